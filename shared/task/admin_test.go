@@ -15,6 +15,7 @@ import (
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/spacetest"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
@@ -45,11 +46,12 @@ func withFullSpace(t *testing.T, full string, run func(fixture)) {
 func inBubble(t *testing.T, full string, now func() time.Time, run func(f fixture, session func(string) space.Repository)) {
 	policy := task.Policy{MaxAttempts: 1, Backoff: backoff}
 	e, err := engine.Open(t.Context(), engine.Config{
-		Journal:    &journal.Memory{},
-		Takes:      task.Takes(),
-		Readers:    task.Readers(),
-		Now:        now,
-		Procedures: space.Join(policy.Procedures(), policy.AdminProcedures(), lease.Procedures(), status.Procedures(), space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy)}),
+		Journal: &journal.Memory{},
+		Takes:   task.Takes(),
+		Readers: task.Readers(),
+		Now:     now,
+		Procedures: spacetest.FailWrites(space.Join(policy.Procedures(), policy.AdminProcedures(), lease.Procedures(), status.Procedures(),
+			space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy)}), t.Errorf),
 	})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())

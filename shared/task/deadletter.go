@@ -60,7 +60,10 @@ func (p Policy) deadLetter(tx space.Tx, e space.Entry, i Item, reason, letter st
 		return err
 	}
 	if err := p.putDeadLetter(tx, e, i, letter); err != nil {
-		return errors.Join(err, tx.Take(result))
+		if undo := tx.Take(result); undo != nil {
+			return undo // not err, after which the caller goes on if a space was full
+		}
+		return err
 	}
 	return lease.End(tx, i.Lease, i.Token)
 }

@@ -17,6 +17,7 @@ import (
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/spacetest"
 	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/trace"
@@ -154,8 +155,9 @@ func receive[T any](f *fixture, c <-chan T) (v T) {
 }
 
 func (f *fixture) procedures() space.Procedures {
-	return space.Join(status.Procedures(), lease.Procedures(), f.policy.Task.Procedures(), f.policy.Task.AdminProcedures(), f.policy.Procedures(),
-		visit.Policy{Timeout: visitTTL}.Procedures(),
+	protocols := space.Join(status.Procedures(), lease.Procedures(), f.policy.Task.Procedures(), f.policy.Task.AdminProcedures(), f.policy.Procedures(),
+		visit.Policy{Timeout: visitTTL}.Procedures())
+	return space.Join(spacetest.FailWrites(protocols, f.t.Errorf),
 		space.Procedures{inspect: func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { f.read(tx); return nil, nil }})
 }
 
