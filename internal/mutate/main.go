@@ -12,7 +12,8 @@
 // Of the tests, only those run that cover the changed line, and those that take less time run first.
 // For that each test of a package runs once by itself, when the first mutant of the package is tested.
 // A mutant that no test covers survives without a run. What other processes run, which tests
-// start, does not count.
+// start, does not count. If the tests of its own package pass, those of the packages in
+// [exercisedBy] run, which test the package from outside.
 //
 // It never writes into the source tree: a mutant is an overlay of the build (go test
 // -overlay). A mutant whose tests take longer than the time limit counts as killed.
@@ -30,6 +31,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -49,25 +51,22 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	seed := flags.Uint64("seed", 1, "seed of the choice")
 	sample := flags.Int("sample", 20, "how many mutants to test; 0: all")
 	limit := flags.Duration("timeout", 2*time.Minute, "time limit of the tests of one package with one mutant")
-	tests := flags.String("tests", "", "packages whose tests run too if the own tests of a package pass, separated by commas")
+	tests := flags.String("tests", "", "packages whose tests run too if the others pass, separated by commas")
+	own := flags.Bool("own", false, "run only the tests of the changed package itself and of -tests")
+	parallel := flags.Int("parallel", 1, "how many mutants are tested at the same time")
 	at := flags.String("at", "", "only mutants of this FILE or FILE:LINE, as it is printed")
 	only := flags.String("run", "", "run only the tests that match this pattern, as go test does")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	t := tester{limit: *limit, only: *only}
-	if *tests != "" {
-		more, err := list(ctx, strings.Split(*tests, ","))
-		if err != nil {
-			return err
-		}
-		t.more = more
-	}
 	packages, err := list(ctx, flags.Args())
 	if err != nil {
 		return err
 	}
-	t.mutated = packages
+	t := tester{limit: *limit, only: *only, mutated: packages}
+	if t.others, err = others(ctx, packages, strings.FieldsFunc(*tests, func(r rune) bool { return r == ',' }), *own); err != nil {
+		return err
+	}
 	all, err := candidates(packages, *at)
 	if err != nil {
 		return err
@@ -76,27 +75,46 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("no mutants in %s: want packages with Go files, and FILE:LINE with code", strings.Join(flags.Args(), " "))
 	}
 	rand.New(rand.NewPCG(*seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	tested, survived, invalid := 0, 0, 0
-	for _, c := range all {
-		if tested == *sample && *sample > 0 {
-			break
+	return t.report(ctx, all, *sample, max(*parallel, 1), *seed, out)
+}
+
+// report tests mutants until a number of them compiled (0: all), and prints each verdict.
+func (t *tester) report(ctx context.Context, all []candidate, sample, parallel int, seed uint64, out io.Writer) error {
+	tested, survived, byOthers, invalid := 0, 0, 0, 0
+	for len(all) > 0 && (tested < sample || sample == 0) {
+		n := min(parallel, len(all))
+		if sample > 0 {
+			n = min(n, sample-tested)
 		}
-		verdict, err := t.test(ctx, c)
-		if err != nil {
-			return err
+		results := make([]result, n)
+		var group sync.WaitGroup
+		for i, c := range all[:n] {
+			group.Go(func() { results[i] = t.test(ctx, c) })
 		}
-		if verdict == doesNotCompile {
-			invalid++
-			continue
+		group.Wait()
+		for i, r := range results {
+			if r.err != nil {
+				return r.err
+			}
+			if r.verdict == doesNotCompile {
+				invalid++
+				continue
+			}
+			tested++
+			c, by := all[i], ""
+			switch {
+			case r.verdict == survives:
+				survived++
+			case r.by != c.pkg.ImportPath:
+				byOthers++
+				by = " (by " + r.by + ")"
+			}
+			fmt.Fprintf(out, "%-8s %s:%d: %s%s\n%s", r.verdict, c.mutant.file, c.mutant.line, c.mutant.what, by, c.mutant.diff(c.source))
 		}
-		tested++
-		if verdict == survives {
-			survived++
-		}
-		fmt.Fprintf(out, "%-8s %s:%d: %s\n%s", verdict, c.mutant.file, c.mutant.line, c.mutant.what, c.mutant.diff(c.source))
+		all = all[n:]
 	}
-	fmt.Fprintf(out, "%d of %d killed (%.0f %%), seed %d, %d drawn that do not compile\n",
-		tested-survived, tested, 100*float64(tested-survived)/float64(max(tested, 1)), *seed, invalid)
+	fmt.Fprintf(out, "%d of %d killed (%.0f %%), %d of them by tests of other packages, seed %d, %d drawn that do not compile\n",
+		tested-survived, tested, 100*float64(tested-survived)/float64(max(tested, 1)), byOthers, seed, invalid)
 	return nil
 }
 

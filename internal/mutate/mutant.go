@@ -27,9 +27,10 @@ var swapped = map[token.Token]token.Token{
 	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LAND: token.LOR, token.LOR: token.LAND,
 }
 
-// logging is a statement that only logs. It is not dropped, because no test should fail
-// for it.
-var logging = regexp.MustCompile(`^[\w.]*[lL]og\.(Debug|Info|Warn|Error|Log)\w*\(`)
+// withoutEffect is a statement that is not dropped, because no test should fail for it: it only
+// logs, or stops a ticker or a timer at the end of a function, which the garbage collector frees
+// anyway.
+var withoutEffect = regexp.MustCompile(`^([\w.]*[lL]og\.(Debug|Info|Warn|Error|Log)\w*\(|defer \w*(tick|ticker|timer)\.Stop\(\))`)
 
 // finder collects the mutants of one file.
 type finder struct {
@@ -37,6 +38,7 @@ type finder struct {
 	file    string
 	source  []byte
 	cases   []condition
+	limits  []*ast.GenDecl // declarations of constants
 	mutants []mutant
 }
 
@@ -69,8 +71,12 @@ func find(file string, source []byte) ([]mutant, error) {
 			if other, ok := swapped[n.Op]; ok {
 				f.add("operator swapped", n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String())
 			}
+		case *ast.GenDecl:
+			if n.Tok == token.CONST {
+				f.limits = append(f.limits, n)
+			}
 		case *ast.BasicLit:
-			if n.Kind == token.INT {
+			if n.Kind == token.INT && !f.isLimit(n) {
 				f.add("constant + 1", n.Pos(), n.End(), "("+n.Value+" + 1)")
 				f.add("constant - 1", n.Pos(), n.End(), "("+n.Value+" - 1)")
 			}
@@ -97,6 +103,12 @@ func (f *finder) add(what string, from, to token.Pos, text string) {
 		}
 	}
 	f.mutants = append(f.mutants, mutant{f.file, at.Line, runsAt, what, at.Offset, f.set.Position(to).Offset, text})
+}
+
+// isLimit reports whether a number is of a constant that was chosen, such as a limit of 1000
+// items, so that 1001 would do as well: a test that notices would only repeat the number.
+func (f *finder) isLimit(n *ast.BasicLit) bool {
+	return (len(n.Value) > 1) && slices.ContainsFunc(f.limits, func(d *ast.GenDecl) bool { return d.Pos() <= n.Pos() && n.End() <= d.End() })
 }
 
 func (f *finder) noteCases(n *ast.SwitchStmt) {
@@ -138,11 +150,11 @@ func (f *finder) statements(list []ast.Stmt) {
 			if s.Tok == token.DEFINE {
 				continue
 			}
-		case *ast.ExprStmt:
-			if logging.MatchString(f.textOf(s)) {
+		case *ast.ExprStmt, *ast.DeferStmt:
+			if withoutEffect.MatchString(f.textOf(s)) {
 				continue
 			}
-		case *ast.IncDecStmt, *ast.DeferStmt, *ast.BranchStmt, *ast.ReturnStmt, *ast.SendStmt:
+		case *ast.IncDecStmt, *ast.BranchStmt, *ast.ReturnStmt, *ast.SendStmt:
 		default:
 			continue
 		}

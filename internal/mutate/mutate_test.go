@@ -22,8 +22,10 @@ func bound(n int, err error) (int, error) {
 			continue
 		}
 	}
+	const limit = 1000 // is not moved by one
 	var log logger
 	log.Warn("not dropped")
+	defer tick.Stop()
 	return n, err
 }
 
@@ -106,7 +108,7 @@ func TestTheRunnerTellsKilledFromSurvived(t *testing.T) {
 	require.NoError(t, run(t.Context(), []string{"-sample", "0", "."}, &out))
 	require.Contains(t, out.String(), "killed   p.go:4: operator swapped\n    - \treturn n > 9\n    + \treturn n >= 9\n")
 	require.Contains(t, out.String(), "SURVIVED p.go:8: error made nil\n    - \treturn err\n    + \treturn nil\n")
-	require.Contains(t, out.String(), "3 of 4 killed (75 %), seed 1, 2 drawn that do not compile\n")
+	require.Contains(t, out.String(), "3 of 4 killed (75 %), 0 of them by tests of other packages, seed 1, 2 drawn that do not compile\n")
 	out.Reset()
 	require.NoError(t, run(t.Context(), []string{"-at", "p.go:8", "-sample", "0", "."}, &out))
 	require.Contains(t, out.String(), "0 of 1 killed (0 %)")
@@ -123,11 +125,6 @@ func TestTheSameSeedChoosesTheSameMutants(t *testing.T) {
 	}
 	require.Equal(t, first.String(), second.String())
 	require.Contains(t, first.String(), "of 2 killed")
-}
-
-func TestTestsThatFailWithoutAMutantAreAnError(t *testing.T) {
-	module(t, "10")
-	require.ErrorContains(t, run(t.Context(), []string{"."}, &bytes.Buffer{}), "the tests fail or exceed 2m0s without a mutant")
 }
 
 func TestAPlaceWithoutMutantsIsAnError(t *testing.T) {
@@ -165,4 +162,38 @@ func TestOnlyTestsThatCoverTheLineRun(t *testing.T) {
 	require.NoError(t, os.WriteFile("p_test.go", []byte("package example\n\nimport \"testing\"\n\nfunc TestNothing(t *testing.T) {}\n"), 0o600))
 	require.NoError(t, run(t.Context(), []string{"-at", "p.go:4", "-sample", "0", "."}, &out))
 	require.Contains(t, out.String(), "SURVIVED p.go:4: operator swapped")
+}
+
+func TestATestThatFailsWithoutAMutantIsLeftOut(t *testing.T) {
+	module(t, "10") // Bound(10) is true
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-at", "p.go:8", "-sample", "0", "."}, &out))
+	require.Contains(t, out.String(), "SURVIVED p.go:8: error made nil")
+}
+
+func TestOtherPackagesKillWhatTheOwnTestsDoNotNotice(t *testing.T) {
+	module(t, "9")
+	require.NoError(t, os.Mkdir("outside", 0o700))
+	require.NoError(t, os.WriteFile("outside/o_test.go", []byte(`package outside
+
+import (
+	"errors"
+	"example"
+	"testing"
+)
+
+func TestFails(t *testing.T) {
+	if example.Fail(errors.New("x")) == nil {
+		t.Fatal("lost")
+	}
+}
+`), 0o600))
+	for args, want := range map[string]string{
+		"-tests ./outside -parallel 2": "4 of 4 killed (100 %), 1 of them by tests of other packages",
+		"-own -parallel 2":             "3 of 4 killed (75 %), 0 of them",
+	} {
+		var out bytes.Buffer
+		require.NoError(t, run(t.Context(), append(strings.Fields(args), "-sample", "0", "."), &out))
+		require.Contains(t, out.String(), want)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -68,59 +69,70 @@ func list(ctx context.Context, patterns []string) ([]goPackage, error) {
 	}
 }
 
-// tester runs tests with mutants.
+// tester runs tests with mutants. Several mutants may be tested at the same time.
 type tester struct {
 	limit   time.Duration
-	only    string      // pattern of the tests that run; empty: all
-	mutated []goPackage // that mutants are of
-	more    []goPackage // tested too if the own tests of a package pass
-	suites  map[string]*suite
+	only    string                 // pattern of the tests that run; empty: all
+	mutated []goPackage            // that mutants are of
+	others  map[string][]goPackage // of a mutated package: tested too if its own tests pass
+
+	mu     sync.Mutex // guards suites
+	suites map[string]func() (*suite, error)
 }
 
 // suite returns the tests of a package, which are measured once.
 func (t *tester) suite(ctx context.Context, p goPackage) (*suite, error) {
-	if s := t.suites[p.ImportPath]; s != nil || !p.hasTests() {
-		return s, nil
+	if !p.hasTests() {
+		return nil, nil
 	}
-	s, err := measure(ctx, p, t.only, t.mutated, t.limit)
-	if err != nil {
-		return nil, err
+	t.mu.Lock()
+	get := t.suites[p.ImportPath]
+	if get == nil {
+		get = sync.OnceValues(func() (*suite, error) { return measure(ctx, p, t.only, t.mutated, t.limit) })
+		if t.suites == nil {
+			t.suites = map[string]func() (*suite, error){}
+		}
+		t.suites[p.ImportPath] = get
 	}
-	if t.suites == nil {
-		t.suites = map[string]*suite{}
-	}
-	t.suites[p.ImportPath] = s
-	return s, nil
+	t.mu.Unlock()
+	return get()
+}
+
+// result is the verdict on a mutant, and the package whose tests killed it.
+type result struct {
+	verdict verdict
+	by      string
+	err     error
 }
 
 // test returns the verdict on a mutant. Only tests that run its line can notice it.
-func (t *tester) test(ctx context.Context, c candidate) (verdict, error) {
+func (t *tester) test(ctx context.Context, c candidate) (r result) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
-		return "", err
+		return result{err: err}
 	}
 	defer os.RemoveAll(dir)
 	overlay, err := writeOverlay(dir, c)
 	if err != nil {
-		return "", err
+		return result{err: err}
 	}
 	if goTool(ctx, c.pkg, "build", "-o", os.DevNull, "-overlay", overlay, c.pkg.ImportPath) != nil {
-		return doesNotCompile, ctx.Err()
+		return result{doesNotCompile, "", ctx.Err()}
 	}
-	for _, p := range append([]goPackage{c.pkg}, t.more...) {
+	for _, p := range append([]goPackage{c.pkg}, t.others[c.pkg.ImportPath]...) {
 		s, err := t.suite(ctx, p)
 		if err != nil {
-			return "", err
+			return result{err: err}
 		}
 		if s == nil {
 			continue
 		}
-		result, err := t.testWith(ctx, s, c, filepath.Join(dir, "tests"), overlay)
-		if err != nil || result != survives {
-			return result, err
+		v, err := t.testWith(ctx, s, c, filepath.Join(dir, "tests"), overlay)
+		if err != nil || v != survives {
+			return result{v, p.ImportPath, err}
 		}
 	}
-	return survives, nil
+	return result{verdict: survives}
 }
 
 // quick is how long the tests take that run first: most mutants need no others.
@@ -132,7 +144,7 @@ func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, ov
 	if len(tests) == 0 {
 		return survives, nil
 	}
-	if goTool(ctx, s.pkg, "test", "-c", "-vet=off", "-o", binary, "-overlay", overlay, s.pkg.ImportPath) != nil {
+	if goTool(ctx, s.pkg, "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary, "-overlay", overlay, s.pkg.ImportPath) != nil {
 		return doesNotCompile, ctx.Err()
 	}
 	for len(tests) > 0 {
