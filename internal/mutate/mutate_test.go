@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,6 +69,10 @@ func TestMutantsOfAFile(t *testing.T) {
 func module(t *testing.T, testedBound string) {
 	t.Helper()
 	dir := t.TempDir()
+	gocache, err := exec.Command("go", "env", "GOCACHE").Output() // which is in the user's cache folder
+	require.NoError(t, err)
+	t.Setenv("GOCACHE", strings.TrimSpace(string(gocache)))
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for name, text := range map[string]string{
 		"go.mod": "module example\n\ngo 1.24\n",
 		"p.go": `package example
@@ -150,10 +155,13 @@ func TestOnlyTestsThatCoverTheLineRun(t *testing.T) {
 	require.NoError(t, err)
 	s, err := measure(t.Context(), packages[0], "", packages, time.Minute)
 	require.NoError(t, err)
+	kept, err := measure(t.Context(), packages[0], "", packages, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, s, kept, "what was measured is kept")
 	for line, want := range map[int][]string{4: {"TestBound"}, 8: {"TestFail"}, 2: {"TestBound", "TestFail"}} {
 		var names []string
 		for _, m := range s.covering(candidate{pkg: packages[0], mutant: mutant{file: "p.go", runsAt: line}}) {
-			names = append(names, m.name)
+			names = append(names, m.Name)
 		}
 		require.ElementsMatch(t, want, names, line)
 	}

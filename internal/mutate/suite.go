@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"os"
@@ -19,21 +21,21 @@ import (
 // suite is the tests of one package, with what each of them runs of the mutated packages.
 type suite struct {
 	pkg    goPackage
-	tests  []measured
-	blocks map[block]bool // all that could be run
+	Tests  []measured
+	Blocks map[block]bool // all that could be run
 }
 
 // measured is one test without a mutant.
 type measured struct {
-	name string
-	took time.Duration
-	runs map[block]bool
+	Name string
+	Took time.Duration
+	Runs map[block]bool
 }
 
 // block is a part of a file that runs as a whole, as a coverage profile names it.
 type block struct {
-	file     string // import path and name
-	from, to int    // lines
+	File     string // import path and name
+	From, To int    // lines
 }
 
 // measure runs each test of a package by itself. A test that fails or exceeds the limit without
@@ -56,7 +58,11 @@ func measure(ctx context.Context, p goPackage, only string, of []goPackage, limi
 	if err != nil {
 		return nil, err
 	}
-	s := &suite{pkg: p, blocks: map[block]bool{}}
+	s := &suite{pkg: p, Blocks: map[block]bool{}}
+	kept, err := keptAs(binary, only)
+	if err != nil || s.load(kept) == nil {
+		return s, err
+	}
 	for _, name := range names {
 		begun := time.Now()
 		result, err := runTests(ctx, p, binary, []string{name}, limit, "-test.coverprofile", profile)
@@ -67,14 +73,50 @@ func measure(ctx context.Context, p goPackage, only string, of []goPackage, limi
 			fmt.Fprintf(os.Stderr, "mutate: %s: %s is left out: it fails or exceeds %s without a mutant\n", p.ImportPath, name, limit)
 			continue
 		}
-		m := measured{name: name, took: time.Since(begun)}
-		if m.runs, err = s.read(profile); err != nil {
+		m := measured{Name: name, Took: time.Since(begun)}
+		if m.Runs, err = s.read(profile); err != nil {
 			return nil, err
 		}
-		s.tests = append(s.tests, m)
+		s.Tests = append(s.Tests, m)
 	}
-	slices.SortStableFunc(s.tests, func(a, b measured) int { return int(a.took - b.took) })
-	return s, nil
+	slices.SortStableFunc(s.Tests, func(a, b measured) int { return int(a.Took - b.Took) })
+	if len(s.Tests) < len(names) {
+		return s, nil // the machine may have been too busy
+	}
+	return s, s.save(kept)
+}
+
+// keptAs returns the file in the user's cache folder that keeps what was measured with a test
+// binary, because measuring takes minutes; other code makes another binary.
+func keptAs(binary, only string) (string, error) {
+	text, err := os.ReadFile(binary)
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, "leasehold", "mutate", fmt.Sprintf("%x.gob", sha256.Sum256(append(text, only...)))), nil
+}
+
+func (s *suite) load(kept string) error {
+	text, err := os.ReadFile(kept)
+	if err != nil {
+		return err
+	}
+	return gob.NewDecoder(bytes.NewReader(text)).Decode(s)
+}
+
+func (s *suite) save(kept string) error {
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(s); err != nil {
+		return err
+	}
+	return os.WriteFile(kept, text.Bytes(), 0o600)
 }
 
 // listTests returns the names of the tests, examples and fuzz tests in a test binary that
@@ -109,13 +151,13 @@ func (s *suite) read(profile string) (map[block]bool, error) {
 		if m == nil {
 			continue // the mode
 		}
-		b := block{file: m[1]}
-		_, err1 := fmt.Sscan(m[2], &b.from)
-		_, err2 := fmt.Sscan(m[3], &b.to)
+		b := block{File: m[1]}
+		_, err1 := fmt.Sscan(m[2], &b.From)
+		_, err2 := fmt.Sscan(m[3], &b.To)
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, fmt.Errorf("coverage profile: %q: %w", lines.Text(), err)
 		}
-		s.blocks[b] = true
+		s.Blocks[b] = true
 		if m[4] != "0" {
 			runs[b] = true
 		}
@@ -126,21 +168,21 @@ func (s *suite) read(profile string) (map[block]bool, error) {
 // covering returns the tests that run the line of a mutant, those that take less time first. A
 // line of no block, such as that of a constant, may matter to every test.
 func (s *suite) covering(c candidate) []measured {
-	at := block{file: path.Join(c.pkg.ImportPath, filepath.Base(c.mutant.file)), from: c.mutant.runsAt}
+	at := block{File: path.Join(c.pkg.ImportPath, filepath.Base(c.mutant.file)), From: c.mutant.runsAt}
 	has := func(blocks map[block]bool) bool {
 		for b := range blocks {
-			if b.file == at.file && b.from <= at.from && at.from <= b.to {
+			if b.File == at.File && b.From <= at.From && at.From <= b.To {
 				return true
 			}
 		}
 		return false
 	}
-	if !has(s.blocks) {
-		return s.tests
+	if !has(s.Blocks) {
+		return s.Tests
 	}
 	var tests []measured
-	for _, m := range s.tests {
-		if has(m.runs) {
+	for _, m := range s.Tests {
+		if has(m.Runs) {
 			tests = append(tests, m)
 		}
 	}

@@ -149,12 +149,12 @@ func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, ov
 	}
 	for len(tests) > 0 {
 		n, all := 0, time.Duration(0)
-		for ; n < len(tests) && (n == 0 || all < quick || tests[0].took >= quick); n++ {
-			all += tests[n].took
+		for ; n < len(tests) && (n == 0 || all < quick || tests[0].Took >= quick); n++ {
+			all += tests[n].Took
 		}
 		var names []string
 		for _, m := range tests[:n] {
-			names = append(names, m.name)
+			names = append(names, m.Name)
 		}
 		// A test that took a second may take many if the machine is busy.
 		result, err := runTests(ctx, s.pkg, binary, names, min(t.limit, 20*time.Second+5*all))

@@ -17,6 +17,8 @@ type Conn struct {
 	stmts map[string]*sql.Stmt // by text, which must be constants of the program or few
 	last  []func() error       // of the transaction under way, before it commits
 	ended []func(committed bool)
+
+	countdown *countdown // of a test; nil: none
 }
 
 // BeforeCommit has f called before the transaction under way commits, unless it has
@@ -97,6 +99,9 @@ func (c *Conn) All(query string, args []any, scan func(Row) error) error {
 
 // Number reads the one number that a query gives, without keeping the statement.
 func (c *Conn) Number(query string) (n int64, err error) {
+	if err := c.countDown(); err != nil {
+		return 0, err
+	}
 	err = c.conn.QueryRowContext(background, query).Scan(&n)
 	return n, err
 }
@@ -138,6 +143,7 @@ func (c *Conn) transaction(begin string, do func(*Conn) error) error {
 		return err
 	}
 	committed = true
+	c.committed()
 	return nil
 }
 
@@ -169,6 +175,9 @@ func (c *Conn) run(query string, args []any) (sql.Result, error) {
 // prepare returns the prepared statement of a query, which is kept until the connection
 // is closed.
 func (c *Conn) prepare(query string) (*sql.Stmt, error) {
+	if err := c.countDown(); err != nil {
+		return nil, err
+	}
 	if st, ok := c.stmts[query]; ok {
 		return st, nil
 	}

@@ -181,6 +181,7 @@ func (f *File) withReader(ctx context.Context, op string, do func(*Conn) error) 
 	case c = <-f.readers:
 	}
 	defer func() { f.readers <- c }()
+	defer c.failAt(ctx)()
 	return wrap(op, do(c))
 }
 
@@ -253,6 +254,7 @@ func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (
 	if ctx.Err() != nil {
 		return false, fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
+	defer f.writer.failAt(ctx)()
 	began := time.Now()
 	err = wrap(op, do(f.writer))
 	f.longest = max(f.longest, time.Since(began))

@@ -21,6 +21,14 @@ type Open func(t *testing.T) catalog.Catalog
 // Exercise runs the suite.
 func Exercise(t *testing.T, open Open) {
 	t.Helper()
+	ExerciseBehaviours(t, open)
+	t.Run("concurrency", func(t *testing.T) { exerciseConcurrency(t, open) })
+	t.Run("random histories select what a naive catalog would", func(t *testing.T) { exerciseHistories(t, open) })
+}
+
+// ExerciseBehaviours runs the part of the suite that is neither random nor concurrent.
+func ExerciseBehaviours(t *testing.T, open Open) {
+	t.Helper()
 	for _, group := range []struct {
 		name  string
 		cases []behaviour
@@ -47,8 +55,6 @@ func Exercise(t *testing.T, open Open) {
 			}
 		})
 	}
-	t.Run("concurrency", func(t *testing.T) { exerciseConcurrency(t, open) })
-	t.Run("random histories select what a naive catalog would", func(t *testing.T) { exerciseHistories(t, open) })
 }
 
 // behaviour is one thing that a catalog promises.

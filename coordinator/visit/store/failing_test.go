@@ -1,0 +1,149 @@
+package store_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
+	"leasehold/models"
+	"leasehold/shared/sqlfile"
+)
+
+// calls does a bit of everything; each call may be made again after an error. What claims return
+// is given to the outcomes that follow.
+func calls(s *opened) []func(context.Context) error {
+	kind := models.OriginKind("x-pages")
+	var claimed, programs []models.Visit
+	hosts := named("https://a.example/1", "https://a.example/2", "https://a.example/3", "https://b.example/1")
+	hosts[0].Updated = noon.Add(-time.Hour)
+	id := hosts[0].Origin.ID
+	at := func(d time.Duration) time.Time { return noon.Add(d) }
+	list := func(d time.Duration, l store.Listing) func(context.Context) error {
+		return func(ctx context.Context) error { return s.List(ctx, at(d), l) }
+	}
+	claim := func(d time.Duration) func(context.Context) error {
+		return func(ctx context.Context) error {
+			v, err := s.Claim(ctx, at(d), 3)
+			if err == nil {
+				claimed = append(claimed, v...)
+			}
+			return err
+		}
+	}
+	record := func(d time.Duration, change func(*models.Outcome)) func(context.Context) error {
+		return func(ctx context.Context) error {
+			if len(claimed) == 0 {
+				return nil
+			}
+			o := outcome(claimed[0], at(d), models.Eventful, "a")
+			change(&o)
+			_, err := s.Record(ctx, at(d), []models.Outcome{o, {Visit: "none", Origin: "none", Status: models.Failed, At: at(d)}})
+			if err == nil {
+				claimed = claimed[1:]
+			}
+			return err
+		}
+	}
+	onID := func(do func(context.Context, time.Time, string) error, d time.Duration) func(context.Context) error {
+		return func(ctx context.Context) error { return do(ctx, at(d), id) }
+	}
+	return []func(context.Context) error{
+		list(0, store.Listing{Origins: hosts}),
+		list(0, store.Listing{Origins: folders(6)}),
+		claim(time.Second),
+		record(2*time.Second, func(o *models.Outcome) { o.ChangedAt = []time.Time{noon.Add(-time.Hour), noon.Add(-2 * time.Hour)} }),
+		record(3*time.Second, func(o *models.Outcome) { o.Status = models.Failed }),
+		record(4*time.Second, func(o *models.Outcome) { o.Status = models.NotFound }),
+		onID(s.Tell, 5*time.Second), onID(s.SaveNow, 6*time.Second),
+		claim(10 * time.Minute),
+		record(11*time.Minute, func(o *models.Outcome) { o.Status, o.RetryAfter, o.Fault = models.Failed, 600, models.HostFault }),
+		record(11*time.Minute, func(o *models.Outcome) { o.Status = models.Lost }),
+		onID(s.Disable, 12*time.Minute), onID(s.Enable, 13*time.Minute), onID(s.ForceNow, 14*time.Minute),
+		func(ctx context.Context) error { return s.Register(ctx, kind) },
+		list(15*time.Minute, store.Listing{Origins: []store.Named{{Origin: models.Origin{ID: "p1", Kind: kind, URI: "x:1"}}}}),
+		func(ctx context.Context) (err error) {
+			v, err := s.ClaimFor(ctx, at(16*time.Minute), kind, 2)
+			if err == nil {
+				programs = append(programs, v...)
+			}
+			return err
+		},
+		func(ctx context.Context) error {
+			all, err := s.Claimed(ctx)
+			if err != nil {
+				return err
+			}
+			tasks := map[string]string{}
+			for _, v := range all {
+				tasks[v.ID] = v.Origin.ID
+			}
+			return s.AdoptInFlight(ctx, at(17*time.Minute), tasks)
+		},
+		func(ctx context.Context) error {
+			return s.SaveAllNow(ctx, at(18*time.Minute), []models.Origin{hosts[1].Origin, hosts[3].Origin})
+		},
+		claim(24 * time.Hour), // what was lost comes back
+		list(25*time.Hour, store.Listing{Origins: folders(3), Full: true}),
+		func(ctx context.Context) error { _, err := s.Due(ctx, at(26*time.Hour)); return err },
+		func(ctx context.Context) error { _, err := s.Wake(ctx, at(26*time.Hour)); return err },
+		func(ctx context.Context) error { _, err := s.Next(ctx, at(26*time.Hour), 20); return err },
+		func(ctx context.Context) error { _, err := s.Schedule(ctx, at(26*time.Hour), id); return err },
+		func(ctx context.Context) error { _, err := s.Metrics(ctx, at(26*time.Hour)); return err },
+		func(ctx context.Context) error { _, err := s.Capacity(ctx, at(26*time.Hour), 4); return err },
+		func(ctx context.Context) error { _, err := s.Programs(ctx); return err },
+		func(ctx context.Context) error { return s.BeforeRemoval(ctx, id) },
+	}
+}
+
+// A call that loses an error would answer success, though a part of it was not done. After the
+// error the same call is made again. In the end as many origins were visited, failed and are
+// disabled as without errors; which ones depends on random choices.
+func TestEachCallReportsTheFailureOfEachStatementAndCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"value", "seed"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			type counts struct{ visited, failed, disabled, underWay, history int }
+			var want counts
+			for _, fails := range []bool{false, true} {
+				s := openAt(t, filepath.Join(t.TempDir(), "catalog.db"), policy, func(r *visit.Rules) { r.Fudge = 0 })
+				for i, call := range calls(s) {
+					for n := 1; fails; n++ {
+						ctx, failed := sqlfile.FailAt(t.Context(), n)
+						err := call(ctx)
+						if !failed() {
+							require.NoError(t, err, "call %d", i)
+							break
+						}
+						require.ErrorIs(t, err, sqlfile.ErrFailed, "call %d, statement %d", i, n)
+					}
+					if !fails {
+						require.NoError(t, call(t.Context()), "call %d", i)
+					}
+				}
+				var got counts
+				for _, n := range append(folders(6), named("https://a.example/1", "https://a.example/2", "https://a.example/3", "https://b.example/1")...) {
+					o := look(t, s, noon.Add(26*time.Hour), n.Origin.ID)
+					got.history += len(o.History)
+					for count, is := range map[*int]bool{
+						&got.visited: o.LastVisit != visit.Never, &got.failed: o.Failures > 0, &got.disabled: o.Disabled != "", &got.underWay: o.Visit != "",
+					} {
+						if is {
+							*count++
+						}
+					}
+				}
+				if !fails {
+					want = got
+					continue
+				}
+				require.Equal(t, want, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,58 @@
+package sqlfile
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrFailed is the error of a statement that FailAt selects.
+var ErrFailed = errors.New("this statement fails for a test")
+
+// countdown counts the statements of one call until one fails.
+type countdown struct {
+	left   int
+	failed bool
+	first  bool // only in the first transaction
+}
+
+type countdownKey struct{}
+
+// FailAt returns a context for tests: of the statements that a File runs in calls with it, the n-th
+// fails with ErrFailed, counted from 1 and with the begin and the end of transactions. failed
+// reports whether there were as many. The context is for one goroutine.
+func FailAt(ctx context.Context, n int) (at context.Context, failed func() bool) {
+	c := &countdown{left: n}
+	return context.WithValue(ctx, countdownKey{}, c), func() bool { return c.failed }
+}
+
+// FailInFirst is FailAt for the statements of the first transaction alone. A call that it lets fail
+// has done nothing.
+func FailInFirst(ctx context.Context, n int) (at context.Context, failed func() bool) {
+	c := &countdown{left: n, first: true}
+	return context.WithValue(ctx, countdownKey{}, c), func() bool { return c.failed }
+}
+
+// failAt applies the countdown of a context, if it has one, to the statements of c until stop.
+func (c *Conn) failAt(ctx context.Context) (stop func()) {
+	c.countdown, _ = ctx.Value(countdownKey{}).(*countdown)
+	return func() { c.countdown = nil }
+}
+
+// countDown returns ErrFailed for the statement that is to fail.
+func (c *Conn) countDown() error {
+	if c.countdown == nil {
+		return nil
+	}
+	if c.countdown.left--; c.countdown.left == 0 {
+		c.countdown.failed = true
+		return ErrFailed
+	}
+	return nil
+}
+
+// committed ends the countdown of FailInFirst.
+func (c *Conn) committed() {
+	if c.countdown != nil && c.countdown.first {
+		c.countdown.left = 0
+	}
+}
