@@ -19,10 +19,10 @@ var (
 // maxFailed bounds the writes of one call that fail: those after it are of further items of a list.
 const maxFailed = 30
 
-// FailWrites returns procedures that do what p do, and before that check that each reports the
-// failure of each of its writes: it runs once for each write, which fails, and must return that
-// error; the engine undoes what it did before. A procedure that lost the error would change only a part of what
-// belongs together, and answer success. fail is called with the first mistake.
+// FailWrites returns procedures that do the same as p. Before that each runs once for each of its
+// writes, which fails then: the procedure must return that error, and the engine undoes its other
+// writes. A procedure that lost the error would do a part of its work and answer success. fail is
+// called with each mistake.
 func FailWrites(p space.Procedures, fail func(format string, args ...any)) space.Procedures {
 	all := space.Procedures{}
 	for name, run := range p {
@@ -48,7 +48,7 @@ func FailWrites(p space.Procedures, fail func(format string, args ...any)) space
 	return all
 }
 
-// failing is a transaction of which one write fails.
+// failing is a transaction; one of its writes fails.
 type failing struct {
 	space.Tx
 	left   int // writes before it
