@@ -157,7 +157,7 @@ func receive[T any](f *fixture, c <-chan T) (v T) {
 func (f *fixture) procedures() space.Procedures {
 	protocols := space.Join(status.Procedures(), lease.Procedures(), f.policy.Task.Procedures(), f.policy.Task.AdminProcedures(), f.policy.Procedures(),
 		visit.Policy{Timeout: visitTTL}.Procedures())
-	return space.Join(spacetest.FailWrites(protocols, f.t.Errorf),
+	return space.Join(spacetest.FailWrites(protocols, func(format string, args ...any) { f.t.Errorf(format, args...) }),
 		space.Procedures{inspect: func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { f.read(tx); return nil, nil }})
 }
 
