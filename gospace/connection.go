@@ -77,6 +77,7 @@ func NewRemoteSpace(name string) Space {
 	return s
 }
 
+// newConnection returns the connection of a space that is not open. Its err is that of parse.
 func newConnection(uri string) *connection {
 	c := &connection{id: rand.Text(), dialling: make(chan struct{}, 1)}
 	c.ending, c.cancel = context.WithCancel(context.Background())
@@ -171,7 +172,8 @@ func (c *connection) open(ctx context.Context) (space.Repository, error) {
 	return repo, nil
 }
 
-// session opens a session and makes the space.
+// session opens a session and makes the space. A space that exists with other options is
+// fault.ErrConflict, unless none were asked for. With an error no session is open.
 func (c *connection) session(ctx context.Context) (repo space.Repository, err error) {
 	if c.host != nil {
 		var local *spaces.Repository
@@ -233,6 +235,7 @@ func (c *connection) close() error {
 	return err
 }
 
+// end ends a session within closeTimeout. One that has ended already is not an error.
 func end(repo space.Repository) error {
 	ctx, stop := context.WithTimeout(context.Background(), closeTimeout)
 	defer stop()

@@ -67,6 +67,7 @@ func decodeOpaque(o tuple.Opaque) (any, bool) {
 	return decoded(v, stdgob.NewDecoder(bytes.NewReader(stream)).DecodeValue(v))
 }
 
+// decoded returns the value to which v points, unless there is an error.
 func decoded(v reflect.Value, err error) (any, bool) {
 	if err != nil {
 		return nil, false
@@ -74,6 +75,8 @@ func decoded(v reflect.Value, err error) (any, bool) {
 	return v.Elem().Interface(), true
 }
 
+// decodeLabels returns the Label or Labels of type t in a text, and reports whether the text is
+// one.
 func decodeLabels(t reflect.Type, text string) (any, bool) {
 	if t == typeLabel {
 		var id string
@@ -89,6 +92,8 @@ func decodeLabels(t reflect.Type, text string) (any, bool) {
 	return labels, err == nil
 }
 
+// decodeContainer returns the LabelledTuple or Template of type t in a text, and reports whether
+// the text is one and this process knows the types of its formals.
 func decodeContainer(t reflect.Type, text string) (any, bool) {
 	var data []byte // encoding/json decodes base64
 	if json.Unmarshal([]byte(text), &data) != nil {

@@ -99,7 +99,8 @@ func encodeTuple(values []interface{}) (tuple.Tuple, error) {
 	return tuple.Tuple(t), nil
 }
 
-// encodeTemplate makes formals of pointers.
+// encodeTemplate encodes a template: a pointer becomes a formal of the type to which it points.
+// The error is fault.ErrInvalid and names the field, from 0.
 func encodeTemplate(fields []interface{}) (tuple.Template, error) {
 	p := make(tuple.Template, len(fields))
 	for i, f := range fields {
@@ -192,7 +193,9 @@ type opaqueJSON struct {
 	Name string `json:"name"`
 }
 
-// encodeField encodes a value that is not plain.
+// encodeField encodes a value that is not plain: a tuple as a nested one, any other as an opaque
+// value, whose type is recorded so that this process can decode it. The error is fault.ErrInvalid
+// for a value that cannot be encoded.
 func encodeField(f any) (any, error) {
 	if f == nil || plain(f) {
 		return f, nil
@@ -213,7 +216,8 @@ func encodeField(f any) (any, error) {
 	return tuple.Opaque{Name: opaqueName(t), JSON: text}, nil
 }
 
-// encodeValue returns the JSON of a value that is kept as an opaque one.
+// encodeValue returns the JSON of a value that is kept as an opaque one. Equal values have equal
+// JSON, because spaces compare it.
 func encodeValue(v reflect.Value) (string, error) {
 	switch f := v.Interface().(type) {
 	case int8:
@@ -255,6 +259,8 @@ func quote(s string) string {
 	return string(b)
 }
 
+// encodeFunction returns the quoted name of a function, and records the function: only this
+// process can decode it.
 func encodeFunction(v reflect.Value) (string, error) {
 	if v.IsNil() {
 		return "", invalid("a nil function")

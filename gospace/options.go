@@ -55,6 +55,7 @@ func (s *Space) WithoutBinding() *Space {
 	return s.with(func(c *Space) { c.unbound = true })
 }
 
+// with returns a copy of the handle that shares the connection, changed; nil of a nil handle.
 func (s *Space) with(change func(*Space)) *Space {
 	if s == nil {
 		return nil

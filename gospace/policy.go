@@ -116,7 +116,7 @@ func NewComposablePolicy(ars ...AggregationPolicy) *ComposablePolicy {
 	return c
 }
 
-// Add adds a policy, and reports whether there was none for its label or its action.
+// Add adds a policy, and reports whether it was added: neither its label nor its action had one.
 func (c *ComposablePolicy) Add(p AggregationPolicy) bool {
 	sign, id := p.AggRule.Object.Sign, p.Lbl.ID()
 	if _, ok := c.ActionMap.LoadOrStore(sign, p.Lbl.DeepCopy()); ok {

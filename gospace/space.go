@@ -162,6 +162,7 @@ func (s *Space) PutP(fields ...interface{}) (Tuple, error) {
 	return s.put(atOnce, fields)
 }
 
+// put encodes and puts a tuple, and returns it with pointers replaced by their values.
 func (s *Space) put(waits bool, fields []interface{}) (Tuple, error) {
 	values, err := dereferenced(fields)
 	if err != nil {

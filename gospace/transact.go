@@ -55,6 +55,8 @@ func (s *Space) OpPut(fields ...interface{}) SpaceOp {
 	return o
 }
 
+// matching returns an operation on the first match of a template. Its pointers get the values of
+// the match, unless the condition is that there is none.
 func (s *Space) matching(kind transaction.Kind, template []interface{}) SpaceOp {
 	o := s.operation(kind)
 	if o.err == nil {
@@ -66,6 +68,8 @@ func (s *Space) matching(kind transaction.Kind, template []interface{}) SpaceOp 
 	return o
 }
 
+// operation returns an operation without its tuple or template. An error of the handle is one of
+// the operation, which listOf returns.
 func (s *Space) operation(kind transaction.Kind) SpaceOp {
 	if s == nil || s.connection == nil {
 		return SpaceOp{err: errNoSpace}
@@ -84,6 +88,9 @@ func Transact(ops ...SpaceOp) ([]Tuple, error) { return transact(waiting, ops) }
 // TransactP is Transact, except that it does not wait: a missing match is ErrUnmet.
 func TransactP(ops ...SpaceOp) ([]Tuple, error) { return transact(atOnce, ops) }
 
+// transact carries out the operations with the session of the first space. The other spaces are
+// opened before, which makes them; they must be of the same program, so that one session reaches
+// them.
 func transact(waits bool, ops []SpaceOp) ([]Tuple, error) {
 	list, err := listOf(ops)
 	if err != nil {

@@ -208,10 +208,12 @@ func isProgramURI(uri string) bool {
 	return err == nil && len(uri) <= maxURI && u.Scheme != "" && u.Scheme != "file" && strings.IndexFunc(uri, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }
 
+// isCleanPath reports whether uri is an absolute path without . and .., of at most 4096 bytes.
 func isCleanPath(uri string) bool {
 	return path.IsAbs(uri) && path.Clean(uri) == uri && len(uri) <= maxURI
 }
 
+// kindsWith returns the kinds whose rows keep reports, in the order of the table.
 func kindsWith(keep func(KindInfo) bool) (found []OriginKind) {
 	for _, info := range kinds {
 		if keep(info) {
@@ -221,6 +223,7 @@ func kindsWith(keep func(KindInfo) bool) (found []OriginKind) {
 	return found
 }
 
+// firstKind returns the first row that keep reports; the zero KindInfo if there is none.
 func firstKind(keep func(KindInfo) bool) KindInfo {
 	if i := slices.IndexFunc(kinds, keep); i >= 0 {
 		return kinds[i]

@@ -49,6 +49,8 @@ func ValidBranches(branches []string) bool {
 	return len(branches) <= 64 && !slices.ContainsFunc(branches, func(b string) bool { return !validBranch(b) })
 }
 
+// validBranch reports whether b is a name or a pattern of path.Match that git does not take for
+// an option.
 func validBranch(b string) bool {
 	_, err := path.Match(b, "")
 	isSpace := func(r rune) bool { return r <= ' ' || r == 0x7f }

@@ -45,7 +45,8 @@ func (r Research) Work() (subject string, parts []string) {
 	return subject, parts
 }
 
-// Pairs returns a research task of each episode.
+// Pairs returns a research task of each episode of a sweep, in their order; a task that is not a
+// sweep is its only pair.
 func (r Research) Pairs() []Research {
 	if len(r.Episodes) == 0 {
 		return []Research{r}
@@ -119,7 +120,8 @@ type Swept struct {
 // Fault returns the problem of the clip, or "".
 func (s Swept) Fault() string { return s.Problem }
 
-// Results returns the result of each episode.
+// Results returns the result of each episode that was searched, by id. A problem of the clip is a
+// problem of each.
 func (s Swept) Results() []Researched {
 	of := map[string][]Finding{}
 	for _, f := range s.Findings {

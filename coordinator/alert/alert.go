@@ -70,7 +70,8 @@ func Names(channels []Channel) (names []string) {
 }
 
 // Run sends the alerts of channels until ctx ends, and returns nil then. It removes those of
-// channels that are not configured any more.
+// channels that are not configured any more, because nothing would ever send them. Any other
+// error is one of the spaces.
 func Run(ctx context.Context, tasks task.Client, channels []Channel, log *slog.Logger) error {
 	senders := map[string]*sender{}
 	for _, c := range channels {

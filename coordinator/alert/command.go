@@ -24,9 +24,9 @@ const (
 // command sends alerts by running a program with the alert on its standard input.
 type command struct{ words []string }
 
-// NewCommand returns a channel that runs a program with arguments for each alert. If it does
-// not end with exit code 0 within a minute, it is run again later. fault.ErrNotFound means that
-// the program does not exist.
+// NewCommand returns a channel that runs a program with arguments, at least one word, for each
+// alert. If it does not end with exit code 0 within a minute, it is run again later.
+// fault.ErrNotFound means that the program does not exist.
 func NewCommand(words []string) (Channel, error) {
 	program, err := exec.LookPath(words[0])
 	if err != nil {

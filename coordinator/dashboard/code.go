@@ -106,8 +106,8 @@ func (p *Page) searchCode(w http.ResponseWriter, r *http.Request) {
 	p.renderCode(w, c, err)
 }
 
-// find returns at most codeMatches matches. With an error of the search, it also returns
-// the matches before it.
+// find returns at most codeMatches matches, and how the search ended. With an error of the
+// search, it also returns the matches before it; a query that cannot be parsed has no result.
 func (p *Page) find(ctx context.Context, text string) (*foundCode, error) {
 	q, err := codesearch.Parse(text)
 	if err != nil {

@@ -100,7 +100,8 @@ func (c *cache) get(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// collect reads the spaces, and the catalog unless kept has its part.
+// collect reads the spaces, and the catalog unless kept has its part, and renders the sections.
+// Lists are cut to their limits, and the snapshot has their whole lengths.
 func (p *Page) collect(ctx context.Context, kept *catalogPart) (*snapshot, error) {
 	s := &snapshot{At: time.Now().UTC()}
 	sessions, err := api.Sessions(ctx, p.Repo)

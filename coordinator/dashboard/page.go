@@ -44,7 +44,7 @@ type Page struct {
 	searching chan struct{} // has an element for each request of code search
 }
 
-// New returns the page.
+// New returns the page. It starts nothing; snapshots are collected during requests.
 func New(c Config) *Page {
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -67,7 +67,8 @@ func (g signals) index(x, forgotten float64) float64 {
 	return max(fresh-math.Exp(-x)*days, 0)
 }
 
-// early returns after how many days a date makes the probability of no change e^-x.
+// early returns after how many days a date makes the probability of no change e^-x, at most late.
+// It is found by bisection, because unseen grows with the days and has no inverse in closed form.
 func (g signals) early(x, late float64) float64 {
 	if g.recall <= 0 || g.rate <= 0 {
 		return late

@@ -1,9 +1,9 @@
 package visit
 
-// Record applies an outcome by the rules of the policy "seed". position is the
-// largest target handed out so far; targets of origins that have none count from it.
-// If the event is not final, or not newer than the last visit, the state stays as it
-// is and Effect.Ignored has the reason.
+// Record applies an outcome by the rules of the policy "seed", and returns the state after it.
+// position is the largest target handed out so far; targets of origins that have none count from
+// it. If the event is not final, or not newer than the last visit, the state stays as it is and
+// Effect.Ignored has the reason.
 func (r Rules) Record(s State, e Event, position int64) (State, Effect) {
 	e = e.clamped()
 	effect := Effect{Ignored: ignoredReason(s, e), First: s.LastVisit == Never, Success: e.success()}
@@ -55,6 +55,8 @@ func (r Rules) Position(position int64, s State) int64 {
 	return max(position, s.Target)
 }
 
+// nextIndex returns the index after a visit: smaller, so that visits are more frequent, if it saw
+// a change.
 func (r Rules) nextIndex(index int, changed bool) int {
 	if changed {
 		return r.clampIndex(index - r.Lower)
@@ -85,6 +87,8 @@ func (s *State) recordFailure(e Event, failures int, r Rules) {
 	}
 }
 
+// recordVisit records what all visits have in common. A Retry-After and a time of freshness count
+// until the next visit only.
 func (s *State) recordVisit(e Event, status Status) {
 	s.LastVisit, s.LastStatus, s.NotBefore = e.At, status, Never
 	if e.NotBefore > 0 {

@@ -31,8 +31,8 @@ func (legacy) Name() string { return "legacy" }
 
 func (p legacy) Place(s State) Place { return p.placeBy(s, s.Target) }
 
-// Record sets the target to the interval after the visit; after a failure, to the
-// smallest interval.
+// Record sets the target to the interval after the visit; after a failure, to the smallest
+// interval. The index decreases with each success, whether or not there was a change.
 func (p legacy) Record(s State, e Event, position int64) (State, Effect) {
 	index := s.Index
 	s, effect := p.Rules.Record(s, e, position)

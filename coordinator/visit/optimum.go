@@ -28,8 +28,9 @@ func Optimum(groups []RateGroup, visits float64) (fresh float64) {
 	return fresh
 }
 
-// visitsAt sets the intervals at which one more visit gains so many days, and returns the
-// visits per day that they need, and the share of origins that are fresh.
+// visitsAt sets the intervals at which one more visit gains so many days, and returns the visits
+// per day that they need, and the share of origins that are fresh. Fewer visits are needed for a
+// larger gain, which Optimum relies on.
 func visitsAt(groups []RateGroup, gain float64) (visits, fresh float64) {
 	total := 0.0
 	for i := range groups {

@@ -19,7 +19,8 @@ func ParseRules(text string) (Rules, error) {
 	return DefaultRules().parse(text)
 }
 
-// parse returns the rules with those that a text names.
+// parse returns the rules with those that a text names. An unknown name, a value that does not
+// parse and one out of range are fault.ErrInvalid.
 func (r Rules) parse(text string) (Rules, error) {
 	fields := r.fields()
 	for _, pair := range strings.Split(text, ",") {
@@ -52,7 +53,8 @@ func (r *Rules) fields() map[string]any {
 	}
 }
 
-// setField parses value into field, a pointer that Rules.fields returned.
+// setField parses value into field, a pointer that Rules.fields returned. The error is that of
+// parsing; Check checks the range.
 func setField(field any, value string) (err error) {
 	switch to := field.(type) {
 	case *string:

@@ -98,7 +98,8 @@ func ParsePlan(policies, rules string) (*Plan, error) {
 	return p, nil
 }
 
-// splitPolicies returns the policies by type; that of all others has the type "".
+// splitPolicies returns the policies by type; that of all others has the type "" and is the first
+// of Names unless the text has one. Two policies of one type are fault.ErrInvalid.
 func splitPolicies(text string) (map[string]string, error) {
 	policyOf := map[string]string{}
 	for _, one := range strings.Split(text, ",") {
@@ -117,7 +118,8 @@ func splitPolicies(text string) (map[string]string, error) {
 	return policyOf, nil
 }
 
-// splitRules separates the rules of types from those of all.
+// splitRules separates the rules of types from those of all; each has commas between and behind
+// its rules. It checks nothing.
 func splitRules(text string) (common string, own map[string]string) {
 	own = map[string]string{}
 	for _, pair := range strings.Split(text, ",") {
@@ -131,7 +133,8 @@ func splitRules(text string) (common string, own map[string]string) {
 	return common, own
 }
 
-// addType adds a type with its rules, and a group if it has a policy, a weight or a queue.
+// addType adds a type with its rules, and a group if it has a policy, a weight or a queue. The
+// type "" must be the first. The errors are those of rules and policies: fault.ErrInvalid.
 func (p *Plan) addType(name string, policyOf map[string]string, common, own string) error {
 	rules := DefaultRules()
 	if k := models.OriginKind(name).Info(); k.Cooldown > 0 && !strings.Contains(","+common+own, ",cooldown=") {
@@ -204,7 +207,7 @@ func (p *Plan) LongestRest() (longest time.Duration) {
 	return longest
 }
 
-// UsesTargets reports whether the policy of a type orders origins by targets.
+// UsesTargets reports whether the policy of a type orders origins by their targets (ByTarget).
 func (p *Plan) UsesTargets(visitType string) bool {
 	return slices.Contains(ByTarget, p.of(visitType).policy.Name())
 }
@@ -212,7 +215,8 @@ func (p *Plan) UsesTargets(visitType string) bool {
 // UsesGroups reports whether the pools of a type's policy are the groups of the metrics.
 func (p *Plan) UsesGroups(visitType string) bool { return !p.Ignores(visitType, PoolA) }
 
-// Ignores reports whether the policy of a type gives no slots to a pool.
+// Ignores reports whether the policy of a type gives no slots to a pool. It asks for 1,000 slots,
+// so that no share is rounded to 0.
 func (p *Plan) Ignores(visitType string, pool Pool) bool {
 	shares, refill := p.of(visitType).policy.Shares(1000, Counts{A: 1, B: 1})
 	for _, s := range append(shares, refill...) {
@@ -270,8 +274,12 @@ func (p *Plan) Worth(w Place, q Quality, now int64) float64 {
 // that too many of them do not stop all others.
 const fixedShare = 0.75
 
-// Shares implements Policy: fixed intervals first, then each group by its weight. A group
-// with a queue length gets no more slots than its queue has left.
+// Shares implements Policy: fixed intervals first, then each group by its weight, which is above
+// 0, and the slots left over to any. It may be called several times for a batch: n are the slots
+// that are still free, and c.Picked those that have been filled, so it divides both together and
+// subtracts the filled ones. Each group gets the difference of two cumulative shares, so that the
+// rounded shares add up to all slots. A group with a queue length gets no more slots than its
+// queue has left, of the refill too (Share.Most).
 func (p *Plan) Shares(n int, c Counts) (shares, refill []Share) {
 	fixed := []Pool{PoolFixed}
 	for _, picked := range c.Picked {
@@ -310,7 +318,8 @@ func (p *Plan) Shares(n int, c Counts) (shares, refill []Share) {
 	return shares, append(refill, Share{Pools: fixed})
 }
 
-// shifted returns shares of a policy with the pools of group i, and the field Most.
+// shifted returns shares of a policy with the pools of group i, and the field Most. The first
+// group has neither other pools nor a limit.
 func shifted(shares []Share, i, most int) []Share {
 	if i == 0 {
 		return shares

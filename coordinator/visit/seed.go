@@ -13,6 +13,8 @@ func (seed) Place(s State) Place { return placeInGroup(s) }
 // Worth depends on the ref only, because each pool has one queue.
 func (seed) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
 
+// Shares divides the slots by the share of dated origins (splitSlots). A part of PoolB2's,
+// MixShare, is for the smallest lag, from the other end of the queue.
 func (p seed) Shares(n int, c Counts) (shares, refill []Share) {
 	slots := splitSlots(n, c)
 	for i, pool := range seedPools {

@@ -32,22 +32,22 @@ type Source struct {
 // fault.ErrConflict means that dest exists; then, and when anything else fails, it is left
 // as it was.
 func Make(ctx context.Context, dest string, source Source, parts ...Part) (err error) {
-	if err := absent(dest); err != nil {
+	if err := requireAbsent(dest); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, err)
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(dest), "."+filepath.Base(dest)+".")
 	if err != nil {
-		return fmt.Errorf("backup to %s: %w", dest, unusable(err))
+		return fmt.Errorf("backup to %s: %w", dest, withKind(err))
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	for _, p := range parts {
 		if err := p.Copy(ctx, filepath.Join(temp, p.Name)); err != nil {
-			return fmt.Errorf("backup of %s to %s: %w", p.Name, dest, unusable(err))
+			return fmt.Errorf("backup of %s to %s: %w", p.Name, dest, withKind(err))
 		}
 	}
 	failpoint.Reached("backup.copied", "")
-	if err := errors.Join(list(ctx, temp, source), syncTree(temp)); err != nil {
-		return fmt.Errorf("backup to %s: %w", dest, unusable(err))
+	if err := errors.Join(writeManifest(ctx, temp, source), syncTree(temp)); err != nil {
+		return fmt.Errorf("backup to %s: %w", dest, withKind(err))
 	}
 	return publish(temp, dest)
 }
@@ -57,10 +57,10 @@ func Make(ctx context.Context, dest string, source Source, parts ...Part) (err e
 func RequireOutside(dest, data string) error {
 	parent, err := filepath.EvalSymlinks(filepath.Dir(dest))
 	if err != nil {
-		return fmt.Errorf("backup to %s: %w", dest, unusable(err))
+		return fmt.Errorf("backup to %s: %w", dest, withKind(err))
 	}
 	if data, err = filepath.EvalSymlinks(data); err != nil {
-		return fmt.Errorf("data folder: %w", unusable(err))
+		return fmt.Errorf("data folder: %w", withKind(err))
 	}
 	if rel, err := filepath.Rel(data, parent); err == nil && filepath.IsLocal(rel) {
 		return fmt.Errorf("backup to %s: %w: it is inside the data folder %s: give a folder outside of it", dest, fault.ErrInvalid, data)
@@ -68,9 +68,9 @@ func RequireOutside(dest, data string) error {
 	return nil
 }
 
-// absent returns nil if an absolute path does not exist. One that does is fault.ErrConflict, and a
+// requireAbsent returns nil if an absolute path does not exist. One that does is fault.ErrConflict, and a
 // relative one is fault.ErrInvalid.
-func absent(path string) error {
+func requireAbsent(path string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("%w: want an absolute path", fault.ErrInvalid)
 	}
@@ -81,22 +81,22 @@ func absent(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
-	return unusable(err)
+	return withKind(err)
 }
 
-// publish gives a finished folder its name, durably.
+// publish gives a finished folder its name, durably. dest must not exist.
 func publish(temp, dest string) error {
 	failpoint.Reached("publish.before", "")
 	if err := os.Rename(temp, dest); err != nil {
-		return unusable(err)
+		return withKind(err)
 	}
 	failpoint.Reached("publish.after", "")
-	return sync(filepath.Dir(dest))
+	return syncPath(filepath.Dir(dest))
 }
 
-// list writes the manifest.
-func list(ctx context.Context, dir string, source Source) error {
-	files, err := sums(ctx, dir)
+// writeManifest writes the manifest of a folder of finished parts into it.
+func writeManifest(ctx context.Context, dir string, source Source) error {
+	files, err := measureFiles(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -116,11 +116,12 @@ func syncTree(dir string) error {
 		if err != nil {
 			return err
 		}
-		return sync(path)
+		return syncPath(path)
 	})
 }
 
-func sync(path string) error {
+// syncPath makes one file or folder durable.
+func syncPath(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -128,8 +129,9 @@ func sync(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// unusable gives an error of the system its kind.
-func unusable(err error) error {
+// withKind gives an error of the system its kind; an error that has one, and nil, stay as they
+// are.
+func withKind(err error) error {
 	switch {
 	case err == nil || fault.Of(err).Kind != nil:
 		return err

@@ -35,8 +35,9 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// sums measures every file below dir but the manifest.
-func sums(ctx context.Context, dir string) (map[string]file, error) {
+// measureFiles measures every file below dir but the manifest, by path with slashes. Anything but a
+// regular file is fault.ErrCorrupt.
+func measureFiles(ctx context.Context, dir string) (map[string]file, error) {
 	all := map[string]file{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(dir, path)
@@ -46,13 +47,14 @@ func sums(ctx context.Context, dir string) (map[string]file, error) {
 		if !d.Type().IsRegular() {
 			return fmt.Errorf("%s: %w: it is not a regular file", name, fault.ErrCorrupt)
 		}
-		all[filepath.ToSlash(name)], err = sum(path)
+		all[filepath.ToSlash(name)], err = measureFile(path)
 		return err
 	})
 	return all, err
 }
 
-func sum(path string) (file, error) {
+// measureFile returns the size and the SHA-256 of a file.
+func measureFile(path string) (file, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return file{}, err
@@ -62,17 +64,17 @@ func sum(path string) (file, error) {
 	return file{Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, errors.Join(err, f.Close())
 }
 
-// check returns an error unless a folder holds what its manifest lists, and nothing else: it is
-// fault.ErrInvalid if there is no manifest or if it has a newer version, and fault.ErrCorrupt if
+// checkBackup returns an error unless a folder holds what its manifest lists, and nothing else: it
+// is fault.ErrInvalid if there is no manifest or if it has a newer version, and fault.ErrCorrupt if
 // the content differs.
-func check(ctx context.Context, dir string) error {
+func checkBackup(ctx context.Context, dir string) error {
 	f, err := os.Open(filepath.Join(dir, Manifest))
 	if err != nil {
 		return fmt.Errorf("it is not a backup: %w: %w", fault.ErrInvalid, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return unusable(err)
+		return withKind(err)
 	}
 	if len(data) > maxManifest {
 		return fmt.Errorf("%s: %w: it has more than %d bytes", Manifest, fault.ErrCorrupt, maxManifest)
@@ -84,9 +86,9 @@ func check(ctx context.Context, dir string) error {
 	if m.Version > version {
 		return fmt.Errorf("it has version %d, this program knows up to %d: use the newer leasehold that wrote it: %w", m.Version, version, fault.ErrInvalid)
 	}
-	found, err := sums(ctx, dir)
+	found, err := measureFiles(ctx, dir)
 	if err != nil {
-		return unusable(err)
+		return withKind(err)
 	}
 	return compare(m.Files, found)
 }

@@ -12,10 +12,10 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Restore makes a data folder of the backup at src. The folder must be empty or
-// not there, else it is fault.ErrConflict; a backup that is not whole is
-// fault.ErrCorrupt, a folder without a manifest is fault.ErrInvalid. Prepare may change the
-// new folder before it gets its name. On any error the data folder is left as it was.
+// Restore makes a data folder of the backup at src. The folder must be empty or not there, else
+// it is fault.ErrConflict; a backup that is not whole is fault.ErrCorrupt, a folder without a
+// manifest is fault.ErrInvalid. prepare may change the new folder before it gets its name. On any
+// error the data folder is left as it was.
 func Restore(ctx context.Context, src, data string, prepare func(dir string) error) error {
 	if err := restore(ctx, src, data, prepare); err != nil {
 		return fmt.Errorf("restore %s to %s: %w", src, data, err)
@@ -23,52 +23,54 @@ func Restore(ctx context.Context, src, data string, prepare func(dir string) err
 	return nil
 }
 
+// restore is Restore without the context of its errors. It checks the backup before and the copy
+// after copying, because a disk may fail in between.
 func restore(ctx context.Context, src, data string, prepare func(dir string) error) (err error) {
-	if err := empty(data); err != nil {
+	if err := requireEmpty(data); err != nil {
 		return err
 	}
-	if err := check(ctx, src); err != nil {
+	if err := checkBackup(ctx, src); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(data), 0o700); err != nil {
-		return unusable(err)
+		return withKind(err)
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(data), "."+filepath.Base(data)+".")
 	if err != nil {
-		return unusable(err)
+		return withKind(err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	if err := os.CopyFS(temp, os.DirFS(src)); err != nil {
-		return unusable(err)
+		return withKind(err)
 	}
 	failpoint.Reached("restore.copied", "")
-	if err := check(ctx, temp); err != nil {
+	if err := checkBackup(ctx, temp); err != nil {
 		return fmt.Errorf("the copy: %w", err)
 	}
 	if err := os.Remove(filepath.Join(temp, Manifest)); err != nil {
-		return unusable(err)
+		return withKind(err)
 	}
 	if err := prepare(temp); err != nil {
-		return unusable(err)
+		return withKind(err)
 	}
 	failpoint.Reached("restore.prepared", "")
 	if err := syncTree(temp); err != nil {
-		return unusable(err)
+		return withKind(err)
 	}
 	if err := os.Remove(data); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unusable(err)
+		return withKind(err)
 	}
 	return publish(temp, data)
 }
 
-// empty returns nil if a folder holds nothing or is not there; else it is fault.ErrConflict.
-func empty(dir string) error {
+// requireEmpty returns nil if a folder holds nothing or is not there; else it is fault.ErrConflict.
+func requireEmpty(dir string) error {
 	names, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return unusable(err)
+		return withKind(err)
 	case len(names) > 0:
 		return fmt.Errorf("%w: it is not empty", fault.ErrConflict)
 	}

@@ -43,8 +43,9 @@ func findFile(named string) string {
 	return ""
 }
 
-// readFile reads the settings of one file by key, and returns all its faults; the
-// settings without faults are returned too.
+// readFile reads the settings of one file by key, and returns all its faults; the settings
+// without faults are returned too. An empty file has no settings and no faults. A file that
+// cannot be read, or is not YAML, is one fault.
 func readFile(name string) (map[string]entry, Invalid) {
 	data, err := readBounded(name)
 	if err != nil {
@@ -95,8 +96,8 @@ func addEntry(entries map[string]entry, name string, key, val *yaml.Node) *Fault
 	return nil
 }
 
-// scalar returns the text of a plain value or, if the setting is a list, of a list of
-// plain values. The bool is false if the node is neither.
+// scalar returns the text of a plain value or, if the setting is a list of hosts, of a list of
+// plain values, joined by commas. The bool is false if the node is neither.
 func scalar(n *yaml.Node, s setting) (string, bool) {
 	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 		return n.Value, true
@@ -117,7 +118,7 @@ func scalar(n *yaml.Node, s setting) (string, bool) {
 	return text, true
 }
 
-// readBounded reads a file of at most maxFileBytes.
+// readBounded reads a file of at most maxFileBytes; a larger one is an error.
 func readBounded(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

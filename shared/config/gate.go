@@ -38,8 +38,8 @@ const (
 // gates is a list of gates.
 type gates struct{ to *[]Gate }
 
-// set reads gates, separated by commas. Each begins with PROTOCOL=ADDRESS, so an item
-// with = begins the next one.
+// set reads gates, separated by commas; empty text is none. Each begins with PROTOCOL=ADDRESS, so
+// an item with = begins the next one. Two gates of one protocol at one address are refused.
 func (g gates) set(text string) error {
 	if text == "" {
 		*g.to = nil
@@ -71,7 +71,8 @@ func (g gates) set(text string) error {
 	return nil
 }
 
-// excludes reports whether b cannot be opened together with g.
+// excludes reports whether b cannot be opened together with g: both have the same protocol and
+// address, and the port is not chosen by the system.
 func (g Gate) excludes(b Gate) bool {
 	return g.Protocol == b.Protocol && g.Address == b.Address && !strings.HasSuffix(g.Address, ":0")
 }

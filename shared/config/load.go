@@ -71,7 +71,8 @@ func (l *loader) fileNamed() string {
 
 const fileEnv = envPrefix + "CONFIG"
 
-// merge gives viper every place that a value may come from.
+// merge gives viper every place that a value may come from: the file, the defaults, the
+// environment and the flags that the command has bound.
 func (l *loader) merge() error {
 	fromFile := make(map[string]any, len(l.entries))
 	for k, e := range l.entries {
@@ -118,8 +119,8 @@ func (l *loader) resolve(s setting, cfg *Config) {
 
 const sourceDefault = "default"
 
-// source returns where viper takes s from, because viper knows the order but not the
-// place.
+// source returns where viper takes s from, because viper knows the order but not the place. It
+// must have the order of Load.
 func (l *loader) source(s setting) string {
 	if f := l.flags.Lookup(s.key); f != nil && f.Changed {
 		return "--" + s.key
@@ -152,7 +153,8 @@ func userData() string {
 	return filepath.Join(home, ".local", "share", "leasehold")
 }
 
-// unknownEnv returns a fault for each variable LEASEHOLD_… that is not a setting.
+// unknownEnv returns a fault for each variable LEASEHOLD_… that is not a setting, by name. The
+// variables of a task's command are not faults, because such a command may call leasehold.
 func unknownEnv(environ []string) Invalid {
 	// A command that does a task may call leasehold.
 	known := map[string]bool{fileEnv: true, TaskIDEnv: true, TaskActionEnv: true, TaskAttemptsEnv: true, TaskTagsEnv: true}

@@ -60,8 +60,8 @@ func (h hosts) String() string { return strings.Join(*h.to, ",") }
 // networks is a list of networks and addresses.
 type networks struct{ to *[]netip.Prefix }
 
-// set reads networks, separated by commas; empty text is none. An address is a network of
-// its own.
+// set reads networks, separated by commas; empty text is none. An address is a network of its
+// own; one with a zone is refused. The bits of a network behind its length are cleared.
 func (n networks) set(text string) error {
 	var list []netip.Prefix
 	for item := range strings.SplitSeq(text, ",") {
@@ -98,7 +98,8 @@ func (n networks) String() string {
 // tokens is a list of HOST=@FILE. The files are read when they are needed.
 type tokens struct{ to *map[string]string }
 
-// set reads HOST=@FILE, separated by commas. Hosts become lower case, and paths absolute.
+// set reads HOST=@FILE, separated by commas. Hosts become lower case, and paths absolute. Of a
+// host that is named twice the last file counts.
 func (t tokens) set(text string) error {
 	files := map[string]string{}
 	for item := range strings.SplitSeq(text, ",") {

@@ -90,7 +90,8 @@ var (
 	}
 )
 
-// set reads a number with a unit of sizeUnits, whose letters may have either case.
+// set reads a number with a unit of sizeUnits, whose letters may have either case. A number that
+// would overflow is refused.
 func (b size) set(text string) error {
 	if b.auto != nil && text == "auto" {
 		*b.to = b.auto()

@@ -64,7 +64,7 @@ type words struct {
 	known []string
 }
 
-// set reads words, separated by commas, at least one.
+// set reads words, separated by commas, at least one. Spaces around them are removed.
 func (w words) set(text string) error {
 	var list []string
 	for item := range strings.SplitSeq(text, ",") {

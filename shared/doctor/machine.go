@@ -53,6 +53,7 @@ func git() Finding {
 	return Finding{Check: "git", State: OK, What: path}
 }
 
+// processors tells how many goroutines run at once; it cannot fail.
 func processors() Finding {
 	return Finding{Check: "processors", State: OK, What: fmt.Sprintf("%d, which is the default number of workers and slots", runtime.GOMAXPROCS(0))}
 }

@@ -21,11 +21,14 @@ type stallTimer struct {
 	since int // bytes since the timer was last set; used by one goroutine
 }
 
+// newStallTimer returns a timer that calls stop with fault.ErrUnavailable unless progress counts
+// stallBytes within each period after.
 func newStallTimer(after time.Duration, stop context.CancelCauseFunc) *stallTimer {
 	stalled := fmt.Errorf("no progress for %s: %w", after, fault.ErrUnavailable)
 	return &stallTimer{timer: time.AfterFunc(after, func() { stop(stalled) }), after: after}
 }
 
+// progress counts bytes that have arrived, and restarts the timer when they are stallBytes.
 func (t *stallTimer) progress(n int) {
 	if t.since += n; t.since >= stallBytes {
 		t.since = 0

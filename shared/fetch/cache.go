@@ -54,7 +54,8 @@ func (c *cache) byHash(hash string) *blob {
 	return c.pin(hash)
 }
 
-// byURI returns the blob that a URI returned last, pinned, or nil.
+// byURI returns the blob that a URI returned last, pinned, or nil, and the record of the URI,
+// which is zero if there is none.
 func (c *cache) byURI(uri string) (*blob, record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,6 +90,7 @@ func (c *cache) repin(b *blob, callers int) {
 	c.evict(0)
 }
 
+// unpin removes one pin. A blob without pins may be evicted.
 func (c *cache) unpin(b *blob) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,6 +105,8 @@ func (c *cache) makeSpace(bytes int64) {
 	c.evict(max(bytes, 0))
 }
 
+// evict removes the least recently used blobs until needed bytes more fit, or only pinned ones
+// are left: then the cache exceeds its limit. The caller holds c.mu.
 func (c *cache) evict(needed int64) {
 	for e := c.recent.Back(); e != nil && c.total+needed > c.limit; {
 		b := e.Value.(*blob)
@@ -129,7 +133,8 @@ func (c *cache) removeBlob(b *blob) {
 	c.total -= b.bytes
 }
 
-// add adds a blob whose file has its final name.
+// add adds a blob whose file has its final name, as the latest used. The caller holds c.mu, or
+// has the only reference to c.
 func (c *cache) add(hash string, bytes int64) *blob {
 	b := &blob{hash: hash, bytes: bytes, keys: map[string]bool{}}
 	b.at = c.recent.PushFront(b)
@@ -212,6 +217,8 @@ func (c *cache) publish(s staged, rec record) (*blob, error) {
 	return b, nil
 }
 
+// rename moves a staged file to the name of its hash. A crash before leaves it in the folder of
+// partial files, which the next start empties.
 func (c *cache) rename(s staged) error {
 	path := c.path(s.hash)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

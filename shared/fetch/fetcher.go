@@ -30,7 +30,8 @@ type Fetcher struct {
 	running   sync.WaitGroup // downloads
 }
 
-// New opens the cache, and removes the partial files that a crash left.
+// New opens the cache, and removes the partial files that a crash left. Invalid limits, folders
+// and entries of AllowPrivate are fault.ErrInvalid. The caller closes the Fetcher.
 func New(c Config) (*Fetcher, error) {
 	c, err := c.withDefaults()
 	if err != nil {

@@ -23,7 +23,8 @@ type guard struct {
 	resolver *net.Resolver // nil: the system's; tests set another
 }
 
-// allow adds a host, a host with a port, an address or a network.
+// allow adds a host, a host with a port, an address or a network. Any other entry is
+// fault.ErrInvalid.
 func (g *guard) allow(entry string) error {
 	name := normal(entry)
 	g.mu.Lock()
@@ -45,6 +46,7 @@ func (g *guard) allow(entry string) error {
 // allowURL adds the host and port of an operator's URL.
 func (g *guard) allowURL(u *url.URL) error { return g.allow(hostPort(u)) }
 
+// named reports whether the operator allowed a host, alone or with this port.
 func (g *guard) named(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	g.mu.RLock()
@@ -52,6 +54,7 @@ func (g *guard) named(hostport string) bool {
 	return err == nil && (g.hosts[normal(host)] || g.hosts[normal(hostport)])
 }
 
+// covered reports whether an address is in a network that the operator allowed.
 func (g *guard) covered(ip netip.Addr) bool {
 	ip = plain(ip)
 	g.mu.RLock()
@@ -75,6 +78,8 @@ func (g *guard) checkURL(u *url.URL) error {
 	return nil
 }
 
+// checkIP refuses an address that is not public with fault.ErrInvalid, unless the operator
+// allowed it or the name at which it was found.
 func (g *guard) checkIP(hostport string, ip netip.Addr) error {
 	if !isPrivate(ip) || g.covered(ip) || g.named(hostport) {
 		return nil
@@ -82,6 +87,7 @@ func (g *guard) checkIP(hostport string, ip netip.Addr) error {
 	return fmt.Errorf("%s is not a public address: %w", ip, refused(hostport))
 }
 
+// refused returns the end of an error about a host, which tells the operator how to allow it.
 func refused(host string) error {
 	return fmt.Errorf("add %q to the allowed private hosts if you trust it: %w", host, fault.ErrInvalid)
 }
@@ -94,7 +100,9 @@ func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error
 	return d.DialContext(ctx, network, addr)
 }
 
-// checkDialled runs after names are resolved, once for each address tried.
+// checkDialled refuses an address that a name was resolved to. The dialer calls it once for each
+// address tried, after resolving, so that no later answer of a name server can replace a checked
+// address.
 func (g *guard) checkDialled(addr, dialled string) error {
 	ap, err := netip.ParseAddrPort(dialled)
 	if err != nil {

@@ -41,7 +41,8 @@ func (f *Fetcher) Page(ctx context.Context, uri string, known models.Known, toke
 	return Page{Poll: poll, Next: nextLink(answer), Pause: limitedFor(answer)}, nil
 }
 
-// nextLink returns the URL with the relation next of the Link headers (RFC 8288).
+// nextLink returns the URL with the relation next of the Link headers (RFC 8288); empty if there
+// is none or a header is malformed before it.
 func nextLink(h http.Header) string {
 	rest := strings.Join(h.Values("Link"), ",")
 	for {

@@ -69,7 +69,9 @@ func (f *Fetcher) Document(ctx context.Context, uri string, maxBytes int64) ([]b
 	return p.Content, err
 }
 
-// poll adds the condition to a header, and returns the header of the answer too.
+// poll requests a document on the condition that it differs from what known describes, which it
+// adds to header, and returns the header of the answer too. A 304 without a condition is an empty
+// document.
 func (f *Fetcher) poll(ctx context.Context, uri string, header http.Header, known models.Known, maxBytes int64) (Poll, http.Header, error) {
 	header.Set("Accept-Encoding", "gzip")
 	if known.ETag != "" {
@@ -158,8 +160,8 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// retryAfter parses the Retry-After header, which is in seconds or a date of the server's
-// clock; 0: there is none, or it has passed.
+// retryAfter parses the Retry-After header, which is in seconds or a date of the server's clock;
+// 0: there is none, it has passed, or it is malformed.
 func retryAfter(r *http.Response) time.Duration {
 	text := r.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil {

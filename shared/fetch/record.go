@@ -61,6 +61,8 @@ func (c *cache) setRecord(b *blob, rec record) {
 	_ = writeRecord(c.recordPath(rec.Key), rec)
 }
 
+// removeRecord removes the record of a key and its file. The caller holds c.mu, and removes the
+// key from its blob.
 func (c *cache) removeRecord(key string) {
 	delete(c.records, key)
 	os.Remove(c.recordPath(key))

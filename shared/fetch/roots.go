@@ -81,7 +81,8 @@ func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// folder opens a folder that is a root or below one. The caller closes it.
+// folder opens a folder that is a root or below one. The caller closes it. The errors are those
+// of locate and fileError.
 func (r *roots) folder(path string) (*os.Root, error) {
 	dir, rel, err := r.locate(path)
 	if err != nil {

@@ -95,7 +95,9 @@ func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Head
 	return &transfer{resp, b, stop}, nil
 }
 
-// transportError returns an error of a connection with its kind.
+// transportError returns an error of a connection with its kind: the cause of ctx if that has
+// ended, fault.ErrInvalid if an address was refused, otherwise fault.ErrUnavailable. A failure to
+// dial is one of the host (FaultOf).
 func transportError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -62,7 +62,9 @@ func (c counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// resume reads the number of the last event, and positions the file after it.
+// resume reads the number of the last event, and positions the file after it. It looks at the
+// last two lines' length at most, because a line has at most maxLine bytes. An unfinished last
+// line is cut off; a file without events goes on after the last rotated one.
 func (f *File) resume() error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -105,8 +107,8 @@ func (f *File) resume() error {
 	return err
 }
 
-// Write appends one event. Its Seq counts from the opening; the log's numbers continue
-// those before.
+// Write appends one event. Its Seq counts from the opening; the log's numbers continue those
+// before. After an error it does nothing.
 func (f *File) Write(e Event) {
 	if f.Err() != nil {
 		return
@@ -124,7 +126,8 @@ func (f *File) Write(e Event) {
 	}
 }
 
-// rotate renames the file and begins a new one.
+// rotate renames the file and begins a new one, and removes the oldest. After an error the log
+// has ended.
 func (f *File) rotate() error {
 	if err := f.file.Close(); err != nil {
 		return err

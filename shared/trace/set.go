@@ -73,7 +73,8 @@ type set struct {
 }
 
 // addEarlier opens the earlier files. The current one may be among them, if it was renamed
-// meanwhile.
+// meanwhile; then it is read under its new name, and the files after it are left out. A log that
+// is not a regular file has no earlier files. With an error, all open files are in s.files.
 func (s *set) addEarlier(path string) error {
 	current := s.files[0]
 	info, err := current.Stat()
@@ -108,7 +109,8 @@ func (s *set) Close() error {
 	return errors.Join(errs...)
 }
 
-// fromReload returns the log from event 1 or, if it begins later, from its first reload.
+// fromReload returns the log from event 1 or, if it begins later, from its first reload. It is an
+// error if the log begins later and has no reload.
 func fromReload(log io.Reader) (io.Reader, error) {
 	lines := bufio.NewReaderSize(log, 1<<16)
 	first := uint64(0)
@@ -133,7 +135,8 @@ func fromReload(log io.Reader) (io.Reader, error) {
 	}
 }
 
-// readLine reads a line of bounded length.
+// readLine reads a line of bounded length with its line feed. The last line may end without one:
+// then the error is io.EOF.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -71,7 +71,9 @@ func (g *graph) finds(o *syntax.Op, j int) string {
 	return "(" + strings.Join(conds, " && ") + ")"
 }
 
-// match returns the condition that tuple j exists and matches a template.
+// match returns the condition that the space's table has a tuple in row j and that it matches a
+// template: the same number of fields, and equal values for its actuals. A template with more
+// fields than any tuple of the space matches none.
 func (g *graph) match(name string, space int, fields []*syntax.Field, j int) string {
 	if len(fields) > g.arity[space] {
 		return "(false)"

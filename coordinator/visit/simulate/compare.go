@@ -69,6 +69,7 @@ type outcome struct {
 	err    error
 }
 
+// runOne makes one run and, with the reference, computes the limits of its world.
 func runOne(ctx context.Context, s Setup) (o outcome) {
 	if o.result, o.err = Run(ctx, s); o.err == nil && s.Policy == KnownRates {
 		o.limits, o.err = s.limits()

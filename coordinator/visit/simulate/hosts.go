@@ -18,7 +18,7 @@ type span struct {
 	refuses  bool // with a Retry-After
 }
 
-// newHosts draws the hosts and their outages.
+// newHosts draws the hosts and their outages, which follow each other and do not overlap.
 func (w *world) newHosts() []host {
 	hosts := make([]host, int(w.Hosts))
 	for i := range hosts {

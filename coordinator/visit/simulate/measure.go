@@ -64,8 +64,8 @@ func Means(results []Result) (means []Result) {
 var studentT = []float64{12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
 	2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042}
 
-// confidence returns half of the 95 % confidence interval of the mean of OfBest. The seeds
-// are paired: each compares policies in the same world.
+// confidence returns half of the 95 % confidence interval of the mean of OfBest, of at least two
+// results. The seeds are paired: each compares policies in the same world.
 func confidence(results []Result, mean float64) float64 {
 	sum := 0.0
 	for _, r := range results {

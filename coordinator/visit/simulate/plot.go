@@ -70,6 +70,9 @@ func Plot(results []Result) []byte {
 	return b.Bytes()
 }
 
+// draw draws one quantity below the pixel top: an axis with five lines, and a group of bars, of a
+// width of group pixels, for each scenario. The axis never ends at 0, so that no height is
+// divided by it.
 func (p panel) draw(b *bytes.Buffer, results []Result, scenarios, policies []string, top, group int) {
 	const plotHeight = panelHeight - 70
 	axisEnd := p.axisEnd

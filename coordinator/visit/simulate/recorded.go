@@ -55,8 +55,9 @@ func WorldOf(outcomes []models.Outcome) Scenario {
 	return s
 }
 
-// changesBetween returns the seconds from begin to the changes that an outcome found since
-// the last success before it, if there was one.
+// changesBetween returns the seconds from begin to the changes that an outcome found since the
+// last success before it, if there was one (visited). Another digest without dates stands for one
+// change half way.
 func changesBetween(before, o models.Outcome, visited bool, begin time.Time) (changes []int64) {
 	from := begin
 	if visited {

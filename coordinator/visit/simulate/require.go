@@ -75,8 +75,9 @@ func fields(r Result) map[string]float64 {
 	return numbers
 }
 
-// Check returns an error that lists the scenarios in which the policy does not meet
-// the requirement, with the value and the limit.
+// Check returns an error that lists the scenarios in which the policy does not meet the
+// requirement, with the value and the limit. A scenario without results of the policy or of the
+// reference is not met.
 func (q Requirement) Check(results []Result, policy string) error {
 	scenarios := []string{""}
 	if !q.allScenarios {
@@ -117,6 +118,7 @@ func (q Requirement) mean(results []Result, scenario, policy string) (float64, b
 	return sum / float64(max(n, 1)), n > 0
 }
 
+// compare reports whether a op b holds; op is one of those of ParseRequirement.
 func compare(a float64, op string, b float64) bool {
 	switch op {
 	case ">=":

@@ -38,8 +38,8 @@ const (
 	newest       = 7 * 24 * time.Hour // origins seen first in this time show how fast new ones come
 )
 
-// Capacity computes what a number of slots can hold, which intervals fit, and warns if
-// origins wait in a pool that grows without end.
+// Capacity computes what a number of slots can hold, which intervals fit, and warns if origins
+// wait in a pool that grows without end. Without enabled origins only the visits per day are set.
 func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capacity, err error) {
 	m, err := s.Metrics(ctx, now)
 	if err != nil {
@@ -69,8 +69,9 @@ func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capac
 	return c, nil
 }
 
-// fit divides the visits among the origins of the sample. Each stands for scale origins.
-// No interval is shorter than the cooldown.
+// fit divides the visits among the origins of the sample, and sets Fixed, Fresh and Kinds. There
+// is at least one, and each stands for scale origins. No interval is shorter than the cooldown.
+// It sorts states by type, so that the kinds are in that order.
 func (s *Store) fit(c *Capacity, states []visit.State, scale float64) {
 	slices.SortFunc(states, func(a, b visit.State) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Key, b.Key)) })
 	var groups []visit.RateGroup
@@ -108,7 +109,8 @@ func (s *Store) fit(c *Capacity, states []visit.State, scale float64) {
 	}
 }
 
-// growing names the pools that grow without end at this capacity.
+// growing returns a warning for each pool that grows without end at this capacity, sorted. Each
+// of the states stands for scale origins.
 func (s *Store) growing(c Capacity, m Metrics, states []visit.State, scale float64, now int64) (warnings []string) {
 	if c.Fixed > c.VisitsPerDay {
 		warnings = append(warnings, fmt.Sprintf("fixed intervals need %.0f visits a day and the slots hold %.0f: they get later and later", c.Fixed, c.VisitsPerDay))

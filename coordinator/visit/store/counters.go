@@ -24,6 +24,8 @@ func (f *Facts) fields() map[string]*int64 {
 // positionPrefix is followed by the kind of origin whose queue position a counter is.
 const positionPrefix = "position "
 
+// loadCounters reads the counters and the queue positions into the cache. A counter that this
+// version does not know is kept in the file.
 func (s *Store) loadCounters(c *sqlfile.Conn) error {
 	fields := s.cache.facts.fields()
 	return c.All("SELECT name, value FROM counter", nil, func(from sqlfile.Row) error {
@@ -62,8 +64,9 @@ func (s *Store) saveCounters() error {
 	return nil
 }
 
-// countGranted counts how many visits a claim was asked for, which it gave, and how many
-// waited for their hosts.
+// countGranted counts how many visits a claim was asked for, which it gave, and how many waited
+// for their hosts. The shares are those that the policy had before the pick; requested visits
+// have none.
 func (s *Store) countGranted(asked int, picked []visit.Candidate, busy *hosts) {
 	counts, k := s.counts(), s.update()
 	k.facts.Asked += int64(asked)
@@ -126,6 +129,7 @@ func (s *Store) countOutcome(was row, o models.Outcome, e visit.Effect) {
 	}
 }
 
+// poolName returns the name of a pool of the policy or of the store, as metrics have it.
 func poolName(p visit.Pool) string {
 	switch p {
 	case poolUrgent:

@@ -43,8 +43,9 @@ type hosts struct {
 	paced    bool  // a host is left alone only for the gap between two visits
 }
 
-// politeness forgets the waits that are over, and those that are longer than any, because
-// the clock was set back. now may be a little older than the last outcome.
+// politeness returns the hosts for a pick of n. It forgets the waits that are over, and those
+// that are longer than any, because the clock was set back. now, in milliseconds, may be a little
+// older than the last outcome.
 func (s *Store) politeness(now int64, n int) *hosts {
 	for host, r := range s.cache.refusals {
 		if max(r.until, r.host)*1000 <= now {
@@ -73,10 +74,10 @@ const (
 	gapOfHost   = "gap after the last visit of its host"
 )
 
-// waits returns how long a host must still be left alone: at most a share of the batch, at
-// most so many visits at a time, a gap between two, Retry-After, and a rest if it cannot be
-// reached. A host with a Crawl-delay gets one visit at a time, because the delay counts from
-// its end.
+// waits returns how long a host must still be left alone, by the first of these that applies: a
+// Retry-After, a rest because it cannot be reached, a share of the batch, a number of visits at a
+// time, and the gap after the last visit. A host with a Crawl-delay gets one visit at a time,
+// because the delay counts from its end.
 func (h *hosts) waits(host string) wait {
 	k := &h.s.cache
 	gap, crawlDelay := h.s.gap(host)
@@ -116,7 +117,7 @@ func (h *hosts) free(host string) bool {
 	return false
 }
 
-// accept implements the politeness of a pick.
+// accept reports whether a candidate may be visited now, and counts its visit in the batch then.
 func (h *hosts) accept(c visit.Candidate) bool {
 	if !h.free(c.Host) {
 		return false

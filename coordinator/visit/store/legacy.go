@@ -14,6 +14,9 @@ var legacy = sqlfile.Legacy{
 	},
 }
 
+// importTables returns the statements that import a version of visits.db; listerColumns are the
+// columns active, begun and next of a lister, or what stands for them. Rows of origins that the
+// catalog lacks are left out.
 func importTables(listerColumns string) string {
 	const schedule = `key, id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
 		last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes, days, lost, urgent,

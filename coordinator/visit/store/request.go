@@ -11,10 +11,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// SaveNow has an origin visited as soon as its host allows, in the share that is
-// reserved for such visits, regardless of cooldowns, but not before the end of a
-// Retry-After. If a visit is under way, another
-// follows.
+// SaveNow has an origin visited as soon as its host allows, in the share that is reserved for
+// such visits, regardless of cooldowns, but not before the end of a Retry-After. If a visit is
+// under way, another follows. An unknown origin is fault.ErrNotFound, as for the methods below.
 func (s *Store) SaveNow(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "save now "+id, now, id, func(r *row) { r.request(now) })
 }
@@ -64,8 +63,8 @@ func (s *Store) Disable(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "disable "+id, now, id, func(r *row) { r.Disabled, r.urgent = visit.ByOperator, 0 })
 }
 
-// Steer is one of Enable, Disable, SaveNow and ForceNow, by its name: enable, disable,
-// save-now or force-now.
+// Steer is one of Enable, Disable, SaveNow and ForceNow, by its name: enable, disable, save-now
+// or force-now. Any other name is fault.ErrInvalid.
 func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) error {
 	switch action {
 	case "enable":
@@ -80,6 +79,7 @@ func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) err
 	return fmt.Errorf("action %.64q: want enable, disable, save-now or force-now: %w", action, fault.ErrInvalid)
 }
 
+// alter changes an origin in one transaction, and wakes those that wait for visits.
 func (s *Store) alter(ctx context.Context, op string, now time.Time, id string, change func(*row)) error {
 	return s.write(ctx, op, func() error {
 		s.notify()

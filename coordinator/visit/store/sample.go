@@ -29,6 +29,8 @@ func newSample() sample {
 
 func (p *sample) has(id string) bool { return maphash.String(p.seed, id) <= p.bound }
 
+// put adds or replaces the state of an origin that belongs to the sample. If there are too many
+// then, it halves the bound.
 func (p *sample) put(id string, s visit.State) {
 	if !p.has(id) {
 		return
@@ -40,8 +42,8 @@ func (p *sample) put(id string, s visit.State) {
 	}
 }
 
-// summarize spreads out numbers that origins of the sample have; false leaves one
-// out. Sum and Count are of the sample.
+// summarize returns the distribution of a number that origins of the sample have; number returns
+// false to leave one out. Sum and Count are of the sample.
 func (p *sample) summarize(number func(visit.State) (float64, bool)) Summary {
 	var all []float64
 	s := Summary{}

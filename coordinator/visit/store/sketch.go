@@ -27,6 +27,7 @@ const (
 	sketchBuckets = 388
 )
 
+// add counts a number; NaN and infinities are left out.
 func (k *sketch) add(x float64) {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return
@@ -40,6 +41,8 @@ func (k *sketch) add(x float64) {
 	k.sum += x
 }
 
+// summary returns the distribution of the numbers. A quantile is the geometric middle of its
+// bucket, and 0 in the first.
 func (k *sketch) summary() Summary {
 	s := Summary{Count: k.count, Sum: k.sum}
 	for i, level := range Levels {

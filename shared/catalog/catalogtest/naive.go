@@ -54,6 +54,7 @@ func (n *naive) curate(isClip bool, list []models.Recording) {
 	}
 }
 
+// forgetClip removes the results of a clip, because its content is another now.
 func (n *naive) forgetClip(name string) {
 	for _, e := range n.episodes {
 		delete(e.researched, name)
@@ -72,8 +73,9 @@ func (n *naive) duplicate(c *naiveRecording) bool {
 	return false
 }
 
-// left lists the clips to select for an episode, in order: none if the episode has busy
-// clips and none that was researched.
+// left lists the clips to select for an episode, in order: none if the episode is gone or has a
+// problem, and none if it has busy clips before any clip was researched in this version, because
+// one worker should decode it first.
 func (n *naive) left(e *naiveRecording, busy map[[2]string]bool) []string {
 	if e.gone || e.problem {
 		return nil
@@ -110,13 +112,17 @@ func (n *naive) selects(busy map[[2]string]bool, limit int) (string, []string) {
 	return "", nil
 }
 
+// inOrder compares recordings as Select does: by priority, the highest first, then those first
+// listed later, then by id.
 func inOrder(id func(string) string) func(a, b *naiveRecording) int {
 	return func(a, b *naiveRecording) int {
 		return cmp.Or(-cmp.Compare(a.priority, b.priority), -cmp.Compare(a.first, b.first), cmp.Compare(id(a.name), id(b.name)))
 	}
 }
 
-// ingest records a result for one clip; scope is "" for one without a problem.
+// ingest records a result for one clip; scope is "" for one without a problem. A result for
+// another version than the present one changes nothing that it was not about, and a failure never
+// replaces a success.
 func (n *naive) ingest(w naiveWork, scope models.Scope) {
 	e, c := n.episodes[w.episode], n.clips[w.clip]
 	eCurrent, cCurrent := e.version == w.episodeVersion, c.version == w.clipVersion

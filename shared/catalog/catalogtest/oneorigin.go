@@ -15,7 +15,7 @@ type OneOrigin struct {
 	Away int
 }
 
-// Origin implements catalog.Origino.
+// Origin implements catalog.Origins.
 func (o *OneOrigin) Origin(context.Context, string) (models.Origin, error) {
 	if o.Away--; o.Away >= 0 {
 		return models.Origin{}, fmt.Errorf("restarting: %w", fault.ErrUnavailable)

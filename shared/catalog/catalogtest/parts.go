@@ -83,6 +83,7 @@ var partCases = []behaviour{
 
 var parts = []catalog.Part{{Limit: -1}, {Limit: 2}, {Offset: 1, Limit: 2}, {Offset: 1, Limit: -1}, {Limit: 0}, {Offset: 100, Limit: 5}}
 
+// cut returns a part of all; with a negative limit, all from the offset on.
 func cut[T any](all []T, p catalog.Part) []T {
 	all = all[min(p.Offset, len(all)):]
 	if p.Limit < 0 {

@@ -57,8 +57,10 @@ func (r *results) deliverOne(f *found, place, line int) error {
 	return nil
 }
 
-// fileMatch returns the match of the file at a place, without the fields of a line. It keeps
-// the last one, because the matches of a file are delivered one after the other.
+// fileMatch returns the match of the file at a place, without the fields of a line. Branch is set
+// if only some refs of the repository have this content there (codesearch.Match). It keeps the
+// last match, because those of a file are delivered one after the other; so callers must not
+// change Refs.
 func (r *results) fileMatch(f *found, at place) codesearch.Match {
 	if r.baseIn == f.part && r.baseAt == at {
 		return r.base

@@ -137,7 +137,9 @@ func (m *Matcher) Multiline() bool { return m.multiline }
 // MatchName reports whether the pattern matches in the name of a symbol.
 func (m *Matcher) MatchName(name []byte) bool { return m.re.Match(name) }
 
-// Ranges returns the first 1,000 places of the pattern in a line, which do not overlap.
+// Ranges returns the first 1,000 places of the pattern in a line, which do not overlap, in their
+// order; nil if there are none. A literal must have at least one byte, so that each place
+// advances the search; codesearch.Parse refuses an empty pattern.
 func (m *Matcher) Ranges(line []byte) []codesearch.Range {
 	var all []codesearch.Range
 	if m.literal == nil {

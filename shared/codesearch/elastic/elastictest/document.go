@@ -58,7 +58,8 @@ func (s *Server) bulk(r request) (any, *refusal) {
 	return map[string]any{"took": 1, "errors": failed, "items": items}, nil
 }
 
-// write does one write.
+// write does one write, and returns the status of its item. As on a real server, a write through
+// a name that is not an alias is refused, because require_alias is set.
 func (s *Server) write(action, name, id string, source []byte) (status int, failed *refusal) {
 	if s.FailItem != nil {
 		if status, kind := s.FailItem(action, name, id); status != 0 {
@@ -120,7 +121,8 @@ func (i *index) parse(id string, source []byte) (*document, *refusal) {
 	return d, nil
 }
 
-// index adds the terms of an object.
+// index adds the terms of an object, whose path ends in a dot unless it is empty. Fields that the
+// mapping lacks are refused; those that are not enabled are only stored.
 func (d *document) index(fields map[string]field, object map[string]any, path string) *refusal {
 	for name, value := range object {
 		f, ok := fields[name]
@@ -143,6 +145,7 @@ func (d *document) index(fields map[string]field, object map[string]any, path st
 	return nil
 }
 
+// indexValue adds the terms of one value of a field, or refuses one of another type.
 func (d *document) indexValue(f field, path string, v any) *refusal {
 	text, isText := v.(string)
 	_, isNumber := v.(json.Number)

@@ -138,7 +138,8 @@ func (s *Server) get(r request) (any, *refusal) {
 	return found, nil
 }
 
-// find returns the index of a name, and the filter of an alias.
+// find returns the index of a name or of an alias, and the filter of the alias; nil: it shows
+// all. An alias of several indices is refused, because writes need one.
 func (s *Server) find(name string) (*index, matcher, *refusal) {
 	if i := s.indices[name]; i != nil {
 		return i, nil, nil
@@ -230,6 +231,7 @@ func (s *Server) refresh(r request) (any, *refusal) {
 	return map[string]any{"_shards": map[string]any{"total": 2, "successful": 1, "failed": 0}}, nil
 }
 
+// refresh lets searches see all documents that were written.
 func (i *index) refresh() {
 	i.visible = make([]*document, 0, len(i.docs))
 	for _, d := range i.docs {

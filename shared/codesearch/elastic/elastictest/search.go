@@ -28,7 +28,7 @@ func parsing(format string, args ...any) *refusal {
 	return refuse(http.StatusBadRequest, "parsing_exception", format, args...)
 }
 
-// object decodes an object with one key.
+// oneKey returns the key and the value of an object that has exactly one.
 func oneKey(data json.RawMessage) (string, json.RawMessage, *refusal) {
 	var of map[string]json.RawMessage
 	if err := json.Unmarshal(data, &of); err != nil || len(of) != 1 {
@@ -40,7 +40,8 @@ func oneKey(data json.RawMessage) (string, json.RawMessage, *refusal) {
 	return "", nil, nil
 }
 
-// compile compiles one query.
+// compile compiles one query, and counts its clauses with those around it. The matcher holds only
+// while no document changes, which documents never do.
 func (c *compiler) compile(data json.RawMessage) (matcher, *refusal) {
 	kind, body, err := oneKey(data)
 	if err != nil {
@@ -91,6 +92,8 @@ func (c *compiler) field(name string) (field, *refusal) {
 	return f, nil
 }
 
+// compileTerms compiles a query for documents that have one of some values. Terms of text are
+// looked up in order, because documents keep them sorted.
 func (c *compiler) compileTerms(name string, value json.RawMessage) (matcher, *refusal) {
 	var values []any
 	if err := json.Unmarshal(value, &values); err != nil || len(values) > maxTerms {
@@ -114,6 +117,7 @@ func (c *compiler) compileTerms(name string, value json.RawMessage) (matcher, *r
 	}, nil
 }
 
+// compileRange compiles a range; the server has "lt" of whole numbers only.
 func compileRange(name string, value json.RawMessage) (matcher, *refusal) {
 	var of struct {
 		Less *int64 `json:"lt"`
@@ -129,6 +133,8 @@ func compileRange(name string, value json.RawMessage) (matcher, *refusal) {
 	}, nil
 }
 
+// compileBool compiles a combination: all of filter, at least one of should if there are any, and
+// none of must_not.
 func (c *compiler) compileBool(body json.RawMessage) (matcher, *refusal) {
 	var of struct {
 		Filter  []json.RawMessage `json:"filter"`

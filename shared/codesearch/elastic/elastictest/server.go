@@ -152,6 +152,7 @@ type refusal struct {
 	kind, reason string
 }
 
+// refuse returns an error with the HTTP status and the type that a real server sends.
 func refuse(status int, kind, format string, args ...any) *refusal {
 	return &refusal{status, kind, fmt.Sprintf(format, args...)}
 }
