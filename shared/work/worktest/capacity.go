@@ -54,6 +54,8 @@ func (s *session) waitForCapacity() chan work.Step {
 	return steps
 }
 
+// capacityWakes checks that a manager that waits for capacity goes on when a worker begins to
+// serve, claims a task, or when waiting tasks end with their leases.
 func capacityWakes(f *fixture) {
 	m := f.manager("manager-1")
 	require.Nil(f, receive(f, m.waitForCapacity()).Result)
@@ -77,6 +79,8 @@ func capacityWakes(f *fixture) {
 	require.Nil(f, receive(f, steps).Result, "the waiting tasks ended with their leases")
 }
 
+// resultsFirst checks that a manager that waits for capacity gets a result that is there first,
+// although there is capacity too.
 func resultsFirst(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)
@@ -88,6 +92,8 @@ func resultsFirst(f *fixture) {
 	require.ErrorIs(f, m.work.Ingested(f.Context(), step.Result), fault.ErrStaleToken)
 }
 
+// foreignSlots checks that slots that a foreign client claims to have neither overflow the sum
+// nor stop managers from issuing.
 func foreignSlots(f *fixture) {
 	m := f.manager("manager-1")
 	for _, slots := range []int64{-5, 0, -1 << 63, 1<<63 - 1, 1<<63 - 1} {

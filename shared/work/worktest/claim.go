@@ -23,6 +23,8 @@ var claimScenarios = []scenario{
 	{"OneCallEndsAttemptsAndClaimsTheNextTasks", endsAndClaims},
 }
 
+// claimOrder checks that claims take the highest priority first and then the oldest task, over
+// several actions too.
 func claimOrder(f *fixture) {
 	w, m := f.session("worker-1", map[string]int{dig: 9, fill: 9}), f.manager("manager-1")
 	put := func(action, subject string, priority int64) {
@@ -47,6 +49,7 @@ func claimOrder(f *fixture) {
 	require.False(f, more)
 }
 
+// claimWaits checks that claims wait for a task, and that the one that waits longest gets it.
 func claimWaits(f *fixture) {
 	m := f.manager("manager-1")
 	claimed := make(chan string, 2)
@@ -65,6 +68,8 @@ func claimWaits(f *fixture) {
 	require.Equal(f, "worker-2", receive(f, claimed))
 }
 
+// claimIsShown checks that the claim in the space "lease" is there exactly while the worker holds
+// the task, with the time at which its hold ends.
 func claimIsShown(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a", "b"), 0)
@@ -88,6 +93,8 @@ func claimIsShown(f *fixture) {
 	require.Zero(f, f.count(lease.Space, task.AnyClaim()))
 }
 
+// reportsMoveTimeout checks that reports and extensions restart the timeout of a task, and that
+// it ends without them.
 func reportsMoveTimeout(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a", "b"), 0)
@@ -102,6 +109,8 @@ func reportsMoveTimeout(f *fixture) {
 	require.ErrorIs(f, w.task.Extend(f.Context(), i), fault.ErrStaleToken)
 }
 
+// claimRefuses checks that a claim of anything but actions is fault.ErrInvalid. Its timeout is
+// for a claim that would be accepted, and wait.
 func claimRefuses(f *fixture) {
 	w := f.worker("worker-1", 1)
 	for _, args := range []tuple.Tuple{nil, tuple.New(""), tuple.New("a b"), tuple.New(dig, int64(1)), tuple.New(tuple.New(dig))} {
@@ -112,6 +121,8 @@ func claimRefuses(f *fixture) {
 	}
 }
 
+// claimLeavesOthers checks that a claim of two actions does not take the tasks of a third action,
+// although they have a higher priority.
 func claimLeavesOthers(f *fixture) {
 	const plant = "plant"
 	w, m := f.session("worker-1", map[string]int{dig: 9, fill: 9, plant: 9}), f.manager("manager-1")
@@ -127,6 +138,8 @@ func claimLeavesOthers(f *fixture) {
 	require.Equal(f, plant, w.claim(plant).Action)
 }
 
+// endsAndClaims checks one call that ends three attempts and claims the next tasks: an outcome
+// with a stale token is refused alone, and a task that the caller still has is not claimed again.
 func endsAndClaims(f *fixture) {
 	w, m := f.worker("worker-1", 3), f.manager("manager-1")
 	other := f.worker("worker-2", 1)

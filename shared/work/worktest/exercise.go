@@ -30,6 +30,8 @@ func Direct(t testing.TB, e *engine.Engine, id string, ttl time.Duration) space.
 	return r
 }
 
+// scenario is one behaviour; run checks it on a new engine. The comment of each run states the
+// behaviour.
 type scenario struct {
 	name string
 	run  func(*fixture)

@@ -60,6 +60,8 @@ func longDig() models.Task {
 	return t
 }
 
+// leaseUnderHold checks that a lease does not expire while a session holds its task, and that its
+// parts stay reserved.
 func leaseUnderHold(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(longDig(), 0)
@@ -75,6 +77,8 @@ func leaseUnderHold(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
+// leaseEndsWithHold checks that a lease past its TTL ends with the hold that prolonged it, in the
+// same transaction as the task.
 func leaseEndsWithHold(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(longDig(), 0)
@@ -86,6 +90,8 @@ func leaseEndsWithHold(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Expired))
 }
 
+// leaseExpiresInBackOff checks that a lease expires at its TTL while its task is in its back-off,
+// in the same transaction as the task.
 func leaseExpiresInBackOff(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(longDig(), 0)
@@ -102,6 +108,8 @@ func leaseExpiresInBackOff(f *fixture) {
 	f.pass(time.Hour)
 }
 
+// pastQueueTTL checks that a task that waits for longer than its queue TTL ends with its lease,
+// so that its parts can be issued again.
 func pastQueueTTL(f *fixture) {
 	m := f.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)
@@ -115,6 +123,8 @@ func pastQueueTTL(f *fixture) {
 	m.issue(toDig("site", "a"), 0)
 }
 
+// comesBackLate checks that a task whose queue TTL passed while it was held ends, together with
+// its lease, when its back-off is over.
 func comesBackLate(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(longDig(), 0)
@@ -129,6 +139,8 @@ func comesBackLate(f *fixture) {
 	require.False(f, ok)
 }
 
+// alwaysTimesOut checks that a task whose attempts take as long as its queue TTL becomes a dead
+// letter and is not dropped: a timeout restarts the queue TTL.
 func alwaysTimesOut(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(longDig(), 0) // it may take as long as it may wait
@@ -142,6 +154,7 @@ func alwaysTimesOut(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
+// handedBackLate checks that a task past its queue TTL that is handed back ends with its lease.
 func handedBackLate(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(longDig(), 0)
@@ -153,6 +166,8 @@ func handedBackLate(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Expired))
 }
 
+// expiresWhileFinalWaits checks that parts stay reserved while a final result waits, also after
+// the lease has expired.
 func expiresWhileFinalWaits(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)

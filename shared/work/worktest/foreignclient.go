@@ -23,6 +23,8 @@ var foreignScenarios = []scenario{
 	{"OnlyTheEngineMayExpire", forgedExpiry},
 }
 
+// corruptTasks checks that malformed tasks are never claimed, count as waiting until ReviveStuck
+// makes them dead letters, and do not stop other tasks.
 func corruptTasks(f *fixture) {
 	w, m := f.worker("worker-1", 2), f.manager("manager-1")
 	legacy := func(id, rest string) string {
@@ -50,6 +52,8 @@ func corruptTasks(f *fixture) {
 	m.ingest()
 }
 
+// foreignTask checks that a task that a foreign client put without a record is done with the
+// default timeout, and becomes a dead letter like any other.
 func foreignTask(f *fixture) {
 	w := f.worker("worker-1", 1)
 	f.put(task.Space, tuple.New("task", dig, "theirs", "", int64(7), int64(0), `{"hole":1}`))
@@ -70,6 +74,8 @@ func foreignTask(f *fixture) {
 	require.Empty(f, f.state().results, "no manager selected it")
 }
 
+// foreignLease checks that a task that a foreign client put with the id of a lease cannot end the
+// lease, because it does not have its token.
 func foreignLease(f *fixture) {
 	m := f.manager("manager-1")
 	l, err := m.grant("site", "", time.Minute)
@@ -85,6 +91,8 @@ func foreignLease(f *fixture) {
 	require.NoError(f, m.revoke(l.ID, l.Token))
 }
 
+// forgedExpiry checks that a session cannot call the procedures of expiries: each is
+// fault.ErrInvalid and changes nothing.
 func forgedExpiry(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	require.NoError(f, m.visit.Put(f.Context(), models.Visit{ID: "v1", Origin: models.Origin{ID: "o1"}}))

@@ -40,6 +40,8 @@ func (s *session) revoke(id string, token int64) error {
 	return err
 }
 
+// fault18OverAtDeadline checks that a lease is over at its deadline, also if the engine's timer
+// has not run yet.
 func fault18OverAtDeadline(f *fixture) {
 	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
 	l, err := m1.grant("site", "", time.Minute)
@@ -54,6 +56,7 @@ func fault18OverAtDeadline(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Expired))
 }
 
+// fault18GoodBeforeDeadline checks that a lease holds until a nanosecond before its deadline.
 func fault18GoodBeforeDeadline(f *fixture) {
 	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
 	l, err := m1.grant("site", "", time.Minute)
@@ -66,6 +69,8 @@ func fault18GoodBeforeDeadline(f *fixture) {
 	require.NoError(f, m1.revoke(l.ID, l.Token))
 }
 
+// fault20DistinctKinds checks that an extension or revocation that comes late tells a stale token
+// (fault.ErrStaleToken) from a lease that is gone (fault.ErrNotFound) and from invalid arguments.
 func fault20DistinctKinds(f *fixture) {
 	m := f.manager("manager-1")
 	a, err := m.grant("site", "a", time.Minute)
@@ -89,6 +94,8 @@ func fault20DistinctKinds(f *fixture) {
 	require.NoError(f, m.revoke(b.ID, b.Token))
 }
 
+// leasesDoNotOverlap checks that leases of one subject conflict if they share a part; empty is
+// all parts. Leases of other subjects never conflict.
 func leasesDoNotOverlap(f *fixture) {
 	m := f.manager("manager-1")
 	for n, c := range []struct {
@@ -116,6 +123,8 @@ func leasesDoNotOverlap(f *fixture) {
 	}
 }
 
+// leaseRefuses checks which arguments of a grant are fault.ErrInvalid, and that parts are sorted
+// and occur once.
 func leaseRefuses(f *fixture) {
 	m := f.manager("manager-1")
 	for _, args := range []tuple.Tuple{

@@ -82,6 +82,8 @@ func (l *looping) issueAll(ctx context.Context, c work.Client) (more bool, err e
 	return false, nil
 }
 
+// loopDrains checks that the loop issues only while there is capacity, so that the queue stays
+// short, and ingests all results in their order.
 func loopDrains(f *fixture) {
 	var parts []string
 	for n := range 10 {
@@ -103,6 +105,8 @@ func loopDrains(f *fixture) {
 	require.Empty(f, f.state().leases)
 }
 
+// loopIssuesBeside checks that the loop issues on a wake and at each tick while its call for a
+// result is pending.
 func loopIssuesBeside(f *fixture) {
 	l := f.loop(false)
 	f.pass(time.Second)
@@ -122,6 +126,8 @@ func loopIssuesBeside(f *fixture) {
 	require.NoError(f, receive(f, l.ended))
 }
 
+// loopEnds checks that the loop returns nil when its context ends, an error of Ingest, and an
+// error when its session is lost.
 func loopEnds(f *fixture) {
 	l := f.loop(true, "a")
 	full := errors.New("the catalog is full")

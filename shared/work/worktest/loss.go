@@ -28,6 +28,9 @@ var lossScenarios = []scenario{
 	{"TimeOutTellsTheWorker", timeOutTells},
 }
 
+// fault19PausedWorker checks that a worker that was paused until its session was lost can report
+// what it found over a new session: the result is put, and moves no lease, because another worker
+// has the task.
 func fault19PausedWorker(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	w2 := f.worker("worker-2", 1)
@@ -51,6 +54,8 @@ func fault19PausedWorker(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
+// fault28TwoResolve checks that of two workers that resolve one task at once, the one with the
+// current token succeeds, and the results of both are ingested.
 func fault28TwoResolve(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	w2 := f.worker("worker-2", 1)
@@ -149,6 +154,8 @@ func otherMachineIsPreferred(f *fixture) {
 	require.Empty(f, sameMachine)
 }
 
+// onlyMachine checks that a task that was given back on the only machine goes to another worker
+// on it at once.
 func onlyMachine(f *fixture) {
 	w1, m := f.workerOn("mill", "worker-1"), f.manager("manager-1")
 	m.issue(toDig("site"), 0)
@@ -159,6 +166,8 @@ func onlyMachine(f *fixture) {
 	require.Equal(f, i.ID, receive(f, sameMachine).ID, "at once")
 }
 
+// otherMachineLeaves checks that a task that waits for another machine can be claimed on the
+// first one after the other machine has left (ReviveStuck).
 func otherMachineLeaves(f *fixture) {
 	w1, m := f.workerOn("mill", "worker-1"), f.manager("manager-1")
 	m.issue(toDig("site"), 0)
@@ -174,6 +183,8 @@ func otherMachineLeaves(f *fixture) {
 	require.Equal(f, i.ID, receive(f, sameMachine).ID)
 }
 
+// fault31KilledAfterFinal checks that a worker that is killed after its final report loses
+// nothing: the task is resolved.
 func fault31KilledAfterFinal(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	f.worker("worker-2", 1)
@@ -185,6 +196,9 @@ func fault31KilledAfterFinal(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
+// fault32Poison checks that a task that kills each of its workers becomes a dead letter after
+// maxAttempts+1 attempts, with a new token for each, and that its parts stay reserved until its
+// failure is ingested.
 func fault32Poison(f *fixture) {
 	m := f.manager("manager-1")
 	m.issue(toDig("site", "a", "b"), 0)
@@ -224,6 +238,7 @@ func fault32Poison(f *fixture) {
 	require.Empty(f, m.reserved())
 }
 
+// timeOutTells checks that a worker whose task timed out gets a message to stop it.
 func timeOutTells(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site"), 0)

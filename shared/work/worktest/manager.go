@@ -28,6 +28,8 @@ var managerScenarios = []scenario{
 	{"IssueRefusesWhatIsNoTask", issueRefuses},
 }
 
+// fault25HoldingResult checks that a result that a manager held when it was killed is offered to
+// another manager.
 func fault25HoldingResult(f *fixture) {
 	w, m1 := f.worker("worker-1", 1), f.manager("manager-1")
 	m2 := f.manager("manager-2")
@@ -41,6 +43,8 @@ func fault25HoldingResult(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
+// fault25IssuedHalf checks that another manager sees what a killed one has issued, and issues
+// only the rest.
 func fault25IssuedHalf(f *fixture) {
 	w, m1 := f.worker("worker-1", 2), f.manager("manager-1")
 	m1.issue(toDig("site", "a"), 0)
@@ -69,9 +73,10 @@ func (m *session) done(w *session, t models.Task) {
 	m.ingest()
 }
 
-// Two managers select the same part, and the second issues after the first has
-// ingested.
-// transposed issues a clip in several episodes beside an episode with several clips.
+// transposed checks that a pair of a clip and an episode is not issued twice, although the one
+// task has the clip as its subject and the episodes as its parts, and the other the episode as
+// its subject and the clips as its parts. The second one is refused while the first is there,
+// while its result waits, and after that if its selection is older.
 func transposed(f *fixture) {
 	w, m := f.worker("worker-1", 9), f.manager("manager-1")
 	before := m.inProgress()
@@ -95,6 +100,8 @@ func transposed(f *fixture) {
 	m.issue(toDig("e3", "clip"), 0)
 }
 
+// selectionOvertaken checks that work that was selected before another manager ingested a result
+// of it is refused, although neither a lease nor a result reserves it then.
 func selectionOvertaken(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	seen := m1.inProgress()
@@ -108,7 +115,8 @@ func selectionOvertaken(f *fixture) {
 	require.Equal(f, 2, f.total(lease.Revoked))
 }
 
-// The lease expires, and the result waits and is then held.
+// selectionWaits checks that work is refused while a result of it waits or is held, also after
+// its lease expired, and after it was ingested if the selection is older.
 func selectionWaits(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	seen := m1.inProgress()
@@ -129,7 +137,8 @@ func selectionWaits(f *fixture) {
 	require.True(f, issued)
 }
 
-// A worker that handed the task back reports it late.
+// selectionLate checks that work that was selected before a late result of it was ingested is
+// refused.
 func selectionLate(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	m2.issue(longDig(), 0)
@@ -144,6 +153,7 @@ func selectionLate(f *fixture) {
 	require.ErrorIs(f, err, fault.ErrConflict)
 }
 
+// selectionApart checks that results of one subject do not refuse work of another.
 func selectionApart(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	seen := m1.inProgress()
@@ -165,6 +175,8 @@ func (f *fixture) twoResults(m *session) {
 	require.NoError(f, w.report(i, "b", true))
 }
 
+// poisonResult checks that a result that a manager holds for longer than ingestTTL goes behind
+// the others, so that one on which managers fail does not stop them.
 func poisonResult(f *fixture) {
 	m := f.manager("manager-1")
 	f.twoResults(m)
@@ -176,6 +188,8 @@ func poisonResult(f *fixture) {
 	require.Equal(f, "a", m.ingest().Part)
 }
 
+// managerStops checks that a manager that closes its session puts its result back in front of the
+// others.
 func managerStops(f *fixture) {
 	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
 	f.twoResults(m1)
@@ -185,6 +199,8 @@ func managerStops(f *fixture) {
 	require.Equal(f, "b", m2.ingest().Part)
 }
 
+// inProgressPages checks that InProgress returns more than one answer can carry: parts of leases,
+// and of results that wait.
 func inProgressPages(f *fixture) {
 	m := f.manager("manager-1")
 	w := f.worker("worker-1", 100)
@@ -208,6 +224,8 @@ func inProgressPages(f *fixture) {
 	require.Equal(f, want, m.reserved())
 }
 
+// issueRefuses checks which tasks are fault.ErrInvalid, and that fields that only the protocol
+// sets are ignored.
 func issueRefuses(f *fixture) {
 	m := f.manager("manager-1")
 	good := toDig("site", "a")

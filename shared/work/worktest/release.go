@@ -34,6 +34,8 @@ func (s *session) untouched(i task.Item) {
 	require.Greater(s.f, again.Token, i.Token)
 }
 
+// handBackCountsNothing checks that a task that is handed back has its old place and no attempt
+// counted.
 func handBackCountsNothing(f *fixture) {
 	w, m := f.worker("worker-1", 3), f.manager("manager-1")
 	m.issue(toDig("site-1"), 0)
@@ -46,6 +48,7 @@ func handBackCountsNothing(f *fixture) {
 	w.untouched(i)
 }
 
+// closingCountsNothing checks the same for a task whose worker closes its session.
 func closingCountsNothing(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	w2 := f.worker("worker-2", 1)
@@ -68,6 +71,8 @@ func (f *fixture) waiting(id string) entry {
 	return entry{}
 }
 
+// fault33GoesToAnother checks that a task that a worker gave back goes to another worker, and not
+// to the first one while another serves.
 func fault33GoesToAnother(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	w2 := f.worker("worker-2", 1)
@@ -87,6 +92,8 @@ func fault33GoesToAnother(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
+// fault33OnlyWorker checks that the only worker gets a task that it gave back again after the
+// back-off, and not before.
 func fault33OnlyWorker(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site"), 0)
@@ -106,6 +113,8 @@ func fault33OnlyWorker(f *fixture) {
 	require.NoError(f, w.report(w.claim(), "", true))
 }
 
+// fault33OtherLeaves checks that a task that waits for another worker goes back to the first one
+// when the other has left: ReviveStuck puts it into a back-off, and counts no attempt.
 func fault33OtherLeaves(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	w2 := f.worker("worker-2", 1)
@@ -124,6 +133,8 @@ func fault33OtherLeaves(f *fixture) {
 	require.EqualValues(f, 1, again.Attempts, "only attempts lead to the dead letters")
 }
 
+// longReason checks that a reason from a worker is cut to one bounded line, so that the history
+// of a task with the most data still fits into an answer.
 func longReason(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	big := toDig("site")
@@ -146,6 +157,8 @@ func longReason(f *fixture) {
 	require.ErrorIs(f, err, fault.ErrTooLarge)
 }
 
+// gaveBackIsOver checks that each call for a task that the worker has handed back is
+// fault.ErrStaleToken, and that its late result moves no lease.
 func gaveBackIsOver(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site"), 0)

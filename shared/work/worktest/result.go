@@ -17,7 +17,8 @@ var resultScenarios = []scenario{
 	{"Fault27ResultForAnotherTask", fault27AnotherTask},
 }
 
-// lateFinal: a result that comes after the task's timeout is ingested and moves no lease.
+// lateFinal checks that a final result that comes after the task's timeout is ingested and moves
+// no lease.
 func lateFinal(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)
@@ -36,8 +37,9 @@ func lateFinal(f *fixture) {
 	require.Empty(f, f.state().leases)
 }
 
-// finalOvertakes: managers ingest the results of one task in another order than they came. The
-// final one revokes the lease, and the parts of the others stay reserved until they are ingested.
+// finalOvertakes checks results of one task that managers ingest in another order than they came:
+// the final one revokes the lease, and the parts of the others stay reserved until they are
+// ingested.
 func finalOvertakes(f *fixture) {
 	w, m1 := f.worker("worker-1", 1), f.manager("manager-1")
 	m2, m3 := f.manager("manager-2"), f.manager("manager-3")
@@ -60,8 +62,8 @@ func finalOvertakes(f *fixture) {
 	require.ErrorIs(f, m3.work.Ingested(f.Context(), second), fault.ErrStaleToken)
 }
 
-// fault27Twice: of two equal results, the one that came with the current token moves the lease,
-// also if the copy is ingested first.
+// fault27Twice checks that of two equal results the one that came with the current token moves
+// the lease, also if the copy is ingested first.
 func fault27Twice(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)
@@ -78,8 +80,8 @@ func fault27Twice(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Late), "a result that is not ingested is not counted")
 }
 
-// fault27AfterFinal: a result that the worker sends after its final one is ingested and counted
-// as late, and moves no lease, because the final one has revoked it.
+// fault27AfterFinal checks that a result that the worker sends after its final one is ingested
+// and counted as late, and moves no lease, because the final one has revoked it.
 func fault27AfterFinal(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a", "b"), 0)
@@ -93,8 +95,8 @@ func fault27AfterFinal(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Late))
 }
 
-// fault27UnknownLease: a result that names an unknown lease is counted as late; one that names
-// none is not.
+// fault27UnknownLease checks that a result that names an unknown lease is counted as late; one
+// that names none is not.
 func fault27UnknownLease(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)
@@ -108,8 +110,8 @@ func fault27UnknownLease(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Late), "the other names no lease")
 }
 
-// fault27AnotherTask: a worker cannot end the task of another one, neither with that task's token
-// nor by naming its lease in a result.
+// fault27AnotherTask checks that a worker cannot end the task of another one, neither with that
+// task's token nor by naming its lease in a result.
 func fault27AnotherTask(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	w2 := f.worker("worker-2", 1)

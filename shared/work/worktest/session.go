@@ -47,6 +47,8 @@ func (f *fixture) workerOn(host, id string) *session {
 	return f.sessionOver(space.Over(c), map[string]int{dig: 1})
 }
 
+// sessionOver sends a first heartbeat, and further ones until the fixture is closed or
+// stopHeartbeat is called.
 func (f *fixture) sessionOver(repo space.Repository, serves map[string]int) *session {
 	f.Helper()
 	s := &session{f: f, repo: repo, task: task.Client{Repo: repo}, work: work.Client{Repo: repo}, visit: visit.Client{Repo: repo}}

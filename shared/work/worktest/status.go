@@ -28,6 +28,8 @@ var statusScenarios = []scenario{
 	{"ACostThatIsMalformedIsRefused", malformedCost},
 }
 
+// statusIsNeverMissing checks that a new state replaces the old one in place, so that no reader
+// sees a session without a state.
 func statusIsNeverMissing(f *fixture) {
 	w := f.worker("worker-1", 1)
 	sub, err := f.admin.Space(status.Space).Notify(f.Context(), status.StateOf("worker-1"))
@@ -50,6 +52,8 @@ func statusIsNeverMissing(f *fixture) {
 	}
 }
 
+// idleBeat checks that heartbeats without a change write nothing, neither to the journal nor to
+// the trace.
 func idleBeat(f *fixture) {
 	f.worker("worker-1", 1)
 	f.mu.Lock()
@@ -62,6 +66,8 @@ func idleBeat(f *fixture) {
 	require.Len(f, f.records, records)
 }
 
+// servedNoLonger checks that a heartbeat removes the actions that the session does not serve any
+// more.
 func servedNoLonger(f *fixture) {
 	w := f.session("worker-1", map[string]int{dig: 2, fill: 1})
 	require.Equal(f, 1, f.count(status.Space, status.AnyServing(dig)))
@@ -71,12 +77,15 @@ func servedNoLonger(f *fixture) {
 	require.Equal(f, 1, f.count(status.Space, status.AnyServing(fill)))
 }
 
+// closingTakesStatus checks that closing a session removes its state and its actions at once.
 func closingTakesStatus(f *fixture) {
 	f.worker("worker-1", 1).closeInOrder()
 	require.Zero(f, f.count(status.Space, status.StateOf("worker-1")))
 	require.Zero(f, f.count(status.Space, status.AnyServing(dig)))
 }
 
+// servesGoesFirst checks that the served actions of a lost session are removed before its tasks
+// come back.
 func servesGoesFirst(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site"), 0)
@@ -98,6 +107,8 @@ func servesGoesFirst(f *fixture) {
 	require.Greater(f, claimed, served)
 }
 
+// costsAddUp checks that costs of an action and way are added without overflow (a sum stays at
+// the largest number), and outlive the sessions that told them.
 func costsAddUp(f *fixture) {
 	one := models.Cost{Action: dig, How: "spade", Tasks: 1, Wall: 1.5, CPU: .25, Windows: 7}
 	w := f.worker("worker-1", 1)
@@ -113,6 +124,8 @@ func costsAddUp(f *fixture) {
 	}, got)
 }
 
+// malformedCost checks which costs are fault.ErrInvalid, that a 65th way is fault.ErrOverloaded,
+// and that costs of a known way can still be added then.
 func malformedCost(f *fixture) {
 	w := f.worker("worker-1", 1)
 	none := tuple.New(dig, "spade", int64(1), int64(1), int64(1), int64(1))
@@ -133,6 +146,7 @@ func malformedCost(f *fixture) {
 	require.NoError(f, status.Spend(f.Context(), w.repo, models.Cost{Action: dig, How: "tool-0", Tasks: 1}), "a known one is added to")
 }
 
+// malformedBeat checks that a malformed heartbeat is fault.ErrInvalid and changes nothing.
 func malformedBeat(f *fixture) {
 	w := f.worker("worker-1", 1)
 	for _, args := range []tuple.Tuple{

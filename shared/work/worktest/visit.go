@@ -29,6 +29,7 @@ func visitOf(id string) models.Visit {
 	return models.Visit{ID: id, Origin: models.Origin{ID: "o-" + id, Kind: models.Feed, URI: "https://example.org/feed"}}
 }
 
+// takes takes a visit, and reports whether one was there.
 func (s *session) takes() (models.Visit, bool) {
 	s.f.Helper()
 	ctx, cancel := context.WithTimeout(s.f.Context(), time.Nanosecond)
@@ -53,6 +54,8 @@ func (f *fixture) putVisit(v models.Visit) {
 	require.NoError(f, visit.Client{Repo: f.admin}.Put(f.Context(), v))
 }
 
+// visitEnds checks that a visit is taken, the oldest first, and ended once, and only by the
+// session that took it.
 func visitEnds(f *fixture) {
 	m := f.manager("manager-1")
 	f.putVisit(visitOf("v1"))
@@ -67,6 +70,8 @@ func visitEnds(f *fixture) {
 	require.ErrorIs(f, m.visit.End(f.Context(), models.Outcome{Visit: "v2"}), fault.ErrStaleToken, "not taken")
 }
 
+// visitLost checks that a visit whose manager is lost, or takes too long (end), has the outcome
+// Lost, and that a later outcome of it is refused.
 func visitLost(f *fixture, end func(*session)) {
 	m := f.manager("manager-1")
 	f.putVisit(visitOf("v1"))
@@ -85,6 +90,8 @@ func visitLost(f *fixture, end func(*session)) {
 	require.Zero(f, f.count(task.Result, task.AnyResult(visit.Action)))
 }
 
+// visitHandedBack checks that a visit goes back to its old place if its manager closes its
+// session.
 func visitHandedBack(f *fixture) {
 	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
 	f.putVisit(visitOf("v1"))
@@ -97,6 +104,8 @@ func visitHandedBack(f *fixture) {
 	require.Zero(f, f.count(task.Result, task.AnyResult(visit.Action)))
 }
 
+// visitTwice checks that putting a visit again changes nothing while it waits, is held, or has an
+// outcome that is not recorded.
 func visitTwice(f *fixture) {
 	m := f.manager("manager-1")
 	again := func(where string) {
@@ -119,6 +128,8 @@ func visitTwice(f *fixture) {
 	require.True(f, ok, "that was another time")
 }
 
+// visitCorrupt checks that a malformed visit fails with an outcome, if it names its origin, and
+// does not stop the others.
 func visitCorrupt(f *fixture) {
 	m := f.manager("manager-1")
 	f.put(visit.Space, tuple.New("visit", "feed", "o1", "v1", "garbage"))
@@ -133,6 +144,7 @@ func visitCorrupt(f *fixture) {
 	require.Contains(f, o.Error, "body")
 }
 
+// visitRefuses checks which visits and outcomes are fault.ErrInvalid.
 func visitRefuses(f *fixture) {
 	m := f.manager("manager-1")
 	for procedure, args := range map[string]tuple.Tuple{
