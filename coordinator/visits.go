@@ -108,7 +108,8 @@ func (v *visits) put(ctx context.Context, all []models.Visit) error {
 	return nil
 }
 
-// run schedules and records until ctx ends or one of them fails.
+// run schedules and records until ctx ends, which is nil, or until one of the two fails: it ends
+// the other one then, and returns the error.
 func (v *visits) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -215,8 +215,10 @@ func (x *expander) errorOf(entry []uint32, p int) *RuntimeError {
 	return &err
 }
 
-// emitAll calls each with s after each outcome of an entry of the memo, and returns their
-// number.
+// emitAll calls each with s after each outcome of an entry of the memo, and returns their number;
+// 0 means that process p blocks. An entry is the number of outcomes and then each of them, as
+// writeOutcome reads it: the process, the memory, and one value for each space of the node's
+// footprint. The caller has checked that it is not a failed entry.
 func (x *expander) emitAll(s []uint32, p int, entry []uint32, each func(int, []uint32)) int {
 	if entry[0] == 0 {
 		return 0

@@ -141,8 +141,9 @@ func (s *session) shutDown(conn *connection) {
 	}
 }
 
-// closeConnection closes a connection because of err, which the client is sent if it
-// violated the protocol.
+// closeConnection closes a connection because of err. The client is sent err first if it violated
+// the protocol. Otherwise the log has why the link was closed, which may be another reason than
+// err: whoever closes it first gives the reason.
 func (s *session) closeConnection(conn *connection, err error) {
 	if errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrTooLarge) {
 		s.g.Log.Warn("gate: malformed message", "session", s.id, "error", err)

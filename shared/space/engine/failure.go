@@ -35,8 +35,9 @@ func (e *Engine) handleCommitError(b batch, err error) {
 	}
 }
 
-// stopForGood makes the engine unusable and ends the calls that wait; Run returns
-// err. It does nothing if the engine has stopped already. The caller holds state.mu.
+// stopForGood makes the engine unusable and ends waiters, which are all calls that wait
+// (allWaiters), with err; Run returns err. It does nothing if the engine has stopped already. The
+// caller holds state.mu.
 func (e *Engine) stopForGood(err error, waiters []*waiter) {
 	st := &e.state
 	if st.stopped != nil {

@@ -51,7 +51,8 @@ func (j *Journal) forgetIfNewest(log string) error {
 	return writeNewest(j.disk(), j.Dir, 0)
 }
 
-// writeNewest notes which log of a folder is the newest; 0 is none.
+// writeNewest notes which log of a folder is the newest. With 0 it removes the note, which may be
+// absent already.
 func writeNewest(fs vfs.FS, dir string, num uint32) error {
 	path := fs.PathJoin(dir, newestFile)
 	if num == 0 {
