@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -53,6 +54,19 @@ func TestOutcomesFromOutsideCountOnce(t *testing.T) {
 	} {
 		h.refuses("invalid", "POST", v1+"/visits/outcomes", bad)
 	}
+	// The schedule adds up such numbers, so one below zero would spoil it for good.
+	for _, field := range []string{"changes", "size", "took_s", "retry_after_s", "crawl_delay_s", "fresh_for_s"} {
+		with := func(n int) string {
+			return fmt.Sprintf(`{"origin":%q,"status":"eventful","at":"2026-01-02T03:04:06Z","took_s":0,%q:%d}`, id, field, n)
+		}
+		h.refuses("invalid", "POST", v1+"/visits/outcomes", strings.Replace(with(-1), `"took_s":0,"took_s"`, `"took_s"`, 1))
+		h.ok("POST", v1+"/visits/outcomes", strings.Replace(with(0), `"took_s":0,"took_s"`, `"took_s"`, 1))
+	}
+	times := func(n int) string {
+		return `{"origin":"` + id + `","status":"eventful","at":"2026-01-02T03:04:06Z","changed_at":["2026-01-01T00:00:00Z"` + strings.Repeat(`,"2026-01-01T00:00:00Z"`, n-1) + `]}`
+	}
+	h.ok("POST", v1+"/visits/outcomes", times(models.MaxChanges))
+	h.refuses("invalid", "POST", v1+"/visits/outcomes", times(models.MaxChanges+1))
 	h.refuses("not_found", "POST", v1+"/visits/outcomes", `{"origin":"missing","status":"eventful","at":"2026-01-02T03:04:06Z"}`)
 }
 

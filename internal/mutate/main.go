@@ -31,7 +31,6 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -82,17 +81,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 func (t *tester) report(ctx context.Context, all []candidate, sample, parallel int, seed uint64, out io.Writer) error {
 	tested, survived, byOthers, invalid := 0, 0, 0, 0
 	for len(all) > 0 && (tested < sample || sample == 0) {
-		n := min(parallel, len(all))
+		n := len(all)
 		if sample > 0 {
 			n = min(n, sample-tested)
 		}
-		results := make([]result, n)
-		var group sync.WaitGroup
-		for i, c := range all[:n] {
-			group.Go(func() { results[i] = t.test(ctx, c) })
-		}
-		group.Wait()
-		for i, r := range results {
+		for r := range t.testAll(ctx, all[:n], parallel) {
 			if r.err != nil {
 				return r.err
 			}
@@ -101,7 +94,7 @@ func (t *tester) report(ctx context.Context, all []candidate, sample, parallel i
 				continue
 			}
 			tested++
-			c, by := all[i], ""
+			c, by := r.of, ""
 			switch {
 			case r.verdict == survives:
 				survived++

@@ -100,9 +100,43 @@ func (t *tester) suite(ctx context.Context, p goPackage) (*suite, error) {
 
 // result is the verdict on a mutant, and the package whose tests killed it.
 type result struct {
+	of      candidate
 	verdict verdict
 	by      string
 	err     error
+}
+
+// testAll tests mutants, several at the same time, and returns each result when it is there. It
+// ends when all have been sent, or with the first error.
+func (t *tester) testAll(ctx context.Context, all []candidate, parallel int) <-chan result {
+	ctx, stop := context.WithCancel(ctx)
+	next, results := make(chan candidate), make(chan result, len(all))
+	var workers sync.WaitGroup
+	for range parallel {
+		workers.Go(func() {
+			for c := range next {
+				r := t.test(ctx, c)
+				if r.of = c; r.err != nil {
+					stop()
+				}
+				results <- r
+			}
+		})
+	}
+	go func() {
+		defer close(results)
+		defer stop()
+		defer workers.Wait()
+		defer close(next)
+		for _, c := range all {
+			select {
+			case next <- c:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return results
 }
 
 // test returns the verdict on a mutant. Only tests that run its line can notice it.
@@ -116,21 +150,23 @@ func (t *tester) test(ctx context.Context, c candidate) (r result) {
 	if err != nil {
 		return result{err: err}
 	}
-	if goTool(ctx, c.pkg, "build", "-o", os.DevNull, "-overlay", overlay, c.pkg.ImportPath) != nil {
-		return result{doesNotCompile, "", ctx.Err()}
-	}
+	compiled := false
 	for _, p := range append([]goPackage{c.pkg}, t.others[c.pkg.ImportPath]...) {
 		s, err := t.suite(ctx, p)
 		if err != nil {
 			return result{err: err}
 		}
-		if s == nil {
+		if s == nil || len(s.covering(c)) == 0 {
 			continue
 		}
 		v, err := t.testWith(ctx, s, c, filepath.Join(dir, "tests"), overlay)
 		if err != nil || v != survives {
-			return result{v, p.ImportPath, err}
+			return result{verdict: v, by: p.ImportPath, err: err}
 		}
+		compiled = true
+	}
+	if !compiled && goTool(ctx, c.pkg, "build", "-o", os.DevNull, "-overlay", overlay, c.pkg.ImportPath) != nil {
+		return result{verdict: doesNotCompile, err: ctx.Err()}
 	}
 	return result{verdict: survives}
 }
@@ -141,9 +177,6 @@ const quick = time.Second
 // testWith compiles the tests of a package with a mutant, and runs those that can notice it.
 func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, overlay string) (verdict, error) {
 	tests := s.covering(c)
-	if len(tests) == 0 {
-		return survives, nil
-	}
 	if goTool(ctx, s.pkg, "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary, "-overlay", overlay, s.pkg.ImportPath) != nil {
 		return doesNotCompile, ctx.Err()
 	}

@@ -131,6 +131,33 @@ func TestEvictionRemovesTheLeastRecentlyUsedButNoPinned(t *testing.T) {
 	require.NoError(t, f2.Close())
 }
 
+// Otherwise old versions would fill the cache, and what is needed now would go.
+func TestAVersionThatWasReplacedMayBeEvicted(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprintf(w, "%05d", asked.Add(1)) })
+	f := open(t, Config{CacheBytes: 10}) // two of 5 bytes
+	get := func(name, version string) {
+		file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/" + name, Version: version})
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+	}
+	get("a", "1")
+	get("a", "2") // replaces it
+	get("b", "1")
+	require.EqualValues(t, 10, f.cache.total)
+	get("a", "2")
+	get("b", "1")
+	require.EqualValues(t, 3, asked.Load(), "both are in the cache")
+
+	file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Hash: hashOf("00009")})
+	require.ErrorIs(t, err, fault.ErrCorrupt, "another hash than that in the cache is asked for at the server")
+	require.Zero(t, file)
+	get("c", "1")
+	get("d", "1")
+	require.LessOrEqual(t, f.cache.total, int64(10), "the one with the other hash may go too")
+}
+
 func TestStartRemovesThePartialFilesOfACrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

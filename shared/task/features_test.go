@@ -225,6 +225,23 @@ func TestATaskRunsAfterItsParentsAndGetsTheirResults(t *testing.T) {
 	})
 }
 
+// The end of a parent may be missing, for example because an operator took its tuple.
+func TestATaskGetsTheResultsOfTheParentsThatAreKept(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		lost, kept := f.make(models.TaskOptions{}), f.make(models.TaskOptions{})
+		child := f.make(models.TaskOptions{After: []string{lost.ID, kept.ID}})
+		f.resolve(f.claims(), "one")
+		f.resolve(f.claims(), "two")
+		_, ok, err := f.repo.Space(task.Data).GetP(f.Context(), tuple.Match("parent", lost.ID, tuple.AnyString, tuple.AnyString))
+		require.NoError(f, err)
+		require.True(f, ok)
+		all, err := f.client.ClaimUpTo(f.Context(), 1, "a")
+		require.NoError(f, err)
+		require.Equal(f, child.ID, all[0].ID)
+		require.Equal(f, []task.ParentResult{{kept.ID, task.Resolved, `"two"`}}, all[0].Parents)
+	})
+}
+
 func (f fixture) countData(kind string) int {
 	n, err := f.repo.Space(task.Data).Count(f.Context(), tuple.Match(kind, tuple.AnyString, tuple.AnyString, tuple.AnyString))
 	require.NoError(f, err)

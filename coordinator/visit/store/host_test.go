@@ -108,6 +108,26 @@ func TestForceLiftsARetryAfterAndTheRestOfAHost(t *testing.T) {
 	require.Equal(t, 3, visitAll(t, s, now, models.Outcome{Status: models.Eventful, Digest: "a"}))
 }
 
+func TestForceVisitsAnOriginThatIsNotDue(t *testing.T) {
+	t.Parallel()
+	for name, origin := range map[string]models.Origin{
+		"of a host": {ID: "o0", Kind: models.Feed, URI: "https://h.example/a"}, "a folder": {ID: "o0", Kind: models.Feed, URI: "/folder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := time.Now().Truncate(time.Second)
+			s, err := New(t.Context(), openFile(t, sqlfile.Memory).file, uniform(t, "value", visit.DefaultRules()))
+			require.NoError(t, err)
+			require.NoError(t, s.List(t.Context(), now, Listing{Origins: []Named{{Origin: origin}}}))
+			require.Equal(t, 1, visitAll(t, s, now, models.Outcome{Status: models.Eventful, Digest: "a"}))
+			now = now.Add(time.Minute)
+			require.Zero(t, visitAll(t, s, now, models.Outcome{Status: models.Eventful, Digest: "b"}))
+			require.NoError(t, s.ForceNow(t.Context(), now, "o0"))
+			require.Equal(t, 1, visitAll(t, s, now, models.Outcome{Status: models.Eventful, Digest: "b"}))
+		})
+	}
+}
+
 func TestAnOriginThatIsGoneIsDisabledUntilAUserAddsItAgain(t *testing.T) {
 	t.Parallel()
 	now := time.Now().Truncate(time.Second)

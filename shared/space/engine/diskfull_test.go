@@ -166,6 +166,57 @@ func TestFault12WaitersSurviveACommitToAFullDisk(t *testing.T) {
 	})
 }
 
+// A reader that waits for a tuple must be woken when the take of it is undone: no later event
+// would wake it.
+func TestFault12AQueryThatWaitsGetsTheTupleThatAnUndoneTakeGaveBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		e := run(t, engine.Config{Journal: d})
+		r, other := opened(t, e), session(t, e, "other", 0)
+		require.NoError(t, r.Space("s").Put(t.Context(), item("a", 1), 0))
+		commit := make(chan struct{})
+		d.Before = func(context.Context, []journal.Record) error { <-commit; return journal.ErrFull }
+		took, read := make(chan error, 1), make(chan error, 1)
+		go func() { _, _, err := r.Space("s").GetP(context.Background(), anyItem("a")); took <- err }()
+		synctest.Wait()
+		go func() { _, err := other.Space("s").Query(context.Background(), anyItem("a")); read <- err }()
+		synctest.Wait()
+		close(commit)
+		require.ErrorIs(t, <-took, fault.ErrOverloaded)
+		synctest.Wait()
+		select {
+		case err := <-read:
+			require.NoError(t, err)
+		default:
+			require.Fail(t, "the query waits for a tuple that is there")
+		}
+	})
+}
+
+func TestStatsCountWhatIsHeldNow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := run(t, engine.Config{Journal: newDisk()})
+		r := opened(t, e)
+		for n := range 3 {
+			require.NoError(t, r.Space("s").Put(t.Context(), item("a", n), 0))
+		}
+		var refs []int64
+		for n := range 3 {
+			refs = append(refs, call(t, r, "test.hold", "s", "a", int64(time.Hour), "", false)[0].(int64))
+			require.Equal(t, n+1, e.Stats().Held)
+		}
+		call(t, r, "test.done", refs[0])
+		require.Equal(t, 2, e.Stats().Held)
+		call(t, r, "test.back", refs[1], false)
+		require.Equal(t, 1, e.Stats().Held)
+		<-time.After(time.Hour + time.Second)
+		synctest.Wait()
+		require.Zero(t, e.Stats().Held, "the hold ended")
+	})
+}
+
 func TestFault12AnExpiryOnAFullDiskIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
