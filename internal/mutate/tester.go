@@ -21,7 +21,7 @@ type verdict string
 const (
 	killed         verdict = "killed"
 	survives       verdict = "SURVIVED"
-	timedOut       verdict = "timeout" // counts as killed
+	timedOut       verdict = "timeout" // twice, the second time with five times the limit; counts as killed
 	doesNotCompile verdict = "invalid"
 )
 
@@ -189,8 +189,11 @@ func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, ov
 		for _, m := range tests[:n] {
 			names = append(names, m.Name)
 		}
-		// A test that took a second may take many if the machine is busy.
-		result, err := runTests(ctx, s.pkg, binary, names, min(t.limit, 20*time.Second+5*all))
+		limit := min(t.limit, 20*time.Second+5*all)
+		result, err := runTests(ctx, s.pkg, binary, names, limit)
+		if result == timedOut { // perhaps because the machine was busy
+			result, err = runTests(ctx, s.pkg, binary, names, 5*limit)
+		}
 		if err != nil || result != survives {
 			return result, err
 		}
