@@ -7,6 +7,7 @@ import (
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
+	"leasehold/shared/space/wire"
 )
 
 func TestOnlyAnswersThatTookSomethingAreAcknowledged(t *testing.T) {
@@ -48,5 +49,15 @@ func TestOnlyAnswersThatTookSomethingAreAcknowledged(t *testing.T) {
 			conn.finishCall(3, space.Reply{}, nil) // answered twice
 			require.Equal(t, 1, conn.unacked)
 		})
+	}
+}
+
+// The caller would take an error that cannot be read for a success.
+func TestAnErrorThatCannotBeDecodedIsAnError(t *testing.T) {
+	t.Parallel()
+	good := wire.AppendError(nil, fault.ErrNotFound)
+	require.ErrorIs(t, decodeError(good), fault.ErrNotFound)
+	for _, bad := range [][]byte{{0xff}, good[:len(good)-1]} {
+		require.Error(t, decodeError(bad))
 	}
 }
