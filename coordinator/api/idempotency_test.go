@@ -68,5 +68,9 @@ func TestAKeyForAnotherRequestIsRefused(t *testing.T) {
 	require.Equal(t, 400, status)
 	status, _ = h.keyed("refused", "POST", "/api/v1/tasks", `{"action":"ab"}`)
 	require.Equal(t, 201, status, "what was refused has no effect, so the key is free")
-	require.Len(t, items(h.ok("GET", "/api/v1/tasks", "")), 2)
+	for _, key := range []string{strings.Repeat("k", 128), "!", "~"} {
+		status, _ = h.keyed(key, "POST", "/api/v1/tasks", `{"action":"count"}`)
+		require.Equal(t, 201, status, "the longest key, and the first and the last visible character")
+	}
+	require.Len(t, items(h.ok("GET", "/api/v1/tasks", "")), 5)
 }
