@@ -226,6 +226,7 @@ func TestFault31ADeadLetterIsShownAndRequeued(t *testing.T) {
 	require.Len(t, h.ok("GET", v1+"/tasks", "")["items"], 1)
 	require.Empty(t, h.ok("GET", v1+"/dead", "")["items"])
 	h.refuses("not_found", "POST", v1+"/dead/"+id+"/requeue", "")
+	h.refuses("not_found", "DELETE", v1+"/dead/"+id, "")
 }
 
 func TestDeadResearchIsSelectedAgainOnceItIsRequeued(t *testing.T) {

@@ -353,3 +353,19 @@ func TestATupleThatATransactionChangesTwiceIsWrittenOnce(t *testing.T) {
 	require.Equal(t, []tuple.Tuple{item("kept", 2), item("gone", 1)}, entries, "the last state of one that stays, and the first of one that goes, for its ref")
 	require.Contains(t, facts, journal.Gone(refs.Int64(1)))
 }
+
+// strayEntry is a journal that has a tuple of a space that it does not have.
+type strayEntry struct{ journal.Memory }
+
+func (s *strayEntry) Load(ctx context.Context, restore func(journal.Fact) error) (journal.Standing, error) {
+	standing, err := s.Memory.Load(ctx, restore)
+	return standing, errors.Join(err, restore(&journal.Entry{Ref: 7, Space: "lost", Tuple: item("a", 1)}))
+}
+
+// An engine that started without the space would lose the tuple with the next commit.
+func TestAJournalWithATupleOfNoSpaceIsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := engine.Open(t.Context(), engine.Config{Journal: &strayEntry{}, Log: quiet})
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	require.ErrorContains(t, err, `tuple 7 is in a space "lost"`)
+}
