@@ -18,7 +18,7 @@ type answeringSpaces struct{ space.Repository }
 
 func (answeringSpaces) List(context.Context) ([]space.Info, error) { return nil, nil }
 
-// slowCatalog answers when it is told to.
+// slowCatalog answers when a test sends the answer.
 type slowCatalog struct {
 	catalog.Catalog
 	asked  int

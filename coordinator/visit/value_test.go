@@ -19,3 +19,18 @@ func TestTheFreshnessAfterAFirstVisitIsTheIntegral(t *testing.T) {
 		require.InEpsilon(t, want, p.freshAfterFirst(), 0.02)
 	}
 }
+
+func TestTheValueOfAForkIsAPartOfThatOfAnOrigin(t *testing.T) {
+	t.Parallel()
+	rules := DefaultRules()
+	rules.ForkWeight = 0.25
+	p := Value{Rules: rules}
+	for class := range uint8(Classes) {
+		origin := Place{Pool: PoolDue, Class: class, Ref: 1_600_000_000}
+		fork := origin
+		fork.Class += Classes
+		want := p.Worth(origin, Quality{}, 1_600_100_000)
+		require.Positive(t, want)
+		require.InDelta(t, want/4, p.Worth(fork, Quality{}, 1_600_100_000), want/1e9, "class %d", class)
+	}
+}
