@@ -3,13 +3,17 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator/peer"
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
 	"leasehold/shared/space"
 )
 
@@ -50,4 +54,26 @@ func TestProbesOfReadinessShareACheckAndEndWithIt(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Listings that are refused while the server is busy must not use up the turns of later ones.
+func TestARefusedBulkRequestGivesItsTurnBack(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s := &server{slots: make(chan struct{}, 1), peers: peer.NewQuota("requests", 2), listings: make(chan struct{}, maxListings)}
+	bulk, r := route{method: "POST", path: "/bulk", isBulk: true}, httptest.NewRequestWithContext(ctx, "POST", "/bulk", nil)
+	s.slots <- struct{}{}
+	for range maxListings + 1 {
+		_, err := s.admit(ctx, r, bulk)
+		require.ErrorIs(t, err, fault.ErrOverloaded)
+	}
+	<-s.slots
+	for range maxListings + 1 {
+		release, err := s.admit(ctx, r, bulk)
+		require.NoError(t, err)
+		release()
+	}
+	require.Empty(t, s.slots)
+	require.Empty(t, s.listings)
 }
