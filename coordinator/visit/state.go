@@ -39,7 +39,8 @@ type State struct {
 	// Changes seen in Days watched, from which the rate is estimated. Both lose weight
 	// with time (Rules.HalfLifeDays).
 	Changes, Days float64
-	Recent        Recent // dates of the last changes that visits found
+	Recent        Recent  // dates of the last changes that visits found
+	Activity      float64 // factor on the rate after the silence before the last success (Rules.Activity); 0: 1
 }
 
 // NewState returns the state of an origin that was first seen at a time.

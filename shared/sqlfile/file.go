@@ -25,8 +25,11 @@ const (
 	// maxSteps how many steps it takes at most.
 	stepTime = 5 * time.Millisecond
 	maxSteps = 1000
-	// checkpointBytes is by how much the log grows before it is written back.
-	checkpointBytes = 4 << 20
+	// checkpointBytes is by how much the log grows before it is written back. A page that
+	// changes often is written back once each time, so a larger log writes less: a list of
+	// 50,000 origins 1.04 kB for each with 16 MB, and 1.00 with 32, as with a larger one.
+	// Opening a file after a kill reads all of the log.
+	checkpointBytes = 32 << 20
 )
 
 // File is an open file. All methods may be called concurrently.

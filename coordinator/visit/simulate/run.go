@@ -77,6 +77,7 @@ type run struct {
 	counts visit.Counts
 	meter  meter
 
+	silences visit.Silences
 	position int64   // the queue position, which the policy moves
 	credit   float64 // slots earned and not yet given out
 	unborn   []int32 // keys of origins that are not listed yet
@@ -340,6 +341,10 @@ func (r *run) record(key int, now int64) (visit.Event, visit.Effect) {
 	}
 	if !s.Enabled() && !r.tells(o) {
 		r.disabled = append(r.disabled, int32(key))
+	}
+	if effect.Success {
+		r.rules.LearnSilence(&r.silences, before, e, effect)
+		s.Activity = r.rules.Activity(&r.silences, *s)
 	}
 	r.addCount(key, 1)
 	r.place(key, max(now, start))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,19 @@ func TestValueKeepsMoreFreshThanSoftwareHeritageAndNearlyTheBound(t *testing.T) 
 		}
 	}
 	require.Greater(t, value, 1.05*swh)
+}
+
+// A policy that estimates the rate only keeps 0.992 of roundrobin in this world.
+func TestValueKeepsMoreFreshThanRoundRobinIfOriginsChangeInPhases(t *testing.T) {
+	t.Parallel()
+	i := slices.IndexFunc(simulate.Scenarios, func(s simulate.Scenario) bool { return s.Name == "S14" })
+	fresh := map[string]float64{}
+	for _, policy := range []string{"value", "roundrobin"} {
+		r, err := simulate.Run(t.Context(), simulate.Setup{Scenario: simulate.Scenarios[i], Policy: policy, Rules: visit.DefaultRules(), Origins: 1000, Days: 365, Seed: 10})
+		require.NoError(t, err)
+		fresh[policy] = r.Freshness
+	}
+	require.Greater(t, fresh["value"], 1.01*fresh["roundrobin"])
 }
 
 func TestASimulationDependsOnItsSeedOnly(t *testing.T) {

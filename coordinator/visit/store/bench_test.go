@@ -110,20 +110,19 @@ func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
 func filled(b *testing.B, origins, hosts int) (*Store, time.Time) {
 	now := time.Now()
 	s := openFile(b, filepath.Join(b.TempDir(), "catalog.db"))
-	const far = visit.Never
 	insert(b, s, fmt.Sprintf(`
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %[1]d),
 		x AS (SELECT i, i %% 50 = 0 AS new, i %% 10 = 0 AS dated, (i * 7919) %% 48 AS class, %[2]d - 1000000 - (i * 104729) %% 8000000 AS at FROM n)
 		INSERT INTO schedule (key, id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
 			last_success, last_status, digest, target, idx, failures, disabled, not_before, changes, days, pool, queue, class, ref)
-		SELECT i, 'o' || i, 'media', '/folder/' || i, iif(%[7]d, 'host' || (i * 31 %% max(%[7]d, 1)), ''), 1, at, at, %[3]d,
-			iif(dated, at + 1000, %[3]d), iif(new, %[3]d, at), iif(new, %[3]d, at),
-			iif(new, %[3]d, at), iif(new, '', 'full'), 'd', at, 4, 0, '', %[3]d, exp(class * 0.27) / 4096 * 100, 100,
-			iif(new, %[4]d, iif(dated, %[5]d, %[6]d)), iif(dated AND NOT new, 1, 0), class, at FROM x;
+		SELECT i, 'o' || i, 'media', '/folder/' || i, iif(%[6]d, 'host' || (i * 31 %% max(%[6]d, 1)), ''), 1, at, at, NULL,
+			iif(dated, at + 1000, NULL), iif(new, NULL, at), iif(new, NULL, at),
+			iif(new, NULL, at), iif(new, '', 'full'), 'd', at, 4, 0, '', NULL, exp(class * 0.27) / 4096 * 100, 100,
+			iif(new, %[3]d, iif(dated, %[4]d, %[5]d)), iif(dated AND NOT new, 1, 0), class, at FROM x;
 		UPDATE schedule SET front = 0 WHERE key IN (SELECT key FROM (
 			SELECT key, row_number() OVER (PARTITION BY host, pool, queue, class ORDER BY ref, key) AS place FROM schedule WHERE host <> '')
 			WHERE place > 1)`,
-		origins, now.Unix(), int64(far), visit.PoolFirst, visit.PoolSignal, visit.PoolKnown, hosts))
+		origins, now.Unix(), visit.PoolFirst, visit.PoolSignal, visit.PoolKnown, hosts))
 	require.NoError(b, s.write(b.Context(), "load", func() error { return nil })) // reads the cache
 	return s, now
 }

@@ -29,6 +29,9 @@ type cache struct {
 	programs  map[models.OriginKind]bool // registered types
 	dates     map[int32]dates            // by lister
 	allDates  visit.Dates                // of all listers
+	unsaved   map[int32]bool             // listers whose dates differ from the file, until the transaction under way commits
+	silences  visit.Silences             // what visits found after silences
+	inFile    visit.Silences             // silences as they are in the file
 	preferred map[int32]bool             // listers with a priority: first visits of the origins that they name come first
 	position  map[models.OriginKind]int64
 	facts     Facts
@@ -106,6 +109,7 @@ func (k *cache) setDates(lister int32, d dates) {
 	was := k.dates[lister].Dates
 	k.allDates = k.allDates.Add(visit.Dates{Hits: -was.Hits, Misses: -was.Misses, False: -was.False, Days: -was.Days}).Add(d.Dates)
 	k.dates[lister] = d
+	k.unsaved[lister] = true
 }
 
 // move counts a row that has changed.
@@ -126,7 +130,7 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{
 		queues: map[visit.Queue]int{}, pools: map[visit.Pool]int{}, groups: map[Group]int{}, disabled: map[visit.Reason]int{},
-		flights: map[string]int{}, under: map[string]int{}, claims: map[int64]row{}, claimKeys: map[string]int64{}, free: was.free, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, preferred: map[int32]bool{},
+		flights: map[string]int{}, under: map[string]int{}, claims: map[int64]row{}, claimKeys: map[string]int64{}, free: was.free, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, unsaved: map[int32]bool{}, preferred: map[int32]bool{},
 		position: map[models.OriginKind]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
 		stale: true, // until all is read
 	}
@@ -134,21 +138,11 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	if k.tally == nil {
 		k.free, k.refusals, k.tally = map[string]int64{}, map[string]refusal{}, newTally()
 	}
-	if err := errors.Join(s.loadCounters(c), k.loadHosts(c), k.loadPrograms(c)); err != nil {
+	if err := errors.Join(s.loadCounters(c), k.loadHosts(c), k.loadPrograms(c), k.loadLearned(c)); err != nil {
 		return err
 	}
 	k.sumGaps(s.policy.Hosts)
-	err := c.All("SELECT key, listed, hits, misses, wrong, watched, active, begun, next, empty FROM lister", nil, func(from sqlfile.Row) error {
-		var key int32
-		var d dates
-		err := from.Scan(&key, &d.listed, &d.Hits, &d.Misses, &d.False, &d.Days, &d.active, &d.begun, &d.next, &d.empty)
-		k.setDates(key, d)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	err = c.All(selectRows, nil, func(from sqlfile.Row) error {
+	err := c.All(selectRows, nil, func(from sqlfile.Row) error {
 		r, err := scanRow(from)
 		if err == nil {
 			k.add(r, 1)

@@ -20,7 +20,8 @@
 //   - The cache changes with the transaction that changes the file. If that fails, the
 //     next transaction reads the cache from the file again.
 //   - No transaction takes long: what concerns many origins takes several, and can be
-//     begun again after a kill.
+//     begun again after a kill. The longest one adds the origins of a listing, at most
+//     models.MaxListed.
 //
 // A context ends the wait for the file (shared/sqlfile). All methods may be called
 // concurrently, except OriginAdded and OriginRemoved, which the catalog calls.

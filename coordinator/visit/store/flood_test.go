@@ -77,10 +77,10 @@ func fill(t testing.TB, s *Store, now time.Time, n int, pool visit.Pool) {
 	insert(t, s, fmt.Sprintf(`
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %[1]d),
 		x AS (SELECT i, iif(%[2]d = %[3]d, %[4]d, (i * 7919) %% 48) AS class, %[5]d - 86400 - (i * 104729) %% 8000000 AS at,
-			iif(%[2]d = %[3]d, %[6]d, %[5]d - 86400 - (i * 104729) %% 8000000) AS visited FROM n)
+			iif(%[2]d = %[3]d, NULL, %[5]d - 86400 - (i * 104729) %% 8000000) AS visited FROM n)
 		INSERT INTO schedule (id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
 			last_success, last_status, digest, target, idx, failures, disabled, not_before, changes, days, pool, queue, class, ref)
-		SELECT '%[7]s' || i, 'media', '/%[7]s/' || i, '', 0, at, at, %[6]d, %[6]d, visited, visited, visited, '', iif(visited = at, 'd', ''),
-			%[6]d, 4, 0, '', %[6]d, iif(visited = at, exp(class * 0.27) / 4096 * 100, 0), iif(visited = at, 100, 0), %[2]d, 0, class, at FROM x`,
-		n, pool, visit.PoolFirst, visit.ClassOf(1.0/30), now.Unix(), visit.Never, pool))
+		SELECT '%[6]s' || i, 'media', '/%[6]s/' || i, '', 0, at, at, NULL, NULL, visited, visited, visited, '', iif(visited = at, 'd', ''),
+			NULL, 4, 0, '', NULL, iif(visited = at, exp(class * 0.27) / 4096 * 100, 0), iif(visited = at, 100, 0), %[2]d, 0, class, at FROM x`,
+		n, pool, visit.PoolFirst, visit.ClassOf(1.0/30), now.Unix(), pool))
 }

@@ -37,15 +37,16 @@ type Named struct {
 	Metadata         map[string]string
 }
 
-// sortedFrom is how many origins are written in the order of their ids, because each
-// transaction then changes neighbouring pages of the indexes of ids, and not all of them.
+// sortedFrom is from how many origins on they are written in the order of their ids, because
+// then one page of the indexes of ids after the other is changed.
 const sortedFrom = 500
 
 // List adds the origins of a listing that are new, here and, if a lister named them, to
 // the catalog in the same transactions. It lets the others take part again.
 // A full listing disables those that it does not name and no other lister does; one that
-// names nothing does so when the listing before named nothing either. One that does not go on where the last ended is only added. After a kill part of it is recorded;
-// listing it again completes it.
+// names nothing does so when the listing before named nothing either. One that does not go
+// on where the last ended is only added. Up to models.MaxListed origins are added in one
+// transaction; after a kill, listing again completes what is missing.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	op := fmt.Sprintf("list %d origins", len(l.Origins))
 	var lister int32
@@ -63,30 +64,44 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	if len(l.Origins) > sortedFrom {
 		l.Origins = slices.SortedFunc(slices.Values(l.Origins), func(a, b Named) int { return cmp.Compare(a.ID, b.ID) })
 	}
-	left := len(l.Origins)
-	err := stepThrough(ctx, s, op, l.Origins, func(o Named) (err error) {
-		if left--; left == 0 {
+	for some := range slices.Chunk(l.Origins, models.MaxListed) {
+		err := s.write(ctx, op, func() error {
 			s.notify()
+			return s.nameAll(lister, some, named, now.Unix())
+		})
+		if err != nil {
+			return err
 		}
+	}
+	if lister == 0 {
+		return nil
+	}
+	return s.recordListing(ctx, op, lister, l, named, now)
+}
+
+// nameAll adds origins, or notes that they were named again, and adds their ids to named. All are of
+// one transaction: it writes the pages of the indexes of hosts and times once, and not
+// for some origins each.
+func (s *Store) nameAll(lister int32, all []Named, named map[string]bool, now int64) (err error) {
+	for _, o := range all {
 		if named[o.ID] {
-			return nil
+			continue
 		}
 		named[o.ID] = true
 		branches := o.Branches
-		if l.Lister != "" && s.catalog != nil {
+		if lister != 0 && s.catalog != nil {
 			if o.Origin, err = s.catalog.AddListed(s.db, o.Origin); err != nil {
 				return fmt.Errorf("%s: %w", o.URI, err)
 			}
 		}
-		if err := s.name(lister, o, now.Unix()); err != nil {
+		if err := s.name(lister, o, now); err != nil {
 			return fmt.Errorf("%s: %w", o.URI, err)
 		}
-		return s.followBranches(lister, o.Origin, branches)
-	})
-	if err != nil || lister == 0 {
-		return err
+		if err := s.followBranches(lister, o.Origin, branches); err != nil {
+			return err
+		}
 	}
-	return s.recordListing(ctx, op, lister, l, named, now)
+	return nil
 }
 
 // followBranches gives an origin that only listers name the branches that its first lister
@@ -146,9 +161,12 @@ func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Li
 		}
 		if l.Next == 0 {
 			d.listed = now.Unix()
-			return s.keepDates(lister, d)
 		}
-		return errors.Join(s.keepDates(lister, d), s.edit(l.Lister, now.Unix(), func(r *row) { r.request(now) }))
+		s.update().setDates(lister, d)
+		if l.Next == 0 {
+			return nil
+		}
+		return s.edit(l.Lister, now.Unix(), func(r *row) { r.request(now) })
 	})
 }
 
@@ -211,16 +229,28 @@ func second(t time.Time, now int64) int64 {
 	return t.Unix()
 }
 
-// editNamedBy changes the origins that a lister named.
-func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now int64, change func(*row) error) error {
-	keys, err := s.keys(ctx, op, "SELECT key FROM schedule WHERE lister = ? AND lister <> 0", lister)
+// editNamedBy changes those of the origins of a lister that are chosen by their ids and when
+// they were last named. It writes no others, because a list has up to 10^6 origins.
+func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now int64, chosen func(id string, seen int64) bool, change func(*row) error) error {
+	var keys []int64
+	err := s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		return c.All("SELECT key, id, last_seen FROM schedule WHERE lister = ? AND lister <> 0", []any{lister}, func(from sqlfile.Row) error {
+			var key, seen int64
+			var id string
+			err := from.Scan(&key, &id, &seen)
+			if chosen(id, seen) {
+				keys = append(keys, key)
+			}
+			return err
+		})
+	})
 	if err != nil {
 		return err
 	}
 	return stepThrough(ctx, s, op, keys, func(key int64) error {
 		var failed error
 		err := s.editKey(key, now, func(r *row) {
-			if r.Lister == lister {
+			if r.Lister == lister && chosen(r.id, r.LastSeen) {
 				failed = change(r)
 			}
 		})
@@ -254,7 +284,8 @@ func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.editNamedBy(ctx, op, key, time.Now().Unix(), func(r *row) error {
+	all := func(string, int64) bool { return true }
+	return s.editNamedBy(ctx, op, key, time.Now().Unix(), all, func(r *row) error {
 		found, err := s.takeNext(r)
 		if !found {
 			r.Lister = byHand
@@ -284,5 +315,6 @@ func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 	k.add(r, -1)
 	k.setDates(int32(r.Key), dates{})
 	delete(k.dates, int32(r.Key))
+	delete(k.unsaved, int32(r.Key))
 	return s.forget(r.Key)
 }

@@ -76,7 +76,7 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 }
 
 // oldestNew is read from an index of its own.
-const oldestNew = `SELECT first_seen FROM schedule WHERE last_visit = -9223372036854775808 AND disabled = '' ORDER BY first_seen LIMIT 1`
+const oldestNew = `SELECT first_seen FROM schedule WHERE last_visit IS NULL AND disabled = '' ORDER BY first_seen LIMIT 1`
 
 // moving fills in what moves with the clock, from the sample.
 func (s *Store) moving(m *Metrics, now int64) {

@@ -47,10 +47,8 @@ func (s *Store) takeNext(r *row) (found bool, err error) {
 // disables those that no other lister names. isNamed reports whether the listing named the
 // origin with an id, last named at a time.
 func (s *Store) dropUnnamed(ctx context.Context, op string, lister int32, now int64, isNamed func(id string, seen int64) bool) error {
-	err := s.editNamedBy(ctx, op, lister, now, func(r *row) error {
-		if isNamed(r.id, r.LastSeen) {
-			return nil
-		}
+	unnamed := func(id string, seen int64) bool { return !isNamed(id, seen) }
+	err := s.editNamedBy(ctx, op, lister, now, unnamed, func(r *row) error {
 		found, err := s.takeNext(r)
 		if !found && err == nil {
 			r.State = visit.Unlisted(r.State)

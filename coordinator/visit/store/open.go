@@ -106,12 +106,13 @@ func (s *Store) enter(c *sqlfile.Conn) error {
 }
 
 // update returns the cache to change it together with the transaction under way, which
-// saves the counters before it commits.
+// saves the counters, and what the visits taught, before it commits.
 func (s *Store) update() *cache {
 	k := &s.cache
 	if !k.updating {
 		k.updating = true
 		s.db.BeforeCommit(s.saveCounters)
+		s.db.BeforeCommit(s.saveLearned)
 		s.db.OnEnd(func(committed bool) { k.updating, k.stale = false, !committed })
 	}
 	return k

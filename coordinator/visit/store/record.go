@@ -100,9 +100,9 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 		if r.Disabled == visit.ByFailures {
 			r.Disabled = ""
 		}
-		if err := s.scoreLister(was, e, effect); err != nil {
-			return effect, err
-		}
+		s.scoreLister(was, e, effect)
+		s.rulesOf(r.kind).LearnSilence(&s.update().silences, was.State, e, effect)
+		r.Activity = s.rulesOf(r.kind).Activity(&s.cache.silences, r.State)
 	}
 	spared, err := s.countHost(r, o, effect, now)
 	if err != nil {
@@ -258,20 +258,14 @@ func changeTimes(o models.Outcome) (times []int64) {
 }
 
 // scoreLister records whether the date that a lister gave was right.
-func (s *Store) scoreLister(was row, e visit.Event, effect visit.Effect) error {
+func (s *Store) scoreLister(was row, e visit.Event, effect visit.Effect) {
 	by := was.DatedBy()
 	d, ok := s.cache.dates[by]
 	if by == 0 || !ok && by != visit.TellersID {
-		return nil
+		return
 	}
 	d.Dates = s.rulesOf(was.kind).LearnDates(d.Dates, s.quality(by), was.State, e, effect)
-	return s.keepDates(by, d)
-}
-
-func (s *Store) keepDates(lister int32, d dates) error {
-	s.update().setDates(lister, d)
-	return s.db.Exec("INSERT OR REPLACE INTO lister (key, listed, hits, misses, wrong, watched, active, begun, next, empty) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		lister, d.listed, d.Hits, d.Misses, d.False, d.Days, d.active, d.begun, d.next, d.empty)
+	s.update().setDates(by, d)
 }
 
 // historyMost is how many outcomes of an origin are kept.

@@ -31,7 +31,7 @@ func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kin
 
 const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
 	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
-	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until`
+	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until, activity`
 
 // selectRows reads what scanRow scans.
 const selectRows = "SELECT " + columns + ", coalesce(claimed, ''), coalesce(claimed_at, 0) FROM schedule LEFT JOIN claim USING (key)"
@@ -41,16 +41,43 @@ func scanRow(from sqlfile.Row) (row, error) {
 	var recent []byte
 	var claimed string
 	var claimedAt int64
-	err := from.Scan(&r.Key, &r.id, &r.kind, &r.uri, &r.priority, &r.host, &r.Lister, &r.FirstSeen, &r.LastSeen, &r.Created, &r.LastUpdate,
-		&r.LastScheduled, &r.LastVisit, &r.LastSuccess, &r.LastStatus, &r.LastDigest, &r.etag, &r.modified, &r.Target, &r.Index,
-		&r.Failures, &r.Disabled, &r.NotBefore, &r.Changes, &r.Days, &r.lost, &r.urgent, &r.visit,
+	err := from.Scan(&r.Key, &r.id, &r.kind, &r.uri, &r.priority, &r.host, &r.Lister, &r.FirstSeen, &r.LastSeen,
+		orNever{&r.Created}, orNever{&r.LastUpdate}, orNever{&r.LastScheduled}, orNever{&r.LastVisit}, orNever{&r.LastSuccess},
+		&r.LastStatus, &r.LastDigest, &r.etag, &r.modified, orNever{&r.Target}, &r.Index,
+		&r.Failures, &r.Disabled, orNever{&r.NotBefore}, &r.Changes, &r.Days, &r.lost, &r.urgent, &r.visit,
 		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref, &r.front, &r.Dates, &recent,
-		&r.Fork, &r.Every, &r.Told, &r.FreshUntil, &claimed, &claimedAt)
+		&r.Fork, &r.Every, &r.Told, orNever{&r.FreshUntil}, &r.Activity, &claimed, &claimedAt)
 	r.Recent, r.Type = visit.RecentOf(recent), string(r.kind)
 	if claimed != "" {
 		r.claim(claimed, claimedAt)
 	}
 	return r, err
+}
+
+// orNever reads a time; NULL is visit.Never.
+type orNever struct{ at *int64 }
+
+// Scan implements sql.Scanner.
+func (t orNever) Scan(from any) error {
+	*t.at = visit.Never
+	if from == nil {
+		return nil
+	}
+	at, ok := from.(int64)
+	if !ok {
+		return fmt.Errorf("time %v: want whole seconds", from)
+	}
+	*t.at = at
+	return nil
+}
+
+// orNull is the inverse of orNever. A new origin has eight times that are never, and each
+// would take eight bytes.
+func orNull(at int64) any {
+	if at == visit.Never {
+		return nil
+	}
+	return at
 }
 
 // rulesOf returns the rules of a kind of origin.
@@ -119,11 +146,12 @@ func (s *Store) save(was, r row, now int64) (err error) {
 		}
 	}
 	if r.Key == 0 {
-		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-			r.id, r.kind, models.Redact(r.uri), r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit,
-			r.LastSuccess, r.LastStatus, r.LastDigest, r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore,
+		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+			r.id, r.kind, models.Redact(r.uri), r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, orNull(r.Created), orNull(r.LastUpdate),
+			orNull(r.LastScheduled), orNull(r.LastVisit), orNull(r.LastSuccess), r.LastStatus, r.LastDigest, r.etag, r.modified,
+			orNull(r.Target), r.Index, r.Failures, r.Disabled, orNull(r.NotBefore),
 			r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
-			r.Fork, r.Every, r.Told, r.FreshUntil)
+			r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity)
 		k.add(r, 1)
 		return err
 	}
@@ -131,11 +159,12 @@ func (s *Store) save(was, r row, now int64) (err error) {
 	return s.db.Exec(`UPDATE schedule SET priority = ?, lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
 		last_success = ?, last_status = ?, digest = ?, etag = ?, modified = ?, target = ?, idx = ?, failures = ?, disabled = ?,
 		not_before = ?, host = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ?, front = ?, dates = ?, recent = ?,
-		fork = ?, every = ?, told = ?, fresh_until = ? WHERE key = ?`,
-		r.priority, r.Lister, r.LastSeen, r.Created, r.LastUpdate, r.LastScheduled, r.LastVisit, r.LastSuccess, r.LastStatus, r.LastDigest,
-		r.etag, r.modified, r.Target, r.Index, r.Failures, r.Disabled, r.NotBefore, r.host, r.Changes, r.Days, r.lost, r.urgent, r.visit,
+		fork = ?, every = ?, told = ?, fresh_until = ?, activity = ? WHERE key = ?`,
+		r.priority, r.Lister, r.LastSeen, orNull(r.Created), orNull(r.LastUpdate), orNull(r.LastScheduled), orNull(r.LastVisit),
+		orNull(r.LastSuccess), r.LastStatus, r.LastDigest, r.etag, r.modified, orNull(r.Target), r.Index, r.Failures, r.Disabled,
+		orNull(r.NotBefore), r.host, r.Changes, r.Days, r.lost, r.urgent, r.visit,
 		r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
-		r.Fork, r.Every, r.Told, r.FreshUntil, r.Key)
+		r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Key)
 }
 
 // hostOf is the host that a visit of uri loads, in lower case and without the port that

@@ -1,0 +1,64 @@
+package visit_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/visit"
+)
+
+// learnSilences visits origins every other day for 400 days. They change in phases: at random once a day
+// for on days, and then not for off days. It returns the activity of an origin with a mean
+// rate whose last change was some days before its last success.
+func learnSilences(on, off float64) func(silent int64) float64 {
+	rules, random := visit.DefaultRules(), rand.New(rand.NewPCG(1, 2))
+	var all visit.Silences
+	var last visit.State
+	for key := range int64(100) {
+		s, changes := visit.NewState(key, 0, rules), 0
+		changing, ends, next := true, random.ExpFloat64()*on, random.ExpFloat64()
+		for at := 2.0; at < 400; at += 2 {
+			var times []int64
+			for next < at {
+				if !changing || next > ends { // the phase ends first
+					next = ends
+					if changing = !changing; changing {
+						ends = next + random.ExpFloat64()*on
+					} else {
+						ends = next + random.ExpFloat64()*off
+						next = ends
+					}
+				} else {
+					times = append(times, int64(next*day))
+				}
+				next += random.ExpFloat64()
+			}
+			changes += len(times)
+			before := s
+			e := visit.Event{Status: visit.Full, At: int64(at * day), Digest: string(rune('a' + changes)), Times: times, Changes: float64(len(times)), Span: 2}
+			var effect visit.Effect
+			s, effect = rules.Record(before, e, 0)
+			rules.LearnSilence(&all, before, e, effect)
+		}
+		last = s
+	}
+	last.Changes, last.Days = on/(on+off)*200, 200
+	return func(silent int64) float64 {
+		s := last
+		s.LastSuccess = int64(s.Recent[len(s.Recent)-1]) + silent*day
+		return rules.Activity(&all, s)
+	}
+}
+
+func TestAnOriginThatWasSilentForLongIsLessActiveIfOriginsChangeInPhases(t *testing.T) {
+	t.Parallel()
+	inPhases, always := learnSilences(30, 60), learnSilences(1e6, 1)
+	require.Greater(t, inPhases(1), 0.95)
+	require.Less(t, inPhases(30), 0.3)
+	require.InDelta(t, 1, always(0), 0.05)
+	require.Greater(t, always(5), 0.75, "few were silent for so long")
+	unknown := visit.NewState(1, 0, visit.DefaultRules())
+	require.EqualValues(t, 1, visit.DefaultRules().Activity(&visit.Silences{}, unknown))
+}
