@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -18,8 +19,9 @@ import (
 	"leasehold/models"
 )
 
-// BenchmarkListing lists 50,000 origins on 30 hosts in slices of a lister's visit, while
-// another goroutine claims 40 visits and records their outcomes in a loop. It
+// BenchmarkListing lists 50,000 origins on 30 hosts in slices of a lister's visit: sorted by id, as
+// the managers' listers name them, also while another goroutine claims 40 visits and records their
+// outcomes in a loop; and unsorted, as programs may push them. It
 // reports how many seconds that took, the bytes written for each origin (by this process, to the
 // log and to the file until it is closed, the visits included, where /proc tells), how many visits ended meanwhile, and how long a
 // claim took (ms, p50 and the maximum).
@@ -27,16 +29,31 @@ import (
 //	go test ./coordinator/database -run '^$' -bench Listing -benchtime 1x
 func BenchmarkListing(b *testing.B) {
 	const origins, hosts = 50_000, 30
-	for _, visiting := range []bool{false, true} {
-		b.Run(fmt.Sprintf("visits-%v", visiting), func(b *testing.B) {
+	for _, c := range []struct {
+		name             string
+		sorted, visiting bool
+	}{{"sorted", true, false}, {"sorted-with-visits", true, true}, {"unsorted", false, false}} {
+		b.Run(c.name, func(b *testing.B) {
 			for range b.N {
-				benchmarkListing(b, origins, hosts, visiting)
+				benchmarkListing(b, hostedFeeds(origins, hosts, c.sorted), c.visiting)
 			}
 		})
 	}
 }
 
-func benchmarkListing(b *testing.B, origins, hosts int, visiting bool) {
+// hostedFeeds returns feeds on hosts, sorted by id or in another order.
+func hostedFeeds(origins, hosts int, sorted bool) (all []store.Named) {
+	for i := range origins {
+		uri := fmt.Sprintf("http://127.0.0.%d:8000/feeds/number-%d.xml", i%hosts+1, i)
+		all = append(all, store.Named{Origin: models.Origin{ID: models.NewID("feed", uri), Kind: models.Feed, URI: uri, Listed: true}})
+	}
+	if sorted {
+		slices.SortFunc(all, func(a, b store.Named) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	return all
+}
+
+func benchmarkListing(b *testing.B, all []store.Named, visiting bool) {
 	d, err := Open(b.Context(), filepath.Join(b.TempDir(), "catalog.db"), "value", visit.DefaultRules())
 	require.NoError(b, err)
 	defer d.Close() // again, if it fails before the end
@@ -69,14 +86,10 @@ func benchmarkListing(b *testing.B, origins, hosts int, visiting bool) {
 		}
 	}()
 	before, began := written(), time.Now()
-	for from := 0; from < origins; from += models.MaxListed {
-		l := store.Listing{Lister: "lister", From: from, Next: from + models.MaxListed}
-		if l.Next == origins {
+	for from := 0; from < len(all); from += models.MaxListed {
+		l := store.Listing{Lister: "lister", From: from, Next: from + models.MaxListed, Origins: all[from:min(from+models.MaxListed, len(all))]}
+		if l.Next >= len(all) {
 			l.Next, l.Full = 0, true
-		}
-		for i := range models.MaxListed {
-			uri := fmt.Sprintf("http://127.0.0.%d:8000/feeds/number-%d.xml", (from+i)%hosts+1, from+i)
-			l.Origins = append(l.Origins, store.Named{Origin: models.Origin{ID: models.NewID("feed", uri), Kind: models.Feed, URI: uri, Listed: true}})
 		}
 		require.NoError(b, d.Visits.List(b.Context(), time.Now(), l))
 	}
@@ -86,7 +99,7 @@ func benchmarkListing(b *testing.B, origins, hosts int, visiting bool) {
 	b.ReportMetric(float64(visits), "visits")
 	b.ReportMetric(float64(d.file.LongestWrite().Microseconds())/1000, "ms-writer")
 	require.NoError(b, d.Close())
-	b.ReportMetric(float64(written()-before)/float64(origins), "B-written/origin")
+	b.ReportMetric(float64(written()-before)/float64(len(all)), "B-written/origin")
 	if len(took) > 0 {
 		slices.Sort(took)
 		b.ReportMetric(took[len(took)/2], "ms-claim-p50")

@@ -1,6 +1,7 @@
 package lister
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -54,6 +55,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 	}
+	if fitting(named) < len(named) {
+		named = sorted(named)
+	}
 	outcome := models.Outcome{Status: models.Eventful, Digest: digest(named)}
 	from := 0
 	if outcome.Digest == v.Known.Digest {
@@ -65,6 +69,22 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	outcome.Listed = part(named, from)
 	outcome.Items = len(outcome.Listed.Origins)
 	return outcome, nil
+}
+
+// sorted returns the origins of a list that is named in parts, in the order of their ids.
+// Positions then depend on the names only, as the digest does; and each part changes
+// another part of the coordinator's indexes of ids, while else each would change all of them.
+func sorted(named []models.ListedOrigin) []models.ListedOrigin {
+	ids, byID := make([]string, len(named)), make([]int, len(named))
+	for i, n := range named {
+		ids[i], byID[i] = models.NewID(string(n.Kind), n.URI), i
+	}
+	slices.SortStableFunc(byID, func(a, b int) int { return cmp.Compare(ids[a], ids[b]) })
+	all := make([]models.ListedOrigin, 0, len(named))
+	for _, i := range byID {
+		all = append(all, named[i])
+	}
+	return all
 }
 
 // part returns the origins that one visit names, from a position of the list.

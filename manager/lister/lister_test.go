@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -150,6 +151,26 @@ func TestALongListIsNamedInPartsAndItsLastPartIsFull(t *testing.T) {
 	beyond, err := visit(t, models.URLs, path, models.Known{Digest: known.Digest, Next: 1 << 40})
 	require.NoError(t, err)
 	require.Empty(t, beyond.Listed.Origins)
+}
+
+func TestPositionsInALongListDoNotDependOnTheOrderOfItsLines(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 6000 {
+		lines = append(lines, fmt.Sprintf("https://a.example/%d\n", i))
+	}
+	begin, err := visit(t, models.URLs, file(t, strings.Join(lines, "")), models.Known{})
+	require.NoError(t, err)
+	slices.Reverse(lines)
+	named, known := uris(begin), models.Known{Digest: begin.Digest, Next: begin.Listed.Next}
+	for known.Next > 0 {
+		o, err := visit(t, models.URLs, file(t, strings.Join(lines, "")), known)
+		require.NoError(t, err)
+		require.Equal(t, known.Next, o.Listed.From)
+		named, known.Next = append(named, uris(o)...), o.Listed.Next
+	}
+	slices.Sort(named)
+	require.Len(t, slices.Compact(named), 6000)
 }
 
 func TestOneBadLineDoesNotFailTheList(t *testing.T) {
