@@ -1,6 +1,9 @@
 package visit
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Many origins change in phases: after a change another one is likely soon, and after a long
 // silence none is. The rate of an origin is that of all phases together. Its activity is the
@@ -92,3 +95,6 @@ func (r Rules) Activity(all *Silences, s State) float64 {
 	x := all[rate][silence]
 	return min((x.Changes+activityWeight*alike.Changes/alike.Expected)/(x.Expected+activityWeight), 1)
 }
+
+// RateNow is Rate after the silence before the last success.
+func (r Rules) RateNow(s State) float64 { return r.Rate(s) * cmp.Or(s.Activity, 1) }

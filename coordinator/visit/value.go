@@ -1,9 +1,6 @@
 package visit
 
-import (
-	"cmp"
-	"math"
-)
+import "math"
 
 // Value is the default policy. A visit is worth the index of the freshness optimum (Cho
 // and Garcia-Molina 2003; Azar et al. 2018) plus a small part of the index of the harmonic
@@ -26,7 +23,7 @@ func (p Value) Place(s State) Place {
 }
 
 func (p Value) placeByRate(s State) Place {
-	place := Place{Class: ClassOf(p.Rate(s) * cmp.Or(s.Activity, 1)), Ref: s.LastSuccess}
+	place := Place{Class: ClassOf(p.RateNow(s)), Ref: s.LastSuccess}
 	switch {
 	case s.Failures > 0:
 		place.Pool, place.Lister = PoolFailing, int32(min(s.Failures, mostFailures))

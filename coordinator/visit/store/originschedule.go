@@ -14,7 +14,7 @@ type Next struct {
 	Origin models.Origin
 	Pool   string
 	Class  int          // of its rate
-	Rate   float64      // changes a day
+	Rate   float64      // changes a day, after its last silence
 	Value  float64      // 0 for one that was asked for
 	Habit  *visit.Habit // nil: it does not change regularly
 
@@ -44,7 +44,7 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 			}
 			group, gap := s.pace(r.host)
 			list = append(list, Next{
-				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: int(x.Place.Class), Rate: s.rulesOf(r.kind).Rate(r.State), Value: x.Value,
+				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: int(x.Place.Class), Rate: s.rulesOf(r.kind).RateNow(r.State), Value: x.Value,
 				Habit: habitOf(r), HostGroup: group, HostGap: gap,
 			})
 		}
@@ -61,7 +61,7 @@ type OriginSchedule struct {
 	Pool     string
 	Place    visit.Place
 	Value    float64           // at the time of the call, if it waits
-	Rate     float64           // changes a day
+	Rate     float64           // changes a day, after its last silence
 	Why      string            // it is not visited now; visit.Eligible
 	Until    int64             // when its rest is over
 	Visit    string            // under way
@@ -106,7 +106,7 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 		}
 		until, _ := s.rulesOf(r.kind).Rest(r.State)
 		o = OriginSchedule{
-			State: r.State, Origin: r.origin(), Pool: poolName(r.waitsAt().Pool), Place: r.waitsAt(), Rate: s.rulesOf(r.kind).Rate(r.State),
+			State: r.State, Origin: r.origin(), Pool: poolName(r.waitsAt().Pool), Place: r.waitsAt(), Rate: s.rulesOf(r.kind).RateNow(r.State),
 			Why: s.rulesOf(r.kind).Why(r.State, now.Unix()), Until: until, Visit: r.visit, Urgent: r.urgent != 0, Habit: habitOf(r),
 		}
 		if !r.claimed && r.place.Pool < poolUrgent {
