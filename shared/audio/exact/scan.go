@@ -96,10 +96,11 @@ func (s *scanner) collectPlaces(t *template, corr []float32, at, from int, thres
 
 // reaches reports whether one of the correlations of windows of n samples, from the one
 // at i of the block on, may reach the threshold. It compares with the energy of the samples
-// that all windows share, because no window has less. A thousandth is left for rounding.
+// that all windows share, because no window has less, and none that counts is silent. A thousandth
+// is left for rounding.
 func (s *scanner) reaches(corr []float32, i, n int, threshold float64) bool {
 	shared := s.energy(i+len(corr)-1, n-len(corr)+1)
-	least := float32(0.999 * threshold * math.Sqrt(max(0, shared)))
+	least := float32(0.999 * threshold * math.Sqrt(max(silence(n), shared)))
 	for _, v := range corr {
 		if v >= least {
 			return true

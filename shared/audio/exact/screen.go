@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"math"
 	"math/bits"
 
@@ -18,14 +19,21 @@ const (
 	// score, so at the default threshold of 0.6 the band itself must reach 0.25. With less, the
 	// band rules out few places; more needs wider bands, whose transforms are the main cost.
 	bandShare = 0.88
+	// rounding is the share of its score that a clip must reach when the screen correlates the whole
+	// of it, because the block of Stream.find is another one: rounding changes a score by some thousandths
+	// where something 60 dB louder is near.
+	rounding = 0.99
 )
 
 // screen rules out clips of about one length: it correlates the one band that has nearly all of the
 // clip's energy, at the lower rate that the band needs. All clips share one transform of the sound. It
 // misses no place, because by the inequality of Cauchy and Schwarz the rest of the spectrum adds no
 // more than its share to a score.
+//
+// A clip that passes in a block is then correlated with it as a whole, because that is cheaper than a
+// search of the window (Stream.find): most clips that pass reach less than their score there.
 type screen struct {
-	block
+	*scanner
 	longest int // samples of any clip
 	bands   []band
 }
@@ -34,7 +42,9 @@ type screen struct {
 type band struct {
 	clip     int // the caller's number of it
 	samples  int
-	first    int // bin
+	load     func(context.Context) ([]float32, error)
+	score    float64 // the least that its places must have
+	first    int     // bin
 	spectrum []complex64
 	inverse  *spectrum.FFT
 	envelope []complex64
@@ -54,12 +64,12 @@ func screenLength(samples int) int {
 }
 
 // newScreen returns a screen with a block of n samples (screenLength).
-func newScreen(n int) *screen { return &screen{block: newBlock(n)} }
+func newScreen(n int) *screen { return &screen{scanner: newScanner(n)} }
 
-// add adds a clip, and the least score that its places must have.
-func (s *screen) add(clip int, wave []float32, least float64) {
+// add adds a clip, and the least score that its places must have. load returns its samples again.
+func (s *screen) add(clip int, wave []float32, least float64, load func(context.Context) ([]float32, error)) {
 	b := s.band(wave, least)
-	b.clip = clip
+	b.clip, b.score, b.load = clip, least, load
 	s.longest = max(s.longest, len(wave))
 	s.bands = append(s.bands, b)
 }
@@ -114,8 +124,8 @@ func norm(v complex64) float64 {
 
 // search returns the clips that may begin at a sample from from to before, or half of the longest
 // clip earlier, in a sound of length samples, in the order of add. The error is that of reading
-// the sound.
-func (s *screen) search(sound Sound, from, before, length int) (clips []int, err error) {
+// the sound or of loading a clip.
+func (s *screen) search(ctx context.Context, sound Sound, from, before, length int) (clips []int, err error) {
 	from -= s.longest / 2
 	may, left := make([]bool, len(s.bands)), 0
 	for i, b := range s.bands {
@@ -129,7 +139,12 @@ func (s *screen) search(sound Sound, from, before, length int) (clips []int, err
 		for i := range s.bands {
 			if b := &s.bands[i]; !may[i] {
 				out := overhang(b.samples)
-				may[i] = s.begins(b, max(0, -out-from), min(hop, before-from, length-b.samples+out+1-from))
+				first, end := max(0, -out-from), min(hop, before-from, length-b.samples+out+1-from)
+				if may[i] = s.begins(b, first, end); may[i] {
+					if may[i], err = s.correlates(ctx, b, first, end); err != nil {
+						return nil, err
+					}
+				}
 				left -= btoi(may[i])
 			}
 		}
@@ -165,6 +180,30 @@ func (s *screen) begins(b *band, from, before int) bool {
 		}
 	}
 	return false
+}
+
+// correlates reports whether the whole clip may reach its score between two samples of the loaded
+// block.
+func (s *screen) correlates(ctx context.Context, b *band, from, before int) (bool, error) {
+	wave, err := b.load(ctx)
+	if err != nil {
+		return false, err
+	}
+	t, err := newTemplate("", wave, len(s.samples))
+	if err != nil {
+		return true, nil // Stream.find reports nothing of it
+	}
+	t.transform(s.fft, s.product, s.corr)
+	spectrum.Multiply(s.product, s.product, s.spectrum)
+	s.fft.Inverse(s.corr, s.product)
+	for from < before {
+		step := s.corr[from:min(from+noiseEvery, before)]
+		if s.scanner.reaches(step, from, b.samples, b.score*rounding) {
+			return true, nil
+		}
+		from += len(step)
+	}
+	return false, nil
 }
 
 // reaches reports whether the envelope has enough power between two of its values. It first

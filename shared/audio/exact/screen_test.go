@@ -33,6 +33,10 @@ func sines(seconds, decay float64, hz ...float64) []float32 {
 	return x
 }
 
+func always(wave []float32) func(context.Context) ([]float32, error) {
+	return func(context.Context) ([]float32, error) { return wave, nil }
+}
+
 func hiss(seed uint64, n int) []float32 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float32, n)
@@ -59,7 +63,7 @@ func TestTheScreenMissesNothingThatCorrelationFinds(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(poor)) { // each run has the same places
 		clip := poor[name]
 		c := newScreen(screenLength(len(clip)))
-		c.add(0, clip, threshold)
+		c.add(0, clip, threshold, always(clip))
 		for i := range 12 {
 			gain := .6 + .1*float64(i)
 			at := r.IntN(length) - len(clip)/8
@@ -70,7 +74,7 @@ func TestTheScreenMissesNothingThatCorrelationFinds(t *testing.T) {
 					sound[at+k] += float32(scale) * v
 				}
 			}
-			may, err := c.search(sound, 0, length, length)
+			may, err := c.search(t.Context(), sound, 0, length, length)
 			require.NoError(t, err)
 			require.NoError(t, Find(context.Background(), sound, []Clip{
 				{Load: func(context.Context) ([]float32, error) { return clip, nil }},
@@ -91,11 +95,33 @@ func TestTheScreenSeesThatNothingIsThere(t *testing.T) {
 	sounds := map[string][]float32{"hiss": hiss(9, 20*RateHz), "silence": make([]float32, 20*RateHz)}
 	for clip, wave := range poor {
 		s := newScreen(screenLength(len(wave)))
-		s.add(0, wave, DefaultThreshold)
+		s.add(0, wave, DefaultThreshold, always(wave))
 		for name, sound := range sounds {
-			may, err := s.search(Samples(sound), 0, len(sound), len(sound))
+			may, err := s.search(t.Context(), Samples(sound), 0, len(sound), len(sound))
 			require.NoError(t, err)
 			require.Empty(t, may, "%s in %s", clip, name)
+		}
+	}
+}
+
+// TestTheScreenCorrelatesTheWholeClip plays clips under a hiss so loud that they reach a score of about
+// 0.5: their band alone could belong to a score of 0.6.
+func TestTheScreenCorrelatesTheWholeClip(t *testing.T) {
+	t.Parallel()
+	const length = 8 * RateHz
+	for _, name := range []string{"a tone", "two tones", "a thump"} {
+		clip := poor[name]
+		sound := Samples(hiss(3, length))
+		scale := .5 / .87 * math.Sqrt(energyOf(sound)/length*float64(len(clip))/energyOf(clip))
+		for k, v := range clip {
+			sound[length/2+k] += float32(scale) * v
+		}
+		for least, want := range map[float64][]int{.4: {0}, DefaultThreshold: nil} {
+			s := newScreen(screenLength(len(clip)))
+			s.add(0, clip, least, always(clip))
+			may, err := s.search(t.Context(), sound, 0, length, length)
+			require.NoError(t, err)
+			require.Equal(t, want, may, "%s, for a score of %v", name, least)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func NewStream(ctx context.Context, clips []Clip, o Options) (*Stream, error) {
 		}
 		s.lengths, s.longest = append(s.lengths, len(wave)), max(s.longest, len(wave), leastAround)
 		if n := screenLength(len(wave)); n > 0 {
-			s.screenOf(n).add(i, wave, max(c.Least, s.options.Threshold))
+			s.screenOf(n).add(i, wave, max(c.Least, s.options.Threshold), c.Load)
 		} else {
 			s.always = append(s.always, i)
 		}
@@ -101,7 +101,7 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 	}
 	may := slices.Clone(s.always)
 	for _, x := range s.screens {
-		clips, err := x.search(sound, s.done, before, end)
+		clips, err := x.search(ctx, sound, s.done, before, end)
 		if err != nil {
 			return err
 		}
