@@ -37,6 +37,20 @@ const (
 	// allDense is a share of landmarks that only the clip itself has, or the same
 	// notes played again.
 	allDense = 0.5
+	// If less than nearlyAll of the blocks match, then at least traceDensity of the landmarks must agree, as
+	// they do where a part of the clip is played: other music with the same drums has their waveform and not
+	// the landmarks of the tune. On the development set this rejects a third of the findings in another cut
+	// of the same music, and 1 % of the right ones (docs/benchmarks.md, Few landmarks and other speeds).
+	nearlyAll    = 7.0 / 8
+	traceDensity = 0.05
+	// At another speed than the clip's own (by more than ownSpeed: a clock is off by less than 0.1 %, and
+	// the blocks of half a second tell the speed to 0.05 %), a place of at most fewBlocks matching blocks
+	// loses speedsZ deviations, because chance has twelve speeds to choose from. In clip-free hours the
+	// number of such places falls by e for each 0.7 to 0.92 deviations (docs/benchmarks.md), and ln 12
+	// times 0.92 is 2.3. With more than fewBlocks, chance does not reach the threshold at any speed.
+	ownSpeed  = 0.002
+	fewBlocks = 4
+	speedsZ   = 2.5
 )
 
 // Outcome is the decision on a place that the search considered.
@@ -50,6 +64,7 @@ const (
 	Beside      Outcome = "beside"       // within a tenth of a second of a better place
 	Weak        Outcome = "weak"         // the score is below the threshold
 	LittleOfIt  Outcome = "little"       // too small a part of the clip is there
+	NoTrace     Outcome = "no trace"     // a part matches, without its landmarks
 	Repeat      Outcome = "repeat"       // another place explains it, since the clip repeats itself
 	NotVerified Outcome = "not verified" // the gate: three blocks do not correlate
 )
@@ -59,14 +74,15 @@ const (
 // measurements; each vote beyond chance counts as half a deviation.
 func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	density, votes := s.density(h)
+	z := deviations(r)
 	sure := func(z float64) bool { return verify.Score(z) >= s.options.Threshold }
 	score := s.score(h, r)
 	coverage := r.Coverage
-	dense := votes > 0 && straight(h) && (sure(r.Z) || density >= allDense)
+	dense := votes > 0 && straight(h) && (sure(z) || density >= allDense)
 	if dense {
 		coverage = max(coverage, h.Spread)
 	}
-	part := sure(r.Z) && r.Run >= minPart && r.RunCoverage >= runShare
+	part := sure(z) && r.Run >= minPart && r.RunCoverage >= runShare
 	switch {
 	case votes > 0 && !straight(h) && sure(votes) && r.Coverage < mostly:
 		return s.byLandmarks(clip, h, verify.Score(votes)), Found
@@ -76,6 +92,8 @@ func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 		return place{}, Weak
 	case coverage < s.options.MinCoverage, coverage < mostly && !part && !dense:
 		return place{}, LittleOfIt
+	case r.Coverage < nearlyAll && density < traceDensity:
+		return place{}, NoTrace
 	}
 	return place{
 		clip: clip, begin: r.Begin, length: r.Samples, first: r.First, last: r.Last,
@@ -86,7 +104,15 @@ func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 // score is the score of the waveform and the landmarks together.
 func (s *search) score(h vote.Hit, r verify.Result) float64 {
 	_, votes := s.density(h)
-	return verify.Score(math.Hypot(r.Z, votes))
+	return verify.Score(math.Hypot(deviations(r), votes))
+}
+
+// deviations is a result's Z, less what chance gains by the number of speeds.
+func deviations(r verify.Result) float64 {
+	if r.Run <= fewBlocks && math.Abs(r.Speed-1) > ownSpeed {
+		return max(0, r.Z-speedsZ)
+	}
+	return r.Z
 }
 
 // density returns a hit's share of its variant's landmarks. If they are many and spread over the

@@ -79,8 +79,11 @@ func (e *Explanation) explainLandmarks() {
 		e.say("the three loudest blocks of its thirds stand out by %.1f standard deviations together, as chance does, and none alone: something else is played", e.Result.Z)
 		return
 	}
+	if z := deviations(e.Result); z < e.Result.Z {
+		e.say("its waveform stands out by %.1f standard deviations, but %.1f are taken off, because few blocks match, at another speed than its own: chance has many speeds to choose from", e.Result.Z, e.Result.Z-z)
+	}
 	e.say("its waveform stands out by %.1f standard deviations (chance reaches 5); with the landmarks that is a score of %.3f, and %.3f is needed",
-		e.Result.Z, e.Score, e.Threshold)
+		deviations(e.Result), e.Score, e.Threshold)
 	if e.Outcome == Weak {
 		e.say("the score is too low: something louder masks it, a small part of it is played, or a similar sound")
 		return
@@ -89,6 +92,9 @@ func (e *Explanation) explainLandmarks() {
 	switch e.Outcome {
 	case LittleOfIt:
 		e.say("that is too little of the clip: %.0f %% are needed, or %.0f %% if one part of at least a second is sure by itself", 100*mostly, 100*e.minCoverage)
+	case NoTrace:
+		e.say("%.0f %% of its landmarks agree, and %.0f %% are needed if less than %.0f %% of the blocks match: another sound shares some of its tones or drums",
+			100*float64(e.Hit.Votes)/float64(max(1, e.Landmarks)), 100*traceDensity, 100*nearlyAll)
 	case Repeat:
 		e.say("another place of the clip explains it, because the clip repeats itself")
 	}
