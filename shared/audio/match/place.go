@@ -41,7 +41,7 @@ const (
 	// they do where a part of the clip is played: other music with the same drums has their waveform and not
 	// the landmarks of the tune. On the development set this rejects a third of the findings in another cut
 	// of the same music, and 1 % of the right ones (docs/benchmarks.md, Few landmarks and other speeds).
-	nearlyAll    = 7.0 / 8
+	nearlyAll    = 0.875
 	traceDensity = 0.05
 	// At another speed than the clip's own (by more than ownSpeed: a clock is off by less than 0.1 %, and
 	// the blocks of half a second tell the speed to 0.05 %), a place of at most fewBlocks matching blocks
