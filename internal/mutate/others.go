@@ -22,7 +22,7 @@ var exercisedBy = map[string][]string{
 	"shared/space/journal/pebble": {"shared/work", "shared/transaction"},
 	"shared/space/remote":         {"coordinator/gate/native", "node"},
 	"shared/status":               {"shared/work", "worker", "node"},
-	"shared/task":                 {"shared/work", "shared/schedule", "coordinator/api"},
+	"shared/task":                 {"shared/work", "shared/schedule", "coordinator/alert", "coordinator/api"},
 	"shared/work":                 {"manager/archive", "manager/index"},
 	"worker":                      {"worker/exec", "worker/indexing", "node"},
 }

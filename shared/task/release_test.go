@@ -54,3 +54,15 @@ func TestEachClaimantOfARecordIsFound(t *testing.T) {
 	}
 	require.False(t, gaveBack("", "w1"))
 }
+
+// Otherwise the coordinator would store text that no client accepts, or never end.
+func TestTheKeptEndOfAnOutputBeginsWithAWholeCharacter(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"", "x"} {
+		kept := tail(strings.Repeat("é", maxOutput) + end)
+		require.LessOrEqual(t, len(kept), maxOutput)
+		require.Greater(t, len(kept), maxOutput-2)
+		require.True(t, strings.HasPrefix(kept, "éé"), "%.8q", kept)
+		require.True(t, strings.HasSuffix(kept, "é"+end))
+	}
+}
