@@ -66,7 +66,7 @@ func TestSeveralOutcomesWriteTheDatesOfTheirListerOnce(t *testing.T) {
 	}
 	require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqlfile.Conn) error {
 		writes, err := c.Number("SELECT count(*) FROM written")
-		require.Less(t, writes, int64(40), "80 outcomes, of which 40 score the lister")
+		require.Less(t, writes, int64(40), "40 outcomes of 80 score the lister")
 		var days float64
 		_, err2 := c.One("SELECT watched FROM lister WHERE watched > 0", nil, sqlfile.Into(&days))
 		require.NoError(t, err2)

@@ -46,7 +46,7 @@ const sortedFrom = 500
 // A full listing disables those that it does not name and no other lister does; one that
 // names nothing does so when the listing before named nothing either. One that does not go
 // on where the last ended is only added. Up to models.MaxListed origins are added in one
-// transaction; after a kill, listing again completes what is missing.
+// transaction; after a kill, listing again adds the rest.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	op := fmt.Sprintf("list %d origins", len(l.Origins))
 	var lister int32
