@@ -201,6 +201,19 @@ func TestOnlyTheRemovalOfTheNewestLogForgetsItsNumber(t *testing.T) {
 	require.NoError(t, writeNewest(d, "journal", 0), "there is nothing to remove")
 }
 
+func TestTheRemovedNoteOfTheNewestLogStaysRemovedAfterALossOfPower(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewCrashableMem()
+	require.NoError(t, fs.MkdirAll("journal", 0o700))
+	require.NoError(t, syncDir(fs, "/"))
+	require.NoError(t, writeNewest(fs, "journal", 7))
+	_, err := fs.CrashClone(vfs.CrashCloneCfg{}).Stat("journal/" + newestFile)
+	require.NoError(t, err)
+	require.NoError(t, writeNewest(fs, "journal", 0))
+	_, err = fs.CrashClone(vfs.CrashCloneCfg{}).Stat("journal/" + newestFile)
+	require.ErrorIs(t, err, os.ErrNotExist, "the next start would report the log as missing, which is removed next")
+}
+
 func lastLog(t *testing.T, d *faultyDisk) (last string) {
 	t.Helper()
 	names, err := d.FS.List("journal")

@@ -51,15 +51,16 @@ func (j *Journal) forgetIfNewest(log string) error {
 	return writeNewest(j.disk(), j.Dir, 0)
 }
 
-// writeNewest notes which log of a folder is the newest. With 0 it removes the note, which may be
-// absent already.
+// writeNewest notes durably which log of a folder is the newest. With 0 it removes the note, which
+// may be absent already.
 func writeNewest(fs vfs.FS, dir string, num uint32) error {
 	path := fs.PathJoin(dir, newestFile)
 	if num == 0 {
-		if err := fs.Remove(path); !errors.Is(err, os.ErrNotExist) {
-			return err
+		err := fs.Remove(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
 		}
-		return nil
+		return errors.Join(err, syncDir(fs, dir)) // before the log goes, because a note without its log is damage
 	}
 	return writeFile(fs, path, fmt.Appendf(nil, "%d\n", num))
 }
