@@ -226,10 +226,14 @@ func itemsOf(reply tuple.Tuple) ([]Item, error) {
 }
 
 // onlyItem returns the task of an answer that has one, as an answer to task.requeue with put has.
+// Another number of tasks is fault.ErrCorrupt.
 func onlyItem(reply tuple.Tuple) (Item, error) {
 	all, err := itemsOf(reply)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Item{}, err
+	case len(all) != 1:
+		return Item{}, fmt.Errorf("an answer with %d tasks, want one: %w", len(all), fault.ErrCorrupt)
 	}
 	return all[0], nil
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -8,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/fault"
+	"leasehold/shared/tuple"
 )
 
 func TestReasonsBecomeOneShortLine(t *testing.T) {
@@ -65,4 +68,22 @@ func TestTheKeptEndOfAnOutputBeginsWithAWholeCharacter(t *testing.T) {
 		require.True(t, strings.HasPrefix(kept, "éé"), "%.8q", kept)
 		require.True(t, strings.HasSuffix(kept, "é"+end))
 	}
+}
+
+func TestAnAnswerWithoutTheTaskIsAnError(t *testing.T) {
+	t.Parallel()
+	one := encodeItems([]Item{{Task: models.Task{ID: "t1", Action: "count"}}})
+	for name, reply := range map[string]tuple.Tuple{
+		"no task":   tuple.New([]byte(nil)),
+		"two tasks": tuple.New(append(slices.Clone(one), one...)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := onlyItem(reply)
+			require.ErrorIs(t, err, fault.ErrCorrupt)
+		})
+	}
+	i, err := onlyItem(tuple.New(one))
+	require.NoError(t, err)
+	require.Equal(t, "t1", i.ID)
 }
