@@ -19,7 +19,7 @@ import (
 // because one of them is full, the task is hidden for a back-off, and then die is called
 // again: it stays out of the reach of workers, because its attempts exceed the maximum.
 func (p Policy) die(tx space.Tx, e space.Entry, i Item, reason string) error {
-	return p.dieOf(tx, e, i, reason, fmt.Sprintf("given up after %d attempts, the last one: %s", i.Attempts, reason))
+	return p.dieOf(tx, e, i, reason, fmt.Sprintf("given up after attempt %d: %s", i.Attempts, reason))
 }
 
 // dieOf is die with the reason that the dead letter gets, letter. reason is that of the last

@@ -85,8 +85,8 @@ func TestEachWayToEndIsKept(t *testing.T) {
 			running.ID:    {"cancelled", "cancelled"},
 			dropped.ID:    {"cancelled", "dropped, because the limit one was reached"},
 			cancelled.ID:  {"cancelled", "cancelled: a mistake"},
-			dead.ID:       {"dead", "discarded: given up after 1 attempts, the last one: cannot"},
-			reselected.ID: {"dead", "requeued: its work is selected again; it was dead: given up after 1 attempts, the last one: cannot either"},
+			dead.ID:       {"dead", "discarded: given up after attempt 1: cannot"},
+			reselected.ID: {"dead", "requeued: its work is selected again; it was dead: given up after attempt 1: cannot either"},
 		} {
 			end := f.end(id).End
 			require.Equal(f, want, [2]string{string(end.State), end.Note}, id)
