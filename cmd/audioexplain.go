@@ -64,8 +64,8 @@ block of the clip correlates.`,
 	return c
 }
 
-// drawing returns the format of --file by its ending; empty if there is no such format or --file
-// is not set.
+// drawing returns the format of the picture by the ending of --file. It is empty if pictures have
+// no format of that ending, or if --file is not set.
 func (o explainOptions) drawing() string {
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.file), "."))
 	for _, f := range picture.Formats {

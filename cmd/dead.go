@@ -153,8 +153,8 @@ func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []strin
 	return nil
 }
 
-// confirm asks a question on standard error, unless yes is set, and returns a usage error if the
-// answer is not yes, or if there is no input.
+// confirm asks a question on standard error and reads the answer from in. An answer other than
+// yes, and the end of the input, are usage errors. With yes set it does not ask.
 func (a *app) confirm(in io.Reader, yes bool, question string) error {
 	if yes {
 		return nil

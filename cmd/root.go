@@ -69,10 +69,9 @@ or mode: in the file of settings) names, with the flags of that mode.`,
 	return root
 }
 
-// runMode runs the mode that is set, because there is no command. Flags that the mode does not
-// have are errors, all of them reported at once. The mode itself may be set by a flag, the
-// environment or the file; so the settings are loaded twice: for the mode, then with the flags of
-// that mode.
+// runMode runs leasehold without a command: it runs the mode that the settings name. Flags that
+// the mode does not have are errors, all of them reported at once. The settings are loaded twice,
+// because the mode, which selects the flags, may itself be in the environment or in the file.
 func (a *app) runMode(c *cobra.Command, _ []string) error {
 	cfg, err := config.Load(pick(c.Flags(), "mode", "config"))
 	if err != nil {

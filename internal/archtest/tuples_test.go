@@ -25,7 +25,9 @@ import (
 var mayIndexTuples = map[string]string{
 	"shared/tuple":              "it defines tuples",
 	"shared/space/arguments.go": "it converts the arguments of procedures",
-	"shared/task/arguments.go":  "it converts the arguments and answers of procedures",
+	"shared/task/arguments.go":  "it converts the arguments of procedures",
+	"shared/task/answers.go":    "it converts the answers of procedures",
+	"shared/task/history.go":    "it converts the history records of ended tasks",
 	"shared/space/tx.go":        "it converts space.Expired",
 	"shared/trace/lease.go":     "a trace names leases without the protocol packages",
 	"shared/space/engine":       "it orders tuples by the field that the options of a space name",

@@ -175,7 +175,7 @@ func EncodeNew(i Item) (t tuple.Tuple, record string) {
 	return plainTuple(i), encodeRecord(i)
 }
 
-// DecodeNew reads what EncodeNew returned. Anything else is fault.ErrInvalid.
+// DecodeNew is the inverse of EncodeNew. A tuple or a record of another form is fault.ErrInvalid.
 func DecodeNew(t tuple.Tuple, record string) (Item, error) {
 	if !anyTask.Matches(t) {
 		return Item{}, fmt.Errorf("%w: want a task", fault.ErrInvalid)

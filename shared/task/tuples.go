@@ -292,3 +292,63 @@ func isCurrent(reply tuple.Tuple) bool { return reply.Bool(0) }
 func failureTemplate(t models.Task) tuple.Template {
 	return MatchResult(t.Action, t.Subject, lease.JoinParts(t.Parts))
 }
+
+// listedOf decodes an entry of the space "task" or "dead". If it is malformed, Err is set and the
+// other fields are what its tuple tells.
+func listedOf(e space.Entry) (l Listed) {
+	l.Holder = e.Holder
+	if e.Tuple.Str(0) == "dead" {
+		d, err := DecodeDeadLetter(e)
+		l.Item, l.Reason, l.Err = d.Item, e.Tuple.Str(4), err
+		return l
+	}
+	l.Item, l.Err = DecodeEntry(e)
+	return l
+}
+
+// TokenOf returns the id and the token of a task's tuple, as a get of it returns them.
+func TokenOf(t tuple.Tuple) (id string, token int64) {
+	h := decodeHeader(t)
+	return h.ID, h.Token
+}
+
+// dataIn returns the data in the tuple of a task or of a dead letter: its last field.
+func dataIn(t tuple.Tuple) string { return t.Str(len(t) - 1) }
+
+// withoutData returns the entry of a task or of a dead letter without the data. The body that
+// a version before records wrote stays, because it is more than data.
+func withoutData(e space.Entry) space.Entry {
+	if e.Fields != "" && dataIn(e.Tuple) != "" {
+		e.Tuple = e.Tuple.Clone()
+		e.Tuple[len(e.Tuple)-1] = ""
+	}
+	return e
+}
+
+// decodeParent returns the end of a parent from a tuple that matchParent matches; of any other
+// tuple, fields that are missing are empty.
+func decodeParent(t tuple.Tuple) ParentResult {
+	return ParentResult{ID: t.Str(1), State: State(t.Str(2)), Result: t.Str(3)}
+}
+
+// decodeLimit returns the limit of a tuple that matchLimit matches.
+func decodeLimit(t tuple.Tuple) limitTuple {
+	var rate float64
+	if len(t) > 3 {
+		rate, _ = t[3].(float64)
+	}
+	return limitTuple{Limit{t.Str(1), t.Int64(2), rate}, t.Int64(4)}
+}
+
+// subjectOf returns the action or the limit that a tuple of the space "taskdata" is about.
+func subjectOf(t tuple.Tuple) string { return t.Str(1) }
+
+// limitedActionOf returns the action of a tuple that limitedAction made.
+func limitedActionOf(t tuple.Tuple) string { return t.Str(2) }
+
+// decodePaused returns the action of a tuple that matchPaused matches. Since is zero if a foreign
+// client put text that is not a time.
+func decodePaused(t tuple.Tuple) PausedAction {
+	since, _ := time.Parse(time.RFC3339, t.Str(2)) // zero if a foreign client put another text
+	return PausedAction{Action: t.Str(1), Since: since}
+}

@@ -47,8 +47,8 @@ func watchTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	return tuple.New(true), err
 }
 
-// awaitEnd (id) waits until a task is no longer alive. It returns nothing, at once if the task
-// has ended or never was.
+// awaitEnd (id) waits until a task has ended. A task that is not alive, which has ended or was
+// never created, needs no wait. The answer is empty.
 func awaitEnd(tx space.Tx, id string) (tuple.Tuple, error) {
 	if _, _, err := find(tx, id); err != nil {
 		return nil, nil

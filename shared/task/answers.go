@@ -1,0 +1,145 @@
+package task
+
+import (
+	"fmt"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// The answers of procedures.
+
+// decodeItems reads the answer to a claim or a creation: for each task its record and the number
+// of its parents, its tuple, and how its parents ended. Without data there are no tasks; data of
+// another form are fault.ErrCorrupt.
+func decodeItems(data []byte) (all []ClaimedTask, err error) {
+	for len(data) > 0 {
+		head, rest, err := tuple.Decode(data)
+		if err != nil {
+			return nil, fmt.Errorf("answer: %w: %w", fault.ErrCorrupt, err)
+		}
+		t, rest, err := tuple.Decode(rest)
+		if err != nil {
+			return nil, fmt.Errorf("answer: %w: %w", fault.ErrCorrupt, err)
+		}
+		var c ClaimedTask
+		if c.Item, err = decodeTask(t, head.Str(0)); err != nil {
+			return nil, err
+		}
+		for range head.Int64(1) {
+			if t, rest, err = tuple.Decode(rest); err != nil {
+				return nil, fmt.Errorf("answer: %w: %w", fault.ErrCorrupt, err)
+			}
+			c.Parents = append(c.Parents, decodeParent(t))
+		}
+		if all == nil {
+			all = make([]ClaimedTask, 0, expected(data, rest))
+		}
+		all, data = append(all, c), rest
+	}
+	return all, nil
+}
+
+// expected returns how many values data hold if all are as long as the first, after which rest is
+// left; at most 64, because the data may be of a foreign client. rest is shorter than data,
+// because a value has at least one byte.
+func expected(data, rest []byte) int { return min(64, 1+len(rest)/(len(data)-len(rest))) }
+
+// encodeRefusal encodes the error of one outcome, which may be nil.
+func encodeRefusal(err error) tuple.Tuple {
+	if err == nil {
+		return tuple.New("", "")
+	}
+	return tuple.New(fault.Of(err).Code, truncate(err.Error()))
+}
+
+// decodeNext returns an answer of task.next: for each of the outcomes, in their order, its error
+// or nil, and the claimed tasks, still encoded. An answer of another form, or to another number
+// of outcomes, is fault.ErrCorrupt.
+func decodeNext(reply tuple.Tuple, outcomes int) (refused []error, claimed []byte, err error) {
+	data := blobOf(reply)
+	for len(data) > 0 {
+		t, rest, err := tuple.Decode(data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w: %w", procNext, fault.ErrCorrupt, err)
+		}
+		var one error
+		if code := t.Str(0); code != "" {
+			one = refusal{fault.FromCode(code), t.Str(1)}
+		}
+		refused, data = append(refused, one), rest
+	}
+	if len(refused) != outcomes {
+		return nil, nil, fmt.Errorf("%s: %w: %d answers to %d outcomes", procNext, fault.ErrCorrupt, len(refused), outcomes)
+	}
+	return refused, blobOf(reply[min(1, len(reply)):]), nil
+}
+
+// createdOf returns the part of the answer of task.report that has the created tasks.
+func createdOf(reply tuple.Tuple) tuple.Tuple { return reply[min(1, len(reply)):] }
+
+// decodeShown returns the task in an answer of task.show.
+func decodeShown(reply tuple.Tuple) Shown {
+	e := space.Entry{Tuple: nestedOf(reply, 2), Holder: reply.Str(0), Attributes: space.Attributes{Fields: reply.Str(1)}}
+	shown := Shown{listedOf(e)}
+	shown.Why = Why{reply.Str(3), reply.Str(4)}
+	return shown
+}
+
+// shownEntry returns the dead letter in an answer of task.showdead.
+func shownEntry(reply tuple.Tuple) space.Entry {
+	return space.Entry{Tuple: nestedOf(reply, 0), Attributes: space.Attributes{Fields: reply.Str(1)}}
+}
+
+// decodePage returns the page of tasks that task.list answers, and the cursor of the next page,
+// which is empty at the end. A damaged page is fault.ErrCorrupt. A task that cannot be decoded is
+// in the page, with the error in its field Err.
+func decodePage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
+	data := blobOf(reply)
+	for len(data) > 0 {
+		head, rest, err := tuple.Decode(data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w: %w", procList, fault.ErrCorrupt, err)
+		}
+		t, rest, err := tuple.Decode(rest)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w: %w", procList, fault.ErrCorrupt, err)
+		}
+		e := space.Entry{Tuple: t, Holder: head.Str(0), Attributes: space.Attributes{Fields: head.Str(1)}}
+		l := listedOf(e)
+		l.Why = Why{head.Str(2), head.Str(3)}
+		all, data = append(all, l), rest
+	}
+	return all, Cursor(nestedOf(reply, 1)), nil
+}
+
+// decodeEndsPage returns the page of ended tasks that task.listended answers, and the cursor of
+// the next page, which is empty at the end. A damaged task is fault.ErrCorrupt; an answer of
+// another form counts as an empty last page.
+func decodeEndsPage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
+	data := blobOf(reply)
+	for len(data) > 0 {
+		one, rest, err := tuple.Decode(data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w: %w", procListEnded, fault.ErrCorrupt, err)
+		}
+		l, err := decodeEnd(string(blobOf(one)))
+		if err != nil {
+			return nil, nil, err
+		}
+		all, data = append(all, l.Listed), rest
+	}
+	return all, Cursor(nestedOf(reply, 1)), nil
+}
+
+// decodeCount returns one field of an answer of task.counts.
+func decodeCount(field any) (State, int64) {
+	t, _ := field.(tuple.Tuple)
+	return State(t.Str(0)), t.Int64(1)
+}
+
+// decodeLimitState returns one limit of an answer of task.limits.
+func decodeLimitState(t tuple.Tuple) LimitState {
+	return LimitState{decodeLimit(t).Limit, t.Int64(5), t.Int64(6)}
+}
