@@ -142,6 +142,16 @@ func TestALogIsRotatedAndItsOldestFilesAreRemoved(t *testing.T) {
 	require.ErrorContains(t, err, "trace-files")
 }
 
+func TestALogWithoutEventsIsAnError(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	for _, file := range []string{path, path + ".000000000004"} {
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
+	}
+	_, err := trace.OpenAll(path)
+	require.ErrorContains(t, err, "the log has no events")
+}
+
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
 	all, err := filepath.Glob(pattern)

@@ -110,12 +110,15 @@ func (s *set) Close() error {
 }
 
 // fromReload returns the log from event 1 or, if it begins later, from its first reload. It is an
-// error if the log begins later and has no reload.
+// error if the log begins later and has no reload, or if it has no events.
 func fromReload(log io.Reader) (io.Reader, error) {
 	lines := bufio.NewReaderSize(log, 1<<16)
 	first := uint64(0)
 	for {
 		line, err := readLine(lines)
+		if errors.Is(err, io.EOF) && first == 0 {
+			return nil, errors.New("the log has no events")
+		}
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("the log begins with event %d, and has no reload behind it: the earlier files were removed (setting trace-files), and a restart of the coordinator writes a reload", first)
 		}
