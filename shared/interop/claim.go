@@ -19,10 +19,11 @@ const (
 	taskReport   = "task.report"
 )
 
-// claim (action, how) claims a task of an action, or of any action if it is empty, and
-// returns the task's tuple; nothing if there is none.
+// claim (action, how) claims a task of an action, or of any action if it is empty, and returns
+// the task's tuple; nothing if there is none. If how has waiting, it waits instead until a task
+// is put. Other flags of how have no effect. Errors are those of task.get.
 func claim(tx space.Tx, action string, how int64) (tuple.Tuple, error) {
-	const waits = false // of task.get: claim waits itself
+	const waits = false // of task.get, because claim waits itself
 	claimed, err := tx.Call(taskGet, space.TakeArgs(actionTemplate(action), waits))
 	if err != nil || len(claimed) > 0 || how&waiting == 0 {
 		return claimed, err
@@ -30,6 +31,7 @@ func claim(tx space.Tx, action string, how int64) (tuple.Tuple, error) {
 	return nil, tx.Wait(space.Awaited{Space: task.Space, Template: actionTemplate(action)})
 }
 
+// actionTemplate matches the tasks of an action, or all if it is empty.
 func actionTemplate(action string) tuple.Template {
 	if action == "" {
 		return task.Any()
@@ -49,7 +51,8 @@ func heldWith(tx space.Tx, token int64) (id string, ok bool) {
 	return "", false
 }
 
-// handBack (token) gives the task back that the caller holds with the token, uncounted.
+// handBack (token) gives the task back that the caller holds with the token; that counts as no
+// attempt. It does nothing if the caller holds no such task, because it may have timed out.
 func handBack(tx space.Tx, token int64) (tuple.Tuple, error) {
 	id, ok := heldWith(tx, token)
 	if !ok {

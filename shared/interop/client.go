@@ -27,6 +27,7 @@ type Options struct {
 	Wait bool // wait for a match
 }
 
+// how encodes the options as an argument of a procedure.
 func (o Options) how() int64 {
 	how := int64(0)
 	if o.Take {
@@ -38,9 +39,9 @@ func (o Options) how() int64 {
 	return how
 }
 
-// Find returns the first match in a space; ok is false if there is none and it does not
-// wait. ErrCannotWait means that the pattern matches too many types to wait for it. A
-// space that does not exist looks empty.
+// Find returns the first match in a space in the order of its kind; ok is false if there is none
+// and it does not wait. ErrCannotWait means that the pattern matches too many types to wait for
+// it. A space that does not exist looks empty.
 func (c Client) Find(ctx context.Context, name string, p Pattern, o Options) (f Found, ok bool, err error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procFind, tuple.New(name, o.how(), p.encode()))
 	if err != nil || len(reply) == 0 {
@@ -54,9 +55,11 @@ func (c Client) Find(ctx context.Context, name string, p Pattern, o Options) (f 
 	return Found{t, reply.Int64(1)}, true, nil
 }
 
-// FindAll returns all matches in a space in the order of its kind. If they are
-// more than space.MaxReply bytes the error is fault.ErrTooLarge. After any error what was
-// taken is given back. It never waits, also if o.Wait is set.
+// FindAll returns all matches in a space in the order of its kind, which it reads page by page;
+// each page begins behind the last match of the one before. If they are more than space.MaxReply
+// bytes the error is fault.ErrTooLarge. After any error what was taken is given back. It never
+// waits, also if o.Wait is set. A tuple that changes its place between two pages may be missed.
+// An answer that cannot be decoded is fault.ErrCorrupt.
 func (c Client) FindAll(ctx context.Context, name string, p Pattern, o Options) (all []Found, err error) {
 	defer func() {
 		if err != nil && o.Take {
@@ -91,15 +94,17 @@ func (c Client) FindAll(ctx context.Context, name string, p Pattern, o Options) 
 
 // Done removes for good what Find or FindAll took.
 func (c Client) Done(ctx context.Context, taken ...Found) error {
-	return c.end(ctx, procDone, taken)
+	return c.endHolds(ctx, procDone, taken)
 }
 
 // Back returns to its old place what Find or FindAll took.
 func (c Client) Back(ctx context.Context, taken ...Found) error {
-	return c.end(ctx, procBack, taken)
+	return c.endHolds(ctx, procBack, taken)
 }
 
-func (c Client) end(ctx context.Context, procedure string, taken []Found) error {
+// endHolds calls a procedure with the refs of the tuples that were taken; without any it does
+// nothing.
+func (c Client) endHolds(ctx context.Context, procedure string, taken []Found) error {
 	var refs []byte
 	for _, f := range taken {
 		refs = binary.AppendVarint(refs, f.Ref)

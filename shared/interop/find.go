@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -35,8 +34,8 @@ const (
 var ErrCannotWait = fmt.Errorf("a pattern of more than %d templates cannot wait: %w", maxTemplates, fault.ErrInvalid)
 
 // Procedures returns the procedures of the protocol: interop.find (space, how, pattern),
-// interop.findall (space, how, pattern, after as three int64), interop.done and interop.back (refs),
-// interop.claim (action, how), interop.handback (token) and interop.report (result).
+// interop.findall (space, how, pattern, after as three int64), interop.done and interop.back
+// (refs), interop.claim (action, how), interop.handback (token) and interop.report (result).
 func Procedures() space.Procedures {
 	anyBytes := tuple.Formal{Type: tuple.Bytes}
 	return space.Procedures{
@@ -57,6 +56,8 @@ type search struct {
 	pattern Pattern
 }
 
+// decodeSearch decodes the first three arguments of a procedure that finds. A malformed pattern is
+// fault.ErrInvalid.
 func decodeSearch(args tuple.Tuple) (search, error) {
 	data, _ := args[2].([]byte) // WithArgs has checked the types
 	p, err := decodePattern(data)
@@ -65,8 +66,10 @@ func decodeSearch(args tuple.Tuple) (search, error) {
 
 func (s search) keep(e space.Entry) bool { return s.pattern.Matches(e.Tuple) }
 
-// find (space, how, pattern) returns the encoded tuple that was found and its ref; nothing
-// if there is none.
+// find (space, how, pattern) returns the encoded tuple that was found and its ref; nothing if
+// there is none. If how has taking it holds the tuple, without a TTL, so that it comes back when
+// the session ends; if how has waiting it waits for one. A malformed pattern is
+// fault.ErrInvalid, and one that cannot be waited for ErrCannotWait.
 func find(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	s, err := decodeSearch(args)
 	if err != nil {
@@ -90,7 +93,9 @@ func find(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(found.Tuple.Append(nil), found.Ref), nil
 }
 
-// first returns the first match in the order of the space's kind, and whether there is one.
+// first returns the first match in the order of the space's kind, and whether there is one. It
+// asks for the first match of each template, or, if p has no list of templates, surveys the
+// space. The error is that of survey.
 func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
 	templates, enumerable := s.pattern.templates()
 	if !enumerable {
@@ -101,7 +106,7 @@ func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
 		return all[0], true, nil
 	}
 	for _, t := range templates {
-		if e, matches := tx.Find(s.space, t, s.keep); matches && (!ok || before(e.Position, found.Position)) {
+		if e, matches := tx.Find(s.space, t, s.keep); matches && (!ok || e.Position.Compare(found.Position) < 0) {
 			found, ok = e, true
 		}
 	}
@@ -111,7 +116,8 @@ func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
 // visibleOnly is for Survey, whose argument is whether to return held tuples too.
 const visibleOnly = false
 
-// survey returns all matches in order, at the cost of a scan of the whole space.
+// survey returns all visible matches in order, at the cost of a scan of the whole space. A
+// transaction that cannot do that is fault.ErrInvalid.
 func (s search) survey(tx space.Tx) ([]space.Entry, error) {
 	surveyor, ok := tx.(space.Surveyor)
 	if !ok {
@@ -133,16 +139,11 @@ func (s search) wait(tx space.Tx) (tuple.Tuple, error) {
 	return nil, tx.Wait(awaited...)
 }
 
-// before reports whether a comes before b.
-func before(a, b space.Position) bool { return compare(a, b) < 0 }
-
-func compare(a, b space.Position) int {
-	return cmp.Or(cmp.Compare(a.Major, b.Major), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Minor, b.Minor))
-}
-
-// findAll (space, how, pattern, after) returns a page of the matches behind the position
-// after: (page, position of its last match, more). The page is the matches one after the
-// other, each as its ref and its encoded tuple; more is whether a further page follows.
+// findAll (space, how, pattern, after) returns a page of the matches behind the position after:
+// (page, position of its last match, more). The page is the matches one after the other, each as
+// its ref and its encoded tuple, about pageBytes of them and at least one; more is whether a
+// further page follows. If how has taking it holds the matches of the page. A malformed pattern
+// is fault.ErrInvalid.
 func findAll(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	s, err := decodeSearch(args)
 	if err != nil {
@@ -158,7 +159,7 @@ func findAll(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	}
 	var page []byte
 	for _, e := range matches {
-		if after != (space.Position{}) && !before(after, e.Position) {
+		if after != (space.Position{}) && after.Compare(e.Position) >= 0 {
 			continue
 		}
 		if len(page) > 0 && len(page)+e.Tuple.Size() > pageBytes {
@@ -174,7 +175,8 @@ func findAll(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return answer(page, false)
 }
 
-// all returns all matches in the order of the space's kind.
+// all returns all visible matches in the order of the space's kind. A tuple that several
+// templates match is in it once. The error is that of survey.
 func (s search) all(tx space.Tx) ([]space.Entry, error) {
 	templates, enumerable := s.pattern.templates()
 	var all []space.Entry
@@ -188,7 +190,7 @@ func (s search) all(tx space.Tx) ([]space.Entry, error) {
 		all = append(all, tx.Scan(s.space, t)...)
 	}
 	all = slices.DeleteFunc(all, func(e space.Entry) bool { return !s.keep(e) })
-	slices.SortFunc(all, func(a, b space.Entry) int { return compare(a.Position, b.Position) })
+	slices.SortFunc(all, func(a, b space.Entry) int { return a.Position.Compare(b.Position) })
 	return slices.CompactFunc(all, func(a, b space.Entry) bool { return a.Ref == b.Ref }), nil
 }
 
@@ -202,7 +204,9 @@ func back(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, eachHeld(tx, args, func(ref int64) error { return tx.Back(ref, space.OldPlace) })
 }
 
-// eachHeld calls end with those of the refs that the caller holds.
+// eachHeld calls end with those of the refs that the caller holds, and ignores the others,
+// because a hold may have ended and another session may hold the tuple now. Refs that are
+// malformed are fault.ErrInvalid.
 func eachHeld(tx space.Tx, args tuple.Tuple, end func(ref int64) error) error {
 	data, _ := args[0].([]byte) // WithArgs has checked the type
 	for len(data) > 0 {

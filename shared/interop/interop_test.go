@@ -48,6 +48,7 @@ func open(t testing.TB) func(id string) space.Repository {
 
 var anyInt = interop.Pattern{{Any: tuple.Template{tuple.Formal{Type: tuple.Int32}, tuple.Formal{Type: tuple.Int}}, Ints: interop.NarrowInts}}
 
+// put puts a tuple of one field for each value.
 func put(t *testing.T, r space.Repository, name string, values ...any) {
 	t.Helper()
 	for _, v := range values {
@@ -55,6 +56,7 @@ func put(t *testing.T, r space.Repository, name string, values ...any) {
 	}
 }
 
+// values returns the first field of each tuple that was found.
 func values(found []interop.Found) (all []any) {
 	for _, f := range found {
 		all = append(all, f.Tuple[0])

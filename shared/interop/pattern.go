@@ -37,7 +37,7 @@ type Field struct {
 // Pattern matches the tuples of its length whose fields are all accepted.
 type Pattern []Field
 
-// Exactly returns the pattern of a template.
+// Exactly returns the pattern that matches the same tuples as a template.
 func Exactly(p tuple.Template) Pattern {
 	fields := make(Pattern, len(p))
 	for i, f := range p {
@@ -46,8 +46,8 @@ func Exactly(p tuple.Template) Pattern {
 	return fields
 }
 
-// Plain returns the template that matches the same tuples as p; ok is false if there is
-// none.
+// Plain returns the template that matches the same tuples as p; ok is false if there is none,
+// because a field accepts several types, a range of integers or any object.
 func (p Pattern) Plain() (t tuple.Template, ok bool) {
 	t = make(tuple.Template, len(p))
 	for i, f := range p {
@@ -59,7 +59,7 @@ func (p Pattern) Plain() (t tuple.Template, ok bool) {
 	return t, true
 }
 
-// Matches reports whether all fields of t are accepted.
+// Matches reports whether t has as many fields as p and all of them are accepted.
 func (p Pattern) Matches(t tuple.Tuple) bool {
 	if len(p) != len(t) {
 		return false
@@ -72,7 +72,8 @@ func (p Pattern) Matches(t tuple.Tuple) bool {
 	return true
 }
 
-// accepts reports whether f accepts the value v of a field.
+// accepts reports whether f accepts the value v of a field: as any object, or by one alternative
+// of Any whose range allows it.
 func (f Field) accepts(v any) bool {
 	if f.Object {
 		o, isOpaque := v.(tuple.Opaque)
@@ -98,9 +99,9 @@ func (f Field) inRange(alternative, v any) bool {
 	return narrow == (f.Ints == NarrowInts)
 }
 
-// templates returns templates that together match all tuples that p matches, and perhaps
-// more, because a template has no range of integers. enumerable is false if there are too many,
-// or a field accepts any object.
+// templates returns templates that together match all tuples that p matches, and perhaps more,
+// because a template has no range of integers. It combines each alternative of a field with each
+// of the others. enumerable is false if there are too many, or a field accepts any object.
 func (p Pattern) templates() (all []tuple.Template, enumerable bool) {
 	all = []tuple.Template{make(tuple.Template, 0, len(p))}
 	for _, f := range p {
@@ -121,7 +122,8 @@ func (p Pattern) templates() (all []tuple.Template, enumerable bool) {
 // objectFlag is the bit of an encoded field for Field.Object; the lower bits are its Ints.
 const objectFlag = 0x80
 
-// encode returns p as an argument of a procedure.
+// encode returns p as an argument of a procedure: the number of fields, and for each its flags
+// and its alternatives.
 func (p Pattern) encode() []byte {
 	data := binary.AppendUvarint(nil, uint64(len(p)))
 	for _, f := range p {
@@ -135,6 +137,7 @@ func (p Pattern) encode() []byte {
 }
 
 // decodePattern reads a pattern that encode has written; other bytes are fault.ErrInvalid.
+// Bytes that follow it are ignored.
 func decodePattern(data []byte) (Pattern, error) {
 	n, size := binary.Uvarint(data)
 	if size <= 0 || n > tuple.MaxArity {

@@ -19,11 +19,13 @@ type Process struct {
 	Name string
 }
 
-// ThisProcess returns the description of the running program in a mode.
+// ThisProcess returns the description of the running program in a mode. A host name that is
+// unknown or too long for a session is left out, because sessions of an unknown host are treated
+// one by one.
 func ThisProcess(mode string) Process {
 	host, err := os.Hostname()
 	if err != nil || len(host) > MaxName {
-		host = "" // sessions of an unknown host are treated one by one
+		host = ""
 	}
 	return Process{Mode: mode, Host: host, PID: os.Getpid(), Version: build.Version()}
 }

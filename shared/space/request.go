@@ -75,7 +75,7 @@ const (
 var verbNames = [...]string{"", "create", "list", "put", "putp", "get", "getp", "getall", "query",
 	"queryp", "queryall", "count", "call", "receive", "notify", "next", "unnotify", "end", "ack", "back", "getupto", "queryupto"}
 
-// String returns the verb's name.
+// String returns the verb's name, as traces and errors have it; "" for an unknown number.
 func (v Verb) String() string {
 	if int(v) < len(verbNames) {
 		return verbNames[v]

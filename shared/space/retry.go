@@ -34,6 +34,7 @@ type retryingConn struct {
 	loop *retry.Loop
 }
 
+// Do sends r until it succeeds or the loop gives up, and returns the last reply and error.
 func (c retryingConn) Do(ctx context.Context, r Request) (reply Reply, err error) {
 	err = c.loop.Do(ctx, func() error {
 		reply, err = c.Conn.Do(ctx, r)

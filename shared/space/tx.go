@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"time"
@@ -37,7 +38,8 @@ type Definition struct {
 	QueryOnly bool // only the protocol's procedures may put into it and take from it
 }
 
-// QueryOnly returns the names of the spaces that only procedures may change.
+// QueryOnly returns the names of the spaces that only procedures may change; a name is true in
+// the map if it is one.
 func QueryOnly(protocols ...[]Definition) map[string]bool {
 	names := map[string]bool{}
 	for _, spaces := range protocols {
@@ -227,6 +229,18 @@ type Walk struct {
 // Position is a place in the order of a space's kind. The zero Position is before all.
 type Position struct{ Major, Turn, Minor int64 }
 
+// Compare orders positions by Major, then by Turn, then by Minor: it is negative if p is before
+// o, 0 if they are equal, else positive.
+func (p Position) Compare(o Position) int {
+	if c := cmp.Compare(p.Major, o.Major); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(p.Turn, o.Turn); c != 0 {
+		return c
+	}
+	return cmp.Compare(p.Minor, o.Minor)
+}
+
 // HoldOptions limit how long a hold lasts.
 type HoldOptions struct {
 	TTL time.Duration // 0: as long as the session is alive; without a session, until a procedure ends it
@@ -266,7 +280,8 @@ const (
 // whether the get may wait.
 func TakeArgs(p tuple.Template, waits bool) tuple.Tuple { return tuple.New(p.Append(nil), waits) }
 
-// ParseTake decodes what TakeArgs encoded; anything else is fault.ErrInvalid.
+// ParseTake decodes what TakeArgs encoded: the template, and whether the get may wait. Anything
+// else is fault.ErrInvalid.
 func ParseTake(args tuple.Tuple) (p tuple.Template, waits bool, err error) {
 	if !tuple.Match(tuple.Formal{Type: tuple.Bytes}, tuple.AnyBool).Matches(args) {
 		return nil, false, fmt.Errorf("the arguments of a get: %w: want a template", fault.ErrInvalid)

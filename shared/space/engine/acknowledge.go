@@ -17,8 +17,9 @@ const acknowledged space.Change = ""
 // only its session can bring it back, and does so when it ends.
 func isTaken(x *entry) bool { return x.Hold != nil && x.Hold.Op != 0 }
 
-// takeFor takes an entry on behalf of a request. If the get is to be acknowledged, the entry
-// is kept, hidden, until it is (isTaken).
+// takeFor takes an entry on behalf of a request. If the get is to be acknowledged, the entry is
+// kept, hidden, until it is (isTaken). acked counts these entries for finishTransaction. Ack
+// requires an operation id, so tx has a caller.
 func (tx *transaction) takeFor(r space.Request, x *entry) {
 	if !r.Ack {
 		tx.change(x, nil, space.Take)
@@ -32,8 +33,9 @@ func (tx *transaction) takeFor(r space.Request, x *entry) {
 
 // acknowledge ends gets with Ack in one transaction: those of r.Op and of r.Acknowledged. The
 // tuples that they took are gone for good, or with VerbBack come back; with VerbBack a get of
-// r.Op that still waits ends with context.Canceled. It may be repeated, and has no operation
-// id, because ending a get twice does nothing.
+// r.Op that still waits ends with context.Canceled. It may be repeated, and has no operation id,
+// because ending a get twice does nothing. The answer is an error only if the session has ended
+// or the engine has stopped.
 func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
@@ -55,8 +57,9 @@ func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	return e.answerNow(space.Reply{}, nil)
 }
 
-// endTake removes for good, or with VerbBack makes visible, what the caller's get of
-// that number took. Its answer is no longer needed then and is dropped.
+// endTake removes for good, or with VerbBack makes visible, what the caller's get of that number
+// took. Its answer is no longer needed then and is dropped. A number that is unknown or was
+// ended before does nothing.
 func (tx *transaction) endTake(op uint64, v space.Verb) {
 	refs := tx.caller.taken[op]
 	for _, ref := range refs {

@@ -19,7 +19,7 @@ const tightWindow = space.WindowBytes / 64
 //
 // The replies of a session are kept up to space.WindowBytes. Beyond that the oldest
 // replies are dropped and only DroppedBytes remains of them, so that the operation
-// still does not happen again.
+// still does not happen again. state.mu guards it.
 type answerWindow struct {
 	answers map[uint64]*journal.Answer // by sequence number
 	bytes   int                        // of their replies
@@ -54,6 +54,7 @@ func (w *answerWindow) add(a *journal.Answer) {
 	w.newest[n] = max(w.newest[n], a.Op.Seq)
 }
 
+// remove forgets the answer of a number, with its memory, if there is one.
 func (w *answerWindow) remove(seq uint64) {
 	if a := w.answers[seq]; a != nil {
 		w.bytes -= replySize(a.Reply)
@@ -62,10 +63,12 @@ func (w *answerWindow) remove(seq uint64) {
 	}
 }
 
-// forgetOld removes the answers that can no longer be repeated, and returns the facts of
-// that for the journal. It does so only when
-// there are 4 windows of answers, at most 3 of them new in one way or another,
-// so that the cost of visiting all of them is spread over many calls.
+// forgetOld removes the answers that can no longer be repeated, and returns the facts of that
+// for the journal: answers whose number is old (isOld) and that were followed by a Window of
+// later answers. To find them it visits all answers, so it does nothing below 4 windows of them.
+// At most 3 windows are not old: the newest numbers of both ranges, and the answers that were
+// given last. So each visit removes a window at least, and its cost is spread over as many
+// calls.
 func (w *answerWindow) forgetOld() (forgotten []journal.Fact) {
 	if len(w.answers) < 4*space.Window {
 		return nil
@@ -79,9 +82,10 @@ func (w *answerWindow) forgetOld() (forgotten []journal.Fact) {
 	return forgotten
 }
 
-// dropLarge drops the oldest replies if all together exceed space.WindowBytes, until
-// half of that is left. While memory is short the bound is tightWindow. The newest reply
-// is always kept. It returns the facts that replace the answers in the journal.
+// dropLarge drops the replies that were given first if all together exceed space.WindowBytes,
+// until half of that is left. While memory is short the bound is tightWindow. The newest reply
+// is always kept, because it is the one that is most likely to be repeated. It returns the facts
+// that replace the answers in the journal.
 func (w *answerWindow) dropLarge() (dropped []journal.Fact) {
 	limit := space.WindowBytes
 	if w.memory.Budget.Check(memory.Growth) != nil {
@@ -100,8 +104,9 @@ func (w *answerWindow) dropLarge() (dropped []journal.Fact) {
 	return dropped
 }
 
-// dropReply drops the reply of one answer, and returns the fact that replaces it in
-// the journal; none if there is no reply to drop.
+// dropReply drops the tuples of one reply, so that only Found and DroppedBytes remain. It
+// returns the fact that replaces the answer in the journal; none if there is no answer of that
+// number, or no tuple in it.
 func (w *answerWindow) dropReply(seq uint64) []journal.Fact {
 	a := w.answers[seq]
 	if a == nil || replySize(a.Reply) == 0 {
@@ -112,7 +117,7 @@ func (w *answerWindow) dropReply(seq uint64) []journal.Fact {
 	return []journal.Fact{short}
 }
 
-// replyCost estimates the memory of a reply's tuples.
+// replyCost estimates the memory of a reply's tuples, which answers of a window keep.
 func replyCost(r space.Reply) (cost int64) {
 	if r.Tuple != nil {
 		cost = tupleCost(r.Tuple)
@@ -123,7 +128,7 @@ func replyCost(r space.Reply) (cost int64) {
 	return cost
 }
 
-// replySize returns the bytes of a reply's tuples.
+// replySize returns the encoded bytes of a reply's tuples, which WindowBytes bounds.
 func replySize(r space.Reply) int {
 	size := 0
 	if r.Tuple != nil {
@@ -135,7 +140,8 @@ func replySize(r space.Reply) int {
 	return size
 }
 
-// cloneReply returns a reply that shares no tuple with r.
+// cloneReply returns a reply that shares no tuple with r, so that the caller may change it while
+// the answer is kept.
 func cloneReply(r space.Reply) space.Reply {
 	r.Tuple, r.Tuples = r.Tuple.Clone(), slices.Clone(r.Tuples)
 	for i, t := range r.Tuples {

@@ -25,6 +25,7 @@ func benchmarked(b *testing.B, n int, other func(int) tuple.Tuple) space.Space {
 	return filled(b, engine.Config{}, n, other)
 }
 
+// filled returns a space with n tuples that other makes.
 func filled(b *testing.B, c engine.Config, n int, other func(int) tuple.Tuple) space.Space {
 	r := session(b, run(b, c), "bench-1", 0)
 	require.NoError(b, r.Create(context.Background(), "s", space.Options{}))

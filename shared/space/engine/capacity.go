@@ -57,7 +57,8 @@ func (st *state) cost(x *entry) int64 {
 	return n
 }
 
-// class returns what a session may use memory for.
+// class returns the class of memory that a session may use: that of the fleet has the reserve
+// too.
 func (s *session) class() memory.Class {
 	if s.fleet {
 		return memory.Draining
@@ -65,9 +66,9 @@ func (s *session) class() memory.Class {
 	return memory.Growth
 }
 
-// reserveWaiter reserves the memory of a waiter, which finishWait gives back, or returns why
-// the call must not wait: the calls that wait are too many, or there is no memory. Calls of
-// the fleet have a reserve of both.
+// reserveWaiter reserves the memory of a waiter, which finishWait gives back. The error is a
+// fault.ErrOverloaded if the call must not wait, because too many calls wait or memory is used
+// up. Calls of the fleet have a reserve of both. The caller holds state.mu.
 func (e *Engine) reserveWaiter(s *session, r space.Request) error {
 	limit := maxWaiters - fleetWaiters
 	if s.fleet {
@@ -86,14 +87,16 @@ func sizeOfWaiter(r space.Request) int64 {
 
 var errDiskFull = fmt.Errorf("%w: only operations that take or end something are accepted", journal.ErrFull)
 
-// checkCapacity refuses, while the journal is full or the memory budget is used up, a
-// transaction that puts tuples and takes, holds, gives back or ends none. So a claim and
-// the result of a task that it resolves go on, because they free space in the end; work is
-// not created. Expiries and ends of sessions are never checked.
+// checkCapacity returns why a transaction must be refused, which try then undoes: errDiskFull
+// while the journal is full, memory.ErrFull while the memory budget is used up; both are
+// fault.ErrOverloaded. It refuses a transaction that puts tuples and takes, holds, gives back or
+// ends none. So a claim and the result of a task that it resolves go on, because they free space
+// in the end; work is not created. Expiries and ends of sessions are never checked.
 //
-// Volatile spaces take no space on the disk. Tuples that go with their session tell its
-// status and create no work, so memory is not refused to them. Whatever makes memory grow is refused
-// when the reserve is used up too.
+// For the disk, only spaces that are not volatile count. For memory, a tuple that goes with its
+// session does not count as a put, because it tells the session's status and creates no work.
+// Any other transaction may use the reserve, and is refused when that is used up too and it
+// makes memory grow. Events that wait for subscribers are forgotten before anything is refused.
 func (tx *transaction) checkCapacity() error {
 	if tx.st.events > 0 && tx.st.memory.Budget.Check(memory.Growth) != nil {
 		tx.st.forgetAllEvents()

@@ -12,7 +12,8 @@ import (
 )
 
 // replace puts new in the place of old in every index and timer; either may be nil: an entry
-// that comes, or that goes. It is its own inverse with the arguments exchanged.
+// that comes, or that goes. old must be the current entry of its ref, and the space of both must
+// exist. It is its own inverse with the arguments exchanged. The caller holds state.mu.
 func (st *state) replace(old, new *entry) {
 	if old != nil {
 		st.spaces[old.Space].remove(old)
@@ -49,7 +50,9 @@ func dueAt(x *entry) time.Duration {
 	return x.Deadline
 }
 
-// Put clones the tuple, because a procedure may keep and change its own.
+// Put clones the tuple, because a procedure may keep and change its own. A malformed tuple is
+// fault.ErrInvalid, and a space that does not exist fault.ErrNotFound; other errors are those of
+// putOwned.
 func (tx *transaction) Put(name string, t tuple.Tuple, o space.PutOptions) (int64, error) {
 	if err := t.Validate(); err != nil {
 		return 0, fmt.Errorf("put into %s: %w: %w", name, fault.ErrInvalid, err)
@@ -62,8 +65,10 @@ func (tx *transaction) Put(name string, t tuple.Tuple, o space.PutOptions) (int6
 }
 
 // putOwned adds a tuple that is valid and that the engine owns, and returns its ref. A full
-// space loses its oldest visible tuple if its overflow is DropOldest; else, and if all are
-// held, it is fault.ErrOverloaded.
+// space loses its oldest visible tuples if its overflow is DropOldest; else, and if all are
+// held, the error is fault.ErrOverloaded. A negative TTL or a tuple without the order field is
+// fault.ErrInvalid, attributes beyond their bounds are fault.ErrTooLarge. After an error the
+// caller's try brings back the tuples that were removed.
 func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOptions) (int64, error) {
 	if err := in.checkOrderField(t); err != nil {
 		return 0, err
@@ -96,6 +101,7 @@ func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOption
 	return x.Ref, nil
 }
 
+// Take removes an entry that is visible or held; another ref is fault.ErrNotFound.
 func (tx *transaction) Take(ref int64) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -105,6 +111,7 @@ func (tx *transaction) Take(ref int64) error {
 	return nil
 }
 
+// Done removes an entry that is held; for another ref the error is that of heldEntry.
 func (tx *transaction) Done(ref int64) error {
 	x, err := tx.heldEntry(ref)
 	if err != nil {
@@ -114,7 +121,8 @@ func (tx *transaction) Done(ref int64) error {
 	return nil
 }
 
-// heldEntry is entry for one that is held; another is fault.ErrConflict.
+// heldEntry returns the entry of a ref. One that is not held is fault.ErrConflict, a ref that is
+// not found fault.ErrNotFound.
 func (tx *transaction) heldEntry(ref int64) (*entry, error) {
 	x, err := tx.entry(ref)
 	if err == nil && x.Hold == nil {
@@ -133,7 +141,9 @@ func (tx *transaction) Replace(ref int64, t tuple.Tuple) error {
 	return tx.replace(x, t, x.Attributes)
 }
 
-// Amend without a tuple is traced and notified as a replacement of the tuple by itself.
+// Amend without a tuple is traced and notified as a replacement of the tuple by itself. A ref
+// that is not found is fault.ErrNotFound, attributes beyond their bounds are fault.ErrTooLarge;
+// other errors are those of replace.
 func (tx *transaction) Amend(ref int64, t tuple.Tuple, a space.Attributes) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -148,8 +158,8 @@ func (tx *transaction) Amend(ref int64, t tuple.Tuple, a space.Attributes) error
 	return tx.replace(x, t, attributes(a))
 }
 
-// replace gives a current entry a copy of another tuple, and other attributes; nil is
-// none.
+// replace gives a current entry a copy of another tuple, and other attributes; nil is none. A
+// malformed tuple, or one without the order field, is fault.ErrInvalid.
 func (tx *transaction) replace(x *entry, t tuple.Tuple, a *space.Attributes) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("replace in %s: %w: %w", x.Space, fault.ErrInvalid, err)
@@ -172,7 +182,8 @@ func attributes(a space.Attributes) *space.Attributes {
 	return &a
 }
 
-// Extend is traced and notified as a replacement of the tuple by itself.
+// Extend sets the deadline of an entry to ttl from now, or to none if ttl is 0; a negative one
+// is fault.ErrInvalid. It is traced and notified as a replacement of the tuple by itself.
 func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -191,7 +202,9 @@ func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 }
 
 // Hold makes a new journal.Hold even in place of an equal one, because endHold compares the
-// pointers to tell whether an expiry procedure changed the hold.
+// pointers to tell whether an expiry procedure changed the hold. A negative TTL is
+// fault.ErrInvalid, and so is a hold that nothing would end: one without a caller, a TTL and
+// NoSession.
 func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -216,6 +229,7 @@ func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	return nil
 }
 
+// Back makes an entry visible that is held; for another ref the error is that of heldEntry.
 func (tx *transaction) Back(ref int64, at space.Placement) error {
 	x, err := tx.heldEntry(ref)
 	if err != nil {

@@ -44,9 +44,11 @@ func (e *Engine) answerNow(r space.Reply, err error) answer {
 	return answer{reply: r, err: err, epoch: p, executed: p.executed}
 }
 
+// durable reports whether the answer may be released, because the journal has all that it saw.
 func (a answer) durable() bool { return a.epoch == nil || a.epoch.durable.Load() >= a.executed }
 
-// voidError returns why an answer must not be released; nil if it is durable.
+// voidError returns why an answer must not be released: why its epoch ended, or
+// fault.ErrUnavailable while its commit has not ended. It returns nil if the answer is durable.
 func (a answer) voidError() error {
 	if a.durable() {
 		return nil
@@ -74,7 +76,8 @@ type batch struct {
 	size         int64        // estimate of the memory that it takes until it is committed
 }
 
-// emptied returns b without its content, with the memory to be filled again.
+// emptied returns b without its content, with the memory to be filled again. Slices that are
+// larger than maxKept are not kept, because their memory would never be freed.
 func (b batch) emptied() batch {
 	if cap(b.executed) > maxKept || cap(b.steps) > maxKept || cap(b.answered) > maxKept {
 		return batch{}
@@ -85,9 +88,9 @@ func (b batch) emptied() batch {
 	return batch{executed: b.executed[:0], steps: b.steps[:0], answered: b.answered[:0]}
 }
 
-// beginTransaction starts a transaction of a session; a nil caller is the engine
-// itself. There is one transaction at a time, so its memory is always the same. The calling
-// function holds state.mu until finishTransaction.
+// beginTransaction starts a transaction of a session; a nil caller is the engine itself. There
+// is one transaction at a time, so all of them use the memory of state.tx. The calling function
+// holds state.mu until finishTransaction.
 func (e *Engine) beginTransaction(caller *session) *transaction {
 	tx := &e.state.tx
 	steps := tx.steps
@@ -99,10 +102,11 @@ func (e *Engine) beginTransaction(caller *session) *transaction {
 	return tx
 }
 
-// finishTransaction distributes what a transaction that succeeded has changed: its facts
-// go to the pending batch, its reply to the answer window, its steps to subscribers and
-// trace, and tuples and capacity to the queues of wakeWaiters, which the caller must call
-// then.
+// finishTransaction distributes what a transaction that succeeded has changed: its facts go to
+// the pending batch, its reply to the answer window if op is not zero, its steps to subscribers
+// and trace, its messages to inboxes, and tuples and capacity to the queues of wakeWaiters,
+// which the caller must call then. Steps in volatile spaces have no facts. The caller holds
+// state.mu.
 func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.Reply) {
 	facts, pending := tx.facts, &e.state.pending
 	for _, s := range tx.steps {
@@ -158,7 +162,8 @@ func irreversible(f journal.Fact) bool {
 	return false
 }
 
-// enqueue adds a transaction to the next commit.
+// enqueue adds a transaction to the next commit, with the engine time of now. Its memory counts
+// until that commit has ended.
 func (e *Engine) enqueue(x executed) {
 	st := &e.state
 	st.epoch.executed++
@@ -218,7 +223,7 @@ func (e *Engine) earlierAnswer(s *session, r space.Request) (reply space.Reply, 
 	return reply, true, nil
 }
 
-// checkNotForgotten returns an error if op is so old that its answer may have been
+// checkNotForgotten returns fault.ErrConflict if op is so old that its answer may have been
 // forgotten, because executing it could then be the second time.
 func (e *Engine) checkNotForgotten(op space.OpID) error {
 	if w := e.state.answers[op.Session]; w != nil && w.isOld(op.Seq) {
@@ -238,7 +243,7 @@ func (e *Engine) awaitDurable(ctx context.Context, a answer) (space.Reply, error
 	case e.committer.turn <- struct{}{}:
 	case <-ctx.Done():
 		signal(e.wake) // Run commits what this caller no longer waits for
-		return space.Reply{}, ctxError(ctx)
+		return space.Reply{}, space.ContextError(ctx)
 	}
 	if !a.durable() && a.epoch.ended.Load() == nil {
 		_ = e.commit() // voidError returns what it means for this answer
@@ -250,16 +255,17 @@ func (e *Engine) awaitDurable(ctx context.Context, a answer) (space.Reply, error
 	return a.reply, a.err
 }
 
-// flush commits the pending batch.
+// flush waits for the committer's turn and commits the pending batch.
 func (e *Engine) flush() error {
 	e.committer.turn <- struct{}{}
 	defer func() { <-e.committer.turn }()
 	return e.commit()
 }
 
-// commit writes everything pending as one batch, and then its trace. The caller has
-// the committer's turn. An error that it returns was handled (handleCommitError): what was
-// pending is void.
+// commit writes everything pending as one batch, then its trace, and then releases the answers
+// that wait for it (durable). It takes the batch while it holds state.mu, and writes without it,
+// so that requests go on. The caller has the committer's turn. An error that it returns was
+// handled (handleCommitError): what was pending is void.
 func (e *Engine) commit() error {
 	st := &e.state
 	st.mu.Lock()

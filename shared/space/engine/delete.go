@@ -31,9 +31,10 @@ func (e *Engine) DeleteSpace(ctx context.Context, name string, force bool) (remo
 	}
 }
 
-// deleteSome removes up to maxDeleted tuples of a space, and then the space if none is
-// left. It reports how many tuples it removed, and whether the space is gone. An error is in
-// the answer; then it has removed nothing.
+// deleteSome removes up to maxDeleted tuples of a space, and then the space if none is left. It
+// reports how many tuples it removed, and whether the space is gone. An error is in the answer;
+// then it has removed nothing. A tuple that was removed is in no index any more, so that the
+// indexes tell whether some are left.
 func (e *Engine) deleteSome(name string, force bool) (removed int, done bool, a answer) {
 	st := &e.state
 	st.mu.Lock()
@@ -67,8 +68,8 @@ func (e *Engine) deleteSome(name string, force bool) (removed int, done bool, a 
 	return removed, done, e.answerNow(space.Reply{}, nil)
 }
 
-// dropSpace removes an empty space from memory, with the calls that wait in it and its
-// subscriptions. The caller has recorded that it is gone.
+// dropSpace removes an empty space from memory, and ends its subscriptions and the calls that
+// wait in it. The caller has recorded that it is gone, and holds state.mu.
 func (e *Engine) dropSpace(in *spaceState) {
 	st, name := &e.state, in.def.Name
 	for _, w := range e.allWaiters() {
@@ -97,7 +98,8 @@ func (x *index) some(n int) (found []*entry) {
 	return found
 }
 
-// takenFrom returns the tuples of a space that gets have taken and not acknowledged.
+// takenFrom returns the tuples of a space that gets have taken and not acknowledged. No index
+// has them, so it looks through what all sessions hold.
 func (st *state) takenFrom(name string) (taken []*entry) {
 	for _, s := range st.sessions {
 		for ref := range s.holds {

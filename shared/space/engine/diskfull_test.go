@@ -26,6 +26,8 @@ type disk struct {
 	loads int
 }
 
+// newDisk returns a journal in memory that refuses commits while spent is set, and counts them
+// and the loads.
 func newDisk() *disk {
 	d := &disk{}
 	d.Before = func(context.Context, []journal.Record) error {

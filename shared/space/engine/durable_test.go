@@ -42,6 +42,7 @@ func count(t testing.TB, r space.Repository, name string) int {
 	return n
 }
 
+// call calls a procedure, which must succeed.
 func call(t testing.TB, r space.Repository, procedure string, args ...any) tuple.Tuple {
 	t.Helper()
 	reply, err := r.Call(context.Background(), space.OpID{}, procedure, args)

@@ -163,8 +163,8 @@ type committer struct {
 	traced   uint64 // events
 }
 
-// Open returns an engine with the state of its journal. It starts no goroutine:
-// Run must run while the engine is used.
+// Open returns an engine with the state of its journal. It starts no goroutine: Run must run
+// while the engine is used. Errors are those of loading the journal.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
@@ -255,8 +255,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// fireTimers fires the timers that are due. It returns when to call it again, and
-// whether the engine has stopped.
+// fireTimers fires the timers that are due. It returns after how long to call it again, at most
+// wakeInterval, so that now notices a pause of the process; and whether the engine has stopped.
 func (e *Engine) fireTimers() (next time.Duration, stopped bool) {
 	st := &e.state
 	st.mu.Lock()
@@ -274,7 +274,8 @@ func (e *Engine) fireTimers() (next time.Duration, stopped bool) {
 	return next, false
 }
 
-// logPause logs a pause of the process, if there was one.
+// logPause logs a pause of the process once, if now has noticed one. It logs without state.mu,
+// because writing a log may take long.
 func (e *Engine) logPause() {
 	e.state.mu.Lock()
 	pause := e.state.paused
@@ -285,7 +286,8 @@ func (e *Engine) logPause() {
 	}
 }
 
-// shutDown ends every session and blocked call, and commits the pending batch.
+// shutDown ends every session and blocked call with fault.ErrClosed, and commits the pending
+// batch. It returns why the engine had stopped before, if it had, and the error of the commit.
 func (e *Engine) shutDown() error {
 	st := &e.state
 	st.mu.Lock()
@@ -301,19 +303,11 @@ func (e *Engine) shutDown() error {
 	return errors.Join(err, e.flush())
 }
 
-// signal wakes the goroutine that waits on c, a channel of capacity 1.
+// signal wakes the goroutine that waits on c, a channel of capacity 1. It does not block: a
+// signal that was not received yet serves for both.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
-}
-
-// ctxError returns the error of a context that has ended, with its cause.
-func ctxError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == err {
-		return err
-	}
-	return fmt.Errorf("%w: %w", err, cause)
 }

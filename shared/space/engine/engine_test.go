@@ -85,6 +85,8 @@ type overtaken struct {
 	once sync.Once
 }
 
+// Do lets more operations than a window follow before the first put, which then has an old
+// number.
 func (o *overtaken) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	var err error
 	if r.Verb == space.VerbPut {

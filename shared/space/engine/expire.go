@@ -10,8 +10,9 @@ import (
 	"leasehold/shared/trace"
 )
 
-// fireDue ends the holds, TTLs and sessions that are due, each in a transaction of
-// its own. A deadline t is over at t, not after it. The caller holds state.mu.
+// fireDue ends the holds, TTLs and sessions that are due, each in a transaction of its own. A
+// deadline t is over at t, not after it. The entry of a timer is the current one, because each
+// change sets or unsets its timer (replace). The caller holds state.mu.
 func (e *Engine) fireDue() {
 	st := &e.state
 	for st.timers.queue.len() > 0 { // reading the clock costs more than this check
@@ -31,7 +32,8 @@ func (e *Engine) fireDue() {
 	}
 }
 
-// runInternal runs f as a transaction without a caller.
+// runInternal runs f, which cannot fail, as a transaction without a caller. The caller holds
+// state.mu.
 func (e *Engine) runInternal(f func(*transaction)) {
 	tx := e.beginTransaction(nil)
 	f(tx)
@@ -39,8 +41,8 @@ func (e *Engine) runInternal(f func(*transaction)) {
 	e.wakeWaiters()
 }
 
-// endTTL runs the expiry procedure of an entry whose TTL has passed, and removes the
-// entry unless the procedure held or extended it.
+// endTTL runs the expiry procedure of an entry whose TTL has passed, and removes the entry
+// unless the procedure held it, extended it or removed it.
 func (tx *transaction) endTTL(x *entry) {
 	tx.traceExpiry(x, x.Expiry, space.Due)
 	tx.callExpiry(x, x.Expiry, space.Expired{Ref: x.Ref, Cause: space.Due})
@@ -77,9 +79,11 @@ func (tx *transaction) callExpiry(x *entry, procedure string, expired space.Expi
 	}
 }
 
-// endSession ends a session, its ephemeral tuples, its holds and its blocked calls.
-// Ephemeral tuples go first, so that the expiries of its holds no longer find what
-// the session served. s must be a live one, and the caller holds state.mu.
+// endSession ends a session, its ephemeral tuples, its holds and its blocked calls. Ephemeral
+// tuples go first, so that the expiries of its holds no longer find what the session served.
+// Meanwhile state.ending lets these expiries ask for the session's host. Its answers are
+// forgotten, because no operation of it can be repeated. s must be a live one, and the caller
+// holds state.mu.
 func (e *Engine) endSession(s *session, cause space.Cause) {
 	st := &e.state
 	delete(st.sessions, s.id)
@@ -113,7 +117,7 @@ func (e *Engine) endSession(s *session, cause space.Cause) {
 	e.wakeWaiters()
 }
 
-// releaseFrom removes a tuple that is tied to a session that has ended, or ends its
+// releaseFrom removes the tuple of a ref if it is tied to a session that has ended, or ends its
 // hold if the session held it. It does neither if an earlier expiry has changed that.
 func (tx *transaction) releaseFrom(session string, ref int64, cause space.Cause) {
 	x := tx.st.entries[ref]

@@ -64,6 +64,7 @@ func TestWhatWasReportedAsFailedIsNotCommittedLater(t *testing.T) {
 	})
 }
 
+// reopened returns another engine over a journal, as after a restart.
 func reopened(t *testing.T, m *journal.Memory) *Engine {
 	t.Helper()
 	e, err := Open(t.Context(), Config{Journal: m})

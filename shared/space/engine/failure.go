@@ -52,9 +52,11 @@ func (e *Engine) stopForGood(err error, waiters []*waiter) {
 	signal(e.wake)
 }
 
-// undoBatch undoes a batch that the journal was too full for, and the transactions that
-// were executed on top of it since. It reports false, and does nothing, if one of these
-// transactions cannot be undone in memory.
+// undoBatch undoes a batch that the journal was too full for, and first the transactions that
+// were executed on top of it since. It reports whether it did: it returns false, and does
+// nothing, if one of these transactions cannot be undone in memory. Subscribers miss events
+// then, and all waiters are tried again, because tuples have come back. The caller holds
+// state.mu and has the committer's turn.
 func (e *Engine) undoBatch(b batch) bool {
 	st := &e.state
 	if st.stopped != nil || b.irreversible || st.pending.irreversible {
@@ -82,9 +84,10 @@ func (e *Engine) undoBatch(b batch) bool {
 	return true
 }
 
-// reload drops the memory after a commit that failed with cause, and loads the
-// journal again, or stops the engine if that fails. Waiters stay registered, and are tried
-// again over what was loaded.
+// reload drops the memory after a commit that failed with cause, and loads the journal again, or
+// stops the engine if that fails. Waiters stay registered at their sessions. Loading makes new
+// spaces without waiters, so each waiter is listed and tried again; it ends with an error if its
+// session or space is gone. The caller holds state.mu and has the committer's turn.
 func (e *Engine) reload(cause error) {
 	st := &e.state
 	e.log.Warn("a commit to the journal failed; loading the journal again", "error", cause)
@@ -118,7 +121,8 @@ func (e *Engine) reload(cause error) {
 	signal(e.wake)
 }
 
-// allWaiters returns every blocked call, oldest first.
+// allWaiters returns every blocked call, oldest first, so that waiters that are tried again take
+// tuples in their order. The caller holds state.mu.
 func (e *Engine) allWaiters() []*waiter {
 	var all []*waiter
 	for _, s := range e.state.sessions {

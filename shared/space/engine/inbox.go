@@ -11,8 +11,9 @@ import (
 // oldest is dropped.
 const maxInbox = 64
 
-// deliver puts the messages of the transaction that was executed last into the
-// inboxes of the sessions that live.
+// deliver puts the messages of the transaction that was executed last into the inboxes of the
+// sessions that live. Each message is an answer of that transaction, so that receive delivers it
+// once that is durable. The caller holds state.mu.
 func (e *Engine) deliver(messages []outgoing) {
 	for _, m := range messages {
 		s := e.state.sessions[m.to]
@@ -28,7 +29,8 @@ func (e *Engine) deliver(messages []outgoing) {
 	}
 }
 
-// removeOldest removes the oldest message from the inbox, which must have one.
+// removeOldest removes the oldest message from the inbox, which must have one. The caller holds
+// state.mu.
 func (s *session) removeOldest() answer {
 	m := s.inbox[0]
 	s.inbox = slices.Delete(s.inbox, 0, 1)
@@ -36,8 +38,10 @@ func (s *session) removeOldest() answer {
 	return m
 }
 
-// receive waits for the next message. It skips those whose transaction never became
-// durable, because that transaction has not happened.
+// receive waits for the next message. It skips those whose transaction never became durable,
+// because that transaction has not happened. The message was taken out of the inbox, so the end
+// of ctx does not end the wait until it is durable. The errors are that the session has ended or
+// the engine has stopped, and that of ctx.
 func (s *session) receive(ctx context.Context) (space.Reply, error) {
 	for {
 		message, ok, err := s.takeMessage()
@@ -57,8 +61,9 @@ func (s *session) receive(ctx context.Context) (space.Reply, error) {
 	}
 }
 
-// takeMessage takes the oldest message out of the inbox, and reports whether there
-// was one. If there was none, the error is why the session cannot be used, or nil.
+// takeMessage takes the oldest message out of the inbox, and reports whether there was one. If
+// there was none, the error is why the session cannot be used, or nil. If more are left it
+// signals again, because another call may wait and inboxReady keeps one signal.
 func (s *session) takeMessage() (message answer, ok bool, err error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()

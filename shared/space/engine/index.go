@@ -69,6 +69,7 @@ type candidates struct {
 	same  bool           // either all of them match the template, or none
 }
 
+// len returns how many candidates there are, which need not all match.
 func (c candidates) len() int {
 	switch {
 	case c.order != nil:
@@ -113,7 +114,8 @@ func newIndex(seed maphash.Seed, rank func(*entry) key, m *memory.Account) index
 	return index{seed: seed, rank: rank, buckets: map[tuple.Signature]*bucket{}, memory: m}
 }
 
-// add adds an entry; its signature and place must not change while it is in the index.
+// add adds an entry; its signature and place must not change while it is in the index. The
+// signature is in a buffer on the stack, because finding a bucket by it needs no string then.
 func (x *index) add(e *entry) {
 	var buf [128]byte
 	sig := e.Tuple.AppendSignature(buf[:0])
@@ -153,7 +155,8 @@ func (b *bucket) indexesBytes(n int) int64 {
 	return indexedBytes * int64(n) * int64(max(1, len(b.shapes)))
 }
 
-// add adds an entry whose fields have that hash, and notes whether it collides with others.
+// add adds an entry whose fields have that hash, and notes whether it collides with others. The
+// first entry of a hash is in one; from the second on they are in many, until none is left.
 func (s *shape) add(hash uint64, e *entry) {
 	o := s.many[hash]
 	if o == nil {
@@ -187,6 +190,8 @@ func sameFields(a, b tuple.Tuple, mask tuple.Shape) bool {
 	return true
 }
 
+// remove removes an entry with that hash, which must be there. The order of a hash that has no
+// entry left is kept in idle, because the next hash with two entries needs one.
 func (s *shape) remove(hash uint64, e *entry) {
 	o := s.many[hash]
 	if o == nil {
@@ -288,7 +293,8 @@ func (x *index) eachFrom(p tuple.Template, pivot *entry, f func(*entry) bool) {
 	})
 }
 
-// matches returns all matches of p in order.
+// matches returns all matches of p in order. Unlike each, it lets the caller change the index
+// afterwards, while it goes through them.
 func (x *index) matches(p tuple.Template) []*entry {
 	var all []*entry
 	x.each(p, func(e *entry) bool {
@@ -298,8 +304,9 @@ func (x *index) matches(p tuple.Template) []*entry {
 	return all
 }
 
-// count counts the matches of p. It does not visit them, if p has no actual field or the
-// shape of p has an index.
+// count counts the matches of p. It does not visit them if p has no actual field, because then p
+// matches all of its signature, or if the shape of p has an index, because then the first
+// candidate tells whether all match.
 func (x *index) count(p tuple.Template) int {
 	c := x.candidates(p)
 	if p.Shape() == 0 || c.same && p.Matches(c.at(0).Tuple) {

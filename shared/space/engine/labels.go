@@ -17,6 +17,7 @@ func (s labelled) candidates() candidates {
 	return candidates{one: s.one, order: s.order, same: true}
 }
 
+// labelsOf returns the labels of an entry; nil if it has none.
 func labelsOf(e *entry) []string {
 	if e.Attributes == nil {
 		return nil
@@ -24,7 +25,8 @@ func labelsOf(e *entry) []string {
 	return e.Attributes.Labels
 }
 
-// add adds an entry; its labels and place must not change while it is here.
+// add adds an entry; its labels and place must not change while it is here. An entry that has a
+// label twice is added once.
 func (l *labels) add(e *entry) {
 	for _, name := range labelsOf(e) {
 		s := l.sets[name]
@@ -43,6 +45,7 @@ func (l *labels) add(e *entry) {
 	}
 }
 
+// remove removes an entry that was added. A label without entries takes no memory.
 func (l *labels) remove(e *entry) {
 	for _, name := range labelsOf(e) {
 		s := l.sets[name]

@@ -21,8 +21,8 @@ type measure struct {
 	since map[int64]time.Duration // engine time, by ref
 }
 
-// isOn reports whether m measures the duration of an entry in this state; of a nil entry,
-// which is gone, it does not.
+// isOn reports whether m measures the duration of an entry as it is now: of one that is in the
+// space or, if Held is set, is held by a session. A nil entry is gone.
 func (m *measure) isOn(x *entry) bool {
 	if x == nil || len(x.Tuple) == 0 || x.Tuple[0] != any(m.Name) {
 		return false
@@ -47,7 +47,8 @@ func (st *state) measureStep(s step) {
 	}
 }
 
-// measuresBySpace prepares measures for measureStep.
+// measuresBySpace lists measures by the space that they measure, so that a step concerns those
+// of its space only.
 func measuresBySpace(all []Measure) map[string][]*measure {
 	by := map[string][]*measure{}
 	for _, m := range all {

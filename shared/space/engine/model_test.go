@@ -46,6 +46,8 @@ type pair struct {
 	unique int64
 }
 
+// pairOf returns an engine and a naive model with a space of a kind, and a random capacity and
+// overflow.
 func pairOf(t *testing.T, rt *rapid.T, kind space.Kind) *pair {
 	p := &pair{memory: &journal.Memory{}}
 	o := space.Options{Kind: kind, OrderBy: 1, Capacity: rapid.SampledFrom([]int{3, 40}).Draw(rt, "capacity")}
@@ -57,12 +59,14 @@ func pairOf(t *testing.T, rt *rapid.T, kind space.Kind) *pair {
 	return p
 }
 
+// start starts the engine, or starts it again over its journal, with the same session.
 func (p *pair) start(t *testing.T) {
 	var e *engine.Engine
 	e, p.stop = restartable(t, engine.Config{Journal: p.memory, Trace: p.trace.follow})
 	p.repo = session(t, e, "test-1", 24*time.Hour)
 }
 
+// check compares engine and model over random operations, passing of time, and restarts.
 func (p *pair) check(t *testing.T, rt *rapid.T) {
 	defer func() { require.NoError(rt, p.stop()) }()
 	rt.Repeat(map[string]func(*rapid.T){
@@ -96,6 +100,7 @@ func (p *pair) item(rt *rapid.T) tuple.Tuple {
 	return tuple.New(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "name"), n)
 }
 
+// template draws a template of the suite's tuples.
 func (p *pair) template(rt *rapid.T) tuple.Template {
 	t := tuple.Template(p.item(rt))
 	if rapid.Bool().Draw(rt, "any number") {
@@ -111,6 +116,7 @@ func ttl(rt *rapid.T) time.Duration {
 	return rapid.SampledFrom([]time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}).Draw(rt, "ttl")
 }
 
+// in returns the time after d; the zero time, which is never, if d is 0.
 func in(d time.Duration) time.Time {
 	if d == 0 {
 		return time.Time{}
@@ -142,6 +148,7 @@ func (p *pair) same(rt *rapid.T) {
 	require.Equal(rt, []int{infos[1].Visible, infos[1].Held}, []int{visible, holds})
 }
 
+// tuplesOf returns the tuples of things in their order.
 func tuplesOf(things []*thing) (all []tuple.Tuple) {
 	for _, x := range things {
 		all = append(all, x.tuple)
@@ -149,6 +156,7 @@ func tuplesOf(things []*thing) (all []tuple.Tuple) {
 	return all
 }
 
+// put puts a random item into both; the engine must refuse it exactly if the model is full.
 func (p *pair) put(rt *rapid.T) {
 	item, ttl := p.item(rt), ttl(rt)
 	reply, err := p.call("test.put", "s", item, int64(ttl), "", false)
@@ -159,6 +167,8 @@ func (p *pair) put(rt *rapid.T) {
 	}
 }
 
+// find finds a tuple in the engine, and takes it or not. It must be one of the candidates of the
+// model, which are several only in a random space.
 func (p *pair) find(rt *rapid.T) {
 	match, s, ctx := p.template(rt), p.repo.Space("s"), context.Background()
 	candidates := p.model.candidates(match)
@@ -179,6 +189,7 @@ func (p *pair) find(rt *rapid.T) {
 	}
 }
 
+// all compares count and list of all matches, and sometimes takes them.
 func (p *pair) all(rt *rapid.T) {
 	match, s, ctx := p.template(rt), p.repo.Space("s"), context.Background()
 	want := p.model.all(match, false)
@@ -199,6 +210,7 @@ func (p *pair) all(rt *rapid.T) {
 	}
 }
 
+// hold holds a tuple in both, for a random time.
 func (p *pair) hold(rt *rapid.T) {
 	name, ttl := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "name"), ttl(rt)
 	candidates := p.model.candidates(tuple.Match(name, tuple.AnyInt64))

@@ -31,7 +31,9 @@ type subscriber struct {
 	ready    chan struct{} // signalled when there are events or missed ones; closed at the end
 }
 
-// subscribe makes a subscription. It is not journalled: it ends with the process.
+// subscribe makes a subscription to a space. It is not journalled: it ends with the process. A
+// space that does not exist is fault.ErrNotFound; more than maxSubscriptions, and memory that is
+// used up, are fault.ErrOverloaded.
 func (s *session) subscribe(r space.Request) (space.Reply, error) {
 	st := &s.e.state
 	st.mu.Lock()
@@ -56,6 +58,7 @@ func (s *session) subscribe(r space.Request) (space.Reply, error) {
 	return space.Reply{Subscription: sub.id}, nil
 }
 
+// unsubscribe ends a subscription; it does nothing if that has ended. It never fails.
 func (s *session) unsubscribe(id int64) (space.Reply, error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()
@@ -65,6 +68,8 @@ func (s *session) unsubscribe(id int64) (space.Reply, error) {
 	return space.Reply{}, nil
 }
 
+// endSubscription removes a subscription everywhere. It closes ready, so that nextEvents, which
+// may wait, finds that the subscription has ended. It must be called once for each.
 func (st *state) endSubscription(sub *subscriber) {
 	delete(sub.session.subscriptions, sub.id)
 	if in := st.spaces[sub.space]; in != nil {
@@ -86,7 +91,7 @@ func (sub *subscriber) addMemory(n int64) {
 	st.memory.Add(n)
 }
 
-// subscribers returns all subscriptions.
+// subscribers returns all subscriptions, in no order. The caller holds state.mu.
 func (st *state) subscribers() []*subscriber {
 	var all []*subscriber
 	for _, s := range st.sessions {
@@ -97,8 +102,10 @@ func (st *state) subscribers() []*subscriber {
 	return all
 }
 
-// nextEvents waits for the events of a subscription. Events whose transactions never
-// became durable count as missed.
+// nextEvents waits for the events of a subscription, or until events were missed. Events whose
+// transactions never became durable count as missed. They were taken from the subscription, so
+// the end of ctx does not end the wait until they are durable. The errors are those of
+// takeEvents, and that of ctx.
 func (s *session) nextEvents(ctx context.Context, id int64) (space.Reply, error) {
 	for {
 		sub, a, err := s.takeEvents(id)
@@ -121,9 +128,10 @@ func (s *session) nextEvents(ctx context.Context, id int64) (space.Reply, error)
 	}
 }
 
-// takeEvents takes the events that wait for a subscription, as many as fit a reply.
-// Its reply is Found if there are any, or missed ones. A subscription that has ended is
-// fault.ErrClosed.
+// takeEvents takes the events that wait for a subscription, as many as fit a reply; one always
+// fits. Its reply is Found if there are any, or missed ones. A subscription that has ended is
+// fault.ErrClosed. If some are left it signals, so that the next call does not wait. Tuples are
+// cloned, because events share theirs with the space.
 func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()
@@ -158,8 +166,9 @@ func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
 	return sub, s.e.answerNow(reply, nil), nil
 }
 
-// dropEvents drops the events that wait, and counts them and one more as missed,
-// because the subscriber cannot know what else changed.
+// dropEvents drops the events that wait, because the journal was loaded again or a batch was
+// undone, and counts them and one more as missed, because the subscriber cannot know what else
+// changed. The caller holds state.mu.
 func (sub *subscriber) dropEvents() {
 	sub.missed++
 	sub.forgetEvents()
@@ -174,7 +183,7 @@ func (sub *subscriber) forgetEvents() {
 	sub.events, sub.bytes, sub.missed = nil, 0, sub.missed+len(sub.events)
 }
 
-// forgetAllEvents forgets the events that wait, because memory is used up.
+// forgetAllEvents forgets the events that wait for all subscribers, because memory is used up.
 func (st *state) forgetAllEvents() {
 	for _, sub := range st.subscribers() {
 		sub.forgetEvents()

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/tidwall/btree"
@@ -9,24 +8,8 @@ import (
 	"leasehold/shared/space"
 )
 
-// key sorts an order: by major, then by turn, then by minor.
-type key struct{ major, turn, minor int64 }
-
-func (k key) compare(o key) int {
-	if c := cmp.Compare(k.major, o.major); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(k.turn, o.turn); c != 0 {
-		return c
-	}
-	return cmp.Compare(k.minor, o.minor)
-}
-
-func (k key) position() space.Position {
-	return space.Position{Major: k.major, Turn: k.turn, Minor: k.minor}
-}
-
-func keyOf(p space.Position) key { return key{major: p.Major, turn: p.Turn, minor: p.Minor} }
+// key sorts an order. That of an entry is its position in its space.
+type key = space.Position
 
 // order is a set of values sorted by their rank; no two ranks are equal. It keeps the
 // values only and computes ranks when it needs them, because that costs less than the
@@ -45,6 +28,7 @@ const maxFew = 32
 
 func newOrder[T any](rank func(T) key) *order[T] { return &order[T]{rank: rank} }
 
+// len returns how many values the order has.
 func (o *order[T]) len() int {
 	if o.many != nil {
 		return o.many.Len()
@@ -52,7 +36,8 @@ func (o *order[T]) len() int {
 	return len(o.few)
 }
 
-// insert adds v, or replaces the value of its rank.
+// insert adds v, or replaces the value of its rank. With more than maxFew values the order
+// becomes a tree.
 func (o *order[T]) insert(v T) {
 	if o.many != nil {
 		o.many.Set(v)
@@ -66,7 +51,7 @@ func (o *order[T]) insert(v T) {
 	o.few = slices.Insert(o.few, i, v)
 	if len(o.few) > maxFew {
 		rank := o.rank
-		o.many = btree.NewBTreeGOptions(func(a, b T) bool { return rank(a).compare(rank(b)) < 0 }, btree.Options{NoLocks: true})
+		o.many = btree.NewBTreeGOptions(func(a, b T) bool { return rank(a).Compare(rank(b)) < 0 }, btree.Options{NoLocks: true})
 		for _, v := range o.few {
 			o.many.Load(v)
 		}
@@ -74,7 +59,8 @@ func (o *order[T]) insert(v T) {
 	}
 }
 
-// remove removes the value of v's rank, if there is one.
+// remove removes the value of v's rank, if there is one. A tree that is empty becomes a slice
+// again.
 func (o *order[T]) remove(v T) {
 	if o.many != nil {
 		o.many.Delete(v)
@@ -92,13 +78,13 @@ func (o *order[T]) remove(v T) {
 // the ends first, because queues change there.
 func (o *order[T]) position(k key) (int, bool) {
 	n := len(o.few)
-	if n == 0 || o.rank(o.few[n-1]).compare(k) < 0 {
+	if n == 0 || o.rank(o.few[n-1]).Compare(k) < 0 {
 		return n, false
 	}
-	if c := o.rank(o.few[0]).compare(k); c >= 0 {
+	if c := o.rank(o.few[0]).Compare(k); c >= 0 {
 		return 0, c == 0
 	}
-	return slices.BinarySearchFunc(o.few, k, func(v T, k key) int { return o.rank(v).compare(k) })
+	return slices.BinarySearchFunc(o.few, k, func(v T, k key) int { return o.rank(v).Compare(k) })
 }
 
 // first returns the value of the lowest rank, and whether there is one.

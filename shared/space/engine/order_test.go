@@ -22,10 +22,10 @@ func TestOrderIsASortedSlice(t *testing.T) {
 		o := newOrder(rankOf)
 		var naive []slot
 		keys := rapid.Custom(func(t *rapid.T) key {
-			return key{rapid.Int64Range(-2, 2).Draw(t, "major"), rapid.Int64Range(-1, 1).Draw(t, "turn"), rapid.Int64Range(-20, 20).Draw(t, "minor")}
+			return key{Major: rapid.Int64Range(-2, 2).Draw(t, "major"), Turn: rapid.Int64Range(-1, 1).Draw(t, "turn"), Minor: rapid.Int64Range(-20, 20).Draw(t, "minor")}
 		})
 		find := func(k key) (int, bool) {
-			return slices.BinarySearchFunc(naive, k, func(s slot, k key) int { return s.compare(k) })
+			return slices.BinarySearchFunc(naive, k, func(s slot, k key) int { return s.Compare(k) })
 		}
 		insert := func(rt *rapid.T) {
 			s := slot{keys.Draw(rt, "key"), rapid.Int().Draw(rt, "value")}
@@ -67,6 +67,7 @@ func TestOrderIsASortedSlice(t *testing.T) {
 	})
 }
 
+// sameOrder requires that an order has the values of a sorted list.
 func sameOrder(rt *rapid.T, o *order[slot], naive []slot) {
 	require.Equal(rt, len(naive), o.len())
 	first, ok := o.first()

@@ -29,7 +29,7 @@ func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 // out in other files.
 func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if ctx.Err() != nil {
-		return space.Reply{}, ctxError(ctx)
+		return space.Reply{}, space.ContextError(ctx)
 	}
 	if err := s.validate(r); err != nil {
 		return space.Reply{}, err
@@ -53,7 +53,8 @@ func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) 
 	return s.e.finish(ctx, s.startValid(r))
 }
 
-// validate refuses malformed requests, and operation ids of other sessions.
+// validate refuses malformed requests, and operation ids of other sessions, with
+// fault.ErrInvalid.
 func (s *session) validate(r space.Request) error {
 	if err := r.Validate(); err != nil {
 		return err
@@ -78,8 +79,8 @@ func (e *Engine) fireDueFor(s *session) error {
 	return e.checkUsable(s)
 }
 
-// checkUsable returns why s cannot be used: the engine has stopped, or the session has ended.
-// It returns nil if s can be used.
+// checkUsable returns why s cannot be used: the engine has stopped, or the session has ended. It
+// returns nil if s can be used. The caller holds state.mu.
 func (e *Engine) checkUsable(s *session) error {
 	if e.state.stopped != nil {
 		return e.state.stopped
@@ -92,8 +93,11 @@ func (e *Engine) checkUsable(s *session) error {
 	}
 }
 
-// start executes a request and returns its answer, or registers it as a waiter and
-// returns that. A request whose operation id was answered before gets that answer.
+// start executes a request and returns its answer, or registers it as a waiter and returns that.
+// Only verbs that change something have an operation id. If an operation with its id was
+// answered before, the request gets that answer. If one still waits, that call ends with
+// fault.ErrConflict and the request takes over its place in the queue. If the answer may have
+// been forgotten, the error is fault.ErrConflict, unless the request is Recent.
 func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 	st := &e.state
 	st.mu.Lock()
@@ -131,7 +135,8 @@ func (e *Engine) takesAgain(r space.Request, reply space.Reply) bool {
 }
 
 // addWaiter registers a request that found nothing, and that waits for awaited since age. It
-// returns an answer, and no waiter, if too many wait already or memory is used up.
+// returns an answer with fault.ErrOverloaded, and no waiter, if too many wait already or memory
+// is used up. The caller holds state.mu.
 func (e *Engine) addWaiter(s *session, r space.Request, awaited []space.Awaited, age int64) (answer, *waiter) {
 	st := &e.state
 	if err := e.reserveWaiter(s, r); err != nil {
@@ -154,8 +159,8 @@ func (e *Engine) addWaiter(s *session, r space.Request, awaited []space.Awaited,
 	return answer{}, w
 }
 
-// awaitWaiter waits until w has an answer. If ctx ends first, it removes w, which
-// then takes nothing, and returns the context's error.
+// awaitWaiter waits until w has an answer. If ctx ends first, it removes w, which then takes
+// nothing, and returns the context's error. The caller does not hold state.mu.
 func (e *Engine) awaitWaiter(ctx context.Context, w *waiter) (answer, error) {
 	select {
 	case <-w.done:
@@ -168,7 +173,7 @@ func (e *Engine) awaitWaiter(ctx context.Context, w *waiter) (answer, error) {
 	case <-w.done: // served at the same moment: the tuple that it took is the caller's
 		return w.answer, nil
 	default:
-		err := ctxError(ctx)
+		err := space.ContextError(ctx)
 		e.finishWait(w, answer{err: err})
 		return answer{}, err
 	}
@@ -192,7 +197,8 @@ func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.
 	}
 }
 
-// executeOnce is execute for one transaction.
+// executeOnce is execute for one transaction. A request that fails is undone, and recorded as
+// refused.
 func (e *Engine) executeOnce(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
 	tx := e.beginTransaction(s)
 	tx.waited = waited
@@ -217,7 +223,8 @@ func (e *Engine) executeOnce(s *session, r space.Request, waited bool) (reply sp
 	return reply, nil, nil
 }
 
-// runVerb does what the request's verb asks for.
+// runVerb does what the request's verb asks for. All verbs but those for lists, calls and new
+// spaces need a space that exists; else the error is fault.ErrNotFound.
 func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
 	switch r.Verb {
 	case space.VerbCreate:
@@ -247,8 +254,10 @@ func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
 	return space.Reply{}, fmt.Errorf("verb %d: %w", r.Verb, fault.ErrInvalid)
 }
 
-// createSpace makes a space. A transaction cannot undo it, so it must be the last
-// step that can fail.
+// createSpace makes a space, or does nothing if one with equal options exists; with other
+// options the error is fault.ErrConflict. Invalid names and options are fault.ErrInvalid, too
+// many spaces, a full disk and memory that is used up fault.ErrOverloaded. A transaction cannot
+// undo it, so it must be the last step that can fail.
 func (tx *transaction) createSpace(name string, o space.Options) error {
 	if name == "" || len(name) > space.MaxName {
 		return fmt.Errorf("%w: a space needs a name of at most %d bytes", fault.ErrInvalid, space.MaxName)
@@ -283,7 +292,8 @@ func (tx *transaction) createSpace(name string, o space.Options) error {
 	return nil
 }
 
-// infos describes all spaces, by name.
+// infos describes all spaces, by name. A space counts its visible and held tuples together, so
+// those in its index of held ones are subtracted.
 func (st *state) infos() []space.Info {
 	infos := make([]space.Info, 0, len(st.spaces))
 	for _, name := range slices.Sorted(maps.Keys(st.spaces)) {
@@ -297,8 +307,9 @@ func (st *state) infos() []space.Info {
 	return infos
 }
 
-// callProcedure calls a procedure for a session. If it waits, all spaces that it
-// waits for must exist, because otherwise no put would ever wake it.
+// callProcedure calls a procedure for a session. If it waits, the error is errWait, and all
+// spaces that it waits for must exist (else fault.ErrNotFound), because no put would ever wake
+// it. A malformed reply of the procedure is an error.
 func (tx *transaction) callProcedure(r space.Request) (space.Reply, error) {
 	reply, err := tx.Call(r.Procedure, r.Args)
 	if errors.Is(err, errWait) {
@@ -318,14 +329,15 @@ func (tx *transaction) callProcedure(r space.Request) (space.Reply, error) {
 }
 
 // putRequest puts a tuple. A blocking put waits (errWait) for capacity in a full space, and
-// behind other puts that wait already.
+// behind other puts that wait already, unless it is one of these itself (tx.waited). Other
+// errors are those of putOwned. The tuple of a waiter was cloned when it began to wait.
 func (tx *transaction) putRequest(in *spaceState, r space.Request) error {
 	blocks := r.Verb == space.VerbPut && in.def.Options.Overflow == space.Block
 	if blocks && in.putters.len() > 0 && !tx.waited {
 		return errWait
 	}
 	t := r.Tuple
-	if !tx.waited { // else it was cloned when it began to wait
+	if !tx.waited {
 		t = t.Clone()
 	}
 	_, err := tx.putOwned(in, t, space.PutOptions{TTL: r.TTL})
@@ -336,7 +348,7 @@ func (tx *transaction) putRequest(in *spaceState, r space.Request) error {
 }
 
 // takeBy answers a get with what a procedure returns; an empty tuple means that it found
-// nothing.
+// nothing. A get of several tuples is fault.ErrInvalid.
 func (tx *transaction) takeBy(procedure string, r space.Request) (space.Reply, error) {
 	if r.Verb.TakesMany() {
 		return space.Reply{}, fmt.Errorf("%w: tuples of this space are taken one at a time", fault.ErrInvalid)
@@ -348,7 +360,9 @@ func (tx *transaction) takeBy(procedure string, r space.Request) (space.Reply, e
 	return space.Reply{Found: len(reply) > 0, Tuple: reply.Clone()}, nil
 }
 
-// findOne finds a tuple, and takes it if the verb takes.
+// findOne finds a tuple, and takes it if the verb takes. If none matches, a verb that may wait
+// returns errWait as its error, and another verb a reply that is not Found. It has no other
+// error.
 func (tx *transaction) findOne(in *spaceState, r space.Request) (space.Reply, error) {
 	x := in.find(r.Template, nil)
 	tx.traceLookup(r, x)

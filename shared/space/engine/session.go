@@ -111,10 +111,11 @@ func (o Opening) hashedKey() []byte {
 	return h[:]
 }
 
-// OpenGateSession is Connect for a gate.
+// OpenGateSession is Connect for a gate. It waits until the session is durable, even if ctx ends
+// meanwhile. If that fails, the session is left to the next client that opens it.
 func (e *Engine) OpenGateSession(ctx context.Context, o Opening) (GateSession, error) {
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("open session %q: %w", o.ID, ctxError(ctx))
+		return nil, fmt.Errorf("open session %q: %w", o.ID, space.ContextError(ctx))
 	}
 	s, a := e.attach(o)
 	if _, err := e.awaitDurable(context.WithoutCancel(ctx), a); err != nil {
@@ -124,9 +125,12 @@ func (e *Engine) OpenGateSession(ctx context.Context, o Opening) (GateSession, e
 	return s, nil
 }
 
-// attach returns the session of that id, which it opens unless it waits for its
-// client. The session is nil if the answer is an error. The answer is to be awaited, because
-// the session counts only once it is durable.
+// attach returns the session of that id: the one that was restored from the journal and waits
+// for its client, or else a new one. The session is nil if the answer is an error:
+// fault.ErrClosed if the session to resume is gone, fault.ErrConflict if another client has it
+// or its key, fault.ErrInvalid for a name or TTL that is not accepted, and fault.ErrOverloaded
+// for too many sessions or lack of memory. The answer is to be awaited, because the session
+// counts only once it is durable.
 func (e *Engine) attach(o Opening) (*session, answer) {
 	st := &e.state
 	st.mu.Lock()
@@ -135,9 +139,10 @@ func (e *Engine) attach(o Opening) (*session, answer) {
 		return nil, answer{err: st.stopped}
 	}
 	e.fireDue()
-	s, key, limit := st.sessions[o.ID], o.hashedKey(), maxSessions-fleetSessions
+	s, key := st.sessions[o.ID], o.hashedKey()
+	limit, class := maxSessions-fleetSessions, memory.Growth
 	if o.Fleet {
-		limit = maxSessions
+		limit, class = maxSessions, memory.Draining
 	}
 	var err error
 	switch {
@@ -153,10 +158,8 @@ func (e *Engine) attach(o Opening) (*session, answer) {
 		err = fmt.Errorf("%w: a session of that name waits for another client", fault.ErrConflict)
 	case s == nil && len(st.sessions) >= limit:
 		err = fmt.Errorf("%w: %d sessions", fault.ErrOverloaded, len(st.sessions))
-	case s == nil && o.Fleet:
-		err = st.memory.Reserve(sessionCost, memory.Draining)
 	case s == nil:
-		err = st.memory.Reserve(sessionCost, memory.Growth)
+		err = st.memory.Reserve(sessionCost, class)
 	}
 	if err != nil {
 		return nil, e.answerNow(space.Reply{}, err)
@@ -175,8 +178,8 @@ func (e *Engine) attach(o Opening) (*session, answer) {
 	return s, e.answerNow(space.Reply{}, nil)
 }
 
-// detach leaves a session, which may be nil, to the next client that opens it, or
-// ends it if it has no TTL and would wait for one without limit.
+// detach leaves a session, which may be nil, to the next client that opens it. It ends a session
+// without a TTL, which would wait for a client without limit.
 func (e *Engine) detach(s *session) {
 	if s == nil {
 		return
@@ -203,7 +206,8 @@ func (e *Engine) newSession(id string, ttl time.Duration) *session {
 	return s
 }
 
-// startTTL starts a session's TTL again, if it has one.
+// startTTL starts a session's TTL again, and its timer, if it has one. The caller holds
+// state.mu.
 func (st *state) startTTL(s *session) {
 	if s.ttl > 0 {
 		s.deadline = st.now() + s.ttl
@@ -218,7 +222,8 @@ func (s *session) close(ctx context.Context) (space.Reply, error) {
 	return s.e.awaitDurable(context.WithoutCancel(ctx), s.e.endAttached(s, space.Closed))
 }
 
-// endAttached ends the session that s was opened as.
+// endAttached ends the session that s was opened as, if it lives, or the restored one of the
+// same id that close describes. It does nothing if the engine has stopped.
 func (e *Engine) endAttached(s *session, cause space.Cause) answer {
 	st := &e.state
 	st.mu.Lock()
@@ -239,7 +244,8 @@ func (s *session) Session() string { return s.id }
 // Ended implements GateSession.
 func (s *session) Ended() <-chan struct{} { return s.ended }
 
-// Err implements GateSession.
+// Err implements GateSession. It fires timers first, because the TTL of the session may have
+// passed.
 func (s *session) Err() error {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()
@@ -251,7 +257,8 @@ func (s *session) Lose() {
 	_, _ = s.e.awaitDurable(context.Background(), s.e.endAttached(s, space.Lost))
 }
 
-// end marks the session as ended and ends its subscriptions. It may be repeated.
+// end marks the session as ended, with the cause for endError, empties its inbox and ends its
+// subscriptions. It may be repeated. The caller holds state.mu.
 func (s *session) end(cause space.Cause) {
 	select {
 	case <-s.ended:
@@ -268,7 +275,8 @@ func (s *session) end(cause space.Cause) {
 	close(s.ended)
 }
 
-// endError returns why the session has ended, which it must have.
+// endError returns why the session has ended, which it must have. All reasons are
+// fault.ErrClosed; the text tells a lost session from one that was closed.
 func (s *session) endError() error {
 	switch {
 	case s.cause == space.Lost && s.ttl == 0:
@@ -286,7 +294,8 @@ func (s *session) waitersByAge() []*waiter {
 }
 
 // await waits for a signal, the end of ctx, or that of the session. It returns nil for the
-// signal only. The caller does not hold state.mu.
+// signal only, else the error of ctx or why the session has ended. The caller does not hold
+// state.mu.
 func (s *session) await(ctx context.Context, c <-chan struct{}) error {
 	select {
 	case <-c:
@@ -294,14 +303,14 @@ func (s *session) await(ctx context.Context, c <-chan struct{}) error {
 	case <-s.ended:
 		return s.endError()
 	case <-ctx.Done():
-		return ctxError(ctx)
+		return space.ContextError(ctx)
 	}
 }
 
 // sessions are the live ones, by id.
 type sessions map[string]*session
 
-// link records at the sessions concerned that an entry is tied to one, is held by
+// link records at the sessions concerned, if they live, that an entry is tied to one, is held by
 // one, or was taken by a get of one.
 func (all sessions) link(x *entry) {
 	if s := all[x.Owner]; s != nil {

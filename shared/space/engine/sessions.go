@@ -25,7 +25,8 @@ type SessionInfo struct {
 	Waiting bool
 }
 
-// Sessions describes the sessions, by id.
+// Sessions describes the sessions, by id. Times are wall clock: the time now less how long ago
+// they were in engine time.
 func (e *Engine) Sessions() []SessionInfo {
 	st := &e.state
 	st.mu.Lock()
@@ -57,6 +58,7 @@ func (e *Engine) EndSession(ctx context.Context, id string) error {
 	return nil
 }
 
+// endNamed is EndSession without the wait until the end is durable; errors are in the answer.
 func (e *Engine) endNamed(id string) answer {
 	st := &e.state
 	st.mu.Lock()

@@ -28,6 +28,8 @@ type spaceState struct {
 	subscribers     map[int64]*subscriber
 }
 
+// newSpaceState returns the state of an empty space and counts its memory to m, which counts its
+// indexes too.
 func newSpaceState(def *journal.Space, seed maphash.Seed, m *memory.Account) *spaceState {
 	m.Add(spaceCost)
 	in := &spaceState{def: def, readers: newWaitlist(seed), takers: newWaitlist(seed), putters: newOrder((*waiter).rank), subscribers: map[int64]*subscriber{}}
@@ -35,12 +37,12 @@ func newSpaceState(def *journal.Space, seed maphash.Seed, m *memory.Account) *sp
 	in.held = newIndex(seed, in.rank, m)
 	in.labels = labels{rank: in.rank, sets: map[string]labelled{}}
 	if in.headOnly() || def.Options.Overflow == space.DropOldest {
-		in.byAge = newOrder(func(x *entry) key { return key{minor: x.Place} })
+		in.byAge = newOrder(func(x *entry) key { return key{Minor: x.Place} })
 	}
 	return in
 }
 
-// space returns the state of a space that must exist.
+// space returns the state of a space; one that does not exist is fault.ErrNotFound.
 func (st *state) space(name string) (*spaceState, error) {
 	in := st.spaces[name]
 	if in == nil {
@@ -59,16 +61,16 @@ func (in *spaceState) headOnly() bool {
 func (in *spaceState) rank(x *entry) key {
 	switch in.def.Options.Kind {
 	case space.Stack, space.Pile:
-		return key{minor: -x.Place}
+		return key{Minor: -x.Place}
 	case space.Ordered:
 		// ^ reverses the order, so that the highest is first; unlike -, it cannot overflow.
-		k := key{major: ^x.Tuple.Int64(in.def.Options.OrderBy), minor: x.Place}
+		k := key{Major: ^x.Tuple.Int64(in.def.Options.OrderBy), Minor: x.Place}
 		if x.Attributes != nil {
-			k.turn = x.Attributes.Turn
+			k.Turn = x.Attributes.Turn
 		}
 		return k
 	}
-	return key{minor: x.Place}
+	return key{Minor: x.Place}
 }
 
 // pivot returns an entry of that rank, which is in no index, for comparing with entries of
@@ -77,13 +79,13 @@ func (in *spaceState) pivot(k key) *entry {
 	o := in.def.Options
 	switch o.Kind {
 	case space.Stack, space.Pile:
-		return &entry{Place: -k.minor}
+		return &entry{Place: -k.Minor}
 	case space.Ordered:
 		t := make(tuple.Tuple, o.OrderBy+1)
-		t[o.OrderBy] = ^k.major
-		return &entry{Place: k.minor, Tuple: t, Attributes: &space.Attributes{Turn: k.turn}}
+		t[o.OrderBy] = ^k.Major
+		return &entry{Place: k.Minor, Tuple: t, Attributes: &space.Attributes{Turn: k.Turn}}
 	}
-	return &entry{Place: k.minor}
+	return &entry{Place: k.Minor}
 }
 
 // add adds an entry to the index that its hold decides: remove must get the same entry.
@@ -103,6 +105,7 @@ func (in *spaceState) add(x *entry) {
 	in.size++
 }
 
+// remove removes an entry that add added, from the same indexes.
 func (in *spaceState) remove(x *entry) {
 	switch {
 	case isTaken(x):
@@ -126,7 +129,8 @@ func (in *spaceState) hasWaiters() bool {
 
 func (in *spaceState) full() bool { return in.size >= in.def.Options.Capacity }
 
-// head returns the tuple that a queue or a stack compares; nil if there is none.
+// head returns the tuple that a queue or a stack compares; nil if there is none. Only these
+// kinds have it, see headOnly.
 func (in *spaceState) head() (head *entry) {
 	if in.def.Options.Kind == space.Stack {
 		head, _ = in.byAge.last()
@@ -158,9 +162,10 @@ func (in *spaceState) find(p tuple.Template, keep func(*entry) bool) (found *ent
 	return found
 }
 
-// findRandom returns a match, each with the same probability. It tries one random
-// candidate first, because candidates that do not match are rare: hash collisions,
-// and templates of a shape that has no index. Then it chooses among all matches.
+// findRandom returns a match that keep accepts, each with the same probability; nil if there is
+// none. Without keep it tries one random candidate first, because candidates that do not match
+// are rare: hash collisions, and templates of a shape that has no index. Then it chooses among
+// all matches.
 func (in *spaceState) findRandom(p tuple.Template, keep func(*entry) bool) *entry {
 	c := in.visible.candidates(p)
 	if c.len() == 0 {
@@ -184,7 +189,8 @@ func (in *spaceState) findRandom(p tuple.Template, keep func(*entry) bool) *entr
 	return matches[rand.IntN(len(matches))]
 }
 
-// checkOrderField refuses a tuple that an ordered space could not order.
+// checkOrderField refuses, with fault.ErrInvalid, a tuple that an ordered space could not order,
+// because its order field is missing or no int64.
 func (in *spaceState) checkOrderField(t tuple.Tuple) error {
 	if in.def.Options.Kind != space.Ordered {
 		return nil

@@ -16,7 +16,9 @@ type Started struct {
 	waiter  *waiter // nil: the request was executed
 }
 
-// CanStart implements GateSession.
+// CanStart implements GateSession. It reports true for the verbs for one tuple, those that end
+// gets, and calls of procedures. Other verbs need Do, and calls of readers too, because they
+// read the disk.
 func (s *session) CanStart(r space.Request) bool {
 	switch r.Verb {
 	case space.VerbPut, space.VerbPutP, space.VerbGet, space.VerbGetP, space.VerbQuery, space.VerbQueryP, space.VerbCount:
@@ -29,7 +31,7 @@ func (s *session) CanStart(r space.Request) bool {
 	return false
 }
 
-// Start implements GateSession.
+// Start implements GateSession. The answer to a malformed request is its error.
 func (s *session) Start(r space.Request) Started {
 	if err := s.validate(r); err != nil {
 		return Started{session: s, request: r, answer: answer{err: err}}
@@ -37,7 +39,7 @@ func (s *session) Start(r space.Request) Started {
 	return s.startValid(r)
 }
 
-// startValid is Start for a request that was validated.
+// startValid is Start for a request that was validated: it ends gets, or executes the request.
 func (s *session) startValid(r space.Request) Started {
 	x := Started{session: s, request: r}
 	if r.Verb == space.VerbAck || r.Verb == space.VerbBack {
@@ -70,7 +72,10 @@ func (x Started) Finish(ctx context.Context) (space.Reply, error) {
 	return reply, nil
 }
 
-// finish waits until a request that was started has its answer and that is durable.
+// finish waits until a request that was started has its answer and that is durable. The end of
+// ctx ends the wait for a tuple or for capacity, and for durability only if the request changed
+// nothing. The caller does not hold state.mu. Errors are those of the answer, of ctx, or why the
+// answer became void (voidError).
 func (e *Engine) finish(ctx context.Context, x Started) (space.Reply, error) {
 	a := x.answer
 	if x.waiter != nil {
@@ -86,7 +91,7 @@ func (e *Engine) finish(ctx context.Context, x Started) (space.Reply, error) {
 	return e.awaitDurable(ctx, a)
 }
 
-// instant reports whether commits need no disk.
+// instant reports whether commits need no disk, because the journal is in memory only.
 func (e *Engine) instant() bool {
 	m, ok := e.journal.(*journal.Memory)
 	return ok && m.Instant()

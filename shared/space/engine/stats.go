@@ -39,6 +39,7 @@ type counters struct {
 	commitTimes                                        [len(CommitBounds)]atomic.Uint64
 }
 
+// countCommit counts a commit of that many records, which took that long.
 func (c *counters) countCommit(records int, took time.Duration) {
 	c.commits.Add(1)
 	c.records.Add(uint64(records))
@@ -48,6 +49,7 @@ func (c *counters) countCommit(records int, took time.Duration) {
 	}
 }
 
+// countRefusal counts a request that ended with err, if that is fault.ErrOverloaded.
 func (c *counters) countRefusal(err error) {
 	if errors.Is(err, fault.ErrOverloaded) {
 		c.refusals.Add(1)
@@ -71,8 +73,9 @@ func (e *Engine) Stats() Stats {
 	return stats
 }
 
-// Health returns why the engine cannot do all its work, for people: journal.ErrFull or memory.ErrFull
-// while puts are refused, fault.ErrClosed once it has stopped; else nil.
+// Health returns why the engine cannot do all its work, for people: journal.ErrFull or
+// memory.ErrFull while puts are refused, or why it has stopped, which is fault.ErrClosed; else
+// nil.
 func (e *Engine) Health() error {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()

@@ -24,7 +24,7 @@ type timer struct {
 }
 
 func newTimers(wake chan struct{}) timers {
-	queue := newOrder(func(x *timer) key { return key{major: int64(x.at), minor: x.id} })
+	queue := newOrder(func(x *timer) key { return key{Major: int64(x.at), Minor: x.id} })
 	return timers{queue: queue, byID: map[int64]*timer{}, wake: wake, until: math.MaxInt64} // until Run has looked
 }
 
@@ -33,7 +33,8 @@ func (t *timers) setSession(at time.Duration, s *session) {
 	t.set(&timer{at: at, id: s.number, session: s})
 }
 
-// set adds x, and replaces the timer that has its id, if there is one.
+// set adds x, and replaces the timer that has its id, if there is one. It wakes Run if x is due
+// before Run looks at the timers again.
 func (t *timers) set(x *timer) {
 	t.unset(x.id)
 	t.byID[x.id] = x
@@ -43,7 +44,8 @@ func (t *timers) set(x *timer) {
 	}
 }
 
-// unset removes the timer of that id, if there is one.
+// unset removes the timer of that id, if there is one: of an entry that changes or goes, or of a
+// session that ends.
 func (t *timers) unset(id int64) {
 	if x := t.byID[id]; x != nil {
 		t.queue.remove(x)
@@ -51,8 +53,8 @@ func (t *timers) unset(id int64) {
 	}
 }
 
-// due removes and returns a timer that is due at now, and reports whether there is
-// one.
+// due removes and returns a timer that is due at now, the earliest first, and reports whether
+// there is one. A timer fires once; its user sets another one if needed.
 func (t *timers) due(now time.Duration) (*timer, bool) {
 	x, ok := t.queue.first()
 	if !ok || x.at > now {

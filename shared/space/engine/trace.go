@@ -38,6 +38,8 @@ type mark struct {
 	event trace.Event
 }
 
+// traceEvent records an event that is not a change of a tuple, between the steps before it and
+// after it.
 func (tx *transaction) traceEvent(event trace.Event) {
 	if tx.e.trace != nil {
 		event.Role = trace.RoleOf(event.Process)
@@ -64,8 +66,9 @@ func withEntry(event trace.Event, x *entry) trace.Event {
 	return event
 }
 
-// events returns the events of a transaction: for a plain operation its lookup, for
-// a procedure the changes that it made.
+// events returns the events of a transaction: for a plain operation its lookup, for a procedure
+// the changes that it made, with its marks between them in the order in which all happened. All
+// have the engine time of now.
 func (tx *transaction) events() []trace.Event {
 	base := trace.Event{Clock: tx.st.now(), Process: tx.Caller(), Result: trace.OK}
 	base.Role = trace.RoleOf(base.Process)

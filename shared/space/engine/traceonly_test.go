@@ -25,6 +25,7 @@ type follower struct {
 	wrong    error
 }
 
+// follow gets each event of the trace, and keeps the first one that does not fit.
 func (f *follower) follow(e trace.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -33,6 +34,8 @@ func (f *follower) follow(e trace.Event) {
 	}
 }
 
+// apply changes the state that the follower knows as an event tells. The error is that the event
+// does not fit that state.
 func (f *follower) apply(e trace.Event) error {
 	now, known := f.at[e.Ref]
 	state := map[string]string{trace.HeldResult: trace.HeldResult, trace.TakenResult: trace.TakenResult}[now.Result]

@@ -69,8 +69,8 @@ func (tx *transaction) change(old, new *entry, c space.Change) {
 	tx.steps = append(tx.steps, step{old, new, c, tx.procedure})
 }
 
-// try runs f, and undoes all that it did if it returns an error, panics or ends the
-// goroutine (as a failing test does).
+// try runs f, and undoes all that it did if it returns an error, panics or ends the goroutine
+// (as a failing test does). It returns the error of f; a panic becomes an error.
 func (tx *transaction) try(f func() error) (err error) {
 	steps, facts, messages, marks := len(tx.steps), len(tx.facts), len(tx.messages), len(tx.marks)
 	returned := false
@@ -92,8 +92,8 @@ func (tx *transaction) try(f func() error) (err error) {
 	return err
 }
 
-// entry returns the entry of a ref; a tuple that a get took is not found, even
-// before it is acknowledged.
+// entry returns the entry of a ref. A ref whose tuple is gone is fault.ErrNotFound, and so is a
+// tuple that a get took, even before it is acknowledged.
 func (tx *transaction) entry(ref int64) (*entry, error) {
 	x := tx.st.entries[ref]
 	if x == nil || isTaken(x) {
@@ -102,9 +102,9 @@ func (tx *transaction) entry(ref int64) (*entry, error) {
 	return x, nil
 }
 
-// view is an entry as a procedure sees it.
+// view returns an entry as a procedure sees it. It shares tuple and attributes with the entry.
 func (in *spaceState) view(x *entry) space.Entry {
-	v := space.Entry{Ref: x.Ref, Space: x.Space, Tuple: x.Tuple, Position: in.rank(x).position()}
+	v := space.Entry{Ref: x.Ref, Space: x.Space, Tuple: x.Tuple, Position: in.rank(x)}
 	if x.Hold != nil {
 		v.Held, v.Holder = true, x.Hold.Session
 	}
@@ -114,6 +114,7 @@ func (in *spaceState) view(x *entry) space.Entry {
 	return v
 }
 
+// views returns entries as a procedure sees them.
 func (in *spaceState) views(entries []*entry) []space.Entry {
 	vs := make([]space.Entry, len(entries))
 	for i, x := range entries {
@@ -124,6 +125,8 @@ func (in *spaceState) views(entries []*entry) []space.Entry {
 
 func (tx *transaction) Exists(name string) bool { return tx.st.spaces[name] != nil }
 
+// Find returns false if no tuple matches that keep accepts, or if the space does not exist. keep
+// gets an entry as a procedure sees it.
 func (tx *transaction) Find(name string, p tuple.Template, keep func(space.Entry) bool) (space.Entry, bool) {
 	in := tx.st.spaces[name]
 	if in == nil {
@@ -140,6 +143,8 @@ func (tx *transaction) Find(name string, p tuple.Template, keep func(space.Entry
 	return in.view(x), true
 }
 
+// Scan returns copies of the list, so that the procedure may change the space while it goes
+// through them.
 func (tx *transaction) Scan(name string, p tuple.Template) []space.Entry {
 	if in := tx.st.spaces[name]; in != nil {
 		return in.views(in.visible.matches(p))
@@ -147,6 +152,7 @@ func (tx *transaction) Scan(name string, p tuple.Template) []space.Entry {
 	return nil
 }
 
+// Held returns copies of the entries, as Scan does; none for a space that does not exist.
 func (tx *transaction) Held(name string, p tuple.Template) []space.Entry {
 	if in := tx.st.spaces[name]; in != nil {
 		return in.views(in.held.matches(p))
@@ -154,7 +160,8 @@ func (tx *transaction) Held(name string, p tuple.Template) []space.Entry {
 	return nil
 }
 
-// Survey implements space.Surveyor.
+// Survey goes through all buckets, whose entries are of different signatures, and sorts what
+// keep accepts.
 func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) bool) []space.Entry {
 	in := tx.st.spaces[name]
 	if in == nil {
@@ -175,10 +182,11 @@ func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) boo
 			})
 		}
 	}
-	slices.SortFunc(found, func(a, b *entry) int { return in.rank(a).compare(in.rank(b)) })
+	slices.SortFunc(found, func(a, b *entry) int { return in.rank(a).Compare(in.rank(b)) })
 	return in.views(found)
 }
 
+// Entry returns false for a tuple that a get took, as for one that is gone.
 func (tx *transaction) Entry(ref int64) (space.Entry, bool) {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -187,6 +195,7 @@ func (tx *transaction) Entry(ref int64) (space.Entry, bool) {
 	return tx.st.spaces[x.Space].view(x), true
 }
 
+// Count counts the visible matches; 0 for a space that does not exist.
 func (tx *transaction) Count(name string, p tuple.Template) int {
 	if in := tx.st.spaces[name]; in != nil {
 		return in.visible.count(p)
@@ -194,6 +203,9 @@ func (tx *transaction) Count(name string, p tuple.Template) int {
 	return 0
 }
 
+// Walk begins in the index at the position behind which the caller wants tuples. It compares
+// positions again, because an index with one candidate passes that wherever it is, and because
+// the entry at the position itself is not wanted.
 func (tx *transaction) Walk(w space.Walk, f func(space.Entry) bool) {
 	in := tx.st.spaces[w.Space]
 	if in == nil {
@@ -201,11 +213,10 @@ func (tx *transaction) Walk(w space.Walk, f func(space.Entry) bool) {
 	}
 	var pivot *entry
 	if w.After != (space.Position{}) {
-		pivot = in.pivot(keyOf(w.After))
+		pivot = in.pivot(w.After)
 	}
-	after := keyOf(w.After)
 	visit := func(x *entry) bool {
-		return pivot != nil && in.rank(x).compare(after) <= 0 || f(in.view(x))
+		return pivot != nil && in.rank(x).Compare(w.After) <= 0 || f(in.view(x))
 	}
 	switch {
 	case w.Label != "":
@@ -217,6 +228,7 @@ func (tx *transaction) Walk(w space.Walk, f func(space.Entry) bool) {
 	}
 }
 
+// LastLabelled returns false if the space does not exist or no tuple has the label.
 func (tx *transaction) LastLabelled(name, label string) (space.Entry, bool) {
 	if in := tx.st.spaces[name]; in != nil {
 		if c := in.labels.sets[label].candidates(); c.len() > 0 {
@@ -226,6 +238,8 @@ func (tx *transaction) LastLabelled(name, label string) (space.Entry, bool) {
 	return space.Entry{}, false
 }
 
+// CountLabelled counts the visible and held tuples with a label; 0 for a space that does not
+// exist.
 func (tx *transaction) CountLabelled(name, label string) int {
 	if in := tx.st.spaces[name]; in != nil {
 		return in.labels.sets[label].candidates().len()
@@ -237,12 +251,15 @@ func (tx *transaction) Elapsed() time.Duration { return tx.st.now() }
 
 func (tx *transaction) Now() time.Time { return time.Now().UTC() }
 
+// NextToken records the token in the journal with the transaction. If that fails the token is
+// not used again.
 func (tx *transaction) NextToken() int64 {
 	tx.st.lastToken++
 	tx.facts = append(tx.facts, journal.Token(tx.st.lastToken))
 	return tx.st.lastToken
 }
 
+// Caller returns "" while an expiry runs, also one that a session's request has brought about.
 func (tx *transaction) Caller() string {
 	if tx.caller == nil {
 		return ""
@@ -256,7 +273,8 @@ func (tx *transaction) Host(id string) string { return tx.process(id).Host }
 
 func (tx *transaction) WorkerName(id string) string { return tx.process(id).Name }
 
-// process returns the process of a session that is alive, or that ends now.
+// process returns the process of a session that is alive or that ends now (state.ending); the
+// zero Process if it is neither.
 func (tx *transaction) process(id string) space.Process {
 	if s := tx.st.sessions[id]; s != nil {
 		return s.process
@@ -267,14 +285,17 @@ func (tx *transaction) process(id string) space.Process {
 	return space.Process{}
 }
 
+// KeepAlive moves the session's deadline but not its timer, because fireDue checks the deadline
+// when the timer is due, and signs of life are frequent. A call that runs again after it waited
+// does not count as one, because the caller sent it when it began to wait.
 func (tx *transaction) KeepAlive() {
-	// A call that runs again after it waited does not count as a sign of life, because
-	// the caller sent it when it began to wait.
 	if tx.caller != nil && !tx.waited {
 		tx.caller.deadline = tx.st.now() + tx.caller.ttl
 	}
 }
 
+// Tell panics if the message is malformed, which makes the procedure fail (try). The message is
+// delivered only if the transaction succeeds.
 func (tx *transaction) Tell(to string, text tuple.Tuple) {
 	if err := text.Validate(); err != nil {
 		panic(fmt.Sprintf("a message to %s: %v", to, err))
@@ -287,8 +308,9 @@ func (tx *transaction) Wait(awaited ...space.Awaited) error {
 	return errWait
 }
 
-// Call undoes what the procedure did if it fails, and only that, so that the calling
-// procedure may continue.
+// Call undoes what the procedure did if it fails, and only that, so that the calling procedure
+// may continue. An unknown procedure is fault.ErrNotFound, and calls more than maxCalls deep are
+// fault.ErrTooLarge. The error of Wait is returned as it is.
 func (tx *transaction) Call(name string, args tuple.Tuple) (reply tuple.Tuple, err error) {
 	procedure := tx.e.procedures[name]
 	if procedure == nil {

@@ -21,9 +21,10 @@ type waiter struct {
 }
 
 // rank orders waiters by how long they wait, the longest first.
-func (w *waiter) rank() key { return key{minor: w.age} }
+func (w *waiter) rank() key { return key{Minor: w.age} }
 
-// awaits reports whether w waits for a tuple such as t.
+// awaits reports whether w waits for a tuple such as t, in any space. If it waits for it in
+// another space, trying it in vain does no harm.
 func (w *waiter) awaits(t tuple.Tuple) bool {
 	for _, a := range w.awaited {
 		if a.Template.Matches(t) {
@@ -33,8 +34,9 @@ func (w *waiter) awaits(t tuple.Tuple) bool {
 	return false
 }
 
-// queueWakeup queues for wakeWaiters what a step may give to waiters: a tuple that can be
-// found now, or, when one went, capacity or the next head of a queue or stack.
+// queueWakeup queues for wakeWaiters what a step may give to waiters: a tuple that can be found
+// now, or, when one went or was held, capacity or the next head of a queue or stack. The caller
+// holds state.mu.
 func (e *Engine) queueWakeup(in *spaceState, s step) {
 	st := &e.state
 	if s.new != nil && s.new.Hold == nil {
@@ -72,8 +74,9 @@ func (e *Engine) wakeWaiters() {
 	}
 }
 
-// offerTuple serves all readers that match the tuple, then the taker that waited
-// longest, then the next taker if that one did not take it.
+// offerTuple executes the requests that wait for the tuple of a ref: all readers that match it,
+// because they leave it, then the taker that waited longest, then the next taker if that one did
+// not take it.
 func (e *Engine) offerTuple(ref int64) {
 	x := e.state.findable(ref)
 	if x == nil {
@@ -103,8 +106,8 @@ func (st *state) findable(ref int64) *entry {
 	return x
 }
 
-// offerCapacity executes waiting puts while there is capacity, oldest first, and
-// offers the new head of a queue or stack.
+// offerCapacity executes waiting puts while there is capacity, oldest first, and offers the new
+// head of a queue or stack. A put waits again only if the space is full, so the loop ends.
 func (e *Engine) offerCapacity(in *spaceState) {
 	for !in.full() {
 		w, ok := in.putters.first()
@@ -120,8 +123,9 @@ func (e *Engine) offerCapacity(in *spaceState) {
 	}
 }
 
-// retryWaiter executes a waiter's request again, and finishes the waiter unless it still
-// waits. Then it keeps its place, even when a procedure waits for other tuples than before.
+// retryWaiter executes a waiter's request again, and finishes the waiter unless it still waits.
+// Then it keeps its place, even when a procedure waits for other tuples than before; other
+// requests always wait for the same. The caller holds state.mu, and calls wakeWaiters then.
 func (e *Engine) retryWaiter(w *waiter) {
 	reply, awaited, err := e.execute(w.session, w.request, hasWaited)
 	if err != errWait {
@@ -150,7 +154,8 @@ func (e *Engine) finishWait(w *waiter, a answer) {
 	close(w.done)
 }
 
-// listWaiter lists w in the spaces where that which it waits for may come.
+// listWaiter lists w in the spaces that have to try it again: where a tuple that it waits for
+// may be put, or where it waits for capacity.
 func (st *state) listWaiter(w *waiter) {
 	if w.forCapacity {
 		st.spaces[w.request.Space].putters.insert(w)
@@ -202,6 +207,7 @@ func newWaitlist(seed maphash.Seed) waitlist {
 	return waitlist{seed: seed, buckets: map[tuple.Signature]map[tuple.Shape]map[uint64]*order[*waiter]{}}
 }
 
+// add lists w under the signature, shape and hash of a template, where next finds it by a tuple.
 func (l *waitlist) add(p tuple.Template, w *waiter) {
 	sig, mask, hash := p.Signature(), p.Shape(), p.Hash(l.seed)
 	shapes := l.buckets[sig]
@@ -244,8 +250,9 @@ func (l *waitlist) remove(p tuple.Template, w *waiter) {
 	}
 }
 
-// next returns the waiter that waits longest for t, of those younger than after; nil
-// if there is none.
+// next returns the waiter that waits longest for t, of those younger than after; nil if there is
+// none. For each shape in use it looks up the hash that t has in that shape, and takes the
+// oldest waiter there; others may have the same hash.
 func (l *waitlist) next(t tuple.Tuple, after int64) *waiter {
 	if len(l.buckets) == 0 {
 		return nil

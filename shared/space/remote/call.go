@@ -27,15 +27,16 @@ type call struct {
 	err     error
 }
 
-// Do implements space.Conn. The error is the engine's; or fault.ErrOverloaded for
-// more calls than space.Window at a time; fault.ErrClosed once the session is
-// over.
+// Do implements space.Conn. The error is the engine's; or fault.ErrOverloaded for more calls
+// than space.Window at a time; fault.ErrClosed once the session is over; or that of ctx. A call
+// whose outcome the coordinator does not know (fault.ErrUnavailable) is repeated with its
+// operation id, after a pause that grows, so that it happens once.
 func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if r.Verb == space.VerbEnd {
 		return space.Reply{}, c.close(ctx)
 	}
 	if ctx.Err() != nil {
-		return space.Reply{}, withRequest(r, ctxError(ctx))
+		return space.Reply{}, withRequest(r, space.ContextError(ctx))
 	}
 	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
 		p, err := c.start(r)
@@ -53,7 +54,7 @@ func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 		case <-c.done:
 		case <-ctx.Done():
 			c.giveBack(p)
-			return space.Reply{}, withRequest(r, ctxError(ctx))
+			return space.Reply{}, withRequest(r, space.ContextError(ctx))
 		}
 	}
 }
@@ -63,22 +64,14 @@ func withRequest(r space.Request, err error) error {
 	return fmt.Errorf("%s: %w", r, err)
 }
 
-// ctxError returns the error of a context that has ended, with its cause.
-func ctxError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == err {
-		return err
-	}
-	return fmt.Errorf("%w: %w", err, cause)
-}
-
 // consumes reports whether the gate keeps the answer until it is acknowledged.
 func consumes(v space.Verb) bool {
 	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
 }
 
-// start makes a call of a request and sends it. If there is no connection, or it fails
-// now, the next one carries the call. An error means that there is no call.
+// start makes a call of a request and sends it. If there is no connection, or it fails now, the
+// next one carries the call (resendCalls). An error means that there is no call; it is that of
+// addCall.
 func (c *Conn) start(r space.Request) (*call, error) {
 	c.mu.Lock()
 	p, err := c.addCall(r)
@@ -99,8 +92,10 @@ func (p *call) frame() wire.Frame {
 	return wire.Frame{Kind: wire.Request, Call: p.number, Body: p.body}
 }
 
-// addCall makes a call of a request. One whose effect or answer must not be doubled
-// gets an operation id. The caller holds mu.
+// addCall makes a call of a request. One whose effect or answer must not be doubled gets an
+// operation id. After close only acknowledgements and the end of the session are accepted. The
+// error is why the Conn has ended, fault.ErrClosed, fault.ErrOverloaded for more than
+// space.Window calls, or fault.ErrInvalid. The caller holds mu.
 func (c *Conn) addCall(r space.Request) (*call, error) {
 	acknowledgement := r.Verb == space.VerbAck || r.Verb == space.VerbBack
 	switch {
@@ -134,9 +129,9 @@ func (c *Conn) addCall(r space.Request) (*call, error) {
 	return p, nil
 }
 
-// await waits for the answer. If ctx ends first it cancels the call at the gate, which
-// may answer that the call was served at the same moment; that answer is returned then.
-// Otherwise the error is the context's, and the gate takes back what the call took.
+// await waits for the answer. If ctx ends first it cancels the call at the gate, and waits at
+// most cancelTimeout for its answer. If the call was served at the same moment, that answer is
+// returned. Otherwise the error is the context's, and the gate takes back what the call took.
 func (c *Conn) await(ctx context.Context, p *call) (space.Reply, error) {
 	select {
 	case <-p.done:
@@ -161,18 +156,20 @@ func (c *Conn) await(ctx context.Context, p *call) (space.Reply, error) {
 	}
 	if c.abandon(p) || errors.Is(p.err, context.Canceled) {
 		c.giveBack(p)
-		return space.Reply{}, withRequest(p.request, ctxError(ctx))
+		return space.Reply{}, withRequest(p.request, space.ContextError(ctx))
 	}
 	return p.reply, p.err // it was answered at this moment
 }
 
-// lastReply is the answer of a call when the Conn has ended: the gate's if it came.
+// lastReply returns the answer of a call when the Conn has ended: the gate's if it came, else
+// why the Conn has ended, as an error. ended was set before done was closed, so that it may be
+// read without mu.
 func (c *Conn) lastReply(p *call) (space.Reply, error) {
 	select {
 	case <-p.done:
 		return p.reply, p.err
 	default:
-		return space.Reply{}, withRequest(p.request, c.ended) // set before done was closed
+		return space.Reply{}, withRequest(p.request, c.ended)
 	}
 }
 
@@ -193,13 +190,14 @@ func (c *Conn) abandon(p *call) bool {
 	return true
 }
 
-// giveBack makes the gate bring back what a call took, or drop the answer that it keeps,
-// because the caller never got the answer.
+// giveBack makes the gate bring back what a call took, or drop the answer that it keeps, because
+// the caller never got the answer. It does nothing for a call that was never sent or that
+// changes nothing. A closed Conn refuses the request, but the end of its session has the same
+// effect.
 func (c *Conn) giveBack(p *call) {
 	c.mu.Lock()
 	sent := p.sent
 	c.mu.Unlock()
-	// A closed Conn needs no request, because the end of the session has the same effect.
 	switch {
 	case !sent:
 	case p.request.Verb.Takes():
@@ -232,8 +230,9 @@ func (c *Conn) finishCall(number uint64, reply space.Reply, err error) {
 	close(p.done)
 }
 
-// acknowledgeArrived acknowledges the answers that have arrived since it was called
-// last. Only the goroutine that reads frames calls it.
+// acknowledgeArrived acknowledges the answers that have arrived since it was called last, in as
+// few requests as possible. unacked counted each answer; then it counts each request. Only the
+// goroutine that reads frames calls it.
 func (c *Conn) acknowledgeArrived() {
 	for ops := range slices.Chunk(c.arrived, 1+space.MaxAcknowledged) {
 		r := space.Request{Verb: space.VerbAck, Op: space.OpID{Session: c.id, Seq: ops[0]}, Acknowledged: slices.Clone(ops[1:])}
@@ -247,8 +246,9 @@ func (c *Conn) acknowledgeArrived() {
 	c.arrived = c.arrived[:0]
 }
 
-// finishAcknowledgement ends an acknowledgement, or repeats it if its outcome is unknown.
-// The caller holds mu.
+// finishAcknowledgement ends an acknowledgement, or repeats it if its outcome is unknown. Any
+// other error means that the session has ended or nothing is to be acknowledged. After the last
+// one, endSession goes on. The caller holds mu.
 func (c *Conn) finishAcknowledgement(p *call, err error) {
 	if errors.Is(err, fault.ErrUnavailable) {
 		c.running.Go(func() { c.resend(p) })

@@ -43,6 +43,7 @@ type Conn struct {
 	ended    error         // why the Conn is closed
 }
 
+// newConn returns a Conn without a connection, with a new key.
 func newConn(c Config) *Conn {
 	conn := &Conn{Config: c, id: c.Session, key: random(16), calls: map[uint64]*call{}, done: make(chan struct{})}
 	conn.ctx, conn.cancel = context.WithCancel(context.Background())
@@ -60,7 +61,8 @@ func (c *Conn) Welcome() wire.Welcome {
 	return c.welcome
 }
 
-// run serves l and then further connections, until the session has ended.
+// run serves l and then further connections, until the session has ended or a connection cannot
+// be replaced. Before each attempt it pauses, because all clients of the gate reconnect now.
 func (c *Conn) run(l *wire.Link) {
 	for {
 		why := c.serveLink(l)
@@ -70,7 +72,7 @@ func (c *Conn) run(l *wire.Link) {
 		c.Log.Warn("remote: connection lost", "address", c.Address, "session", c.id, "error", why)
 		var err error
 		select {
-		case <-time.After(c.Backoff.First()): // even before the first attempt, because all clients of the gate reconnect now
+		case <-time.After(c.Backoff.First()):
 			l, err = c.reconnect()
 		case <-c.ctx.Done():
 			return
@@ -98,7 +100,8 @@ func cannotGoOn(id string, err error) error {
 	return fmt.Errorf("session %s cannot go on: %w: %w", id, err, fault.ErrClosed)
 }
 
-// reconnect replaces a lost connection, in the time that Config.Reconnect allows.
+// reconnect replaces a lost connection, in the time that Config.Reconnect allows. The session
+// must still be alive at the gate. The error is that of connect.
 func (c *Conn) reconnect() (*wire.Link, error) {
 	if c.Reconnect <= 0 {
 		return c.connect(c.ctx, resume)
@@ -108,7 +111,9 @@ func (c *Conn) reconnect() (*wire.Link, error) {
 	return c.connect(ctx, resume)
 }
 
-// serveLink carries calls over one connection until it ends, and returns the reason.
+// serveLink carries calls over one connection until it ends, and returns the reason: that of the
+// first Close, by the writer, by the end of the Conn or here. When it returns, no goroutine uses
+// l.
 func (c *Conn) serveLink(l *wire.Link) error {
 	var writing sync.WaitGroup
 	writing.Go(func() { l.Write(nil, nil) })
@@ -124,8 +129,9 @@ func (c *Conn) serveLink(l *wire.Link) error {
 	return l.Err()
 }
 
-// resendCalls sends again all calls that were not answered, oldest first, and makes l
-// the connection for new ones. A send that fails needs no handling, because another
+// resendCalls sends again all calls that were not answered, oldest first, and makes l the
+// connection for new ones. Calls that were given up are cancelled before. It holds mu meanwhile,
+// so that no new call comes in between. A send that fails needs no handling, because another
 // link follows.
 func (c *Conn) resendCalls(l *wire.Link) {
 	c.mu.Lock()
@@ -141,9 +147,10 @@ func (c *Conn) resendCalls(l *wire.Link) {
 	c.link = l
 }
 
-// readFrames handles what the gate sends until the connection ends, and returns the
-// reason. It acknowledges answers whenever no further frame has arrived, so that one
-// acknowledgement serves many.
+// readFrames handles what the gate sends until the connection ends, and returns the reason. A
+// failure without a call and a frame of an unknown kind end the connection, and Ended the Conn.
+// It acknowledges answers whenever no further frame has arrived, so that one acknowledgement
+// serves many.
 func (c *Conn) readFrames(l *wire.Link) error {
 	l.BeforeWait = c.acknowledgeArrived
 	for {
@@ -180,7 +187,8 @@ func decodeError(body []byte) error {
 	return carried
 }
 
-// end closes the Conn, and ends all calls, with an error. It may be repeated.
+// end closes the Conn, and ends all calls, with an error. It may be repeated; the first error
+// stays. It does not end the session at the gate.
 func (c *Conn) end(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,9 +202,9 @@ func (c *Conn) end(why error) {
 
 func (c *Conn) closedError() error { return fmt.Errorf("session %s: %w", c.id, fault.ErrClosed) }
 
-// close ends the session in order, once all acknowledgements are confirmed; ctx and
-// closeTimeout bound how long it waits for that. When it returns, no goroutine of the
-// Conn runs. A second call waits for the first, and returns nil.
+// close ends the session in order, once all acknowledgements are confirmed; ctx and closeTimeout
+// bound how long it waits for that. When it returns, no goroutine of the Conn runs. A second
+// call waits for the first, and returns nil. It also returns nil if the session has ended already.
 func (c *Conn) close(ctx context.Context) error {
 	defer c.running.Wait()
 	c.mu.Lock()
@@ -217,8 +225,9 @@ func (c *Conn) close(ctx context.Context) error {
 	return fmt.Errorf("close session %s: %w", c.id, err)
 }
 
-// endSession waits until all acknowledgements are confirmed, and ends the session at
-// the gate. It returns nil if the Conn has ended meanwhile.
+// endSession waits until all acknowledgements are confirmed, because the end of the session
+// would bring back what is not acknowledged, and ends the session at the gate. It returns nil if
+// the Conn has ended meanwhile, and the context's error if that ends first.
 func (c *Conn) endSession(ctx context.Context) error {
 	c.mu.Lock()
 	allAcked := make(chan struct{})
@@ -232,7 +241,7 @@ func (c *Conn) endSession(ctx context.Context) error {
 	case <-c.done:
 		return nil
 	case <-ctx.Done():
-		return ctxError(ctx)
+		return space.ContextError(ctx)
 	}
 	p, err := c.start(space.Request{Verb: space.VerbEnd})
 	if err != nil {
@@ -244,6 +253,6 @@ func (c *Conn) endSession(ctx context.Context) error {
 	case <-c.done:
 		return nil
 	case <-ctx.Done():
-		return ctxError(ctx)
+		return space.ContextError(ctx)
 	}
 }

@@ -42,7 +42,8 @@ type Config struct {
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
-// withDefaults fills in defaults, and refuses invalid values.
+// withDefaults fills in defaults, and refuses a negative TTL and names that are missing or too
+// long with fault.ErrInvalid.
 func (c Config) withDefaults() (Config, error) {
 	c.Mode = cmp.Or(c.Mode, "client")
 	c.Log = cmp.Or(c.Log, slog.Default())
@@ -98,7 +99,9 @@ const (
 	resume  = true
 )
 
-// connect retries until there is a connection, ctx ends, or a retry cannot help.
+// connect retries until there is a connection, ctx ends, or a retry cannot help (isPermanent).
+// resumes tells that the session must be alive at the gate. The error is that of the last
+// attempt, with that of ctx if it has ended.
 func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 	var warned time.Time
 	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
@@ -107,7 +110,7 @@ func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 			return l, nil
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%w; the last attempt: %w", ctxError(ctx), err)
+			return nil, fmt.Errorf("%w; the last attempt: %w", space.ContextError(ctx), err)
 		}
 		if isPermanent(err) {
 			return nil, err
@@ -120,12 +123,13 @@ func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w; the last attempt: %w", ctxError(ctx), err)
+			return nil, fmt.Errorf("%w; the last attempt: %w", space.ContextError(ctx), err)
 		}
 	}
 }
 
-// isPermanent reports whether an attempt with this error would fail again.
+// isPermanent reports whether an attempt with this error would fail again, because the gate has
+// refused the client or is none.
 func isPermanent(err error) bool {
 	for _, kind := range []error{fault.ErrClosed, fault.ErrConflict, fault.ErrInvalid, fault.ErrTooLarge, fault.ErrUnauthenticated, wire.ErrForeign} {
 		if errors.Is(err, kind) {
@@ -135,7 +139,9 @@ func isPermanent(err error) bool {
 	return false
 }
 
-// connectOnce opens one connection and does the handshake.
+// connectOnce opens one connection and does the handshake, within handshakeTimeout, after which
+// the error is fault.ErrUnavailable; other errors are those of Dial and of the handshake. On
+// success the connection no longer depends on ctx.
 func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -164,8 +170,9 @@ func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error
 	return l, nil
 }
 
-// handshake sends the Hello, and returns the gate's Welcome or the error that the gate
-// answered with.
+// handshake sends the Hello, and returns the gate's Welcome or the error that the gate answered
+// with. An answer that is neither is fault.ErrInvalid, no answer io.ErrUnexpectedEOF, and
+// another protocol wire.ErrForeign.
 func (c *Conn) handshake(nc net.Conn, l *wire.Link, resumes bool) (wire.Welcome, error) {
 	p := space.ThisProcess(c.Mode)
 	h := wire.Hello{
