@@ -33,7 +33,7 @@ type Memory struct {
 	latest   map[string]*Historic // by key
 }
 
-// Load implements Journal.
+// Load implements Journal. It holds mu meanwhile, so restore must not call m.
 func (m *Memory) Load(ctx context.Context, restore func(Fact) error) (Standing, error) {
 	if m.BeforeLoad != nil {
 		if err := m.BeforeLoad(ctx); err != nil {
@@ -70,7 +70,7 @@ func (m *Memory) Load(ctx context.Context, restore func(Fact) error) (Standing, 
 // Instant reports whether Commit does not wait: no test delays it.
 func (m *Memory) Instant() bool { return m.Before == nil && m.After == nil }
 
-// Commit implements Journal.
+// Commit implements Journal: it calls Before, applies the records, and calls After.
 func (m *Memory) Commit(ctx context.Context, expected Position, records []Record) error {
 	if m.Before != nil {
 		if err := m.Before(ctx, records); err != nil {
@@ -103,7 +103,9 @@ func (m *Memory) apply(expected Position, records []Record) error {
 	return nil
 }
 
-// remember makes a fact hold. The caller holds mu.
+// remember makes a fact hold, in place of the one with its key, or removes what it says is gone;
+// the end of a session removes its answers too. It makes the maps on the first fact, so that the
+// zero Memory is ready. standing.Ref also counts entries that go later. The caller holds mu.
 func (m *Memory) remember(f Fact) {
 	if m.entries == nil {
 		m.entries = map[int64]*Entry{}
@@ -127,18 +129,19 @@ func (m *Memory) remember(f Fact) {
 		delete(m.sessions, string(f))
 		delete(m.answers, string(f))
 	case *Answer:
-		m.answer(f)
+		m.keepAnswer(f)
 	case Forgotten:
 		delete(m.answers[f.Session], f.Seq)
 	case Token:
 		m.token = f
 	case *Historic:
-		m.record(*f)
+		m.recordHistory(*f)
 	}
 }
 
-// record adds h to the history, with Count and Bytes as they are then. The caller holds mu.
-func (m *Memory) record(h Historic) {
+// recordHistory adds h to the history. Count and Bytes go on from those of the record before. The
+// caller holds mu.
+func (m *Memory) recordHistory(h Historic) {
 	if m.latest == nil {
 		m.latest = map[string]*Historic{}
 	}
@@ -151,7 +154,8 @@ func (m *Memory) record(h Historic) {
 	m.standing.Ref = max(m.standing.Ref, h.Seq)
 }
 
-// LatestHistory implements space.History.
+// LatestHistory implements space.History. It reports false for a key without a record, and never
+// fails.
 func (m *Memory) LatestHistory(_ context.Context, key string) (space.HistoryRecord, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -161,7 +165,8 @@ func (m *Memory) LatestHistory(_ context.Context, key string) (space.HistoryReco
 	return space.HistoryRecord{}, false, nil
 }
 
-// HistoryBefore implements space.History.
+// HistoryBefore implements space.History. It holds mu only while it takes the list, because the
+// part of it that it reads never changes.
 func (m *Memory) HistoryBefore(_ context.Context, seq int64, visit func(space.HistoryRecord) bool) error {
 	m.mu.Lock()
 	all := m.history // records are only added behind and removed before
@@ -174,7 +179,8 @@ func (m *Memory) HistoryBefore(_ context.Context, seq int64, visit func(space.Hi
 	return nil
 }
 
-// TrimHistory implements HistoryTrimmer.
+// TrimHistory implements HistoryTrimmer. It makes a new list, because a reader may still read
+// the old one.
 func (m *Memory) TrimHistory(_ context.Context, before time.Duration, l space.HistoryLimits) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -187,11 +193,13 @@ func (m *Memory) TrimHistory(_ context.Context, before time.Duration, l space.Hi
 			delete(m.latest, h.Key)
 		}
 	}
-	m.history = slices.Clone(m.history[n:]) // a reader may still read the old one
+	m.history = slices.Clone(m.history[n:])
 	return n, nil
 }
 
-func (m *Memory) answer(a *Answer) {
+// keepAnswer adds an answer to those of its session, in place of one with its number. The caller
+// holds mu.
+func (m *Memory) keepAnswer(a *Answer) {
 	of := m.answers[a.Op.Session]
 	if of == nil {
 		of = map[uint64]*Answer{}

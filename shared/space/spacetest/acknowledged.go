@@ -51,11 +51,13 @@ type carrier struct {
 	conn space.Conn
 }
 
+// do sends a request with the operation number n of the carrier's session; a get is to be
+// acknowledged.
 func (w *carrier) do(v space.Verb, n uint64, p tuple.Template) (space.Reply, error) {
 	return w.conn.Do(w.Context(), space.Request{Verb: v, Space: "s", Template: p, Ack: v.Takes(), Op: space.OpID{Session: "carrier", Seq: n}})
 }
 
-// takes requires that the get with that number takes the item.
+// takes requires that the get with that number takes the item with number item.
 func (w *carrier) takes(v space.Verb, n uint64, item int) {
 	w.Helper()
 	r, err := w.do(v, n, anyItem("a"))

@@ -100,7 +100,7 @@ var attributeBehaviours = []behaviour{
 	}},
 }
 
-// attributed puts an item with attributes, and returns its ref.
+// attributed puts an item with attributes, and returns its ref as a field of a tuple.
 func (w *fixture) attributed(name string, t tuple.Tuple, fields string, turn int64, labels ...string) any {
 	args := []any{name, t, fields, turn}
 	for _, l := range labels {
@@ -115,6 +115,7 @@ func (w *fixture) walk(name, label, items string, held bool, n int) tuple.Tuple 
 	return w.call(w.repo, "test.walk", name, label, items, held, int64(n))
 }
 
+// attributesOf returns the attributes in arguments: fields, turn, label….
 func attributesOf(args tuple.Tuple) space.Attributes {
 	a := space.Attributes{Fields: args.Str(0), Turn: args.Int64(1)}
 	for n := range args[2:] {
@@ -123,6 +124,7 @@ func attributesOf(args tuple.Tuple) space.Attributes {
 	return a
 }
 
+// putAttributed is test.attributed.
 func putAttributed(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	t, _ := args[1].(tuple.Tuple)
 	ref, err := tx.Put(args.Str(0), t, space.PutOptions{Attributes: attributesOf(args[2:])})
@@ -133,6 +135,8 @@ func amend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Amend(args.Int64(0), nil, attributesOf(args[1:]))
 }
 
+// labelled is test.labelled. It also requires that the label is counted if and only if a tuple has
+// it; else the error is fault.ErrCorrupt.
 func labelled(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.LastLabelled(args.Str(0), args.Str(1))
 	if ok != (tx.CountLabelled(args.Str(0), args.Str(1)) > 0) {
@@ -141,6 +145,8 @@ func labelled(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(e.Fields, e.Tuple.Int64(1)), nil
 }
 
+// walk is test.walk: it walks over the tuples to skip, and begins another walk behind the last of
+// them.
 func walk(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	w := space.Walk{Space: args.Str(0), Label: args.Str(1), Template: anyItem(args.Str(2)), Held: args.Bool(3)}
 	if skip := args.Int64(4); skip > 0 {

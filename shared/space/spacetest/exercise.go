@@ -34,7 +34,8 @@ type behaviour struct {
 	run  func(*fixture)
 }
 
-// Exercise runs the whole suite.
+// Exercise runs the whole suite. Each behaviour has an engine of its own in a bubble of its own,
+// so that all run in parallel and time passes in each for itself.
 func Exercise(t *testing.T, start Factory) {
 	for _, group := range []struct {
 		name string
@@ -65,6 +66,7 @@ type fixture struct {
 	s    space.Space
 }
 
+// newFixture starts an engine, opens the session test-1, and creates the spaces s and log.
 func newFixture(t *testing.T, start Factory) *fixture {
 	w := &fixture{T: t, open: start(t, Procedures())}
 	w.repo = w.session("test-1", 0)
@@ -124,6 +126,7 @@ func (w *fixture) numbers(s space.Space) []int {
 	return numbersOf(all)
 }
 
+// numbersOf returns the numbers of items, in their order.
 func numbersOf(all []tuple.Tuple) []int {
 	var ns []int
 	for _, t := range all {
@@ -154,7 +157,8 @@ type pending struct {
 	err   error
 }
 
-// begin starts f, and returns once f has ended or blocks.
+// begin starts f in a goroutine, and returns once f has ended or blocks, so that its call is in
+// the engine before the next one.
 func (w *fixture) begin(f func() (tuple.Tuple, error)) *pending {
 	p := &pending{w: w, done: make(chan struct{})}
 	go func() {
@@ -170,7 +174,7 @@ func (w *fixture) get(s space.Space, p tuple.Template) *pending {
 	return w.begin(func() (tuple.Tuple, error) { return s.Get(w.Context(), p) })
 }
 
-// waits requires that the call waits.
+// waits requires that the call waits, once all goroutines of the bubble block.
 func (p *pending) waits() {
 	p.w.Helper()
 	synctest.Wait()

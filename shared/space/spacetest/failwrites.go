@@ -19,10 +19,13 @@ var (
 // maxFailed bounds the writes of one call that fail: those after it are of further items of a list.
 const maxFailed = 30
 
-// FailWrites returns procedures that do the same as p. Before that each runs once for each of its
-// writes, which fails then: the procedure must return that error, and the engine undoes its other
-// writes. A procedure that lost the error would do a part of its work and answer success. fail is
-// called with each mistake.
+// FailWrites returns procedures that do the same as p. Before that each runs once for each of
+// its writes, which fails then: the procedure must return that error, and the engine undoes its
+// other writes. A procedure that lost the error would do a part of its work and answer success.
+// fail is called with each mistake.
+//
+// Such an attempt is a procedure of its own, which always returns an error, so that the engine
+// undoes it. The last one has more writes left than there are, so that none failed.
 func FailWrites(p space.Procedures, fail func(format string, args ...any)) space.Procedures {
 	all := space.Procedures{}
 	for name, run := range p {
@@ -62,6 +65,7 @@ func (f *failing) NextToken() int64 {
 	return f.token
 }
 
+// write is called before each write. It returns errWrite for the one that fails.
 func (f *failing) write() error {
 	if f.left--; f.left == -1 {
 		f.failed = true
@@ -70,6 +74,7 @@ func (f *failing) write() error {
 	return nil
 }
 
+// Put is a write, as are the methods below; those that only read are the engine's.
 func (f *failing) Put(name string, t tuple.Tuple, o space.PutOptions) (int64, error) {
 	if err := f.write(); err != nil {
 		return 0, err
@@ -109,6 +114,7 @@ func (f *failing) RecordHistory(key, value string) error {
 	return orElse(f.write(), func() error { return f.Tx.RecordHistory(key, value) })
 }
 
+// orElse returns err, or what do returns if err is nil.
 func orElse(err error, do func() error) error {
 	if err != nil {
 		return err

@@ -89,6 +89,7 @@ func Procedures() space.Procedures {
 
 var errFail = fmt.Errorf("test.fail: %w", fault.ErrStaleToken)
 
+// put is test.put.
 func put(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	ref, err := tx.Put(args.Str(0), args[1].(tuple.Tuple), space.PutOptions{
 		TTL: time.Duration(args.Int64(2)), Expiry: args.Str(3), Ephemeral: args.Bool(4),
@@ -96,6 +97,7 @@ func put(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(ref, int64(0)), err
 }
 
+// get is test.get; without a match it is fault.ErrNotFound.
 func get(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.Find(args.Str(0), args[1].(tuple.Tuple).Exactly(), nil)
 	if !ok {
@@ -104,6 +106,7 @@ func get(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return e.Tuple, tx.Take(e.Ref)
 }
 
+// hold is test.hold: it holds the first item of the name, or waits for one.
 func hold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.Find(args.Str(0), anyItem(args.Str(1)), nil)
 	if !ok {
@@ -113,12 +116,15 @@ func hold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(e.Ref, e.Tuple.Int64(1)), err
 }
 
+// claim is test.claim: it holds the first item of the name whose number is at least the third
+// argument. Without one it puts an item and waits for the name, so that a test sees whether the
+// engine undoes a run that waits.
 func claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	tx.KeepAlive()
 	p := anyItem(args.Str(1))
 	e, ok := tx.Find(args.Str(0), p, func(e space.Entry) bool { return e.Tuple.Int64(1) >= args.Int64(2) })
 	if !ok {
-		if _, err := tx.Put(args.Str(0), item("vanity", 1), space.PutOptions{}); err != nil { // is taken back
+		if _, err := tx.Put(args.Str(0), item("vanity", 1), space.PutOptions{}); err != nil {
 			return nil, err
 		}
 		return nil, tx.Wait(space.Awaited{Space: args.Str(0), Template: p})
@@ -130,6 +136,7 @@ func renew(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Hold(args.Int64(0), space.HoldOptions{TTL: time.Duration(args.Int64(1)), Expiry: args.Str(2)})
 }
 
+// back is test.back.
 func back(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	at := space.OldPlace
 	if args.Bool(1) {
@@ -142,6 +149,7 @@ func replace(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Replace(args.Int64(0), args[1].(tuple.Tuple))
 }
 
+// entry is test.entry; a ref that is not found has an empty tuple as its item.
 func entry(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.Entry(args.Int64(0))
 	if !ok {
@@ -150,19 +158,21 @@ func entry(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(ok, e.Held, e.Holder, e.Tuple), nil
 }
 
+// scan is test.scan. It also requires that the number of matches is their count.
 func scan(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	found := tx.Scan(args.Str(0), anyItem(args.Str(1)))
 	if tx.Count(args.Str(0), anyItem(args.Str(1))) != len(found) {
 		return nil, errFail
 	}
-	return tuplesOf(found), nil
+	return entryNumbers(found), nil
 }
 
 func held(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	return tuplesOf(tx.Held(args.Str(0), anyItem(args.Str(1)))), nil
+	return entryNumbers(tx.Held(args.Str(0), anyItem(args.Str(1)))), nil
 }
 
-func tuplesOf(entries []space.Entry) tuple.Tuple {
+// entryNumbers returns the numbers of the items in entries, as one tuple.
+func entryNumbers(entries []space.Entry) tuple.Tuple {
 	all := tuple.Tuple{}
 	for _, e := range entries {
 		all = append(all, e.Tuple[1])
@@ -170,6 +180,7 @@ func tuplesOf(entries []space.Entry) tuple.Tuple {
 	return all
 }
 
+// move is test.move. It puts before it takes, so that a full space undoes nothing.
 func move(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	p := anyItem(args.Str(0))
 	e, ok := tx.Find(args.Str(1), p, nil)
@@ -182,6 +193,8 @@ func move(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return e.Tuple, tx.Take(e.Ref)
 }
 
+// first is test.first: it takes from the first space that has an item of the name, and waits for
+// both if none has.
 func first(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	var awaited []space.Awaited
 	for _, name := range []string{args.Str(1), args.Str(2)} {
@@ -220,6 +233,8 @@ func fail(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, errFail
 }
 
+// nest is test.nest: twice it puts an item and calls test.fail, whose error must be that of the
+// procedure and must not undo the item.
 func nest(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	for n := range 2 {
 		if _, err := tx.Put(args.Str(0), item("outer", n+1), space.PutOptions{}); err != nil {
@@ -232,7 +247,8 @@ func nest(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, nil
 }
 
-// on returns an expiry procedure that logs, and then calls then.
+// on returns an expiry procedure that logs the cause, the ref and the holder, and then calls
+// then.
 func on(then func(tx space.Tx, ref int64) error) space.Procedure {
 	return func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		_, x, err := space.Expiring(tx, args)

@@ -25,7 +25,7 @@ type refusing struct {
 	calls, refused int
 }
 
-// Do implements space.Conn.
+// Do implements space.Conn: a refused call does not reach the engine.
 func (c *refusing) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if err := c.refuse(r.String()); err != nil {
 		return space.Reply{}, err
@@ -33,6 +33,7 @@ func (c *refusing) Do(ctx context.Context, r space.Request) (space.Reply, error)
 	return c.Conn.Do(ctx, r)
 }
 
+// refuse returns the error of a call that is refused; nil if it is not. It counts all calls.
 func (c *refusing) refuse(call string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -157,7 +157,8 @@ var procedures = []behaviour{
 	}},
 }
 
-// receivesNothing requires that a session has no message.
+// receivesNothing requires that a session has no message: a receive waits until its context
+// ends.
 func (w *fixture) receivesNothing(r space.Repository) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), time.Millisecond)

@@ -143,8 +143,8 @@ var waiters = []behaviour{
 	}},
 }
 
-// headChanges removes the head of a space in every possible way; each time the waiter for
-// the tuple behind it must take that.
+// headChanges removes the head of a queue or stack in every possible way. A tuple of another
+// name is behind the head; each time the get that waits for it must take it.
 func (w *fixture) headChanges(s space.Space, kind space.Kind) {
 	for name, goes := range map[string]func(ref any){
 		"got":  func(any) { require.Equal(w, 1, w.getP(s, anyItem("head"))) },

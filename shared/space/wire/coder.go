@@ -35,14 +35,16 @@ type coder struct {
 	err     error  // the first error; no more is read then
 }
 
+// reader returns a coder that reads data; its first field is current.
 func reader(data []byte) coder {
 	c := coder{reading: true, rest: data}
 	c.advance()
 	return c
 }
 
-// more reports whether another pass over the list is needed. When it returns false, err
-// is set if the data were malformed.
+// more reports whether another pass over the list is needed. A field that was current during a
+// whole pass is unknown, and is skipped. When it returns false, err is set if the data were
+// malformed.
 func (c *coder) more() bool {
 	if c.current && c.passed {
 		c.advance()
@@ -51,7 +53,8 @@ func (c *coder) more() bool {
 	return c.current
 }
 
-// advance makes the next field of the data the current one.
+// advance makes the next field of the data the current one. At the end of the data there is
+// none, and neither for malformed data, which set err.
 func (c *coder) advance() {
 	c.current, c.passed = false, false
 	if len(c.rest) == 0 {
@@ -75,7 +78,8 @@ func (c *coder) advance() {
 // must be called.
 func (c *coder) is(tag uint64) bool { return c.current && c.tag == tag }
 
-// done ends the reading of the current field.
+// done ends the reading of the current field: with an error no more is read, else the next field
+// is current.
 func (c *coder) done(err error) {
 	if err != nil {
 		c.err, c.current = fmt.Errorf("field %d: %w", c.tag, err), false
@@ -84,10 +88,12 @@ func (c *coder) done(err error) {
 	c.advance()
 }
 
+// malformed returns a fault.ErrInvalid that names what could not be read.
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("malformed: %s: %w", fmt.Sprintf(format, args...), fault.ErrInvalid)
 }
 
+// head writes the tag and the length of a field, whose content must follow.
 func (c *coder) head(tag uint64, size int) {
 	c.out = binary.AppendUvarint(binary.AppendUvarint(c.out, tag), uint64(size))
 }
@@ -104,7 +110,8 @@ func integer[T ~int | ~int64](c *coder, tag uint64, v *T) { signed(c, tag, v, ma
 // count is a number that is not negative.
 func (c *coder) count(tag uint64, v *int) { signed(c, tag, v, 0) }
 
-// signed is a signed number of at least lowest.
+// signed is a signed number of at least lowest. A reader refuses one that is lower, that T
+// cannot have, or that is followed by other bytes.
 func signed[T ~int | ~int64](c *coder, tag uint64, v *T, lowest int64) {
 	if !c.reading && *v != 0 {
 		var content [binary.MaxVarintLen64]byte
@@ -120,7 +127,7 @@ func signed[T ~int | ~int64](c *coder, tag uint64, v *T, lowest int64) {
 	}
 }
 
-// natural is an unsigned number.
+// natural is an unsigned number. A reader refuses one that T cannot have.
 func natural[T ~uint8 | ~uint64](c *coder, tag uint64, v *T) {
 	if !c.reading && *v != 0 {
 		var content [binary.MaxVarintLen64]byte
@@ -131,7 +138,7 @@ func natural[T ~uint8 | ~uint64](c *coder, tag uint64, v *T) {
 }
 
 // readNatural reads the current field as a number of at most highest, and ends it; after an
-// error it is 0.
+// error, which is fault.ErrInvalid, it is 0.
 func (c *coder) readNatural(highest uint64) uint64 {
 	n, size := binary.Uvarint(c.content)
 	if size <= 0 || size != len(c.content) || n > highest {
@@ -142,6 +149,7 @@ func (c *coder) readNatural(highest uint64) uint64 {
 	return n
 }
 
+// boolean is true, or absent; a reader accepts 0 too.
 func (c *coder) boolean(tag uint64, v *bool) {
 	if !c.reading && *v {
 		c.write(tag, []byte{1})
@@ -150,7 +158,8 @@ func (c *coder) boolean(tag uint64, v *bool) {
 	}
 }
 
-// naturals are unsigned numbers, a field each.
+// naturals are unsigned numbers, a field each, also a 0. A reader appends those that follow each
+// other.
 func (c *coder) naturals(tag uint64, v *[]uint64) {
 	if !c.reading {
 		for _, n := range *v {
@@ -192,6 +201,7 @@ func (c *coder) blob(tag uint64, v *[]byte, limit int) {
 	}
 }
 
+// checkSize returns fault.ErrTooLarge if the current field has more than limit bytes.
 func (c *coder) checkSize(limit int) error {
 	if len(c.content) > limit {
 		return fmt.Errorf("%d bytes, at most %d: %w", len(c.content), limit, fault.ErrTooLarge)
@@ -208,7 +218,8 @@ func (c *coder) tuple(tag uint64, v *tuple.Tuple) {
 	}
 }
 
-// tuples are valid tuples, a field each.
+// tuples are valid tuples, a field each, also an empty one. A reader appends those that follow
+// each other.
 func (c *coder) tuples(tag uint64, v *[]tuple.Tuple) {
 	if !c.reading {
 		for _, t := range *v {
@@ -220,19 +231,22 @@ func (c *coder) tuples(tag uint64, v *[]tuple.Tuple) {
 	}
 }
 
+// writeTuple writes a field with a tuple, whose encoding it appends without a copy.
 func (c *coder) writeTuple(tag uint64, t tuple.Tuple) {
 	c.head(tag, t.Size())
 	c.out = t.Append(c.out)
 }
 
-// readTuple reads the current field as a tuple, and ends it.
+// readTuple reads the current field as a tuple, and ends it. After an error the tuple must not
+// be used.
 func (c *coder) readTuple() tuple.Tuple {
 	t, rest, err := tuple.Decode(c.content)
 	c.done(complete(rest, err))
 	return t
 }
 
-// template is a valid template; nil is none.
+// template is a valid template; nil is none. A reader refuses a malformed one with
+// fault.ErrInvalid.
 func (c *coder) template(tag uint64, v *tuple.Template) {
 	if !c.reading && *v != nil {
 		c.write(tag, v.Append(nil))
@@ -243,7 +257,7 @@ func (c *coder) template(tag uint64, v *tuple.Template) {
 	}
 }
 
-// complete returns a decoder's error, or one if it left bytes over.
+// complete returns a decoder's error, or one if it left bytes over; both are fault.ErrInvalid.
 func complete(rest []byte, err error) error {
 	switch {
 	case err != nil:
@@ -283,6 +297,7 @@ func writeMessage[T any](c *coder, tag uint64, v T, list func(*coder, *T)) {
 	c.write(tag, inner.out)
 }
 
+// readMessage reads the current field as a message, and ends it with the error of that.
 func readMessage[T any](c *coder, list func(*coder, *T)) (v T) {
 	inner := reader(c.content)
 	for inner.more() {

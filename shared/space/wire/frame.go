@@ -39,8 +39,8 @@ type Frame struct {
 	RefusedBytes int
 }
 
-// Append appends the frame to buf. One that is too large is fault.ErrTooLarge,
-// and buf is returned as it was.
+// Append appends the frame to buf. One of more than MaxFrame bytes is fault.ErrTooLarge, and buf
+// is returned as it was.
 func (f Frame) Append(buf []byte) ([]byte, error) {
 	start := len(buf)
 	buf = append(buf, 0, 0, 0, 0, version, byte(f.Kind))
@@ -78,8 +78,8 @@ const (
 	helloStep = 256
 )
 
-// read reads a frame of at most limit bytes after its length. The buffer grows by step bytes
-// first, and then doubles.
+// read reads a frame of at most limit bytes after its length, as Read describes. The buffer
+// grows by step bytes first, and then doubles. The buffer is returned with an error too.
 func read(r io.Reader, buf []byte, limit int64, step int) (Frame, []byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -105,7 +105,8 @@ func read(r io.Reader, buf []byte, limit int64, step int) (Frame, []byte, error)
 	return f, buf, err
 }
 
-// parse reads what follows a frame's length.
+// parse reads what follows a frame's length: version, kind, call and body, which shares memory
+// with data. Another version, or less than these, is fault.ErrInvalid.
 func parse(data []byte) (Frame, error) {
 	if len(data) < 2 {
 		return Frame{}, fmt.Errorf("frame of %d bytes, want at least 3: %w", len(data), fault.ErrInvalid)

@@ -11,6 +11,7 @@ import (
 
 // The generators draw every field of requests and replies.
 
+// tuples draws valid tuples of up to 5 fields of all types.
 func tuples() *rapid.Generator[tuple.Tuple] {
 	field := rapid.OneOf(
 		rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int().AsAny(), rapid.Int32().AsAny(), rapid.Int64().AsAny(),
@@ -20,6 +21,7 @@ func tuples() *rapid.Generator[tuple.Tuple] {
 	return rapid.Map(rapid.SliceOfN(field, 0, 5), func(fields []any) tuple.Tuple { return tuple.New(fields...) })
 }
 
+// maybe draws a value, or the zero value, which is absent in a message.
 func maybe[T any](t *rapid.T, g *rapid.Generator[T]) (v T) {
 	if rapid.Bool().Draw(t, "absent") {
 		return v
@@ -29,6 +31,7 @@ func maybe[T any](t *rapid.T, g *rapid.Generator[T]) (v T) {
 
 var names = rapid.StringN(0, 5, space.MaxName)
 
+// options draws options, also ones that no engine accepts.
 func options(t *rapid.T) space.Options {
 	return space.Options{
 		Kind: space.Kind(names.Draw(t, "kind")), OrderBy: rapid.Int().Draw(t, "order"), Capacity: rapid.Int().Draw(t, "capacity"),
@@ -36,6 +39,7 @@ func options(t *rapid.T) space.Options {
 	}
 }
 
+// request draws a request that is valid, with fields that its verb does not use.
 func request(t *rapid.T) space.Request {
 	r := space.Request{
 		Verb:  space.Verb(rapid.Byte().Draw(t, "verb")),
@@ -53,6 +57,7 @@ func request(t *rapid.T) space.Request {
 	return r
 }
 
+// reply draws a reply with any fields set.
 func reply(t *rapid.T) space.Reply {
 	natural := rapid.IntMin(0)
 	info := rapid.Custom(func(t *rapid.T) space.Info {

@@ -89,6 +89,7 @@ func TestGoldenFrames(t *testing.T) {
 	}
 }
 
+// seed adds the bodies of the golden frames of a kind to the inputs of a fuzz target.
 func seed(f *testing.F, kind wire.Kind) {
 	for _, frame := range golden(f) {
 		if frame.Kind == kind {

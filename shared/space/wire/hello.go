@@ -32,9 +32,9 @@ var ErrForeign = errors.New("not the protocol of leasehold")
 // AppendPreamble appends magic and version.
 func AppendPreamble(buf []byte) []byte { return append(append(buf, magic...), version) }
 
-// ReadPreamble reads the other side's preamble. If the error is ErrForeign, head is
-// what the other side sent instead; it is fault.ErrInvalid, and names both versions, if
-// the other side speaks another version.
+// ReadPreamble reads the other side's preamble. If the error is ErrForeign, head is what the
+// other side sent instead, as far as it has arrived, and stays unread. The error is
+// fault.ErrInvalid, and names both versions, if the other side speaks another version.
 func ReadPreamble(r *bufio.Reader) (head []byte, err error) {
 	head, err = r.Peek(len(magic) + 1)
 	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] {
@@ -75,6 +75,7 @@ type Hello struct {
 // maxKey bounds a Hello's key.
 const maxKey = 64
 
+// hello lists the fields of a Hello. Older clients send fewer.
 func (c *coder) hello(h *Hello) {
 	name(c, 1, &h.Session)
 	name(c, 2, &h.Mode)
@@ -94,7 +95,7 @@ func AppendHello(buf []byte, h Hello) []byte {
 	return c.out
 }
 
-// DecodeHello decodes the body of a Hello.
+// DecodeHello decodes the body of a Hello. Errors are those of the package comment.
 func DecodeHello(data []byte) (h Hello, err error) {
 	c := reader(data)
 	for c.more() {
@@ -129,7 +130,7 @@ func AppendWelcome(buf []byte, w Welcome) []byte {
 	return c.out
 }
 
-// DecodeWelcome decodes the body of a Welcome.
+// DecodeWelcome decodes the body of a Welcome. Errors are those of the package comment.
 func DecodeWelcome(data []byte) (w Welcome, err error) {
 	c := reader(data)
 	for c.more() {

@@ -75,7 +75,8 @@ type Link struct {
 	raw     syscall.RawConn // of conn; nil: only Write writes
 }
 
-// NewLink returns a link over conn.
+// NewLink returns a link over conn. Write must run while it is used. If the connection can be
+// written without waiting, Flush does that.
 func NewLink(conn net.Conn) *Link {
 	l := &Link{conn: conn, r: bufio.NewReaderSize(conn, helloBuffer), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	l.writable = sync.NewCond(&l.mu)
@@ -99,7 +100,9 @@ func (l *Link) Send(f Frame) error {
 }
 
 // Queue is Send for a frame that may stay queued until Flush, which must follow, or until
-// another Send.
+// another Send. It waits while more than maxQueued bytes would be queued, unless the queue is
+// empty, so that the largest frame passes. The error is why the link is closed, or
+// fault.ErrTooLarge for the frame.
 func (l *Link) Queue(f Frame) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +113,8 @@ func (l *Link) Queue(f Frame) error {
 	return l.appendFrame(f)
 }
 
-// appendFrame queues a frame without waiting. The caller holds mu.
+// appendFrame queues a frame without waiting, and counts its memory. The error is why the link
+// is closed, or fault.ErrTooLarge. The caller holds mu.
 func (l *Link) appendFrame(f Frame) error {
 	if l.closed != nil {
 		return l.closed
@@ -130,22 +134,25 @@ func (l *Link) Queued() int {
 }
 
 // Flush writes the queued frames in the caller's goroutine, as far as the system takes them
-// without waiting. It never waits: Write does the rest.
+// without waiting. It never waits, also not for another goroutine that writes: Write does the
+// rest, whenever something is left.
 func (l *Link) Flush() {
 	if l.raw == nil || !l.writing.TryLock() {
 		l.wakeWriter()
 		return
 	}
 	defer l.writing.Unlock()
-	if l.rest == nil && l.take() {
+	if l.rest == nil && l.takeQueue() {
 		n := platform.WriteNow(l.raw, l.rest[:min(len(l.rest), writeChunk)])
-		l.wrote(n)
+		l.dropWritten(n)
 	}
 	if l.rest != nil || l.Queued() > 0 {
 		l.wakeWriter()
 	}
 }
 
+// wakeWriter makes Write write what is queued. It does not wait: a signal that Write has not
+// received serves for both.
 func (l *Link) wakeWriter() {
 	select {
 	case l.wake <- struct{}{}:
@@ -193,16 +200,16 @@ func (l *Link) Finish(last Frame, why error) {
 	l.wakeWriter()
 }
 
-// flush writes the queued frames, and waits until the connection has taken them. If that fails
-// it closes the link.
+// flush writes the queued frames, chunk by chunk, and waits until the connection has taken them.
+// If that fails, or a chunk takes longer than writeTimeout, it closes the link.
 func (l *Link) flush() {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	defer func() { _ = l.conn.SetWriteDeadline(time.Time{}) }() // for Flush; of a closed connection it has no effect
-	for l.rest != nil || l.take() {
+	for l.rest != nil || l.takeQueue() {
 		_ = l.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // a closed connection fails below
 		n, err := l.conn.Write(l.rest[:min(len(l.rest), writeChunk)])
-		l.wrote(n)
+		l.dropWritten(n)
 		if err != nil {
 			l.Close(fmt.Errorf("write: %w", err))
 			return
@@ -214,12 +221,13 @@ func (l *Link) flush() {
 func (l *Link) dropRest() {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	l.wrote(len(l.rest))
+	l.dropWritten(len(l.rest))
 }
 
-// take makes the queued frames the rest, which must be empty. It reports false if no frames
-// are queued. The caller holds writing.
-func (l *Link) take() bool {
+// takeQueue makes the queued frames the rest, which must be empty, and reports whether there were
+// any. The queue gets the spare buffer, and senders that wait for space go on. The caller holds
+// writing.
+func (l *Link) takeQueue() bool {
 	l.mu.Lock()
 	out := l.out
 	if len(out) > 0 {
@@ -237,8 +245,9 @@ func (l *Link) take() bool {
 	return true
 }
 
-// wrote removes the first n bytes of the rest. The caller holds writing.
-func (l *Link) wrote(n int) {
+// dropWritten removes the first n bytes of the rest, which were written, and their memory. The
+// caller holds writing.
+func (l *Link) dropWritten(n int) {
 	l.Memory.Add(-int64(n))
 	if l.rest = l.rest[n:]; len(l.rest) == 0 {
 		l.rest = nil
@@ -265,8 +274,10 @@ func (l *Link) Receive() (Frame, error) {
 	}
 }
 
-// receive reads one frame. It sets a deadline only for a frame that has not arrived
-// whole, because setting one is a system call.
+// receive reads one frame. It sets a deadline only for a frame that has not arrived whole,
+// because setting one is a system call. For a large frame it reserves memory first; without
+// memory it skips the frame (Refused). Before it waits it calls BeforeWait. Errors are those of
+// Receive.
 func (l *Link) receive() (Frame, error) {
 	if l.r.Size() < readBuffer { // the first call: the handshake is over
 		l.r = bufio.NewReaderSize(l.r, readBuffer) // reads first what the smaller buffer holds
@@ -299,11 +310,13 @@ func (l *Link) receive() (Frame, error) {
 	return f, err
 }
 
-// releaseFrame ends the reservation for the frame that was read last.
+// releaseFrame ends the reservation for the frame that was read last. It may be called
+// concurrently with itself, by Receive and by Close.
 func (l *Link) releaseFrame() { l.Memory.Add(-l.reading.Swap(0)) }
 
-// skipFrame reads a frame of size bytes and keeps only its kind and call, because there is
-// no memory for its body: why is its Refused, not an error. size is above keepBuffer.
+// skipFrame reads a frame of size bytes and keeps only its kind and call, because there is no
+// memory for its body: why is its Refused, not an error. size is above keepBuffer, so that the
+// head can be read at once. An error is that of the connection, or fault.ErrInvalid.
 func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	const head = 4 + 2 + binary.MaxVarintLen64
 	data, err := l.r.Peek(head)
@@ -319,7 +332,7 @@ func (l *Link) skipFrame(size int, why error) (Frame, error) {
 }
 
 // awaitByte returns nil once a frame has begun. It sends a ping after Ping of silence, and
-// returns errSilent after as much again.
+// returns errSilent after as much again. Other errors are those of the connection.
 func (l *Link) awaitByte() error {
 	for l.r.Buffered() == 0 {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.Ping)); err != nil {
@@ -343,7 +356,8 @@ func (l *Link) awaitByte() error {
 	return nil
 }
 
-// frameArrived reports whether the whole of the next frame has arrived.
+// frameArrived reports whether the whole of the next frame is in the buffer. A frame that is
+// larger than the buffer never is.
 func (l *Link) frameArrived() bool {
 	if l.r.Buffered() < 4 {
 		return false
@@ -352,8 +366,8 @@ func (l *Link) frameArrived() bool {
 	return uint64(l.r.Buffered()) >= 4+uint64(binary.BigEndian.Uint32(head))
 }
 
-// Close closes the connection; Err and Send return why from then on. Only the first
-// call counts.
+// Close closes the connection; Err and Send return why from then on. Only the first call counts,
+// so that why is the cause and not one of its effects.
 func (l *Link) Close(why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -24,7 +24,8 @@ type loopback struct{ conn space.Conn }
 // Session implements space.Conn.
 func (l loopback) Session() string { return l.conn.Session() }
 
-// Do implements space.Conn.
+// Do implements space.Conn: it encodes and decodes the request, passes it on, and encodes and
+// decodes the reply or the error.
 func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	call := sequence.Add(1)
 	if r.Verb.Changes() && r.Op == (space.OpID{}) {
@@ -63,7 +64,8 @@ func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 	return DecodeReply(f.Body)
 }
 
-// carry writes a frame and reads it.
+// carry writes a frame and reads it, so that both sides share no memory. The error is that of
+// either, such as fault.ErrTooLarge.
 func carry(f Frame) (Frame, error) {
 	written, err := f.Append(nil)
 	if err != nil {

@@ -18,6 +18,7 @@ func (c *coder) reply(r *space.Reply) {
 	integer(c, 8, &r.Subscription)
 }
 
+// info lists the fields of the description of a space.
 func (c *coder) info(i *space.Info) {
 	name(c, 1, &i.Name)
 	message(c, 2, &i.Options, (*coder).options)
@@ -25,6 +26,7 @@ func (c *coder) info(i *space.Info) {
 	c.count(4, &i.Held)
 }
 
+// event lists the fields of a change.
 func (c *coder) event(e *space.Event) {
 	name(c, 1, &e.Change)
 	name(c, 2, &e.Space)
@@ -40,7 +42,7 @@ func AppendReply(buf []byte, r space.Reply) []byte {
 	return c.out
 }
 
-// DecodeReply decodes the body of a reply.
+// DecodeReply decodes the body of a reply. Errors are those of the package comment.
 func DecodeReply(data []byte) (space.Reply, error) {
 	var r space.Reply
 	c := reader(data)

@@ -27,6 +27,7 @@ func (c *coder) request(r *space.Request) {
 	integer(c, 15, &r.Limit) // of verbs that older gates refuse
 }
 
+// options lists the fields of the options of a space.
 func (c *coder) options(o *space.Options) {
 	name(c, 1, &o.Kind)
 	integer(c, 2, &o.OrderBy)
@@ -46,7 +47,8 @@ func AppendRequest(buf []byte, r space.Request) ([]byte, error) {
 	return c.out, nil
 }
 
-// DecodeRequest decodes the body of a request.
+// DecodeRequest decodes the body of a request. A request that no engine would accept is
+// fault.ErrInvalid, as one that is malformed.
 func DecodeRequest(data []byte) (space.Request, error) {
 	var r space.Request
 	c := reader(data)

@@ -110,7 +110,8 @@ func entryRef(rest []byte) (int64, error) {
 	return ref, nil
 }
 
-// answerOp reads the rest of an answer's key. An error is fault.ErrCorrupt.
+// answerOp reads the rest of an answer's key: the session, and 8 bytes of its sequence number.
+// An error is fault.ErrCorrupt.
 func answerOp(rest []byte) (space.OpID, error) {
 	r := reader{data: rest}
 	op := space.OpID{Session: r.text()}

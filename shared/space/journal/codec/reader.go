@@ -14,6 +14,8 @@ type reader struct {
 	err   error
 }
 
+// fail ends the reader with fault.ErrCorrupt, unless it has an error. what names what could not be
+// read. No data are left then, so that each later read fails too and returns zero.
 func (r *reader) fail(what string) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w: %s", fault.ErrCorrupt, what)
@@ -21,6 +23,7 @@ func (r *reader) fail(what string) {
 	r.data = nil
 }
 
+// varint reads a signed number; 0 after an error.
 func (r *reader) varint() int64 {
 	n, size := binary.Varint(r.data)
 	if size <= 0 {
@@ -31,6 +34,7 @@ func (r *reader) varint() int64 {
 	return n
 }
 
+// uvarint reads a number that is not negative; 0 after an error.
 func (r *reader) uvarint() uint64 {
 	n, size := binary.Uvarint(r.data)
 	if size <= 0 {
@@ -43,7 +47,7 @@ func (r *reader) uvarint() uint64 {
 
 func (r *reader) text() string { return r.names.one(r.bytes()) }
 
-// bytes reads a length and as many bytes, which are those of data.
+// bytes reads a length and as many bytes, which share memory with data.
 func (r *reader) bytes() []byte {
 	n := r.uvarint()
 	if n > uint64(len(r.data)) {
@@ -66,6 +70,8 @@ func (r *reader) flags(known byte) byte {
 	return b
 }
 
+// boolean reads a byte that is 0 or 1, and reports whether it is 1. Another is an error, because
+// decoding and encoding again must yield the same bytes.
 func (r *reader) boolean() bool {
 	if len(r.data) == 0 || r.data[0] > 1 {
 		r.fail("neither yes nor no")

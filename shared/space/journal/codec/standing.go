@@ -13,7 +13,8 @@ type Step struct {
 	journal.Standing
 }
 
-// AppendStep appends the value of the StandingKey.
+// AppendStep appends the value of the StandingKey: the position before, the number of records,
+// the clock and the highest ref. DecodeStep reads it.
 func AppendStep(buf []byte, s Step) []byte {
 	buf = binary.AppendUvarint(buf, uint64(s.From))
 	buf = binary.AppendUvarint(buf, uint64(s.Position-s.From))
@@ -21,7 +22,8 @@ func AppendStep(buf []byte, s Step) []byte {
 	return binary.AppendVarint(buf, s.Ref)
 }
 
-// DecodeStep reads the value that AppendStep made. Another is fault.ErrCorrupt.
+// DecodeStep reads the value that AppendStep made. Another is fault.ErrCorrupt, also one whose
+// position overflows.
 func DecodeStep(value []byte) (Step, error) {
 	r := reader{data: value}
 	s := Step{From: journal.Position(r.uvarint())}

@@ -40,6 +40,8 @@ func AppendValue(buf []byte, f journal.Fact) []byte {
 	return buf
 }
 
+// appendEntry appends all of an entry but its ref, which is in the key. Flags tell whether a hold
+// and attributes follow. The tuple is last. The method entry of reader reads the same order.
 func appendEntry(buf []byte, e *journal.Entry) []byte {
 	buf = binary.AppendVarint(buf, e.Place)
 	buf = appendText(buf, e.Space)
@@ -77,6 +79,7 @@ const (
 	entryAttributes = 2
 )
 
+// appendOptions appends all options, in the order in which reader.options reads them.
 func appendOptions(buf []byte, o space.Options) []byte {
 	buf = appendText(buf, string(o.Kind))
 	buf = binary.AppendVarint(buf, int64(o.OrderBy))
@@ -89,6 +92,7 @@ func appendText(buf []byte, s string) []byte {
 	return append(binary.AppendUvarint(buf, uint64(len(s))), s...)
 }
 
+// appendBool appends one byte: 0 or 1.
 func appendBool(buf []byte, b bool) []byte {
 	if b {
 		return append(buf, 1)
@@ -175,6 +179,8 @@ func decode(kind byte, rest []byte, r *reader) (journal.Fact, error) {
 	return nil, fmt.Errorf("%w: no kind of fact begins with %q", fault.ErrCorrupt, kind)
 }
 
+// entry reads what appendEntry appended. Go evaluates the reads of a literal in their order. The
+// entry is valid only if r has no error then.
 func (r *reader) entry(ref int64) *journal.Entry {
 	e := &journal.Entry{
 		Ref: ref, Place: r.varint(), Space: r.text(), Deadline: time.Duration(r.varint()), Expiry: r.text(), Owner: r.text(),
@@ -192,12 +198,16 @@ func (r *reader) entry(ref int64) *journal.Entry {
 	return e
 }
 
+// historic reads what AppendValue appended of a history record. Keys and values are not kept in
+// names, because each is different.
 func (r *reader) historic(seq int64) *journal.Historic {
 	h := &journal.Historic{HistoryRecord: space.HistoryRecord{Seq: seq, Clock: time.Duration(r.varint())}}
 	h.Count, h.Bytes, h.Key, h.Value = r.varint(), r.varint(), string(r.bytes()), string(r.bytes())
 	return h
 }
 
+// attributes reads the attributes of an entry. The number of labels is checked before they are
+// read, so that a damaged one takes no memory.
 func (r *reader) attributes() *space.Attributes {
 	a := &space.Attributes{Fields: string(r.bytes())}
 	if n := r.uvarint(); n <= space.MaxLabels {
@@ -211,6 +221,7 @@ func (r *reader) attributes() *space.Attributes {
 	return a
 }
 
+// options reads what appendOptions appended.
 func (r *reader) options() space.Options {
 	return space.Options{
 		Kind: space.Kind(r.text()), OrderBy: int(r.varint()), Capacity: int(r.varint()),
@@ -218,7 +229,8 @@ func (r *reader) options() space.Options {
 	}
 }
 
-// answer reads the rest of the data as an answer (see AppendValue).
+// answer reads the rest of the data as an answer (see AppendValue). An error is
+// fault.ErrCorrupt.
 func (r *reader) answer(op space.OpID) (journal.Fact, error) {
 	a := &journal.Answer{Op: op, Nth: r.uvarint()}
 	if r.err == nil {

@@ -78,7 +78,7 @@ func commit(t require.TestingT, j journal.Journal, at journal.Position, facts ..
 	require.NoError(t, j.Commit(context.Background(), at, []journal.Record{{Facts: facts}}))
 }
 
-// twice calls check before and after the journal was opened again, and closes it.
+// twice calls check, closes the journal, opens it again, calls check once more, and closes it.
 func twice(t *testing.T, j journal.Journal, open func() journal.Journal, check func(journal.Journal)) {
 	t.Helper()
 	check(j)
@@ -100,6 +100,7 @@ func known(facts []journal.Fact) []journal.Fact {
 	return all
 }
 
+// testEmpty loads a new journal: it stands at zero and holds nothing.
 func testEmpty(t *testing.T, open func() journal.Journal) {
 	twice(t, open(), open, func(j journal.Journal) {
 		standing, facts := load(t, j)
@@ -108,6 +109,8 @@ func testEmpty(t *testing.T, open func() journal.Journal) {
 	})
 }
 
+// testNewest commits an entry, a newer one with its ref, and one that is gone then: the newer entry
+// and the newest token are loaded.
 func testNewest(t *testing.T, open func() journal.Journal) {
 	j := open()
 	first, second := &journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("a")}, &journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("b")}
@@ -119,6 +122,8 @@ func testNewest(t *testing.T, open func() journal.Journal) {
 	})
 }
 
+// testWhole commits one fact of each kind with all its fields set, also to values at the edge, and
+// loads equal ones.
 func testWhole(t *testing.T, open func() journal.Journal) {
 	facts := []journal.Fact{
 		&journal.Space{Name: "s", Options: space.Options{Kind: space.Ordered, OrderBy: 5, Capacity: 9, Overflow: space.DropOldest}},
@@ -141,6 +146,9 @@ func testWhole(t *testing.T, open func() journal.Journal) {
 	})
 }
 
+// testEnded ends sessions one by one whose ids begin like each other, and loads those that are left
+// with all their answers. Then it ends a session and answers it in the same record: the later fact
+// holds.
 func testEnded(t *testing.T, open func() journal.Journal) {
 	j := open()
 	ids := []string{"", "a", "aa", "a\x00", "\xff", "\xff\xff"}
@@ -167,6 +175,8 @@ func testEnded(t *testing.T, open func() journal.Journal) {
 	})
 }
 
+// testFenced commits at positions ahead of the journal and behind it: both are ErrFenced, and
+// nothing of them is loaded.
 func testFenced(t *testing.T, open func() journal.Journal) {
 	j := open()
 	require.ErrorIs(t, j.Commit(t.Context(), 1, make([]journal.Record, 1)), journal.ErrFenced)
@@ -179,6 +189,8 @@ func testFenced(t *testing.T, open func() journal.Journal) {
 	})
 }
 
+// testStanding commits three records at once: the position counts records, the clock is that of the
+// last one, and Ref is the highest of all refs and places, also of entries that are gone.
 func testStanding(t *testing.T, open func() journal.Journal) {
 	j := open()
 	require.NoError(t, j.Commit(t.Context(), 0, []journal.Record{
@@ -210,6 +222,8 @@ func testKey(t *testing.T, open func() journal.Journal) {
 	})
 }
 
+// testRestoreFails returns an error from restore, which Load returns. The journal can still be
+// loaded then.
 func testRestoreFails(t *testing.T, open func() journal.Journal) {
 	j, odd := open(), errors.New("odd")
 	commit(t, j, 0, journal.Token(1))
@@ -220,6 +234,7 @@ func testRestoreFails(t *testing.T, open func() journal.Journal) {
 	require.NoError(t, j.Close())
 }
 
+// testClosedTwice closes a journal twice; neither is an error.
 func testClosedTwice(t *testing.T, open func() journal.Journal) {
 	j := open()
 	require.NoError(t, j.Close())
@@ -237,6 +252,9 @@ func recorded(t require.TestingT, j journal.Journal, n int) {
 	commit(t, j, 0, facts...)
 }
 
+// testHistory records history, with two records of one key. Load does not restore it, but counts
+// its positions; it is read from the latest back, from a position on, and by key. A closed driver
+// on disk refuses to read it.
 func testHistory(t *testing.T, open func() journal.Journal) {
 	j := open()
 	recorded(t, j, 3)
@@ -265,6 +283,8 @@ func testHistory(t *testing.T, open func() journal.Journal) {
 	}
 }
 
+// testTrimmed trims 2,000 records by age, by number and by size, one after the other, until nothing
+// is removed: the latest 100 are left. Counts go on after a restart.
 func testTrimmed(t *testing.T, open func() journal.Journal) {
 	j := open()
 	recorded(t, j, 2000)

@@ -60,6 +60,8 @@ func testHistories(t *testing.T, newStore func(t testing.TB) (open func() journa
 	})
 }
 
+// compare requires that j stands where model stands, and holds the same facts and history. Facts
+// come in any order.
 func compare(r *rapid.T, model, j journal.Journal) {
 	want, expected := load(r, model)
 	got, found := load(r, j)
@@ -85,7 +87,8 @@ func history(t require.TestingT, j space.History, before int64) (all []space.His
 	return all
 }
 
-// texts makes facts comparable, in any order.
+// texts counts facts by their text, which makes them comparable in any order. What a pointer
+// refers to is part of the text, instead of the pointer.
 func texts(facts []journal.Fact) map[string]int {
 	all := map[string]int{}
 	for _, f := range known(facts) {
@@ -106,6 +109,7 @@ func texts(facts []journal.Fact) map[string]int {
 	return all
 }
 
+// drawRecord draws a record of up to 6 facts.
 func drawRecord(r *rapid.T) journal.Record {
 	return journal.Record{
 		Clock: time.Duration(rapid.Int64Min(0).Draw(r, "clock")),
@@ -145,6 +149,7 @@ func DrawFact(r *rapid.T) journal.Fact {
 	return drawEntry(r)
 }
 
+// drawEntry draws an entry with one of few refs, so that entries replace each other.
 func drawEntry(r *rapid.T) *journal.Entry {
 	text := rapid.StringN(0, 8, 16)
 	e := &journal.Entry{
@@ -166,6 +171,8 @@ func drawEntry(r *rapid.T) *journal.Entry {
 	return e
 }
 
+// drawOptions draws options, also ones that no engine accepts, because a journal does not check
+// them.
 func drawOptions(r *rapid.T) space.Options {
 	return space.Options{
 		Kind: rapid.SampledFrom(space.Kinds).Draw(r, "kind"), OrderBy: rapid.IntRange(0, 63).Draw(r, "order"),
@@ -173,6 +180,7 @@ func drawOptions(r *rapid.T) space.Options {
 	}
 }
 
+// drawReply draws a reply with a tuple, or one that found nothing.
 func drawReply(r *rapid.T) space.Reply {
 	reply := space.Reply{Found: rapid.Bool().Draw(r, "found"), Count: rapid.IntRange(0, 1<<30).Draw(r, "count")}
 	if reply.Found {
@@ -181,6 +189,7 @@ func drawReply(r *rapid.T) space.Reply {
 	return reply
 }
 
+// drawTuple draws one of a few tuples: empty, of most types, nested, large.
 func drawTuple(r *rapid.T) tuple.Tuple {
 	return rapid.SampledFrom([]tuple.Tuple{
 		tuple.New(), tuple.New("task", int64(7), 2.5), tuple.New(nil, true, []byte("blob"), tuple.New("nested")), tuple.New(string(make([]byte, 5000))),

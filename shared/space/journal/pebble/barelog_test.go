@@ -26,6 +26,8 @@ type bareLog struct {
 	seq     uint64
 }
 
+// newBareLog makes a file of zeros, which the benchmark overwrites, so that a sync writes no new
+// length.
 func newBareLog(t testing.TB, path string) *bareLog {
 	t.Helper()
 	f, err := os.Create(path)

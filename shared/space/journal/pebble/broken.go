@@ -12,7 +12,8 @@ import (
 // broken remembers the first failure of a journal. The zero broken has none.
 type broken struct{ first atomic.Pointer[error] }
 
-// mark breaks the journal because of cause. Only the first call counts.
+// mark breaks the journal because of cause: all further use returns journal.ErrBroken. Only the
+// first call counts.
 func (b *broken) mark(cause error) {
 	err := fmt.Errorf("%w: %w", journal.ErrBroken, cause)
 	b.first.CompareAndSwap(nil, &err)

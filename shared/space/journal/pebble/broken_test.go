@@ -53,6 +53,7 @@ type failing struct {
 	calls atomic.Int64
 }
 
+// Create wraps logs, whose operations may fail.
 func (d *failing) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := d.FS.Create(name, c)
 	if err != nil || !strings.HasSuffix(name, ".log") {
@@ -66,6 +67,8 @@ type failingFile struct {
 	disk *failing
 }
 
+// fails counts an operation, and returns an error if it is the one to fail and the disk is
+// armed.
 func (f *failingFile) fails(op string) error {
 	f.disk.calls.Add(1)
 	if f.disk.op == op && f.disk.armed.Load() {
@@ -74,6 +77,7 @@ func (f *failingFile) fails(op string) error {
 	return nil
 }
 
+// Write fails if the test has armed that.
 func (f *failingFile) Write(p []byte) (int, error) {
 	if err := f.fails("write"); err != nil {
 		return 0, err
@@ -81,6 +85,7 @@ func (f *failingFile) Write(p []byte) (int, error) {
 	return f.File.Write(p)
 }
 
+// Sync fails if the test has armed that.
 func (f *failingFile) Sync() error {
 	if err := f.fails("sync"); err != nil {
 		return err

@@ -24,6 +24,7 @@ type damage struct {
 // wholeFile is where damage is that has no offset.
 const wholeFile = -1
 
+// Error returns the file, the offset, if it is known, and the defect.
 func (d damage) Error() string {
 	where := d.file
 	if d.at >= 0 {
@@ -32,8 +33,8 @@ func (d damage) Error() string {
 	return where + ": " + d.what
 }
 
-// name adds the journal to an error and, if it is damaged, what can be done.
-func (c Config) name(err error) error {
+// nameJournal adds the journal to an error and, if it is damaged, what can be done.
+func (c Config) nameJournal(err error) error {
 	err = fmt.Errorf("journal %s: %w", c.Dir, err)
 	if errors.Is(err, fault.ErrCorrupt) {
 		return fmt.Errorf("%w; leasehold repair --data %s prints what can be kept; or restore a backup into an empty folder: leasehold restore BACKUP --data FOLDER", err, c.FS.PathDir(c.Dir))
@@ -52,7 +53,8 @@ type logFile struct {
 	scanned
 }
 
-// readLogs reads the logs in a folder in their order.
+// readLogs reads the logs in a folder in the order of their numbers, each whole, up to its first
+// damage, which is in scanned. The error is that a file cannot be read.
 func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -75,10 +77,11 @@ func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 	return logs, nil
 }
 
-// checkLogs checks that the logs go on from where the tables stand without a gap.
-// The first record may begin before that, but not behind it. It returns the position that
-// they lead to, and the log, if there is one, that ends in bytes that are not a record: that
-// is where the journal ends. An error is damage, and end and torn are zero then.
+// checkLogs checks that the records of the logs, which are in order, go on from where the tables
+// stand without a gap. The first record may begin before that, but not behind it, because the
+// tables have what older logs had. It returns the position that they lead to, and the log, if
+// there is one, that ends in bytes that are not a record: that is where the journal ends, so no
+// record may follow. An error is damage, and end and torn are zero then.
 func checkLogs(logs []*logFile, tables journal.Position) (end journal.Position, torn *logFile, err error) {
 	at, first := tables, true
 	for _, l := range logs {

@@ -6,10 +6,18 @@ import (
 	"fmt"
 )
 
-// choose merges the tables that hold. These are the ones that the manifest lists, if it
-// can be read and all are there; else all that no readable part of the manifest removes. A
-// table that must hold and cannot be read is an error, because the changes in it may be of
-// any tuple.
+// choose merges the tables that hold, for a repair. These are the ones that the manifest lists,
+// if it can be read and all are there; else all that no readable part of the manifest removes.
+// In this order:
+//
+//   - A listed table that cannot be read is an error, because the changes in it may be of any
+//     tuple.
+//   - The listed tables are enough if they leave no gap between the records.
+//   - They are used too if all tables together would lose as many records. But a list that is
+//     older than the tables is not used.
+//   - A listed table that is missing is an error, unless newer tables have its records.
+//   - Without a whole manifest, a table that cannot be read and may be needed is an error.
+//   - All tables together must not bring back tuples that were taken (refuse).
 func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (salvaged, error)) (salvaged, error) {
 	listed, missing, err := m.listedTables(tables)
 	if err != nil {
@@ -73,6 +81,7 @@ type possibleTables struct {
 	begun      error        // those that have no bytes: they were begun, or all was cut off
 }
 
+// possibleTables sorts the tables that the manifest does not remove by whether they can be read.
 func (m manifest) possibleTables(tables map[uint64]*tableFile) (p possibleTables) {
 	for _, num := range sortedKeys(tables) {
 		t := tables[num]

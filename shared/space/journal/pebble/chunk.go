@@ -38,6 +38,7 @@ type log struct {
 	full byte   // logFull or manifestFull
 }
 
+// head returns the size of the head of a chunk; in a log it also has the number of the log.
 func (l log) head() int {
 	if l.full == manifestFull {
 		return manifestHead
@@ -45,7 +46,8 @@ func (l log) head() int {
 	return logHead
 }
 
-// chunkAt returns the chunk that begins at an offset, if there is one.
+// chunkAt returns the chunk that begins at an offset, and whether there is one: it fits into its
+// block, and its type, the number of its log and its checksum are right.
 func (l log) chunkAt(at int) (chunk, bool) {
 	end := min(len(l.data), at-at%blockSize+blockSize)
 	head := l.data[at:end]
@@ -70,7 +72,8 @@ func (l log) chunkAt(at int) (chunk, bool) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is the one of the store: a rotated CRC-32C.
+// checksum is the one of the store: a CRC-32C, rotated and shifted by a constant as in LevelDB,
+// so that the checksum of data with checksums in it is not 0.
 func checksum(data []byte) uint32 {
 	c := crc32.Checksum(data, castagnoli)
 	return (c>>15 | c<<17) + 0xa282ead8
@@ -83,8 +86,8 @@ func (l log) padding(at int) (next int, ok bool) {
 	return next, next-at < l.head() && zero(l.data[at:next])
 }
 
-// trailerAt reports whether the log was closed in order at an offset: the store
-// writes the head of an empty chunk there, with the number of the next log.
+// trailerAt reports whether the log was closed in order at an offset: the store writes the head
+// of an empty chunk there, with the number of the next log, and only zeros follow.
 func (l log) trailerAt(at int) bool {
 	rest := l.data[at:]
 	return l.full == logFull && len(rest) >= logHead && zero(rest[:6]) && rest[6] == logFull &&
@@ -105,6 +108,7 @@ func (l log) recordBehind(at int) (int, bool) {
 	return 0, false
 }
 
+// zero reports whether all bytes are 0.
 func zero(b []byte) bool {
 	for _, x := range b {
 		if x != 0 {
@@ -114,7 +118,8 @@ func zero(b []byte) bool {
 	return true
 }
 
-// other returns the number of the log that l is a copy of; 0 is none.
+// other returns the number of the log that l is a copy of, by its first chunk; 0 if it has its
+// own number or none.
 func (l log) other() uint32 {
 	if len(l.data) < logHead {
 		return 0

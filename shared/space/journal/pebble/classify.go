@@ -13,7 +13,8 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// classify gives an error of the store or the system its kind.
+// classify gives an error of the store or the system its kind: fault.ErrCorrupt,
+// fault.ErrPermission or fault.ErrFolder. Others, and nil, are returned as they are.
 func classify(err error) error {
 	switch {
 	case err == nil, errors.Is(err, fault.ErrCorrupt):

@@ -10,8 +10,10 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// Commit implements journal.Journal: it returns once everything is synced. It
-// ignores ctx, because the outcome of a sync that was given up is unknown.
+// Commit implements journal.Journal: it returns once everything is synced. It ignores ctx,
+// because the outcome of a sync that was given up is unknown. ErrFenced and ErrFull mean that
+// nothing was written. Any other error, also one of another goroutine meanwhile, breaks the
+// journal.
 func (j *Journal) Commit(_ context.Context, expected journal.Position, records []journal.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -42,8 +44,9 @@ func (j *Journal) Commit(_ context.Context, expected journal.Position, records [
 	return batch.Close()
 }
 
-// fill writes what the records establish into a batch, which begins with where
-// it leads, and returns that. It changes newestHistory. The caller holds mu.
+// fill writes what the records establish into a batch. The batch begins with the position before
+// and after it, and fill returns where the journal stands after it. It changes newestHistory.
+// The caller holds mu. An error is that of the store; the batch must not be applied then.
 func (j *Journal) fill(b *lsm.Batch, records []journal.Record) (journal.Standing, error) {
 	next := j.standing
 	next.Position += journal.Position(len(records))
@@ -73,7 +76,9 @@ func (j *Journal) fill(b *lsm.Batch, records []journal.Record) (journal.Standing
 	return next, nil
 }
 
-// write adds to a batch that one fact holds.
+// write adds to a batch that one fact holds: the newest value of its key, or that the key is
+// gone. The caller holds mu, which guards buf; the batch copies it. An error is that of the
+// store.
 func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
 	buf := j.buf[:0]
 	defer func() { j.buf = buf[:0] }()
@@ -88,7 +93,7 @@ func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
 		buf = codec.AppendAnswerKey(buf, opOf(f))
 		return b.Delete(buf, nil)
 	case journal.Ended:
-		return j.end(b, string(f))
+		return j.endSession(b, string(f))
 	case *journal.Historic:
 		return j.writeHistory(b, f)
 	}
@@ -98,8 +103,9 @@ func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
 	return b.Set(buf[:key], buf[key:], nil)
 }
 
-// end adds to a batch that a session is gone, with all answers to it.
-func (j *Journal) end(b *lsm.Batch, session string) error {
+// endSession adds to a batch that a session is gone, with all answers to it, whose keys have one
+// prefix.
+func (j *Journal) endSession(b *lsm.Batch, session string) error {
 	if err := b.Delete(codec.AppendSessionKey(nil, session), nil); err != nil {
 		return err
 	}
@@ -107,8 +113,9 @@ func (j *Journal) end(b *lsm.Batch, session string) error {
 	return b.DeleteRange(first, after(first), nil)
 }
 
-// after returns the first key that is behind all that begin with prefix, which
-// holds a byte below 255.
+// after returns the first key that is behind all that begin with prefix: the prefix without the
+// bytes of 255 at its end, and its last byte raised. prefix must hold a byte below 255, as each
+// does that begins with the kind of a fact.
 func after(prefix []byte) []byte {
 	next := append([]byte{}, prefix...)
 	for i := len(next) - 1; ; i-- {

@@ -169,6 +169,8 @@ var agedByRound = map[int]struct {
 	history history
 }{}
 
+// sharedAged returns the folder of a round, which it makes once, because making one takes long.
+// Odd rounds have a large disk.
 func sharedAged(t *testing.T, round int, r *rand.Rand) ([]moment, history) {
 	kept, ok := agedByRound[round]
 	if !ok {
@@ -178,6 +180,7 @@ func sharedAged(t *testing.T, round int, r *rand.Rand) ([]moment, history) {
 	return kept.moments, kept.history
 }
 
+// kindOfFile returns the kind of the damaged files, for the statistics of the test.
 func kindOfFile(files []string) string {
 	kinds := map[string]bool{}
 	for _, name := range files {
@@ -194,6 +197,8 @@ func kindOfFile(files []string) string {
 	return strings.Join(slices.Sorted(maps.Keys(kinds)), " ")
 }
 
+// checkCorrupted opens a damaged journal, which must refuse it or have lost only its last
+// records, and repairs it. It returns what happened, in words.
 func checkCorrupted(t *testing.T, f folder, h history, end journal.Position, files []string, msg string) string {
 	t.Helper()
 	var logged bytes.Buffer

@@ -214,6 +214,7 @@ type noTables struct {
 	fit atomic.Bool
 }
 
+// Create refuses tables as a full disk does, until they fit.
 func (n *noTables) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if strings.HasSuffix(name, ".sst") && !n.fit.Load() {
 		return nil, syscall.ENOSPC

@@ -34,12 +34,15 @@ type disk struct {
 // compaction is the store's name for writing tables that replace others.
 const compaction = "pebble-compaction"
 
+// Create makes a file and wraps it (opened). It notes a new log, so that a reader knows where
+// its records end, and a table that is made of others, which needs free space. Errors are those
+// of opened.
 func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := d.opened(name)(d.FS.Create(name, c))
 	if f, ok := f.(*file); ok {
 		f.rewritten = c == compaction
 		if f.kind == ofLog {
-			f.written = d.growing.begin(name)
+			f.written = d.growing.add(name)
 		}
 	}
 	return f, err
@@ -63,8 +66,9 @@ func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.Op
 // would be damaged with it.
 func (d disk) Link(string, string) error { return errors.ErrUnsupported }
 
-// Remove removes a file that the store no longer needs. beforeRemoval comes first, so
-// that a crash between the two leaves a log too many and never one too few.
+// Remove removes a file that the store no longer needs. beforeRemoval comes first, so that a
+// crash between the two leaves a log too many and never one too few; its error is returned, and
+// the file stays.
 func (d disk) Remove(name string) error {
 	if log := d.PathBase(name); isLog(log) {
 		if err := d.beforeRemoval(log); err != nil {
@@ -74,7 +78,7 @@ func (d disk) Remove(name string) error {
 	failpoint.Reached("remove.before", kindOf(name))
 	err := d.FS.Remove(name)
 	failpoint.Reached("remove.after", kindOf(name))
-	d.growing.end(name)
+	d.growing.remove(name)
 	return err
 }
 
@@ -84,7 +88,8 @@ func (d disk) Unwrap() vfs.FS { return d.FS }
 
 // opened returns a function for the results of the call that opened name: it wraps a file of
 // the journal, and passes on one of a copy. After the journal broke it closes the file and
-// returns why; for a table it then does not return while the store is being opened.
+// returns why; for a table it does not return while the store is being opened, because the store
+// would try again for ever.
 func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 	return func(f vfs.File, err error) (vfs.File, error) {
 		if broken := d.broken.err(); broken != nil {
@@ -92,7 +97,7 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 				_ = f.Close()
 			}
 			if kindOf(name) == ofTable {
-				d.opening.hold()
+				d.opening.block()
 			}
 			return nil, broken
 		}
@@ -101,7 +106,7 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 		}
 		kind := kindOf(name)
 		if kind == ofTable && err != nil {
-			d.noTable(err)
+			d.tableFailed(err)
 		}
 		if err != nil {
 			return nil, err
@@ -110,9 +115,9 @@ func (d disk) opened(name string) func(vfs.File, error) (vfs.File, error) {
 	}
 }
 
-// noTable is called when a table could not be made, or did not fit. While the store is being
+// tableFailed is called when a table could not be made, or did not fit. While the store is being
 // opened that breaks the journal; later the store tries again after the pause.
-func (d disk) noTable(err error) {
+func (d disk) tableFailed(err error) {
 	if why := d.opening.failed(err); why != nil {
 		d.broken.mark(why)
 	}
@@ -135,8 +140,10 @@ type file struct {
 // of a log finds its end without the length.
 var zeros [256 << 10]byte
 
-// fill writes zeros, at most a memtable of them, if fewer than size bytes of zeros are left.
-func (f *file) fill(size int) error {
+// writeZeros writes zeros ahead of a log's records, at most a memtable of them, if fewer than
+// size bytes of zeros are left. Only the writer of the log calls it. The error is that of the
+// write, and the caller breaks the journal.
+func (f *file) writeZeros(size int) error {
 	written := f.written.Load()
 	if written+int64(size) <= f.filled {
 		return nil
@@ -155,6 +162,7 @@ const (
 	ofIndex = "index"
 )
 
+// kindOf returns the kind of a file by its name; all but logs and tables count as the index.
 func kindOf(name string) string {
 	switch {
 	case isTable(name):
@@ -165,6 +173,9 @@ func kindOf(name string) string {
 	return ofIndex
 }
 
+// Write writes p, and zeros ahead of it if the file is a log. If the journal is broken it returns
+// why and writes nothing. A rewritten table is refused as if the disk were full if it would take
+// the space that the logs need. An error breaks the journal (failed).
 func (f *file) Write(p []byte) (int, error) {
 	if err := f.disk.broken.err(); err != nil {
 		return 0, err
@@ -173,7 +184,7 @@ func (f *file) Write(p []byte) (int, error) {
 		return 0, f.failed("write", syscall.ENOSPC)
 	}
 	if f.kind == ofLog {
-		if err := f.fill(len(p)); err != nil {
+		if err := f.writeZeros(len(p)); err != nil {
 			return 0, f.failed("write", err)
 		}
 	}
@@ -184,6 +195,8 @@ func (f *file) Write(p []byte) (int, error) {
 	return n, f.failed("write", err)
 }
 
+// WriteAt writes p at an offset. If the journal is broken it returns why and writes nothing; an
+// error breaks the journal (failed).
 func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	if err := f.disk.broken.err(); err != nil {
 		return 0, err
@@ -212,10 +225,11 @@ func (f *file) sync(sync func() error) error {
 }
 
 // failed returns err, which may be nil, of an operation, and breaks the journal if it is an
-// error. A table that did not fit is noTable's, because the store writes it again.
+// error. A table that did not fit does not break it then, because the store writes it again
+// (tableFailed).
 func (f *file) failed(op string, err error) error {
 	if f.kind == ofTable && isDiskFull(err) {
-		f.disk.noTable(err)
+		f.disk.tableFailed(err)
 		return err
 	}
 	if err == nil {

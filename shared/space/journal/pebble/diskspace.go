@@ -56,7 +56,9 @@ type diskSpace struct {
 	low atomic.Bool // records that grow the journal are refused
 }
 
-// newDiskSpace reads the state of the disk for the first time, and makes the reserve.
+// newDiskSpace reads the state of the disk for the first time, and makes the reserve. A disk
+// smaller than smallestDisk is fault.ErrFolder. A file system that does not know its size has no
+// limits.
 func newDiskSpace(c Config, b *broken) (*diskSpace, error) {
 	s := &diskSpace{Config: c, broken: b, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
 	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {
@@ -86,7 +88,8 @@ func (s *diskSpace) full() bool {
 	return s.low.Load()
 }
 
-// countTables notes the size of the tables in use, and of those that are spare.
+// countTables notes the size of the tables in use, and of those that are spare, which will be
+// free soon. Before the store is open all count as in use.
 func (s *diskSpace) countTables() {
 	total := uint64(0)
 	names, _ := s.FS.List(s.Dir) // a folder that cannot be read is found elsewhere
@@ -106,9 +109,10 @@ func (s *diskSpace) countTables() {
 	s.spare.Store(total - used)
 }
 
-// fits reports whether size bytes more can be written to the log, if need be after the
-// reserve was removed. It asks the disk each time, so that many commits between two calls of
-// full do not go past the low-water mark.
+// fits reports whether size bytes more can be written to the log, if need be after the reserve
+// was removed: twice the size, because a table is made of the log, and the space for logWater.
+// It asks the disk each time, so that many commits between two calls of full do not go past the
+// low-water mark.
 func (s *diskSpace) fits(size int) bool {
 	s.full()
 	s.updateLow()
@@ -184,7 +188,7 @@ func (s *diskSpace) refuseGrowth() {
 // Full implements journal.FullReporter: it asks the disk at most ten times a second.
 func (j *Journal) Full() bool { return j.space.full() }
 
-// size is a number of bytes for people.
+// size returns a number of bytes as text for people, in KiB or MiB.
 func size(bytes uint64) string {
 	if bytes >= 1<<20 {
 		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))

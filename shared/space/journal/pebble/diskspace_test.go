@@ -18,6 +18,7 @@ import (
 
 const mib = 1 << 20
 
+// small opens a journal on a disk of total bytes with so many free.
 func small(t *testing.T, total, free uint64) (*smallDisk, *pebble.Journal) {
 	t.Helper()
 	d := &smallDisk{FS: vfs.NewMem()}
@@ -98,6 +99,7 @@ type cappedDisk struct {
 	stopped atomic.Bool
 }
 
+// Remove makes the disk have space again when the reserve is removed.
 func (d *cappedDisk) Remove(name string) error {
 	if strings.HasSuffix(name, "RESERVE") {
 		d.stopped.Store(false)
@@ -105,6 +107,7 @@ func (d *cappedDisk) Remove(name string) error {
 	return d.FS.Remove(name)
 }
 
+// Create fails while the disk is full, and wraps the file otherwise.
 func (d *cappedDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if d.stopped.Load() {
 		return nil, syscall.ENOSPC
@@ -121,6 +124,7 @@ type cappedFile struct {
 	disk *cappedDisk
 }
 
+// Write fails while the disk is full.
 func (f *cappedFile) Write(p []byte) (int, error) {
 	if f.disk.stopped.Load() {
 		return 0, syscall.ENOSPC

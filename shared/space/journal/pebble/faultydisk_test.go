@@ -23,6 +23,7 @@ type faultyDisk struct {
 	op string
 }
 
+// fails returns an error if op is the operation that fails.
 func (d *faultyDisk) fails(op string) error {
 	if op == d.op {
 		return syscall.EIO
@@ -30,6 +31,7 @@ func (d *faultyDisk) fails(op string) error {
 	return nil
 }
 
+// Create and the methods below fail if the test has chosen them.
 func (d *faultyDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := d.fails("create"); err != nil {
 		return nil, err
@@ -45,6 +47,7 @@ func (d *faultyDisk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error)
 	return d.FS.Open(name, opts...)
 }
 
+// OpenDir returns a folder whose sync is another operation than that of a file.
 func (d *faultyDisk) OpenDir(name string) (vfs.File, error) {
 	if err := d.fails("opendir"); err != nil {
 		return nil, err
@@ -108,6 +111,7 @@ func (f *faultyFile) Sync() error {
 	return f.File.Sync()
 }
 
+// Close closes the file in any case; the close of a folder never fails.
 func (f *faultyFile) Close() error {
 	err := f.File.Close()
 	if f.sync == "sync" {
@@ -127,6 +131,7 @@ func newFaultyDisk(t *testing.T) *faultyDisk {
 	return d
 }
 
+// content returns what a file holds, whatever operation fails.
 func content(t *testing.T, d *faultyDisk, name string) string {
 	t.Helper()
 	data, err := readFile(d.FS, name)
@@ -214,6 +219,7 @@ func TestTheRemovedNoteOfTheNewestLogStaysRemovedAfterALossOfPower(t *testing.T)
 	require.ErrorIs(t, err, os.ErrNotExist, "the next start would report the log as missing, which is removed next")
 }
 
+// lastLog returns the path of the log with the highest number.
 func lastLog(t *testing.T, d *faultyDisk) (last string) {
 	t.Helper()
 	names, err := d.FS.List("journal")

@@ -33,8 +33,8 @@ var migrations = map[int]Migration{
 	2: func(vfs.FS, string) error { return nil }, // and so is what version 2 wrote
 }
 
-// checkFormat marks a new journal, refuses one of a newer format, and migrates
-// an older one after a copy of it was made beside it.
+// checkFormat marks a new journal, refuses one of a newer format with fault.ErrInvalid, and
+// migrates an older one after a copy of it was made beside it.
 func (j *Journal) checkFormat() error {
 	have, err := j.readFormat()
 	switch {
@@ -46,8 +46,9 @@ func (j *Journal) checkFormat() error {
 	return j.migrate(have)
 }
 
-// readFormat returns the number of the journal's format, noFormat for a new journal. It refuses a
-// newer format.
+// readFormat returns the number of the journal's format, noFormat for a new journal. A newer
+// format is fault.ErrInvalid; a file that is damaged, or missing although there is a journal, is
+// fault.ErrCorrupt.
 func (j *Journal) readFormat() (have int, err error) {
 	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, formatFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +68,8 @@ func (j *Journal) readFormat() (have int, err error) {
 	return have, nil
 }
 
-// requireUnmarked refuses a journal without a format that is not new.
+// requireUnmarked refuses a journal without a format that is not new, because it has files of
+// the store, with fault.ErrCorrupt.
 func (j *Journal) requireUnmarked() error {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
@@ -87,7 +89,9 @@ func (j *Journal) writeFormat(n int) error {
 
 func formatText(n int) []byte { return fmt.Appendf(nil, "%s%d\n", formatPrefix, n) }
 
-// migrate goes from one format to the next until it is today's.
+// migrate goes from one format to the next until it is today's, after a copy was made. Each
+// format that is reached is written down, so that a migration that was interrupted goes on from
+// there. A format from which no step leads is fault.ErrInvalid.
 func (j *Journal) migrate(have int) error {
 	if have == Format {
 		return nil

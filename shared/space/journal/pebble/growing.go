@@ -16,8 +16,8 @@ type growing struct {
 	written map[string]*atomic.Int64 // bytes of records, by path
 }
 
-// begin notes a new log; its writer counts in the returned number.
-func (g *growing) begin(path string) *atomic.Int64 {
+// add notes a new log; its writer counts its bytes of records in the returned number.
+func (g *growing) add(path string) *atomic.Int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.written == nil {
@@ -28,8 +28,8 @@ func (g *growing) begin(path string) *atomic.Int64 {
 	return n
 }
 
-// end forgets a log that is removed.
-func (g *growing) end(path string) {
+// remove forgets a log that is removed.
+func (g *growing) remove(path string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.written, path)
@@ -52,6 +52,8 @@ type prefix struct {
 	left int64
 }
 
+// Read returns io.EOF at the end of the prefix, also if the file goes on; other errors are those
+// of the file.
 func (p *prefix) Read(b []byte) (int, error) {
 	if p.left == 0 {
 		return 0, io.EOF

@@ -14,6 +14,7 @@ import (
 
 // writeHistory adds to a batch a record of the history and its index key. It counts the record
 // in newestHistory, which the caller restores if the batch is not applied; the caller holds mu.
+// An error is that of the store.
 func (j *Journal) writeHistory(b *lsm.Batch, f *journal.Historic) error {
 	h := *f
 	h.Count, h.Bytes = j.newestHistory.Count+1, j.newestHistory.Bytes+h.Size()
@@ -41,8 +42,9 @@ const (
 )
 
 // walkHistory calls visit with the records from the key from on and before the key to, the
-// oldest first if ascending is set, else the newest first, until visit returns false. visit
-// may keep a record. Only records are between the keys of codec.HistoryKeys.
+// oldest first if ascending is set, else the newest first, until visit returns false. visit may
+// keep a record. Only records are between the keys of codec.HistoryKeys. A damaged record is
+// fault.ErrCorrupt. The caller is in whileOpen, or opens the journal.
 func (j *Journal) walkHistory(from, to []byte, ascending bool, visit func(*journal.Historic) bool) (err error) {
 	it, err := j.db.NewIter(&lsm.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {
@@ -69,24 +71,27 @@ func (j *Journal) walkHistory(from, to []byte, ascending bool, visit func(*journ
 	return nil
 }
 
-// read calls f while the journal is open, and Close waits for it. If the journal cannot be used,
-// it returns why and does not call f.
-func (j *Journal) read(f func() error) error {
+// whileOpen calls f while the journal is open, and Close waits for it. If the journal cannot be
+// used, it returns why and does not call f. The caller does not hold mu. An error of f is
+// returned with the name of the journal.
+func (j *Journal) whileOpen(f func() error) error {
 	j.reading.RLock()
 	defer j.reading.RUnlock()
 	if _, err := j.stand(); err != nil {
 		return err
 	}
 	if err := f(); err != nil {
-		return j.name(err)
+		return j.nameJournal(err)
 	}
 	return nil
 }
 
-// LatestHistory implements space.History.
+// LatestHistory implements space.History. The last index key of a key has the position of its
+// latest record, and the record itself is read by that. It reports false if there is none, or if
+// it was removed in between. Errors are those of walkHistory and whileOpen.
 func (j *Journal) LatestHistory(_ context.Context, key string) (found space.HistoryRecord, ok bool, err error) {
 	prefix := codec.AppendHistoryIndexKeys(nil, key)
-	err = j.read(func() (err error) {
+	err = j.whileOpen(func() (err error) {
 		it, err := j.db.NewIter(&lsm.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
 		if err != nil {
 			return classify(err)
@@ -104,13 +109,13 @@ func (j *Journal) LatestHistory(_ context.Context, key string) (found space.Hist
 	return found, ok, err
 }
 
-// HistoryBefore implements space.History.
+// HistoryBefore implements space.History. If ctx ends first, the error is that of ctx.
 func (j *Journal) HistoryBefore(ctx context.Context, seq int64, visit func(space.HistoryRecord) bool) error {
 	first, behind := codec.HistoryKeys()
 	if seq > 0 {
 		behind = codec.AppendHistoryKey(nil, seq)
 	}
-	return j.read(func() error {
+	return j.whileOpen(func() error {
 		err := j.walkHistory(first, behind, newestFirst, func(h *journal.Historic) bool {
 			return ctx.Err() == nil && visit(h.HistoryRecord)
 		})
@@ -118,10 +123,11 @@ func (j *Journal) HistoryBefore(ctx context.Context, seq int64, visit func(space
 	})
 }
 
-// TrimHistory implements journal.HistoryTrimmer. The removal is not synced: if it is lost,
-// the next call repeats it.
+// TrimHistory implements journal.HistoryTrimmer. It reads the oldest records until one is to be
+// kept, and removes those before it. The removal is not synced: if it is lost, the next call
+// repeats it.
 func (j *Journal) TrimHistory(_ context.Context, before time.Duration, l space.HistoryLimits) (removed int, err error) {
-	err = j.read(func() error {
+	err = j.whileOpen(func() error {
 		j.mu.Lock()
 		newest := j.newestHistory
 		j.mu.Unlock()
@@ -139,7 +145,9 @@ func (j *Journal) TrimHistory(_ context.Context, before time.Duration, l space.H
 	return removed, err
 }
 
-// removeHistory removes the oldest records.
+// removeHistory removes the oldest records, which must be all up to the last of them, and their
+// index keys. The batch begins with the position, as each does (fill), but does not move it. An
+// error breaks the journal.
 func (j *Journal) removeHistory(oldest []*journal.Historic) error {
 	if len(oldest) == 0 {
 		return nil

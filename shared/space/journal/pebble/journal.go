@@ -40,7 +40,8 @@ type Journal struct {
 	reading sync.RWMutex
 }
 
-// Load implements journal.Journal.
+// Load implements journal.Journal. It reads all keys before those of the history, and holds mu
+// meanwhile, so that no commit comes in between.
 func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (journal.Standing, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -52,20 +53,20 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 	if err != nil {
 		return journal.Standing{}, classify(err)
 	}
-	err = each(ctx, it, restore)
-	_ = it.Close() // it repeats the error of each
+	err = restoreAll(ctx, it, restore)
+	_ = it.Close() // it repeats the error of restoreAll
 	if broken := j.broken.err(); broken != nil {
 		err = broken
 	}
 	if err != nil {
-		return journal.Standing{}, j.name(err)
+		return journal.Standing{}, j.nameJournal(err)
 	}
 	return j.standing, nil
 }
 
-// each passes every fact of it to restore, until restore fails or ctx ends, and returns that
-// error.
-func each(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) error) error {
+// restoreAll passes every fact of it to restore, until restore fails or ctx ends, and returns that
+// error. What is not a fact is fault.ErrCorrupt, and so is a damaged table.
+func restoreAll(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) error) error {
 	names := codec.Names{}
 	for ok := it.First(); ok; ok = it.Next() {
 		if err := ctx.Err(); err != nil {
@@ -86,7 +87,8 @@ func each(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) erro
 	return classify(it.Error())
 }
 
-// usable returns why the journal cannot be used; nil if it can. The caller holds mu.
+// usable returns why the journal cannot be used: journal.ErrBroken or fault.ErrClosed; nil if it
+// can. The caller holds mu.
 func (j *Journal) usable() error {
 	if err := j.broken.err(); err != nil {
 		return err
@@ -97,16 +99,17 @@ func (j *Journal) usable() error {
 	return nil
 }
 
-// stand returns where the journal stands, and why it cannot be used; nil if it can.
+// stand returns at which position the journal is, and why it cannot be used; nil if it can. The
+// caller does not hold mu.
 func (j *Journal) stand() (journal.Position, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.standing.Position, j.usable()
 }
 
-// shut ends all use, once calls under way have ended, and reports whether it was the
+// markClosed ends all use, once calls that hold mu have ended, and reports whether it was the
 // first call.
-func (j *Journal) shut() bool {
+func (j *Journal) markClosed() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	first := !j.closed
@@ -114,10 +117,11 @@ func (j *Journal) shut() bool {
 	return first
 }
 
-// Close implements journal.Journal. Of a broken one the error is the one that
-// broke it, and nothing more is written.
+// Close implements journal.Journal. It ends the sweeper, waits for readers of the history,
+// closes the store, and then writes the stamp of a closed journal. Of a broken one the error is
+// the one that broke it, and nothing more is written. Another call does nothing.
 func (j *Journal) Close() error {
-	if !j.shut() {
+	if !j.markClosed() {
 		return nil
 	}
 	j.sweeper.stop()

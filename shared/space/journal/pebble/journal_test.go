@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
+// open opens a journal that the test closes.
 func open(t testing.TB, c pebble.Config) *pebble.Journal {
 	t.Helper()
 	if c.Log == nil {

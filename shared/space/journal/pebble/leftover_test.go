@@ -25,6 +25,7 @@ type removals struct {
 	tables folder
 }
 
+// Remove keeps the content of each table that it removes, so that the test can put it back.
 func (k *removals) Remove(name string) error {
 	if strings.HasSuffix(name, ".sst") {
 		f, err := k.Open(name)

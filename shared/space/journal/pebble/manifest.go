@@ -23,8 +23,11 @@ type manifest struct {
 	early map[uint64]bool        // live tables that a damaged record behind may remove
 }
 
-// readManifest reads the manifest that the store's marker names or, if it names none that
-// is there, the newest.
+// readManifest reads the manifest that the store's marker names or, if it names none that is
+// there, the newest. Without any, the manifest has no name and is not whole. It applies all
+// records that can be read, also those behind damage: whole is false then, and early has the
+// live tables that were added before the damage, because a damaged record may have removed them.
+// The error is that a file cannot be read.
 func (j *Journal) readManifest() (manifest, error) {
 	m := manifest{live: map[uint64]listedTable{}, gone: map[uint64]bool{}, early: map[uint64]bool{}}
 	names, err := j.FS.List(j.Dir)
@@ -107,6 +110,8 @@ func (m manifest) replaced(tables []*tableFile) (old, by *tableFile) {
 	return nil, nil
 }
 
+// lists reports whether the manifest lists a table as in use, and it is the one under that
+// number.
 func (m manifest) lists(t *tableFile) bool { return m.live[t.num] == t.listed }
 
 // The tags of a manifest's record that the store writes for a format without range keys,
@@ -132,6 +137,7 @@ type edit struct {
 	err     error
 }
 
+// number reads a number; at the end of the data, or after an error, it sets err and returns 0.
 func (e *edit) number() uint64 {
 	n, size := binary.Uvarint(e.data)
 	if size <= 0 {
@@ -142,6 +148,7 @@ func (e *edit) number() uint64 {
 	return n
 }
 
+// skipText reads a length and as many bytes; with too few bytes it sets err.
 func (e *edit) skipText() {
 	if n := e.number(); n <= uint64(len(e.data)) {
 		e.data = e.data[n:]
@@ -150,8 +157,8 @@ func (e *edit) skipText() {
 	}
 }
 
-// read reads the whole record. If err is set, only the tables before the unknown part are
-// known.
+// read reads the whole record into added and deleted. The error is set for a tag or a field of a
+// table that is unknown and may not be ignored; then only the tables before it are known.
 func (e *edit) read() {
 	e.added, e.deleted = map[uint64]listedTable{}, map[uint64]bool{}
 	for len(e.data) > 0 && e.err == nil {

@@ -11,9 +11,9 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// SetMark writes the mark that keeps the journal and a database together, with the
-// position of now. It is durable when SetMark returns nil. fault.ErrOverloaded means that
-// the disk is full: the older mark stays.
+// SetMark writes the mark that keeps the journal and a database together, with the position of
+// now. It is durable when SetMark returns nil. fault.ErrOverloaded means that the disk is full:
+// the older mark stays. A journal that is broken or closed is not marked.
 func (j *Journal) SetMark(_ context.Context, m pairing.Mark) error {
 	j.stampMu.Lock()
 	defer j.stampMu.Unlock()
@@ -44,7 +44,7 @@ func FindMark(c Config) (pairing.Found, error) {
 		return pairing.Found{State: pairing.Missing}, nil
 	}
 	if err != nil {
-		return pairing.Found{}, c.name(classify(err))
+		return pairing.Found{}, c.nameJournal(classify(err))
 	}
 	found := pairing.Found{State: pairing.Empty}
 	for _, name := range names {
@@ -57,14 +57,14 @@ func FindMark(c Config) (pairing.Found, error) {
 	}
 	s, err := readStamp(c.FS, dir)
 	if err != nil {
-		return found, c.name(classify(err))
+		return found, c.nameJournal(classify(err))
 	}
 	found.Mark = s.mark
 	return found, nil
 }
 
-// listJournal lists the folder of a journal or, if a repair was interrupted, the one that
-// the next start gives its name.
+// listJournal lists the folder of a journal or, if a repair was interrupted, the one that the
+// next start gives its name. If neither is there, the error is fs.ErrNotExist.
 func (c Config) listJournal() (dir string, names []string, err error) {
 	if _, err = c.FS.Stat(c.Dir); errors.Is(err, fs.ErrNotExist) {
 		if names, err := c.FS.List(c.Dir + repairedEnd); err == nil {
@@ -78,7 +78,8 @@ func (c Config) listJournal() (dir string, names []string, err error) {
 	return c.Dir, names, err
 }
 
-// WriteMark is SetMark of a journal that is not open.
+// WriteMark is SetMark of a journal that is not open: it writes the mark into the stamp that is
+// there. A damaged stamp is fault.ErrCorrupt. The data folder must be locked.
 func WriteMark(c Config, m pairing.Mark) error {
 	c = c.withDefaults()
 	s, err := readStamp(c.FS, c.Dir)

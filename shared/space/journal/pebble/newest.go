@@ -23,7 +23,8 @@ type newest struct {
 	num uint32
 }
 
-// noteNewest is called when a log was made.
+// noteNewest is called by the store when a log was made, before it writes to it. A note that
+// cannot be written breaks the journal, because a missing log would not be noticed.
 func (j *Journal) noteNewest(i lsm.WALCreateInfo) {
 	if i.Err != nil {
 		return
@@ -38,8 +39,8 @@ func (j *Journal) noteNewest(i lsm.WALCreateInfo) {
 
 // forgetIfNewest removes the note of the newest log if it names log, which is about to be
 // removed because the tables have all that is in it. Otherwise the next start would report
-// damage (checkNewest). At a start a log is removed before a newer one is made, so the
-// newest log itself may be removed.
+// damage (checkNewest). At a start a log is removed before a newer one is made, so the newest
+// log itself may be removed. If the note cannot be removed, the error keeps the log.
 func (j *Journal) forgetIfNewest(log string) error {
 	num, _ := logNumber(log)
 	j.newest.mu.Lock()
@@ -51,8 +52,9 @@ func (j *Journal) forgetIfNewest(log string) error {
 	return writeNewest(j.disk(), j.Dir, 0)
 }
 
-// writeNewest notes durably which log of a folder is the newest. With 0 it removes the note, which
-// may be absent already.
+// writeNewest notes durably which log of a folder is the newest. With 0 it removes the note,
+// which may be absent already; it is removed durably before its log, because a note without its
+// log is damage. The error is that of the file system.
 func writeNewest(fs vfs.FS, dir string, num uint32) error {
 	path := fs.PathJoin(dir, newestFile)
 	if num == 0 {
@@ -60,12 +62,13 @@ func writeNewest(fs vfs.FS, dir string, num uint32) error {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
-		return errors.Join(err, syncDir(fs, dir)) // before the log goes, because a note without its log is damage
+		return errors.Join(err, syncDir(fs, dir))
 	}
 	return writeFile(fs, path, fmt.Appendf(nil, "%d\n", num))
 }
 
-// readNewest returns the number of the newest log; 0: none is noted.
+// readNewest returns the number of the newest log; 0: none is noted. Another text is
+// fault.ErrCorrupt.
 func (j *Journal) readNewest() (uint32, error) {
 	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, newestFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -81,8 +84,8 @@ func (j *Journal) readNewest() (uint32, error) {
 	return uint32(n), nil
 }
 
-// checkNewest reads the number of the newest log for later use. It returns an error if one is
-// noted and is not among logs.
+// checkNewest reads the number of the newest log for later use. It returns fault.ErrCorrupt if
+// one is noted and is not among logs.
 func (j *Journal) checkNewest(logs []*logFile) error {
 	n, err := j.readNewest()
 	if err != nil || n == 0 {

@@ -21,12 +21,15 @@ import (
 func Open(c Config) (*Journal, error) {
 	j := newJournal(c)
 	if err := j.open(); err != nil {
-		return nil, j.name(err)
+		return nil, j.nameJournal(err)
 	}
 	return j, nil
 }
 
-// open is Open without the journal's name in the error.
+// open is Open without the journal's name in the error. It checks everything before it changes
+// anything but what an interrupted start or repair left: the format, the tables, the logs and
+// the stamp. Then it cuts off a torn end, opens the store, which reads the logs, and checks that
+// the store stands where the logs lead to.
 func (j *Journal) open() error {
 	if err := j.prepare(); err != nil {
 		return classify(err)
@@ -54,8 +57,10 @@ func (j *Journal) open() error {
 	return nil
 }
 
-// prepare makes the folder, migrates it to this format, and reads its stamp and the state of
-// the disk.
+// prepare makes the folder ready to be inspected. An interrupted repair is finished first,
+// because it may have left no folder of that name; then the folder is made, and migrated to this
+// format, in which the stamp is read. The state of the disk is needed to open the store. Errors
+// are not classified yet.
 func (j *Journal) prepare() error {
 	if err := j.finishRepair(); err != nil {
 		return err
@@ -83,8 +88,9 @@ type inspected struct {
 	torn   *logFile         // the log whose last record was cut off; nil: none
 }
 
-// inspect reads the folder before anything is changed. For a new one found is zero. Damage is
-// an error, except a torn end.
+// inspect reads the folder before anything is changed. For a new one found is zero. Damage is an
+// error, except a torn end: to the store's list of files, to a table, to a log, or records that
+// are missing according to the note of the newest log or the stamp.
 func (j *Journal) inspect() (found inspected, err error) {
 	store, err := lsm.Peek(j.Dir, j.FS)
 	if err != nil {
@@ -135,9 +141,9 @@ func (j *Journal) requireNew() error {
 	return nil
 }
 
-// cutTorn cuts off a record that was torn at the very end. Records that something else cut
-// off at their boundary leave no trace, so after a stop without Close the last position is
-// logged with its time.
+// cutTorn cuts off a record that was torn at the very end. Records that something else cut off
+// at their boundary leave no trace, so after a stop without Close the last position is logged
+// with its time. The error is that of the file system.
 func (j *Journal) cutTorn(found inspected) error {
 	if found.torn == nil {
 		if !j.stamp.at.IsZero() && !j.stamp.closed {
@@ -165,8 +171,10 @@ func (j *Journal) checkManifest(path string) error {
 	return nil
 }
 
-// tablesStand reads all tables, since the store would begin to work on damaged
-// ones, and returns where the journal stands without its logs.
+// tablesStand reads all tables, because the store would begin to work on damaged ones, and
+// returns where the journal stands without its logs. It opens a store that cannot write and sees
+// no logs. An error is that of the store; damage that it only tells noteDamage breaks the
+// journal, and is returned too.
 func (j *Journal) tablesStand() (at journal.Standing, err error) {
 	o := &lsm.Options{
 		FS: withoutLogs{j.FS}, ReadOnly: true, Logger: storeLogger{log: j.Log, broken: &j.broken}, CacheSize: cacheBytes,
@@ -186,13 +194,15 @@ func (j *Journal) tablesStand() (at journal.Standing, err error) {
 // withoutLogs is a file system that shows no logs.
 type withoutLogs struct{ vfs.FS }
 
+// List returns the names in a folder without those of logs.
 func (w withoutLogs) List(dir string) ([]string, error) {
 	names, err := w.FS.List(dir)
 	return deleteFunc(names, isLog), err
 }
 
-// begin returns an error if the store does not stand at end. It writes end into the newest
-// log, so that there is always a record to tell whether the older ones are there.
+// begin reads where the store stands and the newest history record. It returns fault.ErrCorrupt
+// if the store does not stand at end. It writes end into the newest log, so that there is always
+// a record to tell whether the older ones are there, and a stamp that the journal is not closed.
 func (j *Journal) begin(end journal.Position) (err error) {
 	if j.standing, err = standing(j.db); err != nil {
 		return err
@@ -210,7 +220,8 @@ func (j *Journal) begin(end journal.Position) (err error) {
 	return j.restamp(false)
 }
 
-// standing reads where a store stands.
+// standing reads where a store stands; zero for a new one. A value that cannot be read is
+// fault.ErrCorrupt.
 func standing(db lsm.Reader) (journal.Standing, error) {
 	value, closer, err := db.Get(codec.StandingKey())
 	if errors.Is(err, lsm.ErrNotFound) {

@@ -19,8 +19,9 @@ type opening struct {
 	stuck chan struct{} // closed when the store tries again
 }
 
-// failed returns why a store that cannot write a table cannot be opened. The error is
-// nil once it is open.
+// failed returns why a store that cannot write a table cannot be opened: fault.ErrFolder for a
+// full disk, else err. It returns nil once the store is open, because then it writes the table
+// again later.
 func (o *opening) failed(err error) error {
 	switch {
 	case o.over.Load():
@@ -31,9 +32,9 @@ func (o *opening) failed(err error) error {
 	return err
 }
 
-// hold stops a goroutine that would write another table after the journal broke: it never
-// returns, unless the store is open.
-func (o *opening) hold() {
+// block stops a goroutine that would write another table after the journal broke: it never
+// returns, unless the store is open. It tells openStore first, which then gives up.
+func (o *opening) block() {
 	if o.over.Load() {
 		return
 	}
@@ -41,7 +42,8 @@ func (o *opening) hold() {
 	select {}
 }
 
-// openStore opens the store, or returns the error of the write that failed.
+// openStore opens the store, or returns the error of the write that failed. In the latter case
+// the goroutine that opens it is left behind (block).
 func (j *Journal) openStore() (*lsm.DB, error) {
 	type opened struct {
 		db  *lsm.DB

@@ -28,6 +28,7 @@ type tableless struct {
 	why error
 }
 
+// Create fails for tables.
 func (d tableless) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if strings.HasSuffix(name, ".sst") {
 		return nil, d.why

@@ -19,6 +19,7 @@ type Config struct {
 	Migrations map[int]Migration
 }
 
+// withDefaults returns c with the defaults of Log and FS; Dir stays as it is.
 func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -40,7 +41,9 @@ const (
 	neverStopWrites = 1000    // files in level 0: few, since the state is small
 )
 
-// storeOptions fit a store that is written all the time and read once.
+// storeOptions fit a store that is written all the time and read once: a small cache, one
+// compaction at a time, and no limit to tables that are not merged yet, so that commits do not
+// wait for compactions.
 func (j *Journal) storeOptions(fs vfs.FS) *lsm.Options {
 	o := &lsm.Options{
 		FS:                          fs,
@@ -75,6 +78,9 @@ type cleaner struct {
 // cleaner that wants old files as they are comes from it.
 type archives struct{ lsm.ArchiveCleaner }
 
+// listener passes the store's events to the journal: new logs, damage, and failpoints for tests.
+// A background error is only logged, because the store repeats that work; the disk breaks the
+// journal if the error is one of a write.
 func (j *Journal) listener() *lsm.EventListener {
 	l := &lsm.EventListener{
 		BackgroundError: func(err error) {

@@ -67,12 +67,15 @@ func Repair(c Config) (Diagnosis, error) {
 	return d, nil
 }
 
+// newJournal returns a journal that is not open.
 func newJournal(c Config) *Journal {
 	return &Journal{Config: c.withDefaults(), opening: opening{stuck: make(chan struct{})}}
 }
 
-// diagnose returns what is wrong and what a repair would keep, also if nothing is wrong. An
-// error means that it cannot be read or repaired; d.Damage is set then too, if it was found.
+// diagnose returns what is wrong and what a repair would keep, also if nothing is wrong. Damage
+// is what Open would refuse. An error means that the journal cannot be read or repaired;
+// d.Damage is set then too, if it was found. Only today's format can be repaired; another is
+// fault.ErrInvalid.
 func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 	have, err := j.readFormat()
 	if err == nil && have != Format && have != noFormat {
@@ -108,7 +111,10 @@ func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 	return d, s, nil
 }
 
-// salvageAll reads all that the folder holds, and returns with it the numbers of its logs.
+// salvageAll reads all that the folder holds, tables, records of logs, manifest and stamp,
+// merges them (choose), and returns with it the numbers of its logs. A damaged stamp counts as
+// none. An error is that a file cannot be read, or fault.ErrCorrupt if the journal cannot be
+// repaired.
 func (j *Journal) salvageAll() (salvaged, map[uint32]bool, error) {
 	tables, err := j.readTables()
 	if err != nil {
@@ -133,8 +139,11 @@ func (j *Journal) salvageAll() (salvaged, map[uint32]bool, error) {
 // repairBatch is about how many bytes of facts are written at a time.
 const repairBatch = 1 << 20
 
-// replaceBy writes a new journal, and gives it the place of this one. It returns the new
-// name of this one. Open and Repair finish what a process began that ended in between.
+// replaceBy writes a new journal, and gives it the place of this one. It returns the new name of
+// this one. The new one is written under an unfinished name, and gets the name of a repaired one
+// when it is whole; then this one is renamed, and finishRepair renames the new one. Each rename
+// is durable before the next, so that Open and Repair can finish what a process began that ended
+// in between. The error is that of writeNew, or of the file system with its kind.
 func (j *Journal) replaceBy(s salvaged) (aside string, err error) {
 	temp, ready := j.Dir+unfinishedEnd, j.Dir+repairedEnd
 	if err := errors.Join(j.FS.RemoveAll(temp), j.FS.RemoveAll(ready)); err != nil {
@@ -160,7 +169,8 @@ func (j *Journal) replaceBy(s salvaged) (aside string, err error) {
 	return aside, classify(j.finishRepair())
 }
 
-// finishRepair gives a repaired journal its name, if there is one and no other has it.
+// finishRepair gives a repaired journal its name, durably, if there is one and no other has the
+// name. It does nothing in any other state. The error is that of the file system.
 func (j *Journal) finishRepair() error {
 	_, err := j.FS.Stat(j.Dir)
 	_, repairedErr := j.FS.Stat(j.Dir + repairedEnd)
@@ -173,7 +183,9 @@ func (j *Journal) finishRepair() error {
 	return syncDir(j.FS, j.FS.PathDir(j.Dir))
 }
 
-// writeNew makes a journal of the facts, and opens it once to check it.
+// writeNew makes a journal of the facts, and opens it once to check it. Each batch leads to the
+// same position: the first from 0, the others from there, because the facts are those of all
+// records together. A journal that holds other facts then is fault.ErrCorrupt.
 func (j *Journal) writeNew(dir string, s salvaged) (err error) {
 	c := Config{Dir: dir, FS: j.FS, Log: slog.New(slog.DiscardHandler)}
 	stamp, _ := readStamp(j.FS, j.Dir)
@@ -219,6 +231,7 @@ func (j *Journal) writeNew(dir string, s salvaged) (err error) {
 	return errors.Join(err, again.Close())
 }
 
+// sortedKeys returns the keys of a map in order, so that the output does not vary.
 func sortedKeys[K ~string | ~uint64, V any](m map[K]V) []K {
 	keys := make([]K, 0, len(m))
 	for k := range m {

@@ -12,8 +12,9 @@ const reserveFile = "RESERVE"
 
 func (s *diskSpace) reservePath() string { return s.FS.PathJoin(s.Dir, reserveFile) }
 
-// makeReserve makes the reserve if it is not there and fits. A file
-// system that cannot say how full it is, such as one in memory, needs none.
+// makeReserve makes the reserve if it is not there and fits: then records that grow the journal
+// may be accepted again (updateLow). A file system that cannot say how full it is, such as one
+// in memory, needs none.
 func (s *diskSpace) makeReserve() {
 	usage, err := s.FS.GetDiskUsage(s.Dir)
 	if s.reserved.Load() || err != nil || usage.AvailBytes < s.neededForGrowth() {
@@ -26,8 +27,9 @@ func (s *diskSpace) makeReserve() {
 	}
 }
 
-// removeReserve removes the reserve and refuses records that grow the journal, because a
-// write found the disk full. The store repeats that write.
+// removeReserve removes the reserve and refuses records that grow the journal, because a write
+// found the disk full. The store repeats that write. removing is locked meanwhile, so that
+// isFreeWithReserve does not count the reserve twice.
 func (s *diskSpace) removeReserve() {
 	s.refuseGrowth()
 	s.removing.Lock()
@@ -38,8 +40,9 @@ func (s *diskSpace) removeReserve() {
 	}
 }
 
-// requireSpaceToOpen returns an error if the disk has too little space to open the store,
-// which makes tables of its logs then. It removes the reserve if that is needed.
+// requireSpaceToOpen returns fault.ErrFolder if the disk has too little space to open the store,
+// which makes tables of its logs then: as much as the logs take, and logWater. It removes the
+// reserve if that is needed.
 func (s *diskSpace) requireSpaceToOpen() error {
 	need := logWater * s.memTable
 	names, err := s.FS.List(s.Dir)

@@ -20,6 +20,7 @@ type slowDisk struct {
 	removing            chan struct{} // closed when the reserve is about to be removed
 }
 
+// GetDiskUsage notes that the disk was asked while the reserve is removed.
 func (d *slowDisk) GetDiskUsage(name string) (vfs.DiskUsage, error) {
 	usage, err := d.smallDisk.GetDiskUsage(name)
 	if d.giving.Load() {
@@ -28,6 +29,7 @@ func (d *slowDisk) GetDiskUsage(name string) (vfs.DiskUsage, error) {
 	return usage, err
 }
 
+// Create refuses tables while the disk is full.
 func (d *slowDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if d.full.Load() && strings.HasSuffix(name, ".sst") {
 		return nil, syscall.ENOSPC
@@ -35,6 +37,8 @@ func (d *slowDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error
 	return d.FS.Create(name, c)
 }
 
+// Remove takes long for the reserve: it lets other goroutines run until one has asked the disk,
+// and goes on only then. Afterwards the disk has space.
 func (d *slowDisk) Remove(name string) error {
 	if !strings.HasSuffix(name, "RESERVE") {
 		return d.FS.Remove(name)

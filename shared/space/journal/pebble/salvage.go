@@ -32,8 +32,9 @@ type batch struct {
 }
 
 // readBatches returns the well-formed records of all logs, also those behind damage, in their
-// order, and the numbers of the logs. A log that is under any other name, also one that is
-// not a log's, is read by the number in its chunks.
+// order, and the numbers of the logs. A log that is under any other name, also one that is not a
+// log's, is read by the number in its chunks. A record that is in two files is returned once.
+// The error is that a file cannot be read.
 func (j *Journal) readBatches() (all []batch, nums map[uint32]bool, err error) {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
@@ -86,7 +87,8 @@ func readBatch(payload []byte) (b batch, seq uint64, ok bool) {
 	}
 }
 
-// salvage returns all well-formed records, also those behind damage.
+// salvage returns all well-formed records, also those behind damage: it goes on at the next
+// chunk that begins a record.
 func (l log) salvage() (all []logRecord) {
 	for at := 0; at < len(l.data); {
 		if next, ok := l.padding(at); ok {
@@ -119,6 +121,8 @@ type salvaged struct {
 	lost     int // at most so many tuples were put by the records in the gaps
 }
 
+// lostRecords returns how many records are in the gaps, by which choose compares two ways to
+// repair.
 func (s salvaged) lostRecords() (n int) {
 	for _, g := range s.gaps {
 		n += int(g.To - g.From)
@@ -126,8 +130,10 @@ func (s salvaged) lostRecords() (n int) {
 	return n
 }
 
-// merge applies all changes by their sequence numbers. The batches are in their order. last is
-// the stamp: records up to its position must be there, and are a gap if they are not.
+// merge applies all changes by their sequence numbers; of equal ones that of the table with the
+// highest number holds, and of a log before that of a table. The batches are in their order, and
+// only those behind the position of the tables count. last is the stamp: records up to its
+// position must be there, and are a gap if they are not. An error is fault.ErrCorrupt.
 func merge(tables []*tableFile, batches []batch, last stamp) (salvaged, error) {
 	s := salvaged{facts: map[string][]byte{}}
 	newest := map[string]change{}
@@ -196,8 +202,10 @@ func (b batch) refBefore() int64 {
 	return ref
 }
 
-// collect keeps the facts that no deletion hides, and checks that each can be read. newest has
-// the newest change of each key, and ranges are the range deletions.
+// collect keeps the facts that no deletion hides, and checks that each can be read; else the
+// error is fault.ErrCorrupt. It is that too if tuples are in a space that is lost in a gap.
+// newest has the newest change of each key, and ranges are the range deletions. Both are visited
+// in the order of their keys, so that only ranges that cover a key are compared with it.
 func (s *salvaged) collect(newest map[string]change, ranges []change) error {
 	spaces, used := map[string]bool{}, map[string]bool{}
 	slices.SortFunc(ranges, func(a, b change) int { return bytes.Compare(a.key, b.key) })

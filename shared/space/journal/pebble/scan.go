@@ -14,7 +14,9 @@ type scanned struct {
 	behind  bool // a record begins behind the damage: it is not at the end
 }
 
-// scan reads all records up to the first bytes that are not one.
+// scan reads all records up to the first bytes that are not one. clean means that the log ends
+// there: only zeros, or the trailer of a log that was closed, are behind. Else behind tells
+// whether a record follows the damage.
 func (l log) scan() scanned {
 	s := scanned{}
 	at := 0
@@ -39,8 +41,9 @@ func (l log) scan() scanned {
 	return s
 }
 
-// recordAt returns the whole record that begins at an offset, and whether there is one. Its
-// payload shares memory with the log if it is one chunk.
+// recordAt returns the whole record that begins at an offset, and whether there is one: a chunk,
+// or a first, any middle ones and a last, with padding at the ends of blocks only. Its payload
+// shares memory with the log if it is one chunk.
 func (l log) recordAt(at int) (logRecord, bool) {
 	r := logRecord{at: at}
 	for first := true; ; first = false {

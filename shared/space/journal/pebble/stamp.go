@@ -37,6 +37,7 @@ type stamp struct {
 	mark     pairing.Mark  // without Confirmed
 }
 
+// stampText returns the content of the file: the stamp, the mark if there is one, and a checksum.
 func stampText(s stamp) []byte {
 	text := fmt.Sprintf(stampFormat, s.position, s.ref, s.clock, s.at.UnixNano())
 	text += fmt.Sprintf(closedFormat, s.closed)
@@ -68,7 +69,8 @@ func readStamp(disk vfs.FS, dir string) (s stamp, err error) {
 }
 
 // parseStamp reads the text of a stamp without its checksum. Parts that older programs did not
-// write may be missing.
+// write may be missing: without the word closed, the journal counts as closed, because they did
+// not tell. Any other text is an error.
 func parseStamp(text string) (s stamp, err error) {
 	var at, marked int64
 	format, to := stampFormat, []any{&s.position, &s.ref, &s.clock, &at}
@@ -88,7 +90,7 @@ func parseStamp(text string) (s stamp, err error) {
 	return s, err
 }
 
-// checkStamp checks that the journal does not end before a position that it had.
+// checkStamp returns fault.ErrCorrupt if the journal ends before a position that it had.
 func (j *Journal) checkStamp(logs []*logFile, end journal.Position) error {
 	if end >= j.stamp.position {
 		return nil
@@ -127,8 +129,9 @@ func (j *Journal) restamp(closed bool) error {
 	return nil
 }
 
-// writeStamp writes the stamp for the position of now, with a mark. The lock is that of
-// restamp. If the disk is full it leaves no part of the stamp, and returns that error.
+// writeStamp writes the stamp for the position of now, with a mark. The lock is that of restamp,
+// and mu is not held. If the disk is full it leaves no part of the stamp, and returns that
+// error.
 func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
 	j.mu.Lock()
 	at := j.standing
@@ -149,7 +152,7 @@ func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
 	return err
 }
 
-// timeText is a time for people, in whole seconds.
+// timeText returns a time for people, in whole seconds of UTC; "unknown" for the zero time.
 func timeText(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"

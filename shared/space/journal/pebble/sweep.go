@@ -22,6 +22,7 @@ type sweeper struct {
 	done   chan struct{}
 }
 
+// startSweeper starts the sweeper of an open journal in a goroutine; stop ends it.
 func (j *Journal) startSweeper() *sweeper {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sweeper{j: j, cancel: cancel, done: make(chan struct{})}
@@ -35,6 +36,9 @@ func (s *sweeper) stop() {
 	<-s.done
 }
 
+// run sweeps while the disk is low, which lowered tells, until ctx ends. After each sweep it looks
+// whether the disk has space again, and makes the reserve if it fits, without which records that
+// grow the journal stay refused. It pauses as sweepEvery and sweepShare demand.
 func (s *sweeper) run(ctx context.Context) {
 	defer close(s.done)
 	space := s.j.space

@@ -45,7 +45,8 @@ func (t *tableFile) keys() (first, last []byte) {
 	return first, last
 }
 
-// readTables reads all tables in the folder, by number. One that cannot be read has its err.
+// readTables reads all tables in the folder, by number. One that cannot be read has its err. The
+// error is that the folder cannot be listed.
 func (j *Journal) readTables() (map[uint64]*tableFile, error) {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
@@ -68,7 +69,10 @@ func (j *Journal) readTables() (map[uint64]*tableFile, error) {
 	return tables, nil
 }
 
-// readTable reads all changes in a table into t; the checksum of each block is verified.
+// readTable reads all changes in a table into t; the checksum of each block is verified. What a
+// manifest must list of it, its size and the range of its sequence numbers, is computed from
+// that. An error means that the table is damaged or cannot be read; its changes do not count
+// then.
 func (j *Journal) readTable(t *tableFile) (err error) {
 	r, size, err := j.openTable(t.name)
 	if err != nil {
@@ -91,7 +95,8 @@ func (j *Journal) readTable(t *tableFile) (err error) {
 	return nil
 }
 
-// openTable opens a table and returns its size in bytes.
+// openTable opens a table and returns its size in bytes. The caller closes the reader, which
+// closes the file; after an error nothing is open.
 func (j *Journal) openTable(name string) (r *sstable.Reader, size int64, err error) {
 	f, err := j.FS.Open(j.FS.PathJoin(j.Dir, name))
 	if err != nil {
@@ -111,7 +116,8 @@ func (j *Journal) openTable(name string) (r *sstable.Reader, size int64, err err
 	return r, info.Size(), err
 }
 
-// readPoints appends the changes of single keys.
+// readPoints appends the changes of single keys, in the order of the keys. Keys and values are
+// copied, because the iterator reuses their memory. An error is that of the table.
 func (t *tableFile) readPoints(r *sstable.Reader) error {
 	points, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
 	if err != nil {
@@ -127,7 +133,8 @@ func (t *tableFile) readPoints(r *sstable.Reader) error {
 	return errors.Join(points.Error(), points.Close())
 }
 
-// readRangeDeletes appends the deletions of ranges of keys.
+// readRangeDeletes appends the deletions of ranges of keys, if the table has any. An error is
+// that of the table.
 func (t *tableFile) readRangeDeletes(r *sstable.Reader) error {
 	ranges, err := r.NewRawRangeDelIter(context.Background(), sstable.NoFragmentTransforms, sstable.NoReadEnv)
 	if err != nil || ranges == nil { // nil: the table deletes no ranges

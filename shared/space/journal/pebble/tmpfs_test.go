@@ -60,6 +60,7 @@ type crowd struct {
 	stop func()
 }
 
+// newCrowd starts an engine on a real file system of size bytes.
 func newCrowd(t *testing.T, size int) *crowd {
 	c := &crowd{t: t, disk: mount(t, size), fs: &listed{FS: vfs.Default}, rand: rand.NewChaCha8([32]byte{byte(size >> 20)})}
 	c.start()
@@ -67,6 +68,8 @@ func newCrowd(t *testing.T, size int) *crowd {
 	return c
 }
 
+// start opens the journal and starts an engine over it; stop ends both, once. The space may not
+// fit a full disk.
 func (c *crowd) start() {
 	c.t.Helper()
 	j, err := pebble.Open(pebble.Config{Dir: filepath.Join(c.disk, "journal"), FS: c.fs, Log: quiet})
@@ -96,8 +99,8 @@ func (c *crowd) put() error {
 	return c.PutP(c.t.Context(), tuple.New("item", hex.EncodeToString(data)), 0)
 }
 
-// fill puts until that is refused although three sweeps have freed the space of tuples that are gone,
-// however long they take here, and returns how many there are.
+// fill puts until that is refused although three sweeps have freed the space of tuples that are
+// gone, however long they take here, and returns how many there are.
 func (c *crowd) fill() (n int) {
 	c.t.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
