@@ -71,7 +71,8 @@ type Coordinator struct {
 // DefaultRetain are the limits of the ended tasks that are kept.
 var DefaultRetain = space.HistoryLimits{Age: 24 * time.Hour, Number: 1_000_000, Bytes: 128 << 20}
 
-// New loads the journal and returns a coordinator; Run starts it.
+// New loads the journal and returns a coordinator; Run starts it. A policy that is not valid is
+// fault.ErrInvalid; other errors are those of loading.
 func New(ctx context.Context, c Config) (*Coordinator, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -100,7 +101,8 @@ const maxLost = 1000
 // lostSession is a session that was lost, and the name of its machine.
 type lostSession struct{ id, host string }
 
-// noteLost is called by the engine, so it must not block.
+// noteLost queues a lost session for logLost. The engine calls it while it is locked, so it must
+// not block: if the queue is full the session is not logged.
 func noteLost(lost chan<- lostSession, s lostSession) {
 	select {
 	case lost <- s:
@@ -108,8 +110,8 @@ func noteLost(lost chan<- lostSession, s lostSession) {
 	}
 }
 
-// logLost logs the sessions that are lost until ctx ends: those of commands,
-// which were killed, to the space "log" only.
+// logLost logs the sessions that are lost until ctx ends. Those of commands go to the space
+// "log" only, without a warning, because a user killed them.
 func (c *Coordinator) logLost(ctx context.Context) {
 	for {
 		select {
@@ -126,6 +128,8 @@ func (c *Coordinator) logLost(ctx context.Context) {
 	}
 }
 
+// procedures returns those of all protocols. Transactions of users may not change the spaces of the
+// protocols.
 func procedures(c Config) space.Procedures {
 	var own []string // spaces of the protocols, whose tuples only they put and take
 	for _, d := range Definitions() {
@@ -145,9 +149,10 @@ func Definitions() []space.Definition {
 	return all
 }
 
-// Run hosts the spaces until ctx ends, and then returns nil. It waits for all goroutines
-// that it starts. Run calls ready, if not nil, once the spaces exist and contain again the
-// visits that were in flight when the last coordinator ended.
+// Run hosts the spaces until ctx ends, and then returns nil. It waits for all goroutines that it
+// starts. Run calls ready, if not nil, once the spaces exist and contain again the visits that
+// were in flight when the last coordinator ended. If the engine or another part fails, all parts
+// end and their errors are returned. The engine ends last, because the others use it.
 func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -167,9 +172,11 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 	return errors.Join(err, engineErr)
 }
 
-// serve creates the spaces of the protocols, puts the visits that were in flight, calls
-// ready, and then runs the schedule of visits, the sweep, the alerts and the schedules of
-// tasks until ctx ends, and returns nil then.
+// serve creates the spaces of the protocols, puts the visits that were in flight, calls ready,
+// and then runs the schedule of visits, the sweep, the alerts and the schedules of tasks until
+// ctx ends, and returns nil then, or until the schedule of visits fails. Calls that the spaces
+// refuse for now are repeated, except those of task schedules, which are tried each second
+// anyway.
 func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 	own, err := c.Connect(ctx, "coordinator", 0)
 	if err != nil {
@@ -199,7 +206,7 @@ func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 	return ended(ctx, visits.run(ctx))
 }
 
-// ended returns nil if ctx has ended, and else err.
+// ended returns nil if ctx has ended, because then all errors follow from that, and else err.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -207,8 +214,9 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// Connect opens a session of a mode, with a new id each time. The session is lost after
-// ttl without a heartbeat; 0 means never.
+// Connect opens a session of a mode, with a new id each time, and decorates its connection. The
+// session is lost after ttl without a heartbeat; 0 means never. The error is the engine's:
+// fault.ErrOverloaded, or fault.ErrClosed once it has stopped.
 func (c *Coordinator) Connect(ctx context.Context, mode string, ttl time.Duration) (space.Repository, error) {
 	conn, err := c.engine.Connect(ctx, SessionID(mode), ttl)
 	if err != nil {
@@ -226,9 +234,10 @@ func (c *Coordinator) Engine() *engine.Engine { return c.engine }
 // SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
 func SessionID(mode string) string { return fmt.Sprintf("%s-%08x", mode, rand.Uint32()) }
 
-// Idle reports whether no work is left: no visit that is due or in flight, no task, hold,
-// result or lease, and nothing to select in the catalog. Dead letters and origins that
-// are not due do not count.
+// Idle reports whether no work is left: no visit that is due or in flight, no task, hold, result
+// or lease, and nothing to select in the catalog. Dead letters and origins that are not due do
+// not count. Visits are checked before tasks, and these before leases, in the order in which
+// work goes on. An error is that of the store, the spaces or the catalog.
 func (c *Coordinator) Idle(ctx context.Context, repo space.Repository) (bool, error) {
 	if due, err := c.Visits.Due(ctx, time.Now()); err != nil || due {
 		return false, err

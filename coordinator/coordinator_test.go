@@ -69,6 +69,7 @@ func inBubbleWith(t *testing.T, decorate func(space.Conn) space.Conn, f func(b *
 	})
 }
 
+// connect opens a session of a manager.
 func (b *bench) connect(ttl time.Duration) space.Repository {
 	repo, err := b.Connect(b.t.Context(), "manager", ttl)
 	require.NoError(b.t, err)

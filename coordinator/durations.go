@@ -22,6 +22,8 @@ func newDurations() durations {
 	return durations{tasks: histogram.New(taskBounds...), leases: histogram.New(taskBounds...)}
 }
 
+// measures returns what the engine has to measure: how long sessions hold tasks, and how long
+// leases are in their space.
 func (d durations) measures() []engine.Measure {
 	return []engine.Measure{
 		{Space: task.Space, Name: task.Space, Held: true, Durations: d.tasks},

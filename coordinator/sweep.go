@@ -12,9 +12,9 @@ import (
 // thousand of them.
 const sweepInterval = 5 * time.Second
 
-// sweepTasks retires the malformed and stuck tasks of all actions, and finishes what clients
-// left half-way, and removes the ends of tasks that are no longer kept, until ctx ends. An
-// error is logged, and the sweep begins again.
+// sweepTasks retires the malformed and stuck tasks of all actions, finishes what clients left
+// half-way, and removes the ends of tasks that are no longer kept, part by part until ctx ends.
+// next is where the next part begins. After an error, which is logged, the sweep begins again.
 func (c *Coordinator) sweepTasks(ctx context.Context, repo space.Repository) {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()

@@ -77,7 +77,8 @@ func (v *visits) start(ctx context.Context) error {
 }
 
 // inSpaces returns the ids of the visits that wait, are held, or have ended and are not
-// recorded, by the id of their origin.
+// recorded, by the id of their origin. It reads the visits before the results, so that one that
+// ends meanwhile is found. The error is that of the spaces.
 func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err error) {
 	under = map[string]string{}
 	for _, in := range []struct {
@@ -109,7 +110,7 @@ func (v *visits) put(ctx context.Context, all []models.Visit) error {
 }
 
 // run schedules and records until ctx ends, which is nil, or until one of the two fails: it ends
-// the other one then, and returns the error.
+// the other one then, and returns the error. It waits for both.
 func (v *visits) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -208,9 +209,9 @@ const (
 	maxRecorded = 256
 )
 
-// record records outcomes until ctx ends or one of its parts fails. Takers hold the
-// results and list what listers named; the outcomes that have come meanwhile are recorded
-// together.
+// record records outcomes until ctx ends or one of its parts fails, and returns the first error.
+// Takers hold the results and list what listers named; the outcomes that have come meanwhile are
+// recorded together, because a transaction of the store takes long. It waits for all parts.
 func (v *visits) record(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -231,9 +232,9 @@ func (v *visits) record(ctx context.Context) error {
 	return <-failed // the first error; the others followed from it
 }
 
-// takeResults takes results and lists what listers named, until ctx ends or one of them fails. A malformed
-// outcome counts as a lost visit, after which the origin is visited again, unless several
-// visits were lost.
+// takeResults holds results, lists what listers named, and passes both to recordEndings, until
+// ctx ends or one of them fails. A malformed outcome counts as a lost visit, after which the
+// origin is visited again, unless several visits were lost.
 func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 	for {
 		h, err := v.work.NextResult(ctx, visit.Action)
@@ -245,7 +246,7 @@ func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 			v.c.Log.Error("coordinator: malformed outcome of a visit, dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
 			o = models.Outcome{Origin: h.Subject, Visit: h.Part, Status: models.Lost, At: time.Now().UTC()}
 		}
-		err = catalog.RetryOverload(ctx, v.c.Log, func() error { return list(ctx, v.c.Catalog, v.store, o) })
+		err = catalog.RetryOverload(ctx, v.c.Log, func() error { return addListed(ctx, v.c.Catalog, v.store, o) })
 		if err != nil {
 			return fmt.Errorf("coordinator: listing of %s: %w", h.Subject, err)
 		}
@@ -257,8 +258,10 @@ func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 	}
 }
 
-// recordEndings records outcomes together with those that have come meanwhile, and ends
-// the holds of their results once they are on disk, until ctx ends.
+// recordEndings records outcomes together with those that have come meanwhile, and ends the
+// holds of their results once they are on disk, until ctx ends or one of them fails. A hold that
+// has ended already (fault.ErrStaleToken) is skipped, because recording an outcome again changes
+// nothing.
 func (v *visits) recordEndings(ctx context.Context, endings chan ending) error {
 	for {
 		var batch []ending
@@ -299,11 +302,12 @@ func (v *visits) recordEndings(ctx context.Context, endings chan ending) error {
 	}
 }
 
-// Record records an outcome from the API or this process: it adds the origins that a
-// lister named, and then decides when the next visit is due and updates the catalog. It
-// returns why the outcome was ignored, or "" if it was not.
+// Record records an outcome from the API or this process: it adds the origins that a lister
+// named, and then decides when the next visit is due and updates the catalog. It returns why the
+// outcome was ignored, or "" if it was not. The errors are those of the catalog and the store;
+// the call may be repeated after one.
 func Record(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) (ignored string, err error) {
-	if err := list(ctx, c, s, o); err != nil {
+	if err := addListed(ctx, c, s, o); err != nil {
 		return "", err
 	}
 	effects, err := s.Record(ctx, time.Now(), []models.Outcome{o})

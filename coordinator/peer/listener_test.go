@@ -12,6 +12,7 @@ import (
 // clients is a listener of connections that seem to come from other machines.
 type clients chan net.Conn
 
+// Accept returns the connections of the channel, and net.ErrClosed when it is closed.
 func (c clients) Accept() (net.Conn, error) {
 	if accepted, ok := <-c; ok {
 		return accepted, nil

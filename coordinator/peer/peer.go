@@ -43,6 +43,8 @@ func OfText(address string, exempt []netip.Prefix) Peer {
 	return of(parsed.Addr(), exempt)
 }
 
+// of returns the peer of an IP address: the address itself, or its network of 64 bits if it is of
+// IPv6; the zero Peer if it has no quota.
 func of(ip netip.Addr, exempt []netip.Prefix) Peer {
 	ip = ip.Unmap().WithZone("")
 	isExempt := func(network netip.Prefix) bool { return network.Contains(ip) }
@@ -87,7 +89,8 @@ func (q *Quota) Take(p Peer) error {
 	return nil
 }
 
-// Return ends what one Take of a peer has counted.
+// Return undoes one Take of a peer that succeeded. A peer of which nothing is left is forgotten,
+// so that it takes no memory.
 func (q *Quota) Return(p Peer) {
 	if p == (Peer{}) {
 		return

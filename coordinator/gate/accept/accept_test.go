@@ -31,6 +31,8 @@ type result struct {
 	err  error
 }
 
+// listen returns a listener whose first accepts have these results; later ones wait until it is
+// closed.
 func listen(results ...result) *listener {
 	l := &listener{results: make(chan result, len(results)), closed: make(chan struct{})}
 	for _, r := range results {
@@ -39,6 +41,7 @@ func listen(results ...result) *listener {
 	return l
 }
 
+// Accept records when it was called, because the tests check the pauses.
 func (l *listener) Accept() (net.Conn, error) {
 	l.at = append(l.at, time.Now())
 	select {

@@ -34,7 +34,7 @@ func (h *Hub) Serve(ctx context.Context, l net.Listener, serve func(context.Cont
 			return nil
 		}
 		return func(ctx context.Context) {
-			defer h.leave(c)
+			defer h.returnConnection(c)
 			defer func() { _ = nc.Close() }()
 			stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
 			defer stop()
@@ -44,7 +44,8 @@ func (h *Hub) Serve(ctx context.Context, l net.Listener, serve func(context.Cont
 	}})
 }
 
-// admit counts a connection, or returns fault.ErrOverloaded.
+// admit counts a connection, for its peer, in memory and in all, or counts nothing and returns
+// fault.ErrOverloaded. returnConnection must follow if it succeeds.
 func (h *Hub) admit(c *Conn) error {
 	if err := h.connections.Take(c.Peer); err != nil {
 		return err
@@ -62,7 +63,8 @@ func (h *Hub) admit(c *Conn) error {
 	return err
 }
 
-func (h *Hub) leave(c *Conn) {
+// returnConnection undoes an admit that succeeded.
+func (h *Hub) returnConnection(c *Conn) {
 	h.open.Add(-1)
 	h.Memory.Add(-connectionCost)
 	h.connections.Return(c.Peer)
@@ -79,8 +81,8 @@ func (h *Hub) recoverPanic(c net.Conn) {
 // Panics returns how many connections a panic has ended.
 func (h *Hub) Panics() int { return int(h.panics.Load()) }
 
-// Protect runs f, in a goroutine that f's caller has started for a connection, and keeps a
-// panic from ending the process.
+// Protect runs f, in a goroutine that f's caller has started for a connection, and keeps a panic
+// from ending the process: it is logged and counted.
 func (h *Hub) Protect(c *Conn, f func()) {
 	defer h.recoverPanic(c)
 	f()

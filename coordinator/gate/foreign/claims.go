@@ -41,7 +41,7 @@ func newClaims() claims {
 	return claims{open: map[*claimant]struct{}{}, held: map[int64]*claimant{}}
 }
 
-// close refuses further claims, and returns the open sessions.
+// close refuses further claims, and returns the open sessions, which the caller ends.
 func (c *claims) close() []*claimant {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,9 @@ func (c *claims) close() []*claimant {
 }
 
 // claimant returns a session without a task, which is no longer free: release must follow. Too
-// many are fault.ErrOverloaded. It holds the mu of claims, except while it opens a session.
+// many are fault.ErrOverloaded. It holds the mu of claims, except while it opens a session,
+// which may wait for a disk; opened counts that session before. A session that was opened after
+// close is ended at once, because close did not return it.
 func (h *Hub) claimant(ctx context.Context) (*claimant, error) {
 	c := &h.claims
 	c.mu.Lock()
@@ -84,8 +86,9 @@ func (h *Hub) claimant(ctx context.Context) (*claimant, error) {
 	return x, nil
 }
 
-// watchClaimant ends a session once its task timed out, about which package task sends it
-// a message. It returns when the session has ended.
+// watchClaimant ends a session once its task timed out, about which package task sends it a
+// message. It returns when the session has ended, which Receive returns as an error, and has
+// forgotten it then.
 func (h *Hub) watchClaimant(x *claimant) {
 	if _, err := space.Over(x.session).Receive(context.Background()); err == nil {
 		h.endSession(x.session)
@@ -114,7 +117,7 @@ func (c *claims) release(x *claimant) {
 	}
 }
 
-// hold records that a claimant holds the task of a token.
+// hold records that a claimant holds the task of a token, so that holder finds it.
 func (c *claims) hold(x *claimant, token int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,7 +133,8 @@ func (c *claims) holder(token int64) *claimant {
 }
 
 // claim carries out a get in the space "task". The answer has no tuple if there is no task and
-// the verb does not wait.
+// the verb does not wait. A pattern that is not that of a claim is fault.ErrInvalid, and too
+// many claims are fault.ErrOverloaded.
 func (h *Hub) claim(ctx context.Context, o Operation) (Answer, error) {
 	action, err := claimedAction(o.Pattern)
 	if err != nil {
@@ -158,6 +162,8 @@ type takenByClaim struct {
 	token int64
 }
 
+// undo hands the task back. If that fails, the session is not free again: the task times out, and
+// then watchClaimant ends the session.
 func (t takenByClaim) undo(ctx context.Context) error {
 	err := overPatterns(t.x.session).HandBack(ctx, t.token)
 	if err == nil {
@@ -166,8 +172,9 @@ func (t takenByClaim) undo(ctx context.Context) error {
 	return err
 }
 
-// report puts a result. If a foreign worker holds the task of its token, it is the result
-// of that worker.
+// report puts a result. If a foreign worker holds the task of its token, the session of that
+// worker reports it, because only the holder of a task can resolve it; the final result makes
+// that session free. A result with another token is put by session s, and changes no lease.
 func (h *Hub) report(ctx context.Context, s engine.GateSession, result tuple.Tuple) error {
 	r := task.DecodeResult(result)
 	x := h.claims.holder(r.Token)

@@ -36,6 +36,7 @@ type takenByGet struct {
 	op      space.OpID
 }
 
+// undo ends the get with VerbBack.
 func (t takenByGet) undo(ctx context.Context) error {
 	_, err := t.session.Do(ctx, space.Request{Verb: space.VerbBack, Op: t.op})
 	return err
@@ -64,7 +65,7 @@ type confirmations struct {
 func newConfirmations() confirmations { return confirmations{ready: make(chan struct{}, 1)} }
 
 // Delivered ends the holds of answers that the client has received, except those of claims. It
-// does not wait.
+// does not wait: Run ends them soon (confirm).
 func (h *Hub) Delivered(answers ...Answer) {
 	c := &h.confirms
 	c.mu.Lock()
@@ -96,7 +97,9 @@ func (h *Hub) Undelivered(answers ...Answer) {
 	}
 }
 
-// confirm ends the holds of all answers that have been delivered.
+// confirm ends the holds of all answers that have been delivered. Gets of one session that
+// follow each other end in one request, as many as it may name, and patterns likewise, because
+// each request is a commit. An error is logged; the tuples may be delivered again then.
 func (h *Hub) confirm(ctx context.Context) {
 	c := &h.confirms
 	c.mu.Lock()
@@ -153,9 +156,9 @@ func (c *Conn) AwaitClose() bool {
 	}
 }
 
-// ReceivedAll reports whether the machine of a client that has closed its sending half
-// received all that was sent to it. It waits until that is known, at most until deadline;
-// on systems other than Linux it returns true at once.
+// ReceivedAll reports whether the machine of a client that has closed its sending half received
+// all that was sent to it. It waits until that is known, and returns false if the connection is
+// reset or deadline passes before. On systems other than Linux it returns true at once.
 func (c *Conn) ReceivedAll(deadline time.Time) bool {
 	for {
 		n, final := unsent(c.Conn)

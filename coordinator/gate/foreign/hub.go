@@ -61,7 +61,7 @@ type Hub struct {
 	claims   claims
 }
 
-// NewHub returns a hub; Run must run while gates serve.
+// NewHub returns a hub with the defaults of its Config; Run must run while gates serve.
 func NewHub(c Config) *Hub {
 	c.Connections = cmp.Or(c.Connections, 10_000)
 	c.Log = cmp.Or(c.Log, slog.Default())
@@ -74,8 +74,9 @@ func NewHub(c Config) *Hub {
 	}
 }
 
-// Run confirms what clients have received, until ctx ends. It must run once. Then it ends the
-// sessions of the hub, so that all holds return, and returns nil.
+// Run confirms what clients have received, until ctx ends. It must run once. Then it confirms
+// the rest, ends the sessions of the hub, so that all holds return, waits until they have ended,
+// and returns nil. It pauses between two transactions, so that one ends many holds.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.claims.watchers.Wait()
 	defer h.endSessions()
@@ -94,7 +95,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
-// endSessions ends all sessions in order.
+// endSessions ends all sessions in order, after Run has stopped. The claims are closed first, so
+// that no session is opened later.
 func (h *Hub) endSessions() {
 	h.mu.Lock()
 	s := h.session
@@ -114,16 +116,18 @@ func (h *Hub) endSession(s space.Conn) {
 	}
 }
 
-// newSession opens a session without a TTL.
+// newSession opens a session without a TTL, so that only the hub or the end of the process ends
+// it.
 func (h *Hub) newSession(ctx context.Context) (engine.GateSession, error) {
 	return h.Engine.OpenGateSession(ctx, engine.Opening{
 		ID: fmt.Sprintf("foreign-%08x", rand.Uint32()), Process: space.Process{Mode: "foreign"}, // of an unknown host, because each worker has its own
 	})
 }
 
-// current returns the session of ordinary operations, and opens it if there is none or
-// the engine has ended it.
-func (h *Hub) current(ctx context.Context) (engine.GateSession, error) {
+// currentSession returns the session of ordinary operations, and opens it if there is none or
+// the engine has ended it. It holds mu meanwhile, so that only one is opened. The error is the
+// engine's.
+func (h *Hub) currentSession(ctx context.Context) (engine.GateSession, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.session != nil {
@@ -141,9 +145,10 @@ func (h *Hub) current(ctx context.Context) (engine.GateSession, error) {
 	return s, nil
 }
 
-// Create makes a space if it does not exist. It accepts an existing one with any options.
+// Create makes a space if it does not exist. It accepts an existing one with any options. The
+// error is the engine's.
 func (h *Hub) Create(ctx context.Context, name string) error {
-	s, err := h.current(ctx)
+	s, err := h.currentSession(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,7 +159,9 @@ func (h *Hub) Create(ctx context.Context, name string) error {
 	return err
 }
 
-// takeWaiter counts an operation that may wait; returnWaiter must follow unless it fails.
+// takeWaiter counts an operation that may wait, for its peer and in all. The error is
+// fault.ErrOverloaded, and nothing is counted, if there are too many; else returnWaiter must
+// follow.
 func (h *Hub) takeWaiter(p peer.Peer) error {
 	if err := h.waiters.Take(p); err != nil {
 		return err
@@ -166,6 +173,7 @@ func (h *Hub) takeWaiter(p peer.Peer) error {
 	return nil
 }
 
+// returnWaiter undoes a takeWaiter that succeeded.
 func (h *Hub) returnWaiter(p peer.Peer) {
 	h.waiters.Return(p)
 	h.waiting.Add(-1)

@@ -48,7 +48,8 @@ type Access struct {
 // queryOnly are the spaces that only the protocols write to.
 var queryOnly = space.QueryOnly(lease.Spaces(), task.Spaces(), status.Spaces(), schedule.Spaces(), idempotency.Spaces())
 
-// Check returns fault.ErrForbidden if the operation is not allowed.
+// Check returns fault.ErrForbidden if the operation is not allowed: a change at a gate that is
+// read-only or in a space of the protocols, and a get of several tasks.
 func (a Access) Check(o Operation) error {
 	changes := o.Verb.Takes() || o.Verb == space.VerbPut || o.Verb == space.VerbPutP
 	switch {
@@ -64,7 +65,8 @@ func (a Access) Check(o Operation) error {
 
 // Do carries out an operation, which the caller has checked (Access.Check). If ctx ends first,
 // the operation takes nothing and the error is the context's. An operation that does not wait
-// and finds nothing has an answer without tuples.
+// and finds nothing has an answer without tuples. One that may wait counts while it runs; too
+// many are fault.ErrOverloaded. A space that does not exist is fault.ErrNotFound.
 func (h *Hub) Do(ctx context.Context, o Operation) (Answer, error) {
 	switch o.Verb {
 	case space.VerbPut, space.VerbGet, space.VerbQuery:
@@ -73,7 +75,7 @@ func (h *Hub) Do(ctx context.Context, o Operation) (Answer, error) {
 		}
 		defer h.returnWaiter(o.Peer)
 	}
-	s, err := h.current(ctx)
+	s, err := h.currentSession(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -94,7 +96,9 @@ func (h *Hub) Do(ctx context.Context, o Operation) (Answer, error) {
 	return h.find(ctx, s, o)
 }
 
-// doPlain carries out an operation whose pattern is a template.
+// doPlain carries out an operation whose pattern is a template. The tuples that it takes are
+// held by the get (Ack) until the answer was delivered. Recent is true, because the hub repeats
+// no operation. The error is the engine's.
 func (h *Hub) doPlain(ctx context.Context, s engine.GateSession, o Operation, p tuple.Template) (Answer, error) {
 	r := space.Request{Verb: o.Verb, Space: o.Space, Tuple: o.Tuple, Template: p, Shared: true}
 	if o.Verb.Takes() {
@@ -115,7 +119,9 @@ func (h *Hub) doPlain(ctx context.Context, s engine.GateSession, o Operation, p 
 	return a, nil
 }
 
-// find carries out an operation on one tuple whose pattern accepts several types.
+// find carries out an operation on one tuple whose pattern accepts several types, and holds the
+// tuple if it takes. A pattern of more types than a procedure can wait for is watched instead. A
+// space that does not exist is fault.ErrNotFound.
 func (h *Hub) find(ctx context.Context, s engine.GateSession, o Operation) (Answer, error) {
 	patterns := overPatterns(s)
 	options := interop.Options{Take: o.Verb.Takes(), Wait: o.Verb == space.VerbGet || o.Verb == space.VerbQuery}
@@ -138,7 +144,9 @@ func (h *Hub) find(ctx context.Context, s engine.GateSession, o Operation) (Answ
 	return a, nil
 }
 
-// findAll carries out an operation on all matches of a pattern that accepts several types.
+// findAll carries out an operation on all matches of a pattern that accepts several types, and
+// holds the tuples that it takes. A space that does not exist is fault.ErrNotFound, and more
+// matches than fit a reply are fault.ErrTooLarge.
 func (h *Hub) findAll(ctx context.Context, s engine.GateSession, o Operation) (Answer, error) {
 	options := interop.Options{Take: o.Verb.Takes()}
 	found, err := overPatterns(s).FindAll(ctx, o.Space, o.Pattern, options)
@@ -165,8 +173,10 @@ func (h *Hub) mustExist(ctx context.Context, s space.Conn, name string) error {
 	return err
 }
 
-// watch waits for a match of a pattern that no procedure can wait for: it subscribes to
-// all changes of the space, and searches after each. Such waiters have no order.
+// watch waits for a match of a pattern that no procedure can wait for: it subscribes to all
+// changes of the space before it searches, so that it misses none, and searches again after
+// each. Such waiters have no order. options do not wait. The error is that of ctx or of the
+// engine.
 func watch(ctx context.Context, s space.Conn, o Operation, options interop.Options) (interop.Found, error) {
 	subscription, err := space.Over(s).Space(o.Space).Notify(ctx, nil)
 	if err != nil {
@@ -184,9 +194,10 @@ func watch(ctx context.Context, s space.Conn, o Operation, options interop.Optio
 	}
 }
 
-// Size counts all tuples of a space that can be found.
+// Size counts all tuples of a space that can be found; a space that does not exist is
+// fault.ErrNotFound.
 func (h *Hub) Size(ctx context.Context, name string) (Answer, error) {
-	s, err := h.current(ctx)
+	s, err := h.currentSession(ctx)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -19,25 +19,26 @@ type encoder struct {
 	listOfAny int64
 }
 
-// list returns the number of []interface{}.
-func (e *encoder) list() int64 {
+// listType returns the number of []interface{}, which it defines on its first use.
+func (e *encoder) listType() int64 {
 	if e.listOfAny == 0 {
 		e.listOfAny = e.w.Define(gob.Type{Kind: gob.Slice, Name: nameList, Elem: int64(gob.Interface)})
 	}
 	return e.listOfAny
 }
 
-// tupleType returns the number of the struct of a tuple.
+// tupleType returns the number of the struct of a tuple, which it defines on its first use.
 func (e *encoder) tupleType() int64 {
 	if e.tuple == 0 {
-		list := e.list()
+		list := e.listType()
 		e.tuple = e.w.Define(gob.Type{Kind: gob.Struct, Name: "Tuple", Fields: []gob.Field{{Name: "Flds", Type: list}}})
 	}
 	return e.tuple
 }
 
 // encodeAnswer returns the answer of a kind; nil for noAnswer. found must have a tuple for
-// tupleAnswer, maybeAnswer uses the first one if there is one, and count is of countAnswer.
+// tupleAnswer, maybeAnswer uses the first one if there is one, and count is of countAnswer. A
+// value that is not a struct begins with a 0; then 0 and 1 are false and true.
 func encodeAnswer(kind answerKind, found []tuple.Tuple, count int) []byte {
 	e := encoder{w: gob.NewWriter()}
 	switch kind {
@@ -59,7 +60,7 @@ func encodeAnswer(kind answerKind, found []tuple.Tuple, count int) []byte {
 		}
 		id := e.tupleType()
 		value = gob.AppendInterface(value, nameTuple, id, e.appendTuple(nil, t))
-		return e.w.Stream(e.list(), value)
+		return e.w.Stream(e.listType(), value)
 	case listAnswer:
 		id := e.w.Define(gob.Type{Kind: gob.Slice, Elem: e.tupleType()})
 		value := gob.AppendUint([]byte{0}, uint64(len(found)))
@@ -71,7 +72,8 @@ func encodeAnswer(kind answerKind, found []tuple.Tuple, count int) []byte {
 	return nil
 }
 
-// appendTuple appends the struct of a tuple. A list without elements is left out.
+// appendTuple appends the struct of a tuple: 1, the number of its first field, the elements of
+// that field behind their number, and 0 at the end. A list without elements is left out.
 func (e *encoder) appendTuple(b []byte, t tuple.Tuple) []byte {
 	if len(t) > 0 {
 		b = gob.AppendUint(append(b, 1), uint64(len(t)))
@@ -82,7 +84,8 @@ func (e *encoder) appendTuple(b []byte, t tuple.Tuple) []byte {
 	return append(b, 0)
 }
 
-// appendField appends a value of an interface type.
+// appendField appends a value of an interface type: the name of its type and the value. A nil
+// has an empty name, which is a 0.
 func (e *encoder) appendField(b []byte, v any) []byte {
 	integer := func(name string, n int64) []byte {
 		return gob.AppendInterface(b, name, int64(gob.Int), gob.AppendInt([]byte{0}, n))
@@ -116,8 +119,9 @@ func (e *encoder) appendField(b []byte, v any) []byte {
 	return append(b, 0) // nil
 }
 
-// appendOpaque appends an opaque value: of a Go type in its form, any other as a string of
-// its JSON.
+// appendOpaque appends an opaque value: one that came from a Go program as it came, any other as
+// a string of its JSON. Any client may have put one under the same name, so one that cannot be
+// read is such a string too.
 func (e *encoder) appendOpaque(b []byte, o tuple.Opaque) []byte {
 	for name, bits := range map[string]int{opaqueInt8: 8, opaqueInt16: 16} {
 		if n, err := strconv.ParseInt(o.JSON, 10, bits); o.Name == name && err == nil {

@@ -33,6 +33,7 @@ type (
 	}
 )
 
+// init registers the types under the names that goSpace's clients use.
 func init() {
 	const container = "github.com/pspaces/gospace/container."
 	gob.RegisterName(container+"Tuple", Tuple{})
@@ -58,6 +59,7 @@ func request(t testing.TB, operation string, body any) []byte {
 	return b.Bytes()
 }
 
+// dial opens a connection that the test closes, and on which all fails after foreigntest.Wait.
 func dial(t testing.TB, address string) net.Conn {
 	c, err := net.Dial("tcp", address)
 	require.NoError(t, err)
@@ -76,6 +78,7 @@ func call[A any](t testing.TB, address, operation string, body any) (answer A, e
 	return answer, gob.NewDecoder(c).Decode(&answer)
 }
 
+// put puts a tuple as goSpace does, and requires the answer true.
 func put(t testing.TB, address string, fields ...any) {
 	t.Helper()
 	ok, err := call[bool](t, address, "PUT_REQUEST", tupleOf(fields...))

@@ -20,7 +20,9 @@ const (
 	drainTimeout   = time.Second      // for the client's end after an answer
 )
 
-// serve answers one request.
+// serve answers one request. The memory of the request counts until it returns. A request that
+// is malformed or fails is refused, unless it was ended because the client has left or the gate
+// closes.
 func (g *Gate) serve(ctx context.Context, c *foreign.Conn) {
 	_ = c.SetReadDeadline(time.Now().Add(requestTimeout)) // a closed connection fails at the read
 	reserved := int64(0)
@@ -44,11 +46,13 @@ func (g *Gate) serve(ctx context.Context, c *foreign.Conn) {
 		g.Log.Debug("gate: refused", "gate", "gospace", "remote", c.RemoteAddr(), "error", err)
 		g.refuse(c, q)
 	default:
-		g.answer(c, q, a)
+		g.writeAnswer(c, q, a)
 	}
 }
 
-// refuse ends the connection, after an answer of "not found" if the client needs one.
+// refuse answers "not found" if the client needs an answer, because it would panic without one.
+// For other operations the end of the connection, which the caller of serve closes, is the
+// refusal.
 func (g *Gate) refuse(c *foreign.Conn, q request) {
 	if q.operation.answer != maybeAnswer {
 		return
@@ -74,9 +78,10 @@ func drain(c *foreign.Conn) {
 	}
 }
 
-// perform carries out a request. An operation that must wait ends when the client leaves. Each
-// is tried without waiting first, because only one that waits needs a goroutine that watches
-// the connection.
+// perform carries out a request; the errors are those of Access.Check and of the hub. It tries
+// an operation without waiting first, because only one that waits needs a goroutine that watches
+// the connection. If the space is full or has no match, it waits, and the operation ends without
+// effect when the client leaves.
 func (g *Gate) perform(ctx context.Context, c *foreign.Conn, q request) (foreign.Answer, error) {
 	o := foreign.Operation{Verb: q.operation.verb, Space: g.Space, Tuple: q.tuple, Pattern: interop.Exactly(q.template), Peer: c.Peer}
 	if err := g.Access.Check(o); err != nil {
@@ -114,20 +119,22 @@ func (g *Gate) perform(ctx context.Context, c *foreign.Conn, q request) (foreign
 	return a, err
 }
 
-// awaitEnd calls leave when the client ends the connection. It returns when a deadline of
-// reads is set.
-func awaitEnd(c net.Conn, leave func()) {
+// awaitEnd calls ended when the client ends the connection, and returns. It does the same when a
+// deadline of reads passes, by which perform stops it.
+func awaitEnd(c net.Conn, ended func()) {
 	var ignored [512]byte
 	for {
 		if _, err := c.Read(ignored[:]); err != nil {
-			leave()
+			ended()
 			return
 		}
 	}
 }
 
-// answer writes the answer, and waits for its delivery if it took something.
-func (g *Gate) answer(c *foreign.Conn, q request, a foreign.Answer) {
+// writeAnswer writes the answer. If it took tuples, it waits until the client has closed the
+// connection, and returns them to the space if the answer did not arrive. Without memory for the
+// answer the request is refused.
+func (g *Gate) writeAnswer(c *foreign.Conn, q request, a foreign.Answer) {
 	if q.operation.answer == noAnswer {
 		return
 	}

@@ -18,6 +18,7 @@ import (
 // decoder reads the fields of tuples. The first error ends its reader.
 type decoder struct{ r *gob.Reader }
 
+// invalid ends the reader with fault.ErrInvalid and a reason.
 func (d decoder) invalid(format string, args ...any) {
 	d.r.Fail(fmt.Errorf(format+": %w", append(args, fault.ErrInvalid)...))
 }
@@ -34,8 +35,9 @@ const (
 // outermost is the depth of a tuple that is not nested.
 const outermost = 1
 
-// fields reads the value of a struct of type id with a list of fields: a tuple or a template,
-// which is so many levels deep.
+// fields reads the value of a struct of type id with a list of fields: a tuple, or a template if
+// formals is set, which is depth levels deep. Anything else ends the reader with
+// fault.ErrInvalid, and so do more than tuple.MaxDepth levels or tuple.MaxArity fields.
 func (d decoder) fields(id int64, depth int, formals bool) []any {
 	t := d.r.Type(id)
 	fields := []any{}
@@ -72,7 +74,8 @@ func (d decoder) isList(id int64) bool {
 	return t.Kind == gob.Slice && d.r.Type(t.Elem).Kind == gob.Interface
 }
 
-// field reads one field of a tuple at a depth: a value of an interface type.
+// field reads one field of a tuple at a depth: a value of an interface type; nil for its nil. A
+// name with a value of another type than it names ends the reader with fault.ErrInvalid.
 func (d decoder) field(depth int, formals bool) any {
 	name, id := d.r.Interface()
 	if name == "" {
@@ -121,6 +124,7 @@ func (d decoder) field(depth int, formals bool) any {
 }
 
 // integer returns n as a value of the Go type with that name; opaque if package tuple lacks it.
+// A number that the type cannot have ends the reader with fault.ErrInvalid.
 func (d decoder) integer(name string, n int64) any {
 	within := func(lowest, highest int64) {
 		if n < lowest || n > highest {
@@ -144,7 +148,8 @@ func (d decoder) integer(name string, n int64) any {
 	return int(n)
 }
 
-// formal reads the name of a Go type, which is only compared.
+// formal reads a struct with the name of a Go type, and returns the formal of that type. The
+// name is only compared with others. Anything else ends the reader with fault.ErrInvalid.
 func (d decoder) formal(id int64) any {
 	t := d.r.Type(id)
 	if d.ok() && t.Kind != gob.Struct {
@@ -168,7 +173,8 @@ type opaqueJSON struct {
 	Name string `json:"name"` // registered
 }
 
-// opaque reads a value of any other type.
+// opaque reads a value of any other type, and keeps it as a gob stream of its own, with the
+// definitions of its types, under its registered name. After an error it returns nil.
 func (d decoder) opaque(name string, id int64) any {
 	if !utf8.ValidString(name) {
 		d.invalid("the name of a type that is not UTF-8")

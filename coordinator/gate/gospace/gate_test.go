@@ -37,6 +37,7 @@ type fixture struct {
 
 func newFixture(t testing.TB) fixture { return newFixtureOf(t, "space", foreign.Access{Write: true}) }
 
+// newFixtureOf serves a gate for a space, which exists only if its name is space.
 func newFixtureOf(t testing.TB, name string, access foreign.Access) fixture {
 	f := foreigntest.New(t, 0)
 	if name == "space" {

@@ -29,7 +29,8 @@ var goTypes = map[string]tuple.Type{
 	"int8": tuple.OpaqueType(opaqueInt8), "int16": tuple.OpaqueType(opaqueInt16),
 }
 
-// typeOf returns the type of the fields of a Go type.
+// typeOf returns the type of the fields of a Go type: an opaque one, with the Go type in its
+// name, if package tuple lacks it.
 func typeOf(goType string) tuple.Type {
 	if t, ok := goTypes[goType]; ok {
 		return t

@@ -51,8 +51,10 @@ var operations = map[string]operation{
 	"SIZE_REQUEST":     {space.VerbCount, "", countAnswer},
 }
 
-// decodeRequest reads a request. With an error, the request has its operation if that is
-// known.
+// decodeRequest reads a request, and reserves memory for its bytes before it takes them. With an
+// error, the request has its operation if that is known, so that it can be answered. A malformed
+// request is fault.ErrInvalid, one of more than maxRequest bytes fault.ErrTooLarge; others are
+// those of src and reserve. Other fields of a request are skipped.
 func decodeRequest(src io.Reader, reserve func(int64) error) (q request, err error) {
 	r := gob.NewReader(src, maxRequest, reserve)
 	id := r.Value()
@@ -81,8 +83,8 @@ func decodeRequest(src io.Reader, reserve func(int64) error) (q request, err err
 	return q, r.Err()
 }
 
-// body reads the tuple or template of a request into q, whose operation must be known; a
-// request without an operation so far is invalid.
+// body reads the tuple or template of a request into q. The operation must come before, because
+// it decides which of both must follow; another type, or no operation so far, is fault.ErrInvalid.
 func (d decoder) body(q *request) {
 	name, id := d.r.Interface()
 	switch {

@@ -43,6 +43,8 @@ type goWorker struct {
 	dead bool
 }
 
+// open opens a connection, and reports false if that fails or the worker is dead. kill closes
+// the connection that it opened last.
 func (w *goWorker) open(address string) (net.Conn, bool) {
 	c, err := net.Dial("tcp", address)
 	w.mu.Lock()
@@ -57,6 +59,7 @@ func (w *goWorker) open(address string) (net.Conn, bool) {
 	return c, true
 }
 
+// ask sends a request over a connection of its own, and reports whether it read an answer.
 func (w *goWorker) ask(address, operation string, body, answer any) bool {
 	c, ok := w.open(address)
 	if !ok {
@@ -66,6 +69,8 @@ func (w *goWorker) ask(address, operation string, body, answer any) bool {
 	return gob.NewEncoder(c).Encode(message{operation, body}) == nil && gob.NewDecoder(c).Decode(answer) == nil
 }
 
+// claim waits for a task of an action, and returns its id and token. It reports false after
+// kill.
 func (w *goWorker) claim(action string) (string, int64, bool) {
 	var t Tuple
 	if !w.ask(w.tasks, "GET_REQUEST", templateOf("task", action, formal("string"), formal("string"), formal("int64"), formal("int64"), formal("string")), &t) {
@@ -79,6 +84,8 @@ func (w *goWorker) result(action, id string, token int64) bool {
 	return w.ask(w.results, "PUT_REQUEST", tupleOf("result", action, "subject", id, "", token, "gopher", true, `"done"`), &stored) && stored
 }
 
+// kill breaks the worker's connection, as the death of its machine does: without the end that an
+// ordinary close sends.
 func (w *goWorker) kill() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,6 +113,8 @@ type templateField struct {
 	Value  any  `json:"value"`
 }
 
+// ask sends a request with a session of its own, and reads the answer. It reports false if the
+// connection fails or the request was refused.
 func (w *javaWorker) ask(request map[string]any) (tuples [][]typedValue, ok bool) {
 	w.session++
 	request["clientSession"] = fmt.Sprint(w.session)
@@ -123,6 +132,7 @@ func (w *javaWorker) ask(request map[string]any) (tuples [][]typedValue, ok bool
 	return answer.Tuples, answer.Status
 }
 
+// claim waits for a task of an action, and returns its id and token.
 func (w *javaWorker) claim(action string) (string, int64, bool) {
 	template := []templateField{{false, typedValue{"pspace:string", "task"}}, {false, typedValue{"pspace:string", action}}}
 	for _, name := range []string{"string", "string", "long", "long", "string"} {
@@ -135,6 +145,7 @@ func (w *javaWorker) claim(action string) (string, int64, bool) {
 	return tuples[0][2].Value.(string), int64(tuples[0][4].Value.(float64)), true
 }
 
+// result puts the final result of a task, and reports whether that succeeded.
 func (w *javaWorker) result(action, id string, token int64) bool {
 	var fields []typedValue
 	for _, text := range []string{"result", action, "subject", id, ""} {

@@ -62,9 +62,10 @@ func (p *Port) Addr() net.Addr { return p.base.Addr() }
 // Close closes the port.
 func (p *Port) Close() error { return p.base.Close() }
 
-// Serve accepts connections until ctx ends, and closes the port. It returns nil then,
-// after all connections that no gate has accepted are closed, and an error if the port was
-// closed from outside.
+// Serve accepts connections until ctx ends, and closes the port. It returns nil then, after all
+// connections that no gate has accepted are closed, and an error if the port was closed from
+// outside. Each connection counts before it is read in a goroutine of its own, so that pending
+// never exceeds its bound.
 func (p *Port) Serve(ctx context.Context) error {
 	name := "port " + p.base.Addr().String()
 	return accept.Serve(ctx, p.base, accept.Gate{Name: name, Log: p.Log, Admit: func(c net.Conn) func(context.Context) {
@@ -73,7 +74,8 @@ func (p *Port) Serve(ctx context.Context) error {
 	}})
 }
 
-// add counts a connection as pending. If there are too many, it closes the oldest.
+// add counts a connection as pending and returns its place in the list. If there are too many,
+// it closes the oldest, whose goroutine then fails to read.
 func (p *Port) add(c net.Conn) *list.Element {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,13 +85,16 @@ func (p *Port) add(c net.Conn) *list.Element {
 	return p.pending.PushBack(c)
 }
 
+// remove counts a connection no more; it does nothing if add has removed it already.
 func (p *Port) remove(place *list.Element) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pending.Remove(place)
 }
 
-// dispatch passes a connection to the gate that speaks its protocol, or closes it.
+// dispatch passes a connection to the gate that speaks its protocol, or closes it, because no
+// gate speaks it, no gate accepts it within passTimeout, or ctx ends. TLS and HTTP get an answer
+// before. The gate has no deadline set and may set its own.
 func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 	defer p.remove(place)
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
@@ -112,7 +117,7 @@ func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 }
 
 // readHead reads until the protocol is recognised, and returns it with the bytes that it read.
-// It is Unknown after an error.
+// It is Unknown after an error. The size of buf is enough to tell every other protocol from gob.
 func readHead(c net.Conn) (head []byte, protocol Protocol) {
 	buf := make([]byte, longest)
 	for n := 0; n < len(buf); {
@@ -125,7 +130,8 @@ func readHead(c net.Conn) (head []byte, protocol Protocol) {
 	return buf, Gob
 }
 
-// refusal returns how a protocol that the port does not speak is answered.
+// refusal returns the answer to a protocol that the port does not speak; nil for the others,
+// whose clients would not understand one.
 func refusal(p Protocol) []byte {
 	switch p {
 	case TLS:
@@ -145,7 +151,8 @@ type listener struct {
 	closed  chan struct{}
 }
 
-// pass passes a connection to the gate, and reports whether the gate accepted it in time.
+// pass passes a connection to the gate, and reports whether the gate accepted it within timeout,
+// before ctx ended or the listener was closed. If not, the caller still has the connection.
 func (l *listener) pass(ctx context.Context, c net.Conn, timeout time.Duration) bool {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -159,7 +166,8 @@ func (l *listener) pass(ctx context.Context, c net.Conn, timeout time.Duration) 
 	return false
 }
 
-// Accept implements net.Listener.
+// Accept implements net.Listener: it returns the next connection that the port passes on, and
+// net.ErrClosed after Close.
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
@@ -184,6 +192,7 @@ type conn struct {
 	head []byte
 }
 
+// Read returns the bytes that were read already before those of the connection.
 func (c *conn) Read(b []byte) (int, error) {
 	if len(c.head) == 0 {
 		return c.Conn.Read(b)
@@ -193,7 +202,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// CloseWrite ends the sending half.
+// CloseWrite ends the sending half; it does nothing if the connection has no halves.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -201,7 +210,8 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// SyscallConn implements syscall.Conn.
+// SyscallConn implements syscall.Conn, by which package wire writes without waiting;
+// errors.ErrUnsupported if the connection lacks it.
 func (c *conn) SyscallConn() (syscall.RawConn, error) {
 	if s, ok := c.Conn.(syscall.Conn); ok {
 		return s.SyscallConn()

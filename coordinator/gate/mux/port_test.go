@@ -35,6 +35,7 @@ type base struct {
 	done  chan struct{}
 }
 
+// Accept returns the next connection that the test sends, until Close.
 func (b *base) Accept() (net.Conn, error) {
 	select {
 	case c := <-b.conns:
@@ -43,6 +44,8 @@ func (b *base) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 }
+
+// Close ends Accept. It may be repeated.
 func (b *base) Close() error {
 	select {
 	case <-b.done:
@@ -89,6 +92,7 @@ func inBubble(t *testing.T, pending int, test func(t *testing.T, dial func() net
 	})
 }
 
+// ask sends the beginning of a request, and returns all that is answered until the end.
 func ask(t *testing.T, c net.Conn, head string) string {
 	t.Helper()
 	_, err := io.WriteString(c, head)

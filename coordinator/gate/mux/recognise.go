@@ -27,8 +27,8 @@ var beginnings = []struct {
 	{"GET ", HTTP}, {"HEAD ", HTTP}, {"POST ", HTTP}, {"PUT ", HTTP}, {"PATCH ", HTTP}, {"DELETE ", HTTP}, {"OPTIONS ", HTTP}, {"CONNECT ", HTTP}, {"TRACE ", HTTP}, {"PRI ", HTTP},
 }
 
-// Recognise returns the protocol of a connection that begins with head; Unknown if head is
-// too short.
+// Recognise returns the protocol of a connection that begins with head; Unknown if head is too
+// short. Blanks may precede JSON only. What begins like no other protocol is Gob.
 func Recognise(head []byte) Protocol {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	if len(text) == 0 && len(head) < longest {

@@ -30,7 +30,7 @@ func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 		slot, err := g.slots.accept(nc, peer.Of(nc.RemoteAddr(), g.Exempt))
 		if err != nil {
 			_ = nc.SetDeadline(time.Now().Add(refusalTimeout))
-			g.fail(nc, err)
+			g.sendFailure(nc, err)
 			_ = nc.Close()
 			return nil
 		}
@@ -42,15 +42,16 @@ func (g *Gate) Serve(ctx context.Context, l net.Listener) error {
 	}})
 }
 
-// fail sends an error before there is a session, if the client still reads.
-func (g *Gate) fail(nc net.Conn, err error) {
+// sendFailure sends an error before there is a session, if the client still reads.
+func (g *Gate) sendFailure(nc net.Conn, err error) {
 	_ = wire.Send(nc, wire.AppendPreamble(nil), failure(noCall, err))
 }
 
-// serveConnection serves one connection until it ends. The session is nil if the
-// client was not admitted.
+// serveConnection serves one connection until it ends, and returns its session and itself for
+// awaitReconnect. The session is nil if the client was not admitted. The slot is free again
+// before the session waits for a reconnect.
 func (g *Gate) serveConnection(ctx context.Context, workers *pool, slot *slot) (s *session, conn *connection) {
-	defer g.slots.end(slot)
+	defer g.slots.remove(slot)
 	defer g.recoverPanic("connection", slot.conn.RemoteAddr())
 	if s, conn = g.admit(ctx, slot); s != nil {
 		conn.workers = workers

@@ -32,9 +32,10 @@ type call struct {
 	answer     *wire.Frame     // that is kept; nil: not answered yet
 }
 
-// readRequests reads what the client sends until the connection ends, and returns the
-// reason. Answers are written, and calls whose answers are not durable are finished, whenever
-// no further frame has arrived.
+// readRequests reads what the client sends until the connection ends, and returns the reason:
+// that of the link, or fault.ErrInvalid for a malformed frame. Answers are written, and calls
+// whose answers are not durable are finished, whenever no further frame has arrived. A frame for
+// which memory was lacking is refused, and after refused large ones the connection pauses.
 func (s *session) readRequests(ctx context.Context, conn *connection) error {
 	conn.link.BeforeWait = conn.endBatch
 	defer conn.endBatch()
@@ -87,8 +88,10 @@ func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame)
 	return s.runCall(ctx, conn, c)
 }
 
-// admitCall returns a new call with what it needs reserved; nil if the request was answered,
-// or belongs to a call that runs. The error is that of the link.
+// admitCall returns a new call with what it needs reserved; nil if the request was answered, was
+// refused with fault.ErrOverloaded, or belongs to a call that runs. Such a call is answered over
+// this connection from now on. An acknowledgement drops the kept answers that it confirms before
+// anything is counted. The error is that of the link.
 func (s *session) admitCall(conn *connection, f wire.Frame, r space.Request) (*call, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +127,9 @@ func (s *session) admitCall(conn *connection, f wire.Frame, r space.Request) (*c
 	return &call{memory: size, session: s, number: f.Call, request: r, size: len(f.Body), connection: conn, began: time.Now()}, nil
 }
 
-// reserveCall reserves the memory of a call. It refuses one that only puts before others,
-// and never the end of a get or of the session, because that frees memory.
+// reserveCall reserves the memory of a call; the error is fault.ErrOverloaded. It refuses one
+// that only puts before others, and never the end of a get or of the session, because that frees
+// memory.
 func (s *session) reserveCall(v space.Verb, size int64) error {
 	class := memory.Draining
 	switch v {
@@ -148,7 +152,7 @@ func (s *session) forgetAnswer(number uint64) {
 	}
 }
 
-// returnReserved returns what admitCall reserved.
+// returnReserved returns what admitCall reserved. It must be called once for each call.
 func (s *session) returnReserved(c *call) {
 	if mayWait(c.request.Verb) {
 		s.g.returnWaiter(s)
@@ -156,9 +160,13 @@ func (s *session) returnReserved(c *call) {
 	s.g.Memory.Add(-c.memory)
 }
 
-// perform carries out a call, or finishes one that the reader began, and answers it. It gives
-// the call up without an answer while the client is not connected, because the client sends
-// the call again then. serving ends when the gate closes.
+// perform carries out a call, or finishes one that the reader began, and answers it. serving
+// ends when the gate closes.
+//
+// The call ends without an answer while the client is not connected, because the client sends it
+// again then, and if the gate closes. But the answer of a call that consumes something is kept
+// for the next connection, because a repetition would find nothing. A large answer needs one of
+// maxLarge places before it is made, or is encoded. A panic answers the call with errPanic.
 func (s *session) perform(serving context.Context, c *call) {
 	defer c.cancel()
 	defer s.returnReserved(c)
@@ -188,16 +196,7 @@ func (s *session) perform(serving context.Context, c *call) {
 	if answered = large && s.dropUnconnected(c); answered {
 		return
 	}
-	var reply space.Reply
-	var err error
-	switch {
-	case c.started != nil:
-		reply, err = c.started.Finish(c.ctx)
-	case c.request.Verb == space.VerbCreate:
-		reply, err = s.g.Spaces.Create(c.ctx, s.peer, s.backend, c.request)
-	default:
-		reply, err = s.backend.Do(c.ctx, c.request)
-	}
+	reply, err := s.execute(c)
 	if !large && (len(reply.Events) > 0 || reply.Tuple.Size() > largeAnswer) {
 		s.large <- struct{}{} // before the reply takes memory a second time, encoded
 		large = true
@@ -217,16 +216,31 @@ func (s *session) perform(serving context.Context, c *call) {
 	if answered = !keep && s.dropUnconnected(c); answered {
 		return
 	}
-	var f wire.Frame
-	if err != nil {
-		s.noteRefusal(c, err)
-		f = failure(c.number, err)
-	} else {
-		f = wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
-	}
+	f := s.answerFrame(c, reply, err)
 	answered = true
 	s.finishCall(c, f, keep)
 	failpoint.Reached("reply.after", operation)
+}
+
+// execute carries out a call at the engine, or finishes what the reader began, and returns the
+// engine's error. A new space counts for the client's peer, whose quota may refuse it.
+func (s *session) execute(c *call) (space.Reply, error) {
+	switch {
+	case c.started != nil:
+		return c.started.Finish(c.ctx)
+	case c.request.Verb == space.VerbCreate:
+		return s.g.Spaces.Create(c.ctx, s.peer, s.backend, c.request)
+	}
+	return s.backend.Do(c.ctx, c.request)
+}
+
+// answerFrame returns the frame with the answer to a call: err, if that is not nil, or the reply.
+func (s *session) answerFrame(c *call, reply space.Reply, err error) wire.Frame {
+	if err != nil {
+		s.noteRefusal(c, err)
+		return failure(c.number, err)
+	}
+	return wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
 }
 
 // noteRefusal lets the client's connection wait if a large call was refused, with err.
@@ -253,7 +267,7 @@ func (s *session) reserveReply(v space.Verb, reply space.Reply) (int64, error) {
 	return size, nil
 }
 
-// sizeOfReply estimates the memory of a reply's encoding.
+// sizeOfReply estimates the memory of a reply's encoding: the tuples, because the rest is small.
 func sizeOfReply(r space.Reply) int64 {
 	size := r.Tuple.Size()
 	for _, t := range r.Tuples {
@@ -262,7 +276,8 @@ func sizeOfReply(r space.Reply) int64 {
 	return int64(size)
 }
 
-// hasLargeAnswer reports whether the answer to a request may be large.
+// hasLargeAnswer reports whether the answer to a request may be large, so that it needs one of
+// maxLarge places.
 func (g *Gate) hasLargeAnswer(r space.Request) bool {
 	switch r.Verb {
 	case space.VerbGetAll, space.VerbQueryAll, space.VerbGetUpTo, space.VerbQueryUpTo, space.VerbList:
@@ -313,8 +328,9 @@ func (s *session) dropCall(c *call) *connection {
 // dropAnswer is for finishCall: the answer is not kept.
 const dropAnswer = false
 
-// finishCall sends a call's answer if the client is connected, and keeps it for the
-// next connection if keep is set.
+// finishCall sends a call's answer if the client is connected, and keeps it for the next
+// connection if keep is set. Instead of an answer that is too large for a frame, that error is
+// sent.
 func (s *session) finishCall(c *call, f wire.Frame, keep bool) {
 	var conn *connection
 	if keep {

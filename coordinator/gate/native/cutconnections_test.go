@@ -61,6 +61,7 @@ func (s *cutter) span() int {
 	return s.rand.IntN(s.most)
 }
 
+// cut counts a connection that was cut, and returns the error of its user.
 func (s *cutter) cut() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,6 +77,7 @@ type cutConn struct {
 	reads, writes int
 }
 
+// Read cuts the connection once as many bytes were read as the cutter allows.
 func (c *cutConn) Read(b []byte) (int, error) {
 	if c.reads <= 0 {
 		_ = c.Close()
@@ -86,6 +88,8 @@ func (c *cutConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Write cuts the connection once as many bytes were written as the cutter allows, also within a
+// frame.
 func (c *cutConn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b[:min(len(b), c.writes)])
 	c.writes -= n
@@ -120,6 +124,8 @@ func TestFault26EachTupleThatWasPutIsGotExactlyOnce(t *testing.T) {
 	}
 }
 
+// exactlyOnce puts tuples over connections that are cut at random, and gets them by calls that
+// partly give up. Each tuple must be got or still be there, once.
 func exactlyOnce(t *testing.T, seed uint64) {
 	const each, clients = 60, 4
 	s := newCutter(seed, 3000)
@@ -259,6 +265,7 @@ func record(t *testing.T, seed uint64) []porcupine.Operation {
 	return history
 }
 
+// do carries out the step in a space, and returns the value that it found; 0 if it found none.
 func (in step) do(ctx context.Context, s space.Space) (found int64, err error) {
 	var u tuple.Tuple
 	switch p := tuple.Match(in.key, tuple.AnyInt64); in.verb {

@@ -15,8 +15,9 @@ import (
 const maxDirect = 1 << 20
 
 // runCall carries out a call in the goroutine of the reader if it needs not wait: not for a
-// tuple, not for a disk, and not for the client. Else the pool carries it out, or finishes
-// what the reader began.
+// tuple, not for a disk, and not for the client. Else the pool carries it out, or finishes what
+// the reader began; a call that only has to become durable is finished with others in a batch.
+// The error is that of the link.
 func (s *session) runCall(ctx context.Context, conn *connection, c *call) error {
 	if !s.g.hasLargeAnswer(c.request) && s.backend.CanStart(c.request) {
 		answered, err := s.tryDirect(conn, c)
@@ -37,9 +38,10 @@ func (s *session) runCall(ctx context.Context, conn *connection, c *call) error 
 	return nil
 }
 
-// tryDirect begins a call, and answers it if that needs no waiting. If not, it reports false,
-// and c.started is what is left to finish. If it panics the call is answered too. The error is
-// that of the link.
+// tryDirect begins a call, and answers it if that needs no waiting, and reports whether it did.
+// If not, c.started has to be finished. If it panics the call is answered too, with
+// errPanic. What the call had reserved is returned once it is answered. The error is that of the
+// link.
 func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error) {
 	panicked := true
 	defer func() {
@@ -78,11 +80,7 @@ func (s *session) finishDirect(c *call) wire.Frame {
 		size, err = s.reserveReply(c.request.Verb, reply)
 		s.g.Memory.Add(-size) // the link counts it at once
 	}
-	if err != nil {
-		c.connection.refusals.note(c.size, err)
-		return failure(c.number, err)
-	}
-	return wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
+	return s.answerFrame(c, reply, err)
 }
 
 // addToBatch adds a call that only has to become durable to those that one goroutine finishes.

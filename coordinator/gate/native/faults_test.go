@@ -83,18 +83,22 @@ func (i *freezable) seen(since time.Time) (dials, in []time.Duration) {
 	return dials, in
 }
 
+// freeze starts or ends the time in which what clients write is lost.
 func (i *freezable) freeze(yes bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.frozen = yes
 }
 
+// is reports whether the network is frozen.
 func (i *freezable) is() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.frozen
 }
 
+// through returns a dial over the network; it records when each dial began, and when each that
+// succeeded ended.
 func (i *freezable) through(dial func(context.Context, string) (net.Conn, error)) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		i.mu.Lock()
@@ -115,6 +119,8 @@ type freezableConn struct {
 	network *freezable
 }
 
+// Write drops the bytes while the network is frozen, and reports success, as a network
+// does.
 func (c *freezableConn) Write(b []byte) (int, error) {
 	if c.network.is() {
 		return len(b), nil

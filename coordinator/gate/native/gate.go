@@ -94,7 +94,7 @@ type Gate struct {
 	sessions map[string]*session
 }
 
-// New returns a gate; Serve opens it.
+// New returns a gate with the defaults of its Config; Serve opens it.
 func New(c Config) *Gate {
 	c.Heartbeat = cmp.Or(c.Heartbeat, 2*time.Second)
 	c.Lost = cmp.Or(c.Lost, 6*time.Second)

@@ -38,6 +38,7 @@ type port struct {
 
 func newPort() *port { return &port{conns: make(chan net.Conn), done: make(chan struct{})} }
 
+// dial returns the client's end of a pipe, once the gate has accepted the other end.
 func (p *port) dial(ctx context.Context, _ string) (net.Conn, error) {
 	client, gate := net.Pipe()
 	select {
@@ -50,6 +51,7 @@ func (p *port) dial(ctx context.Context, _ string) (net.Conn, error) {
 	}
 }
 
+// Accept returns the next connection that dial opens.
 func (p *port) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:

@@ -28,8 +28,10 @@ type connection struct {
 	batch, last *call // that the reader has begun and that wait for a commit; only it uses them
 }
 
-// admit does the handshake. If the client cannot be admitted it gets one error and the
-// connection is closed; the session is nil then.
+// admit does the handshake: it reads the client's Hello, counts the connection as one of the
+// client's mode, and attaches it to the session. If the client cannot be admitted it gets one
+// error and the connection is closed; the session is nil then. The deadline that it sets holds
+// until welcome removes it.
 func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 	nc := slot.conn
 	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
@@ -48,7 +50,7 @@ func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 		}
 	}
 	if !errors.Is(err, wire.ErrForeign) { // that one was answered already
-		g.fail(nc, err)
+		g.sendFailure(nc, err)
 	}
 	g.Log.Info("gate: refused", "remote", nc.RemoteAddr(), "session", hello.Session, "error", err)
 	conn.link.Close(err)
@@ -64,9 +66,9 @@ func addressOf(nc net.Conn) string {
 	return host
 }
 
-// readHello reads the client's preamble and Hello. If the other side does not speak the
-// protocol it is answered here, in HTTP if it speaks that, and the error is
-// wire.ErrForeign.
+// readHello reads the client's preamble and Hello. If the other side does not speak the protocol
+// it is answered here, in HTTP if it speaks that, and the error is wire.ErrForeign. A malformed
+// Hello, or a TTL above MaxTTL, is fault.ErrInvalid.
 func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 	head, err := wire.ReadPreamble(l.Reader())
 	switch {
@@ -75,7 +77,7 @@ func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 		_, _ = fmt.Fprintf(nc, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text)
 		return wire.Hello{}, err
 	case errors.Is(err, wire.ErrForeign):
-		g.fail(nc, fmt.Errorf("this is the port of leasehold's tuple spaces: %w: %w", err, fault.ErrInvalid))
+		g.sendFailure(nc, fmt.Errorf("this is the port of leasehold's tuple spaces: %w: %w", err, fault.ErrInvalid))
 		return wire.Hello{}, err
 	case err != nil:
 		return wire.Hello{}, fmt.Errorf("handshake: %w", err)
@@ -104,9 +106,10 @@ func isHTTP(head []byte) bool {
 	return false
 }
 
-// attach makes conn the connection of the session that the client asks for, which it
-// opens if necessary. An earlier connection of the same client is closed, and has ended
-// when attach returns.
+// attach makes conn the connection of the session that the client asks for, which it opens if
+// necessary. An earlier connection of the same client is closed, and has ended when attach
+// returns. The error is the engine's or a quota's, fault.ErrConflict for a wrong key, or why ctx
+// ended.
 func (g *Gate) attach(ctx context.Context, h wire.Hello, conn *connection) (*session, error) {
 	for {
 		s, wait, err := g.tryAttach(ctx, h, conn)
@@ -121,10 +124,11 @@ func (g *Gate) attach(ctx context.Context, h wire.Hello, conn *connection) (*ses
 	}
 }
 
-// tryAttach returns the session, with conn as its connection, or a channel that is closed
-// when it should be tried again, because an earlier connection is opening the session or
-// has to end first. Sessions are opened without opening held, so that one commit serves
-// many of them.
+// tryAttach returns the session, with conn as its connection, or a channel that is closed when
+// it should be tried again, because an earlier connection is opening the session or has to end
+// first, or an error. The key of a session that is open must be that of the client. It looks for
+// the session while it holds opening, but opens one without it, so that one commit serves many
+// of them.
 func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (*session, <-chan struct{}, error) {
 	g.opening.Lock()
 	s := g.sessions[h.Session]
@@ -161,11 +165,14 @@ func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (*
 	return s, nil, nil
 }
 
-// welcome completes the handshake from the gate's side.
+// welcome completes the handshake from the gate's side: it sends how often to give a sign of
+// life, and removes the deadline of the handshake. Pings come at least three times in a
+// session's TTL, so that a dead peer is noticed before the session is lost. The error is that of
+// the connection.
 func (g *Gate) welcome(nc net.Conn, s *session, conn *connection) error {
 	conn.link.Ping, conn.link.Class = g.Ping, s.class()
 	if s.ttl > 0 {
-		conn.link.Ping = min(g.Ping, s.ttl/3) // so that a dead peer is noticed before the session is lost
+		conn.link.Ping = min(g.Ping, s.ttl/3)
 	}
 	w := wire.Welcome{HTTP: g.HTTP, Heartbeat: g.Heartbeat, Lost: g.Lost, Ping: conn.link.Ping}
 	err := wire.Send(nc, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Welcomed, Body: wire.AppendWelcome(nil, w)})

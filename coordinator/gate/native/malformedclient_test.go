@@ -175,6 +175,7 @@ type broken struct {
 	tries int
 }
 
+// Accept fails at first, as if no file descriptor were left.
 func (b *broken) Accept() (net.Conn, error) {
 	b.tries++
 	if b.tries <= b.fails {

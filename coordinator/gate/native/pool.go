@@ -22,7 +22,8 @@ func newPool(ctx context.Context, running *sync.WaitGroup) *pool {
 	return &pool{ctx: ctx, running: running, calls: make(chan *call)}
 }
 
-// start carries out c, and the calls linked to it, in an idle goroutine, or in a new one. It does not wait.
+// start carries out c, and the calls linked to it (next), in an idle goroutine, or in a new one.
+// It does not wait.
 func (p *pool) start(c *call) {
 	select {
 	case p.calls <- c:
@@ -31,7 +32,8 @@ func (p *pool) start(c *call) {
 	}
 }
 
-// work carries out c, those linked to it, and then further calls, until ctx ends or maxIdle others are idle.
+// work carries out c, those linked to it, and then further calls, until ctx ends or maxIdle
+// others are idle.
 func (p *pool) work(c *call) {
 	for {
 		for next := c; next != nil; {

@@ -19,7 +19,8 @@ const (
 // workers. It leaves a tenth of the engine's to those.
 const maxClientWaiters = 90_000
 
-// mayWait reports whether a call may block.
+// mayWait reports whether a call may block, for a tuple, for capacity, for a message or for
+// events.
 func mayWait(v space.Verb) bool {
 	switch v {
 	case space.VerbPut, space.VerbGet, space.VerbQuery, space.VerbCall, space.VerbReceive, space.VerbNext:

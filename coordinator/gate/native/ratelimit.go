@@ -20,7 +20,9 @@ func newRateLimit(rate int) *rateLimit {
 	return &rateLimit{interval: time.Second / time.Duration(rate), burst: max(1, rate/10)}
 }
 
-// wait waits until one more connection may be accepted, or ctx ends.
+// wait waits until one more connection may be accepted, or ctx ends. next moves on by an
+// interval for each connection, but is never more than a burst of them behind now, so that a
+// quiet time allows one burst and no more. Only the accepting goroutine calls it.
 func (l *rateLimit) wait(ctx context.Context) {
 	now := time.Now()
 	if earliest := now.Add(-time.Duration(l.burst) * l.interval); l.next.Before(earliest) {

@@ -21,6 +21,7 @@ type rawClient struct {
 	session string
 }
 
+// rawClient returns a connection over which a test sends any bytes.
 func (fx *fixture) rawClient() *rawClient {
 	fx.Helper()
 	c, err := fx.port.dial(fx.Context(), "")
@@ -46,6 +47,7 @@ func (c *rawClient) send(prefix []byte, f wire.Frame) {
 	require.NoError(c.fx, wire.Send(c, prefix, f))
 }
 
+// frame reads one frame, which must be well-formed.
 func (c *rawClient) frame() wire.Frame {
 	c.fx.Helper()
 	f, _, err := wire.Read(c.r, nil)

@@ -26,7 +26,8 @@ const (
 // pause. It may be used concurrently.
 type refusals struct{ bytes atomic.Int64 }
 
-// note counts a request that ended with err, if it was large and refused because of overload.
+// note counts the size of a request that ended with err, if it was large and refused because of
+// overload.
 func (r *refusals) note(size int, err error) {
 	if size >= largeRequest && errors.Is(err, fault.ErrOverloaded) {
 		r.bytes.Add(int64(size))

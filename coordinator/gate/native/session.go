@@ -51,7 +51,9 @@ func (g *Gate) newSession(h wire.Hello, conn *connection) *session {
 }
 
 // open opens the session at the engine, or continues one that the engine restored after a
-// restart. If the engine refuses, the gate forgets the session.
+// restart. A session counts for its peer and in memory until awaitReconnect ends it. If a quota,
+// the memory budget or the engine refuses, nothing is counted and the gate forgets the session.
+// Then opened is closed in any case, so that connections that wait for it try again.
 func (s *session) open(ctx context.Context, h wire.Hello) error {
 	defer close(s.opened)
 	err := s.g.peerSessions.Take(s.peer)
@@ -82,6 +84,7 @@ func (s *session) process(h wire.Hello) space.Process {
 	return space.Process{Mode: h.Mode, Host: cmp.Or(h.Host, s.remote), PID: h.PID, Version: h.Version, Name: h.Name}
 }
 
+// isOpened reports whether the engine has opened the session, or refused to.
 func (s *session) isOpened() bool {
 	select {
 	case <-s.opened:
@@ -91,7 +94,8 @@ func (s *session) isOpened() bool {
 	}
 }
 
-// class returns what the session may use memory for.
+// class returns the class of memory that the session may use: that of the fleet has the reserve
+// too.
 func (s *session) class() memory.Class {
 	if isFleet(s.mode) {
 		return memory.Draining
@@ -108,8 +112,10 @@ func (g *Gate) forgetSession(s *session) {
 	}
 }
 
-// serve reads and carries out the client's requests over one connection until that
-// ends. It returns when the connection's writer has ended too.
+// serve reads and carries out the client's requests over one connection until that ends. It
+// returns when the connection's writer has ended too, and after calls that wait for an answer
+// were detached from it. Deferred calls run in that order: close the connection, wait for the
+// writer, detach the calls, close ended, for which a later connection waits.
 func (s *session) serve(ctx context.Context, conn *connection, nc net.Conn) {
 	defer close(conn.ended)
 	if err := s.g.welcome(nc, s, conn); err != nil {
@@ -141,9 +147,9 @@ func (s *session) shutDown(conn *connection) {
 	}
 }
 
-// closeConnection closes a connection because of err. The client is sent err first if it violated
-// the protocol. Otherwise the log has why the link was closed, which may be another reason than
-// err: whoever closes it first gives the reason.
+// closeConnection closes a connection because of err. The client is sent err first if it
+// violated the protocol. Otherwise the log has the reason that the link keeps, which is that of
+// its first Close: the client, the writer or the shutdown may have come before.
 func (s *session) closeConnection(conn *connection, err error) {
 	if errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrTooLarge) {
 		s.g.Log.Warn("gate: malformed message", "session", s.id, "error", err)
@@ -154,7 +160,8 @@ func (s *session) closeConnection(conn *connection, err error) {
 	s.g.Log.Debug("gate: connection ended", "session", s.id, "error", conn.link.Err())
 }
 
-// detach leaves the calls of a connection that has ended to the next one.
+// detach marks the calls of a connection that has ended as without a connection. If the client
+// repeats one over the next connection, admitCall moves it there.
 func (s *session) detach(conn *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,9 +172,10 @@ func (s *session) detach(conn *connection) {
 	}
 }
 
-// awaitReconnect waits, after conn has ended, until another connection takes its place
-// or the session ends. A session without a TTL is ended after Grace, because nothing
-// else would end it.
+// awaitReconnect waits, after conn has ended, until another connection takes its place, the
+// session ends or the gate closes. A session without a TTL is ended after Grace, because nothing
+// else would end it. Once the session has ended, its kept answers and its place in the quota are
+// free.
 func (s *session) awaitReconnect(ctx context.Context, conn *connection) {
 	var grace <-chan time.Time
 	if s.ttl == 0 {

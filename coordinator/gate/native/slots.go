@@ -45,8 +45,9 @@ type slot struct {
 	evicted  bool          // closed for another connection; not counted any more
 }
 
-// accept counts a new connection. The error is fault.ErrOverloaded, and the connection is
-// not counted, if its peer has its quota or all others are admitted.
+// accept counts a new connection. The error is fault.ErrOverloaded, and the connection is not
+// counted, if its peer has its quota or all others are admitted. Otherwise the oldest connection
+// before the handshake is closed if there are too many.
 func (s *slots) accept(nc net.Conn, p peer.Peer) (*slot, error) {
 	if err := s.peers.Take(p); err != nil {
 		return nil, err
@@ -70,8 +71,9 @@ func (s *slots) accept(nc net.Conn, p peer.Peer) (*slot, error) {
 	return x, nil
 }
 
-// admit counts a connection as one of a mode, once its client has introduced itself. The
-// error is fault.ErrOverloaded if the rest is reserved for managers and workers.
+// admit counts a connection as one of a mode, once its client has introduced itself. The error
+// is fault.ErrOverloaded if it was evicted meanwhile, or the rest is reserved for managers and
+// workers.
 func (s *slots) admit(x *slot, mode string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,8 +92,9 @@ func (s *slots) admit(x *slot, mode string) error {
 	return nil
 }
 
-// end counts a connection no more.
-func (s *slots) end(x *slot) {
+// remove counts a connection no more. One that was evicted was subtracted then, except for its
+// peer.
+func (s *slots) remove(x *slot) {
 	s.peers.Return(x.peer)
 	s.mu.Lock()
 	defer s.mu.Unlock()

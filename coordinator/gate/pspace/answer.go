@@ -24,7 +24,8 @@ var (
 	outcomeInternal    = outcome{"500", "Internal Server Error"}
 )
 
-// outcomeOf returns the outcome of a request that ended with err; nil is outcomeOK.
+// outcomeOf returns the outcome of a request that ended with err; nil is outcomeOK. An error of
+// an unknown kind is outcomeInternal.
 func outcomeOf(err error) outcome {
 	is := func(kinds ...error) bool {
 		for _, k := range kinds {
@@ -47,7 +48,8 @@ func outcomeOf(err error) outcome {
 	return outcomeInternal
 }
 
-// appendAnswer appends the answer to a request: the tuples that it found, or the error.
+// appendAnswer appends the answer to a request in its dialect: the tuples that it found, or the
+// error. The session is as the client sent it, because the client finds its request by it.
 func appendAnswer(buf []byte, r request, found []tuple.Tuple, err error) []byte {
 	if r.dialect == dotSpace {
 		return appendDotSpaceAnswer(buf, r, found, err)
@@ -81,7 +83,8 @@ func appendAnswer(buf []byte, r request, found []tuple.Tuple, err error) []byte 
 	return append(buf, '\n')
 }
 
-// spaceJSMessage is the only member by which SpaceJS knows the outcome.
+// spaceJSMessage returns the message of an answer in SpaceJS, whose clients know the outcome by
+// it alone.
 func spaceJSMessage(err error) string {
 	switch {
 	case err == nil:
@@ -92,6 +95,7 @@ func spaceJSMessage(err error) string {
 	return outcomeOf(err).message
 }
 
+// appendTuples appends tuples with commas between them, without the brackets.
 func (d dialect) appendTuples(buf []byte, found []tuple.Tuple) []byte {
 	for i, t := range found {
 		if i > 0 {

@@ -67,8 +67,11 @@ func (c *connection) serve(ctx context.Context) {
 	c.settleUnconfirmed(ctx, err)
 }
 
-// settleUnconfirmed decides whether the answers that are not confirmed arrived, after the end of the
-// connection because of err.
+// settleUnconfirmed confirms the answers that are not confirmed, or returns what they took to
+// the space, after the end of the connection because of err. They arrived if the client closed
+// the connection in order and its machine received all bytes, or if this side closes the
+// connection, because the client has violated the protocol or the gate closes. They did not if a
+// write failed or the connection broke.
 func (c *connection) settleUnconfirmed(ctx context.Context, err error) {
 	c.mu.Lock()
 	unconfirmed, broken := c.unconfirmed, c.broken
@@ -92,15 +95,17 @@ func (c *connection) settleUnconfirmed(ctx context.Context, err error) {
 	}
 }
 
-// readRequests reads and starts requests. The error is io.EOF if the client closed the
-// connection, nil after a request without a session.
+// readRequests reads and starts requests until the connection ends, and returns why: io.EOF if
+// the client closed it, nil after a request without a session, an error of package fault for a
+// message that is not JSON, too large or too deep, which is answered. A request that is JSON but
+// malformed is answered, and the next one is read.
 func (c *connection) readRequests(ctx context.Context) error {
 	for {
 		message, err := c.nextMessage()
 		if err == nil {
 			var r request
 			if r, err = decodeRequest(message); err == nil || !errors.Is(err, errMalformed) {
-				if c.isLast() || !c.start(ctx, r, err, len(message)) {
+				if c.isLast() || !c.startRequest(ctx, r, err, len(message)) {
 					return nil
 				}
 				continue
@@ -141,9 +146,9 @@ func (c *connection) nextMessage() ([]byte, error) {
 	}
 }
 
-// fill waits until bytes come, and appends them to buf. They also confirm the answers that
-// were written before. A passed deadline is an error only if readTimedOut returns one, because
-// it may have been the time to confirm answers.
+// fill waits until bytes come, and appends them to buf. They also confirm the answers that were
+// written before the read began. A passed deadline is an error only if readTimedOut returns one,
+// because it may have been the time to confirm answers.
 func (c *connection) fill() error {
 	if err := c.makeSpace(); err != nil {
 		return err
@@ -171,8 +176,9 @@ func (c *connection) fill() error {
 	}
 }
 
-// makeSpace makes buf have space for further bytes: at the front of its store, or in a
-// larger one.
+// makeSpace makes buf have space for further bytes: at the front of its store, or in a larger
+// one. A message of more than maxRequest bytes is fault.ErrTooLarge, and lack of memory
+// fault.ErrOverloaded.
 func (c *connection) makeSpace() error {
 	switch {
 	case len(c.buf) < cap(c.buf):
@@ -209,8 +215,9 @@ func (c *connection) requestDeadline() time.Time {
 	return c.began.Add(requestTimeout)
 }
 
-// setReadDeadline sets the deadline of the next read: that of the request, or the time at
-// which the oldest answer is believed to have arrived.
+// setReadDeadline sets the deadline of the next read: that of the request, or, if it is earlier,
+// the time at which the oldest answer is believed to have arrived. confirming counts the answers
+// that bytes of this read confirm.
 func (c *connection) setReadDeadline() {
 	now := time.Now()
 	wanted := c.requestDeadline()
@@ -225,8 +232,9 @@ func (c *connection) setReadDeadline() {
 	c.lowerReadDeadline(wanted, now)
 }
 
-// lowerReadDeadline sets the deadline of reads unless an earlier one is set, which is
-// checked when it comes. The caller holds mu.
+// lowerReadDeadline sets the deadline of reads unless an earlier one is set. Then the read times
+// out early, and setReadDeadline sets the later one; this saves a system call for most reads. A
+// wanted of zero is none. The caller holds mu.
 func (c *connection) lowerReadDeadline(wanted, now time.Time) {
 	isSet := c.deadline.After(now)
 	if wanted.IsZero() && (isSet || c.deadline.IsZero()) || isSet && !wanted.Before(c.deadline) {
@@ -237,7 +245,9 @@ func (c *connection) lowerReadDeadline(wanted, now time.Time) {
 }
 
 // readTimedOut handles the deadline of a read: answers that are old enough are believed to have
-// arrived. It returns nil if reading goes on; an error ends the connection.
+// arrived. It returns nil if reading goes on. An error ends the connection:
+// os.ErrDeadlineExceeded for a request that is not complete in time, io.EOF if the last answer
+// has arrived.
 func (c *connection) readTimedOut() error {
 	now := time.Now()
 	if end := c.requestDeadline(); !end.IsZero() && !now.Before(end) {
@@ -258,7 +268,7 @@ func (c *connection) readTimedOut() error {
 }
 
 // confirm confirms the answers that were written before the latest read began, because the
-// client has sent something after it.
+// client has sent something after it. Only the reader calls it.
 func (c *connection) confirm() {
 	if c.confirming == 0 {
 		return
@@ -270,10 +280,11 @@ func (c *connection) confirm() {
 	c.gate.Hub.Delivered(arrived...)
 }
 
-// start carries out a request, or answers it with err. It carries it out itself if the
-// client waits for it, and in a goroutine if further requests were read or the operation
-// blocks. It returns false if the connection serves no more requests.
-func (c *connection) start(ctx context.Context, r request, err error, size int) (more bool) {
+// startRequest carries out a request of size bytes, or answers it with err if that is not nil. It
+// carries it out itself if the client waits for it, and in a goroutine if further requests were
+// read or the operation blocks. It reports whether the connection serves more requests. It waits
+// while maxOutstanding requests are not answered.
+func (c *connection) startRequest(ctx context.Context, r request, err error, size int) (more bool) {
 	o := foreign.Operation{Verb: r.verb, Space: r.target, Tuple: r.tuple, Pattern: r.pattern, Peer: c.Peer}
 	if err == nil {
 		err = c.gate.Access.Check(o)
@@ -284,12 +295,12 @@ func (c *connection) start(ctx context.Context, r request, err error, size int) 
 		err = c.gate.Hub.Memory.Reserve(memoryOf, classOf(r.verb))
 	}
 	if err != nil {
-		return c.finish(r, foreign.Answer{}, err)
+		return c.answer(r, foreign.Answer{}, err)
 	}
 	if len(c.buf) == 0 || r.session == nil {
 		if a, done, err := c.tryAtOnce(ctx, o); done {
 			c.gate.Hub.Memory.Add(-memoryOf)
-			return c.finish(r, a, err)
+			return c.answer(r, a, err)
 		}
 	}
 	c.slots <- struct{}{} // the client must read answers before it sends more
@@ -301,7 +312,7 @@ func (c *connection) start(ctx context.Context, r request, err error, size int) 
 			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 				return // the client has left, or the gate closes
 			}
-			if !c.finish(r, a, err) {
+			if !c.answer(r, a, err) {
 				_ = c.Close() // ends the reader
 			}
 		})
@@ -310,7 +321,8 @@ func (c *connection) start(ctx context.Context, r request, err error, size int) 
 }
 
 // tryAtOnce carries out an operation unless it has to wait: then done is false, and nothing has
-// happened.
+// happened. It has to wait if a put finds the space full, or a get or query no match. Other
+// errors are those of the hub, with done.
 func (c *connection) tryAtOnce(ctx context.Context, o foreign.Operation) (a foreign.Answer, done bool, err error) {
 	verb := o.Verb
 	o.Verb = withoutWaiting(verb)
@@ -324,7 +336,7 @@ func (c *connection) tryAtOnce(ctx context.Context, o foreign.Operation) (a fore
 	return a, err != nil || len(a.Tuples) > 0, err
 }
 
-// withoutWaiting returns the form of a verb that does not wait.
+// withoutWaiting returns the form of a verb that does not wait; other verbs stay.
 func withoutWaiting(v space.Verb) space.Verb {
 	switch v {
 	case space.VerbPut:
@@ -345,8 +357,11 @@ func classOf(v space.Verb) memory.Class {
 	return memory.Draining
 }
 
-// finish answers a request. It returns false if the connection serves no more requests.
-func (c *connection) finish(r request, a foreign.Answer, err error) (more bool) {
+// answer answers a request with what it found or with err, or with fault.ErrOverloaded if there is
+// no memory for the answer; then it returns what a took. It reports whether the connection serves
+// more requests: not after a write that failed, and not after a request without a session, whose
+// connection ends. If that took tuples, the reader goes on until it knows whether they arrived.
+func (c *connection) answer(r request, a foreign.Answer, err error) (more bool) {
 	if err != nil {
 		c.gate.Log.Debug("gate: refused", "gate", "pspace", "remote", c.RemoteAddr(), "error", err)
 	}
@@ -365,11 +380,12 @@ func (c *connection) finish(r request, a foreign.Answer, err error) (more bool) 
 		return true
 	}
 	c.finishSingle()
-	return a.Took() // until the reader knows whether the answer arrived
+	return a.Took()
 }
 
-// finishSingle ends a connection after the answer to a request without a session. The
-// client may leave the end to this side.
+// finishSingle ends a connection after the answer to a request without a session: it ends the
+// sending half, and lets the reader end within confirmAfter, because the client may leave the
+// end to this side.
 func (c *connection) finishSingle() {
 	c.EndSending()
 	c.mu.Lock()
@@ -379,14 +395,16 @@ func (c *connection) finishSingle() {
 	c.lowerReadDeadline(now.Add(confirmAfter), now)
 }
 
+// isLast reports whether the answer after which none follows was written.
 func (c *connection) isLast() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
-// writeAnswer writes an answer. If it took tuples, they are to be confirmed; if it cannot
-// be written, they return.
+// writeAnswer writes an answer. If it took tuples, they are to be confirmed, by the reader,
+// whose deadline is lowered for it; if it cannot be written, they return to the space. The error
+// is that of the connection, which is closed then.
 func (c *connection) writeAnswer(answer []byte, a foreign.Answer) error {
 	err := c.write(answer)
 	if !a.Took() {
@@ -407,8 +425,8 @@ func (c *connection) writeAnswer(answer []byte, a foreign.Answer) error {
 	return nil
 }
 
-// write writes bytes, at most for about writeTimeout. After an error the connection is
-// closed.
+// write writes bytes, at most for about writeTimeout. The deadline is set for twice that time,
+// so that most writes need not set it. After an error the connection is closed.
 func (c *connection) write(data []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,6 +31,7 @@ type fixture struct {
 
 func newFixture(t testing.TB) fixture { return newFixtureWith(t, 0, foreign.Access{Write: true}) }
 
+// newFixtureWith serves a gate with a memory budget, 0 for none, and a space named space.
 func newFixtureWith(t testing.TB, budget int64, access foreign.Access) fixture {
 	f := foreigntest.New(t, budget)
 	f.Create("space")
@@ -45,6 +46,7 @@ type client struct {
 	r *bufio.Reader
 }
 
+// dial opens a connection that the test closes, and on which all fails after foreigntest.Wait.
 func (f fixture) dial() *client {
 	f.Helper()
 	c, err := net.Dial("tcp", f.address)
@@ -54,6 +56,7 @@ func (f fixture) dial() *client {
 	return &client{f, c, bufio.NewReader(c)}
 }
 
+// send sends a text and a line feed.
 func (c *client) send(text string) {
 	c.t.Helper()
 	_, err := c.Write([]byte(text + "\n"))

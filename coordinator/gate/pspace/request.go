@@ -41,8 +41,8 @@ type wire struct {
 	blocking, all            bool
 }
 
-// decodeRequest reads a request. With an error that is not errMalformed the request has the
-// session, so that the client gets an answer.
+// decodeRequest reads a request. It is errMalformed if the message is not JSON. With any other
+// error, of package fault, the request has the session, so that the client gets an answer.
 func decodeRequest(data []byte) (request, error) {
 	w, err := readWire(&scanner{data: data})
 	if err != nil {
@@ -72,7 +72,8 @@ func decodeRequest(data []byte) (request, error) {
 var errMalformed = fmt.Errorf("malformed message: %w", fault.ErrInvalid)
 
 // readWire reads the members that the dialects have, and skips all others. A text that is
-// another value, and a null, count as absent; a truth is false unless it is true.
+// another value, and a null, count as absent; a truth is false unless it is true. An error is
+// fault.ErrInvalid: the message is not one JSON object.
 func readWire(s *scanner) (w wire, err error) {
 	err = s.object(func(key string) (err error) {
 		text := func(to *string) error {
@@ -124,6 +125,7 @@ func readWire(s *scanner) (w wire, err error) {
 	return w, err
 }
 
+// dialect returns the dialect of a request, by what only that dialect writes.
 func (w wire) dialect() dialect {
 	switch {
 	case w.isDotSpace:
@@ -134,8 +136,8 @@ func (w wire) dialect() dialect {
 	return jSpace
 }
 
-// hasBareActual reports whether a template has an actual without a type, as only SpaceJS
-// writes it.
+// hasBareActual reports whether a template has an actual without a type, as only SpaceJS writes
+// it. Most templates have no actual, so the word false is searched first.
 func hasBareActual(template []byte) bool {
 	if !bytes.Contains(template, []byte("false")) {
 		return false
@@ -173,7 +175,7 @@ var dotSpaceVerbs = map[string]struct {
 
 const responseOffset = 7
 
-// verb returns what a request asks for.
+// verb returns what a request asks for; an unknown operation is fault.ErrInvalid.
 func (w wire) verb() (space.Verb, error) {
 	if w.isDotSpace {
 		if name, ok := dotSpaceOperation(w.action); ok {
@@ -201,7 +203,8 @@ func (w wire) verb() (space.Verb, error) {
 	return 0, errUnknownAction(w.action)
 }
 
-// dotSpaceOperation returns the name of a request without its end.
+// dotSpaceOperation returns the name of a request without its end, and reports whether it is one
+// of dotSpaceVerbs.
 func dotSpaceOperation(action string) (name string, ok bool) {
 	const end = "_REQUEST"
 	if len(action) <= len(end) || action[len(action)-len(end):] != end {

@@ -23,9 +23,10 @@ type frame struct {
 	escaped bool // after a \ there
 }
 
-// end returns the length of the object, with any blanks before it; 0 if the buffer does
-// not contain all of it yet. It continues where the call before stopped, so data must
-// begin with the same bytes.
+// end returns the length of the object, with any blanks before it; 0 if the buffer does not
+// contain all of it yet. It continues where the call before stopped, so data must begin with the
+// same bytes. Another value than an object is fault.ErrInvalid, and one that is nested too deep
+// fault.ErrTooLarge.
 func (f *frame) end(data []byte) (int, error) {
 	for ; f.pos < len(data); f.pos++ {
 		c := data[f.pos]
@@ -86,7 +87,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// accept skips blanks and the byte c, if it is next.
+// accept skips blanks and the byte c, if it is next, and reports whether it was.
 func (s *scanner) accept(c byte) bool {
 	if s.peek() != c {
 		return false
@@ -95,7 +96,8 @@ func (s *scanner) accept(c byte) bool {
 	return true
 }
 
-// object calls member for each member of an object; member must read its value.
+// object calls member for each member of an object; member must read its value. It ends at the
+// first error, also of member.
 func (s *scanner) object(member func(key string) error) error {
 	if !s.accept('{') {
 		return errNotJSON(s.pos)
@@ -123,7 +125,8 @@ func (s *scanner) object(member func(key string) error) error {
 	}
 }
 
-// array calls element for each element of an array; element must read it.
+// array calls element for each element of an array; element must read it. It ends at the first
+// error, also of element.
 func (s *scanner) array(element func() error) error {
 	if !s.accept('[') {
 		return errNotJSON(s.pos)
@@ -164,6 +167,7 @@ func (s *scanner) raw() ([]byte, error) {
 	return s.data[start:s.pos], err
 }
 
+// literal reads true, false or null; anything else is fault.ErrInvalid.
 func (s *scanner) literal() error {
 	for _, word := range []string{"true", "false", "null"} {
 		if rest := s.data[s.pos:]; len(rest) >= len(word) && string(rest[:len(word)]) == word {
@@ -174,7 +178,8 @@ func (s *scanner) literal() error {
 	return errNotJSON(s.pos)
 }
 
-// number reads -? digits (. digits)? (e [+-]? digits)?, without superfluous zeros.
+// number reads -? digits (. digits)? (e [+-]? digits)?, without superfluous zeros, as JSON has
+// it; anything else is fault.ErrInvalid.
 func (s *scanner) number() error {
 	if s.next() == '-' {
 		s.pos++
@@ -210,6 +215,7 @@ func (s *scanner) next() byte {
 	return s.data[s.pos]
 }
 
+// digits skips digits, and returns how many there were.
 func (s *scanner) digits() (n int) {
 	for ; s.pos < len(s.data) && s.data[s.pos] >= '0' && s.data[s.pos] <= '9'; n++ {
 		s.pos++
@@ -242,7 +248,8 @@ func (s *scanner) text() (string, error) {
 	return "", errNotJSON(s.pos)
 }
 
-// escapedText continues text at the first escape of a string that begins at start.
+// escapedText continues text at the first escape of a string that begins at start; it copies the
+// string, which text need not do. Errors are those of text.
 func (s *scanner) escapedText(start int) (string, error) {
 	text := append(make([]byte, 0, 2*(s.pos-start)+16), s.data[start:s.pos]...)
 	for s.pos < len(s.data) {
@@ -288,7 +295,8 @@ func (s *scanner) escapedText(start int) (string, error) {
 	return "", errNotJSON(s.pos)
 }
 
-// unicode reads uXXXX, or two of them that are the halves of one character.
+// unicode reads uXXXX, or two of them that are the halves of one character. One half alone is
+// U+FFFD, and the escape that follows it is not read. A malformed one is fault.ErrInvalid.
 func (s *scanner) unicode() (rune, error) {
 	first, err := s.codeUnit()
 	if err != nil || !utf16.IsSurrogate(first) {
@@ -309,7 +317,7 @@ func (s *scanner) unicode() (rune, error) {
 	return utf8.RuneError, nil
 }
 
-// codeUnit reads uXXXX.
+// codeUnit reads uXXXX, four hexadecimal digits; anything else is fault.ErrInvalid.
 func (s *scanner) codeUnit() (r rune, err error) {
 	if len(s.data) < s.pos+5 {
 		return 0, errNotJSON(s.pos)

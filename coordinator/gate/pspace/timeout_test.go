@@ -23,6 +23,7 @@ type pipes struct {
 	done  chan struct{}
 }
 
+// Accept returns the next connection that the test sends, until done.
 func (p pipes) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:

@@ -60,7 +60,8 @@ func (d dialect) typeName(name string) string {
 	return name
 }
 
-// clientName is the inverse of typeName.
+// clientName returns the name under which a client of the dialect knows a type: the inverse of
+// typeName.
 func (d dialect) clientName(name string) string {
 	if d != dotSpace {
 		return name
@@ -80,7 +81,8 @@ type typed struct {
 	value []byte // JSON; nil if it has none
 }
 
-// typed reads {"type":T,"value":V}, or {"TypeName":T,"Value":V}.
+// typed reads {"type":T,"value":V}, or {"TypeName":T,"Value":V} in dotSpace. Either may be
+// missing; other members are skipped. Text that is not an object is fault.ErrInvalid.
 func (d dialect) typed(s *scanner) (t typed, err error) {
 	typeKey, valueKey := "type", "value"
 	if d == dotSpace {
@@ -101,7 +103,7 @@ func (d dialect) typed(s *scanner) (t typed, err error) {
 	return t, err
 }
 
-// value reads a typed value.
+// value reads a typed value and returns the field that it means. Errors are those of decode.
 func (d dialect) value(s *scanner) (any, error) {
 	t, err := d.typed(s)
 	if err != nil {
@@ -110,8 +112,8 @@ func (d dialect) value(s *scanner) (any, error) {
 	return d.decode(t)
 }
 
-// decode returns the field that a typed value means. Values that do not fit their type are
-// fault.ErrInvalid.
+// decode returns the field that a typed value means; a type that is unknown here is kept as
+// tuple.Opaque. A value without a type, or one that does not fit its type, is fault.ErrInvalid.
 func (d dialect) decode(t typed) (any, error) {
 	if !t.named || t.value == nil || len(t.name) > maxTypeName {
 		return nil, fmt.Errorf("a value of type %.100q: %w: want a type of at most %d bytes, and a value", t.name, fault.ErrInvalid, maxTypeName)
@@ -167,7 +169,8 @@ func (d dialect) decode(t typed) (any, error) {
 }
 
 // integer reads a number and drops its fraction, as jSpace does. It reports false if text is not
-// a number from lowest to highest.
+// a number from lowest to highest. A number with a fraction or exponent is read as a float,
+// which is exact below 2^53 only, so a larger one is refused.
 func integer(text []byte, lowest, highest int64) (int64, bool) {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
@@ -195,7 +198,7 @@ func decodeBytes(s *scanner) ([]byte, bool) {
 	return data, err == nil
 }
 
-// tuple reads an array of typed values.
+// tuple reads an array of typed values; more than tuple.MaxArity are fault.ErrTooLarge.
 func (d dialect) tuple(s *scanner) (tuple.Tuple, error) {
 	t := tuple.Tuple{}
 	err := s.array(func() error {
@@ -211,7 +214,8 @@ func (d dialect) tuple(s *scanner) (tuple.Tuple, error) {
 
 var errTooManyFields = fmt.Errorf("more than %d fields: %w", tuple.MaxArity, fault.ErrTooLarge)
 
-// template reads an array of the fields of a template.
+// template reads an array of the fields of a template; more than tuple.MaxArity are
+// fault.ErrTooLarge.
 func (d dialect) template(s *scanner) (interop.Pattern, error) {
 	p := interop.Pattern{}
 	err := s.array(func() error {
@@ -226,8 +230,9 @@ func (d dialect) template(s *scanner) (interop.Pattern, error) {
 }
 
 // field reads one field of a template: {"formal":true,"value":T}, {"formal":false,
-// "value":{"type":T,"value":V}}, in SpaceJS {"formal":false,"value":V}; in dotSpace a
-// typed value, or a type alone for a formal.
+// "value":{"type":T,"value":V}}, in SpaceJS {"formal":false,"value":V}; in dotSpace a typed
+// value, or a type alone for a formal. Anything else is fault.ErrInvalid. A bare number of
+// SpaceJS is a double, as in JavaScript.
 func (d dialect) field(s *scanner) (interop.Field, error) {
 	if d == dotSpace {
 		t, err := d.typed(s)
@@ -279,8 +284,9 @@ func (d dialect) field(s *scanner) (interop.Field, error) {
 	return d.actual(typed{typeDouble, true, value})
 }
 
-// actual returns the field that accepts a value. A Java int finds the Go int of the same
-// value too, and so does a long that no Java int can be.
+// actual returns the field that accepts a value, and the Go int of the same value if a Go
+// program may have put that: in place of a Java int, or of a long that is too large for a Java
+// int. So gob and JSON clients find each other's numbers. Errors are those of decode.
 func (d dialect) actual(t typed) (interop.Field, error) {
 	v, err := d.decode(t)
 	if err != nil {
@@ -298,7 +304,9 @@ func (d dialect) actual(t typed) (interop.Field, error) {
 	return interop.Field{Any: any}, nil
 }
 
-// formal returns the field that accepts all values of a type.
+// formal returns the field that accepts all values of a type. Java's int and long accept the Go
+// ints that such a client would read as one of them; Number and Object accept several types; an
+// unknown type is opaque.
 func formal(name string) interop.Field {
 	of := func(types ...tuple.Type) interop.Field {
 		var f interop.Field
@@ -348,8 +356,8 @@ func (d dialect) appendTuple(buf []byte, t tuple.Tuple) []byte {
 	return append(buf, ']')
 }
 
-// appendValue appends a typed value. An infinite float and NaN have no JSON, and become
-// strings.
+// appendValue appends a typed value. An infinite float and NaN have no JSON, and become strings.
+// A Go int is a Java int if it fits, else a long; a nil is a null Object.
 func (d dialect) appendValue(buf []byte, v any) []byte {
 	switch v := v.(type) {
 	case bool:
@@ -404,6 +412,8 @@ func appendJSON(buf []byte, text string) []byte {
 	return append(buf, line.Bytes()...)
 }
 
+// appendFloat appends a float of that many bits, with an exponent only if it is very small or
+// large, as encoding/json does; NaN and infinity, which JSON lacks, become strings.
 func appendFloat(buf []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):

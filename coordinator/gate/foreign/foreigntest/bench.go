@@ -35,8 +35,9 @@ func Accept(b *testing.B, serve func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// Compare measures the operations per second of two servers in turns, and reports the median
-// of a gate and of its ratio to a server that does no work.
+// Compare measures the operations per second of two servers in turns, and reports the median of
+// a gate and of its ratio to a server that does no work. In turns, because the speed of the
+// machine changes.
 func Compare(b *testing.B, gate, idle string, operations func(address string) float64) {
 	b.Helper()
 	var ratios, speeds []float64

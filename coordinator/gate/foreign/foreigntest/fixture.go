@@ -65,7 +65,8 @@ func New(t testing.TB, budget int64) *Fixture {
 	return f
 }
 
-// Start runs f until the test ends, or stop is called.
+// Start runs f until the test ends, or stop is called, and requires that f returns no error
+// then.
 func Start(t testing.TB, f func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

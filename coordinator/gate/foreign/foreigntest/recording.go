@@ -48,7 +48,7 @@ const (
 	ClosedByServer
 )
 
-// Recordings reads the recordings of a folder.
+// Recordings reads the recordings of a folder, which must have one at least.
 func Recordings(t testing.TB, dir string) []Recording {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))

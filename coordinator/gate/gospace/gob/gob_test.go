@@ -28,12 +28,15 @@ type node struct {
 	Count    uint64
 }
 
+// encode returns the stream that encoding/gob writes for v.
 func encode(t testing.TB, v any) []byte {
 	var b bytes.Buffer
 	require.NoError(t, stdgob.NewEncoder(&b).Encode(v))
 	return b.Bytes()
 }
 
+// tree returns a value with a field of each kind, nested pointers, and values of interface
+// types.
 func tree() node {
 	return node{Name: "a", Children: []*node{{Name: "b", Any: "x"}, {Any: []int{1, -2}, Count: 1 << 63}}, Any: node{Name: "c", Flag: true},
 		Numbers: map[string][]float32{"x": {1.5}, "y": nil, "z": {-1}}, Array: [3]int16{-1, 0, 1}, Complex: complex(1, -2), Bytes: []byte("b"),

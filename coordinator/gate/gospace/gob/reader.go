@@ -41,7 +41,8 @@ func NewReader(src io.Reader, limit int, reserve func(int64) error) *Reader {
 // Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
-// Fail ends the reader with an error, unless it has one.
+// Fail ends the reader with an error, unless it has one. All later reads return zeros, because
+// nothing is left to read.
 func (r *Reader) Fail(err error) {
 	if r.err == nil {
 		r.err = err
@@ -49,12 +50,14 @@ func (r *Reader) Fail(err error) {
 	r.buf = nil
 }
 
+// invalid ends the reader with fault.ErrInvalid and a reason.
 func (r *Reader) invalid(format string, args ...any) {
 	r.Fail(fmt.Errorf("gob: "+format+": %w", append(args, fault.ErrInvalid)...))
 }
 
-// nextMessage reads a message into buf, in chunks, so that an announced length takes no
-// memory.
+// nextMessage reads a message into buf, in chunks that double, so that memory is taken only as
+// bytes arrive, however long the message is announced to be. A message beyond the limit of the
+// stream is fault.ErrTooLarge.
 func (r *Reader) nextMessage() {
 	n := r.streamUint()
 	if r.err != nil {
@@ -91,7 +94,8 @@ func noEOF(err error) error {
 	return err
 }
 
-// streamUint reads the length of a message.
+// streamUint reads the length of a message from the stream, as Uint reads a number from a
+// message. The end of the stream before it is io.EOF, within it io.ErrUnexpectedEOF.
 func (r *Reader) streamUint() uint64 {
 	first, err := r.src.ReadByte()
 	if err != nil {
@@ -119,8 +123,8 @@ func (r *Reader) streamUint() uint64 {
 	return n
 }
 
-// countOf returns how many bytes follow the first byte of a number; 0 if that is the
-// number.
+// countOf returns how many bytes follow the first byte of a number, which is their negated
+// count; 0 if the first byte is the number, as below 128.
 func countOf(first byte) int {
 	if first < 0x80 {
 		return 0
@@ -128,7 +132,7 @@ func countOf(first byte) int {
 	return -int(int8(first))
 }
 
-// Uint reads an unsigned integer.
+// Uint reads an unsigned integer of at most 8 bytes; 0 after an error.
 func (r *Reader) Uint() uint64 {
 	if len(r.buf) == 0 {
 		r.invalid("a value that ends too early")
@@ -152,7 +156,8 @@ func (r *Reader) Uint() uint64 {
 	return n
 }
 
-// Int reads a signed integer.
+// Int reads a signed integer; 0 after an error. Its lowest bit tells whether the other bits are
+// inverted.
 func (r *Reader) Int() int64 {
 	n := r.Uint()
 	if n&1 != 0 {
@@ -176,7 +181,8 @@ func (r *Reader) Bytes() []byte {
 	return b
 }
 
-// Count reads the number of elements of a slice, array or map.
+// Count reads the number of elements of a slice, array or map. Each takes at least a byte, so a
+// number above the bytes that may still come is an error.
 func (r *Reader) Count() int {
 	n := r.Uint()
 	if n > uint64(len(r.buf)+r.left) { // each takes at least a byte
@@ -186,7 +192,8 @@ func (r *Reader) Count() int {
 	return int(n)
 }
 
-// Struct calls field with the number of each field that a struct has; field must read it.
+// Struct calls field with the number of each field that a struct has; field must read it. The
+// encoding has the difference of each number to the one before, and 0 at the end.
 func (r *Reader) Struct(field func(n int)) {
 	for n := -1; r.err == nil; {
 		delta := r.Uint()
@@ -202,8 +209,9 @@ func (r *Reader) Struct(field func(n int)) {
 	}
 }
 
-// Value reads definitions up to the next value of the stream, and returns the number of
-// its type; 0 after an error. Its value follows.
+// Value reads definitions up to the next value of the stream, and returns the number of its
+// type; 0 after an error. A definition has a negative number and its message for itself. Its
+// value follows.
 func (r *Reader) Value() int64 {
 	r.nextMessage()
 	for r.err == nil {
@@ -220,8 +228,9 @@ func (r *Reader) Value() int64 {
 	return 0
 }
 
-// Interface reads the head of a value of an interface type: the name of the type of its
-// value, empty for nil, and the number of that type. Its value follows, unless it is nil.
+// Interface reads the head of a value of an interface type: the name of the type of its value,
+// empty for nil, and the number of that type, 0 after an error. Definitions may precede the
+// number, in this message or in messages of their own. Its value follows, unless it is nil.
 func (r *Reader) Interface() (name string, id int64) {
 	if name = string(r.Bytes()); name == "" {
 		return "", 0

@@ -65,7 +65,8 @@ const (
 	textMarshalerField
 )
 
-// define reads the definition of a type of that number, which must be new.
+// define reads the definition of a type of that number, which must be new. A definition of no
+// kind or of two, and more than maxTypes, is an error.
 func (r *Reader) define(id int64) {
 	if id < firstNumber || r.types[id] != nil || len(r.types) >= maxTypes {
 		r.invalid("definition of type %d after %d others", id, len(r.types))
@@ -100,7 +101,8 @@ func (r *Reader) define(id int64) {
 	r.types[id] = t
 }
 
-// definePart reads field n of the definition of a type of a known kind.
+// definePart reads field n of the definition of a type of a known kind. Field 0 has the name,
+// for all kinds; the others depend on the kind.
 func (r *Reader) definePart(t *Type, n int) {
 	switch {
 	case n == 0:
@@ -129,6 +131,8 @@ func (r *Reader) definePart(t *Type, n int) {
 	}
 }
 
+// defineFields reads the fields of a struct's definition. All definitions of a stream may have
+// maxFields together, so that short messages cannot take much memory.
 func (r *Reader) defineFields(t *Type) {
 	n := r.Count()
 	if r.fields += n; r.fields > maxFields {

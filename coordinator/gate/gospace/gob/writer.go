@@ -22,7 +22,7 @@ type Writer struct {
 // NewWriter returns a writer.
 func NewWriter() *Writer { return &Writer{next: firstWritten} }
 
-// Define defines a type and returns its number.
+// Define defines a type and returns its number. Numbers are in the order of definition.
 func (w *Writer) Define(t Type) int64 {
 	id := w.next
 	w.next++
@@ -31,7 +31,8 @@ func (w *Writer) Define(t Type) int64 {
 }
 
 // defineAs adds the message that defines type id. In a struct, each part comes behind the
-// difference of its number to that of the part before, and 0 ends it.
+// difference of its number to that of the part before, and 0 ends it. A part that is empty or 0
+// is left out.
 func (w *Writer) defineAs(id int64, t Type) {
 	field := map[Kind]int{Array: arrayField, Slice: sliceField, Struct: structField, Map: mapField, Encoded: t.method}[t.Kind]
 	d := AppendUint(AppendInt(nil, -id), uint64(field+1))
@@ -76,7 +77,8 @@ func (w *Writer) Stream(id int64, value []byte) []byte {
 	return append(append(stream, head...), value...)
 }
 
-// AppendUint appends an unsigned integer.
+// AppendUint appends an unsigned integer: one byte below 128, else the negated number of its
+// bytes and then these, the highest first.
 func AppendUint(b []byte, n uint64) []byte {
 	if n < 0x80 {
 		return append(b, byte(n))
@@ -89,7 +91,8 @@ func AppendUint(b []byte, n uint64) []byte {
 	return b
 }
 
-// AppendInt appends a signed integer.
+// AppendInt appends a signed integer: shifted left by one, inverted if it is negative, and then
+// 1 in the lowest bit.
 func AppendInt(b []byte, n int64) []byte {
 	if n < 0 {
 		return AppendUint(b, uint64(^n)<<1|1)
@@ -121,9 +124,10 @@ type copier struct {
 	ids map[int64]int64 // numbers of the Writer by those of the Reader
 }
 
-// Copy reads the value of a type that follows in r, and appends it to buf with the numbers
-// of w, to which it adds the types that the value needs. The value is as an interface
-// holds it: one that is not a struct begins with a 0. It returns the number of the type.
+// Copy reads the value of a type that follows in r, and appends it to buf with the numbers of w,
+// to which it adds the types that the value needs. The value is as an interface holds it: one
+// that is not a struct begins with a 0. It returns the number of the type. After an error of r
+// both results must not be used.
 func Copy(buf []byte, w *Writer, r *Reader, id int64) ([]byte, int64) {
 	c := copier{r, w, map[int64]int64{}}
 	written := c.number(id)
@@ -136,8 +140,9 @@ func Skip(r *Reader, id int64) {
 	c.value(nil, id, 0)
 }
 
-// number returns the Writer's number of a type, which it defines on its first use, with
-// the types that it refers to.
+// number returns the Writer's number of a type, which it defines on its first use, with the
+// types that it refers to; 0 after an error. The reader bounds the number of types, and so how
+// deep it calls itself.
 func (c *copier) number(id int64) int64 {
 	if id > 0 && id < int64(Array) {
 		return id
@@ -177,7 +182,9 @@ func (c *copier) single(buf []byte, id int64, depth int) []byte {
 	return c.value(buf, id, depth)
 }
 
-// value copies one value of a type that is depth levels within the outermost one.
+// value copies one value of a type that is depth levels within the outermost one. More than
+// maxDepth levels end the reader with fault.ErrTooLarge. After an error of the reader it returns
+// what it has.
 func (c *copier) value(buf []byte, id int64, depth int) []byte {
 	r := c.r
 	if depth > maxDepth {
@@ -221,6 +228,8 @@ func (c *copier) value(buf []byte, id int64, depth int) []byte {
 	return AppendUint(buf, 0)
 }
 
+// interfaceValue copies a value of an interface type, with its name and the Writer's number of its
+// type; a nil is a 0.
 func (c *copier) interfaceValue(buf []byte, depth int) []byte {
 	name, id := c.r.Interface()
 	if name == "" || c.r.err != nil {
@@ -230,7 +239,8 @@ func (c *copier) interfaceValue(buf []byte, depth int) []byte {
 	return AppendInterface(buf, name, written, c.single(nil, id, depth+1))
 }
 
-// mapValue copies a map, sorted by the encoding of its entries.
+// mapValue copies a map, sorted by the encoding of its entries, because Go writes them in random
+// order and equal maps must have equal copies.
 func (c *copier) mapValue(buf []byte, t *Type, depth int) []byte {
 	n := c.r.Count()
 	var entries []byte
