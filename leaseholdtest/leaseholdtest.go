@@ -40,7 +40,7 @@ type Coordinator struct {
 	stop   func() error
 }
 
-// Open starts a coordinator. Close must be called.
+// Open starts a coordinator. Close must be called, unless there is an error.
 func Open() (*Coordinator, error) {
 	ctx := context.Background()
 	e, err := engine.Open(ctx, engine.Config{Journal: &journal.Memory{}, Takes: task.Takes(), Procedures: space.Join(
@@ -58,6 +58,8 @@ func Open() (*Coordinator, error) {
 	return c, nil
 }
 
+// createSpaces opens the session of Tasks and creates the spaces of the protocols. Errors are
+// those of the engine.
 func (c *Coordinator) createSpaces(ctx context.Context) error {
 	repo, err := c.engine.Session(ctx, "test", 0)
 	if err != nil {
@@ -72,7 +74,7 @@ func (c *Coordinator) createSpaces(ctx context.Context) error {
 	return nil
 }
 
-// Start starts a coordinator that ends with the test.
+// Start starts a coordinator that ends with the test. An error of either fails the test.
 func Start(t testing.TB) *Coordinator {
 	t.Helper()
 	c, err := Open()

@@ -70,7 +70,7 @@ func Example_lease() {
 	// take ("alice")
 }
 
-// PutIfAbsent makes a lock that ends with its holder: whoever puts the tuple has it.
+// PutIfAbsent makes a lock that ends after a minute: the session that puts the tuple has the lock.
 func ExampleRepository_PutIfAbsent() {
 	ctx := context.Background()
 	repo, stop := open(spaces.Config{}, "locks")

@@ -33,8 +33,9 @@ type Gate struct {
 }
 
 // OpenGate opens a gate and returns its actual address. The error is fault.ErrInvalid for an
-// unknown protocol, and fault.ErrForbidden for an address that other machines reach, unless
-// the host is Insecure.
+// unknown protocol, fault.ErrForbidden for an address that other machines reach, unless the host
+// is Insecure, fault.ErrClosed after Stop, or that of net.Listen. The address is checked after
+// the listener has opened, because only then a name or a missing host is resolved.
 func (h *Host) OpenGate(g Gate) (address string, err error) {
 	serve, err := h.server(g)
 	if err != nil {
@@ -57,7 +58,8 @@ func (h *Host) OpenGate(g Gate) (address string, err error) {
 	return address, nil
 }
 
-// server returns what serves the connections of a gate.
+// server returns the function that serves the connections of a gate. It makes the space of a
+// GoSpace gate. An unknown protocol, and a GoSpace gate without a space, is fault.ErrInvalid.
 func (h *Host) server(g Gate) (func(context.Context, net.Listener) error, error) {
 	access := foreign.Access{Write: !g.ReadOnly}
 	switch g.Protocol {
@@ -75,7 +77,8 @@ func (h *Host) server(g Gate) (func(context.Context, net.Listener) error, error)
 }
 
 // CloseGate closes the gate at an address that OpenGate returned. Its connections end; the
-// spaces and other gates stay open. The error is fault.ErrNotFound if there is none.
+// spaces and other gates stay open. The error is fault.ErrNotFound if there is none, or that of
+// the gate.
 func (h *Host) CloseGate(address string) error {
 	h.mu.Lock()
 	g := h.gates[address]

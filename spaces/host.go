@@ -51,7 +51,7 @@ type worker struct {
 	err    error // of the goroutine; set before ended is closed
 }
 
-// start runs run in a goroutine, until stop.
+// start runs run in a goroutine, until stop or until run returns by itself.
 func start(run func(context.Context) error) *worker {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &worker{cancel: cancel, ended: make(chan struct{})}
@@ -70,7 +70,8 @@ func (w *worker) stop() error {
 }
 
 // Start opens the spaces. The caller must Stop the host. The error is fault.ErrConflict if
-// another process uses the folder.
+// another process uses the folder, or that of opening the folder; then all that was opened is
+// closed.
 func Start(c Config) (*Host, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -91,7 +92,9 @@ func Start(c Config) (*Host, error) {
 	return h, nil
 }
 
-// openJournal opens the folder, if there is one.
+// openJournal opens the journal in the folder, or one in memory if there is no folder. It locks
+// the folder first, and adds to closers what it opened: the journal is closed before the folder
+// is unlocked. After an error the caller calls close.
 func (h *Host) openJournal() (journal.Journal, error) {
 	if h.config.Folder == "" {
 		return &journal.Memory{}, nil
@@ -109,6 +112,7 @@ func (h *Host) openJournal() (journal.Journal, error) {
 	return j, nil
 }
 
+// close calls the closers in their order, all of them, and returns their errors.
 func (h *Host) close() (err error) {
 	for _, f := range h.closers {
 		err = errors.Join(err, f())
@@ -125,8 +129,9 @@ func (h *Host) Delete(ctx context.Context, name string, force bool) (removed int
 // Waiting returns the number of calls that wait for a tuple or for capacity.
 func (h *Host) Waiting() int { return h.engine.Stats().Waiters }
 
-// Stop closes the gates and ends all calls with fault.ErrClosed. Spaces in memory are gone
-// then. It may be repeated.
+// Stop closes the gates and ends all calls with fault.ErrClosed. Spaces in memory are gone then.
+// It may be repeated. The engine ends before the gates, because these tell their clients then
+// that the sessions have ended; the journal is closed last.
 func (h *Host) Stop() error {
 	h.mu.Lock()
 	if h.stopped {
@@ -138,7 +143,7 @@ func (h *Host) Stop() error {
 	h.gates = nil
 	h.mu.Unlock()
 	err := h.foreign.stop()
-	err = errors.Join(err, h.spaces.stop()) // before the gates, which tell their clients that the sessions have ended
+	err = errors.Join(err, h.spaces.stop())
 	for _, g := range gates {
 		err = errors.Join(err, g.stop())
 	}

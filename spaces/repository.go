@@ -51,9 +51,10 @@ func Dial(ctx context.Context, address, session string) (*Repository, error) {
 	return &Repository{Repository: space.Over(conn), joined: map[string]joined{}}, nil
 }
 
-// Join adds a space of another program under a name, which hides an own space of that name:
-// uri is tcp://host:port/space, the address of a native gate. The space must exist; else the
-// error is fault.ErrNotFound.
+// Join adds a space of another program under a name, which hides an own space of that name, and
+// replaces a joined one. uri is tcp://host:port/space, the address of a native gate; another
+// form is fault.ErrInvalid. The space must exist; else the error is fault.ErrNotFound. It opens
+// a session at the other program, and tries again until ctx ends.
 func (r *Repository) Join(ctx context.Context, name, uri string) error {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "tcp" || u.Port() == "" || len(u.Path) < 2 {
@@ -81,7 +82,8 @@ func (r *Repository) Join(ctx context.Context, name, uri string) error {
 	return nil
 }
 
-// Space returns a space, joined or own.
+// Space returns a space: the joined one of that name, which hides an own one, or else the own
+// one. It does not check that the space exists.
 func (r *Repository) Space(name string) space.Space {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +100,8 @@ func (r *Repository) Joined() []string {
 	return slices.Sorted(maps.Keys(r.joined))
 }
 
-// Close ends the session, and those at other programs.
+// Close ends the session, and those at other programs. The joined spaces are no longer joined.
+// It returns all errors.
 func (r *Repository) Close(ctx context.Context) error {
 	r.mu.Lock()
 	all := r.joined

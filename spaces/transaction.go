@@ -49,7 +49,8 @@ func (r *Repository) Browse(ctx context.Context, q browse.Query) (browse.Page, e
 }
 
 // route returns the client of the program that has the spaces of ops, and the operations with
-// the names that the spaces have there.
+// the names that the spaces have there. Spaces of two programs are fault.ErrInvalid. Without
+// operations it is the client of the own spaces, which refuses them.
 func (r *Repository) route(ops []transaction.Op) (client transaction.Client, there []transaction.Op, err error) {
 	var address string
 	there = make([]transaction.Op, len(ops))

@@ -32,6 +32,9 @@ type allocator struct {
 	left  int // ports of the last block that were not tried
 }
 
+// freeAddress tries the ports of its blocks one after the other, each once, and takes a further
+// block when none is left. It tries a port by listening on it, because another program may use
+// it. It is an error if all ports of all blocks are in use.
 func (a *allocator) freeAddress() (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,7 +54,9 @@ func (a *allocator) freeAddress() (string, error) {
 	return "", errors.New("no free port")
 }
 
-// lockBlock takes the next block that no other process has.
+// lockBlock takes the next block that no other process has, by listening on its first port until
+// this process ends. It begins at a block that depends on the process, so that processes seldom
+// try the same. The caller holds mu. It is an error if others have all blocks.
 func (a *allocator) lockBlock() error {
 	for i := range blocks {
 		first := firstPort + (os.Getpid()+i)%blocks*blockSize

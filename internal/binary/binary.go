@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// Build builds leasehold at path with the flags of `make build`, so that they share one
-// build cache. flags are further flags of go build.
+// Build builds leasehold at path with the flags of `make build`, so that they share one build
+// cache. flags are further flags of go build. The error has what the compiler printed.
 func Build(path string, flags ...string) error {
 	args := append([]string{"build", "-trimpath", "-o", path}, flags...)
 	cmd := exec.Command("go", append(args, "leasehold")...)

@@ -29,8 +29,9 @@ type Source struct {
 }
 
 // Make writes a backup of the parts of a data folder to dest, an absolute path.
-// fault.ErrConflict means that dest exists; then, and when anything else fails, it is left
-// as it was.
+// fault.ErrConflict means that dest exists; then, and when anything else fails, it is left as it
+// was. The parts are copied in their order into a folder beside dest, which gets its name when
+// it is whole and synced.
 func Make(ctx context.Context, dest string, source Source, parts ...Part) (err error) {
 	if err := requireAbsent(dest); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, err)
@@ -68,8 +69,8 @@ func RequireOutside(dest, data string) error {
 	return nil
 }
 
-// requireAbsent returns nil if an absolute path does not exist. One that does is fault.ErrConflict, and a
-// relative one is fault.ErrInvalid.
+// requireAbsent returns nil if an absolute path does not exist. One that does is
+// fault.ErrConflict, and a relative one is fault.ErrInvalid.
 func requireAbsent(path string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("%w: want an absolute path", fault.ErrInvalid)
@@ -84,7 +85,8 @@ func requireAbsent(path string) error {
 	return withKind(err)
 }
 
-// publish gives a finished folder its name, durably. dest must not exist.
+// publish gives a finished folder its name, durably. dest must not exist. It returns an error of
+// the rename, or of the sync after it.
 func publish(temp, dest string) error {
 	failpoint.Reached("publish.before", "")
 	if err := os.Rename(temp, dest); err != nil {
@@ -94,7 +96,8 @@ func publish(temp, dest string) error {
 	return syncPath(filepath.Dir(dest))
 }
 
-// writeManifest writes the manifest of a folder of finished parts into it.
+// writeManifest writes the manifest of a folder of finished parts into it. A list of maxManifest
+// bytes or more is fault.ErrTooLarge, because checkBackup would refuse it.
 func writeManifest(ctx context.Context, dir string, source Source) error {
 	files, err := measureFiles(ctx, dir)
 	if err != nil {
@@ -110,7 +113,8 @@ func writeManifest(ctx context.Context, dir string, source Source) error {
 	return os.WriteFile(filepath.Join(dir, Manifest), append(data, '\n'), 0o600)
 }
 
-// syncTree makes all files and folders below dir durable.
+// syncTree makes all files and folders below dir durable, and dir itself. It stops at the first
+// error.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -120,7 +124,7 @@ func syncTree(dir string) error {
 	})
 }
 
-// syncPath makes one file or folder durable.
+// syncPath makes one file or folder durable; for a folder that is the names in it.
 func syncPath(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -129,8 +133,8 @@ func syncPath(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// withKind gives an error of the system its kind; an error that has one, and nil, stay as they
-// are.
+// withKind gives an error of the system its kind: fault.ErrPermission, fault.ErrOverloaded for a
+// full disk, else fault.ErrFolder. An error that has one, and nil, stay as they are.
 func withKind(err error) error {
 	switch {
 	case err == nil || fault.Of(err).Kind != nil:

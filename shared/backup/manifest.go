@@ -35,8 +35,8 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// measureFiles measures every file below dir but the manifest, by path with slashes. Anything but a
-// regular file is fault.ErrCorrupt.
+// measureFiles measures every file below dir but the manifest, by path with slashes. Anything
+// but a regular file or a folder is fault.ErrCorrupt, because a copy would not have its content.
 func measureFiles(ctx context.Context, dir string) (map[string]file, error) {
 	all := map[string]file{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -53,7 +53,8 @@ func measureFiles(ctx context.Context, dir string) (map[string]file, error) {
 	return all, err
 }
 
-// measureFile returns the size and the SHA-256 of a file.
+// measureFile reads a whole file and returns its size and its SHA-256, or the error of the
+// system.
 func measureFile(path string) (file, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,9 +65,9 @@ func measureFile(path string) (file, error) {
 	return file{Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, errors.Join(err, f.Close())
 }
 
-// checkBackup returns an error unless a folder holds what its manifest lists, and nothing else: it
-// is fault.ErrInvalid if there is no manifest or if it has a newer version, and fault.ErrCorrupt if
-// the content differs.
+// checkBackup returns nil if a folder holds what its manifest lists, and nothing else. A folder
+// without a manifest, or with one of a newer version, is fault.ErrInvalid. A manifest that is
+// malformed or too large, and content that differs, are fault.ErrCorrupt.
 func checkBackup(ctx context.Context, dir string) error {
 	f, err := os.Open(filepath.Join(dir, Manifest))
 	if err != nil {
@@ -93,7 +94,8 @@ func checkBackup(ctx context.Context, dir string) error {
 	return compare(m.Files, found)
 }
 
-// compare returns fault.ErrCorrupt for the first file that is missing, differs or is not wanted.
+// compare returns nil if both lists are equal, and else fault.ErrCorrupt for the first file, by
+// name, that is missing, differs or is not wanted.
 func compare(want, found map[string]file) error {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		f, ok := found[name]

@@ -23,8 +23,10 @@ func Restore(ctx context.Context, src, data string, prepare func(dir string) err
 	return nil
 }
 
-// restore is Restore without the context of its errors. It checks the backup before and the copy
-// after copying, because a disk may fail in between.
+// restore is Restore without the names of the folders in its errors. It copies the backup into a
+// folder beside data, checks the backup before and the copy after copying, because a disk may
+// fail in between, lets prepare change the copy, makes it durable, and then gives it the name of
+// the data folder, which is empty and is removed.
 func restore(ctx context.Context, src, data string, prepare func(dir string) error) (err error) {
 	if err := requireEmpty(data); err != nil {
 		return err

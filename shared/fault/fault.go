@@ -68,8 +68,8 @@ func Of(err error) Row {
 	return Table[len(Table)-1]
 }
 
-// FromCode returns the kind of a wire code; nil for "internal" and for codes that this
-// version does not know.
+// FromCode returns the kind of a wire code, for errors.Is; nil for "internal" and for codes that
+// this version does not know.
 func FromCode(code string) error {
 	for _, r := range Table {
 		if r.Code == code {

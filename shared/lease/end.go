@@ -6,7 +6,8 @@ import (
 	"leasehold/shared/space"
 )
 
-// Revoke ends the lease if token is the current one.
+// Revoke ends the lease if token is the current one; else the error is fault.ErrStaleToken, or
+// fault.ErrNotFound for a lease that has ended.
 func Revoke(tx space.Tx, id string, token int64) error {
 	e, _, err := findCurrent(tx, id, token)
 	if err != nil {
@@ -27,6 +28,8 @@ func End(tx space.Tx, id string, token int64) error {
 // Expire ends a lease whose TTL is over.
 func Expire(tx space.Tx, e space.Entry) error { return endLease(tx, e, Expired) }
 
+// endLease takes the tuple of a lease, and counts its end in the total named how. So a lease ends
+// once: its ref is not found a second time.
 func endLease(tx space.Tx, e space.Entry, how string) error {
 	if err := tx.Take(e.Ref); err != nil {
 		return err

@@ -9,7 +9,9 @@ import (
 	"leasehold/shared/space"
 )
 
-// Extend restarts the lease's TTL if token is the current one.
+// Extend restarts the lease's TTL if token is the current one, and counts that. Else it changes
+// nothing: the error is fault.ErrStaleToken, or fault.ErrNotFound for a lease that has ended. A
+// TTL that is not above 0 and at most MaxTTL is fault.ErrInvalid.
 func Extend(tx space.Tx, id string, token int64, ttl time.Duration) error {
 	e, l, err := findCurrent(tx, id, token)
 	if err == nil {
@@ -27,6 +29,8 @@ func Prolong(tx space.Tx, e space.Entry, ttl time.Duration) error {
 	return restartTTL(tx, e, Decode(e.Tuple), ttl)
 }
 
+// restartTTL sets the deadline in the tuple of a lease, which is for people, and the TTL of the
+// tuple, which decides. A TTL that is not valid is fault.ErrInvalid.
 func restartTTL(tx space.Tx, e space.Entry, l models.Lease, ttl time.Duration) error {
 	if err := checkTTL(ttl); err != nil {
 		return err
@@ -38,13 +42,14 @@ func restartTTL(tx space.Tx, e space.Entry, l models.Lease, ttl time.Duration) e
 	return tx.Extend(e.Ref, ttl)
 }
 
-// Raise gives a lease the token of a new attempt, so that the token of the previous
-// attempt is stale. It changes nothing if the lease has ended or has another token
-// than from.
+// Raise gives a lease the token of a new attempt, so that the token of the previous attempt is
+// stale. It changes nothing if the lease has ended or has another token than from, because then
+// the previous attempt has no right to take away. A token to that is not above from is
+// fault.ErrInvalid.
 func Raise(tx space.Tx, id string, from, to int64) error {
 	e, l, err := findCurrent(tx, id, from)
 	if err != nil {
-		return nil // the previous attempt has no right to take away
+		return nil
 	}
 	if to <= from {
 		return fmt.Errorf("lease.Raise %q from token %d to %d: %w", id, from, to, fault.ErrInvalid)

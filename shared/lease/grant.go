@@ -25,6 +25,8 @@ type Terms struct {
 	Expiry string
 }
 
+// check refuses an invalid id of a subject or part, and a TTL out of its range, with
+// fault.ErrInvalid.
 func (t Terms) check() error {
 	if !models.ValidID(t.Subject) {
 		return fmt.Errorf("%w: subject %q: %s", fault.ErrInvalid, t.Subject, models.IDRule)
@@ -37,6 +39,7 @@ func (t Terms) check() error {
 	return checkTTL(t.TTL)
 }
 
+// checkTTL refuses a TTL that is not above 0 or is above MaxTTL with fault.ErrInvalid.
 func checkTTL(ttl time.Duration) error {
 	if ttl <= 0 || ttl > MaxTTL {
 		return fmt.Errorf("%w: TTL %s: want more than 0 and at most %s", fault.ErrInvalid, ttl, MaxTTL)
@@ -44,8 +47,10 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-// Grant grants the caller a lease. It returns fault.ErrConflict if a live lease
-// overlaps any of the parts.
+// Grant grants the caller a lease with a new token. It returns fault.ErrConflict if a live lease
+// overlaps any of the parts, and fault.ErrInvalid for terms that are not valid. The parts are
+// sorted and without duplicates, as Overlap needs them. If Terms.Expiry is empty, lease.expire
+// ends the lease.
 func Grant(tx space.Tx, terms Terms) (models.Lease, error) {
 	if err := terms.check(); err != nil {
 		return models.Lease{}, fmt.Errorf("lease.Grant %q: %w", terms.Subject, err)
@@ -70,8 +75,8 @@ func Grant(tx space.Tx, terms Terms) (models.Lease, error) {
 	return l, addTotal(tx, Granted)
 }
 
-// Overlap reports whether two sets of parts of one subject share a part. Both lists
-// must be sorted; an empty one stands for the whole subject.
+// Overlap reports whether two sets of parts of one subject share a part. Both lists must be
+// sorted, because it goes through them side by side; an empty one stands for the whole subject.
 func Overlap(a, b []string) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return true

@@ -98,7 +98,8 @@ func Find(tx space.Tx, id string) (space.Entry, models.Lease, error) {
 	return e, Decode(e.Tuple), nil
 }
 
-// findCurrent is Find, but another token than the lease's is fault.ErrStaleToken.
+// findCurrent is Find, but another token than the lease's is fault.ErrStaleToken, because the
+// holder of that token has lost the lease to a later attempt.
 func findCurrent(tx space.Tx, id string, token int64) (space.Entry, models.Lease, error) {
 	e, l, err := Find(tx, id)
 	if err == nil && l.Token != token {

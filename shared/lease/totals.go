@@ -16,7 +16,8 @@ const (
 	Late     = "results late" // ingested, but changed no lease
 )
 
-// addTotal adds one to the total named what.
+// addTotal adds one to the total named what, which it puts with 1 if there is none yet. It
+// cannot fail but for a full space or disk.
 func addTotal(tx space.Tx, what string) error {
 	e, ok := tx.Find(Space, AnyTotal(what), nil)
 	if !ok {

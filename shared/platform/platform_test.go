@@ -14,12 +14,14 @@ import (
 	"leasehold/shared/platform"
 )
 
+// create returns an open file with a content.
 func create(t *testing.T, content string) *os.File {
 	path := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return open(t, path)
 }
 
+// open opens a file, which ends with the test.
 func open(t *testing.T, path string) *os.File {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)

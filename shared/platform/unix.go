@@ -17,6 +17,8 @@ func terminateGroup(p *os.Process) error { return signalGroup(p, syscall.SIGTERM
 
 func killGroup(p *os.Process) error { return signalGroup(p, syscall.SIGKILL) }
 
+// signalGroup sends a signal to the process group of p, whose number is that of p (ownGroup).
+// Without any process left it returns os.ErrProcessDone.
 func signalGroup(p *os.Process, s syscall.Signal) error {
 	err := syscall.Kill(-p.Pid, s)
 	if errors.Is(err, syscall.ESRCH) {
@@ -25,6 +27,8 @@ func signalGroup(p *os.Process, s syscall.Signal) error {
 	return err
 }
 
+// lockFile uses flock, whose lock belongs to the open file and not to the process. It reports
+// whether it has locked the file; if another handle has the lock, it returns false and a nil error.
 func lockFile(f *os.File) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -33,6 +37,7 @@ func lockFile(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
+// mapFile shares the mapping with the file: bytes that are written to it later may be seen.
 func mapFile(f *os.File, size int) ([]byte, error) {
 	image, err := syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
@@ -47,12 +52,15 @@ func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
+// maxOpenFiles returns the soft limit, which Go raises to the hard one when it starts, and
+// whether the system told it.
 func maxOpenFiles() (uint64, bool) {
 	var limit syscall.Rlimit
 	err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)
 	return uint64(limit.Cur), err == nil
 }
 
+// freeSpace counts the blocks that users other than root may use.
 func freeSpace(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
@@ -61,6 +69,7 @@ func freeSpace(dir string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
+// processorTime adds the time of this process and of its children, in user mode and in the kernel.
 func processorTime() (sum time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
@@ -73,6 +82,8 @@ func processorTime() (sum time.Duration) {
 
 func makeNewFilesPrivate() { syscall.Umask(0o077) }
 
+// restart replaces this process by the program, with the same process id. It returns only with an
+// error.
 func restart() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -81,6 +92,9 @@ func restart() error {
 	return fmt.Errorf("restart %s: %w", self, syscall.Exec(self, os.Args, os.Environ()))
 }
 
+// writeNow writes once, and again only after an interruption by a signal. It does not wait,
+// because the file descriptors of Go's connections are non-blocking. The function that it passes
+// returns true, so that RawConn.Write does not wait until the connection takes more.
 func writeNow(c syscall.RawConn, b []byte) (n int) {
 	_ = c.Write(func(fd uintptr) bool { // a closed connection takes nothing
 		var err error

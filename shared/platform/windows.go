@@ -30,7 +30,9 @@ func killGroup(p *os.Process) error {
 	return p.Kill()
 }
 
-// lockFile locks a byte behind any content, because a locked range cannot be read by others.
+// lockFile locks a byte behind any content, because a locked range cannot be read by others. It
+// reports whether it has locked it; if another handle has the lock, it returns false and a nil
+// error.
 func lockFile(f *os.File) (bool, error) {
 	at := windows.Overlapped{Offset: 0xFFFFFFFE, OffsetHigh: 0x7FFFFFFF}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
@@ -40,12 +42,13 @@ func lockFile(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
+// mapFile closes the mapping, because the view of it that it returns keeps the mapping.
 func mapFile(f *os.File, size int) ([]byte, error) {
 	h, err := windows.CreateFileMapping(windows.Handle(f.Fd()), nil, windows.PAGE_READONLY, 0, 0, nil)
 	if err != nil {
 		return nil, fmt.Errorf("map %s: %w", f.Name(), err)
 	}
-	defer windows.CloseHandle(h) // the view keeps the mapping
+	defer windows.CloseHandle(h)
 	address, err := windows.MapViewOfFile(h, windows.FILE_MAP_READ, 0, 0, uintptr(size))
 	if err != nil {
 		return nil, fmt.Errorf("map %s: %w", f.Name(), err)
@@ -64,6 +67,7 @@ func isDiskFull(err error) bool {
 
 func maxOpenFiles() (uint64, bool) { return 0, false }
 
+// freeSpace returns what a quota leaves to this user.
 func freeSpace(dir string) (int64, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -76,6 +80,7 @@ func freeSpace(dir string) (int64, error) {
 	return int64(available), nil
 }
 
+// processorTime counts this process only: Windows keeps no time of children that have ended.
 func processorTime() time.Duration {
 	var created, ended, kernel, user windows.Filetime
 	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user) != nil {
@@ -91,6 +96,8 @@ func ticks(t windows.Filetime) time.Duration {
 
 func makeNewFilesPrivate() {}
 
+// restart runs the program as a child with the same streams, because Windows cannot replace a
+// process.
 func restart() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -24,7 +24,8 @@ func Spend(ctx context.Context, repo space.Repository, c models.Cost) error {
 	return nil
 }
 
-// Costs returns what tasks have cost since the coordinator started, in no order.
+// Costs returns what tasks have cost since the coordinator started, in no order. The error is
+// that of the spaces.
 func Costs(ctx context.Context, repo space.Repository) ([]models.Cost, error) {
 	found, err := repo.Space(Space).QueryAll(ctx, matchCost(tuple.AnyString, tuple.AnyString))
 	if err != nil {
@@ -37,8 +38,8 @@ func Costs(ctx context.Context, repo space.Repository) ([]models.Cost, error) {
 	return costs, nil
 }
 
-// spend adds to the tuple of an action and a way. The tuple does not end with the
-// caller's session.
+// spend adds to the tuple of an action and a way, or puts it. The tuple does not end with the
+// caller's session. Errors are those of Spend.
 func spend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	c := decodeSpend(args)
 	if !models.ValidID(c.Action) || !models.ValidID(c.How) || min(c.Tasks, c.WallMicros, c.CPUMicros, c.WindowsRead) < 0 {

@@ -52,7 +52,8 @@ func (f *Forwarder) Logger(log *slog.Logger) *slog.Logger {
 	return slog.New(&forwardHandler{next: log.Handler(), to: f})
 }
 
-// Over returns connect, but puts the lines over the session that it opened last.
+// Over returns connect, but puts the lines over the session that it opened last. The first
+// session lets Run begin.
 func (f *Forwarder) Over(connect Connect) Connect {
 	return func(ctx context.Context) (space.Repository, error) {
 		repo, err := connect(ctx)
@@ -87,8 +88,9 @@ func (f *Forwarder) Run(ctx context.Context) {
 	}
 }
 
-// put puts a line over the session that was opened last, until it succeeds, the space
-// refuses the line, or ctx ends.
+// put puts a line over the session that was opened last, until it succeeds, the space refuses
+// the line, or ctx ends. A refused line counts as dropped. Each attempt takes the session anew,
+// because the earlier one may be lost.
 func (f *Forwarder) put(ctx context.Context, line Line) {
 	pauses := retry.Backoff{}.WithDefaults()
 	for pause := pauses.First(); ctx.Err() == nil; pause = pauses.Next(pause) {
@@ -115,7 +117,9 @@ func (f *Forwarder) put(ctx context.Context, line Line) {
 	}
 }
 
-// add queues a line, or drops it.
+// add queues a line, or drops it if lines come faster than forwardRate or the queue is full. The
+// next line that is queued tells how many were dropped. It does not wait, and redacts passwords
+// in addresses.
 func (f *Forwarder) add(line Line) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,7 +141,8 @@ func (f *Forwarder) add(line Line) {
 	f.dropped++
 }
 
-// oneLine bounds a message, and makes control characters spaces.
+// oneLine bounds a message to maxLogMessage bytes, at a whole character, and makes control
+// characters spaces, so that a line of the log stays one line.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -172,10 +177,15 @@ type forwardHandler struct {
 	prefix string // of the groups
 }
 
+// Enabled reports true for warnings and errors even if the log of the process does not accept
+// them, because they are forwarded.
 func (h *forwardHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn || h.next.Enabled(ctx, level)
 }
 
+// Handle forwards a warning or an error as one text: the message and its attributes, as far as they
+// fit. The session that it is about is not in the text, but is the id of the line. Then it passes
+// the record on, if the log of the process accepts it.
 func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
 		text, id := r.Message+h.attrs, ""
@@ -199,10 +209,12 @@ func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.next.Handle(ctx, r)
 }
 
+// format returns an attribute as it is in a forwarded text, with the names of its groups.
 func (h *forwardHandler) format(a slog.Attr) string {
 	return fmt.Sprintf(" %s%s=%v", h.prefix, a.Key, a.Value)
 }
 
+// WithAttrs returns a handler that adds attributes to each record. It formats them once.
 func (h *forwardHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	n := *h
 	n.next = h.next.WithAttrs(attrs)
@@ -212,6 +224,7 @@ func (h *forwardHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &n
 }
 
+// WithGroup returns a handler whose further attributes are in a group.
 func (h *forwardHandler) WithGroup(name string) slog.Handler {
 	n := *h
 	n.next, n.prefix = h.next.WithGroup(name), h.prefix+name+"."

@@ -37,6 +37,7 @@ type logSession struct {
 func (s logSession) Session() string          { return "worker-1" }
 func (s logSession) Space(string) space.Space { return s.log }
 
+// PutP keeps a line, unless the test's put returns an error before.
 func (s *logSpace) PutP(ctx context.Context, t tuple.Tuple, ttl time.Duration) error {
 	if ttl != 0 {
 		return errors.New("a line of the log must not expire")

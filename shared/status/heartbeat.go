@@ -41,8 +41,9 @@ func NewHeartbeat(repo space.Repository, interval time.Duration, serves map[stri
 	return h
 }
 
-// SetState changes the state that the session reports. Run sends it at once, unless it
-// has sent four heartbeats within a second: of several changes in that time it sends the last.
+// SetState changes the state that the session reports. Run sends it at once, unless it has sent
+// four heartbeats within a second: of several changes in that time it sends the last. It does
+// not wait.
 func (h *Heartbeat) SetState(state string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +57,8 @@ func (h *Heartbeat) SetState(state string) {
 	}
 }
 
-// Beat sends one heartbeat. It may be repeated after any error.
+// Beat sends one heartbeat. It may be repeated after any error. fault.ErrClosed means that the
+// session is lost.
 func (h *Heartbeat) Beat(ctx context.Context) error {
 	h.mu.Lock()
 	args := beatArgs{State: h.state, Since: h.since.UTC().Format(time.RFC3339), Serves: h.serves}.encode()
@@ -67,9 +69,10 @@ func (h *Heartbeat) Beat(ctx context.Context) error {
 	return nil
 }
 
-// Run sends heartbeats until ctx ends, and then returns nil, or until one fails with
-// an error that cannot pass; fault.ErrClosed means that the session is lost. After
-// fault.ErrUnavailable it goes on, because a later heartbeat may still arrive in time.
+// Run sends heartbeats until ctx ends, and then returns nil, or until one fails with an error
+// that cannot pass; fault.ErrClosed means that the session is lost. After fault.ErrUnavailable
+// it goes on, because a later heartbeat may still arrive in time. Before each one it waits until
+// the one that was sent maxReports before is a second old, or an interval if that is shorter.
 func (h *Heartbeat) Run(ctx context.Context) error {
 	tick := time.NewTicker(h.interval)
 	defer tick.Stop()

@@ -27,6 +27,8 @@ type coordinator struct {
 
 func (c *coordinator) Session() string { return "worker-1" }
 
+// Call records the state that a heartbeat reports, and returns the next error of the test; the
+// last one repeatedly.
 func (c *coordinator) Call(_ context.Context, _ space.OpID, _ string, args tuple.Tuple) (tuple.Tuple, error) {
 	err := c.answers[min(len(c.states), len(c.answers)-1)]
 	c.states = append(c.states, args.Str(0))

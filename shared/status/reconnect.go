@@ -45,7 +45,7 @@ func Reconnect(ctx context.Context, connect Connect, log *slog.Logger, run func(
 		if ctx.Err() != nil || !errors.Is(err, fault.ErrClosed) {
 			return err
 		}
-		reason, _, _ := strings.Cut(err.Error(), "\n") // the other parts of the session failed for the same reason
+		reason, _, _ := strings.Cut(err.Error(), "\n") // the other lines are of other goroutines of run, which failed for the same reason
 		log.Warn("session lost, opening a new one", "session", repo.Session(), "error", reason)
 		select {
 		case <-ctx.Done():

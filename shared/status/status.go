@@ -51,7 +51,8 @@ const (
 // logCapacity is how many lines the log keeps.
 const logCapacity = 10_000
 
-// Spaces returns the spaces that the protocol needs.
+// Spaces returns the spaces that the protocol needs. Both are volatile: after a restart sessions
+// report again, and only the newest lines count.
 func Spaces() []space.Definition {
 	return []space.Definition{
 		{Name: Space, QueryOnly: true, Options: space.Options{Volatile: true}},
@@ -66,17 +67,18 @@ const (
 	procSpend = "status.spend"
 )
 
-// Procedures returns the verbs as procedures: status.beat (state, since, (action,
-// slots)…); status.drain (session); status.leave (reason); status.spend (action, how, tasks, wallMicroseconds,
-// cpuMicroseconds, windows).
+// Procedures returns the verbs as procedures: status.beat (state, since, (action, slots)…);
+// status.drain (session); status.leave (reason); status.spend (action, how, tasks,
+// wallMicroseconds, cpuMicroseconds, windows).
 func Procedures() space.Procedures {
 	return space.Procedures{
 		procBeat: beat, procDrain: space.WithArgs1(drain), procLeave: space.WithArgs1(leave), procSpend: space.WithArgs(spendArgs, spend),
 	}
 }
 
-// beat (state, since, (action, slots)…) keeps the caller's session alive and replaces
-// its state and all that it serves.
+// beat (state, since, (action, slots)…) keeps the caller's session alive and replaces its state
+// and all that it serves. The first heartbeat of a session is logged. A call without a session,
+// or with arguments that no Heartbeat sends, is fault.ErrInvalid and no sign of life.
 func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	id := tx.Caller()
 	if id == "" {
@@ -110,7 +112,9 @@ func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, upsert(tx, StateOf(id), SessionState{id, b.State, b.Since}.encode())
 }
 
-// upsert puts t, or replaces the tuple that matches p if it differs from t.
+// upsert puts t, tied to the caller's session, or replaces the tuple that matches p if it
+// differs from t. An equal one is left, so that a heartbeat without news writes nothing. Errors
+// are those of tx.
 func upsert(tx space.Tx, p tuple.Template, t tuple.Tuple) error {
 	e, ok := tx.Find(Space, p, nil)
 	switch {
@@ -139,7 +143,8 @@ func Servers(tx space.Tx, action string) []Serving {
 	return servers
 }
 
-// Slots returns how many slots serve an action.
+// Slots returns how many slots serve an action, of all sessions together. Each has at most
+// MaxSlots, so that the sum cannot overflow.
 func Slots(tx space.Tx, action string) (slots int64) {
 	for _, s := range Servers(tx, action) {
 		slots += s.Slots
@@ -157,8 +162,8 @@ func Record(tx space.Tx, id, level, message string) error {
 // drainMessage tells a session to drain.
 var drainMessage = tuple.New("drain")
 
-// drain (session) tells a session that sends heartbeats to drain. Repeating it is
-// harmless.
+// drain (session) tells a session that sends heartbeats to drain. One that does not, or is not
+// alive, is fault.ErrNotFound. Repeating it is harmless.
 func drain(tx space.Tx, id string) (tuple.Tuple, error) {
 	if _, beats := tx.Find(Space, StateOf(id), nil); !beats || !tx.Alive(id) {
 		return nil, fmt.Errorf("session %.100q: %w: no manager or worker with this id is connected", id, fault.ErrNotFound)
@@ -186,8 +191,9 @@ func leave(tx space.Tx, reason string) (tuple.Tuple, error) {
 // leaveTimeout bounds Leave, because a session that ends has little time.
 const leaveTimeout = 2 * time.Second
 
-// Leave logs that the session is about to end in order, and why. It is called before the
-// session is closed; an error is ignored, because the log is all that lacks something.
+// Leave logs that the session is about to end in order, and why. It is called before the session
+// is closed, and returns after leaveTimeout at the latest; an error is ignored, because the log
+// is all that lacks something.
 func Leave(ctx context.Context, repo space.Repository, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()

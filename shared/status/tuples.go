@@ -57,6 +57,7 @@ type beatArgs struct {
 	Serves       []Serving // without ids
 }
 
+// encode returns the arguments as decodeBeat reads them.
 func (b beatArgs) encode() tuple.Tuple {
 	args := tuple.New(b.State, b.Since)
 	for _, s := range b.Serves {
@@ -65,7 +66,9 @@ func (b beatArgs) encode() tuple.Tuple {
 	return args
 }
 
-// decodeBeat returns fault.ErrInvalid for arguments that no Heartbeat sends.
+// decodeBeat decodes the arguments of status.beat. Other arguments are fault.ErrInvalid: without
+// a state and a time, or with an action that has an invalid id, or a number of slots that is out
+// of range.
 func decodeBeat(args tuple.Tuple) (beatArgs, error) {
 	if len(args) < 2 || !tuple.Match(tuple.AnyString, tuple.AnyString).Matches(args[:2]) {
 		return beatArgs{}, fmt.Errorf("%s: %w: want a state and since when it lasts", procBeat, fault.ErrInvalid)
@@ -94,6 +97,7 @@ func costOf(c models.Cost) cost {
 	return cost{c.Action, c.How, c.Tasks, c.Wall.Duration().Microseconds(), c.CPU.Duration().Microseconds(), c.Windows}
 }
 
+// model returns the cost with times in seconds, as people and the API read them.
 func (c cost) model() models.Cost {
 	seconds := func(micros int64) models.Seconds { return models.Seconds(float64(micros) / 1e6) }
 	return models.Cost{
@@ -122,8 +126,8 @@ func matchCost(action, how any) tuple.Template {
 	return tuple.Match("cost", action, how, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64)
 }
 
-// A Line is one line of the space "log", for administrators. Its time has nanoseconds, so that a reader who
-// follows the log can tell lines apart.
+// A Line is one line of the space "log", for administrators. Its time has nanoseconds, so that a
+// reader who follows the log can tell lines apart.
 type Line struct {
 	At                 time.Time
 	ID, Level, Message string // ID names the session or the dead task that the line is about

@@ -46,6 +46,7 @@ func Open(path string, limits Limits, failed func(error)) (*File, error) {
 	return f, nil
 }
 
+// open opens the current file, or makes it, with a new writer.
 func (f *File) open() (err error) {
 	if f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_RDWR, 0o600); err == nil {
 		f.writer = NewWriter(counter{f})
@@ -56,15 +57,17 @@ func (f *File) open() (err error) {
 // counter counts the bytes of a file.
 type counter struct{ f *File }
 
+// Write writes to the current file, which rotate replaces.
 func (c counter) Write(b []byte) (int, error) {
 	n, err := c.f.file.Write(b)
 	c.f.size += int64(n)
 	return n, err
 }
 
-// resume reads the number of the last event, and positions the file after it. It looks at the
-// last two lines' length at most, because a line has at most maxLine bytes. An unfinished last
-// line is cut off; a file without events goes on after the last rotated one.
+// resume reads the number of the last event, and positions the file after it. It reads two
+// lines' length from the end at most, because a line has at most maxLine bytes. An unfinished
+// last line is cut off; a file without events goes on after the last rotated one. A file that
+// has no event there, and does not begin as one, is an error and stays as it is.
 func (f *File) resume() error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -107,8 +110,9 @@ func (f *File) resume() error {
 	return err
 }
 
-// Write appends one event. Its Seq counts from the opening; the log's numbers continue those
-// before. After an error it does nothing.
+// Write appends one event, in a new file if the current one has reached its limit. Its Seq
+// counts from the opening; the log's numbers continue those before. After an error it does
+// nothing; failed has been called then.
 func (f *File) Write(e Event) {
 	if f.Err() != nil {
 		return
@@ -126,8 +130,8 @@ func (f *File) Write(e Event) {
 	}
 }
 
-// rotate renames the file and begins a new one, and removes the oldest. After an error the log
-// has ended.
+// rotate renames the file after its last event and begins a new one, and removes the oldest, so
+// that at most limits.Files are there. After an error the log has ended.
 func (f *File) rotate() error {
 	if err := f.file.Close(); err != nil {
 		return err
@@ -154,7 +158,8 @@ func (f *File) rotate() error {
 // Err returns the error that ended the log, if any.
 func (f *File) Err() error { return errors.Join(f.err, f.writer.Err()) }
 
-// Close closes the file, and returns the first write error.
+// Close closes the file, and returns the first write error. After a rotation that failed the
+// file may be closed already; that error is left out.
 func (f *File) Close() error {
 	err := f.file.Close()
 	if f.err != nil && errors.Is(err, os.ErrClosed) { // a rotation failed

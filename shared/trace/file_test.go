@@ -99,6 +99,7 @@ func readAll(t *testing.T, path string) (seqs []uint64) {
 	return seqs
 }
 
+// numbers returns the numbers from first to last.
 func numbers(first, last int) (all []uint64) {
 	for n := first; n <= last; n++ {
 		all = append(all, uint64(n))
@@ -152,6 +153,7 @@ func TestALogWithoutEventsIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "the log has no events")
 }
 
+// glob returns the files that a pattern matches, sorted.
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
 	all, err := filepath.Glob(pattern)

@@ -11,9 +11,9 @@ import (
 // grows when it is printed and quoted as JSON.
 const maxLine = 16 << 20
 
-// Read calls each with every event of a log until its end or the first error, which names the
-// line. Their numbers must begin at 1 and have no gap, so it cannot read a log whose first files
-// were removed. Lines longer than 16 MiB are refused.
+// Read calls each with every event of a log until its end or the first error, also of each,
+// which names the line. Their numbers must begin at 1 and have no gap, so it cannot read a log
+// whose first files were removed. Lines longer than 16 MiB are refused.
 func Read(r io.Reader, each func(Event) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)

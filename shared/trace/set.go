@@ -23,7 +23,8 @@ type earlierFile struct {
 // rotatedName is the name of a file whose last event has a number.
 func rotatedName(path string, last uint64) string { return fmt.Sprintf("%s.%012d", path, last) }
 
-// rotated lists the earlier files of the log at path, the oldest first.
+// rotated lists the earlier files of the log at path, the oldest first: those with a name that
+// rotatedName makes. The error is that of reading the folder.
 func rotated(path string) (all []earlierFile, err error) {
 	names, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -101,6 +102,7 @@ func (s *set) addEarlier(path string) error {
 	return nil
 }
 
+// Close closes all files, and returns all errors.
 func (s *set) Close() error {
 	var errs []error
 	for _, f := range s.files {
@@ -109,8 +111,9 @@ func (s *set) Close() error {
 	return errors.Join(errs...)
 }
 
-// fromReload returns the log from event 1 or, if it begins later, from its first reload. It is an
-// error if the log begins later and has no reload, or if it has no events.
+// fromReload returns the log from event 1 or, if it begins later, from its first reload, because
+// a reload lists all tuples. It is an error if the log begins later and has no reload, if it has
+// no events, or if a line before the reload is not an event.
 func fromReload(log io.Reader) (io.Reader, error) {
 	lines := bufio.NewReaderSize(log, 1<<16)
 	first := uint64(0)
@@ -138,8 +141,8 @@ func fromReload(log io.Reader) (io.Reader, error) {
 	}
 }
 
-// readLine reads a line of bounded length with its line feed. The last line may end without one:
-// then the error is io.EOF.
+// readLine reads a line with its line feed. The last line may end without one: then the error is
+// io.EOF. A line of more than maxLine bytes is an error.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -96,7 +96,7 @@ func Renew(name string, p tuple.Template, ttl time.Duration) Op {
 	return Op{Kind: KindRenew, Space: name, Template: p, TTL: ttl}
 }
 
-// String describes the operation for errors.
+// String describes the operation for errors, cut to some hundred bytes.
 func (o Op) String() string {
 	name, known := kindNames[o.Kind]
 	switch {

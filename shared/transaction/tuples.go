@@ -53,6 +53,8 @@ func encodeOps(ops []Op) (data []byte, err error) {
 	return data, nil
 }
 
+// checkNumber refuses no operations with fault.ErrInvalid, and more than MaxOps with
+// fault.ErrTooLarge.
 func checkNumber(n int) error {
 	switch {
 	case n == 0:
@@ -63,6 +65,9 @@ func checkNumber(n int) error {
 	return nil
 }
 
+// check refuses, with fault.ErrInvalid, an operation that no engine accepts in any state: of an
+// unknown kind, without a valid name of a space, with a negative TTL, or with a malformed tuple
+// of a put or template of another kind.
 func (o Op) check() error {
 	switch {
 	case o.Kind < KindGet || o.Kind > KindRenew:
@@ -82,8 +87,8 @@ func (o Op) check() error {
 	return nil
 }
 
-// decodeOps decodes what encodeOps has encoded. Anything else is fault.ErrInvalid, and also
-// fault.ErrTooLarge for more than MaxOps.
+// decodeOps decodes what encodeOps has encoded. The error is fault.ErrTooLarge for more than
+// MaxOps operations, and fault.ErrInvalid for none and for data that are malformed.
 func decodeOps(data []byte) (ops []Op, err error) {
 	for len(data) > 0 {
 		if err := checkNumber(len(ops) + 1); err != nil {
@@ -121,7 +126,7 @@ func encodeFound(found []byte) tuple.Tuple { return tuple.New(true, int64(0), fo
 
 func encodeUnmet(index int) tuple.Tuple { return tuple.New(false, int64(index), []byte{}) }
 
-// decodeAnswer decodes the answer to a transaction; anything else is fault.ErrCorrupt.
+// decodeAnswer decodes the answer to a transaction of ops; anything else is fault.ErrCorrupt.
 func decodeAnswer(reply tuple.Tuple, ops []Op) (answer, error) {
 	corrupt := fmt.Errorf("%s: an answer to %d operations: %w", procRun, len(ops), fault.ErrCorrupt)
 	if !anyAnswer.Matches(reply) {

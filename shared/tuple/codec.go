@@ -30,6 +30,7 @@ func (t Tuple) Append(buf []byte) []byte { return appendFields(buf, t) }
 // Append appends the binary form of p, which must be valid.
 func (p Template) Append(buf []byte) []byte { return appendFields(buf, p) }
 
+// appendFields appends the number of fields and then each field.
 func appendFields(buf []byte, fields []any) []byte {
 	buf = binary.AppendUvarint(buf, uint64(len(fields)))
 	for _, f := range fields {
@@ -88,8 +89,9 @@ func DecodeTemplate(data []byte) (p Template, rest []byte, err error) {
 	return fields, rest, err
 }
 
-// decodeWhole decodes one tuple or template. It checks MaxBytes at the end only, because
-// the fields cannot take more memory than in proportion to data.
+// decodeWhole decodes one tuple or template (formals), and returns the data behind it. It checks
+// MaxBytes at the end only, because the fields cannot take more memory than in proportion to
+// data. Errors are those of Decode.
 func decodeWhole(data []byte, formals bool) (fields []any, rest []byte, err error) {
 	d := decoder{data: data, formals: formals}
 	fields = d.fields(outermost)
@@ -143,6 +145,9 @@ func (d *decoder) fields(depth int) []any {
 	return fields
 }
 
+// field reads a tag and the value of its type. depth is that of the tuple that has the field. An
+// unknown tag, and a value that is out of its range or cut off, ends the decoder; then the result
+// does not count.
 func (d *decoder) field(depth int) any {
 	switch tag := d.byte(); tag {
 	case tagNil:
@@ -184,6 +189,7 @@ func (d *decoder) nested(depth int) []any {
 	return fields
 }
 
+// formal reads the type of a formal. It is ErrType where no formal may be, and for an unknown type.
 func (d *decoder) formal() any {
 	f := Formal{Type(d.bytes())}
 	if d.err == nil && (!d.formals || !f.Type.valid()) {
@@ -192,6 +198,7 @@ func (d *decoder) formal() any {
 	return f
 }
 
+// byte reads one byte; 0 after an error. Data that end are ErrFormat.
 func (d *decoder) byte() byte {
 	if len(d.data) == 0 {
 		d.fail("%w: truncated", ErrFormat)
@@ -202,6 +209,7 @@ func (d *decoder) byte() byte {
 	return b
 }
 
+// uvarint reads a number that is not negative; 0 after an error.
 func (d *decoder) uvarint() uint64 {
 	n, size := binary.Uvarint(d.data)
 	if size <= 0 {
@@ -212,7 +220,8 @@ func (d *decoder) uvarint() uint64 {
 	return n
 }
 
-// varint reads a signed integer from lowest to highest, both included.
+// varint reads a signed integer from lowest to highest, both included. Another is ErrFormat, so
+// that no value is cut to its type.
 func (d *decoder) varint(lowest, highest int64) int64 {
 	n, size := binary.Varint(d.data)
 	if size <= 0 || n < lowest || n > highest {
@@ -223,7 +232,7 @@ func (d *decoder) varint(lowest, highest int64) int64 {
 	return n
 }
 
-// word reads a big-endian word of size bytes.
+// word reads a big-endian word of size bytes, at most 8. Fewer are ErrFormat.
 func (d *decoder) word(size int) uint64 {
 	if len(d.data) < size {
 		d.fail("%w: truncated", ErrFormat)

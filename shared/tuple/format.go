@@ -13,6 +13,7 @@ func (t Tuple) String() string { return format(t) }
 // String prints a template; ?string is the formal of strings.
 func (p Template) String() string { return format(p) }
 
+// format prints the fields of a tuple or a template for people, in parentheses.
 func format(fields []any) string {
 	parts := make([]string, len(fields))
 	for i, f := range fields {

@@ -29,6 +29,7 @@ func fields(depth int) *rapid.Generator[any] {
 	return rapid.OneOf(small...)
 }
 
+// tuples draws tuples of up to 4 fields, nested at most depth deep.
 func tuples(depth int) *rapid.Generator[tuple.Tuple] {
 	return rapid.Custom(func(t *rapid.T) tuple.Tuple {
 		return rapid.SliceOfN(fields(depth), 0, 4).Draw(t, "fields")

@@ -14,6 +14,7 @@ func (t Tuple) Hash(seed maphash.Seed, s Shape) uint64 { return hash(seed, t, s)
 // p's own shape.
 func (p Template) Hash(seed maphash.Seed) uint64 { return hash(seed, p, p.Shape()) }
 
+// hash combines the hashes of the fields that s names, in their order.
 func hash(seed maphash.Seed, fields []any, s Shape) uint64 {
 	h := mix(maphash.String(seed, ""), uint64(len(fields))) // the hash of "" is the seed itself
 	for i, f := range fields {
@@ -24,8 +25,9 @@ func hash(seed maphash.Seed, fields []any, s Shape) uint64 {
 	return h
 }
 
-// hashField gives equal fields (see the package comment) equal hashes. The small numbers
-// make values of different types differ.
+// hashField gives equal fields (see the package comment) equal hashes. The small numbers make
+// values of different types differ. A nested tuple counts with all its fields. Formals are in no
+// shape, so that they need no hash.
 func hashField(seed maphash.Seed, f any) uint64 {
 	switch v := f.(type) {
 	case string:
@@ -55,7 +57,7 @@ func hashField(seed maphash.Seed, f any) uint64 {
 	return 23
 }
 
-// floatBits gives equal floats (see the package comment) equal bits.
+// floatBits gives equal floats (see the package comment) equal bits: 0 and -0, and all NaNs.
 func floatBits(f float64) uint64 {
 	if f == 0 {
 		return 0

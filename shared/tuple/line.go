@@ -14,6 +14,7 @@ func (t Tuple) Line() string { return line(t) }
 // Line prints p in the notation that Words and ParseTemplate read.
 func (p Template) Line() string { return line(p) }
 
+// line prints fields with spaces between them.
 func line(fields []any) string {
 	words := make([]string, len(fields))
 	for i, f := range fields {
@@ -22,6 +23,8 @@ func line(fields []any) string {
 	return strings.Join(words, " ")
 }
 
+// lineField prints one field so that parseWord reads it back with its type: a type is in front of a
+// value that would be read as one of another type.
 func lineField(f any) string {
 	switch v := f.(type) {
 	case string:
@@ -42,7 +45,7 @@ func lineField(f any) string {
 	return formatField(f)
 }
 
-// lineString quotes s only if it would be read as something else.
+// lineString prints a string. It quotes s only if it would be read as something else.
 func lineString(s string) string {
 	if plain.MatchString(s) {
 		if f, err := parseWord(s, withFormals); err == nil && f == any(s) {

@@ -21,7 +21,7 @@ func (p Template) Matches(t Tuple) bool {
 // Shape is which fields of a template are actual: bit i is set if field i is.
 type Shape uint64
 
-// Shape returns p's shape.
+// Shape returns p's shape. A bit is enough for each field, because p has at most MaxArity.
 func (p Template) Shape() Shape {
 	var s Shape
 	for i, f := range p {

@@ -38,10 +38,10 @@ func ParseTuple(words []string) (Tuple, error) {
 	return t, t.Validate()
 }
 
-// ParseTemplate is ParseTuple for templates: ?string is the formal of strings, and
-// likewise for every type. If the last word is "...", open is true: the template is
-// meant for all tuples that begin with what it matches (Begins). Spaces have no such
-// templates, so it is only for showing tuples.
+// ParseTemplate is ParseTuple for templates: ?string is the formal of strings, and likewise for
+// every type. If the last word is "...", open is true: the template is meant for all tuples that
+// begin with what it matches (Begins). Spaces have no such templates, so it is only for showing
+// tuples. Errors are those of ParseTuple.
 func ParseTemplate(words []string) (p Template, open bool, err error) {
 	if n := len(words); n > 0 && words[n-1] == RestWord {
 		words, open = words[:n-1], true
@@ -62,8 +62,10 @@ func (p Template) Begins(t Tuple) bool {
 	return len(p) <= len(t) && p.Matches(t[:len(p)])
 }
 
-// Words splits a line into the words that ParseTuple and ParseTemplate read:
-// between spaces, except within quotes and parentheses, which stay.
+// Words splits a line into the words that ParseTuple and ParseTemplate read: between spaces,
+// except within quotes and parentheses, which stay. A quote or parenthesis that is not closed,
+// or that another word follows without a space, is ErrFormat, and nesting that is too deep
+// ErrBounds.
 func Words(line string) ([]string, error) {
 	var words []string
 	for rest := strings.TrimLeft(line, blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
@@ -82,10 +84,11 @@ func Words(line string) ([]string, error) {
 
 const blanks = " \t\r\n"
 
-// wordLength returns the length in bytes of the word at the beginning of s, which must not
-// be empty. depth is that of the tuple which the word is a field of: 1 for the tuple of the
-// line, one more within each parenthesis. Within parentheses a word ends at a parenthesis
-// too; at depth 1 a parenthesis within a word belongs to it, as in f(x).
+// wordLength returns the length in bytes of the word at the beginning of s, which must not be
+// empty. depth is that of the tuple which the word is a field of: 1 for the tuple of the line,
+// one more within each parenthesis. Within parentheses a word ends at a parenthesis too; at
+// depth 1 a parenthesis within a word belongs to it, as in f(x). A quote or parenthesis that is
+// not closed is ErrFormat, and nesting that is too deep ErrBounds.
 func wordLength(s string, depth int) (int, error) {
 	switch s[0] {
 	case '\'', '"':
@@ -107,6 +110,7 @@ func wordLength(s string, depth int) (int, error) {
 	return indexOr(s, blanks), nil
 }
 
+// indexOr returns the index of the first of chars in s, or the length of s if there is none.
 func indexOr(s, chars string) int {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return i
@@ -114,8 +118,9 @@ func indexOr(s, chars string) int {
 	return len(s)
 }
 
-// nestedLength returns the length in bytes of the nested tuple at the beginning of s, which
-// is a field of a tuple at depth.
+// nestedLength returns the length in bytes of the nested tuple at the beginning of s, which is a
+// field of a tuple at depth. A tuple that is not closed is ErrFormat, one that is nested too
+// deep ErrBounds.
 func nestedLength(s string, depth int) (int, error) {
 	if depth >= MaxDepth {
 		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
@@ -145,7 +150,8 @@ var (
 )
 
 // parseWord reads one field: w is one word as Words splits them, with its quotes. A word of no
-// other form is a string.
+// other form is a string. formals tells whether the field may be a formal. Errors are those of
+// ParseTuple.
 func parseWord(w string, formals bool) (any, error) {
 	if f, ok := literals[w]; ok {
 		return f, nil
@@ -172,7 +178,8 @@ func parseWord(w string, formals bool) (any, error) {
 	return w, nil
 }
 
-// named reports whether a value can be written as type:value.
+// named reports whether a value of the type can be written as type:value. Nil, nested and opaque
+// values cannot.
 func named(t Type) bool {
 	switch t {
 	case Bool, Int, Int32, Int64, Float32, Float64, String, Bytes:
@@ -181,7 +188,8 @@ func named(t Type) bool {
 	return false
 }
 
-// parseFormal reads a word that begins with ?; it refuses all of them unless formals is true.
+// parseFormal reads a word that begins with ?. It is ErrFormat unless formals is true, and
+// ErrType for an unknown type.
 func parseFormal(w string, formals bool) (any, error) {
 	f := Formal{Type(w[1:])}
 	switch {
@@ -193,9 +201,9 @@ func parseFormal(w string, formals bool) (any, error) {
 	return f, nil
 }
 
-// parseNested reads a word that begins with a parenthesis, as (a b c). It measures a word at
-// any level as a field of the outermost tuple, because the call for the outermost word has
-// checked the depth of all.
+// parseNested reads a word that begins with a parenthesis, as (a b c). It measures a word at any
+// level as a field of the outermost tuple, because the call for the outermost word has checked
+// the depth of all. Errors are those of parseWord and nestedLength; formals are ErrFormat.
 func parseNested(w string) (any, error) {
 	n, err := nestedLength(w, outermost)
 	if err != nil {
@@ -219,7 +227,8 @@ func parseNested(w string) (any, error) {
 	return t, nil
 }
 
-// parseValue reads the value of a type; word is for the error.
+// parseValue reads the value of a type that named accepts; another value is ErrFormat. word is
+// for the error.
 func parseValue(t Type, value, word string) (f any, err error) {
 	switch t {
 	case String:
@@ -249,7 +258,8 @@ func parseValue(t Type, value, word string) (f any, err error) {
 	return f, nil
 }
 
-// unquote reads a string in quotes of either kind.
+// unquote reads a string in quotes of either kind, with the escapes of Go. Text behind the
+// closing quote and an invalid escape are ErrFormat.
 func unquote(w string) (any, error) {
 	n, err := wordLength(w, outermost)
 	if err == nil && n != len(w) {
@@ -276,7 +286,7 @@ func unquote(w string) (any, error) {
 	return b.String(), nil
 }
 
-// short returns the input for an error, cut to 64 bytes.
+// short returns the input for an error, cut to 64 bytes and made valid UTF-8.
 func short(s string) string {
 	const most = 64
 	if len(s) > most {

@@ -114,6 +114,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
+// requireSame requires that a line is read as a tuple.
 func requireSame(t failer, want tuple.Tuple, line string) {
 	words, err := tuple.Words(line)
 	if err != nil {

@@ -115,8 +115,9 @@ func (t Tuple) Signature() Signature { return Signature(appendSignature(nil, t))
 // Signature returns the signature of the tuples that p can match.
 func (p Template) Signature() Signature { return Signature(appendSignature(nil, p)) }
 
-// appendSignature uses the tags of the codec; tagFalse stands for both bools. Names of
-// opaque types have their length in front, so that no two signatures are the same.
+// appendSignature appends the tag of each field's type, as in the codec; tagFalse stands for
+// both bools. A formal has the tag of its type. Names of opaque types have their length in
+// front, so that no two signatures are the same.
 func appendSignature(buf []byte, fields []any) []byte {
 	for _, f := range fields {
 		switch v := f.(type) {

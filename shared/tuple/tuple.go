@@ -111,7 +111,8 @@ func (t Tuple) Equal(u Tuple) bool {
 	return slices.EqualFunc(t, u, equal)
 }
 
-// equal compares two fields by type and value.
+// equal reports whether two fields have the same type and value. Values of types that == cannot
+// compare are handled before it, because it would panic; NaN equals NaN.
 func equal(a, b any) bool {
 	switch x := a.(type) {
 	case []byte:

@@ -19,7 +19,8 @@ func (t Tuple) Size() int {
 	return size
 }
 
-// validate checks each field and nested tuple, and then the whole size.
+// validate checks each field and nested tuple, and then the whole size. Errors are ErrType and
+// ErrBounds.
 func validate(fields []any, formals bool) error {
 	size, err := measure(fields, formals, outermost)
 	if err != nil {
@@ -31,8 +32,9 @@ func validate(fields []any, formals bool) error {
 	return nil
 }
 
-// measure checks the fields of a tuple at a depth of nesting, and returns their encoded size.
-// It does not check that against MaxBytes.
+// measure checks the fields of a tuple at a depth of nesting, and returns their encoded size. It
+// does not check that against MaxBytes. Formals are allowed if formals is set, but not in nested
+// tuples. Errors are ErrType and ErrBounds, and name the field.
 func measure(fields []any, formals bool, depth int) (int, error) {
 	if depth > MaxDepth {
 		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
@@ -51,7 +53,8 @@ func measure(fields []any, formals bool, depth int) (int, error) {
 	return size, nil
 }
 
-// measureField checks a field, and returns the size of its value, without its tag.
+// measureField checks a field, and returns the size of its value, without its tag. A field of
+// another Go type is ErrType, and a formal too where none may be.
 func measureField(f any, formals bool, depth int) (int, error) {
 	switch v := f.(type) {
 	case nil, bool:
