@@ -89,7 +89,7 @@ func (q *Quota) Take(p Peer) error {
 	return nil
 }
 
-// Return undoes one Take of a peer that succeeded. A peer of which nothing is left is forgotten,
+// Return undoes one Take of a peer that succeeded. A peer that has nothing left is forgotten,
 // so that it takes no memory.
 func (q *Quota) Return(p Peer) {
 	if p == (Peer{}) {

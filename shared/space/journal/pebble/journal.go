@@ -65,7 +65,7 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 }
 
 // restoreAll passes every fact of it to restore, until restore fails or ctx ends, and returns that
-// error. What is not a fact is fault.ErrCorrupt, and so is a damaged table.
+// error. A key without a fact, and a damaged table, are fault.ErrCorrupt.
 func restoreAll(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) error) error {
 	names := codec.Names{}
 	for ok := it.First(); ok; ok = it.Next() {
