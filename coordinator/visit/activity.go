@@ -70,7 +70,8 @@ func (r Rules) LearnSilence(all *Silences, s State, e Event, effect Effect) {
 	}
 }
 
-// firstAfter returns the first of some ascending times that is after from, if there is one.
+// firstAfter returns the first of some ascending times that is after from; ok is false if none
+// is.
 func firstAfter(times []int64, from int64) (at int64, ok bool) {
 	for _, at := range times {
 		if at > from {
@@ -80,8 +81,11 @@ func firstAfter(times []int64, from int64) (at int64, ok bool) {
 	return 0, false
 }
 
-// Activity returns the factor on the rate of an origin. A factor above 1 is not used,
-// because the phase may end before the next visit, and a visit then gains less than the index states.
+// Activity returns the factor on the rate of an origin after its silence: changes found to
+// changes expected, of origins of its rate, which begin with the factor of all rates as
+// activityWeight changes. It is 1 if no dates of its changes are known. A factor above 1 is not
+// used, because the phase may end before the next visit, and a visit then gains less than the
+// index states.
 func (r Rules) Activity(all *Silences, s State) float64 {
 	rate, silence, ok := r.silenceBand(s)
 	if !ok {

@@ -68,7 +68,8 @@ func (g signals) index(x, forgotten float64) float64 {
 }
 
 // early returns after how many days a date makes the probability of no change e^-x, at most late.
-// It is found by bisection, because unseen grows with the days and has no inverse in closed form.
+// Without dates (recall 0) that is late; if a date at once suffices, 0. It is found by bisection,
+// because unseen grows with the days and has no inverse in closed form.
 func (g signals) early(x, late float64) float64 {
 	if g.recall <= 0 || g.rate <= 0 {
 		return late
@@ -88,7 +89,8 @@ func (g signals) early(x, late float64) float64 {
 	return (low + high) / 2
 }
 
-// upTo is the integral of e^(-rate·t) from 0 to days.
+// upTo returns the integral of e^(-rate·t) from 0 to days. For a product near 0 it is days, which
+// avoids a division by 0.
 func upTo(days, rate float64) float64 {
 	if rate*days < 1e-9 {
 		return days

@@ -64,13 +64,16 @@ func (r Rules) nextIndex(index int, changed bool) int {
 	return r.clampIndex(index + r.Raise)
 }
 
+// recordSuccess records a visit with success: it ends the failures in a row, and dates count from
+// it again.
 func (s *State) recordSuccess(e Event) {
 	s.recordVisit(e, e.Status)
 	s.LastSuccess, s.LastDigest, s.Failures, s.Dates = s.LastVisit, e.Digest, 0, 0
 }
 
-// recordFailure records a visit without success. failures counts those in a row
-// including this one. An origin that is gone, or failed often and for long, is disabled.
+// recordFailure records a visit without success. failures counts those in a row including this
+// one. The origin is disabled if its server called it gone, or if givesUp says so; one that is
+// disabled already keeps its reason.
 func (s *State) recordFailure(e Event, failures int, r Rules) {
 	status := Failed
 	if e.Status == NotFound || e.Status == Gone {
@@ -116,7 +119,7 @@ const mostDates = 1000
 func Listed(s State, at, lastUpdate int64) State {
 	s.LastSeen = max(s.LastSeen, clampTime(at))
 	if !s.Told {
-		s.date(clampTime(lastUpdate))
+		s.addDate(clampTime(lastUpdate))
 	}
 	switch s.Disabled {
 	case ByOperator:
@@ -130,8 +133,9 @@ func Listed(s State, at, lastUpdate int64) State {
 	return s
 }
 
-// date notes a date of a change. One that is not newer than the known one is ignored.
-func (s *State) date(at int64) {
+// addDate notes a date of a change. One that is not newer than the known one is ignored. Dates
+// counts those after the last success.
+func (s *State) addDate(at int64) {
 	if at <= s.LastUpdate {
 		return
 	}
@@ -147,7 +151,7 @@ func Tell(s State, at int64) State {
 	if !s.Told {
 		s.Told, s.LastUpdate, s.Dates = true, Never, 0
 	}
-	s.date(clampTime(at))
+	s.addDate(clampTime(at))
 	return s
 }
 
@@ -162,7 +166,8 @@ func (s State) DatedBy() int32 {
 	return s.Lister
 }
 
-// Unlisted records that a successful full listing did not name the origin.
+// Unlisted records that a successful full listing did not name the origin, which disables it. One
+// that is disabled already keeps its reason.
 func Unlisted(s State) State {
 	if s.Enabled() {
 		s.Disabled = ByLister

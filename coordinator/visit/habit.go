@@ -21,14 +21,16 @@ const recentChanges = 8
 // the year 2106 are not kept.
 type Recent [recentChanges]uint32
 
-// with returns the dates together with newer ones, which are ascending.
+// with returns the dates together with newer ones, which are ascending; of these at most the last
+// MostTimes count. Dates after until, and dates before the last known one, are left out. A date
+// within burst of the one before it replaces that one, because changes together count as one.
 func (r Recent) with(times []int64, until int64) Recent {
 	for _, at := range times[max(len(times)-MostTimes, 0):] {
 		if at <= 0 || at > min(until, math.MaxUint32) || at < int64(r[recentChanges-1]) {
 			continue
 		}
 		if at-int64(r[recentChanges-1]) <= burst {
-			r[recentChanges-1] = uint32(at) // changes together: the last of them
+			r[recentChanges-1] = uint32(at)
 			continue
 		}
 		copy(r[:], r[1:])
@@ -170,9 +172,9 @@ func deviation(numbers []int64, middle int64) float64 {
 // The queues of PoolDue tell habits apart by their spread, as a part of the gap.
 var spreads = []float64{0.03, 0.06, 0.12, 0.2, 0.3}
 
-// placeDue returns the place of an origin with a habit. Its ref is the time at which the
-// next change is expected; if that passed without one, the time is as much later as
-// such a delay makes likely.
+// placeDue returns the place of an origin with a habit: the queue of its gap (Class) and of its
+// spread (Lister, an index of spreads). Its ref is the time at which the next change is expected;
+// if that passed without one, the time is as much later as such a delay makes likely.
 func placeDue(s State, h Habit) Place {
 	p := Place{Pool: PoolDue, Class: ClassOf(day / float64(h.Gap)), Ref: h.Next}
 	for p.Lister = 0; int(p.Lister) < len(spreads)-1 && float64(h.Spread) > spreads[p.Lister]*float64(h.Gap); p.Lister++ {
@@ -181,8 +183,9 @@ func placeDue(s State, h Habit) Place {
 	return p
 }
 
-// dueChance returns the probability that the expected change has come: a logistic
-// distribution around the expected time.
+// dueChance returns the probability that the expected change has come by now, and the days
+// between two changes, which the class of the place gives. The time of the change has a logistic
+// distribution around the expected time, whose spread the queue (Lister) gives; see placeDue.
 func dueChance(w Place, now int64) (chance, gap float64) {
 	gap = 1 / ClassRate(w.Class)
 	spread := spreads[min(max(int(w.Lister), 0), len(spreads)-1)] * gap

@@ -50,8 +50,9 @@ func ParseHostGroups(text string) (groups HostGroups, err error) {
 	return groups, nil
 }
 
-// Of returns the name under which a host is visited politely: the host itself, or the word
-// group and the name of its group. A pattern matches with the port of the host or without.
+// Of returns the name under which a host is visited politely: the host itself, or groupPrefix and
+// the name of the first group with a pattern that matches. A pattern matches with the port of the
+// host or without. ParseHostGroups has checked the patterns, so path.Match returns no error.
 func (g HostGroups) Of(host string) string {
 	if host == "" {
 		return ""

@@ -10,6 +10,7 @@ type onePool struct{ Rules }
 
 func (onePool) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
 
+// Shares gives all slots to the one pool, so there is nothing to refill.
 func (onePool) Shares(n int, _ Counts) (shares, refill []Share) {
 	return []Share{{Pools: []Pool{poolAll}, N: n}}, nil
 }

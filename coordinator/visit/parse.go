@@ -20,7 +20,8 @@ func ParseRules(text string) (Rules, error) {
 }
 
 // parse returns the rules with those that a text names. An unknown name, a value that does not
-// parse and one out of range are fault.ErrInvalid.
+// parse and one out of range are fault.ErrInvalid. fields returns pointers into r, a copy; so the
+// caller's rules stay.
 func (r Rules) parse(text string) (Rules, error) {
 	fields := r.fields()
 	for _, pair := range strings.Split(text, ",") {

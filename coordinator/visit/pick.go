@@ -33,8 +33,9 @@ type Queues interface {
 	Quality(lister int32) Quality
 }
 
-// Pick chooses at most n origins by a policy. accept (nil: always true) may refuse a
-// candidate, because its host is busy; Pick asks once for each. The cost grows with n
+// Pick chooses at most n origins by a policy. It fills the shares, then the refill, and asks the
+// policy again while slots are left and the last round took some. accept (nil: always true) may
+// refuse a candidate, because its host is busy; Pick asks once for each. The cost grows with n
 // and the number of queues, not with the number of origins.
 func Pick(p Policy, q Queues, now int64, n int, c Counts, accept func(Candidate) bool) []Candidate {
 	k := picker{policy: p, queues: q, now: now, accept: accept, returned: [2]map[Queue]Candidate{{}, {}}, byPool: map[Pool]int{}}
@@ -72,7 +73,9 @@ type picker struct {
 	returned [2]map[Queue]Candidate
 }
 
-// takeBest merges the queues of a share and takes at most n candidates.
+// takeBest merges the queues of a share and takes at most n candidates, and no more than
+// Share.Most of its pools in the whole batch. Candidates that it read and did not take are
+// returned to their queues.
 func (k *picker) takeBest(s Share, n int) {
 	if s.Most > 0 {
 		left := s.Most
@@ -118,9 +121,9 @@ func (k *picker) takeBest(s Share, n int) {
 	}
 }
 
-// next removes and returns the candidate at one end of a queue, with its value; false:
-// the queue has no more. A candidate returned from the same end comes first, then those
-// that were not read before, then the one returned at the other end.
+// next removes and returns the candidate at one end of a queue, with its value; false: the queue
+// has no more. A candidate returned from the same end comes first, then those that were not read
+// before, then the one returned at the other end. end is 0 for the front, 1 for the back.
 func (k *picker) next(q Queue, end int) (Candidate, bool) {
 	if c, ok := k.returned[end][q]; ok {
 		delete(k.returned[end], q)
@@ -134,9 +137,10 @@ func (k *picker) next(q Queue, end int) (Candidate, bool) {
 	return k.returnedAtOtherEnd(q, end)
 }
 
-// after is next of the queue of a candidate that was returned before. Many origins have
-// the place of the one before them, because one pick had both visited; their value is the
-// same.
+// after returns the candidate that follows one that was just taken or refused, as next does. None
+// was returned from that end since, because takeBest is still merging. Many origins have the
+// place of the one before them, because one pick had both visited; their value is the same and is
+// not computed again.
 func (k *picker) after(before Candidate, end int) (Candidate, bool) {
 	c, ok := k.queues.Next(before.Place.Queue(), end == 1)
 	switch {
@@ -150,6 +154,8 @@ func (k *picker) after(before Candidate, end int) (Candidate, bool) {
 	return c, true
 }
 
+// returnedAtOtherEnd removes and returns the candidate that was returned at the other end of a
+// queue; false: there is none.
 func (k *picker) returnedAtOtherEnd(q Queue, end int) (Candidate, bool) {
 	c, ok := k.returned[1-end][q]
 	delete(k.returned[1-end], q)
@@ -171,7 +177,8 @@ func (h candidateHeap) init() {
 	}
 }
 
-// down moves the candidate at i down until both of its children come after it.
+// down moves the candidate at i down until both of its children come after it. An index beyond
+// the heap, such as 0 of an empty one, does nothing.
 func (h candidateHeap) down(i int) {
 	for {
 		child := 2*i + 1

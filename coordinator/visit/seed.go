@@ -29,8 +29,8 @@ func (p seed) Shares(n int, c Counts) (shares, refill []Share) {
 	return shares, sharePerPool(seedRefill...)
 }
 
-// placeInGroup orders pool A and B3 by target (origins without one first, by first
-// sight), B1 by date, and B2 by lag, the largest first.
+// placeInGroup returns the place of an origin in the pool of its group: A and B3 by target
+// (origins without one first, by first sight), B1 by date, and B2 by lag, the largest first.
 func placeInGroup(s State) Place {
 	p := Place{Pool: Group(s)}
 	switch p.Pool {

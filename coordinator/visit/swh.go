@@ -38,9 +38,9 @@ func (p swh) Shares(n int, _ Counts) (shares, refill []Share) {
 	return shares, refill
 }
 
-// Record differs from Rules.Record as follows: a failure lengthens the interval, the
-// target moves by a whole interval after it, failures in a row are counted only while
-// they are of one kind, and a target of 0 counts as none.
+// Record differs from Rules.Record as follows: a failure lengthens the interval, the target moves
+// by a whole interval after it, failures in a row are counted only while they are of one kind,
+// and a target of 0 counts as none. An ignored event (ignoredReason) leaves the state as it is.
 func (p swh) Record(s State, e Event, position int64) (State, Effect) {
 	e = e.clamped()
 	if reason := ignoredReason(s, e); reason != "" {

@@ -22,6 +22,11 @@ func (p Value) Place(s State) Place {
 	return place
 }
 
+// placeByRate returns the place of an origin as if it was no fork: the pool by the first case
+// that applies, the class by its rate after its last silence, and as ref the time of its last
+// success, from which Worth computes the expected changes. Only an origin without dates can have
+// a habit, because the dates of listers tell more. In PoolFailing the field Lister has the
+// failures in a row, so that each number has a queue.
 func (p Value) placeByRate(s State) Place {
 	place := Place{Class: ClassOf(p.RateNow(s)), Ref: s.LastSuccess}
 	switch {
@@ -72,8 +77,10 @@ func (p Value) firstRef(s State) int64 {
 // mostFailures is the number of failures in a row beyond which more do not matter.
 const mostFailures = 8
 
-// Worth returns the value in days. First visits of a lister with priority get
-// firstVisitBonus in addition.
+// Worth returns the value in days: WeightFresh times the index of freshness and WeightLag times
+// that of the lag. First visits of a lister with priority get firstVisitBonus in addition; each
+// failure in a row multiplies the value by FailedFactor. A class of Classes or more is that of a
+// fork (Place).
 func (p Value) Worth(w Place, q Quality, now int64) float64 {
 	if w.Class >= Classes {
 		w.Class -= Classes
@@ -130,7 +137,8 @@ func (p Value) freshAfterFirst() float64 {
 // certain is the expected number of changes that counts as a sure change.
 const certain = 7
 
-// unseenChanges is -ln of the probability that nothing changed since the last success.
+// unseenChanges returns -ln of the probability that nothing changed since the last success. A
+// first visit counts as sure to find a change.
 func (p Value) unseenChanges(w Place, q Quality, now int64) float64 {
 	w.Class %= Classes
 	rate, tau := ClassRate(w.Class), max(float64(now-w.Ref)/day, 0)
@@ -175,7 +183,7 @@ func (p Value) Shares(n int, c Counts) (shares, refill []Share) {
 	reserved := max(slotsOf(n, min(p.FirstShare+p.KnownShare, 1), c.Served), first)
 	known := reserved - first
 	return []Share{
-		{Pools: everywhere[:1], N: first},
+		{Pools: []Pool{PoolFirst}, N: first},
 		{Pools: visited, N: known},
 		{Pools: everywhere, N: n - first - known},
 	}, []Share{{Pools: everywhere}}

@@ -7,10 +7,10 @@ import (
 )
 
 // Compare runs each policy, and the reference KnownRates, in each scenario with each seed;
-// workers runs at a time. It calls emit for each result in the order scenario, seed,
-// policy (KnownRates first), as soon as all results of the scenario and seed are there.
-// Compare ends with the first error of a run, of emit or of ctx; it waits for its
-// goroutines.
+// workers runs at a time. It calls emit for each result in the order scenario, seed, policy
+// (KnownRates first), as soon as all results of the scenario and seed are there. Compare ends
+// with the first error of a run, of emit or of ctx: it cancels the runs under way and waits for
+// its goroutines.
 func Compare(ctx context.Context, base Setup, scenarios []Scenario, policies []string, seeds []uint64, workers int, emit func(Result) error) error {
 	var setups []Setup
 	for _, s := range scenarios {
@@ -77,8 +77,8 @@ func runOne(ctx context.Context, s Setup) (o outcome) {
 	return o
 }
 
-// relate fills in the fields that compare the results of one world. The first is the
-// reference, so it is not compared as a policy.
+// relate fills in the fields that compare the results of one world. The first is the reference,
+// so it is not compared as a policy. A share of 0 stays 0.
 func relate(group []Result, known limits) {
 	for i := range group {
 		r := &group[i]

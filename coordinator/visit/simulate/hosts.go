@@ -46,7 +46,8 @@ func (h *host) outage(now int64) (s span, ok bool) {
 	return span{}, false
 }
 
-// accept reports whether one more origin of a host may be visited in this tick.
+// accept reports whether one more origin of a host may be visited in this tick, and counts its
+// visit then.
 func (r *run) accept(key int64, now int64) bool {
 	if len(r.hosts) == 0 {
 		return true
@@ -59,9 +60,10 @@ func (r *run) accept(key int64, now int64) bool {
 	return true
 }
 
-// refuse notes that a host answered a visit with a Retry-After. One origin alone concerns
-// only itself, as in the store.
-func (h *host) refuse(key int, until int64) {
+// noteRefusal notes that a host answered the visit of an origin with a Retry-After. It closes the
+// host if another origin was refused before; one origin alone concerns only itself, as in the
+// store.
+func (h *host) noteRefusal(key int, until int64) {
 	if h.asked != 0 && h.asked != int32(key)+1 {
 		h.closed = max(h.closed, until)
 	}

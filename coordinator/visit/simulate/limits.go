@@ -21,7 +21,8 @@ const warmUp = 1.0 / 3
 // ratesPerE is the number of classes of rates, and of lengths, per factor e.
 const ratesPerE = 50
 
-// limitsOf computes the limits of a world. It consumes the world's changes.
+// limitsOf computes the limits of a world, with so many visits a day (capacity). It consumes the
+// world's changes, so the world cannot be used afterwards.
 func limitsOf(w *world, capacity float64) limits {
 	l := limits{}
 	warm := start + int64(warmUp*float64(w.end-start))
@@ -49,10 +50,11 @@ func optimalFreshness(alive map[int]float64, visits float64) float64 {
 	return visit.Optimum(groups, visits)
 }
 
-// clairvoyant is the largest freshness that so many visits could give a policy that knows
-// every change in advance and may visit at any time: each visit makes an origin fresh
-// from one change to the next, so the longest of these times are chosen. The time to
-// the first change needs no visit. No policy can reach it in general.
+// clairvoyant returns the largest freshness that so many visits could give a policy that knows
+// every change in advance and may visit at any time: each visit makes an origin fresh from one
+// change to the next, so the longest of these times are chosen. The time to the first change
+// needs no visit. No policy can reach it in general. Lengths are rounded up to classes, so the
+// result is never too small. It consumes the changes of w.
 func clairvoyant(w *world, visits float64) float64 {
 	lengths := map[int]float64{} // number by class of length
 	alive, fresh := 0.0, 0.0

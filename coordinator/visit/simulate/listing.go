@@ -35,8 +35,10 @@ func (w *world) newListers() []lister {
 	return listers
 }
 
-// list lets those listers list whose time has come.
-func (r *run) list(now int64) {
+// listDue applies the listings of the listers whose time has come, and once a day adds new
+// origins. It passes over the origins of which no listing tells anything, because they are most
+// of all.
+func (r *run) listDue(now int64) {
 	if (now-start)%day == 0 {
 		r.listNewOrigins(now)
 	}
@@ -108,7 +110,9 @@ func (r *run) newState(key int, at int64) visit.State {
 	return s
 }
 
-// listAgain applies a listing to a known origin.
+// listAgain applies a listing to a known origin: it enables one that failures disabled, disables
+// one that is dead and no longer named, and may date its last change. The counts and the place
+// change with the state.
 func (r *run) listAgain(key int, now int64) {
 	o, s := &r.origins[key], &r.states[key]
 	dead, date := now >= o.dies, visit.Never

@@ -124,6 +124,8 @@ func (m *meter) addUnseen(from, to int64) {
 	}
 }
 
+// result returns the measurements as shares and means. Divisors are at least 1, so that a run
+// without visits has zeros.
 func (m *meter) result() Result {
 	share := func(n int) float64 { return float64(n) / math.Max(float64(m.visits), 1) }
 	return Result{
@@ -143,6 +145,8 @@ type histogram struct {
 
 const finest = 60.0 // seconds
 
+// add counts a time span, in the first bucket if it is under finest and in the last if it is too
+// long.
 func (h *histogram) add(seconds int64) {
 	i := 0
 	if s := float64(seconds); s > finest {

@@ -30,6 +30,8 @@ type queued struct {
 	queue visit.Queue
 }
 
+// newQueues returns the queues of n origins, none of which waits yet; quality is that of
+// Queues.Quality.
 func newQueues(n int, quality func(int32) visit.Quality) *queues {
 	return &queues{
 		heaps: map[uint64]*entryHeap{}, byPool: map[visit.Pool][]visit.Queue{},
@@ -45,7 +47,8 @@ func packed(q visit.Queue) uint64 {
 // place moves an origin to a queue.
 func (q *queues) place(key int, p visit.Place) { q.push(q.moved(key, p)) }
 
-// rest takes an origin out of its queue, and has it wait at a place from a tick on.
+// rest takes an origin out of its queue, and has it wait at a place from a tick on (endRests). It
+// uses the list of an earlier tick again, so that a run does not allocate one for each tick.
 func (q *queues) rest(key int, p visit.Place, tick int64) {
 	list, ok := q.resting[tick]
 	if last := len(q.spare) - 1; !ok && last >= 0 {
@@ -75,6 +78,7 @@ func (q *queues) moved(key int, p visit.Place) queued {
 	return queued{entry{p.Ref, int32(key), q.moves[key]}, p.Queue()}
 }
 
+// push adds an entry to the heap of its queue, which it creates if it is the first.
 func (q *queues) push(e queued) {
 	h := q.heaps[packed(e.queue)]
 	if h == nil {
@@ -91,8 +95,9 @@ func (q *queues) remove(key int) { q.moves[key]++ }
 // Of implements visit.Queues.
 func (q *queues) Of(p visit.Pool) []visit.Queue { return q.byPool[p] }
 
-// Next implements visit.Queues. With back it scans the whole heap; only the policy
-// "seed" with a mix above 0 asks for that.
+// Next implements visit.Queues: it removes the first valid entry of a heap and remembers it in
+// q.read, from which finishPick restores those that were not taken. With back it scans the whole
+// heap; only the policy "seed" with a mix above 0 asks for that.
 func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 	h := q.heaps[packed(name)]
 	for h != nil && len(*h) > 0 {
@@ -132,6 +137,7 @@ type entryHeap []entry
 
 func (a entry) before(b entry) bool { return a.ref < b.ref || a.ref == b.ref && a.key < b.key }
 
+// push adds an entry at the end and moves it up until its parent precedes it.
 func (h *entryHeap) push(e entry) {
 	*h = append(*h, e)
 	s := *h

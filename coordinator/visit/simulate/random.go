@@ -5,6 +5,7 @@ import "math"
 // rng is a splitmix64 generator, because its state takes only eight bytes per origin.
 type rng uint64
 
+// next returns 64 random bits.
 func (g *rng) next() uint64 {
 	*g += 0x9e3779b97f4a7c15
 	z := uint64(*g)
@@ -28,6 +29,7 @@ func (g *rng) between(low, high float64) float64 {
 
 func (g *rng) exponential() float64 { return -math.Log(g.uniform()) }
 
+// normal returns a standard normal number (Box-Muller).
 func (g *rng) normal() float64 {
 	return math.Sqrt(2*g.exponential()) * math.Cos(2*math.Pi*g.uniform())
 }

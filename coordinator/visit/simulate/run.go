@@ -61,7 +61,7 @@ func Run(ctx context.Context, s Setup) (Result, error) {
 
 // step simulates one tick.
 func (r *run) step(now int64) {
-	r.list(now)
+	r.listDue(now)
 	r.queues.endRests((now - start) / tick)
 	r.visitBest(now)
 }
@@ -87,6 +87,9 @@ type run struct {
 	times    []int64 // of the changes that a visit counts; used again by the next
 }
 
+// newRun returns a run at its start: the world is drawn, and the origins that exist have been
+// visited once. Errors are those of the scenario, the setup and the rules: fault.ErrInvalid. A
+// recorded scenario replaces the number of origins by its own.
 func newRun(s Setup) (*run, error) {
 	if err := s.Scenario.Check(); err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", s.Scenario.Name, err)
@@ -125,7 +128,8 @@ func newRun(s Setup) (*run, error) {
 	return r, nil
 }
 
-// capacity returns the visits per day of all origins.
+// capacity returns the visits per day of all origins of the setup: the first number that is set.
+// Need counts the changes of the drawn origins, which may be fewer, and scales them.
 func (w *world) capacity(s Setup) float64 {
 	switch {
 	case s.Capacity > 0:
@@ -160,8 +164,9 @@ func (s Setup) limits() (limits, error) {
 
 const limitOrigins = 20_000
 
-// visitBeforeStart gives each origin that exists at the start one visit at a random
-// time during the history, because a scheduler is rarely started with empty records.
+// visitBeforeStart gives each origin that exists at the start one visit at a random time during
+// the history, because a scheduler is rarely started with empty records. Others wait in unborn
+// until they are listed.
 func (r *run) visitBeforeStart() {
 	for key := range r.origins {
 		o := &r.origins[key]
@@ -259,7 +264,8 @@ func (r *run) touch(picked []visit.Candidate) {
 	r.touched = sum
 }
 
-// visit visits an origin, records the outcome and measures it.
+// visit visits an origin, records the outcome and measures it. A visit after the death of the
+// origin counts as dead; a success counts as useless if it found nothing new.
 func (r *run) visit(key int, now int64) {
 	o := &r.origins[key]
 	s := &r.states[key]
@@ -302,8 +308,10 @@ func (r *run) markSeen(o *origin, now int64) {
 	r.unseen.clear(&o.unseen)
 }
 
-// record draws the outcome of a visit and gives it to the policy. Visits before start
-// do not fail, and their changes are not measured.
+// record draws the outcome of a visit and gives it to the policy, in the order of the store: the
+// policy records, a refusal is taken back, a success teaches silences. The outcome depends on the
+// origin and the time only, not on earlier draws. Visits before start do not fail, and their
+// changes are not measured.
 func (r *run) record(key int, now int64) (visit.Event, visit.Effect) {
 	o := &r.origins[key]
 	g := r.random(forOutcome, int64(key), now)
@@ -316,7 +324,7 @@ func (r *run) record(key int, now int64) (visit.Event, visit.Effect) {
 	switch {
 	case down && outage.refuses:
 		e.Status, e.NotBefore = visit.Failed, min(outage.to, now+day)
-		r.hosts[o.host].refuse(key, e.NotBefore)
+		r.hosts[o.host].noteRefusal(key, e.NotBefore)
 	case down:
 		e.Status = visit.Failed
 	case now >= o.dies:
@@ -386,7 +394,8 @@ func (r *run) changesCounted(key int, now int64) (times []int64, changes, span f
 	return r.times, changes, span
 }
 
-// finish measures the changes that are unseen at the end, and returns the result.
+// finish measures the changes that are unseen at the end, and the time that origins were alive,
+// and returns the result. Each origin is advanced to its death or the end.
 func (r *run) finish() Result {
 	for key := range r.origins {
 		o := &r.origins[key]

@@ -72,7 +72,8 @@ var defaults = Scenario{
 	DatedShare: 1, Listers: 1, Cadence: 1, HostVisits: 1000, OutageDays: 1,
 }
 
-// drawn returns the scenario with the numbers that the seed draws.
+// drawn returns the scenario with the numbers that the seed draws: those of the fields in Ranges,
+// each from a generator of its own.
 func (s Scenario) drawn(w *world) Scenario {
 	v := reflect.ValueOf(&s).Elem()
 	for i := range v.NumField() {
@@ -90,11 +91,12 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// ByName returns the scenarios of a list separated by commas. An item is a name such as
-// S1, a range such as S1..S8, "all", or the path of a JSON file (see Parse).
+// ByName returns the scenarios of a list separated by commas. An item is a name such as S1, a
+// range such as S1..S8, "all", or the path of a JSON file (see Parse). An item that is none of
+// these is fault.ErrInvalid.
 func ByName(names string) (all []Scenario, err error) {
 	for name := range strings.SplitSeq(names, ",") {
-		some, err := byName(name)
+		some, err := scenariosOf(name)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +105,9 @@ func ByName(names string) (all []Scenario, err error) {
 	return all, nil
 }
 
-func byName(name string) ([]Scenario, error) {
+// scenariosOf returns the scenarios of one item of ByName. Names precede paths. Other errors than
+// that of a file that does not exist are those of readScenario.
+func scenariosOf(name string) ([]Scenario, error) {
 	from, to, isRange := strings.Cut(name, "..")
 	if name == "all" {
 		return slices.Clone(Scenarios), nil
@@ -158,7 +162,8 @@ func Parse(content []byte) (Scenario, error) {
 	return s, s.Check()
 }
 
-// Check returns fault.ErrInvalid, with the accepted range, if a field is out of range.
+// Check returns fault.ErrInvalid, with the accepted range, if a number or a limit of Ranges is
+// out of range, if Ranges names a field without a number, or if Changes is unknown.
 func (s Scenario) Check() error {
 	v := reflect.ValueOf(s)
 	known := 0

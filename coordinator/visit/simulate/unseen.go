@@ -21,7 +21,7 @@ type timesNode struct {
 	next int32
 }
 
-// add appends a time to a list.
+// add appends a time to a list, in a free node if there is one.
 func (t *timesOf) add(list *times, at int64) {
 	i := t.free
 	if i > 0 {
@@ -53,7 +53,7 @@ func (t *timesOf) of(list *times) iter.Seq[int64] {
 	}
 }
 
-// clear empties a list.
+// clear empties a list and frees its nodes as a whole.
 func (t *timesOf) clear(list *times) {
 	if list.first != 0 {
 		t.nodes[list.last].next, t.free = t.free, list.first

@@ -71,7 +71,8 @@ const (
 	forRange
 )
 
-// random returns a generator for a purpose, a subject and a time.
+// random returns a generator for a purpose, a subject and a time. It depends on nothing else, so
+// that two policies draw the same numbers.
 func (w *world) random(purpose int, subject, at int64) rng {
 	g := rng(w.seed<<32 ^ uint64(purpose)<<56 ^ uint64(subject))
 	g = rng(g.next() ^ uint64(at))
@@ -79,8 +80,8 @@ func (w *world) random(purpose int, subject, at int64) rng {
 	return g
 }
 
-// newWorld draws the world of a scenario with n origins, or at most most of them that are
-// spread evenly.
+// newWorld draws the world of a scenario with n origins, or with at most most of them, spread
+// evenly by their keys. Their draws are those of the world with all n.
 func newWorld(s Scenario, n, most int, seed uint64, end int64) *world {
 	w := &world{Scenario: s, seed: seed, end: end}
 	w.Scenario = s.drawn(w)
@@ -125,14 +126,16 @@ func (w *world) newOrigin(key int64, position float64) origin {
 		o.dies = max(o.born, start) + int64(died*day)
 	}
 	o.unlisted = g.uniform() < w.Unlisted
-	w.furnish(&o, key)
+	w.drawRelations(&o, key)
 	o.rng, o.lastChange, o.listed, o.switches = g, o.born, o.born, o.born
 	o.next = w.nextChange(&o, o.born)
 	return o
 }
 
-// furnish draws the lister and the host of an origin, and whether its dates are good.
-func (w *world) furnish(o *origin, key int64) {
+// drawRelations draws the lister and the host of an origin, and whether its dates are good. Its
+// generator is not the one of the changes, so that scenarios with other listers or hosts change
+// as often.
+func (w *world) drawRelations(o *origin, key int64) {
 	g := w.random(forOrigin, key, 0)
 	o.lister = uint16(min(g.uniform()*float64(len(w.listers)), float64(len(w.listers)-1)))
 	if u := g.uniform(); len(w.hosts) > 0 { // a few hosts have most of the origins
@@ -142,7 +145,8 @@ func (w *world) furnish(o *origin, key int64) {
 	o.misdated = g.uniform() < w.Misdated
 }
 
-// recordedOrigin returns an origin that changes when the recorded one did.
+// recordedOrigin returns an origin that changes when the recorded one did. Changes before the
+// start or beyond the longest run are moved into that time.
 func (w *world) recordedOrigin(from Recorded) origin {
 	o := origin{born: start, dies: math.MaxInt64, size: 1, lastChange: start, listed: start}
 	changes := slices.Sorted(slices.Values(from.Changes))
@@ -155,7 +159,10 @@ func (w *world) recordedOrigin(from Recorded) origin {
 	return o
 }
 
-// nextChange draws the time of the change that follows one at a time.
+// nextChange draws the time of the change that follows one at a time. With drift the rate changes
+// by the time since the last change. Changes in nights and weekends are drawn again by their
+// share (quiet); after maxRejections the next second is taken. A recorded origin without further
+// changes has math.MaxInt64.
 func (w *world) nextChange(o *origin, at int64) int64 {
 	if len(w.Recorded) > 0 {
 		left := w.recorded[o.recorded]
@@ -250,7 +257,8 @@ func (w *world) secondsToChange(o *origin) int64 {
 	return max(1, int64(min(mean, 1e6)*day))
 }
 
-// advance applies the changes of an origin up to now.
+// advance applies the changes of an origin up to now, or until its death, and adds them to the
+// unseen ones.
 func (w *world) advance(o *origin, now int64) {
 	for o.next <= now && o.next < o.dies {
 		o.changes++
@@ -288,8 +296,9 @@ func (w *world) stationary() bool {
 		len(w.hosts) == 0 && len(w.Recorded) == 0
 }
 
-// dateOf returns the date that a listing gives now, or visit.Never if it gives no new one:
-// the last change with the probability of the lister's recall, or a false date.
+// dateOf returns the date that a listing gives now, or visit.Never if it gives no new one: the
+// last change with the probability of the lister's recall, or a false date. Each change gets one
+// chance, at the first listing after it (origin.listed).
 func (w *world) dateOf(o *origin, key int, l *lister, now int64) int64 {
 	changed := o.lastChange > o.listed
 	o.listed = max(o.listed, o.lastChange)

@@ -145,10 +145,10 @@ func TestARecordedWorldChangesWhenItsOriginsDid(t *testing.T) {
 func TestAHostIsLeftAloneAfterTwoRefusals(t *testing.T) {
 	t.Parallel()
 	var h host
-	h.refuse(3, 100)
-	h.refuse(3, 100)
+	h.noteRefusal(3, 100)
+	h.noteRefusal(3, 100)
 	require.Zero(t, h.closed)
-	h.refuse(4, 90)
+	h.noteRefusal(4, 90)
 	require.EqualValues(t, 90, h.closed)
 }
 
@@ -190,7 +190,7 @@ func TestAListingEnablesAgainWhatFailuresDisabled(t *testing.T) {
 	r := finished(t, setup)
 	require.Positive(t, len(r.disabled))
 	r.listers[0].cadence = tick
-	r.list(r.end)
+	r.listDue(r.end)
 	require.Empty(t, r.disabled)
 	for key := range r.states {
 		require.True(t, r.states[key].Enabled(), "all are still listed")

@@ -67,7 +67,8 @@ func groupOf(r row) Group {
 	return Group{r.Lister, r.kind, visit.Group(r.State).String(), r.LastVisit == visit.Never}
 }
 
-// add counts a row: n is 1 for one that the file has now, and -1 for one that it had.
+// add counts a row: n is 1 for one that the file has now, and -1 for one that it had. Each row
+// that was added must be subtracted as it was, or the counts drift.
 func (k *cache) add(r row, n int) {
 	addCount(k.queues, r.waitsAt().Queue(), n)
 	addCount(k.pools, r.waitsAt().Pool, n)
@@ -104,7 +105,8 @@ func (k *cache) add(r row, n int) {
 	}
 }
 
-// setDates keeps the observations of a lister, and the sum of all.
+// setDates replaces the observations of a lister, corrects the sum of all by the difference, and
+// marks them to be saved with the transaction.
 func (k *cache) setDates(lister int32, d dates) {
 	was := k.dates[lister].Dates
 	k.allDates = k.allDates.Add(visit.Dates{Hits: -was.Hits, Misses: -was.Misses, False: -was.False, Days: -was.Days}).Add(d.Dates)
@@ -118,6 +120,7 @@ func (k *cache) move(was, is row) {
 	k.add(is, 1)
 }
 
+// addCount adds n to a count and removes one that is 0, so that the map has only keys in use.
 func addCount[K comparable](counts map[K]int, key K, n int) {
 	counts[key] += n
 	if counts[key] == 0 {
@@ -125,7 +128,8 @@ func addCount[K comparable](counts map[K]int, key K, n int) {
 	}
 }
 
-// load fills the cache from the file. What only the process knows stays.
+// load fills the cache from the file, and marks it stale until all is read. What only the process
+// knows stays: the gaps of hosts, refusals, the tally and the clock.
 func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{
@@ -146,7 +150,7 @@ func (s *Store) load(c *sqlfile.Conn) error {
 		r, err := scanRow(from)
 		if err == nil {
 			k.add(r, 1)
-			k.refuse(r, time.Now().Unix())
+			k.noteRefusal(r, time.Now().Unix())
 		}
 		return err
 	})

@@ -69,9 +69,10 @@ func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capac
 	return c, nil
 }
 
-// fit divides the visits among the origins of the sample, and sets Fixed, Fresh and Kinds. There
-// is at least one, and each stands for scale origins. No interval is shorter than the cooldown.
-// It sorts states by type, so that the kinds are in that order.
+// fit divides the visits among the origins of the sample, and sets Fixed, Fresh and Kinds. states
+// has at least one, and each stands for scale origins. First those with a fixed interval get
+// their visits; the rest of the visits goes to the others by visit.Optimum. No interval is
+// shorter than the cooldown. It sorts states by type, so that the kinds are in that order.
 func (s *Store) fit(c *Capacity, states []visit.State, scale float64) {
 	slices.SortFunc(states, func(a, b visit.State) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Key, b.Key)) })
 	var groups []visit.RateGroup

@@ -14,10 +14,12 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// Claim takes the best n origins that may be visited at a time, fewer if there are not as
-// many, and notes that they are visited before it returns them. Visits that were asked
-// for come first, in a share of their own; others get the rest of that share. It picks in
-// one transaction and claims in others: an origin that is changed in between is left out.
+// Claim takes the best n origins that may be visited at a time, fewer if there are not as many,
+// and notes that they are visited before it returns them. Visits that were asked for come first,
+// in a share of their own; others get the rest of that share. It picks in one transaction and
+// claims in others: an origin that is changed in between is left out. With an error, of the file
+// or of ctx, it returns no claims, although those of the transactions before it stay on disk:
+// Claimed has them at the next start, or they count as lost after Rules.LostAfter.
 func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []models.Visit, err error) {
 	op := fmt.Sprintf("claim %d visits", n)
 	picked, hosts, err := s.pick(ctx, op, now, n)
@@ -44,8 +46,10 @@ func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []model
 	return claims, nil
 }
 
-// claim notes that an origin is visited, and reports whether it still waits where it was
-// picked. No visit has the id of an earlier one, even if it follows it at once.
+// claim notes, in the transaction under way, that an origin is visited from at on, and returns
+// the visit. It reports false, without an error, if the origin does not wait any more where c was
+// picked. It moves the position of the queue and starts the gap of the host. No visit has the id
+// of an earlier one, even if it follows it within a second, because the id has a random part.
 func (s *Store) claim(c visit.Candidate, at time.Time) (models.Visit, bool, error) {
 	was, ok, err := find(s.db, selectRows+" WHERE key = ?", c.Key)
 	if err != nil || !ok || was.place != c.Place || was.claimed {
@@ -61,7 +65,7 @@ func (s *Store) claim(c visit.Candidate, at time.Time) (models.Visit, bool, erro
 	if position := s.policy.Position(before, r.State); position != before {
 		k.position[r.kind] = position
 	}
-	s.leaveAlone(r.host, at)
+	s.startHostGap(r.host, at)
 	k.move(was, r)
 	return s.claimed(r), true, s.db.Exec("INSERT INTO claim VALUES (?, ?, ?)", r.Key, r.visit, now)
 }
@@ -94,15 +98,15 @@ func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 	return all, err
 }
 
-// AdoptInFlight notes visits, by their origin, that are in the spaces and not in the
-// store, because its file is an old copy: their origins must not be visited twice.
-// Unknown origins are ignored.
+// AdoptInFlight notes visits that are in the spaces and not in the store, because its file is an
+// old copy: their origins must not be visited twice. visits has the ids of the visits by the id
+// of their origin. Unknown origins are ignored.
 func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[string]string) error {
 	return s.write(ctx, fmt.Sprintf("adopt %d visits", len(visits)), func() error {
-		for id, name := range visits {
-			err := s.edit(id, now.Unix(), func(r *row) {
-				if r.visit != name {
-					r.visit, r.LastScheduled = name, max(r.LastScheduled, now.Unix())
+		for origin, id := range visits {
+			err := s.edit(origin, now.Unix(), func(r *row) {
+				if r.visit != id {
+					r.visit, r.LastScheduled = id, max(r.LastScheduled, now.Unix())
 				}
 			})
 			if err != nil && !errors.Is(err, fault.ErrNotFound) {
@@ -113,8 +117,10 @@ func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[str
 	})
 }
 
-// pick brings back the origins whose rest is over, and chooses n: first those that were
-// asked for, then by policy. hosts tells which hosts were busy.
+// pick chooses n origins that may be visited now, and changes only where origins wait: if the
+// clock was set back by more than an hour since the last pick it mends their times (fixClock),
+// and it brings back the origins whose rest is over (sweep). It returns the requested ones first,
+// then the others by policy. busy tells which hosts were busy.
 func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (picked []visit.Candidate, busy *hosts, err error) {
 	var clockSetBack bool
 	err = s.write(ctx, op, func() error {
@@ -154,7 +160,8 @@ func (s *Store) choose(now time.Time, n int) ([]visit.Candidate, *hosts, error) 
 	return picked, h, q.err
 }
 
-// counts are what the policy shares slots out by.
+// counts returns the numbers by which the policy divides slots, from the cache: the origins of
+// each type with and without dates, its visits under way, and the slots handed out so far.
 func (s *Store) counts() visit.Counts {
 	c := s.cache.counts
 	c.Served = s.cache.facts.Granted

@@ -14,6 +14,7 @@ type Facts struct {
 	Asked, Granted, Urgent, Deferred                      int64
 }
 
+// fields returns a pointer to each counter by its name in the table counter.
 func (f *Facts) fields() map[string]*int64 {
 	return map[string]*int64{
 		"eventful": &f.Eventful, "uneventful": &f.Uneventful, "failed": &f.Failed, "not_found": &f.NotFound, "lost": &f.Lost,
@@ -42,7 +43,8 @@ func (s *Store) loadCounters(c *sqlfile.Conn) error {
 	})
 }
 
-// saveCounters writes the counters and queue positions that differ from the file.
+// saveCounters writes the counters and queue positions that differ from the file. It runs before
+// the commit of each transaction that changes the cache (update).
 func (s *Store) saveCounters() error {
 	k := &s.cache
 	values := map[string]int64{}
@@ -102,7 +104,8 @@ func poolNames(pools []visit.Pool) string {
 	return strings.Join(names, "+")
 }
 
-// countOutcome counts an outcome; was is its origin before it.
+// countOutcome counts an outcome by its effect; was is its origin before it. An ignored one is
+// not in the distributions of duration, size and time to the first visit.
 func (s *Store) countOutcome(was row, o models.Outcome, e visit.Effect) {
 	k := s.update()
 	switch {

@@ -12,8 +12,11 @@ import (
 // queued reports whether an origin waits behind others of its host.
 func (r row) queued() bool { return r.host != "" && r.place.Pool <= poolUrgent }
 
-// moveFront keeps the invariant for the other origins when one moves from where it was to
-// where it is, and reports whether it is in front itself. A row with key 0 is new.
+// moveFront keeps the invariant for the other origins when one moves from where it was to where
+// it is, and reports whether it is in front itself. The caller writes its row afterwards; so the
+// file still has was. A row with key 0 is new. In this order: if the origin leaves the front of
+// its queue, the next one of its host takes the front; if it joins a queue, either it or the
+// first other one is in front.
 func (s *Store) moveFront(was, is row) (front bool, err error) {
 	if was.Key != 0 && was.place == is.place && was.host == is.host {
 		return was.front, nil
@@ -47,6 +50,8 @@ func (s *Store) showFirst(leaving row) error {
 	return s.setFront(next.Key, true)
 }
 
+// setFront writes whether an origin is in front, into its row and into the cached row of its
+// claim, which would otherwise overwrite it.
 func (s *Store) setFront(key int64, front bool) error {
 	if r, ok := s.cache.claims[key]; ok {
 		r.front = front
@@ -55,8 +60,8 @@ func (s *Store) setFront(key int64, front bool) error {
 	return s.db.Exec("UPDATE schedule SET front = ?2 WHERE key = ?1 AND front <> ?2", key, front)
 }
 
-// firstOther returns the first of the origins of a host in a queue without r itself, and
-// reports whether there is one.
+// firstOther returns the first of the origins that wait with r in its queue and at its host,
+// without r itself, and reports whether there is one. Only its key and its ref are set.
 func (s *Store) firstOther(r row) (first visit.Candidate, ok bool, err error) {
 	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?
 		AND key <> ? ORDER BY ref, key LIMIT 1`, []any{r.host, r.place.Pool, r.place.Lister, r.place.Class, r.Key}, func(from sqlfile.Row) error {

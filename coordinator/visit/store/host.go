@@ -10,8 +10,7 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// host is the record of a host. Only hosts that differ from the zero host
-// are kept.
+// host is what visits showed about a host. Only hosts that differ from the zero host are kept.
 type host struct {
 	failures     int   // visits in a row without a connection; at most one counts in each rest
 	since, until int64 // when the first of them was; the end of the rest after them
@@ -33,6 +32,7 @@ const (
 // longestWait is the longest time in seconds for which a host is left alone.
 const longestWait = longestHostRest * 11 / 10
 
+// loadHosts reads the records of hosts into the cache.
 func (k *cache) loadHosts(c *sqlfile.Conn) error {
 	return c.All("SELECT name, failures, since, until, gap FROM host", nil, func(from sqlfile.Row) error {
 		var name string
@@ -53,7 +53,8 @@ func (k *cache) sumGaps(groups visit.HostGroups) {
 	}
 }
 
-// noteCrawlDelay keeps the Crawl-delay of an origin's host.
+// noteCrawlDelay keeps the Crawl-delay of an origin's host, at most longestCrawlDelay; 0 removes
+// it. An origin without a host has none.
 func (s *Store) noteCrawlDelay(r row, delay models.Seconds) error {
 	name := hostOf(r.uri)
 	h := s.cache.hosts[name]
@@ -76,7 +77,8 @@ func (s *Store) gap(name string) (milliseconds int64, crawlDelay bool) {
 	return max(least, asked), asked > 0
 }
 
-// keepHost writes the record of a host.
+// keepHost writes the record of a host to the file and the cache if it has changed, and removes
+// one that is zero.
 func (s *Store) keepHost(name string, h host) error {
 	if s.cache.hosts[name] == h {
 		return nil
@@ -89,18 +91,19 @@ func (s *Store) keepHost(name string, h host) error {
 	return s.db.Exec("INSERT OR REPLACE INTO host VALUES (?, ?, ?, ?, ?)", name, h.failures, h.since, h.until, h.gap)
 }
 
-// pace returns what explain shows of a host: its group, if it is in one, and the gap if a
-// Crawl-delay asks for it.
-func (s *Store) pace(name string) (group string, gap time.Duration) {
+// explainPace returns what users see of how a host is visited: its group, if it is in one, and
+// the gap if a Crawl-delay asks for it; both are empty otherwise.
+func (s *Store) explainPace(name string) (group string, gap time.Duration) {
 	if milliseconds, crawlDelay := s.gap(name); crawlDelay {
 		gap = time.Duration(milliseconds) * time.Millisecond
 	}
 	return visit.HostGroupName(name), gap
 }
 
-// hostFails notes that a visit could not connect to a host, and reports whether the fault
-// is still the host's. After Rules.DisableSpan it counts for the origins too, so that
-// those of a host that is gone are disabled.
+// hostFails notes that a visit could not connect to a host, and reports whether the fault is
+// still the host's. After Rules.DisableSpan it counts for the origins too, so that those of a
+// host that is gone are disabled. Failures within the rest after an earlier one do not lengthen
+// it, because they are those of visits that were under way.
 func (s *Store) hostFails(name string, now int64) (ofHost bool, err error) {
 	h := s.cache.hosts[name]
 	if h.failures == 0 || h.since > now {
@@ -114,7 +117,7 @@ func (s *Store) hostFails(name string, now int64) (ofHost bool, err error) {
 	return now-h.since < int64(s.rules.DisableSpan.Seconds()), s.keepHost(name, h)
 }
 
-// hostAnswers notes that a host was reached.
+// hostAnswers notes that a host was reached, which ends its rest; its Crawl-delay stays.
 func (s *Store) hostAnswers(name string) error {
 	h := s.cache.hosts[name]
 	h.failures, h.since, h.until = 0, 0, 0
@@ -123,7 +126,8 @@ func (s *Store) hostAnswers(name string) error {
 
 // ForceNow has an origin visited as SaveNow does, and lifts what would delay that: the
 // Retry-After of all origins of its host or host group, and the rest of a host that could not be
-// reached. It takes several transactions; after an error it can be repeated.
+// reached. It takes several transactions; after an error it can be repeated. fault.ErrNotFound:
+// there is no such origin.
 func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 	op := "force " + id
 	var name string

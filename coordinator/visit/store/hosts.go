@@ -14,9 +14,11 @@ type refusal struct {
 	host   int64 // until when no origin of the host is visited, because a second one asked for it; 0: none did
 }
 
-// refuse notes the Retry-After of an origin. The end is kept with the origin in the file;
-// so a restart finds it again.
-func (k *cache) refuse(r row, now int64) {
+// noteRefusal notes that an origin asked to be left alone until NotBefore (Retry-After). A second
+// origin of the host that asks too closes the whole host until then. A NotBefore that has passed,
+// and an origin without a host, change nothing. The end is kept with the origin in the file; so a
+// restart finds it again.
+func (k *cache) noteRefusal(r row, now int64) {
 	if r.host == "" || r.NotBefore <= now {
 		return
 	}
@@ -43,9 +45,10 @@ type hosts struct {
 	paced    bool  // a host is left alone only for the gap between two visits
 }
 
-// politeness returns the hosts for a pick of n. It forgets the waits that are over, and those
-// that are longer than any, because the clock was set back. now, in milliseconds, may be a little
-// older than the last outcome.
+// politeness returns the hosts for a pick of n. Before, it forgets the waits that are over, and
+// gaps that are longer than any, because the clock was set back. It changes only what the file
+// does not have, so it does not call update. now, in milliseconds, may be a little older than the
+// last outcome.
 func (s *Store) politeness(now int64, n int) *hosts {
 	for host, r := range s.cache.refusals {
 		if max(r.until, r.host)*1000 <= now {
@@ -74,11 +77,12 @@ const (
 	gapOfHost   = "gap after the last visit of its host"
 )
 
-// waits returns how long a host must still be left alone, by the first of these that applies: a
+// waitOf returns how long a host must still be left alone, by the first of these that applies: a
 // Retry-After, a rest because it cannot be reached, a share of the batch, a number of visits at a
 // time, and the gap after the last visit. A host with a Crawl-delay gets one visit at a time,
-// because the delay counts from its end.
-func (h *hosts) waits(host string) wait {
+// because the delay counts from its end. A rest longer than longestWait is not believed: the
+// clock was set back.
+func (h *hosts) waitOf(host string) wait {
 	k := &h.s.cache
 	gap, crawlDelay := h.s.gap(host)
 	slots := h.s.rules.HostSlots
@@ -100,12 +104,14 @@ func (h *hosts) waits(host string) wait {
 	return wait{}
 }
 
-// free reports whether an origin of a host may be visited now, and else notes when.
+// free reports whether an origin of a host may be visited now. If not, it counts the origin as
+// deferred and notes when the host may be visited (wake) and whether only its gap delays it
+// (paced).
 func (h *hosts) free(host string) bool {
 	if host == "" {
 		return true
 	}
-	w := h.waits(host)
+	w := h.waitOf(host)
 	if w.why == "" {
 		return true
 	}

@@ -41,12 +41,13 @@ type Named struct {
 // then one page of the indexes of ids after the other is changed.
 const sortedFrom = 500
 
-// List adds the origins of a listing that are new, here and, if a lister named them, to
-// the catalog in the same transactions. It lets the others take part again.
-// A full listing disables those that it does not name and no other lister does; one that
-// names nothing does so when the listing before named nothing either. One that does not go
-// on where the last ended is only added. Up to models.MaxListed origins are added in one
-// transaction; after a kill, listing again adds the rest.
+// List adds the origins of a listing that are new, here and, if a lister named them, to the
+// catalog in the same transactions. It lets the others take part again. A full listing disables
+// those that it does not name and no other lister does; one that names nothing does so when the
+// listing before named nothing either. One that does not go on where the last ended is only
+// added. Up to models.MaxListed origins are added in one transaction; after a kill, listing again
+// adds the rest. Errors: fault.ErrNotFound for an unknown lister, fault.ErrInvalid for an id of
+// an origin that is not valid.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	op := fmt.Sprintf("list %d origins", len(l.Origins))
 	var lister int32
@@ -104,8 +105,8 @@ func (s *Store) nameAll(lister int32, all []Named, named map[string]bool, now in
 	return nil
 }
 
-// followBranches gives an origin that only listers name the branches that its first lister
-// has by now.
+// followBranches gives an origin that only listers name the branches that its first lister has by
+// now. An origin that the user added keeps the branches of the user.
 func (s *Store) followBranches(lister int32, o models.Origin, branches []string) error {
 	if lister == 0 || s.catalog == nil || !o.Listed || slices.Equal(o.Branches, branches) {
 		return nil
@@ -117,8 +118,11 @@ func (s *Store) followBranches(lister int32, o models.Origin, branches []string)
 	return s.catalog.SetBranches(s.db, o.ID, branches)
 }
 
-// recordListing notes that a lister was visited: it disables the origins that a full
-// listing did not name, and keeps where a list goes on.
+// recordListing notes that a lister was visited, after its origins were added: it disables the
+// origins that a full listing did not name, keeps where a list goes on, and then requests the
+// visit that goes on. A list that does not go on where the last visit ended has changed since;
+// then nothing is noted. An empty list disables origins only if an earlier visit found it empty
+// too, because servers sometimes fail with an empty answer.
 func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Listing, named map[string]bool, now time.Time) error {
 	var d dates
 	read := func() error {
@@ -170,7 +174,9 @@ func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Li
 	})
 }
 
-// name adds an origin, or notes that it was named again.
+// name adds an origin, or notes that it was named again, in the transaction under way. lister 0
+// is the user, whose naming also enables an origin that its server called gone. Dates count only
+// from the first lister, or if there are none yet. fault.ErrInvalid: the id is not valid.
 func (s *Store) name(lister int32, o Named, now int64) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("id %.64q: %w", o.ID, fault.ErrInvalid)
@@ -184,7 +190,7 @@ func (s *Store) name(lister int32, o Named, now int64) error {
 	}
 	r.Type = string(r.kind)
 	if lister == 0 && r.Disabled == visit.ByGone {
-		r.Disabled = "" // the user knows better
+		r.Disabled = ""
 	}
 	if was.Key == 0 && o.Kind.Info().Lister {
 		if r.Every = listerEvery; !o.Kind.Visited() {
@@ -221,7 +227,8 @@ func (s *Store) name(lister int32, o Named, now int64) error {
 // interval.
 const listerEvery = 24 * 3600
 
-// second is a date of a lister; one in the future is not believed.
+// second returns a date of a lister in seconds; one that is missing or in the future, which
+// cannot be true, is visit.Never.
 func second(t time.Time, now int64) int64 {
 	if t.IsZero() || t.Unix() > now {
 		return visit.Never
@@ -229,8 +236,10 @@ func second(t time.Time, now int64) int64 {
 	return t.Unix()
 }
 
-// editNamedBy changes those of the origins of a lister that are chosen by their ids and when
-// they were last named. It writes no others, because a list has up to 10^6 origins.
+// editNamedBy changes those of the origins of a lister for which chosen is true; chosen has their
+// id and when they were last named. It writes no others, because a list has up to 10^6 origins.
+// It reads the keys first and changes the origins in later transactions, so it asks chosen again
+// before each change.
 func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now int64, chosen func(id string, seen int64) bool, change func(*row) error) error {
 	var keys []int64
 	err := s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
@@ -258,8 +267,9 @@ func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now in
 	})
 }
 
-// OriginAdded implements sqlite.Schedule. Adding a known origin again is a listing by
-// hand: one that was disabled by failures or by its lister takes part again.
+// OriginAdded implements sqlite.Schedule, in the catalog's transaction. Adding a known origin
+// again is a listing by hand: one that was disabled by failures or by its lister takes part
+// again. A kind that is neither visited nor lists others is ignored.
 func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 	if err := s.enter(c); err != nil || !o.Kind.Visited() && !o.Kind.Info().Lister {
 		return err
@@ -268,8 +278,9 @@ func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 	return s.name(0, Named{Origin: o}, time.Now().Unix())
 }
 
-// BeforeRemoval implements sqlite.Schedule: the origins that this lister named have another
-// lister, or none.
+// BeforeRemoval implements sqlite.Schedule: it gives the origins that this lister named another
+// lister, or none. It takes several transactions before that of the removal, because there may be
+// many.
 func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	op := "remove " + id
 	var key int32
@@ -294,7 +305,9 @@ func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	})
 }
 
-// OriginRemoved implements sqlite.Schedule; for an unknown one it does nothing.
+// OriginRemoved implements sqlite.Schedule, in the catalog's transaction: it removes an origin
+// from the schedule, and puts the next one of its host in front. For an unknown one it does
+// nothing.
 func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 	if err := s.enter(c); err != nil {
 		return err

@@ -64,7 +64,7 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 		for lister, d := range k.dates {
 			m.Active[lister] = d.active
 		}
-		s.moving(&m, now.Unix())
+		s.addClocked(&m, now.Unix())
 		oldest := now.Unix()
 		if _, err := s.db.One(oldestNew, nil, sqlfile.Into(&oldest)); err != nil {
 			return err
@@ -78,8 +78,9 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 // oldestNew is read from an index of its own.
 const oldestNew = `SELECT first_seen FROM schedule WHERE last_visit IS NULL AND disabled = '' ORDER BY first_seen LIMIT 1`
 
-// moving fills in what moves with the clock, from the sample.
-func (s *Store) moving(m *Metrics, now int64) {
+// addClocked fills in the metrics that change with the clock alone, computed from the sample
+// because the counts of the cache change only with transactions.
+func (s *Store) addClocked(m *Metrics, now int64) {
 	p := &s.cache.sample
 	signalled := func(x visit.State) bool { return visit.Group(x) == visit.PoolB2 }
 	m.Behind = p.summarize(func(x visit.State) (float64, bool) { return float64(x.LastUpdate - x.LastSuccess), signalled(x) })

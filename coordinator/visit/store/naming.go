@@ -14,8 +14,10 @@ import (
 // there is none, the origin is disabled. byHand stands for the user, who never drops one.
 const byHand = 0
 
-// addNaming notes that a lister names an origin; r is the origin, which listed tells to be
-// known from listers only.
+// addNaming notes that a lister names an origin: as its first lister if it has none, else in the
+// table naming. listed tells that the catalog knows the origin from listers only; otherwise the
+// user named it too, and byHand goes into the table when the lister takes the first place. The
+// caller saves r.
 func (s *Store) addNaming(r *row, lister int32, listed bool, now int64) error {
 	isNew := r.Key == 0
 	switch {
@@ -83,7 +85,8 @@ func (s *Store) dropUnnamed(ctx context.Context, op string, lister int32, now in
 // kept.
 const maxDescription = 4 << 10
 
-// describe keeps what a lister tells of an origin.
+// describe replaces what a lister tells of an origin. If that is nothing, or is longer than
+// maxDescription, the earlier description stays.
 func (s *Store) describe(key int64, o Named) error {
 	if o.ForkOf == "" && len(o.Metadata) == 0 {
 		return nil
@@ -105,7 +108,8 @@ func (s *Store) described(key int64) (forkOf string, metadata map[string]string,
 	return forkOf, metadata, json.Unmarshal([]byte(text), &metadata)
 }
 
-// forget removes all that other tables hold about an origin.
+// forget removes all that the tables of the schedule hold about an origin, and returns the errors
+// of all statements, so that the transaction fails.
 func (s *Store) forget(key int64) error {
 	var all error
 	for _, text := range []string{"DELETE FROM outcome WHERE origin = ?", "DELETE FROM lister WHERE key = ?", "DELETE FROM naming WHERE origin = ?",

@@ -45,8 +45,9 @@ type Catalog interface {
 // Attach has s change a catalog too. It must be called before s is used.
 func (s *Store) Attach(c Catalog) { s.catalog = c }
 
-// New returns the schedule in a file with Schema, and places all origins again if another
-// plan placed them. The caller closes the file.
+// New returns the schedule in a file with Schema, and places all origins again if another plan
+// placed them. The caller closes the file. Errors are those of the file and of ctx; then there is
+// no usable store.
 func New(ctx context.Context, file *sqlfile.File, plan *visit.Plan) (*Store, error) {
 	s := &Store{policy: plan, rules: plan.Rules(""), file: file, changed: make(chan struct{}, 1)}
 	const op = "open the visit schedule"
@@ -59,7 +60,7 @@ func New(ctx context.Context, file *sqlfile.File, plan *visit.Plan) (*Store, err
 // Changed receives a value when there may be more to visit than before. It holds one.
 func (s *Store) Changed() <-chan struct{} { return s.changed }
 
-// write runs f in one transaction.
+// write runs f in one transaction, with s.db set and the cache as the file has it.
 func (s *Store) write(ctx context.Context, op string, f func() error) error {
 	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
 		if err := s.enter(c); err != nil {
@@ -74,7 +75,9 @@ func (s *Store) write(ctx context.Context, op string, f func() error) error {
 // it as 1,000 do, and each transaction waits for the disk.
 const stepTime = 50 * time.Millisecond
 
-// steps calls next until it reports that it is done, in short transactions.
+// steps calls next until it reports that it is done, in short transactions
+// (sqlfile.File.StepsOf). After an error the earlier transactions stay, so next must be one that
+// can be begun again.
 func (s *Store) steps(ctx context.Context, op string, next func() (done bool, err error)) error {
 	return s.file.StepsOf(ctx, op, stepTime, func(c *sqlfile.Conn) (done bool, err error) {
 		if err := s.enter(c); err != nil {
@@ -95,8 +98,8 @@ func stepThrough[T any](ctx context.Context, s *Store, op string, list []T, step
 	})
 }
 
-// enter must be called before anything else in a transaction. It reads the cache again if
-// an earlier transaction changed it and failed.
+// enter must be called before anything else in a transaction: it sets s.db. It reads the cache
+// again if an earlier transaction changed it and failed.
 func (s *Store) enter(c *sqlfile.Conn) error {
 	s.db = c
 	if s.cache.stale {
@@ -105,8 +108,9 @@ func (s *Store) enter(c *sqlfile.Conn) error {
 	return nil
 }
 
-// update returns the cache to change it together with the transaction under way, which
-// saves the counters, and what the visits taught, before it commits.
+// update returns the cache to change it together with the transaction under way, which saves the
+// counters, and what the visits taught, before it commits. If the transaction fails, the cache is
+// stale and the next one reads it again.
 func (s *Store) update() *cache {
 	k := &s.cache
 	if !k.updating {

@@ -42,7 +42,7 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 			if x.Place.Pool == poolUrgent {
 				x.Value = 0
 			}
-			group, gap := s.pace(r.host)
+			group, gap := s.explainPace(r.host)
 			list = append(list, Next{
 				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: int(x.Place.Class), Rate: s.rulesOf(r.kind).RateNow(r.State), Value: x.Value,
 				Habit: habitOf(r), HostGroup: group, HostGap: gap,
@@ -97,7 +97,8 @@ type PastVisit struct {
 	Error   string
 }
 
-// Schedule returns everything that is known of when an origin is visited.
+// Schedule returns everything that is known of when an origin is visited. fault.ErrNotFound:
+// there is no such origin. It reads in a write transaction, because only that may read the cache.
 func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o OriginSchedule, err error) {
 	err = s.write(ctx, "schedule of "+id, func() error {
 		r, err := read(s.db, id)
@@ -120,8 +121,8 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 				o.Why, o.Until = visit.RetryAfter, r.NotBefore
 			}
 		}
-		o.HostGroup, o.HostGap = s.pace(r.host)
-		if w := s.politeness(now.UnixMilli(), 1).waits(r.host); r.host != "" && o.Why == visit.Eligible && w.why != "" {
+		o.HostGroup, o.HostGap = s.explainPace(r.host)
+		if w := s.politeness(now.UnixMilli(), 1).waitOf(r.host); r.host != "" && o.Why == visit.Eligible && w.why != "" {
 			o.Why, o.Until = w.why, visit.Never
 			if w.until > 0 {
 				o.Until = (w.until + 999) / 1000
@@ -151,8 +152,9 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 	return o, err
 }
 
-// Due reports whether an origin may be visited now, or when the gap after the last visit of
-// its host is over, or is being visited.
+// Due reports whether there is something to wait for: an origin may be visited now, or when the
+// gap after the last visit of its host is over, or is being visited. Callers that run until all
+// visits are done end when it is false.
 func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 	err = s.write(ctx, "due visits", func() error {
 		picked, busy, err := s.choose(now, 1)

@@ -17,7 +17,9 @@ const (
 	poolProgram visit.Pool = 204 // a program claims it; see program.go
 )
 
-// placeOf returns where an origin waits at a time.
+// placeOf returns where an origin waits at a time. The order of the cases decides: a visit under
+// way comes first, and a request precedes what disabled the origin and its rest, but not a
+// Retry-After.
 func (s *Store) placeOf(r row, now int64) visit.Place {
 	rules := s.rulesOf(r.kind)
 	until, _ := rules.Rest(r.State)

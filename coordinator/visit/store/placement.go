@@ -59,7 +59,8 @@ func (s *Store) placeAll(ctx context.Context, op string) error {
 	})
 }
 
-// placed reports whether the policy and the rules of s placed the origins.
+// placed reports whether the policy and the rules of s, and this revision of the program, placed
+// the origins. Rules that cannot be read are other rules.
 func (s *Store) placed(ctx context.Context, op string) (placed bool, err error) {
 	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
 		var policy, text string
@@ -71,7 +72,7 @@ func (s *Store) placed(ctx context.Context, op string) (placed bool, err error) 
 		}
 		err = json.Unmarshal([]byte(text), &rules)
 		placed = err == nil && policy == s.placedBy() && revision == placementRevision && reflect.DeepEqual(rules, s.policy.AllRules())
-		return nil // rules that cannot be read are other rules
+		return nil
 	})
 	return placed, err
 }
@@ -82,7 +83,8 @@ func (s *Store) placedBy() string {
 }
 
 // fixClock finds origins that rest for longer than any rule states, or were scheduled in the
-// future, because the clock was wrong when they were scheduled, and lets them rest from now.
+// future, because the clock was wrong when they were scheduled, and lets them rest from now. It
+// first writes the claims into their rows, because its query reads only those.
 func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
 	if err := s.writeClaims(ctx, op); err != nil {
 		return err
@@ -91,7 +93,9 @@ func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
 	return s.reschedule(ctx, op, fmt.Sprintf("WHERE front = 1 AND pool IN (%d, %d) AND (ref > %d + every OR last_scheduled > %d)", poolRest, poolFlight, now+int64(longest.Seconds()), now), now)
 }
 
-// reschedule places origins again, and takes back times that are in the future.
+// reschedule places the origins that a WHERE clause selects again (empty: all), and takes back
+// times that are in the future. It also finds their hosts or groups again, since the groups may
+// be others.
 func (s *Store) reschedule(ctx context.Context, op, where string, now int64) error {
 	keys, err := s.keys(ctx, op, "SELECT key FROM schedule "+where)
 	if err != nil {
@@ -103,7 +107,7 @@ func (s *Store) reschedule(ctx context.Context, op, where string, now int64) err
 				*t = min(*t, now)
 			}
 			r.host = s.policy.Hosts.Of(hostOf(r.uri))
-			s.update().refuse(*r, now)
+			s.update().noteRefusal(*r, now)
 		})
 	})
 }

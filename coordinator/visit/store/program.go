@@ -26,6 +26,7 @@ const (
 	mostPassed = 10_000
 )
 
+// loadPrograms reads the registered types into the cache.
 func (k *cache) loadPrograms(c *sqlfile.Conn) error {
 	return c.All("SELECT type FROM program", nil, func(from sqlfile.Row) error {
 		var kind models.OriginKind
@@ -98,8 +99,9 @@ func (s *Store) ClaimFor(ctx context.Context, now time.Time, kind models.OriginK
 	return claims, err
 }
 
-// placeForProgram returns where an origin waits for a program: requests come first, in
-// their order, then origins that were never visited.
+// placeForProgram returns where an origin waits for a program: requests come first, in their
+// order, then origins that were never visited, then those visited longest ago. The large negative
+// numbers keep the three apart in one ref.
 func placeForProgram(r row) visit.Place {
 	p := visit.Place{Pool: poolProgram, Ref: r.LastVisit}
 	switch {

@@ -52,12 +52,15 @@ func (q *queues) Of(p visit.Pool) []visit.Queue {
 // Quality implements visit.Queues.
 func (q *queues) Quality(lister int32) visit.Quality { return q.s.quality(lister) }
 
+// quality returns how good the dates of a lister are, from the observations of it and of all
+// listers. Reports of changes (visit.TellersID) count as listed at any time, because they come at
+// once.
 func (s *Store) quality(lister int32) visit.Quality {
 	d := s.cache.dates[lister]
 	known := s.rules.Quality(d.Dates, s.cache.allDates, d.listed)
 	known.FirstVisits = s.cache.preferred[lister]
 	if lister == visit.TellersID {
-		known.Listed = visit.Latest // they tell at once
+		known.Listed = visit.Latest
 	}
 	return known
 }
@@ -68,8 +71,11 @@ const (
 	mostRead  = 512
 )
 
-// Next implements visit.Queues. When a host may be visited again after one of its
-// origins was picked or claimed, the origin that follows that one is a candidate too.
+// Next implements visit.Queues: it returns the next origin at one end of a queue whose host may
+// be visited now, and passes over those that are claimed. false: there is none, or a read failed
+// (err). When a host may be visited again after one of its origins was picked or claimed, the
+// origin that follows that one is a candidate too; only from the front, because only the front is
+// read in order.
 func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 	key := cursorKey{name, back}
 	c := q.cursors[key]
@@ -95,11 +101,13 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 	}
 }
 
-// follow adds the origin that follows the last one given, if its host may be visited now.
+// follow adds to c.behind the origin that follows the last one given, if its host may be visited
+// now. It is not in the buffer, because only the first origin of a host is in front (front.go).
+// An error goes to q.err.
 func (q *queues) follow(c *cursor) {
 	given := c.given
 	c.given = visit.Candidate{}
-	if given.Host == "" || q.err != nil || q.hosts.waits(given.Host).why != "" {
+	if given.Host == "" || q.err != nil || q.hosts.waitOf(given.Host).why != "" {
 		return
 	}
 	next, ok, err := q.s.following(given)
@@ -109,8 +117,9 @@ func (q *queues) follow(c *cursor) {
 	}
 }
 
-// head removes the first candidate at one end of a queue, and reports whether there is
-// one. After an error there is none.
+// head removes the first candidate at one end of a queue, of those in the buffer and those behind
+// a given one, and reports whether there is one. It reads more if the buffer is empty. It returns
+// none after an error, or when both ends have met.
 func (q *queues) head(name visit.Queue, back bool, c *cursor) (visit.Candidate, bool) {
 	if q.err != nil {
 		return visit.Candidate{}, false
@@ -141,7 +150,8 @@ func compareInQueue(a, b visit.Candidate) int {
 	return cmp.Or(cmp.Compare(a.Place.Ref, b.Place.Ref), cmp.Compare(a.Key, b.Key))
 }
 
-// met reports whether the other end has already given this origin.
+// met reports whether the other end has already given this origin. If so, this end is done: all
+// that it would read from here on the other end has given.
 func (q *queues) met(head visit.Candidate, c, other *cursor, back bool) bool {
 	given := other.from
 	if len(other.buffer) > 0 {
@@ -166,6 +176,10 @@ const (
 	readOnwards = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? AND (ref, key) < (?, ?) ORDER BY ref DESC, key DESC LIMIT ?"
 )
 
+// fetch reads the next origins at one end of a queue into the buffer, which is empty: as many as
+// c.fetching, which then grows fourfold up to mostRead, so that a short pick reads little and a
+// long one seldom. Fewer than asked for mean that the queue has no more. It goes on behind c.from
+// by ref and key, and not by an offset, because that would read all before it again.
 func (q *queues) fetch(name visit.Queue, back bool, c *cursor) error {
 	args := []any{name.Pool, name.Lister, name.Class}
 	text := readFirst

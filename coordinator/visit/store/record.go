@@ -17,12 +17,13 @@ import (
 // after that it rests as one that was visited.
 const maxLost = 3
 
-// Record applies outcomes in the order of the list. Those of unknown origins, of the
-// future, or not newer than the last are reported in the effects; they change nothing
-// except that their visit is no longer under way. A lost visit has no outcome: the origin
-// is eligible again. Each outcome goes to the catalog in the same transaction, also
-// when it may have missed it before. When Record fails, some of the outcomes may be recorded; recording
-// them again changes nothing.
+// Record applies outcomes in the order of the list, and returns their effects in that order.
+// Effect.Ignored says why an outcome changed nothing: its origin is unknown, its date is in the
+// future or not newer than that of the last, or the visit was lost and has no outcome, so that
+// the origin is eligible again. A visit that was under way ends in each of these cases. Each
+// outcome goes to the catalog in the same transaction, also one that the schedule has already,
+// because the catalog may have missed it. If Record fails, some of the outcomes may be recorded;
+// recording them again changes nothing. Errors are those of the file and of ctx.
 func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Outcome) ([]visit.Effect, error) {
 	var effects []visit.Effect
 	err := stepThrough(ctx, s, "record outcomes", outcomes, func(o models.Outcome) error {
@@ -56,6 +57,16 @@ const (
 	GivenUp = "lost too often"
 )
 
+// record applies one outcome, in the transaction under way, and saves the origin. at is the
+// present time; the outcome has its own date. First the Crawl-delay is kept, even if the outcome
+// is ignored, because it is the host's. Then the visit under way ends, if the outcome is of it,
+// and the gap of its host begins. A lost or future outcome only takes back the schedule. For any
+// other the policy decides; one that it ignores changes nothing else. A success teaches (learn).
+// A failure that was the host's, or came with a Retry-After, does not count as one of the origin.
+//
+// Effect.Ignored is empty, UnknownOrigin, Lost, GivenUp, visit.InFuture or the reason of the
+// policy. The deferred call counts the outcome in each case. An error is that of the file; the
+// transaction fails with it.
 func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err error) {
 	now := at.Unix()
 	was, ok, err := s.current(o.Origin)
@@ -71,18 +82,18 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 	}
 	if o.Visit != "" && o.Visit == r.visit {
 		r.visit = ""
-		s.leaveAlone(r.host, at)
+		s.startHostGap(r.host, at)
 	}
 	if o.Status == models.Lost {
 		effect.Ignored = Lost
 		if r.lost >= maxLost {
 			effect.Ignored = GivenUp
 		}
-		return effect, s.lose(was, r, now)
+		return effect, s.recordLost(was, r, now)
 	}
 	e := s.event(r, o)
 	if e.At > now+int64(s.rulesOf(r.kind).Ahead.Seconds()) {
-		return visit.Effect{Ignored: visit.InFuture}, s.lose(was, r, now)
+		return visit.Effect{Ignored: visit.InFuture}, s.recordLost(was, r, now)
 	}
 	if ends := was.visit != "" && r.visit == ""; ends && e.At <= r.LastVisit && e.At >= r.LastVisit-minSpacing {
 		e.At = r.LastVisit + 1 // a visit right after another, and not the same outcome twice
@@ -100,9 +111,7 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 		if r.Disabled == visit.ByFailures {
 			r.Disabled = ""
 		}
-		s.scoreLister(was, e, effect)
-		s.rulesOf(r.kind).LearnSilence(&s.update().silences, was.State, e, effect)
-		r.Activity = s.rulesOf(r.kind).Activity(&s.cache.silences, r.State)
+		s.learn(was, &r, e, effect)
 	}
 	spared, err := s.countHost(r, o, effect, now)
 	if err != nil {
@@ -111,17 +120,25 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 	if e.NotBefore > 0 && !effect.Success || spared {
 		r.State = visit.AfterRefusal(was.State, r.State)
 	}
-	s.update().refuse(r, now)
+	s.update().noteRefusal(r, now)
 	if err := s.remember(was.Key, o, e, effect); err != nil {
 		return effect, err
 	}
 	return effect, s.save(was, r, now)
 }
 
-// countHost notes whether a visit reached its host, and reports whether the failure of the
-// visit is that of the host and not of the origin.
-// In a group a host without a connection is not the fault of all; then each of its origins
-// fails.
+// learn records what a success shows about the lister of its origin and about silences, and sets
+// the activity of the origin from all silences, with this one. was is the origin before the visit.
+func (s *Store) learn(was row, r *row, e visit.Event, effect visit.Effect) {
+	rules := s.rulesOf(r.kind)
+	s.scoreLister(was, e, effect)
+	rules.LearnSilence(&s.update().silences, was.State, e, effect)
+	r.Activity = rules.Activity(&s.cache.silences, r.State)
+}
+
+// countHost notes whether a visit reached its host, and reports whether the failure of the visit
+// is that of the host and not of the origin (spared). A host in a group is not counted, because a
+// host without a connection is not the fault of the whole group; then each of its origins fails.
 func (s *Store) countHost(r row, o models.Outcome, effect visit.Effect, now int64) (spared bool, err error) {
 	name := hostOf(r.uri)
 	switch {
@@ -133,18 +150,23 @@ func (s *Store) countHost(r row, o models.Outcome, effect visit.Effect, now int6
 	return false, s.hostAnswers(name)
 }
 
-// leaveAlone notes that a visit of a host began or ended: the next one waits for the gap.
-func (s *Store) leaveAlone(host string, at time.Time) {
+// startHostGap notes that a visit of a host begins or ends at a time: the next visit of the host
+// must wait for the gap from then on. host may be a group; without a host (empty) there is no
+// gap.
+func (s *Store) startHostGap(host string, at time.Time) {
 	if host != "" {
 		gap, _ := s.gap(host)
 		s.update().free[host] = at.UnixMilli() + gap
 	}
 }
 
-// lose takes back the schedule of a visit that came to nothing.
-func (s *Store) lose(was, r row, now int64) error {
+// recordLost saves that a visit came to nothing: the origin is eligible again, as if it had not
+// been scheduled. After maxLost lost visits in a row LastScheduled stays, so that it rests like
+// one that was visited. was is the origin as it was, and r without the visit if the outcome ended
+// it; any other outcome changes nothing.
+func (s *Store) recordLost(was, r row, now int64) error {
 	if was.visit == "" || r.visit != "" {
-		return nil // of another visit
+		return nil // the outcome is that of another visit
 	}
 	if r.lost++; r.lost <= maxLost {
 		r.LastScheduled = visit.Never
@@ -152,7 +174,7 @@ func (s *Store) lose(was, r row, now int64) error {
 	return s.save(was, r, now)
 }
 
-// queuePosition is the largest target of a kind that was handed out.
+// queuePosition returns the largest target of a kind that was handed out, or now if none was.
 func (s *Store) queuePosition(kind models.OriginKind, now int64) int64 {
 	if at, ok := s.cache.position[kind]; ok {
 		return at
@@ -160,7 +182,10 @@ func (s *Store) queuePosition(kind models.OriginKind, now int64) int64 {
 	return now
 }
 
-// event is an outcome as policies know it.
+// event returns an outcome as policies know it. r is the origin before it. An outcome without a
+// digest gets one (assumed), since policies compare digests. The end of a Retry-After is later by
+// up to retryJitter; that of a freshness is at most maxRetryAfter away, and counts only for a
+// success.
 func (s *Store) event(r row, o models.Outcome) visit.Event {
 	e := visit.Event{Status: visit.Failed, At: o.At.Unix(), Digest: o.Digest, Fudge: (2*rand.Float64() - 1) * s.rulesOf(r.kind).Fudge}
 	switch o.Status {
@@ -169,7 +194,7 @@ func (s *Store) event(r row, o models.Outcome) visit.Event {
 		if e.Digest == "" {
 			e.Digest = assumed(r.State, o)
 		}
-		e.Changes, e.Span = counted(r.State, o, e.Digest)
+		e.Changes, e.Span = countChanges(r.State, o, e.Digest)
 		e.Times = changeTimes(o)
 	case models.NotFound:
 		if e.Status = visit.NotFound; o.Fault == models.GoneFault {
@@ -204,8 +229,8 @@ const (
 	retryJitter = 0.1
 )
 
-// assumed is a digest for an outcome without one: another than before if it was
-// eventful.
+// assumed returns a digest for an outcome without one: that of the last success if nothing has
+// changed, else one that no other outcome has.
 func assumed(s visit.State, o models.Outcome) string {
 	if o.Status == models.Uneventful && s.LastDigest != "" {
 		return s.LastDigest
@@ -216,10 +241,11 @@ func assumed(s visit.State, o models.Outcome) string {
 // firstSpan is how far back, in days, the changes count that a first visit sees.
 const firstSpan = 180
 
-// counted is the changes that an outcome knows of, and in how many days. Dates may
-// miss what changed (an item dated back, a commit pushed late); another digest is at
-// least one change.
-func counted(s visit.State, o models.Outcome, digest string) (changes, span float64) {
+// countChanges returns how many changes an outcome knows of, and in how many days (span). Both
+// are 0 if it tells nothing, so that policies compare digests. Changes are counted since the last
+// success, or at the first one firstSpan days back. Dates may miss a change (an item dated back,
+// a commit pushed late); so another digest is at least one change.
+func countChanges(s visit.State, o models.Outcome, digest string) (changes, span float64) {
 	from := s.LastSuccess
 	if from == visit.Never {
 		if len(o.ChangedAt) == 0 {
@@ -257,7 +283,8 @@ func changeTimes(o models.Outcome) (times []int64) {
 	return times
 }
 
-// scoreLister records whether the date that a lister gave was right.
+// scoreLister records whether the dates that a lister gave were right. was is the origin before
+// the visit. It does nothing if the origin has no lister, or if its lister has never listed.
 func (s *Store) scoreLister(was row, e visit.Event, effect visit.Effect) {
 	by := was.DatedBy()
 	d, ok := s.cache.dates[by]
@@ -271,6 +298,9 @@ func (s *Store) scoreLister(was row, e visit.Event, effect visit.Effect) {
 // historyMost is how many outcomes of an origin are kept.
 const historyMost = 10
 
+// remember adds an outcome to the history of an origin, in which one of the same second is
+// replaced, and removes all but the latest historyMost. The error text is redacted and cut to 500
+// characters.
 func (s *Store) remember(key int64, o models.Outcome, e visit.Event, effect visit.Effect) error {
 	err := s.db.Exec("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, e.At, o.Visit, o.Status,
 		effect.Changed, e.Changes, float64(o.Took), o.Size, fmt.Sprintf("%.500s", models.Redact(o.Error)))

@@ -80,6 +80,7 @@ func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) err
 }
 
 // alter changes an origin in one transaction, and wakes those that wait for visits.
+// fault.ErrNotFound: there is no such origin.
 func (s *Store) alter(ctx context.Context, op string, now time.Time, id string, change func(*row)) error {
 	return s.write(ctx, op, func() error {
 		s.notify()

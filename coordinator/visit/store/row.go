@@ -36,6 +36,8 @@ const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_se
 // selectRows reads what scanRow scans.
 const selectRows = "SELECT " + columns + ", coalesce(claimed, ''), coalesce(claimed_at, 0) FROM schedule LEFT JOIN claim USING (key)"
 
+// scanRow reads one row of selectRows. If the table claim has a claim of the origin, the row is
+// as after that claim, although its columns in schedule are those from before it.
 func scanRow(from sqlfile.Row) (row, error) {
 	var r row
 	var recent []byte
@@ -57,7 +59,7 @@ func scanRow(from sqlfile.Row) (row, error) {
 // orNever reads a time; NULL is visit.Never.
 type orNever struct{ at *int64 }
 
-// Scan implements sql.Scanner.
+// Scan implements sql.Scanner. A value other than NULL or a whole number is an error.
 func (t orNever) Scan(from any) error {
 	*t.at = visit.Never
 	if from == nil {
@@ -80,7 +82,8 @@ func orNull(at int64) any {
 	return at
 }
 
-// rulesOf returns the rules of a kind of origin.
+// rulesOf returns the rules of a kind of origin. A visit of a program is lost after
+// programDeadline at the latest, because programs do not report that they died.
 func (s *Store) rulesOf(kind models.OriginKind) visit.Rules {
 	r := s.policy.Rules(string(kind))
 	if kind.IsProgram() {
@@ -89,7 +92,7 @@ func (s *Store) rulesOf(kind models.OriginKind) visit.Rules {
 	return r
 }
 
-// read finds an origin by its id.
+// read returns the origin with an id; fault.ErrNotFound: there is none.
 func read(c *sqlfile.Conn, id string) (row, error) {
 	r, ok, err := find(c, selectRows+" WHERE id = ?", id)
 	if err == nil && !ok {
@@ -108,7 +111,8 @@ func find(c *sqlfile.Conn, query string, args ...any) (r row, ok bool, err error
 	return r, ok, err
 }
 
-// edit changes the origin with an id.
+// edit changes the origin with an id, in the transaction under way, and saves it where it waits
+// then. fault.ErrNotFound: there is no such origin.
 func (s *Store) edit(id string, now int64, change func(*row)) error {
 	was, err := read(s.db, id)
 	if err != nil {
@@ -119,7 +123,8 @@ func (s *Store) edit(id string, now int64, change func(*row)) error {
 	return s.save(was, r, now)
 }
 
-// editKey changes the origin with a key, if it is still there.
+// editKey changes the origin with a key, in the transaction under way. It does nothing if the
+// origin was removed, because callers read the keys in an earlier transaction.
 func (s *Store) editKey(key, now int64, change func(*row)) error {
 	was, ok, err := find(s.db, selectRows+" WHERE key = ?", key)
 	if err != nil || !ok {
@@ -130,9 +135,11 @@ func (s *Store) editKey(key, now int64, change func(*row)) error {
 	return s.save(was, r, now)
 }
 
-// save writes an origin at the place where it belongs at a time, and keeps the cache like
-// the file. A row with key 0 is new. It gets the URI without user and password, which only
-// the catalog's origin has.
+// save writes an origin, in the transaction under way, at the place where it belongs at a time,
+// and keeps the cache like the file. was is the origin as the file has it; a row with key 0 is
+// new and is inserted. Its claim moves from the table claim into its row. The order matters:
+// moveFront reads the other origins of the host while the file still has was. The URI is written
+// without user and password, which only the catalog's origin has.
 func (s *Store) save(was, r row, now int64) (err error) {
 	r.place = s.placeOf(r, now)
 	if r.front, err = s.moveFront(was, r); err != nil {

@@ -29,8 +29,8 @@ func newSample() sample {
 
 func (p *sample) has(id string) bool { return maphash.String(p.seed, id) <= p.bound }
 
-// put adds or replaces the state of an origin that belongs to the sample. If there are too many
-// then, it halves the bound.
+// put adds or replaces the state of an origin, if its id belongs to the sample. If there are too
+// many then, it halves the bound, which removes about half.
 func (p *sample) put(id string, s visit.State) {
 	if !p.has(id) {
 		return
