@@ -40,8 +40,9 @@ type Index struct {
 // NewIndex returns an Index without clips.
 func NewIndex() *Index { return &Index{} }
 
-// Add adds a copy of a clip. It refuses a clip that cannot be searched for, with
-// exact.ErrSilent, exact.ErrTooShort or exact.ErrTooLong.
+// Add adds a copy of a clip. It refuses a clip that cannot be searched for, with exact.ErrSilent,
+// exact.ErrTooShort or exact.ErrTooLong. The other errors are those of index.Builder.Add; after
+// one of writing a file the Index must not be used.
 func (x *Index) Add(c Clip) error {
 	if err := exact.Check(c.Samples); err != nil {
 		return fmt.Errorf("clip %s: %w", c.ID, err)

@@ -21,8 +21,9 @@ type Recording struct {
 	len int
 }
 
-// Spool decodes the file at path into a file in dir. If dir is "", it uses the
-// system's temporary folder. The caller closes the Recording.
+// Spool decodes the file at path into a file in dir. If dir is "", it uses the system's temporary
+// folder. The caller closes the Recording. The error is that of decoding (*decode.Error if the
+// file itself is the cause) or of writing.
 func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 	f, err := os.CreateTemp(dir, "spool-*")
 	if err != nil {

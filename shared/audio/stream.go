@@ -38,6 +38,7 @@ func OpenReader(ctx context.Context, r io.ReadCloser) (*Stream, error) {
 	return newStream(s, RateHz)
 }
 
+// openAt is Open for another rate.
 func openAt(ctx context.Context, path string, rateHz int) (*Stream, error) {
 	s, err := decode.Open(ctx, path)
 	if err != nil {
@@ -46,6 +47,8 @@ func openAt(ctx context.Context, path string, rateHz int) (*Stream, error) {
 	return newStream(s, rateHz)
 }
 
+// newStream resamples what s decodes. If the resampler does not accept the rate of s, it closes s
+// and returns the error.
 func newStream(s *decode.Stream, rateHz int) (*Stream, error) {
 	r, err := resample.New(s.RateHz(), rateHz)
 	if err != nil {

@@ -68,6 +68,9 @@ func (c *Cosine) Match(ctx context.Context, episode []float32) ([]Found, error) 
 	return all, nil
 }
 
+// search returns the places of one clip in an episode. The short comparison rules out most
+// samples before the long one. Findings less than longLook apart are one; the best of them
+// counts. The clip has longLook samples after its anchor, which Match checks.
 func (a anchored) search(episode []float32) []Found {
 	var all []Found
 	short, long := a.Wave[a.at:][:shortLook], a.Wave[a.at:][:longLook]

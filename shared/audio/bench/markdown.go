@@ -68,7 +68,8 @@ func (f Figures) Group(by, name string) Group {
 	return Group{By: by, Name: name}
 }
 
-// Write replaces the text between the marks in the file at path.
+// Write replaces the text between the marks in the file at path. A file without both marks is
+// fault.ErrInvalid.
 func Write(path, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {

@@ -36,20 +36,22 @@ type Figures struct {
 // Spread is the median, the minimum and the maximum of the runs.
 type Spread struct{ Median, Least, Most float64 }
 
+// spread returns the spread of at least one value, and sorts the values.
 func spread(all []float64) Spread {
 	slices.Sort(all)
 	return Spread{all[len(all)/2], all[0], all[len(all)-1]}
 }
 
-// Run measures a method on a set in a number of runs. Each run starts with a new
-// method. The findings must be the same in every run.
+// Run measures a method on a set in a number of runs, at least one. Each run starts with a new
+// method. The findings must be the same in every run; otherwise, or if the method or decoding
+// fails, it returns the error with the figures so far.
 func Run(ctx context.Context, s *set.Set, name string, newMethod func() Method, runs int, log *slog.Logger) (Figures, error) {
 	f := Figures{Set: s.Name, Seed: s.Seed, Method: name, Hours: s.Hours(false), FreeHours: s.Hours(true), Clips: len(s.Clips), Runs: runs}
 	var index, search []float64
 	for i := range runs {
 		log.Info("run", "set", s.Name, "method", name, "clips", len(s.Clips), "run", i+1)
 		r := run{set: s, method: newMethod(), log: log}
-		if err := r.do(ctx); err != nil {
+		if err := r.measure(ctx); err != nil {
 			return f, fmt.Errorf("bench %s on %s: %w", name, s.Name, err)
 		}
 		index, search = append(index, r.index.Seconds()), append(search, r.match.Seconds()/(f.Hours+f.FreeHours))
@@ -64,6 +66,7 @@ func Run(ctx context.Context, s *set.Set, name string, newMethod func() Method, 
 	return f, nil
 }
 
+// same reports whether two runs found the same in each group, with the same errors of offset.
 func same(a, b []Group) bool {
 	return slices.EqualFunc(a, b, func(x, y Group) bool {
 		return x.Played == y.Played && x.Hits == y.Hits && x.Wrong == y.Wrong && slices.Equal(x.errors, y.errors)
@@ -82,9 +85,12 @@ type run struct {
 	freeWrong            int
 }
 
-func (r *run) do(ctx context.Context) error {
+// measure indexes the clips and searches every episode, and adds up the costs. Decoding, indexing
+// and searching are timed separately. heapMB is what the method and the clips hold at the end, so
+// both are kept alive until it is read. The error is that of decoding or of the method.
+func (r *run) measure(ctx context.Context) error {
 	before := heap()
-	clips, err := r.clips(ctx)
+	clips, err := r.loadClips(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,7 +129,8 @@ func (r *run) do(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) clips(ctx context.Context) ([]Clip, error) {
+// loadClips decodes the clips of the set at the rate of the method.
+func (r *run) loadClips(ctx context.Context) ([]Clip, error) {
 	var all []Clip
 	for _, c := range r.set.Clips {
 		wave, err := audio.LoadAt(ctx, r.set.Path(c.File), r.method.RateHz(), 2*time.Minute)

@@ -23,7 +23,9 @@ type judged struct {
 	aside     bool // a finding that is neither right nor wrong
 }
 
-// judge scores the findings of one episode, and logs each miss and each wrong finding.
+// judge scores the findings of one episode, and logs each miss and each wrong finding. First the
+// findings of the clips themselves become hits, then those of clips of the same class, so that a
+// finding of the clip itself is preferred.
 func judge(s *set.Set, e set.Episode, found []Found, log *slog.Logger) []judged {
 	j := newScorer(s, e, found)
 	j.pair(func(in set.Insertion, f Found) float64 {
@@ -55,6 +57,8 @@ type scorer struct {
 	used      []bool    // per finding: it is paired with an insertion
 }
 
+// newScorer returns a scorer of an episode without hits. It knows all clips of the set, also
+// those that Part left out.
 func newScorer(s *set.Set, e set.Episode, found []Found) *scorer {
 	j := &scorer{
 		clips: map[string]set.Clip{}, relations: map[string][]set.Relation{}, played: e.Played, others: e.Others,
@@ -78,8 +82,9 @@ func offsetError(in set.Insertion, offsetS float64) float64 {
 	return min(math.Abs(offsetS-in.OffsetS), math.Abs(offsetS-in.HeardS))
 }
 
-// pair makes hits of the pairs within the tolerance, the nearest first. It uses each
-// insertion and each finding once.
+// pair makes hits of the pairs within the tolerance, the nearest first. apart returns the error
+// of a finding in seconds; infinite if it is not of the insertion. Each insertion and each
+// finding is used once, over all calls.
 func (j *scorer) pair(apart func(set.Insertion, Found) float64) {
 	type couple struct {
 		insertion, finding int

@@ -16,6 +16,8 @@ type Tally struct {
 	errors []float64
 }
 
+// add counts one insertion or finding. A wrong finding and one aside are no insertions, so they
+// do not count as played.
 func (t *Tally) add(v judged) {
 	switch {
 	case v.wrong:
@@ -53,6 +55,7 @@ func (t Tally) RecallRange() (low, high float64) {
 	return max(0, middle-half), min(1, middle+half)
 }
 
+// share returns part as a share of whole; 1 if whole is 0.
 func share(part, whole int) float64 {
 	if whole == 0 {
 		return 1
@@ -60,7 +63,7 @@ func share(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// ErrorMs returns a quantile of the hits' offset errors, in milliseconds.
+// ErrorMs returns a quantile of the hits' offset errors, in milliseconds; 0 without hits.
 func (t Tally) ErrorMs(q float64) float64 {
 	if len(t.errors) == 0 {
 		return 0
@@ -106,6 +109,9 @@ func tally(all []judged) []Group {
 	return groups
 }
 
+// holds reports whether an insertion or finding counts for the group, by its condition, the
+// length of its clip or its kind. Of the groups "all", Most leaves out the conditions that play
+// little of a clip.
 func (g Group) holds(v judged) bool {
 	switch g.By {
 	case "condition":
@@ -120,6 +126,7 @@ func (g Group) holds(v judged) bool {
 
 var lengths = []string{"under 0.5 s", "0.5 to 1 s", "1 to 5 s", "5 to 15 s", "2 min"}
 
+// lengthOf returns the name in lengths of the group of a clip's length.
 func lengthOf(c set.Clip) string {
 	for i, below := range []float64{.5, 1, 5, 15.1} {
 		if c.DurationS < below {

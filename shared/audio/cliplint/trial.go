@@ -65,7 +65,8 @@ func findMissed(ctx context.Context, x *index.Index) ([]Notice, error) {
 }
 
 // explain returns the reasons of the search for not finding a clip over a background, in an
-// episode of this clip and the ones beside it, because those could be the reason too.
+// episode of this clip and the ones beside it, because those could be the reason too. If it is
+// found there, the reason is what else the whole episode plays.
 func explain(ctx context.Context, x *index.Index, clip int, b background) (string, error) {
 	var builder index.Builder
 	if err := builder.Add(x.ID(clip), x.Wave(clip)); err != nil {
@@ -86,7 +87,7 @@ func explain(ctx context.Context, x *index.Index, clip int, b background) (strin
 	if e.Found {
 		return "it depends on what is played before and after it", nil
 	}
-	return strings.Join(e.Reasons[:len(e.Reasons)-1], "; "), nil // the last is the outcome
+	return strings.Join(e.Reasons[:len(e.Reasons)-1], "; "), nil // without the last, which is the outcome
 }
 
 // addUnder adds a background to x: a clip of that many samples (clip) and the gap behind it, which

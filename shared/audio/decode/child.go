@@ -63,7 +63,8 @@ func start(ctx context.Context, bin string, args []string, stdin io.Reader, stal
 	return c, nil
 }
 
-// Read reads the child's stdout. It kills the child if nothing arrives for c.stall.
+// Read reads the child's stdout. If nothing arrives for c.stall, it kills the child and returns
+// errStalled.
 func (c *child) Read(p []byte) (int, error) {
 	if d, ok := c.out.(interface{ SetReadDeadline(time.Time) error }); ok {
 		if err := d.SetReadDeadline(time.Now().Add(c.stall)); err != nil {

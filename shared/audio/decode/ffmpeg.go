@@ -56,8 +56,10 @@ func (d Decoder) newFFmpeg(ctx context.Context, in *input, demuxer string) (*ffm
 }
 
 // ffmpeg starts the child and reads the header of its output. The source that it returns owns
-// in.closer. With an error the child has ended, and the caller closes in.closer;
-// fault.ErrNotFound means that there is no ffmpeg.
+// in.closer. With an error the child has ended, and the caller closes in.closer. The error is
+// fault.ErrNotFound if no ffmpeg is installed (or WithoutFFmpeg is set), fault.ErrCorrupt if
+// ffmpeg cannot decode the input, or that of the system or of ctx. If the child failed, its error
+// is returned, because it explains why there is no header.
 func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, error) {
 	bin, ok := d.findFFmpeg()
 	if !ok {
@@ -76,7 +78,7 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 	if _, err := s.readHeader(); err != nil {
 		_ = c.out.Close() // so that a child that still writes ends
 		if waitErr := s.wait(); waitErr != nil && !errors.Is(err, errStalled) {
-			err = waitErr // it explains why there is no header
+			err = waitErr
 		}
 		if errors.Is(err, errNeedsFFmpeg) {
 			err = errors.New("ffmpeg: its output is not a WAV")
@@ -86,8 +88,9 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 	return s, nil
 }
 
-// findFFmpeg looks for ffmpeg in the PATH. An ffmpeg that does not run, for example because it lacks
-// a library, counts as not installed. Each path is tried once.
+// findFFmpeg looks for ffmpeg in the PATH. ok is false if there is none, if it does not run, for
+// example because it lacks a library, or if WithoutFFmpeg is set. Each path is tried once in a
+// process.
 func (d Decoder) findFFmpeg() (bin string, ok bool) {
 	if d.WithoutFFmpeg {
 		return "", false
@@ -143,8 +146,8 @@ func (s *ffmpegSource) read(dst []float32) (int, error) {
 	return n, err
 }
 
-// wait reaps the child, and returns an error if it failed or found the input truncated.
-// fault.ErrCorrupt means the input; any other error the system or the context.
+// wait reaps the child, and returns an error if it failed or found the input truncated:
+// fault.ErrCorrupt if the input is the cause, else an error of the system or the context.
 func (s *ffmpegSource) wait() error {
 	err := s.child.wait()
 	said := s.child.said(s.path)
@@ -163,6 +166,7 @@ func (s *ffmpegSource) wait() error {
 // damages returns how many frames could not be decoded. The child must have been waited for.
 func (s *ffmpegSource) damages() int64 { return s.child.stderr.bad }
 
+// close ends the child and closes the input.
 func (s *ffmpegSource) close() error {
 	s.child.end()
 	if s.closer == nil {

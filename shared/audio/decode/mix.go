@@ -95,7 +95,9 @@ func (s *stereo) choose(mid, side []float32) {
 	}
 }
 
-// turn ends a chunk and decides the next one.
+// turn ends a chunk and decides the next one: the side if it is much stronger than the middle,
+// the middle if that is stronger; between these limits the choice stays, so that it does not
+// alternate.
 func (s *stereo) turn() {
 	s.mid += float64((float64(s.mid2/stereoChunk) - s.mid) / 4)
 	s.sd += float64((float64(s.sd2/stereoChunk) - s.sd) / 4)
@@ -108,7 +110,8 @@ func (s *stereo) turn() {
 	}
 }
 
-// sampler returns a function that reads one little-endian sample, and the factor that scales it to ±1.
+// sampler returns a function that reads one little-endian sample, and the factor that scales it
+// to ±1. The format has been checked, so its sample size is one of these.
 func (w wavFormat) sampler() (sample func([]byte) float64, scale float64) {
 	le := binary.LittleEndian
 	switch {

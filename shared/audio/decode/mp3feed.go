@@ -40,7 +40,9 @@ const maxLost = 16 << 20
 // maxReservoir is how many bytes back a frame can refer: the greatest number of nine bits.
 const maxReservoir = 511
 
-// newMP3Feed finds the first frame and, if it holds info instead of sound, reads the info.
+// newMP3Feed finds the first frame and, if it holds info instead of sound, reads the info. A
+// frame with sound is passed again by the first next. Without a frame it returns
+// fault.ErrInvalid, for a cut one fault.ErrCorrupt.
 func newMP3Feed(r io.Reader) (*mp3Feed, error) {
 	f := &mp3Feed{r: bufio.NewReaderSize(r, maxSync+blockBytes)}
 	b, err := f.r.Peek(maxSync)

@@ -18,7 +18,8 @@ type pipedMP3 struct {
 	block  []float32
 }
 
-// newPipedMP3 starts ffmpeg for the frames of a feed. size is that of the file.
+// newPipedMP3 starts ffmpeg for the frames of a feed. size is that of the file. An error of the
+// frames comes before one of ffmpeg.
 func (d Decoder) newPipedMP3(ctx context.Context, feed *mp3Feed, size int64) (*pipedMP3, error) {
 	p := &pipedMP3{frames: newMP3Frames(feed), block: make([]float32, blockBytes/4)}
 	var err error
@@ -51,6 +52,8 @@ type mp3Frames struct {
 	err  error // what ended the frames: io.EOF, or the error of the file
 }
 
+// newMP3Frames returns the frames of a feed at their start. If the first one is sound, next
+// passes it again, so it is not read twice.
 func newMP3Frames(feed *mp3Feed) *mp3Frames {
 	if feed.again {
 		feed.unread = nil

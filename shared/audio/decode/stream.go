@@ -115,8 +115,9 @@ func (d Decoder) start(ctx context.Context, in *input) (*Stream, error) {
 	return &Stream{ctx: ctx, src: src, format: format, rate: rate}, nil
 }
 
-// open chooses the decoder. The source that it returns owns the input; with an error the caller
-// closes the input.
+// open detects the format of the input and chooses its decoder; what this package does not decode
+// goes to ffmpeg. The source that it returns owns the input; with an error, which a panic of a
+// decoder becomes too, the caller closes the input.
 func (d Decoder) open(ctx context.Context, in *input) (src source, format string, err error) {
 	defer rescue(&err)
 	kind, err := detect(in)

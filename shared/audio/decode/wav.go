@@ -106,7 +106,8 @@ func (w *wavSource) readHeader() (length int64, err error) {
 
 func headerCut(err error) error { return cut("WAV", err) }
 
-// cut replaces an end of the file within the header by an error that describes it.
+// cut replaces an end of the file within the header by fault.ErrCorrupt, which describes it;
+// other errors stay.
 func cut(format string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return corrupt("truncated: a %s that ends before its sound", format)

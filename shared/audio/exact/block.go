@@ -21,8 +21,8 @@ func newBlock(n int) block {
 	}
 }
 
-// load reads the samples from at on. The sums start at zero in each block, so that errors do not
-// add up over the episode.
+// load reads the samples from at on, and computes their spectrum and sums. The sums start at zero
+// in each block, so that errors do not add up over the episode. The error is that of reading.
 func (b *block) load(s Sound, at int) error {
 	if err := s.ReadAt(b.samples, at); err != nil {
 		return err

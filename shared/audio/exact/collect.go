@@ -30,7 +30,8 @@ type collector struct {
 	noises  int
 }
 
-// add takes places in their order.
+// add takes the next place. Places must come in the order of their positions. It keeps the best
+// of a stretch; a place more than closest samples after that one begins the next stretch.
 func (c *collector) add(p place) {
 	if c.best.score > 0 && p.at-c.best.at > c.closest {
 		c.flush()

@@ -94,8 +94,8 @@ func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, thresh
 	return results, nil
 }
 
-// scannerFor returns a scanner for clips of at most longest samples in an episode of so many. It makes
-// it at the first use of its length.
+// scannerFor returns a scanner for clips of at most longest samples in an episode of so many,
+// with the hop of that length. It makes it at the first use of its block length and keeps it.
 func (f *Finder) scannerFor(longest, episode int) *scanner {
 	n := blockLength(longest, episode)
 	s := f.scanners[n]

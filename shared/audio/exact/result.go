@@ -73,6 +73,7 @@ type Options struct {
 	Group     int     // clips, 1 to 64; 0 is defaultGroup
 }
 
+// withDefaults returns the options with defaults for zeros; it checks no range.
 func (o Options) withDefaults() Options {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold

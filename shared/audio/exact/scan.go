@@ -70,10 +70,11 @@ func (s *scanner) scan(ctx context.Context, episode Source, group []*template, t
 	return nil
 }
 
-// collectPlaces goes through the correlations of a clip with the windows from a sample of the episode on,
-// in the block that begins at at. It skips most steps after one cheap check (reaches). Each step
-// ends at a multiple of noiseEvery, so that the spread is measured at the same windows wherever
-// blocks begin.
+// collectPlaces goes through the correlations of a clip with the windows from a sample of the
+// episode on, in the block that begins at at, and adds those that reach the threshold to
+// t.places. It skips most steps after one cheap check (reaches). Each step ends at a multiple of
+// noiseEvery, so that the spread is measured at the same windows wherever blocks begin. Silent
+// windows are left out, so that no energy is 0.
 func (s *scanner) collectPlaces(t *template, corr []float32, at, from int, threshold float64) {
 	n := len(t.wave)
 	silent := silence(n)

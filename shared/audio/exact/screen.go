@@ -74,8 +74,9 @@ func (s *screen) add(clip int, wave []float32, least float64, load func(context.
 	s.bands = append(s.bands, b)
 }
 
-// band finds the narrowest band of a power of two bins that has bandShare of a clip. score is the
-// least that a place of the clip must have. The clip is not silent (Check), so no energy is 0.
+// band returns the narrowest band of a power of two bins that has bandShare of a clip, and the
+// power that its envelope must reach for a score of score. It uses the buffers of the block. The
+// clip is not silent (Check), so no energy is 0.
 func (s *screen) band(wave []float32, score float64) band {
 	n, m := len(s.samples), mean(wave)
 	clear(s.samples)
@@ -98,8 +99,9 @@ func (s *screen) band(wave []float32, score float64) band {
 	return b
 }
 
-// narrowest returns the band that has bandShare of all, in the fewest bins, its first bin and its
-// share; all bins if no smaller band has it.
+// narrowest returns the band that has bandShare of all, in the fewest bins: their number (width),
+// its first bin and its share; all bins if no smaller band has it. all is the energy of the bins
+// and not 0.
 func narrowest(bins []complex64, all float64) (width, first int, share float64) {
 	for width = len(bins) / 64; ; width *= 2 {
 		sum, best := 0.0, 0.0
@@ -122,9 +124,10 @@ func norm(v complex64) float64 {
 	return float64(float64(real(v))*float64(real(v))) + float64(float64(imag(v))*float64(imag(v)))
 }
 
-// search returns the clips that may begin at a sample from from to before, or half of the longest
-// clip earlier, in a sound of length samples, in the order of add. The error is that of reading
-// the sound or of loading a clip.
+// search returns the numbers of the clips that may begin at a sample from from to before, or half
+// of the longest clip earlier, in a sound of length samples, in the order of add. Clips whose
+// band rules out nothing (least is 0) are always among them. It stops when no clip is left to be
+// ruled out. The error is that of reading the sound or of loading a clip.
 func (s *screen) search(ctx context.Context, sound Sound, from, before, length int) (clips []int, err error) {
 	from -= s.longest / 2
 	may, left := make([]bool, len(s.bands)), 0
@@ -157,6 +160,7 @@ func (s *screen) search(ctx context.Context, sound Sound, from, before, length i
 	return clips, nil
 }
 
+// btoi returns 1 for true and 0 for false, to count.
 func btoi(b bool) int {
 	if b {
 		return 1
@@ -183,7 +187,8 @@ func (s *screen) begins(b *band, from, before int) bool {
 }
 
 // correlates reports whether the whole clip may reach its score between two samples of the loaded
-// block.
+// block. It reports true for a clip that Stream.find will refuse, because that reports nothing of
+// it. The error is that of load.
 func (s *screen) correlates(ctx context.Context, b *band, from, before int) (bool, error) {
 	wave, err := b.load(ctx)
 	if err != nil {
@@ -191,7 +196,7 @@ func (s *screen) correlates(ctx context.Context, b *band, from, before int) (boo
 	}
 	t, err := newTemplate("", wave, len(s.samples))
 	if err != nil {
-		return true, nil // Stream.find reports nothing of it
+		return true, nil
 	}
 	t.transform(s.fft, s.product, s.corr)
 	spectrum.Multiply(s.product, s.product, s.spectrum)

@@ -85,7 +85,8 @@ func (s *Stream) Advance(ctx context.Context, sound Sound, end int, report func(
 	return nil
 }
 
-// Close searches the rest of a sound that ends at the sample end.
+// Close searches the rest of a sound that ends at the sample end. The error is as of Advance. The
+// Stream must not be used afterwards.
 func (s *Stream) Close(ctx context.Context, sound Sound, end int, report func(Window)) error {
 	if err := s.Advance(ctx, sound, end, report); err != nil {
 		return err
@@ -94,7 +95,8 @@ func (s *Stream) Close(ctx context.Context, sound Sound, end int, report func(Wi
 }
 
 // window reports the matches that begin from done to before the sample before, in a sound that
-// ends at the sample end, and sets done to before.
+// ends at the sample end, and sets done to before. The screens choose the clips to search for.
+// After an error done stays, and the Stream must not be used.
 func (s *Stream) window(ctx context.Context, sound Sound, before, end int, report func(Window)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -35,6 +35,7 @@ func Check(clip []float32) error {
 	return nil
 }
 
+// mean returns the mean of at least one sample.
 func mean(clip []float32) float64 {
 	sum := 0.0
 	for _, v := range clip {
@@ -71,8 +72,8 @@ func newTemplate(id string, clip []float32, episode int) (*template, error) {
 	return t, nil
 }
 
-// transform makes dst the spectrum, with a buffer of the FFT's length. The division by
-// that length, which its inverse leaves out, is done here once.
+// transform makes dst the spectrum, with a buffer of the FFT's length. The clip is not longer
+// than that. The division by that length, which its inverse leaves out, is done here once.
 func (t *template) transform(f *spectrum.FFT, dst []complex64, padded []float32) {
 	for i, v := range t.wave {
 		padded[i] = float32(v)

@@ -35,6 +35,7 @@ type verifier struct {
 	buf    []float64
 }
 
+// newVerifier returns a verifier of a clip, whose frames it transforms once.
 func newVerifier(wave []float64) *verifier {
 	v := &verifier{fft: fourier.NewFFT(frame), window: window.Hann(frame), buf: make([]float64, frame)}
 	v.clip = v.frames(wave)
@@ -53,8 +54,9 @@ func (v *verifier) frames(wave []float64) [][]complex128 {
 	return list
 }
 
-// coverage is the share of the clip's energy that is found in the window, which is as long as the
-// clip: 0 to 1.
+// coverage returns the share of the clip's energy that lies in tiles which the window has too, 0
+// to 1. The window is as long as the clip. A clip has energy, or it is ErrSilent, so that the
+// share is defined.
 func (v *verifier) coverage(windowWave []float64) float64 {
 	found, all := 0.0, 0.0
 	other := v.frames(windowWave)
@@ -69,7 +71,7 @@ func (v *verifier) coverage(windowWave []float64) float64 {
 			}
 		}
 	}
-	return found / all // a clip has energy, or it is ErrSilent
+	return found / all
 }
 
 // likeness returns the similarity of a and b in a tile, and the energy of a in it. It ignores the
@@ -92,7 +94,8 @@ func likeness(a, b [][]complex128, low, high int) (like, energy float64) {
 	return cmplx.Abs(cross) / math.Sqrt(energy*other), energy
 }
 
-// verify returns the places of a clip that have minCoverage, as matches.
+// verify returns the places of a clip that have minCoverage, as matches, cut to the episode. The
+// error is that of reading the episode.
 func (t *template) verify(episode Source, places []place) ([]Match, error) {
 	var matches []Match
 	if len(places) == 0 {

@@ -109,7 +109,8 @@ func searchSegment(x *inverted.Segment, q inverted.Query, wanted map[[inverted.N
 	})
 }
 
-// each yields landmarks that have been selected by their hash already.
+// each returns an iterator over landmarks that have been selected by their hash already, so it
+// ignores the set.
 func each(all []landmark.Landmark) func(landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
 	return func(landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
 		return func(yield func(landmark.Landmark, error) bool) {
@@ -122,7 +123,8 @@ func each(all []landmark.Landmark) func(landmark.Hashes) iter.Seq2[landmark.Land
 	}
 }
 
-// segments returns all segments. It builds one first, if the entries for it are there.
+// segments returns all segments, marked as used now. It builds one first, if the entries for it
+// are there. damaged gets the error of each damaged segment, which is removed.
 func (s *Store) segments(damaged func(error)) ([]*inverted.Segment, error) {
 	a := &s.archive
 	a.mu.Lock()
@@ -174,7 +176,8 @@ func (s *Store) openSegments(damaged func(error)) error {
 	return nil
 }
 
-// grow counts an entry that was put, and builds a segment if there may be enough for one.
+// grow counts an entry that was put, and builds a segment if there may be enough for one. A
+// damaged segment is not reported here, because the next Search reports it.
 func (s *Store) grow(bytes int64) error {
 	a := &s.archive
 	a.mu.Lock()
@@ -182,7 +185,7 @@ func (s *Store) grow(bytes int64) error {
 	if a.fresh += bytes; a.fresh < a.limit {
 		return nil
 	}
-	if err := s.openSegments(func(error) {}); err != nil { // the next Search reports a damaged one
+	if err := s.openSegments(func(error) {}); err != nil {
 		return err
 	}
 	return s.build()
@@ -216,8 +219,8 @@ func (s *Store) build() error {
 	return s.write(episodes, sources)
 }
 
-// unindexed returns the paths of entries for the next segment, as many as make segmentBytes
-// together; none if they are too few. The caller holds the archive's mu.
+// unindexed returns the paths of entries that are in no segment, as many as make one together
+// (archive.limit); none if they are too few. The caller holds the archive's mu.
 func (s *Store) unindexed() (paths []string, err error) {
 	indexed := map[string]bool{}
 	for _, x := range s.archive.open {
@@ -260,7 +263,8 @@ func readEntry(path string, use func(Landmarks)) error {
 	return errors.Join(err, f.Close())
 }
 
-// sourceOf opens an entry for each iteration, because a segment may have thousands of episodes.
+// sourceOf returns the landmarks of an entry as a source. It opens the entry for each iteration,
+// because a segment may have thousands of episodes. An error is its last element.
 func sourceOf(path string) inverted.Source {
 	return func(of landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
 		return func(yield func(landmark.Landmark, error) bool) {

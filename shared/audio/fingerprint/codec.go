@@ -68,8 +68,9 @@ func (e *encoder) add(l landmark.Landmark) {
 	e.group = append(e.group, l)
 }
 
-// flush writes the group: the frames since the group before, the number of landmarks, the bin
-// of their first peak, and the low restBits of the hash of each landmark.
+// flush writes the group, unless it is empty: the frames since the group before, the number of
+// landmarks, the bin of their first peak, and the low restBits of the hash of each landmark.
+// Errors wait for finish.
 func (e *encoder) flush() {
 	if len(e.group) == 0 {
 		return

@@ -65,6 +65,7 @@ type recorder struct {
 	rounded []float32
 }
 
+// newRecorder returns a recorder that writes to two empty files.
 func newRecorder(marks, sound *os.File) *recorder {
 	return &recorder{out: bufio.NewWriterSize(sound, 1<<16), peaks: landmark.NewPeaks(), code: newEncoder(marks)}
 }
@@ -89,7 +90,8 @@ func (r *recorder) push(samples []float32) error {
 
 func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.code.add) }
 
-// close writes the last landmarks and the head, and flushes the sound. The files stay open.
+// close writes the last landmarks and the head, and flushes the sound. broken is why the
+// recording breaks off; "" if it is whole. The files stay open.
 func (r *recorder) close(broken string) (Landmarks, error) {
 	r.peaks.Flush(r.peak)
 	r.pairs.Flush(r.code.add)

@@ -17,9 +17,9 @@ type kept struct {
 	used  int64 // nanoseconds
 }
 
-// evict removes sounds, then landmarks, then segments, until the rest is within the limit. Segments are last,
-// because they alone suffice for a search. It spares the
-// files whose path begins with but. The caller holds mu.
+// evict removes sounds, then landmarks, then segments, the least recently used first, until the
+// rest is within the limit. Segments are last, because they alone suffice for a search. It spares
+// the files whose path begins with but, which were just put. The caller holds mu.
 func (s *Store) evict(but string) error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -56,7 +56,8 @@ func (s *Store) evict(but string) error {
 	return nil
 }
 
-// rank orders files for eviction: the lowest rank is removed first.
+// rank returns the place of a file in the order of eviction, by its ending: the lowest is removed
+// first.
 func rank(path string) int {
 	return slices.Index([]string{soundSuffix, marksSuffix, segmentSuffix}, filepath.Ext(path))
 }

@@ -82,7 +82,9 @@ func (s *Store) Get(key string) (*Episode, error) {
 	return e, nil
 }
 
-// open opens the episode whose landmarks are in marks, and its sound if that is stored.
+// open opens the episode whose landmarks are in marks, and its sound if that is stored. A sound
+// of another length than the landmarks state is fault.ErrCorrupt. After an error the caller
+// closes marks.
 func (s *Store) open(key string, marks *os.File) (*Episode, error) {
 	info, err := marks.Stat()
 	if err != nil {
@@ -171,8 +173,9 @@ func (s *Store) Put(key string, fill func(push func([]float32) error) error) (e 
 	return &Episode{Landmarks: landmarks, marks: marks, sound: sound}, nil
 }
 
-// PutLandmarks stores the landmarks of an episode without its sound. fill adds them in the order of
-// time.
+// PutLandmarks stores the landmarks of an episode without its sound, and does not evict. fill
+// adds them in the order of time. After an error nothing is stored, unless the error is of
+// building a segment.
 func (s *Store) PutLandmarks(key string, samples int, fill func(add func(landmark.Landmark))) error {
 	marks, err := os.CreateTemp(s.dir, partPrefix+"*")
 	if err != nil {
@@ -190,6 +193,7 @@ func (s *Store) PutLandmarks(key string, samples int, fill func(add func(landmar
 	return s.grow(size)
 }
 
+// rename renames a file under mu, because evict must not remove it meanwhile.
 func (s *Store) rename(from, to string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

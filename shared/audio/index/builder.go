@@ -107,8 +107,9 @@ func (b *Builder) Add(id string, samples []float32) error {
 }
 
 // addVariant indexes one variant of the clip that Add is about to append, and returns the number
-// of its postings. A short clip is indexed at two alignments of the frames; a landmark that both
-// have is added once.
+// of its postings. The variant gets the next free positions, rounded up to units. A short clip is
+// indexed at two alignments of the frames, because few of its landmarks are at both; a landmark
+// that both have is added once.
 func (b *Builder) addVariant(wave []float32, speed int) int {
 	v := Variant{Clip: len(b.clips), Speed: speed, Base: b.positions, Frames: len(wave)/spectrum.Hop + 1}
 	first := len(b.postings)

@@ -14,8 +14,8 @@ import (
 	"leasehold/shared/platform"
 )
 
-// Write stores the index at path atomically: it writes a temporary file in the same folder and
-// renames it.
+// Write stores the index at path atomically: it writes a temporary file in the same folder, syncs
+// it and renames it. After an error the temporary file is removed.
 func (x *Index) Write(path string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".clips-*")
 	if err != nil {
@@ -64,6 +64,8 @@ func Open(path string) (*Index, error) {
 	return x, nil
 }
 
+// openFile checks a file before it maps it (check), because reading a mapping of a cut file would
+// kill the process. After an error the caller closes f.
 func openFile(f *os.File) (*Index, error) {
 	size, err := check(f)
 	if err != nil {

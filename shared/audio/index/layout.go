@@ -112,7 +112,8 @@ func open(image []byte) (*Index, error) {
 	return x, x.occupy(l.postings)
 }
 
-// readClips reads the table of clips, and the number of the first variant of each.
+// readClips reads the table of clips, and computes the number of the first variant of each. A
+// clip outside of the samples or the ids, or a wrong number of variants, is fault.ErrCorrupt.
 func (x *Index) readClips(l layout) error {
 	variants := 0
 	names := x.image[l.names0():l.variant0()]
@@ -133,8 +134,9 @@ func (x *Index) readClips(l layout) error {
 	return nil
 }
 
-// readVariants reads the table of variants, which lie in the order of their clips and speeds
-// and fill all frames without a gap, and the owner of each unit of frames.
+// readVariants reads the table of variants, which lie in the order of their clips and speeds and
+// fill all frames without a gap, and fills owners with the variant of each unit. Anything else is
+// fault.ErrCorrupt, so that Owner is right for every position.
 func (x *Index) readVariants(l layout) error {
 	base, clip := 0, 0
 	for i := range l.variants {
@@ -160,8 +162,8 @@ func (x *Index) readVariants(l layout) error {
 	return nil
 }
 
-// occupy collects the hashes that have postings. It fails unless the buckets ascend and stay
-// within the postings.
+// occupy collects the hashes that have postings. It fails with fault.ErrCorrupt unless the
+// buckets ascend and stay within the postings, so that Postings cannot read out of bounds.
 func (x *Index) occupy(postings int) error {
 	x.occupied = landmark.NewHashes()
 	last := le.Uint32(x.buckets)

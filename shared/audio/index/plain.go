@@ -23,7 +23,8 @@ const (
 )
 
 // isPlain reports whether a search must use plain correlation for a clip with that many
-// landmarks. A silent clip is plain, because it has none.
+// landmarks: they are too few, or a few bins hold most of its energy over all windows. A silent
+// clip is plain, because it has no landmarks.
 func isPlain(samples []float32, landmarks int) bool {
 	if landmarks < FewLandmarks {
 		return true

@@ -17,7 +17,8 @@ type spill struct {
 	ends        []int64 // end of each run in the file, in bytes
 }
 
-// spill moves the buffered samples and postings to the files, and empties the buffers.
+// spill moves the buffered samples and postings to the files, and empties the buffers. After an
+// error the files may have a part of them, so the Builder must not be used.
 func (b *Builder) spill() (err error) {
 	if b.spilled == nil {
 		if b.spilled, err = newSpill(b.Dir); err != nil {
@@ -118,6 +119,7 @@ type run struct {
 	err  error
 }
 
+// next reads the next posting into head; err is io.EOF at the end of the run.
 func (r *run) next() {
 	var raw [8]byte
 	if _, r.err = io.ReadFull(r.from, raw[:]); r.err == nil {

@@ -21,7 +21,9 @@ const pass = 1 << 22
 // after an error.
 type Source func(of landmark.Hashes) iter.Seq2[landmark.Landmark, error]
 
-// Build writes a segment of these episodes into an empty file. Each source is read several times.
+// Build writes a segment of these episodes into an empty file, and sets where each begins in the
+// segment. Each source is read several times. No episodes, or too many frames, are
+// fault.ErrTooLarge; other errors are those of the sources and of writing.
 func Build(f *os.File, episodes []Episode, sources []Source) error {
 	b := &builder{episodes: episodes, sources: sources, out: bufio.NewWriterSize(f, 1<<16), counts: make([]uint32, hashes)}
 	frames := 0
@@ -77,7 +79,8 @@ func (b *builder) build(f *os.File) error {
 	return b.writeHead(f)
 }
 
-// read calls use with each landmark that has one of the hashes.
+// read calls use with each landmark that has one of the hashes, with its frame in the segment, in
+// the order of the episodes and of time. The error is that of a source.
 func (b *builder) read(some landmark.Hashes, use func(hash, frame uint32)) error {
 	for i, source := range b.sources {
 		for l, err := range source(some) {

@@ -88,7 +88,8 @@ func open(f *os.File) (*Segment, error) {
 }
 
 // check verifies the head and the check sum of a file, and returns its size and its number of
-// episodes.
+// episodes. Another version or a wrong sum is fault.ErrCorrupt, because a segment can be built
+// again.
 func check(f *os.File) (size int64, episodes uint64, err error) {
 	info, err := f.Stat()
 	if err != nil {

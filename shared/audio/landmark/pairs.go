@@ -63,7 +63,8 @@ func (p *Pairs) Flush(emit func(Landmark)) {
 	p.open = p.open[:0]
 }
 
-// pair emits the landmarks of the first peak with up to fanOut of the others.
+// pair emits the landmarks of the first peak with up to fanOut of the others, which are in the
+// order of time. It stops at the first one that is too late.
 func pair(peaks []Peak, emit func(Landmark)) {
 	first, left := peaks[0], fanOut
 	for _, second := range peaks[1:] {

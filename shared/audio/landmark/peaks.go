@@ -55,7 +55,8 @@ func (p *Peaks) Push(samples []float32, emit func(Peak)) {
 	})
 }
 
-// Flush calls emit with the peaks of the last frames. Peaks is then ready for a new stream.
+// Flush calls emit with the peaks of the last frames, after which it assumes silence. Peaks is
+// then ready for a new stream.
 func (p *Peaks) Flush(emit func(Peak)) {
 	last := p.next
 	for range framesAround {
@@ -110,6 +111,7 @@ func (p *Peaks) isPeak(frame, bin int, power float32) bool {
 	return true
 }
 
+// clear makes a row one of silence.
 func (r *row) clear() {
 	clear(r.power[:])
 	r.maxima = r.maxima[:0]

@@ -22,6 +22,8 @@ type core struct {
 	sound   verify.Source
 }
 
+// newCore returns a search at the start of an episode, whose sound the caller sets. emit gets
+// each finding. Errors are fault.ErrInvalid for options out of range, and those of newPlain.
 func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error) {
 	o, err := o.check()
 	if err != nil {
@@ -37,10 +39,12 @@ func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error)
 
 func (c *core) peak(p landmark.Peak) { c.pairs.Push(p, c.search.push) }
 
-// due is the frame at which the current stretch can be decided.
+// due returns the frame at which the current stretch can be decided, because all landmarks that
+// may belong to a clip in it are then known.
 func (c *core) due() int { return c.search.counter.Start() + vote.Stretch + c.search.ahead() }
 
-// decide decides all stretches for which the landmarks before a frame suffice.
+// decide decides all stretches for which the landmarks before a frame suffice. All of them must
+// have been pushed. The error is that of advance.
 func (c *core) decide(ctx context.Context, frame int) error {
 	for frame >= c.due() {
 		if err := c.advance(ctx, (frame+spectrum.Window/spectrum.Hop)*spectrum.Hop); err != nil {
@@ -50,7 +54,9 @@ func (c *core) decide(ctx context.Context, frame int) error {
 	return nil
 }
 
-// close ends the episode after length samples and reports all findings that are left.
+// close ends the episode after length samples and reports all findings that are left: it decides
+// stretches until the longest clip that began before the end would have ended. The error is that
+// of advance.
 func (c *core) close(ctx context.Context, length int) error {
 	c.pairs.Flush(c.search.push)
 	last := length/spectrum.Hop + c.search.longest + vote.Stretch + c.search.ahead()
@@ -66,10 +72,11 @@ func (c *core) close(ctx context.Context, length int) error {
 		}
 		c.deduper.add(places)
 	}
-	return c.tell(math.MaxInt / 2)
+	return c.reportBefore(math.MaxInt / 2)
 }
 
-// advance decides one stretch; the sound can be read up to the sample end.
+// advance decides one stretch and reports the findings that are final; the sound can be read up
+// to the sample end. The error is ctx's cause, that of reading the sound, or that of emit.
 func (c *core) advance(ctx context.Context, end int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -86,10 +93,11 @@ func (c *core) advance(ctx context.Context, end int) error {
 		}
 		c.deduper.add(places)
 	}
-	return c.tell(c.decided())
+	return c.reportBefore(c.decided())
 }
 
-// decided is the sample before which every beginning is known.
+// decided returns the sample before which every beginning of a clip is known, by landmarks and by
+// plain correlation.
 func (c *core) decided() int {
 	known := (c.search.counter.Start() - c.search.behind()) * spectrum.Hop
 	if c.plain != nil {
@@ -98,7 +106,8 @@ func (c *core) decided() int {
 	return known
 }
 
-// needed is the first sample that may still be read.
+// needed returns the first sample that may still be read; Push forgets those before it. A second
+// more than what the search needs is kept, because a place is verified around its beginning.
 func (c *core) needed() int {
 	first := (c.search.counter.Start()-c.search.behind())*spectrum.Hop - RateHz
 	if c.plain != nil {
@@ -107,8 +116,9 @@ func (c *core) needed() int {
 	return first
 }
 
-// tell removes duplicates among the places that begin before a sample, and reports the rest.
-func (c *core) tell(before int) error {
+// reportBefore removes duplicates among the places that begin before a sample, and reports the
+// rest. No new place may begin before that sample. The error is that of emit.
+func (c *core) reportBefore(before int) error {
 	final, open := c.deduper.dedupe(before)
 	c.report.add(final)
 	return c.report.report(open)

@@ -41,7 +41,9 @@ func (s *deduper) add(places []place) {
 }
 
 // dedupe returns the places that are final, if no new place will begin before the sample before,
-// and the first sample at which a place is still open, at most before.
+// and the first sample at which a place is still open, at most before. Places of a clip that
+// overlap in a chain (a cluster) are decided together, once no later one can join them, or if
+// they are maxCluster.
 func (s *deduper) dedupe(before int) (final []place, open int) {
 	open = before
 	for clip, list := range s.open {
@@ -49,7 +51,7 @@ func (s *deduper) dedupe(before int) (final []place, open int) {
 			continue
 		}
 		slices.SortStableFunc(list, func(a, b place) int { return cmp.Compare(a.begin, b.begin) })
-		reach := s.index.Samples(clip) * 11 / 10
+		reach := s.index.Samples(clip) * 11 / 10 // the clip at its slowest
 		for len(list) > 0 {
 			n := 1
 			for n < len(list) && n < maxCluster && list[n].begin-list[n-1].begin < reach {
@@ -69,7 +71,8 @@ func (s *deduper) dedupe(before int) (final []place, open int) {
 	return final, open
 }
 
-// choose takes the surest first.
+// choose returns the places of a cluster that no other one explains. It takes the one with the
+// most evidence first, so that a place can only be explained by a surer one.
 func (s *deduper) choose(cluster []place) []place {
 	ordered := slices.Clone(cluster)
 	slices.SortStableFunc(ordered, func(a, b place) int {

@@ -89,7 +89,8 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 }
 
 // explain reads the episode until all places that may overlap a clip at the sample at are
-// decided, and keeps the part of the episode around it.
+// decided, and keeps the part of the episode around it in e.Sound. An episode that ends before
+// that sample is fault.ErrInvalid; other errors are those of the Reader and of Push.
 func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explanation) error {
 	length := m.core.search.index.Samples(0) * 11 / 10
 	buf, position := make([]float32, 1<<14), 0
@@ -112,7 +113,7 @@ func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explan
 			return m.Close(ctx)
 		}
 	}
-	return m.core.tell(math.MaxInt / 2)
+	return m.core.reportBefore(math.MaxInt / 2)
 }
 
 // begin is the sample at which the clip would begin.
@@ -123,7 +124,8 @@ func (a Attempt) begin() int {
 	return int(a.Hit.Begin * spectrum.Hop)
 }
 
-// correlate finds the best plain correlation within a second of a sample.
+// correlate finds the best plain correlation within a second of a sample, and keeps its score in
+// Exact; it stays 0 if none reaches 0.05.
 func (e *Explanation) correlate(x *index.Index, at int) error {
 	return exact.Find(context.Background(), exact.Samples(e.Sound), []exact.Clip{exactClip(x, 0)}, exact.Options{Threshold: .05}, func(r exact.Result) error {
 		for _, m := range r.Matches {
@@ -136,7 +138,8 @@ func (e *Explanation) correlate(x *index.Index, at int) error {
 	})
 }
 
-// better reports whether an attempt came nearer to being found than another.
+// better reports whether an attempt came nearer to being found than another: a found one does,
+// else the one with more votes and deviations; 20 votes weigh as much as one deviation.
 func (a Attempt) better(than Attempt) bool {
 	if (a.Outcome == Found) != (than.Outcome == Found) {
 		return a.Outcome == Found

@@ -29,6 +29,8 @@ type Options struct {
 	MinCoverage float64
 }
 
+// check returns the options with defaults for zeros. Values outside their ranges, NaN included,
+// are fault.ErrInvalid.
 func (o Options) check() (Options, error) {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold

@@ -69,9 +69,11 @@ const (
 	NotVerified Outcome = "not verified" // the gate: three blocks do not correlate
 )
 
-// judge decides a hit by its landmarks and the result of its verification. If the landmarks
-// count (see density), their votes and the waveform's deviations add up like two independent
-// measurements; each vote beyond chance counts as half a deviation.
+// judge decides a hit by its landmarks and the result of its verification, and returns the place
+// if the outcome is Found. If the landmarks count (see density), their votes and the waveform's
+// deviations add up like two independent measurements; each vote beyond chance counts as half a
+// deviation. The first case that applies decides: landmarks alone if tempo or pitch was changed,
+// then the score, then the coverage, then the trace of landmarks.
 func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	density, votes := s.density(h)
 	z := deviations(r)
@@ -116,7 +118,8 @@ func deviations(r verify.Result) float64 {
 }
 
 // density returns a hit's share of its variant's landmarks. If they are many and spread over the
-// variant, votes is their worth in standard deviations, else 0.
+// variant, votes is their worth in standard deviations, else 0. A variant without postings has
+// share 0.
 func (s *search) density(h vote.Hit) (density, votes float64) {
 	v := s.index.Variants()[h.Variant]
 	density = float64(h.Votes) / float64(max(1, v.Postings))
@@ -136,7 +139,9 @@ func evidence(r verify.Result) float64 {
 	return sum
 }
 
-// byLandmarks is a place whose tempo or pitch was changed, so that no waveform fits.
+// byLandmarks returns the place of a hit whose tempo or pitch was changed, so that no waveform
+// fits: its beginning and its length follow from the landmarks. Pace is never near -1000, because
+// it is at most vote's largest pace.
 func (s *search) byLandmarks(clip int, h vote.Hit, score float64) place {
 	v := s.index.Variants()[h.Variant]
 	length := v.Frames * spectrum.Hop * 1000 / (1000 + h.Pace)

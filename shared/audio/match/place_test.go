@@ -29,44 +29,47 @@ func judging(t *testing.T) (s *search, landmarks int) {
 	return s, x.Variants()[x.Own(0)].Postings
 }
 
-func TestFewBlocksAtAnotherSpeedMustStandOutMore(t *testing.T) {
-	t.Parallel()
+// judged is a hit of the clip with the result of its verification, and the outcome that it must have.
+type judged struct {
+	name   string
+	result verify.Result
+	oneOf  int // one of so many landmarks of the clip agrees
+	want   Outcome
+}
+
+// requireOutcomes judges hits of one clip.
+func requireOutcomes(t *testing.T, all ...judged) {
+	t.Helper()
 	s, landmarks := judging(t)
-	for _, c := range []struct {
-		name  string
-		z     float64
-		run   int
-		speed float64
-		want  Outcome
-	}{
-		{"its own speed", 8, 2, 1, Found},
-		{"as good as its own speed", 8, 2, 1.001, Found},
-		{"another speed", 9.9, 2, 1.02, Weak},
-		{"another speed, one block", 9.9, 1, .97, Weak},
-		{"another speed, clearer", 10.1, 2, .98, Found},
-		{"another speed, many blocks", 8, 5, .98, Found},
-	} {
-		r := verify.Result{Z: c.z, Run: c.run, RunCoverage: 1, Coverage: 1, Speed: c.speed, Blocks: make([]verify.Block, 5)}
-		_, got := s.judge(0, vote.Hit{Variant: s.index.Own(0), Votes: landmarks / 10}, r)
+	for _, c := range all {
+		_, got := s.judge(0, vote.Hit{Variant: s.index.Own(0), Votes: landmarks / c.oneOf}, c.result)
 		require.Equal(t, c.want, got, c.name)
 	}
 }
 
+func TestFewBlocksAtAnotherSpeedMustStandOutMore(t *testing.T) {
+	t.Parallel()
+	at := func(speed, z float64, run int) verify.Result {
+		return verify.Result{Z: z, Run: run, RunCoverage: 1, Coverage: 1, Speed: speed, Blocks: make([]verify.Block, 5)}
+	}
+	requireOutcomes(t,
+		judged{"its own speed", at(1, 8, 2), 10, Found},
+		judged{"as good as its own speed", at(1.001, 8, 2), 10, Found},
+		judged{"another speed", at(1.02, 9.9, 2), 10, Weak},
+		judged{"another speed, one block", at(.97, 9.9, 1), 10, Weak},
+		judged{"another speed, clearer", at(.98, 10.1, 2), 10, Found},
+		judged{"another speed, many blocks", at(.98, 8, 5), 10, Found},
+	)
+}
+
 func TestAPartWithoutItsLandmarksIsAnotherSound(t *testing.T) {
 	t.Parallel()
-	s, landmarks := judging(t)
-	for _, c := range []struct {
-		name     string
-		coverage float64
-		votes    int
-		want     Outcome
-	}{
-		{"some blocks, next to no landmarks", .8, landmarks / 25, NoTrace},
-		{"some blocks and their landmarks", .8, landmarks / 10, Found},
-		{"all blocks, masked landmarks", 1, landmarks / 25, Found},
-	} {
-		r := verify.Result{Z: 15, Run: 8, RunCoverage: 1, Coverage: c.coverage, Speed: 1, Blocks: make([]verify.Block, 10)}
-		_, got := s.judge(0, vote.Hit{Variant: s.index.Own(0), Votes: c.votes}, r)
-		require.Equal(t, c.want, got, c.name)
+	covering := func(share float64) verify.Result {
+		return verify.Result{Z: 15, Run: 8, RunCoverage: 1, Coverage: share, Speed: 1, Blocks: make([]verify.Block, 10)}
 	}
+	requireOutcomes(t,
+		judged{"some blocks, next to no landmarks", covering(.8), 25, NoTrace},
+		judged{"some blocks and their landmarks", covering(.8), 10, Found},
+		judged{"all blocks, masked landmarks", covering(1), 25, Found},
+	)
 }

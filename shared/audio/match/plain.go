@@ -27,7 +27,8 @@ type plain struct {
 	numbers []int // of the clips, in the index
 }
 
-// newPlain returns nil if the index has no such clips.
+// newPlain returns nil, without an error, if the index has no such clips. The error is that of
+// exact.NewStream.
 func newPlain(x *index.Index, o Options) (*plain, error) {
 	p := &plain{index: x, options: o}
 	var clips []exact.Clip
@@ -63,7 +64,8 @@ func (p *plain) close(ctx context.Context, sound verify.Source, end int) (places
 	return places, err
 }
 
-// places are the matches in a window that count.
+// places returns the matches in a window that count: those with enough score and coverage; none
+// if the clip is monotonous there.
 func (p *plain) places(w exact.Window) (places []place) {
 	clip, filled := p.numbers[w.Clip], 0
 	for _, m := range w.Matches {

@@ -43,7 +43,7 @@ func (e *Explanation) explainPlain() {
 		e.Exact, level(e.Exact), e.plainThreshold, level(e.plainThreshold))
 }
 
-// level is how loud a clip is, compared with everything else that is played with it, if they
+// level returns how loud a clip is, compared with everything else that is played with it, if they
 // correlate to c: a part c² of the power is the clip's.
 func level(c float64) string {
 	db := 20 * math.Log10(c/math.Sqrt(max(1e-9, 1-float64(c*c))))

@@ -18,6 +18,8 @@ type reporter struct {
 	emit    func(Finding) error
 }
 
+// newReporter returns a reporter at the start of an episode. A clip at its slowest variant is
+// less than a tenth longer.
 func newReporter(x *index.Index, emit func(Finding) error) *reporter {
 	r := &reporter{index: x, emit: emit}
 	for i := range x.Clips() {
@@ -47,7 +49,8 @@ func (r *reporter) inClip(p place, at int) int {
 }
 
 // report emits the findings that begin more than around samples before the sample before; all
-// findings up to before are known.
+// findings up to before are known. So all longer clips around them are known too. The error is
+// that of emit; the search cannot go on after it.
 func (r *reporter) report(before int) error {
 	slices.SortStableFunc(r.waiting, order)
 	for i, f := range r.waiting {
@@ -74,7 +77,7 @@ func order(a, b Finding) int {
 const around = RateHz / 20
 
 // within returns the ID of the shortest longer clip that is found around f, among the recent
-// findings and the next ones; "" if there is none.
+// findings and the next ones, which are ordered by offset; "" if there is none.
 func (r *reporter) within(f Finding, next []Finding) string {
 	best := -1
 	consider := func(g Finding) {

@@ -42,6 +42,8 @@ type Attempt struct {
 	Outcome Outcome
 }
 
+// note tells trace of a place and its outcome, with a copy of the marks, because the refiner uses
+// them again.
 func (s *search) note(h vote.Hit, r verify.Result, o Outcome) {
 	if s.trace != nil {
 		h.Marks = slices.Clone(h.Marks)
@@ -54,6 +56,7 @@ type Work struct {
 	Landmarks, Candidates, Verified, Places int
 }
 
+// newSearch returns a search at the start of an episode.
 func newSearch(x *index.Index, o Options) *search {
 	s := &search{
 		index: x, options: o, counter: vote.NewCounter(x), refiner: vote.NewRefiner(x), verifier: verify.New(x),
@@ -80,7 +83,9 @@ func (s *search) push(l landmark.Landmark) {
 }
 
 // advance decides the current stretch and returns the places in it, verified on the sound. All
-// landmarks of the stretch were pushed before.
+// landmarks of the stretch were pushed before. In this order: the landmarks vote, places with
+// enough votes are refined, and of each clip the best are verified. It forgets the landmarks that
+// no later stretch needs. The error is that of reading the sound.
 func (s *search) advance(sound verify.Source) ([]place, error) {
 	end := s.counter.Start() + vote.Stretch
 	for s.counted < len(s.landmarks) && s.landmarks[s.counted].Frame < end {
@@ -128,8 +133,9 @@ func (s *search) forget(before int) {
 	s.counted -= n
 }
 
-// verify verifies the hits of one clip, the best first. It skips a hit if a better one was found
-// at about the same place.
+// verify verifies the hits of one clip, those with the most votes first, and returns the places
+// that are found. It skips a hit if a better one was found at about the same place, and those
+// beyond the bound of perClip. The error is that of reading the sound.
 func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place, error) {
 	slices.SortStableFunc(hits, func(a, b vote.Hit) int { return cmp.Compare(b.Votes, a.Votes) })
 	length := s.index.Samples(clip)
@@ -161,8 +167,8 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 	return places, nil
 }
 
-// placeOf is where to verify a hit. A hit with many of its variant's landmarks need not pass the
-// gate.
+// placeOf returns where to verify a hit. A hit with many of its variant's landmarks need not pass
+// the gate. The pace of a change of tempo or pitch is left out, because no waveform fits there.
 func (s *search) placeOf(h vote.Hit, begin int) verify.Place {
 	p := verify.Place{
 		Variant: h.Variant, Begin: begin, From: h.First, To: h.Last,

@@ -29,6 +29,7 @@ type canvas interface {
 // raster is a canvas of pixels, written as PNG.
 type raster struct{ *image.RGBA }
 
+// newRaster returns a white raster.
 func newRaster(w, h int) raster {
 	r := raster{image.NewRGBA(image.Rect(0, 0, w, h))}
 	draw.Draw(r, r.Bounds(), image.White, image.Point{}, draw.Src)

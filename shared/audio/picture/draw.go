@@ -76,6 +76,7 @@ type drawing struct {
 	y            int
 }
 
+// newDrawing returns a drawing of a view, with half a second around the clip.
 func newDrawing(c canvas, v View) *drawing {
 	const around = match.RateHz / spectrum.Hop / 2
 	begin := v.Result.Begin / spectrum.Hop
@@ -83,6 +84,7 @@ func newDrawing(c canvas, v View) *drawing {
 	return &drawing{canvas: c, View: v, from: begin - around, frames: max(1, frames), begin: begin, y: margin}
 }
 
+// draw draws the parts from top to bottom; y is where the next one begins.
 func (d *drawing) draw() {
 	d.say(d.Title)
 	d.spectrogram("episode", d.Sound, d.From/spectrum.Hop, func(m vote.Mark) int { return m.Episode })
@@ -119,7 +121,9 @@ func (d *drawing) spectrogram(name string, sound []float32, first int, at func(v
 
 func (d *drawing) height(bin int) float64 { return float64(d.y + spectrum.Bins - bin) }
 
-// pixels returns the spectrogram of a sound that begins at frame first.
+// pixels returns the spectrogram of a sound that begins at frame first, over the frames of the
+// drawing; where the sound has none, it is black. The loudest point is white, and one 70 dB below
+// black.
 func (d *drawing) pixels(sound []float32, first int) image.Image {
 	p := image.NewGray(image.Rect(0, 0, width, spectrum.Bins))
 	var columns [][]float32

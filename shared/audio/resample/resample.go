@@ -47,8 +47,8 @@ type Resampler struct {
 	given int64     // output so far
 }
 
-// New makes a Resampler. It fails with fault.ErrInvalid unless both rates are 1 to
-// 1,048,576 Hz.
+// New makes a Resampler. It fails with fault.ErrInvalid unless both rates are 1 to 1,048,576 Hz.
+// The input begins with half a kernel of silence, so that the first output needs no special case.
 func New(fromHz, toHz int) (*Resampler, error) {
 	if fromHz < 1 || toHz < 1 || fromHz > maxRateHz || toHz > maxRateHz {
 		return nil, fmt.Errorf("resample.New from %d to %d Hz: expected 1 to %d: %w", fromHz, toHz, maxRateHz, fault.ErrInvalid)
@@ -94,7 +94,8 @@ func (r *Resampler) Flush(dst []float32) []float32 {
 	return r.drain(dst, r.got)
 }
 
-// drain appends the output whose position in the input is before end.
+// drain appends the output whose position in the input is before end, and forgets the input that
+// no later output needs. The input has half a kernel after end.
 func (r *Resampler) drain(dst []float32, end int64) []float32 {
 	for {
 		// given*down stays far below 2^63: a day at 2^20 Hz times 2^20.
@@ -164,6 +165,7 @@ func dot(w, x []float32) float32 {
 	return (a + b) + (c + d)
 }
 
+// gcd returns the greatest common divisor of two positive numbers.
 func gcd(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b

@@ -28,8 +28,9 @@ type FFT struct {
 
 var _ Transform = (*FFT)(nil)
 
-// NewFFT makes an FFT of n reals. It panics unless n is a power of two of at least 4,
-// because any other n is a programming error.
+// NewFFT makes an FFT of n reals. It panics unless n is a power of two of at least 4, because any
+// other n is a programming error. The twiddles of the first pass have another order than those of
+// the others (firstPass).
 func NewFFT(n int) *FFT {
 	if n < 4 || n&(n-1) != 0 {
 		panic(fmt.Sprintf("spectrum.NewFFT: %d is not a power of two of at least 4", n))

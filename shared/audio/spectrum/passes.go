@@ -78,6 +78,7 @@ func lastPass(out, in []complex64) {
 	lastPassPlain(out, in)
 }
 
+// lastPassPlain is lastPass without AVX.
 func lastPassPlain(out, in []complex64) {
 	stride := len(in) / 2
 	for q, a := range in[:stride] {
@@ -97,7 +98,7 @@ func unfold(dst, z, w []complex64) {
 	unfoldPlain(dst, z, w, done)
 }
 
-// unfoldPlain does the bins after those that are done.
+// unfoldPlain computes the bins after those that are done, and their mirrors.
 func unfoldPlain(dst, z, w []complex64, done int) {
 	half := len(z)
 	for k := done + 1; k <= half/2; k++ {
@@ -120,7 +121,7 @@ func fold(a, x, w []complex64) {
 	foldPlain(a, x, w, done)
 }
 
-// foldPlain does the bins after those that are done.
+// foldPlain computes the bins after those that are done, and their mirrors.
 func foldPlain(a, x, w []complex64, done int) {
 	half := len(a)
 	for k := done + 1; k <= half/2; k++ {

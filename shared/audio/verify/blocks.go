@@ -60,6 +60,7 @@ type cache struct {
 	size  int
 }
 
+// newCache returns an empty cache of the variants of an index.
 func newCache(x *index.Index) *cache {
 	return &cache{
 		index: x, fft: spectrum.NewFFT(window), wave: make([]float32, window), bins: make([]complex64, bins),
@@ -115,7 +116,9 @@ func (c *cache) spectrum(v *variant, k int) []complex64 {
 	return b.spectrum
 }
 
-// whiten returns the conjugate spectrum of a piece of clip.
+// whiten returns the conjugate spectrum of a piece of clip, without its mean, in the band that
+// counts. Each bin is divided by the root of its magnitude; correlate does the same to the
+// episode, so that the product is divided by one half power of both.
 func (c *cache) whiten(piece []float32) []complex64 {
 	clear(c.wave)
 	mean := float32(0)
@@ -134,7 +137,8 @@ func (c *cache) whiten(piece []float32) []complex64 {
 	return out
 }
 
-// weight is the magnitude to the power of -1/2.
+// weight returns the magnitude to the power of -1/2; 0 for a bin without energy, which then does
+// not count.
 func weight(v complex64) float32 {
 	m := magnitude2(v)
 	if m < 1e-20 {

@@ -47,8 +47,9 @@ type peak struct {
 }
 
 // correlate fills the curve of block k of a clip that begins at about a sample and whose
-// distances are 1+drift times those of the variant. If the episode is silent there, the curve is
-// 0. The error is that of from.
+// distances are 1+drift times those of the variant. The curve is in standard deviations: the sum
+// is the energy of the product. If the episode is silent there, the curve is 0. The error is that
+// of from.
 func (v *Verifier) correlate(of *variant, k, begin int, drift float64, from Source) error {
 	at := of.blocks[k].at
 	if err := from.ReadAt(v.wave, begin+at+shift(drift, at+BlockSamples/2)-BlockSamples/2); err != nil {
@@ -151,8 +152,9 @@ func (v *Verifier) sumPeak(curves []curve, drift float64) peak {
 	return peak{lag, math.Abs(height) / math.Sqrt(sum2/n), math.Copysign(1, height)}
 }
 
-// drift finds the drift on which most strong blocks agree, as the line of least squares through
-// their peaks; 0 if no two agree.
+// drift returns the drift on which most strong blocks agree, as the line of least squares through
+// their peaks, at most maxDrift either way; 0 if no two agree. It tries the line through each
+// pair, of at most maxBlocks blocks.
 func (v *Verifier) drift() float64 {
 	strong := v.strong()
 	var best []*curve

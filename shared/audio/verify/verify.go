@@ -138,8 +138,10 @@ func (v *Verifier) Verify(p Place, from Source) (Result, error) {
 	return best, nil
 }
 
-// at verifies a place with the variant played so many thousandths faster. Blocks is nil in the
-// result if the place did not pass the gate, or the variant has no block that is not silent.
+// at verifies a place with the variant played so many thousandths faster (fine). Unless the place
+// is ungated, three blocks must stand out before all are compared, because most places are
+// chance. Blocks is nil in the result if the place did not pass this gate, or the variant has no
+// block that is not silent. The error is the Source's.
 func (v *Verifier) at(p Place, fine int, from Source) (Result, error) {
 	c := v.cache.get(at{p.Variant, fine})
 	drift := -float64(p.Pace-fine) / 1000
@@ -212,7 +214,10 @@ func loudest(blocks []block, p Place) [3]int {
 	return best
 }
 
-// conclude fills in the result from the curves, which were taken along a line of drift taken.
+// conclude fills in the result from the curves, which were taken along a line of drift taken. In
+// this order: it corrects the drift if the sum of the curves gains by it; it takes the best run
+// of blocks alone if that is clearer; it sets where and how fast the clip is played; and it finds
+// which blocks match, from which follow coverage, run, and the ends of the part that is played.
 // There is at least one curve, so that Coverage is defined.
 func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 	drift, top := 0.0, v.sumPeak(v.curves, 0)
@@ -292,8 +297,8 @@ type run struct{ first, end int }
 
 func (r run) len() int { return r.end - r.first }
 
-// bestRun is the run whose blocks have the most above runZ (the sum of a subarray by Kadane);
-// empty if no block is above.
+// bestRun returns the run whose blocks have the most above runZ together (the sum of a subarray
+// by Kadane); it is empty if no block is above.
 func bestRun(heights []float64) (best run) {
 	most, sum, first := 0.0, 0.0, 0
 	for k, z := range heights {

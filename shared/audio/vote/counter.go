@@ -61,7 +61,8 @@ type place struct {
 // neighbours and one of the past to be there and decided.
 const margin = 3
 
-// NewCounter returns a Counter at the start of an episode.
+// NewCounter returns a Counter at the start of an episode. Each variant gets cells for a stretch
+// and for its own length before it, because a clip that began then is decided when it has ended.
 func NewCounter(x *index.Index) *Counter {
 	c := &Counter{index: x}
 	total := 0
@@ -77,7 +78,9 @@ func NewCounter(x *index.Index) *Counter {
 // Start is the frame at which the current stretch begins; it ends Stretch frames later.
 func (c *Counter) Start() int { return c.start }
 
-// Push takes a landmark of the current stretch.
+// Push takes a landmark of the current stretch: it votes for the cell in which each variant with
+// its hash would have begun. The landmark must lie between Start and Start+Stretch, or the cell
+// would be another variant's. A full cell stays full.
 func (c *Counter) Push(l landmark.Landmark) {
 	postings := c.index.Postings(l.Hash)
 	at := int32(l.Frame - c.start)
@@ -91,15 +94,16 @@ func (c *Counter) Push(l landmark.Landmark) {
 	}
 }
 
-// Decide calls emit with the candidates among the beginnings that no further landmark
-// votes for, in the order of variants and frames, and goes on to the next stretch. At
-// the end of the episode it is called once more, for those that would end beyond it.
+// Decide calls emit with the candidates among the beginnings that no further landmark votes for,
+// in the order of variants and frames, and goes on to the next stretch, for which it keeps the
+// cells of the others. At the end of the episode it is called until Start is beyond the longest
+// variant, for those that would end beyond the episode.
 func (c *Counter) Decide(emit func(Candidate)) {
 	for i, p := range c.places {
 		n := cells + int(p.pad)/cell
 		own := c.votes[p.first:][:(n+7)/8*8]
 		if crowded(own) {
-			c.decide(i, p, own[:n], emit)
+			c.emitPeaks(i, p, own[:n], emit)
 		}
 		copy(own, own[cells:])
 		clear(own[n-cells:])
@@ -107,7 +111,9 @@ func (c *Counter) Decide(emit func(Candidate)) {
 	c.start += Stretch
 }
 
-// crowded reports whether some cell has half of few votes; without one, no two cells have few.
+// crowded reports whether some cell has half of few votes; without one, no two cells have few. It
+// adds to eight cells at a time what lifts such a cell to bit 7; no cell has more than full, so
+// that none carries into the next. The length of votes is a multiple of 8.
 func crowded(votes []uint8) bool {
 	const most, carry = 0x7f7f7f7f7f7f7f7f, 128 - (few+1)/2
 	for ; len(votes) >= 8; votes = votes[8:] {
@@ -119,8 +125,10 @@ func crowded(votes []uint8) bool {
 	return false
 }
 
-// decide compares cells 1 to cells, each together with the next, and emits the candidates.
-func (c *Counter) decide(variant int, p place, votes []uint8, emit func(Candidate)) {
+// emitPeaks compares cells 1 to cells, each together with the next, and emits the candidates:
+// sums that are larger than their neighbours and stand out from the mean of all. The neighbours
+// of these cells are complete, because of margin.
+func (c *Counter) emitPeaks(variant int, p place, votes []uint8, emit func(Candidate)) {
 	sum := 0
 	for _, v := range votes {
 		sum += int(v)

@@ -74,7 +74,9 @@ func (r *Refiner) Refine(candidates []Candidate, episode []landmark.Landmark, em
 	}
 }
 
-// best is the Hit at the pace at which most marks agree.
+// best returns the Hit at the pace at which most marks agree: the variant's own, unless a pace
+// within MaxFine has more, or one further off has clearly more. Then it fits the line through the
+// marks, if the pace is fine. marks are those near the candidate.
 func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 	v := r.index.Variants()[c.Variant]
 	best := r.agree(c, v, 0, marks, 1)
@@ -110,7 +112,8 @@ func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 }
 
 // fit sets the pace and the beginning to those of the line through the marks, by least squares:
-// several paces may leave all marks within one cell.
+// several paces may leave all marks within one cell. It changes nothing with fewer than 8 marks,
+// or if the pace would be beyond MaxFine.
 func (h *Hit) fit() {
 	n := float64(len(h.Marks))
 	var clip, episode, square, product float64
@@ -124,7 +127,7 @@ func (h *Hit) fit() {
 		product += float64(d * (float64(m.Episode) - episode))
 	}
 	if n < 8 || product <= 0 {
-		return // too few to tell
+		return
 	}
 	if pace := int(math.Round(1000 * (square/product - 1))); pace >= -MaxFine && pace <= MaxFine {
 		h.Pace, h.Begin = pace, episode-float64(clip*1000/float64(1000+pace))
@@ -179,7 +182,8 @@ func (r *Refiner) to(c Candidate) int {
 	return c.Frame + frames + Slack(frames)
 }
 
-// ask records the first of a variant's candidates; -1 removes the record.
+// ask records the first of a variant's candidates, and marks its units as asked for, so that
+// share can pass over other postings by one bit. A first of -1 removes both.
 func (r *Refiner) ask(variant int, first int32) {
 	r.first[variant] = first
 	v := r.index.Variants()[variant]
@@ -192,7 +196,8 @@ func (r *Refiner) ask(variant int, first int32) {
 	}
 }
 
-// share adds a landmark to the marks of the candidates that it may belong to.
+// share adds a landmark to the marks of the candidates that it may belong to: those of a variant
+// with its hash, at a place at most slack frames off. Variants have been asked for (ask).
 func (r *Refiner) share(candidates []Candidate, l landmark.Landmark) {
 	postings := r.index.Postings(l.Hash)
 	for k := range postings.Len() {
@@ -213,6 +218,7 @@ func (r *Refiner) share(candidates []Candidate, l landmark.Landmark) {
 
 // agree finds where most marks agree at a pace, among the beginnings that the candidate stands
 // for: within together frames. It returns a Hit without votes if fewer than wanted marks agree.
+// It sorts the beginnings and moves a window of that width over them.
 func (r *Refiner) agree(c Candidate, v index.Variant, pace int, marks []Mark, wanted int) Hit {
 	reach := float64(cell + together + v.Frames*max(pace, -pace)/1000)
 	r.at = r.at[:0]

@@ -44,6 +44,7 @@ func (b *background) next(ctx context.Context, n int) ([]float32, error) {
 	return out, nil
 }
 
+// part returns the next n samples of the current scene, which lasts at least as long.
 func (b *background) part(ctx context.Context, n int) ([]float32, error) {
 	if b.scene == 3 {
 		return b.music.next(ctx, n)
@@ -74,6 +75,8 @@ type recording struct {
 	known map[string][]float32
 }
 
+// next returns the next n samples of the files in their order. Errors are those of decoding a
+// file.
 func (r *recording) next(ctx context.Context, n int) ([]float32, error) {
 	out := make([]float32, 0, n)
 	for len(out) < n {
@@ -120,8 +123,9 @@ func (r *recording) load(ctx context.Context, path string) ([]float32, error) {
 	return x, nil
 }
 
-// enough returns as many of the first files as last the given seconds together, and the sound
-// that is played of them, at audio.RateHz.
+// enough returns as many of the first files as last the given seconds together (0: all), and the
+// sound that is played of them, at audio.RateHz. Files that cannot be decoded are left out:
+// packages have files without sound, damaged ones, and some that last too long.
 func enough(ctx context.Context, files []string, seconds float64) (some []string, wave []float32, err error) {
 	for _, path := range files {
 		if seconds > 0 && float64(len(wave)) >= seconds*audio.RateHz {
@@ -129,7 +133,7 @@ func enough(ctx context.Context, files []string, seconds float64) (some []string
 		}
 		x, err := audio.Load(ctx, path, maxTrack)
 		if errors.As(err, new(*decode.Error)) {
-			continue // packages have files without sound, and damaged ones, and some that last half an hour
+			continue
 		}
 		if err != nil {
 			return nil, nil, err

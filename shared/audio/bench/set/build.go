@@ -52,6 +52,10 @@ func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, 
 	return b.set, nil
 }
 
+// build draws and writes the set, in an order that must not change, because all draws come from
+// one generator: the pools, the clips and backgrounds, the turns, the episodes with clips, then
+// those without. Each episode has about as many turns and a bitrate of its own. The truth is
+// saved last, because its presence marks a complete set.
 func (b *builder) build(ctx context.Context, work string) error {
 	pools, err := b.pools(ctx, work)
 	if err != nil {
@@ -85,7 +89,8 @@ func (b *builder) build(ctx context.Context, work string) error {
 	return b.set.save()
 }
 
-// pools fetches the materials and divides their files.
+// pools fetches the materials and divides their files into clips and backgrounds, and notes the
+// versions of the packages. A material of fewer than two files is fault.ErrInvalid.
 func (b *builder) pools(ctx context.Context, work string) ([]pool, error) {
 	var all []pool
 	for _, m := range b.recipe.Materials {
@@ -113,8 +118,10 @@ func (b *builder) pools(ctx context.Context, work string) ([]pool, error) {
 	return all, nil
 }
 
-// choose picks the clips and the backgrounds of each kind, and relates the clips to each
-// other.
+// choose picks the clips and the backgrounds of each kind, and relates the clips to each other.
+// The pools of a kind share its number of clips: each gets its part of those that the pools
+// before it have left. Clips that the background contains are left out, because their places
+// would not be known.
 func (b *builder) choose(ctx context.Context, pools []pool) error {
 	for _, kind := range []Kind{Speech, Music, Effect} {
 		var clips []candidate
@@ -155,7 +162,7 @@ func (b *builder) choose(ctx context.Context, pools []pool) error {
 		}
 		if kind != Speech {
 			shared := parts(clips)
-			grouped(clips, shared)
+			joinClasses(clips, shared)
 			relations = append(relations, shared...)
 		}
 		b.set.Relations = append(b.set.Relations, relations...)

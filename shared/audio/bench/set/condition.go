@@ -137,6 +137,8 @@ var conditions = []condition{
 // halves reports whether each half of a clip lasts at least a second.
 func halves(s float64) bool { return s >= 2.3 && s <= 15 }
 
+// mix returns the condition in which a clip is played over another sound that is db quieter than
+// it.
 func mix(db float64) condition {
 	return condition{
 		name: fmt.Sprintf("mix %+.0f dB", db), apart: db < -6,
@@ -144,11 +146,13 @@ func mix(db float64) condition {
 	}
 }
 
+// sox returns a play with effects of sox, in its syntax.
 func sox(format string, values ...any) play {
 	effects := fmt.Sprintf(format, values...)
 	return play{sox: effects, detail: effects}
 }
 
+// part returns a play of the part of a clip between two shares of it.
 func part(from, to float64) play {
 	return play{from: from, to: to, detail: fmt.Sprintf("%.2f to %.2f of it", from, to)}
 }
@@ -175,7 +179,8 @@ func Apart(name string) bool {
 }
 
 // apply returns the clip as it sounds under the condition, and the number of samples that are
-// missing at its start.
+// missing at its start. It does not change clip. dir has the files of the tools. Errors are those
+// of the tools.
 func (p play) apply(ctx context.Context, clip []float32, dir string) (x []float32, missing int, err error) {
 	x = clip
 	if p.sox != "" {
@@ -229,7 +234,8 @@ func effect(ctx context.Context, x []float32, effects, dir string) ([]float32, e
 // encoder's delay.
 var encoders = map[string][2]string{"mp3": {"libmp3lame", ".mp3"}, "aac": {"aac", ".m4a"}, "opus": {"libopus", ".opus"}}
 
-// transcode encodes a sound, as in "opus 24" (kbit/s), and decodes it.
+// transcode encodes a sound, as in "opus 24" (kbit/s), and decodes it. The result is not longer
+// than the sound.
 func transcode(ctx context.Context, x []float32, codec, dir string) ([]float32, error) {
 	name, rate, _ := strings.Cut(codec, " ")
 	kbps, err := strconv.Atoi(rate)

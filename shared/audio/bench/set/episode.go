@@ -65,6 +65,7 @@ func (b *builder) turns() []turn {
 // maxLong is the most turns of two-minute clips, so that they do not fill the set.
 const maxLong = 8
 
+// longTurns counts the turns of two-minute clips.
 func longTurns(all []turn) int {
 	n := 0
 	for _, t := range all {
@@ -80,7 +81,9 @@ func btoi(b bool) int {
 	return 0
 }
 
-// render returns the sound of one turn.
+// render returns the sound of one turn: each of its clips under the condition, twice in a row or
+// overlapping if the condition says so, mixed with its background. Insertions count from the
+// start of the piece.
 func (b *builder) render(ctx context.Context, t turn) (piece, error) {
 	how := t.condition.draw(b.rand)
 	p := piece{mid: how.mid, side: how.side}
@@ -115,6 +118,8 @@ func (b *builder) render(ctx context.Context, t turn) (piece, error) {
 	return p, b.mix(ctx, how, &p)
 }
 
+// add mixes a sound into the piece at a sample, and notes its insertion. The piece grows as
+// needed.
 func (p *piece) add(x []float32, at int, i Insertion) {
 	if missing := at + len(x) - len(p.wave); missing > 0 {
 		p.wave = append(p.wave, make([]float32, missing)...)
@@ -124,6 +129,7 @@ func (p *piece) add(x []float32, at int, i Insertion) {
 }
 
 // mix brings a piece to its level, and puts speech or music under it if the condition needs it.
+// If the loudest sample would exceed peak, all become quieter.
 func (b *builder) mix(ctx context.Context, how play, p *piece) error {
 	if !how.over {
 		p.wave = gain(p.wave, decibel(how.gainDB))
@@ -210,7 +216,8 @@ func (b *builder) free(ctx context.Context, number int, length float64) (Episode
 	return e, b.encode(ctx, e, wave)
 }
 
-// stretches divides the spare samples at random.
+// stretches returns the lengths of n stretches of background, each at least minStretch, which
+// divide the spare samples at random. Without spare samples each is minStretch.
 func (b *builder) stretches(n, spare int) []int {
 	cuts := []int{0, max(0, spare)}
 	for range n - 1 {
@@ -224,6 +231,7 @@ func (b *builder) stretches(n, spare int) []int {
 	return lengths
 }
 
+// encode writes channels of equal length as the MP3 of an episode, with its bitrate.
 func (b *builder) encode(ctx context.Context, e Episode, channels ...[]float32) error {
 	wav := filepath.Join(b.scratch, "episode.wav")
 	if err := writeWAV(wav, rateHz, channels...); err != nil {

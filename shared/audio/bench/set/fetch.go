@@ -12,8 +12,10 @@ import (
 	"leasehold/shared/fault"
 )
 
-// fetch downloads and unpacks a Debian package below work. It returns the folder, and
-// the name of the package with its version. It does not download a package that is there.
+// fetch downloads and unpacks a Debian package below work. It returns the folder, and the name of
+// the package with its version. It does not download a package that is there. It unpacks under
+// another name and renames it, so that a folder is complete. fault.ErrNotFound: apt-get did not
+// download it.
 func fetch(ctx context.Context, work, name string) (dir, version string, err error) {
 	debs := filepath.Join(work, "packages")
 	if err := os.MkdirAll(debs, 0o755); err != nil {

@@ -42,8 +42,9 @@ func parts(clips []candidate) []Relation {
 	return all
 }
 
-// grouped gives the clips that share parts one class, and marks it.
-func grouped(clips []candidate, shared []Relation) {
+// joinClasses gives the clips that share parts one class, and marks the clips of such classes
+// (Loops).
+func joinClasses(clips []candidate, shared []Relation) {
 	class := map[string]string{}
 	for _, r := range shared {
 		for _, c := range clips {
@@ -95,6 +96,8 @@ type host struct {
 	squares  []float64 // sum of the squares before each sample
 }
 
+// newHost prepares a clip: its spectrum, padded so that no block wraps around, and the sums of
+// its squares.
 func newHost(wave []float32) *host {
 	x := emphasised(wave)
 	h := &host{size: len(x), n: 1, squares: make([]float64, len(x)+1)}
@@ -118,7 +121,9 @@ func emphasised(wave []float32) []float64 {
 	return x
 }
 
-// occurrences returns the offsets at which enough blocks of a clip are found.
+// occurrences returns the offsets at which enough blocks of a clip are found: partShare of them
+// state the same start of the clip, within partTogether samples. A clip shorter than a block has
+// none.
 func (h *host) occurrences(wave []float32) []int {
 	x := emphasised(wave)
 	blocks := min(maxBlocks, len(x)/partBlock)

@@ -49,8 +49,9 @@ func split(r *rand.Rand, m Material, files []string) pool {
 	return pool{kind: m.Kind, clips: files[:half], backgrounds: files[half:], whole: m.Whole}
 }
 
-// pick takes up to n clips out of a pool, evenly over its files, and stores them in
-// the set's folder.
+// pick takes up to n clips out of a pool, evenly over its files, and stores them in the set's
+// folder. A whole file is tried once, a track up to maxTries times, because a cut may be too
+// quiet or repeat itself.
 func (b *builder) pick(ctx context.Context, p pool, n int) ([]candidate, error) {
 	var all []candidate
 	tries := 1
@@ -78,12 +79,13 @@ func (b *builder) pick(ctx context.Context, p pool, n int) ([]candidate, error) 
 	return all, nil
 }
 
-// candidate makes a clip of a file. It returns false if the file cannot be decoded, or if the clip
-// is too quiet, repeats itself or has no permitted length.
+// candidate makes a clip of a file and stores it. ok is false if the file cannot be decoded,
+// because packages have files without sound and damaged ones, or if the clip is too quiet,
+// repeats itself or has no permitted length.
 func (b *builder) candidate(ctx context.Context, p pool, path string) (c candidate, ok bool, err error) {
 	x, err := b.track(ctx, path)
 	if errors.As(err, new(*decode.Error)) {
-		return c, false, nil // packages have files without sound, and damaged ones, and some that last half an hour
+		return c, false, nil
 	}
 	if err != nil {
 		return c, false, err
@@ -114,8 +116,9 @@ func (b *builder) candidate(ctx context.Context, p pool, path string) (c candida
 	return c, true, WriteWAV(filepath.Join(b.set.Dir, c.File), x, rateHz)
 }
 
-// cut takes a piece out of a track. The logarithm of its length is drawn evenly, except for the
-// long cuts.
+// cut takes a piece out of a track at random, fades its ends, and returns its first sample. The
+// logarithm of its length is drawn evenly, except for the long cuts. A track that is not longer
+// has none.
 func (b *builder) cut(x []float32) (piece []float32, from int) {
 	length := samples(minCutS * math.Pow(maxClipS/minCutS, b.rand.Float64()))
 	if b.rand.Float64() < longShare {

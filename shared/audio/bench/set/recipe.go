@@ -59,6 +59,7 @@ func Report(seed uint64) Recipe {
 	})
 }
 
+// usual returns a recipe with the amounts that both sets share.
 func usual(name string, seed uint64, kbps []int, m []Material) Recipe {
 	return Recipe{
 		Name: name, Seed: seed, Materials: m, Kbps: kbps, EpisodeS: 1500, BackgroundS: 1200, PerCondition: 28,

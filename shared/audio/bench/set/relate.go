@@ -16,7 +16,8 @@ import (
 // speech, because different short phrases of one voice correlate up to 0.54.
 var related = map[Kind]float64{Speech: .6, Effect: .6, Music: .5}
 
-// occurrences finds each clip, all of one kind, in the episode by exact correlation, on all cores.
+// occurrences finds each clip, all of one kind, in the episode by exact correlation, on all
+// cores. Element i of the result has the matches of clip i. The error is the first of a search.
 func occurrences(ctx context.Context, clips []candidate, episode exact.Samples) ([][]exact.Match, error) {
 	found := make([][]exact.Match, len(clips))
 	if len(clips) == 0 || len(episode) == 0 {
@@ -76,7 +77,9 @@ func withoutBackgrounds(ctx context.Context, clips []candidate, background exact
 	return clean, nil
 }
 
-// relate finds each clip within the others, and gives related clips the same class.
+// relate finds each clip within the others, and gives related clips the same class. All clips,
+// with gaps between them, are one episode, so that each is searched for once; the middle of a
+// match tells which clip it is in.
 func relate(ctx context.Context, clips []candidate) ([]Relation, error) {
 	const gap = audio.RateHz / 2
 	var all exact.Samples
@@ -109,7 +112,7 @@ func relate(ctx context.Context, clips []candidate) ([]Relation, error) {
 	return relations, nil
 }
 
-// merge makes two classes one.
+// merge makes two classes one, by the lesser of their names.
 func merge(clips []candidate, a, b string) {
 	for i := range clips {
 		if clips[i].Class == max(a, b) {
