@@ -29,7 +29,8 @@ func judging(t *testing.T) (s *search, landmarks int) {
 	return s, x.Variants()[x.Own(0)].Postings
 }
 
-// judged is a hit of the clip with the result of its verification, and the outcome that it must have.
+// judged is a hit of the clip with the result of its verification, and the outcome that it must
+// have.
 type judged struct {
 	name   string
 	result verify.Result
