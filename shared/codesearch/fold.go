@@ -20,7 +20,7 @@ func Fold(dst, text []byte) (folded []byte, same bool) {
 	return dst, true
 }
 
-// foldRunes is Fold for text that is not only ASCII.
+// foldRunes is Fold for text that is not only ASCII. Bytes that are not UTF-8 stay as they are.
 func foldRunes(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		if b := text[i]; b < utf8.RuneSelf {
@@ -56,6 +56,7 @@ var foldedRunes = func() (table [0x590]rune) {
 	return table
 }()
 
+// foldRune returns the folded form of a character; most are in a table.
 func foldRune(r rune) rune {
 	if int(r) < len(foldedRunes) {
 		return foldedRunes[r]

@@ -82,7 +82,8 @@ func (l *lexer) acceptNot() bool {
 
 // word reads a word, "text" or /regexp/, perhaps behind FIELD:. depth is the number of groups
 // around it. Only words and sym: take /regexp/, because the value of other fields is one without
-// slashes. A slash that does not begin a regular expression is text.
+// slashes. A slash that does not begin a regular expression is text. The error is that of a
+// quotation that is not closed.
 func (l *lexer) word(depth int) (word, error) {
 	var w word
 	if name, _, ok := strings.Cut(l.rest(), ":"); ok && slices.Contains(fields, name) {

@@ -62,6 +62,8 @@ func (m Manifest) Check() error {
 	return m.checkFiles(refs)
 }
 
+// checkFiles returns fault.ErrInvalid with the first file whose ref is not one of refs, whose
+// path has a length out of range or occurs twice in its ref, or whose object id is not one.
 func (m Manifest) checkFiles(refs map[string]bool) error {
 	type place struct{ ref, path string }
 	seen := make(map[place]bool, len(m.Files))
@@ -93,6 +95,8 @@ func (m Manifest) OIDs() []OID {
 	return slices.Compact(all)
 }
 
+// checkName returns fault.ErrInvalid unless a name has 1 to MaxNameBytes bytes; what says whose
+// name it is.
 func checkName(what, name string) error {
 	if name == "" || len(name) > MaxNameBytes {
 		return fmt.Errorf("%s %.200q: want 1 to %d bytes: %w", what, name, MaxNameBytes, fault.ErrInvalid)

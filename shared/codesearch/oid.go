@@ -27,6 +27,7 @@ func OIDLike(o OID, content []byte) OID {
 	return OIDOf(content)
 }
 
+// hashOf returns the id that git gives a blob with this content, by the hash function h.
 func hashOf(h hash.Hash, content []byte) OID {
 	h.Write([]byte("blob " + strconv.Itoa(len(content)) + "\x00"))
 	h.Write(content)

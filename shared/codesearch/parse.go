@@ -53,7 +53,7 @@ type parser struct {
 }
 
 // query reads the whole text. At depth 0 only the end of the text ends a disjunction, so nothing
-// is left.
+// is left. A text without terms is fault.ErrInvalid.
 func (p *parser) query() (Expr, error) {
 	root, err := p.disjunction(0)
 	if err != nil {
@@ -66,7 +66,8 @@ func (p *parser) query() (Expr, error) {
 }
 
 // disjunction reads one or more conjunctions with or between them, until the text or the group
-// ends. It returns nil for a text without terms. depth is the number of groups around it.
+// ends. It returns nil for a text without terms. depth is the number of groups around it. Groups
+// that are too deep, and an or without a word on both sides, are fault.ErrInvalid.
 func (p *parser) disjunction(depth int) (Expr, error) {
 	if depth > maxDepth {
 		return nil, p.errorAt("groups are nested deeper than %d", maxDepth)
@@ -90,8 +91,8 @@ func (p *parser) disjunction(depth int) (Expr, error) {
 	}
 }
 
-// conjunction reads terms until the operator or, the end of the group or the end of the text.
-// It returns nil if there are none except case:.
+// conjunction reads terms until the operator or, the end of the group or the end of the text. It
+// returns nil if there are none except case:. The error is that of term.
 func (p *parser) conjunction(depth int) (Expr, error) {
 	var all []Expr
 	for p.termFollows(depth) {
@@ -118,7 +119,8 @@ func joined(all []Expr, node func([]Expr) Expr) Expr {
 }
 
 // term reads one word, group or filter, perhaps negated. It returns nil for case:, which sets
-// p.letterCase. A negation counts as a level of depth, because it is read recursively.
+// p.letterCase and cannot be negated. A negation counts as a level of depth, because it is read
+// recursively. Errors are fault.ErrInvalid with the position.
 func (p *parser) term(depth int) (Expr, error) {
 	if p.nodes++; p.nodes > maxNodes {
 		return nil, p.errorAt("want at most %d words", maxNodes)
@@ -148,7 +150,8 @@ func (p *parser) term(depth int) (Expr, error) {
 	return e, nil
 }
 
-// group reads a group behind its opening parenthesis, which is at byte opened of the text, from 1.
+// group reads a group behind its opening parenthesis, which is at byte opened of the text, from
+// 1. A group that is empty or not closed is fault.ErrInvalid.
 func (p *parser) group(depth int) (Expr, error) {
 	opened := p.at
 	e, err := p.disjunction(depth + 1)

@@ -86,6 +86,7 @@ func hasUpper(e Expr) bool {
 	return false
 }
 
+// anyUpper reports whether one of the expressions has an upper-case letter (hasUpper).
 func anyUpper(all []Expr) bool {
 	for _, e := range all {
 		if hasUpper(e) {

@@ -107,6 +107,8 @@ func FileScore(name string, words []string, generated, vendored bool, newest tim
 // and negated texts are left out.
 func (q Query) Words() []string { return wordsOf(q.Root, nil) }
 
+// wordsOf appends the words and symbols of e that a match shows, in lower case. Filters and
+// negated parts have none.
 func wordsOf(e Expr, words []string) []string {
 	switch e := e.(type) {
 	case And:
@@ -125,6 +127,7 @@ func wordsOf(e Expr, words []string) []string {
 	return words
 }
 
+// appendWord appends the text of a pattern in lower case, unless it is a regular expression.
 func (p Pattern) appendWord(words []string) []string {
 	if p.Regexp {
 		return words

@@ -98,7 +98,8 @@ func (c *ctags) symbols(ctx context.Context, lang string, content []byte) ([]cod
 }
 
 // takeProcess returns an idle process, or starts one. The process gets no variables of the
-// environment but the locale, and its own process group, so that kill reaches its children.
+// environment but the locale, and its own process group, so that kill reaches its children. If it
+// cannot be started, the error is fault.ErrUnavailable.
 func (c *ctags) takeProcess() (*ctagsProcess, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,8 +136,8 @@ func (c *ctags) putBack(p *ctagsProcess) (ok bool) {
 	return !c.closed
 }
 
-// close ends the idle processes. A process in use ends with its call. c may be nil, which is an
-// Analyser without ctags.
+// close ends the idle processes. A process in use ends with its call, because closed is set. c
+// may be nil, which is an Analyser without ctags. It always returns nil.
 func (c *ctags) close() error {
 	if c == nil {
 		return nil
@@ -212,7 +213,8 @@ func isLocal(kind string) bool {
 	return kind == "local" || kind == "parameter" || kind == "unknown" || strings.HasPrefix(kind, "anon")
 }
 
-// line reads one line. The error is fault.ErrTooLarge if it has more than about ctagsLine bytes.
+// line reads one line. The error is fault.ErrTooLarge if it has more than about ctagsLine bytes,
+// else that of reading, with the part that was read.
 func (p *ctagsProcess) line() ([]byte, error) {
 	var line []byte
 	for {

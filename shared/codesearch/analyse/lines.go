@@ -119,7 +119,8 @@ func (c *counter) prepare(branches bool) {
 }
 
 // step reads one byte, word, operator, comment or text at byte at, and returns where the next one
-// begins. It notes in c what the current line has, and counts branches and the lines that end.
+// begins, which is always later. It notes in c what the current line has, and counts branches and
+// the lines that end. Comments come before texts and operators, because / begins both.
 func (c *counter) step(at int) int {
 	b := c.text[at]
 	switch {
@@ -224,8 +225,9 @@ func (c *counter) skipBlock(at int, b [2]string) int {
 
 func isBlank(b byte) bool { return b < utf8.RuneSelf && unicode.IsSpace(rune(b)) }
 
-// skipQuote skips a text that begins at a place. A text in one line ends with its line at the
-// latest.
+// skipQuote skips a text in quotes that begins at a place, and returns where it ends; ok is false
+// if none begins there. A text in one line ends with its line at the latest, so that a quote in
+// another language does not hide the rest of the file.
 func (c *counter) skipQuote(at int) (end int, ok bool) {
 	rest := c.text[at:]
 	for _, q := range c.long {

@@ -39,7 +39,9 @@ func Compare(t *testing.T, open func(t *testing.T) codesearch.Searcher, between 
 	})
 }
 
-// change puts blobs and publishes them, or drops a repository, in both.
+// change puts drawn blobs and publishes them as the files of a repository, or drops the
+// repository, in all of the indexes. Each index gets only the blobs that it reports as missing,
+// as a manager does it.
 func change(r *rapid.T, indexes ...codesearch.Searcher) {
 	id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(r, "repository")
 	if rapid.IntRange(0, 4).Draw(r, "change") == 0 {

@@ -6,7 +6,8 @@ import (
 	"leasehold/shared/codesearch"
 )
 
-// Exercise runs the suite; open returns an empty index that ends with the test.
+// Exercise runs the suite; open returns an empty index that ends with the test. The parts run in
+// parallel, each on an index of its own.
 func Exercise(t *testing.T, open func(t *testing.T) codesearch.Searcher) {
 	for _, b := range []struct {
 		name string
@@ -19,7 +20,7 @@ func Exercise(t *testing.T, open func(t *testing.T) codesearch.Searcher) {
 		{"a batch may be put again", putAgain},
 		{"a generation is replaced as a whole", generations},
 		{"a generation with missing blobs is refused and the old one stays", incomplete},
-		{"a repository is dropped by its id only", drop},
+		{"a repository is dropped by its id only", dropRepo},
 		{"what is not indexed has a reason", skipped},
 		{"the best matches come first", ranking},
 		{"a match has its text, ranges, context and symbol", matchFields},

@@ -45,6 +45,8 @@ func ranking(f fixture) {
 	require.Equal(f, "Needle", matches[0].Symbol.Name)
 }
 
+// matchFields checks each field of a match, and that a long line is cut around its match, between
+// characters.
 func matchFields(f fixture) {
 	ctx := context.Background()
 	content := blob("one\ntwo\nfunc Find(x) and Find(y)\nfour\nfive\n", "Go", codesearch.Symbol{Name: "Find", Kind: "func", Line: 3, End: 4, Signature: "(x)", Approx: true})
@@ -73,6 +75,8 @@ func matchFields(f fixture) {
 	require.True(f, strings.HasPrefix(matches[0].Text, "ä"), "text is cut between characters")
 }
 
+// stops checks that a search ends at its limit, when visit returns false, and with the cause of
+// its context, and that each match comes once.
 func stops(f fixture) {
 	f.publish("r", tree{"x": strings.Repeat("needle\n", 500)})
 	matches, stats := f.search("needle", codesearch.Options{Limit: 7})
@@ -99,6 +103,8 @@ func stops(f fixture) {
 	require.ErrorIs(f, err, why)
 }
 
+// invalid checks that ids and manifests out of range are fault.ErrInvalid and change nothing, and
+// that any path is only a name.
 func invalid(f fixture) {
 	ctx := context.Background()
 	f.publish("r", tree{"x": "needle\n"})

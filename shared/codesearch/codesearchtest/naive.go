@@ -25,7 +25,8 @@ func NewNaive() *Naive {
 	return &Naive{blobs: map[codesearch.OID]codesearch.Blob{}, repos: map[string]codesearch.Manifest{}}
 }
 
-// Missing returns those of ids that were not put, each once.
+// Missing returns those of ids that were not put, each once. fault.ErrInvalid: one is not an
+// object id.
 func (n *Naive) Missing(_ context.Context, ids []codesearch.OID) ([]codesearch.OID, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,7 +44,8 @@ func (n *Naive) Missing(_ context.Context, ids []codesearch.OID) ([]codesearch.O
 	return missing, nil
 }
 
-// PutBlobs keeps copies of blobs.
+// PutBlobs keeps copies of blobs that it does not have. It checks all ids first, so that a batch
+// is put as a whole or, with fault.ErrInvalid, not at all.
 func (n *Naive) PutBlobs(_ context.Context, batchID string, blobs []codesearch.Blob) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -69,7 +71,8 @@ func (n *Naive) PutBlobs(_ context.Context, batchID string, blobs []codesearch.B
 	return nil
 }
 
-// Publish replaces a repository's files.
+// Publish replaces a repository's files. The error is fault.ErrInvalid for a manifest out of
+// range, and fault.ErrConflict for a blob that was not put.
 func (n *Naive) Publish(_ context.Context, m codesearch.Manifest) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -101,7 +104,8 @@ func (n *Naive) DropRepo(_ context.Context, repoID string) error {
 	return nil
 }
 
-// Search reads all files of all repositories.
+// Search reads all files of all repositories, and delivers the matches when it has them all. The
+// error is that of an expression that does not compile, or ctx's cause.
 func (n *Naive) Search(ctx context.Context, q codesearch.Query, o codesearch.Options, visit func(codesearch.Match) bool) (codesearch.Stats, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

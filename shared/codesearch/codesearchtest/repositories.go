@@ -11,6 +11,7 @@ import (
 	"leasehold/shared/fault"
 )
 
+// sharedBlobs checks that a blob which was put once is found in each place that names it.
 func sharedBlobs(f fixture) {
 	f.publish("a", tree{"x.txt": "shared needle\n", "y.txt": "shared needle\n"})
 	missing, err := f.Missing(context.Background(), []codesearch.OID{codesearch.OIDOf([]byte("new\n")), codesearch.OIDOf([]byte("shared needle\n")), codesearch.OIDOf([]byte("new\n"))})
@@ -20,6 +21,8 @@ func sharedBlobs(f fixture) {
 	require.Equal(f, []string{"a:x.txt:1", "a:y.txt:1", "b:z.txt:1"}, f.places("needle"))
 }
 
+// refs checks the refs, the commit and the branch of matches in two refs, with and without
+// branch:. A file that all refs have has no Branch.
 func refs(f fixture) {
 	ctx := context.Background()
 	one, two := blob("needle one\n", ""), blob("needle two\n", "")
@@ -43,6 +46,8 @@ func refs(f fixture) {
 	require.Equal(f, map[string]string{"changed needle one": "main m main"}, refsOf("needle -branch:dev"))
 }
 
+// putAgain checks that a batch with a blob twice may be put repeatedly, and that the index keeps
+// none of the caller's memory.
 func putAgain(f fixture) {
 	ctx := context.Background()
 	batch := []codesearch.Blob{blob("needle\n", "Text"), blob("other\n", "Text"), blob("needle\n", "Text")}
@@ -55,6 +60,7 @@ func putAgain(f fixture) {
 	require.Equal(f, []string{"r:a:1"}, f.places("needle"))
 }
 
+// generations checks that a publication replaces all files of its repository, and of no other.
 func generations(f fixture) {
 	f.publish("r", tree{"kept": "needle kept\n", "changed": "needle old\n", "removed": "needle removed\n"})
 	f.publish("other", tree{"kept": "needle kept\n"})
@@ -64,6 +70,8 @@ func generations(f fixture) {
 	require.Equal(f, []string{"other:kept:1"}, f.places("needle"))
 }
 
+// incomplete checks that a manifest with a blob that was never put is fault.ErrConflict, and
+// leaves the generation before it.
 func incomplete(f fixture) {
 	f.publish("r", tree{"old": "needle\n"})
 	m := manifest("r", tree{"old": "needle\n", "new": "never put\n"})
@@ -71,7 +79,9 @@ func incomplete(f fixture) {
 	require.Equal(f, []string{"r:old:1"}, f.places("needle"))
 }
 
-func drop(f fixture) {
+// dropRepo checks that dropping removes the repository with that id alone, that it may be
+// repeated, and that the repository can be published again.
+func dropRepo(f fixture) {
 	f.publish("a", tree{"x": "needle\n"})
 	f.publish("b", tree{"README": "see example.com/a, repository a; needle\n", "x": "needle\n"})
 	require.NoError(f, f.DropRepo(context.Background(), "a"))

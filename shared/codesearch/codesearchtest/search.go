@@ -22,13 +22,14 @@ type naiveSearch struct {
 	stats   codesearch.Stats
 }
 
+// newNaiveSearch compiles a query. The error is that of a pattern or filter.
 func newNaiveSearch(q codesearch.Query, o codesearch.Options) (*naiveSearch, error) {
 	s := &naiveSearch{query: q, options: o, words: q.Words(), regexps: map[codesearch.Pattern]*regexp.Regexp{},
 		filters: map[codesearch.Filter]func(string) bool{}, stats: codesearch.Stats{Skipped: map[string]int{}}}
 	return s, s.compile(q.Root)
 }
 
-// compile compiles the patterns and filters of e.
+// compile compiles the patterns and filters of e. It returns the first error.
 func (s *naiveSearch) compile(e codesearch.Expr) (err error) {
 	switch e := e.(type) {
 	case codesearch.And:
@@ -156,6 +157,8 @@ func (s *naiveSearch) holds(e codesearch.Expr, m codesearch.Manifest, f naiveFil
 	return codesearch.False
 }
 
+// filterHolds reports whether a filter matches the field of a file that it is about; branch:
+// matches if one of the refs does.
 func (s *naiveSearch) filterHolds(e codesearch.Filter, m codesearch.Manifest, f naiveFile) bool {
 	matches := s.filters[e]
 	switch e.Field {
@@ -220,7 +223,8 @@ func (s *naiveSearch) findSymbols(p codesearch.Pattern, b codesearch.Blob, found
 	}
 }
 
-// match returns the match of a line of f, or of the file if line is 0.
+// match returns the match of a line of f, or of the file if line is 0. Its commit is that of the
+// first ref; its branch is empty if all refs of the repository have the file.
 func (s *naiveSearch) match(m codesearch.Manifest, f naiveFile, line int, ranges []codesearch.Range) codesearch.Match {
 	match := codesearch.Match{RepoID: m.RepoID, Repo: m.Repo, Commit: f.refs[0].Commit, Path: f.Path, OID: f.OID, Lang: f.blob.Lang, Line: line}
 	var newest time.Time
@@ -253,6 +257,7 @@ func (s *naiveSearch) match(m codesearch.Manifest, f naiveFile, line int, ranges
 	return match
 }
 
+// excerpts returns lines as a match shows them, cut to their maximum.
 func excerpts(lines [][]byte) (texts []string) {
 	for _, line := range lines {
 		text, _, _ := codesearch.Excerpt(line, nil)

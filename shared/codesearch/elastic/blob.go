@@ -113,6 +113,7 @@ func (x *Index) blobs(ctx context.Context, ids []codesearch.OID, fields string, 
 	return nil
 }
 
+// asStrings returns the values as strings.
 func asStrings[T ~string](all []T) []string {
 	texts := make([]string, len(all))
 	for i, s := range all {

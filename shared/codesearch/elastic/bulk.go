@@ -41,8 +41,8 @@ type item struct {
 	lines []byte // of the request: the action, and the document unless it is removed
 }
 
-// add collects a write. If those collected before it fill a request, it sends them first. document
-// is ignored for remove.
+// add collects a write. If those collected before it fill a request, it sends them first.
+// document is ignored for remove. The error is that of flush; the write is lost then.
 func (b *bulk) add(ctx context.Context, a action, alias, id string, document any) error {
 	i := item{alias: alias, id: id, lines: asJSON(object{string(a): object{"_index": b.prefix + alias, "_id": id}})}
 	if a != remove {
@@ -59,7 +59,8 @@ func (b *bulk) add(ctx context.Context, a action, alias, id string, document any
 }
 
 // flush sends the collected writes. All are durable when flush returns nil. It repeats those that
-// a busy server refuses, until retryFor has passed.
+// a busy server refuses, until retryFor has passed. After any other error some may be durable;
+// the caller may repeat them, because a write that was done already is a success (failureOf).
 func (b *bulk) flush(ctx context.Context) error {
 	backoff := retry.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}.WithDefaults()
 	began := time.Now()
@@ -139,7 +140,8 @@ func (b *bulk) failureOf(i item, a action, result itemAnswer) error {
 	return failed
 }
 
-// refresh makes the documents of these aliases that were written visible to searches.
+// refresh makes the documents of these aliases that were written visible to searches. The error
+// is fault.ErrUnavailable if a part of an index did not answer, else that of the request.
 func (x *Index) refresh(ctx context.Context, alias ...string) error {
 	for _, a := range alias {
 		var answer struct {

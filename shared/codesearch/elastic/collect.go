@@ -40,6 +40,7 @@ type collector struct {
 func newCollector(x *Index) *collector { return &collector{Index: x, hidden: map[string]time.Time{}} }
 
 // collect removes the documents of hidden generations and, once in blobsInterval, old blobs.
+// After an error the next call begins again.
 func (c *collector) collect(ctx context.Context) error {
 	if err := c.removeHidden(ctx); err != nil {
 		return err
@@ -56,8 +57,9 @@ func (c *collector) collect(ctx context.Context) error {
 }
 
 // removeHidden removes the generations that have been hidden for Grace, and notes since when the
-// others are. A search that began before a generation was hidden has ended by then. No
-// generation is published meanwhile, because a new one is hidden until its last step.
+// others are. A search that began before a generation was hidden has ended by then. No generation
+// is published meanwhile (publishing), because a new one is hidden until its last step. After an
+// error c.hidden stays, so that the times are not lost.
 func (c *collector) removeHidden(ctx context.Context) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
@@ -152,7 +154,8 @@ func (c *collector) removeAll(ctx context.Context, alias string, query any) erro
 	}
 }
 
-// removeBlobs removes the blobs that were put more than keep ago and that no file has.
+// removeBlobs removes the blobs that were put more than keep ago and that no file has, page by
+// page. The error is that of a request; blobs of the pages before it are gone.
 func (c *collector) removeBlobs(ctx context.Context) error {
 	old := object{"range": object{"put": object{"lt": time.Now().Add(-keep).UnixMilli()}}}
 	pages := selection{alias: blobs, query: old, fields: []string{"oid"}, order: []string{"oid"}}
@@ -167,9 +170,10 @@ func (c *collector) removeBlobs(ctx context.Context) error {
 	}
 }
 
-// removeUnnamed removes those of a page of blobs that no file has. It holds publishing, because
-// a generation that is published meanwhile could name one of them. "collapse" returns one file
-// for each blob, so one page of files answers for the page of blobs.
+// removeUnnamed removes those of a page of blobs that no file has. It holds publishing, because a
+// generation that is published meanwhile could name one of them. "collapse" returns one file for
+// each blob, so one page of files answers for the page of blobs. If a part of the index does not
+// answer, it removes none, because files could be missing.
 func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()

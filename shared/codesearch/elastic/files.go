@@ -40,7 +40,8 @@ func (x *Index) Repos(ctx context.Context) ([]codesearch.RepoInfo, error) {
 	return all, nil
 }
 
-// Files lists the files of the generations that searches see.
+// Files lists the files of the generations that searches see. It returns nil if visit ended it.
+// Only the list of generations has a default timeout, because visit may take long.
 func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) error {
 	limited, cancel := withDefaultTimeout(ctx)
 	defer cancel()

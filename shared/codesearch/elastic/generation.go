@@ -49,7 +49,8 @@ func (x *Index) newGeneration(m codesearch.Manifest, places []*file) *generation
 }
 
 // currentIDs returns the ids of the generations that searches see: those that the filter of the
-// alias current lists. A missing alias means that the index was deleted.
+// alias current lists. A missing alias means that the index was deleted (wasDeleted); an alias on
+// several indices is fault.ErrCorrupt.
 func (x *Index) currentIDs(ctx context.Context) ([]string, error) {
 	var found map[string]struct {
 		Aliases map[string]struct {
@@ -124,7 +125,9 @@ func (x *Index) generations(ctx context.Context) ([]*generation, error) {
 }
 
 // setCurrent makes all the generations that searches see, and no others. One request replaces the
-// filters of all views, so that a search sees all of the change or nothing.
+// filters of all views, so that a search sees all of the change or nothing. After
+// fault.ErrUnavailable some nodes may not have acknowledged it; repeating it is harmless. The
+// caller holds publishing.
 func (x *Index) setCurrent(ctx context.Context, all []*generation) error {
 	ids := make([]string, len(all))
 	for i, g := range all {

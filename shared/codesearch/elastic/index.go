@@ -89,7 +89,7 @@ func (x *Index) post(ctx context.Context, alias, action string, query url.Values
 }
 
 // Missing returns those of ids that the server does not have, each once. It sees blobs that
-// searches do not find yet.
+// searches do not find yet. fault.ErrInvalid: one is not an object id.
 func (x *Index) Missing(ctx context.Context, ids []codesearch.OID) ([]codesearch.OID, error) {
 	var asked, missing []codesearch.OID
 	seen := make(map[codesearch.OID]bool, len(ids))

@@ -98,8 +98,9 @@ func (x *Index) indices() []string {
 	return []string{blobs, files, generations}
 }
 
-// prepare creates the indices that do not exist, and checks all. Once that has succeeded, it
-// does nothing until wasDeleted or the collector resets prepared.
+// prepare creates the indices that do not exist, and checks all. Once that has succeeded, it does
+// nothing until wasDeleted or the collector resets prepared. Another process may create an index
+// at the same time; that is no error. After an error the next call begins again.
 func (x *Index) prepare(ctx context.Context) error {
 	x.preparing.Lock()
 	defer x.preparing.Unlock()

@@ -22,7 +22,7 @@ type join struct {
 }
 
 // newJoin returns the join of the candidates of a query. It reads the side first that has fewer
-// documents that may match; files if every blob may match.
+// documents that may match; files if every blob may match. The error is that of counting.
 func (s *search) newJoin() (*join, error) {
 	j := &join{files: allOf(s.inShownGenerations(), s.fileQuery()), blobs: s.blobQuery()}
 	if j.byFiles = j.blobs == nil; !j.byFiles {
@@ -50,7 +50,7 @@ func blobPages(query any) selection {
 }
 
 // nextCandidates returns the next candidates, by object id, and nil after the last ones. It goes
-// on to the next page while a page has none.
+// on to the next page while a page has none. The error is that of nextPage.
 func (j *join) nextCandidates(s *search) ([]*candidate, error) {
 	for !j.byFiles {
 		page, err := nextPage[*blob](s.ctx, s.index, &j.pages)
@@ -136,7 +136,7 @@ const maxDefinitions = 256
 
 // searchDefinitions searches the blobs that define a symbol with the name of a word of the query,
 // before all others, because they rank high. It returns their ids, so that run does not search
-// them again.
+// them again. The error is that of a request or of verify.
 func (s *search) searchDefinitions(j *join) (done map[codesearch.OID]bool, err error) {
 	done = map[codesearch.OID]bool{}
 	if len(s.definitionNames) == 0 {

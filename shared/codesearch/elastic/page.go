@@ -63,7 +63,8 @@ func nextPage[T any](ctx context.Context, x *Index, s *selection) ([]T, error) {
 // noPartialResults makes a server refuse a query if a part of the index cannot answer.
 var noPartialResults = url.Values{"allow_partial_search_results": {"false"}}
 
-// count returns how many documents a query matches.
+// count returns how many documents a query matches. The error is fault.ErrUnavailable if a part
+// of the index did not answer.
 func (x *Index) count(ctx context.Context, alias string, query any) (int, error) {
 	var answer struct {
 		Count  int    `json:"count"`

@@ -81,7 +81,9 @@ func (x *Index) setBlobFacts(ctx context.Context, m codesearch.Manifest, all []*
 }
 
 // Publish writes the documents of the repository's generation, and then makes searches see it in
-// place of the one before. If they see the same generation already, it does nothing.
+// place of the one before. If they see the same generation already, it does nothing. Errors are
+// fault.ErrInvalid for a manifest out of range, fault.ErrConflict for a blob that is not indexed,
+// and those of the server; searches then see the generation before.
 func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -112,7 +114,7 @@ func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 
 // writeGeneration writes the documents of a generation and refreshes them; searches see them
 // after setCurrent. The generation's own document is the first, so that Run finds and removes the
-// others if the publication fails here.
+// others if the publication fails here. The caller holds publishing.
 func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file) error {
 	writes := bulk{Index: x}
 	document := generationDocument{Generation: g.ID, RepoID: g.RepoID, Repository: strings.ToValidUTF8(g.Repo, string(utf8.RuneError)), Manifest: g}
@@ -148,6 +150,7 @@ func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file)
 
 // DropRepo makes searches see the generations of the other repositories only; Run removes the
 // documents later. It does nothing, and returns nil, for a repository without a generation.
+// Errors are those of the server.
 func (x *Index) DropRepo(ctx context.Context, repoID string) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()

@@ -24,8 +24,8 @@ func newPlan(q codesearch.Query) (*plan, error) {
 	return p, p.compile(q.Root, true)
 }
 
-// compile compiles the leaves of e. shown is false below a negation: a word there is not looked for
-// as the name of a symbol.
+// compile compiles the leaves of e. shown is false below a negation: a word there is not looked
+// for as the name of a symbol. The error is that of a pattern or filter, or of an unknown node.
 func (p *plan) compile(e codesearch.Expr, shown bool) (err error) {
 	switch e := e.(type) {
 	case codesearch.And:
@@ -54,6 +54,7 @@ func (p *plan) compile(e codesearch.Expr, shown bool) (err error) {
 	return fmt.Errorf("query node %T is unknown", e)
 }
 
+// compileAll compiles the leaves of several expressions, and returns the first error.
 func (p *plan) compileAll(of []codesearch.Expr, shown bool) error {
 	for _, e := range of {
 		if err := p.compile(e, shown); err != nil {
@@ -85,7 +86,8 @@ type candidates struct {
 
 // queryFor returns a query that every document which matches e satisfies, or nil if every
 // document may match. exact is true if also every document that satisfies the query matches e;
-// only such a query can be negated.
+// only such a query can be negated. An alternative with a part that every document may match has
+// no query.
 func (c *candidates) queryFor(e codesearch.Expr) (query any, exact bool) {
 	switch e := e.(type) {
 	case codesearch.And:
@@ -107,7 +109,7 @@ func (c *candidates) queryFor(e codesearch.Expr) (query any, exact bool) {
 		for _, sub := range e.Of {
 			q, ok := c.queryFor(sub)
 			if q == nil {
-				return nil, false // every document may match this part
+				return nil, false
 			}
 			should, exact = append(should, q), exact && ok
 		}
@@ -121,7 +123,8 @@ func (c *candidates) queryFor(e codesearch.Expr) (query any, exact bool) {
 	return c.leaf(c, e)
 }
 
-// blobLeaf is candidates.leaf for blobs. A Sym without known trigrams requires that the blob
+// blobLeaf is candidates.leaf for blobs: the query of a text, a symbol and lang:, and whether it
+// is exact. Trigrams only bound the matches. A Sym without known trigrams requires that the blob
 // defines any symbol.
 func blobLeaf(c *candidates, e codesearch.Expr) (query any, exact bool) {
 	switch e := e.(type) {
@@ -136,7 +139,8 @@ func blobLeaf(c *candidates, e codesearch.Expr) (query any, exact bool) {
 	return languageLeaf(e)
 }
 
-// fileLeaf is candidates.leaf for files.
+// fileLeaf is candidates.leaf for files: the query of vendor:, file: and lang:, nil for all
+// others, and whether it is exact.
 func fileLeaf(c *candidates, e codesearch.Expr) (query any, exact bool) {
 	switch e := e.(type) {
 	case codesearch.Vendor:
@@ -149,7 +153,8 @@ func fileLeaf(c *candidates, e codesearch.Expr) (query any, exact bool) {
 	return languageLeaf(e)
 }
 
-// languageLeaf returns the query of lang:, which files and blobs both have; nil for other leaves.
+// languageLeaf returns the query of lang:, which files and blobs both have and which is exact;
+// nil for other leaves.
 func languageLeaf(e codesearch.Expr) (query any, exact bool) {
 	if f, ok := e.(codesearch.Filter); ok && f.Field == codesearch.FieldLang {
 		return object{"term": object{"lang": fold(f.Value)}}, true

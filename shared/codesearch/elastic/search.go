@@ -29,7 +29,9 @@ var errStop = errors.New("search stopped")
 // errTimeout is the cause of a search's own time limit.
 var errTimeout = errors.New("time limit")
 
-// Search finds matches; see codesearch.Searcher. It ends after Grace at the latest.
+// Search finds matches; see codesearch.Searcher. It ends after Grace at the latest, because the
+// documents of a hidden generation are removed then. At its own time limit it delivers what it
+// has found, and returns no error; the cause of ctx, if that ends, is an error.
 func (x *Index) Search(ctx context.Context, q codesearch.Query, o codesearch.Options, visit func(codesearch.Match) bool) (codesearch.Stats, error) {
 	began := time.Now()
 	p, err := newPlan(q)
@@ -98,9 +100,9 @@ func (s *search) run() error {
 	}
 }
 
-// selectRepos sets s.shown to the generations that the filters on repositories do not exclude, and
-// counts them in Stats. All other leaves are Unknown here, so only a filter on repositories can
-// make the query False.
+// selectRepos sets s.shown to the generations that the filters on repositories do not exclude,
+// and counts them in Stats. All other leaves are Unknown here, so only a filter on repositories
+// can make the query False. The error is that of reading the generations; then none is shown.
 func (s *search) selectRepos() error {
 	all, err := s.index.generations(s.ctx)
 	s.shown = map[string]*generation{}
@@ -149,7 +151,7 @@ func (s *search) mayMatch(f *file) bool {
 }
 
 // countSkipped counts in Stats the files that are not indexed and that the filters do not
-// exclude.
+// exclude. The error is that of nextPage.
 func (s *search) countSkipped() error {
 	skipped := selection{alias: files, query: allOf(s.inShownGenerations(), s.fileQuery(), object{"exists": object{"field": "skipped"}}), fields: fileFields, order: []string{"oid", "key"}}
 	for {

@@ -28,7 +28,8 @@ type hit struct {
 const hitBytes = 56
 
 // verify evaluates the query for candidates, and adds their matches to the results. It reads
-// their texts in groups of up to textsAtOnce.
+// their texts in groups of up to textsAtOnce bytes, or one longer text. The error is errStop if a
+// limit of the search is reached, else that of reading.
 func (s *search) verify(all []*candidate) error {
 	for len(all) > 0 {
 		n, size := 0, int64(0)
@@ -44,8 +45,8 @@ func (s *search) verify(all []*candidate) error {
 	return nil
 }
 
-// verifyGroup reads the blobs of a group in one request, and evaluates the query for each. A blob
-// that the server has lost counts as skipped.
+// verifyGroup reads the blobs of a group in one request, and evaluates the query for each; the
+// blobs come in the order of their ids. A blob that the server has lost counts as skipped.
 func (s *search) verifyGroup(group []*candidate) error {
 	fields := "info"
 	if s.readsText {
@@ -55,7 +56,7 @@ func (s *search) verifyGroup(group []*candidate) error {
 	for i, c := range group {
 		ids[i] = c.OID
 	}
-	i := 0 // blobs come in the order of ids
+	i := 0
 	return s.index.blobs(s.ctx, ids, fields, func(_ codesearch.OID, b *blob) error {
 		r := &readBlob{candidate: group[i], values: map[codesearch.Expr]codesearch.Truth{}, hits: map[codesearch.Expr][]hit{}}
 		i++
@@ -172,7 +173,7 @@ func (s *search) symbolHits(m *match.Matcher, r *readBlob, add func(line, start,
 
 // addMatches adds the matches of a blob in one place: one for each line in which a shown leaf has
 // hits, or one for the file if no leaf is shown, because it matches by its filters only. Hits and
-// symbols are ordered by line, so both are read once.
+// symbols are ordered by line, so both are read once. The error is errStop if the search ends.
 func (s *search) addMatches(r *readBlob, f *file, shown []codesearch.Expr) error {
 	base := s.fileMatch(r, f)
 	if len(shown) == 0 {

@@ -163,8 +163,8 @@ func decodeGeneration(data []byte) (*generation, error) {
 	return g, g.checkFiles()
 }
 
-// decodeHead reads the repository and its refs from data. After the end of data, text
-// returns "" and sets bad, so one check at the end suffices.
+// decodeHead reads the repository and its refs from data. After the end of data, text returns ""
+// and sets bad, so one check at the end suffices. Any other content is fault.ErrCorrupt.
 func (g *generation) decodeHead(data []byte) error {
 	r := bytes.NewReader(data)
 	bad := false
@@ -200,9 +200,9 @@ func (g *generation) decodeHead(data []byte) error {
 	return nil
 }
 
-// checkFiles checks that the end of each path is within paths and not before that of the
-// record before it, and that each file has a ref and no ref that g does not have. Other
-// methods rely on that.
+// checkFiles checks that the end of each path is within paths and not before that of the record
+// before it, and that each file has a ref and no ref that g does not have. Other methods rely on
+// that. The error is fault.ErrCorrupt.
 func (g *generation) checkFiles() error {
 	last := 0
 	for i := range g.files() {
@@ -241,6 +241,8 @@ func (g *generation) path(i int) []byte {
 	return g.paths[from:g.pathEnd(i)]
 }
 
+// oid returns the object id of file i. The record has room for a SHA-256; a SHA-1 takes the first
+// 20 bytes.
 func (g *generation) oid(i int) codesearch.OID {
 	id := g.record(i)[:hashBytes]
 	if g.flags(i)&fileSHA256 == 0 {
@@ -270,8 +272,10 @@ func (g *generation) newest(i int) (t time.Time) {
 	return t
 }
 
-// writeGeneration writes m as the repository's file, durably, and opens it. It replaces the
-// old file by renaming, so that a crash leaves one of the two. It calls reached after each step.
+// writeGeneration writes m as the repository's file, durably, and opens it. It replaces the old
+// file by renaming, so that a crash leaves one of the two. It calls reached after each step; an
+// error of it ends the writing, as a failing disk would. All arguments of cmp.Or are evaluated,
+// so the file is closed in each case.
 func writeGeneration(dir string, m codesearch.Manifest, reached func(string) error) (*generation, error) {
 	f, err := os.CreateTemp(dir, "writing-*")
 	if err != nil {

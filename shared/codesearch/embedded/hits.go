@@ -56,7 +56,8 @@ func (s *search) candidatesIn(n int) *partSearch {
 	return p
 }
 
-// candidateBlobs returns the blobs for which n may hold.
+// candidateBlobs returns the blobs for which n may hold. A negation excludes none, because a blob
+// that may match its part need not match it.
 func (p *partSearch) candidateBlobs(n *node) numbers {
 	switch n.op {
 	case opAnd:
@@ -74,7 +75,7 @@ func (p *partSearch) candidateBlobs(n *node) numbers {
 	case opLeaf:
 		return p.blobs[n.leaf]
 	}
-	return everything // opNot: a blob that may match need not match, so none is excluded
+	return everything // opNot
 }
 
 // blobsDefining returns the blobs that define a symbol whose name matches.
@@ -115,7 +116,8 @@ func (a numbers) each(n int) func(yield func(int) bool) {
 }
 
 // evaluateForBlob returns whether leaf n, which is about blobs, holds for a blob, and collects
-// the leaf's hits. The text of a skipped blob is not known, so the value is Unknown.
+// the leaf's hits. The text of a skipped blob is not known, so the value is Unknown. The error is
+// errStop at a limit of the search, or fault.ErrCorrupt for damaged text.
 func (s *search) evaluateForBlob(n int, p *partSearch, blob int) (codesearch.Truth, error) {
 	l := &s.plan.leaves[n]
 	switch {
@@ -138,7 +140,7 @@ func (s *search) evaluateForBlob(n int, p *partSearch, blob int) (codesearch.Tru
 }
 
 // lineHits adds the lines of a blob that match leaf n to its hits. It reads those chunks of the
-// blob that are candidates.
+// blob that are candidates; no line is in two chunks. The errors are those of evaluateForBlob.
 func (s *search) lineHits(n int, p *partSearch, blob int) error {
 	l := &s.plan.leaves[n]
 	first, end := p.ChunksOf(blob)
@@ -184,7 +186,8 @@ func (s *search) countScanned(n, bytes int) error {
 	return nil
 }
 
-// spanHits searches the whole text of a blob for matches over several lines.
+// spanHits searches the whole text of a blob for matches over several lines, which chunks could
+// cut. The errors are those of evaluateForBlob.
 func (s *search) spanHits(n int, p *partSearch, blob int) error {
 	text, err := p.Text(blob, &s.blobText)
 	if err != nil {

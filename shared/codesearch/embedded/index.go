@@ -68,7 +68,7 @@ func Open(dir string, o Options) (*Index, error) {
 }
 
 // prepare makes a folder and removes the unfinished files that a crash left in it. For a
-// read-only index it only checks that the folder exists.
+// read-only index it only checks that the folder exists. The error is that of the system.
 func (x *Index) prepare(folder string) error {
 	if x.options.ReadOnly {
 		_, err := os.Stat(folder)
@@ -222,6 +222,8 @@ func (x *Index) acquire() (*view, error) {
 	return x.current, nil
 }
 
+// release ends a use of a view that acquire returned; the last use of a replaced view closes its
+// segments.
 func (x *Index) release(v *view) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -256,8 +258,9 @@ func (x *Index) writable() (*view, error) {
 	return x.current, nil
 }
 
-// Missing returns those of ids that no segment has, each once. A skipped blob is in a
-// segment too, with its reason, so it is not missing.
+// Missing returns those of ids that no segment has, each once. A skipped blob is in a segment
+// too, with its reason, so it is not missing. fault.ErrInvalid: one is not an object id;
+// fault.ErrClosed: the index is closed.
 func (x *Index) Missing(_ context.Context, ids []codesearch.OID) ([]codesearch.OID, error) {
 	v, err := x.acquire()
 	if err != nil {

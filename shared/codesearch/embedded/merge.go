@@ -141,9 +141,11 @@ func (x *Index) chooseGroup(v *view) []mergedPart {
 	return nil
 }
 
-// writeMerged writes the merged segment of group into mergeFolder, and returns its path, or ""
-// if no blob is kept. Of a blob that several parts have, it keeps the first copy and sets kept
-// of the others to false.
+// writeMerged writes the merged segment of group into mergeFolder, and returns its path, or "" if
+// no blob is kept. Of a blob that several parts have, it keeps the first copy and sets kept of
+// the others to false. The file gets the time of the newest part, because the age of blobs that
+// no generation names counts from when they were put. The error is ctx's cause, or that of
+// reading or writing.
 func (x *Index) writeMerged(ctx context.Context, group []mergedPart) (string, error) {
 	var all []*segment.Segment
 	var replaces []string
@@ -172,14 +174,14 @@ func (x *Index) writeMerged(ctx context.Context, group []mergedPart) (string, er
 	if err != nil {
 		return "", err
 	}
-	// The age of blobs that no generation names counts from when they were put.
 	return path, cmp.Or(os.Chtimes(path, newest, newest), x.reached("merged segment written"))
 }
 
-// installMerged installs the segment at path in place of group, and removes the files of group; an
-// empty path means that no blob was kept. If a generation names a blob by now that was not kept,
-// it removes the merged segment instead; it returns true then too, so that Run merges the group
-// again with that blob.
+// installMerged installs the segment at path in place of group, and removes the files of group;
+// an empty path means that no blob was kept. If a generation names a blob by now that was not
+// kept, it removes the merged segment instead; it returns true then too, so that Run merges the
+// group again with that blob. The file moves into the folder of segments before the others are
+// removed: after a crash in between, Open uses it and ignores those that it replaces.
 func (x *Index) installMerged(group []mergedPart, path string) (bool, error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()

@@ -66,7 +66,7 @@ func newPlan(q codesearch.Query) (*plan, error) {
 }
 
 // compile returns the node of e, and adds its leaves to p. known has the leaves that p has
-// already; equal ones are evaluated once.
+// already; equal ones are evaluated once. The error is that of newLeaf.
 func (p *plan) compile(e codesearch.Expr, fold bool, known map[codesearch.Expr]int) (node, error) {
 	switch e := e.(type) {
 	case codesearch.And:
@@ -115,6 +115,9 @@ func (p *plan) cost(n node) kind {
 	return most
 }
 
+// newLeaf compiles a leaf: the matcher of a text or symbol, with the literal that an index can
+// look for, or the filter of a field. fold: ignore case. The error is that of a pattern or
+// filter, or of an unknown node.
 func newLeaf(e codesearch.Expr, fold bool) (l leaf, err error) {
 	switch e := e.(type) {
 	case codesearch.Content:

@@ -22,6 +22,9 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []codesearch
 	return nil
 }
 
+// putBlobs writes a segment of those of the blobs that the index does not have, and opens it for
+// searches; of several with one id the first counts. It does nothing if all are there. The
+// segment is durable before openAdded; after a crash in between Open finds it.
 func (x *Index) putBlobs(ctx context.Context, blobs []codesearch.Blob) error {
 	if x.options.ReadOnly {
 		_, err := x.writable() // the error for a read-only index
@@ -52,9 +55,9 @@ func (x *Index) putBlobs(ctx context.Context, blobs []codesearch.Blob) error {
 	return x.openAdded(path)
 }
 
-// openAdded opens the segment at path, which is in the folder already, for searches. It
-// returns nil if the segment is open, because two batches with the same blobs make the same
-// file.
+// openAdded opens the segment at path, which is in the folder already, for searches. It returns
+// nil if the segment is open, because two batches with the same blobs make the same file. The
+// error is that of a closed or read-only index, or of segment.Open.
 func (x *Index) openAdded(path string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -89,6 +92,10 @@ func (x *Index) PutSegment(_ context.Context, batchID, path string) error {
 	return nil
 }
 
+// putSegment checks the segment file at path, moves it into the folder of segments, and opens it
+// for searches. It checks all of it first (Verify), because another machine made it: damage is
+// fault.ErrCorrupt, a merged segment fault.ErrInvalid, because it would replace others. The file
+// is synced before it is moved, so that a crash leaves no segment without content.
 func (x *Index) putSegment(path string) error {
 	if x.options.ReadOnly {
 		_, err := x.writable() // the error for a read-only index
@@ -118,6 +125,7 @@ func (x *Index) putSegment(path string) error {
 	return x.openAdded(target)
 }
 
+// syncFile makes the content of a file durable.
 func syncFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -152,8 +160,9 @@ func (x *Index) Publish(_ context.Context, m codesearch.Manifest) error {
 	return nil
 }
 
-// DropRepo removes the repository's generation, first from the folder, then from later
-// searches. It returns nil if there is none. Merging drops its blobs later.
+// DropRepo removes the repository's generation, first from the folder, then from later searches,
+// so that a crash does not bring it back. It returns nil if there is none. Merging drops its
+// blobs later. The error is that of the system; searches may still see the generation then.
 func (x *Index) DropRepo(_ context.Context, repoID string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()

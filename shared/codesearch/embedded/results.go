@@ -137,9 +137,10 @@ func (r *results) deliverWindow() error {
 	return nil
 }
 
-// bestMatches returns the RankedMatches of the window with the highest scores, the highest
-// first; of equal scores the one found first. Of a blob with more than rankedPlaces places it
-// ranks the first rankedPlaces.
+// bestMatches returns the RankedMatches of the window with the highest scores, the highest first;
+// of equal scores the one found first. Of a blob with more than rankedPlaces places it ranks the
+// first rankedPlaces, by their score, so that the others of a line need not be looked at once one
+// is too low. The error is that of reading the text.
 func (r *results) bestMatches() ([]ranked, error) {
 	var best []ranked
 	for n := range r.window {
@@ -157,7 +158,7 @@ func (r *results) bestMatches() ([]ranked, error) {
 			for _, m := range places {
 				m.score, m.line = m.score+score, line
 				if len(best) == codesearch.RankedMatches && m.score <= best[len(best)-1].score {
-					break // the places that follow have lower scores
+					break
 				}
 				best = insert(best, m)
 			}
@@ -187,7 +188,7 @@ func (r *results) fileScore(f *found, at place) float64 {
 }
 
 // lineScores returns the score of each of f.hits. If f has none, because it matches by its
-// filters only, it returns one 0.
+// filters only, it returns one 0. The error is that of reading the text.
 func (r *results) lineScores(f *found) ([]float64, error) {
 	if len(f.hits) == 0 {
 		return []float64{0}, nil

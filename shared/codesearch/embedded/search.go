@@ -39,7 +39,10 @@ var errStop = errors.New("search stopped")
 // errTimeout is the cause of a search's own time limit.
 var errTimeout = errors.New("time limit")
 
-// Search finds matches; see codesearch.Searcher.
+// Search finds matches; see codesearch.Searcher. It works on one view, which it holds to its end.
+// What was found before a limit of the search is delivered, without an error; the cause of ctx,
+// if that ends, is an error. The other errors are those of the query, fault.ErrClosed and
+// fault.ErrCorrupt.
 func (x *Index) Search(ctx context.Context, q codesearch.Query, o codesearch.Options, visit func(codesearch.Match) bool) (codesearch.Stats, error) {
 	began := x.now()
 	p, err := newPlan(q)
@@ -65,7 +68,7 @@ func (x *Index) Search(ctx context.Context, q codesearch.Query, o codesearch.Opt
 	s.selectRepos()
 	err = s.run()
 	if err == nil || errors.Is(err, errStop) {
-		err = s.deliverWindow() // what was found before a limit is delivered
+		err = s.deliverWindow()
 	}
 	if ctx.Err() != nil { // the caller's; limited may end as well, which is not an error
 		return s.stats, context.Cause(ctx)
@@ -107,8 +110,9 @@ type blobKey struct{ part, blob int }
 // maxDefinitions is how many blobs searchDefinitions searches at most.
 const maxDefinitions = 256
 
-// searchDefinitions searches the blobs that define a symbol with the name of a word of the
-// query, and returns them, so that run does not search them again.
+// searchDefinitions searches the blobs that define a symbol with the name of a word of the query,
+// before all others, because they rank high, and returns them, so that run does not search them
+// again. At most maxDefinitions are searched. The error is that of searchBlob.
 func (s *search) searchDefinitions() (map[blobKey]bool, error) {
 	done := map[blobKey]bool{}
 	for _, name := range s.plan.definitionNames(&s.plan.root, nil) {
@@ -136,8 +140,9 @@ func (s *search) searchDefinitions() (map[blobKey]bool, error) {
 	return done, nil
 }
 
-// selectRepos evaluates the filters on repositories, once for each repository. In Stats it
-// counts the repositories that may match, and their lost files.
+// selectRepos evaluates the filters on repositories, once for each repository. In Stats it counts
+// the repositories that may match, and their lost files. All other leaves are Unknown here, so
+// only a filter on repositories can exclude one.
 func (s *search) selectRepos() {
 	s.repo = make([][]codesearch.Truth, len(s.plan.leaves))
 	for n, l := range s.plan.leaves {
@@ -276,7 +281,8 @@ func (s *search) excludedByPlaces(p *partSearch, blob int, places []place) codes
 }
 
 // searchEachPlace evaluates the query for each place of a blob, and adds the places that match.
-// Successive places for which the same leaves are shown are added together.
+// Successive places for which the same leaves are shown are added together, so that their hits
+// are kept once. The error is that of addBlob.
 func (s *search) searchEachPlace(p *partSearch, blob int, places []place, blobValue func(int) codesearch.Truth) error {
 	var group []place
 	var shown []int

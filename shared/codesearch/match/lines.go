@@ -46,13 +46,14 @@ func (m *Matcher) Lines(ctx context.Context, text []byte, s *Scratch, visit func
 }
 
 // matchingLines runs the expression over the whole text, and calls visit once for each line with
-// a match.
+// a match, until visit returns false or ctx ends. An empty match after the last line feed is
+// none.
 func (m *Matcher) matchingLines(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
 	s.matched += int64(len(text))
 	for from := 0; from < len(text); {
 		at := m.find(ctx, m.within, text[from:], nil)
 		if at == nil || from+at[0] == len(text) && text[len(text)-1] == '\n' {
-			return // the latter is an empty match after the last line
+			return
 		}
 		start := from + bytes.LastIndexByte(text[from:from+at[0]], '\n') + 1
 		end := from + at[0] + lineEnd(text[from+at[0]:])

@@ -29,8 +29,9 @@ type Matcher struct {
 	states     int  // of the expression, about
 }
 
-// New returns the matcher of p. It ignores case if fold is true. The error is
-// fault.ErrInvalid if p does not compile.
+// New returns the matcher of p. It ignores case if fold is true. It derives from the expression
+// which texts (oneOfTexts) or trigrams (need) a matching line must have, so that a search
+// compares few lines. The error is fault.ErrInvalid if p does not compile.
 func New(p codesearch.Pattern, fold bool) (*Matcher, error) {
 	m := &Matcher{multiline: p.Multiline()}
 	var err error

@@ -68,7 +68,8 @@ func (c *Client) call(ctx context.Context, method, path string, body, answer any
 	return nil
 }
 
-// Missing is codesearch.Searcher.Missing, in requests of at most idsAtOnce ids.
+// Missing is codesearch.Searcher.Missing, in requests of at most idsAtOnce ids. The error is that
+// of a request; then it returns no ids.
 func (c *Client) Missing(ctx context.Context, ids []codesearch.OID) (missing []codesearch.OID, err error) {
 	for len(ids) > 0 {
 		n := min(len(ids), idsAtOnce)

@@ -112,8 +112,8 @@ func (b *Builder) addName(number uint32, name string) {
 	}
 }
 
-// addRecord appends the record of a blob with text bytes in the chunks from first on; its
-// facts follow.
+// addRecord appends the record of a blob with text bytes in the chunks from first on; its facts
+// follow. The error is that of an id that is not hexadecimal, or of too many distinct strings.
 func (b *Builder) addRecord(blob codesearch.Blob, first uint32, text int) error {
 	var id [hashSize]byte
 	flags := byte(flag(blob.Generated)) * blobGenerated
@@ -200,6 +200,7 @@ func (b *Builder) encodeOrder() []byte {
 	return encode32(order)
 }
 
+// encode32 returns the numbers as little-endian 32-bit numbers.
 func encode32(numbers []uint32) []byte {
 	data := make([]byte, 0, 4*len(numbers))
 	for _, n := range numbers {
@@ -208,6 +209,7 @@ func encode32(numbers []uint32) []byte {
 	return data
 }
 
+// encodeStrings returns the section of strings, in the order of their numbers.
 func (b *Builder) encodeStrings() []byte {
 	var data []byte
 	for _, text := range b.stringList {

@@ -95,6 +95,7 @@ func appendFacts(dst []byte, b codesearch.Blob) []byte {
 	return dst
 }
 
+// flag returns 1 for true and 0 for false.
 func flag(b bool) int {
 	if b {
 		return 1
@@ -116,6 +117,8 @@ type decoder struct {
 	bad  bool
 }
 
+// number reads a varint. If there is none, it sets bad, drops the rest and returns 0, so that the
+// caller checks once at the end.
 func (d *decoder) number() int {
 	v, n := binary.Uvarint(d.data)
 	if n <= 0 || v > math.MaxInt64 {
@@ -126,6 +129,8 @@ func (d *decoder) number() int {
 	return int(v)
 }
 
+// bytes returns the next n bytes, in the memory of data. If there are fewer, it sets bad, drops
+// the rest and returns nil.
 func (d *decoder) bytes(n int) []byte {
 	if n < 0 || n > len(d.data) {
 		d.bad, d.data = true, nil
@@ -138,6 +143,7 @@ func (d *decoder) bytes(n int) []byte {
 
 func (d *decoder) text() string { return string(d.bytes(d.number())) }
 
+// float reads eight bytes as a number; 0 if there are fewer, as in bytes.
 func (d *decoder) float() float64 {
 	b := d.bytes(8)
 	if d.bad {
@@ -165,6 +171,8 @@ func (d *decoder) symbols(visit func(line int, read func() codesearch.Symbol) bo
 	}
 }
 
+// symbol reads the symbol that appendFacts wrote, without its line. After a short file its fields
+// are zero, and bad is set.
 func (d *decoder) symbol(line int) codesearch.Symbol {
 	s := codesearch.Symbol{Line: line, Name: d.text(), Kind: d.text(), Scope: d.text(), Signature: d.text()}
 	lengthAndApprox := d.number() // as appendFacts writes it: the lowest bit is Approx

@@ -20,8 +20,9 @@ import (
 // Extension ends the names of segment files; before it is the SHA-256 of the file.
 const Extension = ".segment"
 
-// Write writes a segment of blobs into the folder dir, and returns the path of the file,
-// which is durable then. Each object id must occur once.
+// Write writes a segment of blobs into the folder dir, and returns the path of the file, which is
+// durable then. Each object id must occur once. The error is ctx's cause, that of Add or that of
+// WriteFile, which also tells when a file is left.
 func Write(ctx context.Context, dir string, blobs []codesearch.Blob, o Options) (string, error) {
 	return WriteFile(dir, func(w io.Writer) error {
 		b := NewBuilder(w, o)
@@ -79,8 +80,8 @@ func SyncDir(dir string) error {
 	return cmp.Or(d.Sync(), d.Close())
 }
 
-// Open maps a segment file into memory and checks it as Decode does. Its caller closes it,
-// after the last use of anything that its methods returned.
+// Open maps a segment file into memory and checks it as Decode does. Its caller closes it, after
+// the last use of anything that its methods returned. A file that is damaged is fault.ErrCorrupt.
 func Open(path string) (*Segment, error) {
 	data, unmap, err := mapped.Open(path)
 	if err != nil {

@@ -39,8 +39,9 @@ func Decode(name string, data []byte) (*Segment, error) {
 	return s, nil
 }
 
-// decode finds the sections in s.data and checks them. The text is not read here, because
-// it may be large: checkSum checks each chunk when it is read first.
+// decode finds the sections in s.data and checks them. The text is not read here, because it may
+// be large: checkSum checks each chunk when it is read first. Anything that does not fit is
+// fault.ErrCorrupt.
 func (s *Segment) decode() error {
 	all, flags, err := readFooter(s.data)
 	if err != nil {
@@ -64,8 +65,9 @@ func (s *Segment) decode() error {
 	return s.checkRecords()
 }
 
-// checkRecords checks the lengths and references that other methods rely on, so that these
-// need not check them. Checksums find damage; this finds files that another program wrote.
+// checkRecords checks the lengths and references that other methods rely on, so that these need
+// not check them. Checksums find damage; this finds files that another program wrote. The error
+// is fault.ErrCorrupt.
 func (s *Segment) checkRecords() error {
 	for _, want := range []struct {
 		section, size int
@@ -100,6 +102,7 @@ func (s *Segment) checkRecords() error {
 
 // checkChunks checks the records of the chunks from first up to end of a blob with text bytes:
 // they are within the text section, the first begins at 0, and each begins after the one before.
+// The error is fault.ErrCorrupt.
 func (s *Segment) checkChunks(first, end, text int) error {
 	before := -1
 	for c := first; c < end; c++ {

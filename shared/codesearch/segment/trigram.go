@@ -37,6 +37,7 @@ type seen struct {
 
 func newSeen() seen { return seen{bits: make([]uint64, allTrigrams/64)} }
 
+// clear empties the set, by the words of its members only, because the bitmap has 2^24 bits.
 func (s *seen) clear() {
 	for _, t := range s.list {
 		s.bits[t/64] = 0

@@ -17,7 +17,8 @@ const (
 	maxToken = 255       // of the tokenizer whitespace; longer ones are split
 )
 
-// bulk is POST /_bulk.
+// bulk is POST /_bulk. A malformed request is refused as a whole; the refusal of one write is in
+// its item.
 func (s *Server) bulk(r request) (any, *refusal) {
 	if r.parameter("require_alias") != "true" {
 		return nil, refuse(http.StatusBadRequest, "elastictest", "without require_alias a write creates an index")
@@ -59,7 +60,8 @@ func (s *Server) bulk(r request) (any, *refusal) {
 }
 
 // write does one write, and returns the status of its item. As on a real server, a write through
-// a name that is not an alias is refused, because require_alias is set.
+// a name that is not an alias is refused, because require_alias is set. A test may refuse any
+// write with FailItem.
 func (s *Server) write(action, name, id string, source []byte) (status int, failed *refusal) {
 	if s.FailItem != nil {
 		if status, kind := s.FailItem(action, name, id); status != 0 {

@@ -55,7 +55,8 @@ type aliasBody struct {
 	Filter json.RawMessage `json:"filter"`
 }
 
-// create is PUT /INDEX.
+// create is PUT /INDEX. It refuses names that a real server refuses, an index or alias that
+// exists, and other settings and types than those that package elastic sends.
 func (s *Server) create(r request) (any, *refusal) {
 	var body struct {
 		Settings struct {

@@ -166,6 +166,7 @@ func (c *compiler) compileBool(body json.RawMessage) (matcher, *refusal) {
 	}, nil
 }
 
+// compileAll compiles queries; the first refusal ends it.
 func (c *compiler) compileAll(of []json.RawMessage) (all []matcher, err *refusal) {
 	for _, q := range of {
 		m, err := c.compile(q)
@@ -223,7 +224,8 @@ type searchBody struct {
 	} `json:"collapse"`
 }
 
-// search is POST /INDEX/_search.
+// search is POST /INDEX/_search, in the order of a real server: it selects, sorts, skips those
+// before search_after, collapses and cuts to size.
 func (s *Server) search(r request) (any, *refusal) {
 	var body searchBody
 	if err := r.decode(&body); err != nil {

@@ -83,7 +83,8 @@ func (s *Server) Delete(name string) {
 	}
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. The error is that of the request's context or of a
+// connection that a test breaks.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := s.respond(r)
 	if r.Context().Err() != nil {
@@ -159,6 +160,7 @@ func refuse(status int, kind, format string, args ...any) *refusal {
 
 func (e *refusal) Error() string { return e.kind + ": " + e.reason }
 
+// body returns the answer to a refused request, in the two forms that real servers have.
 func (e *refusal) body() any {
 	if e.kind == "" {
 		return map[string]any{"error": e.reason, "status": e.status}
@@ -187,7 +189,8 @@ func (s *Server) answer(r *http.Request, body []byte) (status int, answer any) {
 	return http.StatusOK, answer
 }
 
-// route finds the operation of a request.
+// route finds the operation of a request and runs it. It refuses unknown paths, unknown
+// parameters and a wrong content type, as a real server does, so that tests find such requests.
 func (s *Server) route(r *http.Request, body []byte) (any, *refusal) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	operation := r.Method + " " + parts[len(parts)-1]
@@ -228,6 +231,7 @@ type request struct {
 	body  []byte
 }
 
+// parameter returns the first value of a parameter of the URL; "" if it is missing.
 func (r request) parameter(name string) string {
 	if len(r.query[name]) == 0 {
 		return ""
