@@ -43,7 +43,9 @@ func (m *Mirror) Blobs(ctx context.Context, oids []string, most int64, visit fun
 }
 
 // blobs reads blobs with git cat-file; see Mirror.Blobs. Git ends at an object that it cannot
-// read; blobs reports that blob as corrupt and starts git again with the next one.
+// read: that is the first blob without an answer. blobs visits it as fault.ErrCorrupt and starts
+// git again with the next one. The error is that of visit, of ctx, or of an answer that cannot be
+// read.
 func (m command) blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error {
 	for len(oids) > 0 {
 		n, err := m.readBlobs(ctx, oids, most, visit)
@@ -54,7 +56,6 @@ func (m command) blobs(ctx context.Context, oids []string, most int64, visit fun
 		if !errors.As(err, &ended) || len(oids) == 0 {
 			return err
 		}
-		// The first blob without an answer is the one that git could not read.
 		if err := visit(oids[0], nil, fmt.Errorf("blob %s: %w: %s", oids[0], fault.ErrCorrupt, ended.message)); err != nil {
 			return err
 		}

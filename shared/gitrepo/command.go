@@ -167,6 +167,8 @@ type limitedBuffer struct {
 	full func()
 }
 
+// Write keeps p. If more than max bytes would be kept, it calls full, which ends the command, and
+// returns io.ErrShortWrite.
 func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if int64(l.Len()+len(p)) > l.max {
 		l.full()
@@ -178,6 +180,7 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 // tail keeps the last maxStderr bytes that git prints.
 type tail struct{ b []byte }
 
+// Write keeps the last maxStderr bytes of all. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.b = append(t.b, p[max(0, len(p)-maxStderr):]...)
 	t.b = t.b[max(0, len(t.b)-maxStderr):]

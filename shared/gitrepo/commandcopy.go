@@ -15,7 +15,9 @@ import (
 )
 
 // copy copies branches of refs by their names; see engine. names is not empty. With history it
-// completes a mirror that has the last commits only.
+// completes a mirror that has the last commits only. The order matters: branches that are not
+// copied are removed before git fetches (dropOthers). The error is errUnusable if the mirror must
+// be made again, else that of git.
 func (m command) copy(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error) {
 	format := "sha1"
 	if len(refs.hash[names[0]]) == 64 {
@@ -70,8 +72,9 @@ func (m command) prepare(ctx context.Context, format string, history bool) error
 	return err
 }
 
-// dropOthers removes the mirror's branches that are not in names, because a branch named a
-// and one named a/b cannot exist side by side.
+// dropOthers removes the mirror's branches that are not in names, because a branch named a and
+// one named a/b cannot exist side by side. The error is errUnusable, because the mirror is
+// damaged if git cannot list or remove its branches.
 func (m command) dropOthers(ctx context.Context, names []string) error {
 	out, err := m.run(ctx, nil, maxRefBytes, "--git-dir="+m.dir, "for-each-ref", "--format=%(refname)")
 	if err != nil {

@@ -72,8 +72,9 @@ func (m command) config() string { return filepath.Join(m.store.Dir, m.id+config
 
 // writeConfig writes the configuration of a mirror's commands: safeConfig, the checked address of
 // the source, the folders that git may open although another user owns them, and the credential
-// helper. It is a file, because git removes other configuration from the environment of the
-// programs that it starts.
+// helper. An empty helper before it removes those of the system. It is a file, because git
+// removes other configuration from the environment of the programs that it starts. The error is
+// that of the address, or fault.ErrFolder.
 func (m command) writeConfig(ctx context.Context) error {
 	var b strings.Builder
 	b.WriteString(safeConfig)
@@ -90,7 +91,6 @@ func (m command) writeConfig(ctx context.Context) error {
 			b.WriteString("\tdirectory = " + quoted(dir) + "\n")
 		}
 	}
-	// The empty helper removes those of the system.
 	b.WriteString("[credential]\n\thelper =\n\thelper = " + quoted(m.helper()) + "\n\tuseHttpPath = true\n")
 	if err := os.WriteFile(m.config(), []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
@@ -111,8 +111,9 @@ func (m command) helper() string {
 	return ""
 }
 
-// writeCredentials writes the user and the password of the source's URL to a file that
-// only this user reads, until remove is called.
+// writeCredentials writes the user and the password of the source's URL to a file that only this
+// user reads, until remove is called. Without a user in the URL it writes nothing.
+// fault.ErrFolder: the file cannot be written.
 func (m command) writeCredentials() (remove func(), err error) {
 	if m.helper() != userHelper {
 		return func() {}, nil

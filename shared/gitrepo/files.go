@@ -42,6 +42,7 @@ func (m *Mirror) Files(ctx context.Context, commit string) ([]File, error) {
 	return m.engine.files(ctx, commit)
 }
 
+// files lists the files of a commit with git ls-tree; see Mirror.Files.
 func (m command) files(ctx context.Context, commit string) ([]File, error) {
 	out, err := m.run(ctx, nil, maxTreeBytes, "--git-dir="+m.dir, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
 	if err != nil {
@@ -50,8 +51,10 @@ func (m command) files(ctx context.Context, commit string) ([]File, error) {
 	return parseTree(out)
 }
 
-// parseTree reads the entries of git ls-tree -l -z: "MODE TYPE OID SIZE\tPATH\0". SIZE is - for
-// a submodule, and BAD for a blob that is missing or damaged; both get the size 0.
+// parseTree reads the entries of git ls-tree -l -z: "MODE TYPE OID SIZE\tPATH\0". SIZE is - for a
+// submodule, and BAD for a blob that is missing or damaged; both get the size 0, because Blobs
+// reports the damage. Anything else is fault.ErrCorrupt; more than MaxFiles entries are
+// fault.ErrTooLarge.
 func parseTree(out []byte) ([]File, error) {
 	var files []File
 	for len(out) > 0 {
@@ -70,7 +73,7 @@ func parseTree(out []byte) ([]File, error) {
 		}
 		if size := string(words[3]); size != "-" {
 			n, err := strconv.ParseInt(size, 10, 64)
-			if err != nil && size != "BAD" { // Blobs reports the damage
+			if err != nil && size != "BAD" {
 				return nil, fmt.Errorf("not an entry of a tree: %.80q: %w", entry, fault.ErrCorrupt)
 			}
 			f.Size = n

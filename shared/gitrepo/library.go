@@ -46,7 +46,7 @@ func (m library) refs(ctx context.Context) (map[string]string, error) {
 }
 
 // listRefs returns the refs of the source by name, and the name of the ref that HEAD names; "" if
-// HEAD names a commit.
+// HEAD names a commit. The error is that of the server or folder; a panic of go-git is one too.
 func (m library) listRefs(ctx context.Context) (refs map[string]string, target string, err error) {
 	err = recoverPanics(func() error {
 		if m.src.url != nil {
@@ -59,6 +59,7 @@ func (m library) listRefs(ctx context.Context) (refs map[string]string, target s
 	return refs, target, err
 }
 
+// copy copies branches with go-git; see engine. A panic of go-git is an error.
 func (m library) copy(ctx context.Context, refs remote, names []string, history bool) (found []Branch, err error) {
 	err = recoverPanics(func() error {
 		found, err = m.copyBranches(ctx, refs, names, history)
@@ -69,7 +70,8 @@ func (m library) copy(ctx context.Context, refs remote, names []string, history 
 
 // copyBranches is copy without protection from panics of go-git. It copies the commits that the
 // mirror lacks, sets the mirror's refs, and then reads each commit, so that a Branch is returned
-// only if it can be read.
+// only if it can be read. errUnusable: the mirror must be made again, for example because it was
+// made without the history that is wanted now.
 func (m library) copyBranches(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error) {
 	r, err := m.prepare(history)
 	if err != nil {
@@ -85,7 +87,7 @@ func (m library) copyBranches(ctx context.Context, refs remote, names []string, 
 	if c.shallow, err = r.Shallow(); err != nil {
 		return nil, errors.Join(errUnusable, err)
 	}
-	if history && len(c.shallow) > 0 { // made without the history
+	if history && len(c.shallow) > 0 {
 		return nil, errUnusable
 	}
 	if len(c.wants) > 0 {
@@ -147,7 +149,8 @@ func (m library) prepare(history bool) (repository, error) {
 }
 
 // setBranches sets the refs of the branches names to their commits, and removes all other refs
-// first, because a branch named a and one named a/b cannot exist side by side.
+// first, because a branch named a and one named a/b cannot exist side by side. The error is
+// errUnusable.
 func (r repository) setBranches(refs remote, names []string) error {
 	old, err := r.IterReferences()
 	if err != nil {

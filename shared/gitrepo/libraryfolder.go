@@ -93,7 +93,8 @@ func checkExtensions(config io.Reader) error {
 	return nil
 }
 
-// listFolderRefs is list for a folder. It adds the hash of HEAD if HEAD names a branch that exists.
+// listFolderRefs is list for a folder. It adds the hash of HEAD if HEAD names a branch that
+// exists. The error is that of openFolder, or fault.ErrInvalid for refs that cannot be read.
 func (m library) listFolderRefs() (refs map[string]string, target string, err error) {
 	r, err := m.openFolder()
 	if err != nil {
@@ -120,7 +121,9 @@ func (m library) listFolderRefs() (refs map[string]string, target string, err er
 }
 
 // copyFolder copies the wanted commits from a folder: all their objects that the mirror lacks. It
-// visits commits from a list instead of recursively, because a history may be long.
+// visits commits from a list instead of recursively, because a history may be long. It notes the
+// commits without parents after the pack is there. The error is that of reading the folder or of
+// addPack.
 func (m library) copyFolder(ctx context.Context, c *copying) error {
 	r, err := m.openFolder()
 	if err != nil {
@@ -179,8 +182,9 @@ func (w *walk) addObject(hash plumbing.Hash) (bool, error) {
 	return true, nil
 }
 
-// addCommit adds a commit and its files. With w.history, and if the source has its parents, these are
-// visited later; otherwise the commit is noted as one without parents.
+// addCommit adds a commit and its files, unless the mirror or the walk has it. With w.history,
+// and if the source has its parents, these are visited later; otherwise the commit is noted as
+// one without parents. The error is that of reading an object, or ctx's cause.
 func (w *walk) addCommit(ctx context.Context, hash plumbing.Hash) error {
 	isNew, err := w.addObject(hash)
 	if err != nil || !isNew {
@@ -199,15 +203,17 @@ func (w *walk) addCommit(ctx context.Context, hash plumbing.Hash) error {
 	return w.addTree(ctx, c.tree, 0)
 }
 
-// addTree adds a tree and all that it has. Submodules are commits of another repository, so they
-// are left out.
+// addTree adds a tree and all that it has, unless the mirror or the walk has the tree, because
+// then it has all below it. Submodules are commits of another repository, so they are left out.
+// More than maxTreeDepth nested folders are fault.ErrTooLarge; other errors are those of
+// addCommit.
 func (w *walk) addTree(ctx context.Context, hash plumbing.Hash, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	isNew, err := w.addObject(hash)
 	if err != nil || !isNew {
-		return err // the mirror has all below a tree that it has
+		return err
 	}
 	if depth > maxTreeDepth {
 		return fmt.Errorf("%w: more than %d nested folders in a commit", fault.ErrTooLarge, maxTreeDepth)
@@ -231,8 +237,9 @@ func (w *walk) addTree(ctx context.Context, hash plumbing.Hash, depth int) error
 	return nil
 }
 
-// writePack writes a pack of the objects: a header with their number, the objects, and the SHA-1 of
-// all that.
+// writePack writes a pack of the objects: a header with their number, the objects, and the SHA-1
+// of all that. A pack of more than packBytes is fault.ErrTooLarge; the other errors are ctx's
+// cause and those of reading and writing.
 func (w *walk) writePack(ctx context.Context, file *os.File) error {
 	sum := sha1.New()
 	out := bufio.NewWriterSize(io.MultiWriter(&boundedWriter{file, w.packBytes}, sum), 64<<10)

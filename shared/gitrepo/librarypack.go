@@ -34,7 +34,8 @@ type copying struct {
 
 // addPack calls write with a temporary file, and adds the pack in it to the mirror, after it was
 // checked, completed and indexed. The mirror gets all of it or nothing: go-git finds a pack by
-// its index, which is renamed last.
+// its index, which is renamed last. The error is that of write, of packFault for a pack that is
+// wrong or too large, or fault.ErrFolder.
 func (c *copying) addPack(ctx context.Context, write func(*os.File) error) error {
 	folder := filepath.Join(c.dir, "objects", "pack")
 	pack, err := os.CreateTemp(folder, "tmp_pack_")
@@ -116,7 +117,8 @@ func packSum(in packReader) (string, error) {
 
 // appendBases appends bases to a pack: the objects of the mirror from which its deltas are
 // computed, because a pack on disk must have them. It writes over the old checksum, corrects the
-// number of objects in the header, and returns the new checksum.
+// number of objects in the header, and returns the new checksum. The error is that of reading the
+// mirror or of writing; the pack is not usable then.
 func (c *copying) appendBases(in packReader, bases []plumbing.Hash) (string, error) {
 	end, err := in.Seek(-sha1.Size, io.SeekEnd)
 	if err != nil {
@@ -162,6 +164,7 @@ type packReader struct {
 	file *os.File
 }
 
+// Read reads the pack. When ctx ends it returns its cause, so that go-git stops.
 func (r packReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)
@@ -241,7 +244,8 @@ func (d *deltaStart) target() uint64 {
 	return size
 }
 
-// indexPack returns the index of a pack that checkPack has checked.
+// indexPack returns the index of a pack that checkPack has checked, so that no object needs too
+// much memory. The error is that of go-git for a pack that is wrong.
 func indexPack(in packReader) (*idxfile.MemoryIndex, error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -299,6 +303,7 @@ type boundedWriter struct {
 	left int64
 }
 
+// Write writes p. Once more than the limit would be written, it returns fault.ErrTooLarge.
 func (b *boundedWriter) Write(p []byte) (int, error) {
 	if b.left -= int64(len(p)); b.left < 0 {
 		return 0, fmt.Errorf("mirror: %w: its pack exceeds the bytes of a mirror", fault.ErrTooLarge)

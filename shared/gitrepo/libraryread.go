@@ -67,9 +67,10 @@ type commit struct {
 	at      int64 // when it was committed, in seconds since 1970; 0 if that cannot be read
 }
 
-// readCommit reads the lines of a commit's header that are needed.
+// readCommit reads the lines of a commit's header that are needed. A time that cannot be read is
+// 1970. With an error the commit is zero.
 func (r repository) readCommit(hash plumbing.Hash) (c commit, err error) {
-	content, err := r.readKind(plumbing.CommitObject, hash) // with an error content may be empty: c is, too
+	content, err := r.readKind(plumbing.CommitObject, hash)
 	header, _, _ := bytes.Cut(content, []byte("\n\n"))
 	for line := range strings.Lines(string(header)) {
 		words := strings.Fields(line)
@@ -79,7 +80,7 @@ func (r repository) readCommit(hash plumbing.Hash) (c commit, err error) {
 		case len(words) == 2 && words[0] == "parent":
 			c.parents = append(c.parents, plumbing.NewHash(words[1]))
 		case len(words) > 3 && words[0] == "committer":
-			c.at, _ = strconv.ParseInt(words[len(words)-2], 10, 64) // a time that cannot be read is 1970
+			c.at, _ = strconv.ParseInt(words[len(words)-2], 10, 64)
 		}
 	}
 	return c, err
@@ -98,6 +99,8 @@ const (
 	modeSubmodule = "160000"
 )
 
+// readTree reads the entries of a tree. An object that is missing, of another kind or malformed
+// is an error.
 func (r repository) readTree(hash plumbing.Hash) ([]treeEntry, error) {
 	content, err := r.readKind(plumbing.TreeObject, hash)
 	if err != nil {
@@ -106,8 +109,8 @@ func (r repository) readTree(hash plumbing.Hash) ([]treeEntry, error) {
 	return parseTreeObject(content)
 }
 
-// parseTreeObject reads the entries of a tree: "MODE NAME\0" and the 20 bytes of a hash. Some
-// old programs wrote modes with a leading 0, which is removed.
+// parseTreeObject reads the entries of a tree: "MODE NAME\0" and the 20 bytes of a hash. Some old
+// programs wrote modes with a leading 0, which is removed. Anything else is fault.ErrCorrupt.
 func parseTreeObject(content []byte) (entries []treeEntry, err error) {
 	for len(content) > 0 {
 		about, rest, ok := bytes.Cut(content, []byte{0})
@@ -122,6 +125,7 @@ func parseTreeObject(content []byte) (entries []treeEntry, err error) {
 	return entries, nil
 }
 
+// files lists the files of a commit with go-git; see Mirror.Files. A panic of go-git is an error.
 func (m library) files(ctx context.Context, hash string) (files []File, err error) {
 	err = recoverPanics(func() error {
 		r := openRepository(m.dir)
@@ -145,7 +149,9 @@ type listing struct {
 }
 
 // addTree adds the files of a tree and of the trees in it. folder is the path of the tree with a
-// slash at the end, or "" for the root, whose depth is 0.
+// slash at the end, or "" for the root, whose depth is 0. Too many files, too long paths and too
+// many nested folders are fault.ErrTooLarge. A blob that is missing has the size 0; Blobs reports
+// it.
 func (l *listing) addTree(ctx context.Context, tree plumbing.Hash, folder string, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -181,7 +187,8 @@ func (l *listing) addTree(ctx context.Context, tree plumbing.Hash, folder string
 	return nil
 }
 
-// blobs is Mirror.Blobs; a blob at which go-git panics is visited as corrupt.
+// blobs is Mirror.Blobs; a blob at which go-git panics is visited as corrupt. The error is that
+// of visit or ctx's cause.
 func (m library) blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error {
 	r := openRepository(m.dir)
 	defer r.Close()
@@ -202,7 +209,7 @@ func (m library) blobs(ctx context.Context, oids []string, most int64, visit fun
 }
 
 // readBlob returns the content of a blob of at most most bytes, whose hash it checks, because
-// go-git does not.
+// go-git does not. A larger blob is fault.ErrTooLarge, one with another hash fault.ErrCorrupt.
 func (r repository) readBlob(oid string, most int64) ([]byte, error) {
 	hash := plumbing.NewHash(oid)
 	if size, err := r.EncodedObjectSize(hash); err == nil && size > most {

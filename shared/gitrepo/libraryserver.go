@@ -111,6 +111,7 @@ func (p *prefix) Write(b []byte) (int, error) {
 }
 
 // listServerRefs is list for a server. Refs with ^{} are the commits that annotated tags name.
+// The error is that of withServer.
 func (m library) listServerRefs(ctx context.Context) (refs map[string]string, target string, err error) {
 	refs = map[string]string{}
 	err = m.withServer(ctx, func(_ context.Context, _ server, ad *packp.AdvRefs) error {
@@ -166,7 +167,8 @@ func (m library) copyServer(ctx context.Context, c *copying) error {
 }
 
 // request returns the request for the wanted commits. It names the commits that the mirror's refs
-// have, so that the server sends only the difference.
+// have, so that the server sends only the difference. errUnusable: the refs of the mirror cannot
+// be read.
 func (c *copying) request() (*packp.UploadPackRequest, error) {
 	r := packp.NewUploadPackRequest()
 	for _, name := range []capability.Capability{capability.Sideband64k, capability.OFSDelta, capability.NoProgress, capability.Shallow, capability.ThinPack} {
@@ -193,6 +195,8 @@ func (c *copying) request() (*packp.UploadPackRequest, error) {
 
 // receive reads the answer to request, adds its pack to the mirror, and notes which commits are
 // without parents now. A request for the last commits only has answers that name such commits.
+// The error is ctx's cause, serverFault for an answer that is wrong or broken off, or that of
+// addPack.
 func (c *copying) receive(ctx context.Context, request *packp.UploadPackRequest, answer io.Reader) error {
 	in := bufio.NewReaderSize(answer, 64<<10)
 	response := packp.NewUploadPackResponse(request)
@@ -222,6 +226,8 @@ type watchdog struct {
 	timer *time.Timer
 }
 
+// newWatchdog returns a reader of in that calls stalled, once, if nothing has come for
+// stalledAfter.
 func newWatchdog(in io.Reader, stalled func(error)) *watchdog {
 	return &watchdog{in, time.AfterFunc(stalledAfter, func() {
 		stalled(fmt.Errorf("the server has sent nothing for %s: %w", stalledAfter, fault.ErrUnavailable))

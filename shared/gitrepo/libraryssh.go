@@ -28,7 +28,8 @@ type sshServer struct {
 const sshScript = ` "$@"`
 
 // advertise starts ssh, and returns its output, which begins with the list of refs. ssh runs
-// until close; stopping ctx kills it.
+// until close; stopping ctx kills it. Without a shell the error is errNeedsGit; if ssh cannot be
+// started, fault.ErrUnavailable.
 func (s *sshServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -102,12 +103,14 @@ type sshError struct{ error }
 
 func (e *sshError) Unwrap() error { return e.error }
 
+// close ends ssh and waits for it. Its failure is not returned, because its answer was read, or
+// its failure is returned already.
 func (s *sshServer) close() {
 	if s.process == nil {
 		return
 	}
 	s.cancel()
-	_ = s.endProcess(context.Background(), nil) // its answer was read, or its failure is returned already
+	_ = s.endProcess(context.Background(), nil)
 }
 
 // sshAnswer reads the output of ssh. If ssh failed, the end of its output is that error instead of
@@ -117,6 +120,8 @@ type sshAnswer struct {
 	ctx context.Context
 }
 
+// Read reads ssh's output. At its end it waits for ssh and returns why it ended, because a failed
+// ssh ends its output too.
 func (a sshAnswer) Read(p []byte) (int, error) {
 	n, err := a.s.out.Read(p)
 	if n == 0 && errors.Is(err, io.EOF) {

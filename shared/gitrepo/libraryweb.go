@@ -51,6 +51,8 @@ func newWebServer(s *Store, src source) *webServer {
 
 func (w *webServer) close() { w.client.CloseIdleConnections() }
 
+// advertise requests the list of refs. Users and fragments are not part of the address that is
+// requested.
 func (w *webServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 	u := *w.src.url
 	u.User, u.Fragment = nil, ""
@@ -59,6 +61,8 @@ func (w *webServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 	return w.call(ctx, http.MethodGet, at, nil, "application/x-git-upload-pack-advertisement")
 }
 
+// upload sends a request for commits, and returns the answer with the pack. The error is that of
+// call.
 func (w *webServer) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
 	u := *w.src.url
 	u.User, u.Fragment, u.RawQuery = nil, "", ""
@@ -93,7 +97,9 @@ func (w *webServer) call(ctx context.Context, method string, u *url.URL, body []
 	return answer.Body, nil
 }
 
-// checkStatus returns an error if an answer is not 200 with the wanted content type.
+// checkStatus returns an error if an answer is not 200 with the wanted content type, of the kind
+// that its status says: fault.ErrForbidden, ErrNotFound, ErrInvalid for a redirect,
+// ErrUnavailable for all others.
 func checkStatus(answer *http.Response, want string) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK && answer.Header.Get("Content-Type") == want:
@@ -111,7 +117,7 @@ func checkStatus(answer *http.Response, want string) error {
 }
 
 // authorise adds the user and the password of the URL, or the token of its host, to a request.
-// Without either it adds nothing.
+// Without either it adds nothing. fault.ErrForbidden: the file of the token cannot be read.
 func (w *webServer) authorise(r *http.Request) error {
 	if user := w.src.user; user != nil {
 		r.SetBasicAuth(user.Username(), password(w.src.url))

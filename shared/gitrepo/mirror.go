@@ -146,6 +146,7 @@ func (m *Mirror) watchSize(ctx context.Context, cancel context.CancelCauseFunc) 
 	}
 }
 
+// checkSize returns fault.ErrTooLarge if the mirror takes more than Config.MirrorBytes.
 func (m *Mirror) checkSize() error {
 	if n := diskUsage(m.dir); n > m.store.MirrorBytes {
 		return fmt.Errorf("mirror of %s: %w: more than %d bytes", m.src.uri, fault.ErrTooLarge, m.store.MirrorBytes)
@@ -177,8 +178,9 @@ func (m *Mirror) checkPacks(history bool) error {
 	return nil
 }
 
-// removeLocks removes the locks and partial packs that a killed git has left. No other
-// process uses the folder, because its owner locks the data folder.
+// removeLocks removes the locks and partial packs that a killed git has left. No other process
+// uses the folder, because its owner locks the data folder. fault.ErrFolder: one cannot be
+// removed.
 func (m *Mirror) removeLocks() error {
 	for _, pattern := range []string{"*.lock", "refs/*/*.lock", "objects/pack/tmp_*", "objects/pack/.tmp-*"} {
 		files, err := filepath.Glob(filepath.Join(m.dir, pattern))

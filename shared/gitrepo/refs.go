@@ -55,13 +55,13 @@ var (
 	refName = regexp.MustCompile(`^(HEAD|refs/[^\x00-\x20\x7f~^:?*\[\\]+)$`)
 )
 
-// branches lists the branches of the source.
+// branches lists the branches of the source. Damage at the server is not fault.ErrCorrupt,
+// because Fetch would make the mirror again, which would not help. Other errors are those of git,
+// and fault.ErrInvalid for an answer that is no list of refs.
 func (m command) branches(ctx context.Context) (remote, error) {
 	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--symref", "--", m.src.uri, headRef, headsPrefix+"*")
 	if err != nil {
 		if errors.Is(err, fault.ErrCorrupt) {
-			// The damage is at the server. Without the kind ErrCorrupt, Fetch does not make the
-			// mirror again, which would not help.
 			err = fmt.Errorf("the repository is damaged: %w", errors.New(err.Error()))
 		}
 		return remote{}, err
@@ -69,7 +69,7 @@ func (m command) branches(ctx context.Context) (remote, error) {
 	return parseRefs(string(out))
 }
 
-// refs lists all refs of the source.
+// refs lists all refs of the source, as hashes by name. The errors are those of branches.
 func (m command) refs(ctx context.Context) (map[string]string, error) {
 	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--", m.src.uri)
 	if err != nil {
@@ -86,14 +86,16 @@ func (m command) refs(ctx context.Context) (map[string]string, error) {
 	return refs, nil
 }
 
-// parseRefs reads the lines of git ls-remote --symref: "ref: NAME\tHEAD" and "HASH\tNAME".
+// parseRefs reads the lines of git ls-remote --symref: "ref: NAME\tHEAD" and "HASH\tNAME". Links
+// of other refs, such as refs/remotes/origin/HEAD of a clone, are left out. Any other line is
+// fault.ErrInvalid.
 func parseRefs(text string) (remote, error) {
 	refs, target := map[string]string{}, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		value, name, ok := strings.Cut(line, "\t")
 		if ok && name != headRef && strings.HasPrefix(value, "ref: ") {
-			continue // such as refs/remotes/origin/HEAD of a clone
+			continue
 		}
 		if link, isLink := strings.CutPrefix(value, "ref: "); ok && isLink && name == headRef {
 			target = link

@@ -74,7 +74,8 @@ func (s source) protocols() string {
 // pinnedAddress resolves and checks the host of an http(s) URL, and returns the value of
 // http.curloptResolve, "HOST:PORT:ADDRESS", with which git connects to the checked address. So
 // another answer of the DNS server afterwards changes nothing. It returns "" for a path, for ssh,
-// without Config.Resolve, and if the host is an address itself, which was checked.
+// without Config.Resolve, and if the host is an address itself, which was checked. The error is
+// that of Resolve.
 func (s *Store) pinnedAddress(ctx context.Context, src source) (string, error) {
 	if src.url == nil || src.url.Scheme == "ssh" || s.Resolve == nil {
 		return "", nil
@@ -88,7 +89,7 @@ func (s *Store) pinnedAddress(ctx context.Context, src source) (string, error) {
 		port = map[string]string{"http": "80", "https": "443"}[src.url.Scheme]
 	}
 	if net.ParseIP(host) != nil {
-		return "", nil // the URL has the address that was checked
+		return "", nil
 	}
 	text := addr.String()
 	if addr.Is6() {

@@ -32,7 +32,7 @@ func (s *Store) makeSpace(keep string) {
 	defer s.mu.Unlock()
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
-		return // the fetch that follows reports a folder that cannot be read
+		return
 	}
 	type mirror struct {
 		id    string

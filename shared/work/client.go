@@ -72,9 +72,10 @@ type InProgress struct {
 	ingested int64 // results, before the first of Reserved was read
 }
 
-// InProgress returns what a manager must not select. A manager calls it before it
-// selects from the catalog, because every result that was ingested before the call is
-// already in the catalog.
+// InProgress returns what a manager must not select. A manager calls it before it selects from
+// the catalog, because every result that was ingested before the call is already in the catalog.
+// It reads pages until the last one; the count of ingested results is that of the first page, so
+// that Issue refuses a selection if one was ingested meanwhile. The error is that of a call.
 func (c Client) InProgress(ctx context.Context, action string) (InProgress, error) {
 	var all InProgress
 	for first, after := true, int64(0); first || after != 0; first = false {

@@ -14,11 +14,11 @@ import (
 // tuple for any number of leases. One lease or result always fits.
 const pageBytes = tuple.MaxBytes / 2
 
-// inProgress (action, after) returns one page of the subjects and parts that must not
-// be issued again: those of every live lease, and of every result of the action that
-// waits or is held. The page starts behind the tuple with the ref after. A tuple that
-// is put while a client reads the pages has a higher ref than all earlier ones, so no
-// page misses it.
+// inProgress (action, after) returns one page of the subjects and parts that must not be issued
+// again: those of every live lease, and of every result of the action that waits or is held. The
+// page starts behind the tuple with the ref after, and names the last ref that it has, or 0 if it
+// is the last page. A tuple that is put while a client reads the pages has a higher ref than all
+// earlier ones, so no page misses it. It returns no error of its own.
 func inProgress(tx space.Tx, action string, after int64) (tuple.Tuple, error) {
 	all := tx.Scan(lease.Space, lease.Any())
 	all = append(all, tx.Scan(task.Result, task.AnyResult(action))...)

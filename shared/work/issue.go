@@ -50,8 +50,10 @@ func capacity(slots, waiting int64) bool {
 	return slots >= waiting
 }
 
-// expire is the expiry of a lease's TTL. While a session holds the lease's task, the
-// lease goes on; else the lease and its waiting task end together.
+// expire is the procedure that runs when the TTL of a lease ends. While a session holds the
+// lease's task, the lease goes on for another LeaseTTL; else the lease and its waiting task end
+// together. A hold without a session is a back-off, which does not count. The error is that of
+// the spaces; then nothing ends.
 func (p Policy) expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
@@ -60,7 +62,7 @@ func (p Policy) expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	under := task.AnyUnder(lease.Decode(e.Tuple).ID)
 	held := tx.Held(task.Space, under)
 	for _, h := range held {
-		if h.Holder != "" { // else it is held by no session, for a back-off
+		if h.Holder != "" {
 			return nil, lease.Prolong(tx, e, p.LeaseTTL)
 		}
 	}
@@ -72,7 +74,8 @@ func (p Policy) expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, lease.Expire(tx, e)
 }
 
-// removeUnclaimed is the expiry of a task's queue TTL. It ends the task and its lease.
+// removeUnclaimed is the procedure that runs when the queue TTL of a task ends. It ends the task
+// and its lease, if that is still there. The error is that of the spaces; then nothing ends.
 func (p Policy) removeUnclaimed(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {

@@ -40,8 +40,10 @@ func totalIngested(tx space.Tx) int64 {
 	return slices.Max(n[:])
 }
 
-// countIngested counts one more result, of parts of a subject. It counts for the parts too, because
-// another work-item may have them as subjects, and this subject as a part.
+// countIngested counts one more result, of parts of a subject, in the sets of the subject and of
+// the parts: they get a count above all others, so that an older selection is refused. It counts
+// for the parts too, because another work-item may have them as subjects, and this subject as a
+// part.
 func countIngested(tx space.Tx, subject string, parts []string) error {
 	n, e, ok := readIngested(tx)
 	count := slices.Max(n[:]) + 1

@@ -29,7 +29,9 @@ type Loop struct {
 }
 
 // Run works until ctx ends, and returns nil then; or until a call or function fails, and
-// returns that error. No goroutine of it is left then.
+// returns that error. One call of Next is under way at a time, in a goroutine, because it blocks
+// until there is a result or capacity; its answer is handled before the next call. No goroutine is
+// left when Run returns.
 func (l Loop) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var asking sync.WaitGroup
@@ -50,7 +52,7 @@ func (l Loop) Run(ctx context.Context) error {
 		var err error
 		select {
 		case a := <-answers:
-			if more, err = l.handle(ctx, a); err == nil {
+			if more, err = l.handleAnswer(ctx, a); err == nil {
 				ask(more)
 			}
 		case <-l.Wake:
@@ -76,8 +78,10 @@ type answer struct {
 	err  error
 }
 
-// handle ingests the result of an answer, or issues work-items if it has none.
-func (l Loop) handle(ctx context.Context, a answer) (more bool, err error) {
+// handleAnswer ingests the result of an answer, or issues work-items if it has none. more reports
+// whether the next call of Next shall wait for capacity too. The error is that of the answer, of
+// Ingest or of Issue.
+func (l Loop) handleAnswer(ctx context.Context, a answer) (more bool, err error) {
 	switch {
 	case a.err != nil:
 		return false, a.err

@@ -12,9 +12,11 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// next (action, wantsCapacity) holds a result of the action, or reports capacity for more
-// work if the caller wants it. Otherwise it waits for a result and, if wantsCapacity,
-// for a change that may add capacity.
+// next (action, wantsCapacity) holds a result of the action, or reports capacity for more work if
+// the caller wants it. Otherwise it waits for a result and, if wantsCapacity, for a change that
+// may add capacity: a claim, a worker that serves the action, and a lease that expires together
+// with its waiting task. The engine runs it again when one of these is put. If the holder does
+// not finish within Policy.Ingest, the result returns.
 func (p Policy) next(tx space.Tx, action string, wantsCapacity bool) (tuple.Tuple, error) {
 	if e, ok := tx.Find(task.Result, task.AnyResult(action), nil); ok {
 		return encodeHeld(e), tx.Hold(e.Ref, space.HoldOptions{TTL: p.Ingest, Expiry: procReturn})
@@ -24,8 +26,6 @@ func (p Policy) next(tx space.Tx, action string, wantsCapacity bool) (tuple.Tupl
 		if hasCapacity(tx, action) {
 			return tuple.New(replyCapacity), nil
 		}
-		// Capacity grows with a claim, with a worker that serves the action, and with a
-		// lease that expires together with its waiting task.
 		awaited = append(awaited,
 			space.Awaited{Space: lease.Space, Template: task.AnyClaim()},
 			space.Awaited{Space: status.Space, Template: status.AnyServing(action)},
@@ -34,8 +34,10 @@ func (p Policy) next(tx space.Tx, action string, wantsCapacity bool) (tuple.Tupl
 	return nil, tx.Wait(awaited...)
 }
 
-// ingested (ref) ends the hold of a result that is in the catalog. If the result's
-// token is the current one, it revokes the lease (final result) or extends it.
+// ingested (ref) ends the hold of a result that is in the catalog. If the result's token is the
+// current one, it revokes the lease (final result) or extends it; with an old token it is only
+// counted as late, because the result is in the catalog all the same. A result without a lease
+// was not selected by a manager. fault.ErrStaleToken: the caller does not hold the result.
 func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
 	e, ok := tx.Entry(ref)
 	if !ok || !e.Held || e.Holder != tx.Caller() || e.Space != task.Result {
@@ -46,7 +48,7 @@ func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
 	}
 	r := task.DecodeResult(e.Tuple)
 	if r.Lease == "" {
-		return nil, nil // no manager selected the work
+		return nil, nil
 	}
 	err := countIngested(tx, r.Subject, lease.SplitParts(r.Part))
 	switch {
@@ -57,7 +59,7 @@ func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
 		err = lease.Extend(tx, r.Lease, r.Token, p.LeaseTTL)
 	}
 	if errors.Is(err, fault.ErrStaleToken) || errors.Is(err, fault.ErrNotFound) {
-		return nil, lease.CountLate(tx) // it is ingested, but changes no lease
+		return nil, lease.CountLate(tx)
 	}
 	return nil, err
 }

@@ -161,6 +161,7 @@ func (f *fixture) procedures() space.Procedures {
 		space.Procedures{inspect: func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { f.read(tx); return nil, nil }})
 }
 
+// record keeps the records that the engine writes, for checks of what one record has.
 func (f *fixture) record(_ context.Context, records []journal.Record) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,6 +169,7 @@ func (f *fixture) record(_ context.Context, records []journal.Record) error {
 	return nil
 }
 
+// trace keeps the events of the engine.
 func (f *fixture) trace(e trace.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

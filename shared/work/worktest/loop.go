@@ -39,14 +39,16 @@ func (l *looping) change(f func()) {
 	f()
 }
 
+// issued returns how often the loop has called Issue.
 func (l *looping) issued() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.issues
 }
 
-// loop starts a manager's loop that issues one task for each part.
-func (f *fixture) loop(more bool, parts ...string) *looping {
+// startLoop starts a manager's loop that issues one task for each part, and waits a second for
+// its first step. more is whether its first call waits for capacity.
+func (f *fixture) startLoop(more bool, parts ...string) *looping {
 	ctx, stop := context.WithCancel(f.Context())
 	l := &looping{session: f.manager("manager-1"), waiting: parts, wake: make(chan struct{}, 1), stop: stop, ended: make(chan error, 1)}
 	run := work.Loop{
@@ -64,6 +66,8 @@ func (f *fixture) loop(more bool, parts ...string) *looping {
 	return l
 }
 
+// issueAll issues a task for each part that waits, until one is refused. more is true then, so
+// that the loop waits for capacity.
 func (l *looping) issueAll(ctx context.Context, c work.Client) (more bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +93,7 @@ func loopDrains(f *fixture) {
 	for n := range 10 {
 		parts = append(parts, fmt.Sprintf("part-%d", n))
 	}
-	l := f.loop(true, parts...)
+	l := f.startLoop(true, parts...)
 	require.Len(f, f.state().tasks, 1, "without workers, one task waits")
 	w := f.worker("worker-1", 2)
 	for range parts {
@@ -108,7 +112,7 @@ func loopDrains(f *fixture) {
 // loopIssuesBeside checks that the loop issues on a wake and at each tick while its call for a
 // result is pending.
 func loopIssuesBeside(f *fixture) {
-	l := f.loop(false)
+	l := f.startLoop(false)
 	f.pass(time.Second)
 	require.Zero(f, l.issued(), "the pending call waits for results only")
 	l.change(func() { l.waiting = []string{"a"} })
@@ -129,7 +133,7 @@ func loopIssuesBeside(f *fixture) {
 // loopEnds checks that the loop returns nil when its context ends, an error of Ingest, and an
 // error when its session is lost.
 func loopEnds(f *fixture) {
-	l := f.loop(true, "a")
+	l := f.startLoop(true, "a")
 	full := errors.New("the catalog is full")
 	l.change(func() { l.err = full })
 	w := f.worker("worker-1", 1)
@@ -138,7 +142,7 @@ func loopEnds(f *fixture) {
 	l.stop()
 	l.closeInOrder()
 
-	l = f.loop(true)
+	l = f.startLoop(true)
 	l.kill()
 	f.pass(sessionTTL)
 	require.Error(f, receive(f, l.ended), "the session is lost")
