@@ -27,6 +27,7 @@ var private = prefixes(
 // nat64 addresses embed the IPv4 address that a translator dials.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
+// prefixes parses constant prefixes; a wrong one panics at the start of the program.
 func prefixes(list ...string) []netip.Prefix {
 	out := make([]netip.Prefix, len(list))
 	for i, s := range list {
@@ -51,8 +52,8 @@ func isPrivate(ip netip.Addr) bool {
 	return !ip.IsValid() || slices.ContainsFunc(private, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// checkSpelling refuses hosts that some resolvers interpret as an address although
-// netip does not, such as 2130706433, 0x7f.1 and 127.1.
+// checkSpelling refuses hosts, with fault.ErrInvalid, that some resolvers interpret as an address
+// although netip does not, such as 2130706433, 0x7f.1 and 127.1.
 func checkSpelling(host string) error {
 	if host == "" {
 		return fmt.Errorf("the URL has no host: %w", fault.ErrInvalid)

@@ -45,6 +45,8 @@ type encoded struct {
 	n     int64
 }
 
+// Read counts the bytes as they come from the network, and tells the watch over stalled
+// transfers.
 func (e *encoded) Read(p []byte) (int, error) {
 	n, err := e.Reader.Read(p)
 	e.n += int64(n)
@@ -104,8 +106,9 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.classify(err)
 }
 
-// startDecoding reads the header of gzip, so it is not called before the body is needed. An
-// empty body was cut off, because gzip content has a header.
+// startDecoding reads the header of gzip, so it is not called before the body is needed. An empty
+// body was cut off (io.ErrUnexpectedEOF), because gzip content has a header. A wrong header is
+// the error of gzip.
 func (b *body) startDecoding() error {
 	if !b.gzip {
 		b.src = b.raw

@@ -188,6 +188,7 @@ type sourceReader struct {
 	err error
 }
 
+// Read keeps an error of the source, so that the caller can tell it from one of writing the file.
 func (r *sourceReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if err != nil && err != io.EOF {

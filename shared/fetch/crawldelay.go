@@ -9,9 +9,10 @@ import (
 // longestDelay is the largest Crawl-delay that is returned.
 const longestDelay = 24 * time.Hour
 
-// crawlDelay returns the Crawl-delay of a robots.txt for our user agent: of the groups that
-// name it, and else of those for all agents (*). The largest of several counts. Lines that
-// are not understood are skipped, so a page of HTML asks for nothing.
+// crawlDelay returns the Crawl-delay of a robots.txt for our user agent: of the groups that name
+// it, and else of those for all agents (*); 0 if there is none. The largest of several counts. A
+// group is one or more lines of user agents with the rules after them. Lines that are not
+// understood are skipped, so a page of HTML asks for nothing.
 func crawlDelay(content string) time.Duration {
 	var own, all time.Duration
 	var forUs, forAll, inRules bool // of the group that is read: whom it names, and whether its rules have begun

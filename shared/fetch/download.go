@@ -9,14 +9,15 @@ import (
 	"leasehold/shared/fault"
 )
 
-// download returns ref's blob with one pin: from the cache if it has it, otherwise from the
-// network.
+// download returns ref's blob with one pin: from the cache if it has ref.Hash, or its URI at
+// ref.Version, otherwise from the network (refresh). A cached blob with another hash than the
+// wanted one is not used. The pin of a blob that is not returned is released.
 func (f *Fetcher) download(ctx context.Context, ref models.MediaRef) (*blob, error) {
 	if b := f.cache.byHash(ref.Hash); b != nil {
 		return b, nil
 	}
 	old, rec := f.cache.byURI(ref.URI)
-	if old != nil && ref.Hash != "" { // its content has another hash
+	if old != nil && ref.Hash != "" {
 		f.cache.unpin(old)
 		old = nil
 	}

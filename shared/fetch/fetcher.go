@@ -58,8 +58,8 @@ func New(c Config) (*Fetcher, error) {
 	return f, nil
 }
 
-// Close cancels all downloads, waits for them, and closes idle connections. Open files
-// keep their paths.
+// Close cancels all downloads, waits for them, and closes idle connections. Open files keep their
+// paths. Calls of Fetch then fail with fault.ErrClosed. It always returns nil.
 func (f *Fetcher) Close() error {
 	f.mu.Lock()
 	f.closed = true
@@ -72,11 +72,13 @@ func (f *Fetcher) Close() error {
 	return nil
 }
 
-// Fetch returns ref's content as a file on this machine, once it is complete. A local file
-// is not copied. Other content comes from the cache if the cache has ref.Hash, or if the URI
-// was fetched for the same ref.Version; otherwise it is requested, on the condition that it
-// has changed if that can be expressed. Concurrent calls for one ref share a download, which
-// is cancelled when the contexts of all of them have ended. The caller closes the File.
+// Fetch returns ref's content as a file on this machine, once it is complete. A local file is not
+// copied. Other content comes from the cache if the cache has ref.Hash, or if the URI was fetched
+// for the same ref.Version; otherwise it is requested, on the condition that it has changed if
+// that can be expressed. Concurrent calls for one ref share a download, which is cancelled when
+// the contexts of all of them have ended. The caller closes the File. fault.ErrInvalid: the URI
+// or the hash is malformed, or the address is not allowed; fault.ErrClosed after Close; other
+// errors are ctx's cause and those of the transfer.
 func (f *Fetcher) Fetch(ctx context.Context, ref models.MediaRef) (File, error) {
 	u, err := f.parse(ref.URI)
 	if err != nil {
@@ -105,11 +107,12 @@ func (f *Fetcher) Check(uri string) error {
 	return err
 }
 
-// Trust allows access to an origin: the folder, the folder that holds a local file, or
-// the host and port of a URL even if it is private (models.KindInfo). It has no effect for
-// a URL that a lister named and the operator did not, because a document from outside
-// must not lead to addresses of the operator's network, nor for an origin that is not
-// visited. It must not be called for anything but an origin of the catalog.
+// Trust allows access to an origin: the folder, the folder that holds a local file, or the host
+// and port of a URL even if it is private (models.KindInfo). It has no effect for a URL that a
+// lister named and the operator did not, because a document from outside must not lead to
+// addresses of the operator's network, nor for an origin that is not visited or is behind ssh,
+// which the fetcher does not read. It must not be called for anything but an origin of the
+// catalog. fault.ErrInvalid: the path is not absolute, or the URL is not accepted.
 func (f *Fetcher) Trust(o models.Origin) error {
 	if !o.Kind.Visited() || o.Listed && !filepath.IsAbs(o.URI) {
 		return nil
@@ -118,7 +121,7 @@ func (f *Fetcher) Trust(o models.Origin) error {
 	if u, perr := url.Parse(o.URI); perr == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		err = f.guard.allowURL(u)
 	} else if models.IsSSHURL(o.URI) {
-		return nil // the fetcher does not read it
+		return nil
 	} else if o.Kind.LocalForm(o.URI) == models.LocalFile {
 		err = f.roots.add(filepath.Dir(o.URI))
 	} else {
@@ -130,8 +133,9 @@ func (f *Fetcher) Trust(o models.Origin) error {
 	return nil
 }
 
-// Folder opens a folder that the operator allowed, or one below it. The caller closes it.
-// No path in it leads out of it.
+// Folder opens a folder that the operator allowed, or one below it. The caller closes it. No path
+// in it leads out of it. fault.ErrNotFound: there is no such folder; other errors are those of
+// roots.folder.
 func (f *Fetcher) Folder(path string) (*os.Root, error) {
 	root, err := f.roots.folder(filepath.Clean(path))
 	if errors.Is(err, fault.ErrNotFound) {

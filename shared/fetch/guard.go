@@ -115,6 +115,8 @@ func normal(host string) string {
 	return strings.TrimSuffix(strings.ToLower(strings.TrimSpace(host)), ".")
 }
 
+// hostPort returns the host, as normal writes it, and the port of a URL, with the default port of
+// its scheme.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

@@ -63,7 +63,8 @@ type stamp struct {
 }
 
 // of returns the hash of a file, reading it at most once while its stamp is the same. A full
-// cache is emptied, because its entries have no order of use.
+// cache is emptied, because its entries have no order of use. Two calls may read one file at the
+// same time, because reading does not hold the lock. The error is ctx's cause or that of reading.
 func (h *hashes) of(ctx context.Context, path string, r io.Reader, info fs.FileInfo) (string, error) {
 	at := stamp{path, info.Size(), info.ModTime()}
 	h.mu.Lock()
@@ -95,6 +96,7 @@ type interruptible struct {
 	r   io.Reader
 }
 
+// Read reads, unless ctx has ended; then it returns its error.
 func (i *interruptible) Read(p []byte) (int, error) {
 	if err := i.ctx.Err(); err != nil {
 		return 0, err

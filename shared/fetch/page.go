@@ -20,8 +20,9 @@ type Page struct {
 	Pause time.Duration // the server's rate limit is used up for as long
 }
 
-// Page is Poll of a page of an API, with a token as Authorization: Bearer unless it is
-// empty. A redirect to another host does not get the token.
+// Page is Poll of a page of an API, with a token as Authorization: Bearer unless it is empty. A
+// redirect to another host does not get the token. A URI of a file is fault.ErrInvalid; other
+// errors are those of Poll.
 func (f *Fetcher) Page(ctx context.Context, uri string, known models.Known, token string, maxBytes int64) (Page, error) {
 	u, err := f.parse(uri)
 	if err != nil {

@@ -45,8 +45,9 @@ func maxAge(control string) (age time.Duration) {
 const maxValidator = 1024
 
 // Poll returns the content of a small document, such as a feed, at most maxBytes of it after
-// decoding, unless the server reports that it has not changed since an earlier visit, which
-// known describes. Nothing is cached. A local file is always read.
+// decoding, unless the server reports that it has not changed since an earlier visit, which known
+// describes. Nothing is cached. A local file is always read. A longer document is
+// fault.ErrTooLarge; other errors are ctx's cause and those of the transfer or the file.
 func (f *Fetcher) Poll(ctx context.Context, uri string, known models.Known, maxBytes int64) (p Poll, err error) {
 	u, err := f.parse(uri)
 	if err != nil {
@@ -71,7 +72,7 @@ func (f *Fetcher) Document(ctx context.Context, uri string, maxBytes int64) ([]b
 
 // poll requests a document on the condition that it differs from what known describes, which it
 // adds to header, and returns the header of the answer too. A 304 without a condition is an empty
-// document.
+// document. The error is that of send or of reading.
 func (f *Fetcher) poll(ctx context.Context, uri string, header http.Header, known models.Known, maxBytes int64) (Poll, http.Header, error) {
 	header.Set("Accept-Encoding", "gzip")
 	if known.ETag != "" {

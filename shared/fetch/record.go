@@ -68,7 +68,8 @@ func (c *cache) removeRecord(key string) {
 	os.Remove(c.recordPath(key))
 }
 
-// writeRecord renames a complete file, so that a crash leaves the old record or the new one.
+// writeRecord writes a record to another file and renames that, so that a crash leaves the old
+// record or the new one. The error is that of the system.
 func writeRecord(path string, rec record) error {
 	content, err := json.Marshal(rec)
 	if err != nil {

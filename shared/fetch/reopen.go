@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// openCache loads the cache of an earlier process: the blobs in the order of their last use,
-// and the records of these blobs. It removes all other files.
+// openCache loads the cache of an earlier process: the blobs in the order of their last use, and
+// the records of these blobs. It removes unfinished downloads and records without a blob, and
+// blobs beyond the limit. The error is that of a folder.
 func openCache(dir string, limit int64) (*cache, error) {
 	c := &cache{
 		dir: dir, limit: limit,
@@ -37,7 +38,8 @@ func openCache(dir string, limit int64) (*cache, error) {
 }
 
 // loadBlobs adds the blobs in the order of their file times, which pin sets, so that the least
-// recently used is at the end of the list.
+// recently used is at the end of the list. Files with another name than that of a blob are left
+// out. With an error, that of the folder, some are added.
 func (c *cache) loadBlobs() error {
 	type found struct {
 		hash  string
@@ -61,7 +63,8 @@ func (c *cache) loadBlobs() error {
 }
 
 // loadRecords loads the records of the blobs, and removes the others. So it must follow
-// loadBlobs. It converts records of earlier versions.
+// loadBlobs. It converts records of earlier versions; one that cannot be written is converted
+// again at the next start.
 func (c *cache) loadRecords() error {
 	return files(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
 		var rec record
@@ -72,7 +75,7 @@ func (c *cache) loadRecords() error {
 		b := c.blobs[rec.Hash]
 		if rec.URI != "" { // of an earlier version
 			rec.Key, rec.URI = keyOf(rec.URI), ""
-			_ = writeRecord(path, rec) // read again at the next start if it fails
+			_ = writeRecord(path, rec)
 		}
 		if err != nil || b == nil || len(rec.Key) < 2 || c.recordPath(rec.Key) != path {
 			os.Remove(path)
@@ -83,7 +86,8 @@ func (c *cache) loadRecords() error {
 	})
 }
 
-// files calls do for each regular file below dir, in lexical order.
+// files calls do for each regular file below dir, in lexical order. The error is that of the
+// folder.
 func files(dir string, do func(path string, info fs.FileInfo)) error {
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

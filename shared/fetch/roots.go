@@ -21,7 +21,7 @@ type roots struct {
 	folders []string // guarded by mu; clean, absolute
 }
 
-// add adds a folder, which must be absolute, unless it is there.
+// add adds a folder unless it is there. A path that is not absolute is fault.ErrInvalid.
 func (r *roots) add(folder string) error {
 	if !filepath.IsAbs(folder) {
 		return fmt.Errorf("root %q: want an absolute path: %w", folder, fault.ErrInvalid)
@@ -53,8 +53,9 @@ func (r *roots) locate(path string) (root, rel string, err error) {
 	return root, rel, nil
 }
 
-// open opens a regular file below a root. Links must not lead out of the root. The caller
-// closes the file.
+// open opens a regular file below a root. Links must not lead out of the root. The caller closes
+// the file. It opens without blocking, because opening a FIFO would block otherwise. A path below
+// no root, and anything but a regular file, is refused; other errors are those of fileError.
 func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 	dir, rel, err := r.locate(path)
 	if err != nil {
@@ -65,7 +66,6 @@ func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, fileError(err)
 	}
 	defer root.Close()
-	// Non-blocking, because opening a FIFO would block otherwise.
 	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, fileError(err)
@@ -122,6 +122,7 @@ func fileError(err error) error {
 	return fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 }
 
+// typeName names the type of a file that is not regular, for an error.
 func typeName(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

@@ -21,8 +21,10 @@ type sharedDownload struct {
 	err      error
 }
 
-// share waits for the download of ref, which it starts if there is none. If ctx ends
-// first, the download goes on for other callers, and is cancelled if there are none.
+// share waits for the download of ref, which it starts if there is none. If ctx ends first, the
+// download goes on for other callers, and is cancelled if there are none. If both happen at the
+// same moment, the download counts, because the caller has a pin by then. fault.ErrClosed: the
+// fetcher is closed.
 func (f *Fetcher) share(ctx context.Context, ref models.MediaRef) (File, error) {
 	key := ref.URI + "\x00" + ref.Version + "\x00" + ref.Hash
 	f.mu.Lock()
@@ -43,7 +45,7 @@ func (f *Fetcher) share(ctx context.Context, ref models.MediaRef) (File, error) 
 	case <-ctx.Done():
 	}
 	f.mu.Lock()
-	if d.finished { // at the same moment, so the caller has a pin
+	if d.finished {
 		f.mu.Unlock()
 		return f.fileOf(d)
 	}

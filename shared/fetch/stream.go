@@ -44,6 +44,7 @@ type stream struct {
 
 func (s *stream) Read(p []byte) (int, error) { return s.transfer.body.Read(p) }
 
+// Close ends the transfer and closes its connections. It always returns nil.
 func (s *stream) Close() error {
 	s.transfer.close()
 	s.client.CloseIdleConnections()

@@ -23,20 +23,23 @@ type transfer struct {
 	stop context.CancelCauseFunc
 }
 
+// close ends a transfer: the watch over stalled ones, its context and its body.
 func (t *transfer) close() {
 	t.body.stall.stop()
 	t.stop(nil)
 	t.Body.Close()
 }
 
-// newClient returns the client of all requests. It checks each redirect, and each address
-// that is dialled.
+// newClient returns the client of all requests. It checks each redirect, and each address that is
+// dialled, so it uses no proxy, which would dial without these checks. A redirect to another
+// server, also to a subdomain or another port, loses the Authorization. It does not decode
+// bodies, because body does, with limits.
 func (f *Fetcher) newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                  nil, // a proxy would dial without our checks
+			Proxy:                  nil,
 			DialContext:            f.guard.dial,
-			DisableCompression:     true, // body decodes, with limits
+			DisableCompression:     true,
 			TLSHandshakeTimeout:    dialTimeout,
 			MaxResponseHeaderBytes: maxHeaderBytes,
 			MaxIdleConnsPerHost:    2,
@@ -52,7 +55,7 @@ func (f *Fetcher) newClient() *http.Client {
 				err = fmt.Errorf("a redirect must not lead to a local file: %w", fault.ErrInvalid)
 			}
 			if !sameServer(next.URL, via[0].URL) {
-				next.Header.Del("Authorization") // also at a subdomain or another port
+				next.Header.Del("Authorization")
 			}
 			if err != nil {
 				return fmt.Errorf("redirected to %s: %w", shorten(next.URL.Redacted()), err)
@@ -187,7 +190,8 @@ func statusError(r *http.Response) error {
 }
 
 // Post sends content to an http(s) URL and returns the first maxBytes of the response; it does
-// not wait for the rest.
+// not wait for the rest. A URI of a file is fault.ErrInvalid; other errors are those of send and
+// of reading.
 func (f *Fetcher) Post(ctx context.Context, uri string, header http.Header, content []byte, maxBytes int64) ([]byte, error) {
 	u, err := f.parse(uri)
 	if err == nil && u.Scheme == "file" {

@@ -28,6 +28,7 @@ func (w *world) checked(name, etag string, replaced bool) int {
 	return n
 }
 
+// toCheck returns the address and the last headers of the episodes to check, at most limit.
 func (w *world) toCheck(limit int) (list []string) {
 	w.Helper()
 	all, err := w.AudioToCheck(w.ctx, "feed", limit)

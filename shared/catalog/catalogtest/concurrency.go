@@ -38,7 +38,7 @@ func exerciseConcurrency(t *testing.T, open Open) {
 	}
 }
 
-// curateInSteps lists ten recordings, one more at each visit.
+// curateInSteps lists ten recordings, one more at each visit, and returns the first error.
 func curateInSteps(w *world, origin string) error {
 	var l catalog.Listing
 	for i := range 10 {
@@ -69,8 +69,9 @@ func readOften(w *world) error {
 	return nil
 }
 
-// researchFor selects and ingests in a number of rounds, while the pair of episode 3 and
-// clip 4 is busy, which must not be selected.
+// researchFor selects and ingests in a number of rounds, while the pair of episode 3 and clip 4
+// is busy. The error is that of a call, or that this pair was selected. Nothing to select is
+// none.
 func researchFor(w *world, rounds int) error {
 	for range rounds {
 		r, _, err := w.Select(w.ctx, []catalog.Busy{{Episode: episodeID("3"), Clips: []string{clipID("4")}}}, catalog.Limits{Clips: 2})
@@ -90,6 +91,7 @@ func researchFor(w *world, rounds int) error {
 	return nil
 }
 
+// containsClip reports whether a selection has the clip with an id.
 func containsClip(r models.Research, id string) bool {
 	for _, c := range r.Clips {
 		if c.ID == id {

@@ -19,6 +19,7 @@ func (w *world) oneEpisode() models.Episode {
 	return list[0]
 }
 
+// oneClip returns the only clip of the catalog, and fails if there is another number of them.
 func (w *world) oneClip() models.Clip {
 	w.Helper()
 	list, err := w.Clips(w.ctx)
@@ -29,6 +30,7 @@ func (w *world) oneClip() models.Clip {
 	return list[0]
 }
 
+// wantCurated fails unless a visit counted these changes.
 func (w *world) wantCurated(got, want catalog.Curated) {
 	w.Helper()
 	if got != want {

@@ -42,6 +42,8 @@ type history struct {
 
 var background = context.Background()
 
+// newHistory adds the two origins to an empty catalog, and begins the naive one that it is
+// compared with.
 func newHistory(t *rapid.T, c catalog.Catalog) *history {
 	for id, kind := range map[string]models.OriginKind{show: models.Media, spots: models.Clips} {
 		if _, err := c.AddOrigin(background, models.Origin{ID: id, Kind: kind, URI: "/" + id}); err != nil {
@@ -64,6 +66,7 @@ func listing(t *rapid.T) []models.Recording {
 	return list
 }
 
+// visitEpisodes gives a drawn list of episodes to both catalogs.
 func (h *history) visitEpisodes(t *rapid.T) {
 	list := listing(t)
 	h.naive.curate(false, list)
@@ -71,6 +74,7 @@ func (h *history) visitEpisodes(t *rapid.T) {
 	h.curate(t, show, l)
 }
 
+// visitClips gives a drawn list of clips to both catalogs.
 func (h *history) visitClips(t *rapid.T) {
 	list := listing(t)
 	h.naive.curate(true, list)
@@ -78,6 +82,7 @@ func (h *history) visitClips(t *rapid.T) {
 	h.curate(t, spots, l)
 }
 
+// curate gives a listing to the catalog under test, and fails on an error.
 func (h *history) curate(t *rapid.T, origin string, l catalog.Listing) {
 	if _, err := h.store.Curate(background, origin, h.at(), l); err != nil {
 		t.Fatal(err)
@@ -154,7 +159,8 @@ func (h *history) ingest(t *rapid.T, w naiveWork, scope models.Scope) {
 	}
 }
 
-// finish ends all that is out, and selects and ingests until nothing is left.
+// finish ends all that is out, and selects and ingests until nothing is left. It fails if that
+// takes more rounds than there are pairs of six episodes and six clips.
 func (h *history) finish(t *rapid.T) {
 	for limit := 6*6 + len(h.out); ; limit-- {
 		for _, w := range h.out {

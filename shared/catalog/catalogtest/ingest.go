@@ -24,6 +24,7 @@ func failed(r models.Researched, scope models.Scope, reason string) models.Resea
 	return r
 }
 
+// wantOffsets fails unless the findings are at these offsets, in this order.
 func (w *world) wantOffsets(want ...models.Seconds) {
 	w.Helper()
 	list, err := w.Findings(w.ctx)

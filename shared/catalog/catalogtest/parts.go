@@ -92,6 +92,7 @@ func cut[T any](all []T, p catalog.Part) []T {
 	return all[:min(p.Limit, len(all))]
 }
 
+// filtered returns the elements for which f is true.
 func filtered[T any](all []T, f func(T) bool) (some []T) {
 	for _, one := range all {
 		if f(one) {

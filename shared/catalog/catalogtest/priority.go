@@ -87,6 +87,8 @@ var priorityCases = []behaviour{
 	}},
 }
 
+// wantPriority fails unless a recording has this priority, and is or is not marked as set by the
+// user.
 func (w *world) wantPriority(r models.Recording, priority int64, set bool) {
 	w.Helper()
 	if r.Priority != priority || r.PrioritySet != set {

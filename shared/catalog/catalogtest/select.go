@@ -16,12 +16,14 @@ func ranked[T any](list []T, priority func(*T) *int64, priorities ...int64) []T 
 	return list
 }
 
+// rankedEpisodes lists these episodes, and no others, with priorities.
 func (w *world) rankedEpisodes(names []string, priorities ...int64) {
 	w.Helper()
 	list := ranked(each(names, episode), func(e *models.Episode) *int64 { return &e.Priority }, priorities...)
 	w.visit(show, catalog.Listing{Complete: true, Episodes: list})
 }
 
+// rankedClips lists these clips, and no others, with priorities.
 func (w *world) rankedClips(names []string, priorities ...int64) {
 	w.Helper()
 	list := ranked(each(names, clip), func(c *models.Clip) *int64 { return &c.Priority }, priorities...)

@@ -29,6 +29,8 @@ const (
 	spots = "spots" // a folder of clips
 )
 
+// newWorld opens a catalog with two origins, one of episodes and one of clips. It is closed when
+// the test ends.
 func newWorld(t *testing.T, open Open) *world {
 	t.Helper()
 	w := &world{T: t, Catalog: open(t), ctx: context.Background(), now: start}
@@ -40,6 +42,7 @@ func newWorld(t *testing.T, open Open) *world {
 
 var start = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 
+// ok fails if err is not nil.
 func (w *world) ok(err error) {
 	w.Helper()
 	if err != nil {
@@ -47,6 +50,7 @@ func (w *world) ok(err error) {
 	}
 }
 
+// wantErr fails unless err is of a kind.
 func (w *world) wantErr(err, kind error) {
 	w.Helper()
 	if !errors.Is(err, kind) {
@@ -54,6 +58,7 @@ func (w *world) wantErr(err, kind error) {
 	}
 }
 
+// addOrigin adds an origin whose URI is /srv/ and its id.
 func (w *world) addOrigin(id string, kind models.OriginKind) {
 	w.Helper()
 	_, err := w.AddOrigin(w.ctx, models.Origin{ID: id, Kind: kind, URI: "/srv/" + id, AddedAt: start})
@@ -94,6 +99,7 @@ func recording(s string) models.Recording {
 		Media: models.MediaRef{URI: "file:///srv/" + name, Type: "audio/wav", Version: version, Hash: hash}}
 }
 
+// each returns f of each element.
 func each[S, T any](list []S, f func(S) T) []T {
 	mapped := make([]T, 0, len(list))
 	for _, s := range list {
@@ -170,6 +176,7 @@ func (w *world) researchAll() {
 	}
 }
 
+// totals returns the totals of the catalog.
 func (w *world) totals() catalog.Totals {
 	w.Helper()
 	t, err := w.Totals(w.ctx)
@@ -185,6 +192,7 @@ func (w *world) reasons() []string {
 	return each(list, func(p catalog.Problem) string { return p.Item + ": " + p.Reason })
 }
 
+// wantReasons fails unless the problems have these reasons, in this order.
 func (w *world) wantReasons(want ...string) {
 	w.Helper()
 	if got := w.reasons(); !slices.Equal(got, want) {

@@ -154,9 +154,9 @@ func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	return page.Items, nil
 }
 
-// readPart reads part p of the items that are about a, in pages, and returns how many
-// items are about a in all. A negative p.Limit reads all from p.Offset on. It sends at least one
-// request, because a limit of 0 still counts.
+// readPart reads part p of the items that are about a, in pages, and returns how many items are
+// about a in all. A negative p.Limit reads all from p.Offset on. It sends at least one request,
+// because a limit of 0 still counts. The error is that of a request; then nothing is returned.
 func readPart[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
 	for first := true; first || p.Limit != 0 && p.Offset < total; first = false {
 		want := apiclient.PageSize

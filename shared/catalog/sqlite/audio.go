@@ -12,6 +12,7 @@ import (
 // AudioToCheck returns at most limit episodes whose audio was checked longest ago, with the
 // headers of the last check unless the address has changed since. It reads all episodes of the
 // origin, because an index by the time of the check would have to be written at each check.
+// fault.ErrNotFound: the origin is unknown.
 func (s *Store) AudioToCheck(ctx context.Context, origin string, limit int) (list []models.Audio, err error) {
 	err = s.file.Read(ctx, "catalog.AudioToCheck "+origin, func(c *sqlfile.Conn) error {
 		number, err := originNumber(c, origin)
@@ -31,7 +32,8 @@ func (s *Store) AudioToCheck(ctx context.Context, origin string, limit int) (lis
 }
 
 // AudioChecked records checks at the time at, and returns how many episodes are to be researched
-// again. It works in transactions of a few episodes each.
+// again. It works in transactions of a few episodes each; after an error the checks of the
+// earlier ones are recorded, and recording them again changes nothing.
 func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (replaced int, err error) {
 	err = s.file.Steps(ctx, "catalog.AudioChecked", func(c *sqlfile.Conn) (done bool, err error) {
 		if len(checked) == 0 {
@@ -94,8 +96,9 @@ func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
 	return true, c.Exec("DELETE FROM researched WHERE episode = ?", episode)
 }
 
-// deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is
-// 0, that were not found in the current version of the episode.
+// deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is 0,
+// that were not found in the current version of the episode: those of clips that are not marked
+// as researched.
 func deleteOldFindings(c *sqlfile.Conn, episode, clip int64) error {
 	researched, err := loadResearched(c, episode)
 	if err != nil {

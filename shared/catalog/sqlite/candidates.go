@@ -23,7 +23,7 @@ func reopenEpisodes(c *sqlfile.Conn) error {
 
 // finishReopening does what reopenEpisodes noted: it makes all episodes that are not gone
 // candidates again, in steps of 100. The last number of each step is stored, so that after a kill
-// it goes on there. If nothing was noted, it does nothing.
+// or an error it goes on there. If nothing was noted, it does nothing.
 func (s *Store) finishReopening(ctx context.Context, op string) error {
 	const page = 100 // episodes, which are one step
 	return s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {

@@ -35,8 +35,10 @@ type curation struct {
 	count    catalog.Curated
 }
 
-// run stores a listing in steps: the recordings, those that are gone, then the problems.
-// Repeating it after an error completes it.
+// run stores a listing in steps: the recordings, those that are gone, then the problems. The lock
+// of the origin keeps other visits of it out, because each step relies on those before it.
+// Repeating it after an error completes it. fault.ErrInvalid: a recording has no name;
+// fault.ErrNotFound: the origin is unknown. Nothing is stored then.
 func (v *curation) run(l catalog.Listing) error {
 	var listedEpisodes, listedClips []listed
 	for _, e := range l.Episodes {
@@ -89,10 +91,11 @@ type listed struct {
 	aired time.Time // of an episode
 }
 
-// prepare checks the recordings and sets their ids and titles. Of two with one name the
-// first counts; a problem states that, because otherwise the two would replace each
-// other at each visit. The result is in the order of ids, so that of clips with the same
-// content the one to research is stored first.
+// prepare checks the recordings and sets their ids and titles. A recording without a name is
+// fault.ErrInvalid. Of two with one name the first counts; a problem states that, because
+// otherwise the two would replace each other at each visit. The result is in the order of ids, so
+// that of clips with the same content the one to research is stored first. It uses the memory of
+// list.
 func (v *curation) prepare(t table, list []listed) ([]listed, error) {
 	seen := make(map[string]bool, len(list))
 	kept := list[:0]
@@ -113,8 +116,9 @@ func (v *curation) prepare(t table, list []listed) ([]listed, error) {
 	return kept, nil
 }
 
-// curateTable stores the recordings of list, and then, if the listing is complete, marks
-// those of the origin that are not in it as gone.
+// curateTable stores the recordings of list, and then, if the listing is complete, marks those of
+// the origin that are not in it as gone. A clip that is gone may leave a duplicate as the first
+// of its content. Each recording is a step, so an error leaves the earlier ones stored.
 func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	next := list
 	err := v.steps(func(c *sqlfile.Conn) (done bool, err error) {
@@ -157,8 +161,9 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	})
 }
 
-// hideUnlisted marks the episodes that the feed no longer lists, so that their problems
-// are not shown. updateRecording unmarks those that it lists again.
+// hideUnlisted marks the episodes that the feed no longer lists, so that their problems are not
+// shown. updateRecording unmarks those that it lists again. After an error, those marked stay so;
+// a repeated visit marks the rest.
 func (v *curation) hideUnlisted(list []listed) error {
 	var unlisted []version
 	err := v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
@@ -181,10 +186,11 @@ func (v *curation) steps(next func(*sqlfile.Conn) (done bool, err error)) error 
 	return v.s.file.Steps(v.ctx, v.op, next)
 }
 
-// put stores one listed recording, and what follows from that: an episode that is new or
-// has another priority becomes a candidate, and a clip may be a duplicate or have some. It returns
-// false if it must be called again in another transaction, because the old version of an episode
-// has much to delete; nothing is counted then.
+// put stores one listed recording, and what follows from that: an episode that is new or has
+// another priority becomes a candidate, and a clip may be a duplicate or have some. A changed
+// episode keeps its row, because its findings stay until it is researched again; a changed clip
+// gets a new row. It returns false if it must be called again in another transaction, because the
+// old version of an episode has much to delete; nothing is counted then.
 func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err error) {
 	r.FirstCurated, r.LastCurated = v.at, v.at
 	old, known, err := versionOf(c, t, r.ID)
@@ -249,9 +255,10 @@ func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int
 	return nil
 }
 
-// putClip stores what follows from a stored clip. renewed means that it is new, of
-// another version, or listed again: then all episodes are candidates. number is its
-// number now; old is the clip before, empty if it is new.
+// putClip stores what follows from a stored clip. renewed means that it is new, of another
+// version, or listed again: then all episodes are candidates. number is its number now; old is
+// the clip before, empty if it is new. With another hash, the clips of the old and of the new
+// hash get new duplicates.
 func (v *curation) putClip(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
 	v.s.forgetClips(c)
 	if renewed {
@@ -281,7 +288,7 @@ func redacted(problems []models.Problem) []models.Problem {
 
 // replaceItemProblems makes the problems of the listing the item problems of the origin. One that
 // was stored before with the same item and reason stays, with its date. It changes one problem in
-// each step.
+// each step; repeating it after an error completes it.
 func (v *curation) replaceItemProblems() error {
 	type key struct{ item, reason string }
 	stored := map[key][]int64{} // numbers

@@ -6,25 +6,24 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// markDuplicates restores an invariant after clip was listed, went, or got another hash:
-// of the clips with one hash that are not gone, the one curated first is selectable, and
-// each other has a problem that names it. It must be called for the clip's old hash and
-// its new one; an empty hash is unknown, and changes nothing. It looks at the other clips
-// only if another one is the first now. changed reports whether a problem was noted or
-// lifted.
+// markDuplicates restores an invariant after clip was listed, went, or got another hash: of the
+// clips with one hash that are not gone, the one curated first is selectable, and each other has
+// a problem that names it. It must be called for the clip's old hash and its new one; an empty
+// hash is unknown, and changes nothing. It looks at the other clips only if another one is the
+// first now; otherwise only the given one may be marked wrongly. changed reports whether a
+// problem was noted or lifted. If one was lifted, all episodes become candidates again.
 func (s *Store) markDuplicates(c *sqlfile.Conn, hash string, clip int64) (changed bool, err error) {
 	const sameContent = ` FROM clip r JOIN origin o ON o.number = r.origin WHERE r.hash = ? AND r.hash <> '' AND r.gone = 0`
 	var first int64
 	var name, origin string
 	ok, err := c.One("SELECT r.number, r.name, o.uri"+sameContent+" ORDER BY r.first_curated, r.id LIMIT 1", []any{hash}, sqlfile.Into(&first, &name, &origin))
-	if err != nil || !ok { // no clip has the hash now, or it is empty
+	if err != nil || !ok {
 		return false, err
 	}
 	lifted, err := c.Affect("DELETE FROM problem WHERE clip = ? AND scope = 'duplicate'", first)
 	if err != nil {
 		return false, err
 	}
-	// If another clip was the first before and is now, only the given one may be marked wrongly.
 	others, args := sameContent+" AND r.number = ? AND r.number <> ?", []any{hash, clip, first}
 	if lifted > 0 || first == clip {
 		others, args = sameContent+" AND r.number <> ?", []any{hash, first}

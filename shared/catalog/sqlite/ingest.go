@@ -28,9 +28,11 @@ type ingestion struct {
 	at time.Time
 }
 
-// run stores the result: a problem of the episode, of clips or of pairs, or the research
-// of clips, perhaps with a problem of a part of the episode. What is for other versions than the
-// catalog's is dropped without an error, because the recording is researched again.
+// run stores the result: a problem of the episode, of clips or of pairs, or the research of
+// clips, perhaps with a problem of a part of the episode. Parts that are for other versions than
+// the catalog's are dropped without an error, because the recording is researched again; a
+// problem of a clip does not depend on the version of the episode. An error is that of the file,
+// and voids the transaction.
 func (i ingestion) run() error {
 	episode, current, err := i.episode()
 	if err != nil {
@@ -51,7 +53,7 @@ func (i ingestion) run() error {
 	}
 	switch {
 	case i.r.Problem != "" && i.r.Scope == models.ScopeClip:
-		return i.clipProblems(numbers) // does not depend on the episode
+		return i.clipProblems(numbers)
 	case !current:
 		return nil
 	case i.r.Problem != "" && i.r.Scope == models.ScopePair:
@@ -65,8 +67,8 @@ func (i ingestion) run() error {
 }
 
 // episode returns the number of the episode if the catalog has it at the version that the result
-// is for; then current is true. Otherwise it returns 0 and false. It stores the hash of the result
-// if the catalog has none.
+// is for; then current is true. Otherwise it returns 0 and false, without an error. It stores the
+// hash of the result if the catalog has none.
 func (i ingestion) episode() (number int64, current bool, err error) {
 	v, ok, err := versionOf(i.c, episodes, i.r.Episode)
 	if err != nil || !ok || v.version != i.r.EpisodeMedia.Version {
@@ -78,8 +80,9 @@ func (i ingestion) episode() (number int64, current bool, err error) {
 	return v.number, true, err
 }
 
-// clips returns, by id, the numbers of those clips that the catalog has at the version
-// that the result is for. It stores their hashes if the catalog has none.
+// clips returns, by id, the numbers of those clips that the catalog has at the version that the
+// result is for; others are left out, without an error. It stores their hashes if the catalog has
+// none.
 func (i ingestion) clips() (map[string]int64, error) {
 	numbers := make(map[string]int64, len(i.r.Clips))
 	for _, id := range i.r.Clips {
@@ -102,8 +105,9 @@ func (i ingestion) clips() (map[string]int64, error) {
 }
 
 // learnHash stores the hash of a clip that was not known. If the clip turns out to be a
-// duplicate, or an original, the cached set of selectable clips is dropped; otherwise
-// only its hash in the set changes.
+// duplicate, or an original, the cached set of selectable clips is dropped; otherwise only its
+// hash in the set changes, when the transaction commits. The epoch rises in both cases, so that a
+// set that is being read is not kept.
 func (i ingestion) learnHash(id string, number int64, hash string) error {
 	if err := i.c.Exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
 		return err
@@ -137,8 +141,8 @@ func (i ingestion) clipProblems(numbers map[string]int64) error {
 	return nil
 }
 
-// pairProblems notes the problem for each pair that was not researched, and deletes the
-// findings of earlier versions.
+// pairProblems notes the problem for each pair that was not researched, and deletes the findings
+// of earlier versions. A pair that was researched stays so, because another attempt succeeded.
 func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.c, episode)
 	if err != nil {
@@ -159,9 +163,9 @@ func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
 	return nil
 }
 
-// research marks the pairs of the episode and the clips in numbers as researched. The
-// findings of the result, which may be none, replace theirs, and their problems are
-// lifted.
+// research marks the pairs of the episode and the clips in numbers as researched. The findings of
+// the result, which may be none, replace theirs, and their problems are lifted. All is in the
+// caller's transaction, so a repeated result changes nothing.
 func (i ingestion) research(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.c, episode)
 	if err != nil {

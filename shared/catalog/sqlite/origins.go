@@ -13,7 +13,8 @@ import (
 
 // AddOrigin adds an origin, or changes the priority, the branches and Listed of one whose id is
 // known, and reports whether it is new. Listed can only become false: an origin that an operator
-// has named is trusted. The schedule changes in the same transaction.
+// has named is trusted. The schedule changes in the same transaction. fault.ErrInvalid: the
+// origin is not valid (validOrigin).
 func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
 	op := "catalog.AddOrigin " + o.ID
 	if err := validOrigin(o); err != nil {
@@ -22,7 +23,7 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 	err = s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
 		n, err := c.Affect(`UPDATE origin SET priority = ?2, listed = listed AND ?3, branches = CASE WHEN ?4 THEN ?5 ELSE branches END WHERE id = ?1`,
 			o.ID, o.Priority, o.Listed, o.Branches != nil, strings.Join(o.Branches, "\n"))
-		if isNew = n == 0; err == nil && isNew { // no row was updated
+		if isNew = n == 0; err == nil && isNew {
 			err = insertOrigin(c, o)
 		}
 		if err != nil || s.schedule == nil {
@@ -33,14 +34,16 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 	return isNew && err == nil, err
 }
 
+// insertOrigin inserts an origin whose id the catalog does not have.
 func insertOrigin(c *sqlfile.Conn, o models.Origin) error {
 	return c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
 		stamp(o.LastVisit), o.LastOutcome, o.LastError, o.Listed, strings.Join(o.Branches, "\n"))
 }
 
-// AddListed adds an origin that a lister named, in a transaction of the schedule. It
-// returns the origin as it is in the catalog: one that is known stays as it is.
+// AddListed adds an origin that a lister named, in a transaction of the schedule. It returns the
+// origin as it is in the catalog: one that is known stays as it is. fault.ErrInvalid: the origin
+// is not valid.
 func (s *Store) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error) {
 	if err := validOrigin(o); err != nil {
 		return o, err
@@ -74,6 +77,7 @@ func validOrigin(o models.Origin) error {
 
 const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches FROM origin`
 
+// scanOrigin reads one row of selectOrigin.
 func scanOrigin(row sqlfile.Row) (models.Origin, error) {
 	var o models.Origin
 	var added, visited int64
@@ -123,8 +127,8 @@ func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
 	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error { return s.RecordOutcomeIn(c, o) })
 }
 
-// RecordOutcomeIn is RecordOutcome in a transaction of the schedule. It changes nothing
-// if a later outcome was recorded.
+// RecordOutcomeIn is RecordOutcome in a transaction of the schedule. It changes nothing if a
+// later outcome was recorded. fault.ErrNotFound: the origin is unknown.
 func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
 	number, err := originNumber(c, o.Origin)
 	if err != nil {
@@ -139,8 +143,10 @@ func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
 }
 
 // RemoveOrigin hides the recordings of the origin in short transactions, deletes them, and then
-// deletes the origin. After a kill in between the origin is still there, without some of its
-// recordings, and RemoveOrigin may be repeated. The error is fault.ErrNotFound for an unknown id.
+// deletes the origin. After a kill or an error in between the origin is still there, without some
+// of its recordings, and RemoveOrigin may be repeated. A clip that is hidden may leave a
+// duplicate as the first of its content (markDuplicates). The error is fault.ErrNotFound for an
+// unknown id.
 func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 	op := "catalog.RemoveOrigin " + id
 	unlock, err := s.lockOrigin(ctx, op, id)

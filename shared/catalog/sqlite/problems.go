@@ -77,7 +77,8 @@ func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error
 	return list, err
 }
 
-// ProblemsOf counts and lists in one snapshot, so that the total fits the page.
+// ProblemsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have
+// no problems, which is no error.
 func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Problem, total int, err error) {
 	err = s.file.Read(ctx, "catalog.ProblemsOf", func(c *sqlfile.Conn) error {
 		var f filter
@@ -93,8 +94,8 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 	return list, total, err
 }
 
-// problems lists part p of the problems that f selects, oldest first. Those with one
-// cause are one.
+// problems lists part p of the problems that f selects, oldest first. Those with one cause are
+// one row, with the number of clips instead of a clip.
 func problems(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
 		iif(count(*) > 1, '', coalesce(k.id, '')), iif(count(*) > 1, '', coalesce(k.title, '')),

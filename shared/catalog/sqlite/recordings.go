@@ -20,6 +20,7 @@ const (
 const recordingColumns = `r.id, o.id, r.name, r.title, r.priority,
 	r.uri, r.type, r.version, r.hash, r.first_curated, r.last_curated, r.listed_priority IS NOT NULL`
 
+// scanRecording reads the columns that episodes and clips share, and then those of more.
 func scanRecording(row sqlfile.Row, more ...any) (models.Recording, error) {
 	var r models.Recording
 	var first, last int64
@@ -34,6 +35,7 @@ const (
 	selectClip    = `SELECT ` + recordingColumns + ` FROM clip r JOIN origin o ON o.number = r.origin WHERE r.gone = 0`
 )
 
+// scanEpisode reads one row of selectEpisode.
 func scanEpisode(row sqlfile.Row) (models.Episode, error) {
 	var aired int64
 	r, err := scanRecording(row, &aired)
@@ -128,7 +130,7 @@ func updateRecording(c *sqlfile.Conn, t table, number int64, r models.Recording)
 }
 
 // missing returns the recordings of an origin that are not in list, among those for which a
-// condition in SQL holds. list is in the order of ids. Of each it sets number and hash only.
+// condition in SQL holds. list must be in the order of ids. Of each it sets number and hash only.
 func missing(c *sqlfile.Conn, t table, origin int64, list []listed, condition string) (gone []version, err error) {
 	err = c.All(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND `+condition, []any{origin},
 		func(row sqlfile.Row) error {

@@ -24,7 +24,8 @@ func (s *Store) deleteRetired(ctx context.Context, op string) error {
 }
 
 // deleteSome deletes at most 100 findings or problems of the first 25 retired recordings (gone is
-// 2) or, if these have none any more, the recordings. done is true if no retired recording is left.
+// 2) or, if these have none any more, the recordings. done is true if no retired recording is
+// left. It deletes so little because a transaction must not keep the writer for long.
 func (t table) deleteSome(c *sqlfile.Conn) (done bool, err error) {
 	const rows, recordings = 100, 25
 	first := "(SELECT number FROM " + string(t) + " WHERE gone = 2 LIMIT ?)"

@@ -104,11 +104,11 @@ type walk struct {
 // walkTime is for how long one transaction goes through candidates.
 const walkTime = 5 * time.Millisecond
 
-// first returns the first candidate with clips to select, and the set of these. An empty set means
-// that no candidate has any. nil means that the caller must call it again in a new transaction,
-// because this one has kept the writer for long. On the way it removes the candidates that have
-// nothing left; those that wait for busy clips stay. It returns nil only after it removed at least
-// one, so repeating it comes to an end.
+// first returns the first candidate with clips to select, and the set of these. An empty set
+// means that no candidate has any. nil, without an error, means that the caller must call it
+// again in a new transaction, because this one has kept the writer for long. On the way it
+// removes the candidates that have nothing left; those that wait for busy clips stay. It returns
+// nil only after it removed at least one, so repeating it comes to an end.
 func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	began := time.Now()
 	kept, closed := 0, false // candidates passed that stay, and whether one was removed
@@ -127,7 +127,7 @@ func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 				return candidate{}, nil, err
 			}
 			if !wanted.IsEmpty() {
-				return e, wanted, w.close(c, done)
+				return e, wanted, w.removeCandidates(c, done)
 			}
 			if finished {
 				done = append(done, e.number)
@@ -135,7 +135,7 @@ func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 				kept++
 			}
 		}
-		if err := w.close(c, done); err != nil {
+		if err := w.removeCandidates(c, done); err != nil {
 			return candidate{}, nil, err
 		}
 		if closed = closed || len(done) > 0; closed && time.Since(began) > walkTime {
@@ -144,10 +144,10 @@ func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	}
 }
 
-// close removes the candidates with these numbers, because they have nothing to select. If a clip
-// has changed since the set of selectable clips was read, it may have become selectable for them:
-// then all episodes become candidates again.
-func (w walk) close(c *sqlfile.Conn, numbers []int64) error {
+// removeCandidates removes the candidates with these numbers, because they have nothing to
+// select. If a clip has changed since the set of selectable clips was read, it may have become
+// selectable for them: then all episodes become candidates again.
+func (w walk) removeCandidates(c *sqlfile.Conn, numbers []int64) error {
 	for _, n := range numbers {
 		if err := c.Exec("DELETE FROM candidate WHERE episode = ?", n); err != nil {
 			return err
@@ -159,8 +159,11 @@ func (w walk) close(c *sqlfile.Conn, numbers []int64) error {
 	return nil
 }
 
-// wanted returns the clips that may be selected for an episode now. finished is true if there would
-// be none either if nothing were busy: the episode is done. The set is nil only with an error.
+// wanted returns the clips that may be selected for an episode now: the selectable ones that are
+// neither researched, a problem of the pair, nor busy. An episode of which nothing is researched
+// gets none while one of its clips is busy, because a worker is decoding it and a second one
+// would decode it too. finished is true if there would be none either if nothing were busy: the
+// episode is done. The set is nil only with an error.
 func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finished bool, err error) {
 	if e.closed {
 		return roaring.New(), true, nil
@@ -177,7 +180,7 @@ func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finishe
 		return set, true, err
 	}
 	if busy := w.busy[e.item.ID]; busy != nil {
-		if researched.IsEmpty() { // a worker is decoding it for the first time, and a second one would, too
+		if researched.IsEmpty() {
 			return roaring.New(), false, nil
 		}
 		set.AndNot(busy)
@@ -188,8 +191,9 @@ func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finishe
 // pageSize is how many candidates a walk reads at a time; it rarely passes many.
 const pageSize = 16
 
-// candidates reads at most limit candidates in the order of selection, the highest priority first,
-// without the first skip of them.
+// candidates reads at most limit candidates in the order of selection, the highest priority
+// first, without the first skip of them. If the media need the user of the origin's URL, the item
+// names the origin, so that a worker can ask for it.
 func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) {
 	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips, o.id, o.uri,
 			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope = 'episode')
@@ -200,7 +204,6 @@ func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) 
 		var origin, originURI string
 		err := row.Scan(&e.number, &i.ID, &i.Title, &i.Media.URI, &i.Media.Type, &i.Media.Version, &i.Media.Hash,
 			&e.priority, &e.researched, &origin, &originURI, &e.closed)
-		// If the media need the user of the origin's URL, the item names the origin.
 		if models.WithUserOf(originURI, i.Media.URI) != i.Media.URI {
 			i.Media.Origin = origin
 		}

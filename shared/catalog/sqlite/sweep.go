@@ -13,12 +13,13 @@ import (
 
 // sweep chooses one clip, the first of clips, which the first candidate lacks, that is not in
 // l.Unswept, and at most l.Episodes candidates with the priority of the first one that lack the
-// clip too and have been researched for others. It returns the zero Research, so that Select
-// selects by episode, if these are fewer than SweepShare times the clips. It reads without the
-// writer, so the result may be out of date, as that of Select; work.Issue checks that.
+// clip too and have been researched for others, so that workers have their landmarks. It returns
+// the zero Research, so that Select selects by episode, if these are fewer than SweepShare times
+// the clips. It reads without the writer, so the result may be out of date, as that of Select;
+// work.Issue checks that.
 func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roaring.Bitmap, l catalog.Limits) (r models.Research, err error) {
 	least := catalog.SweepShare * int(clips.GetCardinality())
-	if l.Episodes < least || len(first.researched) == 0 { // a worker has no landmarks of the first one
+	if l.Episodes < least || len(first.researched) == 0 {
 		return r, nil
 	}
 	clip, ok := w.clips.unswept(clips, l.Unswept)
