@@ -31,6 +31,8 @@ var programs = map[string]course.Program{
 	"wordcount": wordcount.Program, "election": election.Program, "lock": lock.Program, "bots": bots.Program,
 }
 
+// main exits with the code of run, after the handler of interrupts was removed, because os.Exit
+// runs no deferred calls.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, os.Args[1:], os.Stdout)
@@ -38,7 +40,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run runs a program and returns the exit code.
+// run runs a program and returns the exit code: 2 for wrong arguments, 1 if the program fails.
 func run(ctx context.Context, args []string, out io.Writer) int {
 	flags := flag.NewFlagSet("examples", flag.ContinueOnError)
 	flags.SetOutput(out)
@@ -60,6 +62,8 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	return 0
 }
 
+// runTraced runs a program, and logs its operations to the file at path unless that is empty.
+// Errors of the log count too.
 func runTraced(ctx context.Context, p course.Program, path string, out io.Writer) error {
 	c := course.Config{Out: out}
 	if path == "" {

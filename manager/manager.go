@@ -50,9 +50,9 @@ type Config struct {
 	Log       *slog.Logger  // nil: slog.Default
 }
 
-// Run manages until ctx ends or the coordinator asks it to drain (status.Drain), and
-// returns nil; visits and results that it held return to the spaces. Run replaces a lost
-// session by a new one.
+// Run manages until ctx ends or the coordinator asks it to drain (status.Drain), and returns nil;
+// visits and results that it held return to the spaces. Run replaces a lost session by a new one.
+// Any other error of a session, such as one of a flow, ends it.
 func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -64,8 +64,9 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	return nil
 }
 
-// session manages until ctx or the session ends, or the coordinator asks it to drain. If
-// one of its parts fails, it stops the others.
+// session manages until ctx or the session ends, or the coordinator asks it to drain. If one of
+// its parts fails, it stops the others, waits for them, and returns that error. It closes the
+// session last, which returns what it held, and has Config.Grace for that even if ctx has ended.
 func (c Config) session(ctx context.Context, repo space.Repository) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -106,7 +107,8 @@ func (c Config) session(ctx context.Context, repo space.Repository) error {
 	}
 }
 
-// listen handles the messages of the coordinator.
+// listen receives the messages of the coordinator until ctx or the session ends, and calls drain
+// when asked to. It returns nil when ctx ends, else the error of the session.
 func (c Config) listen(ctx context.Context, repo space.Repository, drain func()) error {
 	for {
 		message, err := repo.Receive(ctx)
@@ -129,7 +131,7 @@ type visiting struct {
 	origins   []models.Origin // visited now, in the order in which the visits began
 }
 
-// begin notes that a visit of an origin begins, end that one has ended.
+// begin notes that a visit of an origin begins, and shows it in the heartbeat.
 func (x *visiting) begin(o models.Origin) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -137,6 +139,8 @@ func (x *visiting) begin(o models.Origin) {
 	x.show()
 }
 
+// end notes that a visit has ended, which began before. The heartbeat shows another that is under
+// way, or that it was the last.
 func (x *visiting) end(o models.Origin) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

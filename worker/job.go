@@ -35,6 +35,8 @@ func (j *job) Lease() (id string, token int64) { return j.item.Lease, j.item.Tok
 
 func (j *job) Draining() <-chan struct{} { return j.draining }
 
+// Report puts a result of a part. A body that is a malformed problem, and a report after the task
+// was taken away (fault.ErrStaleToken), are errors; the latter stops the job.
 func (j *job) Report(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err
@@ -188,6 +190,7 @@ func (s *shift) giveBack(ctx context.Context, log *slog.Logger, item task.Item, 
 	})
 }
 
+// isClosed reports whether a channel, on which nothing is sent, is closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -84,7 +84,8 @@ func Measure(observe func(action string, took time.Duration, err error)) Middlew
 	}
 }
 
-// Log logs each task that a handler resolved. The worker itself logs those that failed.
+// Log returns a middleware that logs each task that a handler resolved. The worker itself logs
+// those that failed, so the error is only passed on.
 func Log(log *slog.Logger) Middleware {
 	return func(h Handler) Handler {
 		return HandlerFunc(func(ctx context.Context, job Job) error {

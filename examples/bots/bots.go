@@ -49,7 +49,8 @@ func claim(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	return t.Tuple, tx.Hold(t.Ref, space.HoldOptions{TTL: timeout})
 }
 
-// report (number, outcome) ends the task if the caller holds it; else it changes nothing.
+// report (number, outcome) ends the task if the caller holds it; else, for example after the task
+// went to another process, it changes nothing and is no error.
 func report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	for _, t := range tx.Held("task", tuple.Match(args.Int64(0), tuple.AnyString)) {
 		if t.Holder == tx.Caller() {
@@ -63,6 +64,7 @@ func report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(), nil
 }
 
+// play creates the game, and prints the reports of its tasks in their order.
 func play(ctx context.Context, m *course.Member) error {
 	if _, err := m.Call(ctx, space.OpID{}, "game.create", tuple.New()); err != nil {
 		return err
@@ -77,7 +79,8 @@ func play(ctx context.Context, m *course.Member) error {
 	return nil
 }
 
-// work claims tasks for ever. The first process of the bot hangs in a task to sleep.
+// work claims tasks until ctx ends. The first process of the bot hangs in a task to sleep and
+// never reports, so that the second gets it.
 func work(ctx context.Context, m *course.Member) error {
 	for {
 		t, err := m.Call(ctx, space.OpID{}, "bot.claim", tuple.New())
@@ -86,7 +89,7 @@ func work(ctx context.Context, m *course.Member) error {
 		}
 		outcome := map[string]string{"walk": "done", "fly": "failed: no wings", "sleep": "done after a restart"}[t.Str(1)]
 		if t.Str(1) == "sleep" && m.Number == 1 {
-			if m, err = m.Again(ctx, 2); err != nil { // the old process never reports
+			if m, err = m.Again(ctx, 2); err != nil {
 				return err
 			}
 			continue

@@ -27,7 +27,7 @@ func produce(ctx context.Context, m *course.Member) error {
 	return nil
 }
 
-// consume waits while it is empty.
+// consume takes the items in any order, and waits while the buffer is empty.
 func consume(ctx context.Context, m *course.Member) error {
 	for range items {
 		item, err := m.Space("buffer").Get(ctx, tuple.Match("item", tuple.AnyInt64))

@@ -51,7 +51,8 @@ type Config struct {
 // Opener opens a session.
 type Opener func(ctx context.Context, session string) (space.Repository, error)
 
-// Run runs the program until all members have returned, and returns the first error.
+// Run runs the program until all members that end have returned, and returns the first error.
+// Endless members are stopped then. The host of the spaces ends last.
 func (p Program) Run(ctx context.Context, c Config) (err error) {
 	host, err := spaces.Start(spaces.Config{Procedures: p.Procedures, Trace: c.Trace})
 	if err != nil {
@@ -73,7 +74,8 @@ func (p Program) Run(ctx context.Context, c Config) (err error) {
 	return p.play(ctx, open, main.Print)
 }
 
-// prepare makes the spaces and their first tuples.
+// prepare makes the spaces and their first tuples, and returns the member that made them. Members
+// print one line at a time, because they share out.
 func (p Program) prepare(ctx context.Context, open Opener, out io.Writer) (*Member, error) {
 	var mu sync.Mutex // guards out
 	print := func(format string, args ...any) {
@@ -96,7 +98,8 @@ func (p Program) prepare(ctx context.Context, open Opener, out io.Writer) (*Memb
 	return main, err
 }
 
-// play runs all roles.
+// play starts all members, waits for those that end, and then stops the endless ones and waits
+// for them. The first error of a member stops all.
 func (p Program) play(ctx context.Context, open Opener, print func(string, ...any)) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -126,6 +129,7 @@ func (p Program) play(ctx context.Context, open Opener, print func(string, ...an
 	return err
 }
 
+// join opens a session for a member. Member.Again opens one for another number of the same role.
 func join(ctx context.Context, open Opener, role string, number int64, print func(string, ...any)) (*Member, error) {
 	repo, err := open(ctx, fmt.Sprintf("%s-%d", role, number))
 	if err != nil {

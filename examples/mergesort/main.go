@@ -21,7 +21,9 @@ func main() {
 	os.Exit(code)
 }
 
-// run runs the program and returns its exit code.
+// run runs the program and returns its exit code: 2 for wrong arguments, 1 if sorting or the
+// trace fails. Each worker that dies or is late needs two runs of its own, so there must be twice
+// as many numbers.
 func run(ctx context.Context, args []string, out io.Writer) int {
 	s := sorter{lease: time.Second}
 	flags := flag.NewFlagSet("mergesort", flag.ContinueOnError)

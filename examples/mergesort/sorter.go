@@ -25,7 +25,9 @@ type sorter struct {
 	late                atomic.Int64  // merges that were refused
 }
 
-// sort returns the numbers in order.
+// sort returns the numbers in order. The workers that fail take their runs before the others
+// start. It waits for the refusals of the late ones, which are counted, and for all goroutines.
+// The error is ctx's or that of the spaces.
 func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -45,11 +47,11 @@ func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err err
 	if err != nil {
 		return nil, err
 	}
-	if err := lay(ctx, main, numbers); err != nil {
+	if err := putRuns(ctx, main, numbers); err != nil {
 		return nil, err
 	}
 	var slow sync.WaitGroup
-	if err := s.fail(ctx, spaces, &slow); err != nil {
+	if err := s.startFailing(ctx, spaces, &slow); err != nil {
 		return nil, err
 	}
 	for i := range s.workers {
@@ -63,15 +65,15 @@ func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err err
 	if err != nil {
 		stop()
 	}
-	slow.Wait() // wait for their refusals, which are counted
+	slow.Wait()
 	if err != nil {
 		return nil, err
 	}
 	return sorted, json.Unmarshal([]byte(decodeRun(t).Numbers), &sorted)
 }
 
-// lay puts each number as a run of length one.
-func lay(ctx context.Context, main space.Repository, numbers []int) error {
+// putRuns puts each number as a run of length one.
+func putRuns(ctx context.Context, main space.Repository, numbers []int) error {
 	if err := main.Create(ctx, runs, space.Options{}); err != nil {
 		return err
 	}
@@ -83,8 +85,10 @@ func lay(ctx context.Context, main space.Repository, numbers []int) error {
 	return nil
 }
 
-// fail starts the workers that die or are late, after each has taken two runs.
-func (s *sorter) fail(ctx context.Context, spaces *engine.Engine, slow *sync.WaitGroup) error {
+// startFailing starts the workers that die or are late, after each has taken two runs. One that
+// dies makes no further calls, so its lease ends; a late one merges after its lease, and is
+// refused.
+func (s *sorter) startFailing(ctx context.Context, spaces *engine.Engine, slow *sync.WaitGroup) error {
 	for i := range s.dead + s.slow {
 		repo, err := spaces.Session(ctx, fmt.Sprintf("worker-%d", i+1), 0)
 		if err != nil {
@@ -95,7 +99,7 @@ func (s *sorter) fail(ctx context.Context, spaces *engine.Engine, slow *sync.Wai
 			return err
 		}
 		if i < s.dead {
-			continue // it makes no further calls, so its lease ends
+			continue
 		}
 		slow.Go(func() {
 			select {
@@ -142,7 +146,7 @@ func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, p pair) er
 	return err
 }
 
-// merged merges two sorted runs.
+// merged merges two sorted runs, which are JSON lists.
 func merged(one, other string) ([]int, error) {
 	var a, b, all []int
 	if err := errors.Join(json.Unmarshal([]byte(one), &a), json.Unmarshal([]byte(other), &b)); err != nil {

@@ -26,8 +26,9 @@ type dinner struct {
 	log           *trace.Writer // may be nil
 }
 
-// serve runs all philosophers and returns the number of meals.
-func (d dinner) serve(ctx context.Context) (meals int, err error) {
+// run runs all philosophers and returns the number of meals. The error is that of watch, or of
+// the spaces. It ends all goroutines before it returns.
+func (d dinner) run(ctx context.Context) (meals int, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	c := engine.Config{Journal: &journal.Memory{}}
@@ -42,7 +43,7 @@ func (d dinner) serve(ctx context.Context) (meals int, err error) {
 	defer all.Wait()
 	defer stop()
 	all.Go(func() { _ = spaces.Run(ctx) }) // it returns when ctx ends
-	if err := d.lay(ctx, spaces); err != nil {
+	if err := d.putForks(ctx, spaces); err != nil {
 		return 0, err
 	}
 	eaten, ended := make(chan struct{}), make(chan error, d.seats)
@@ -52,8 +53,9 @@ func (d dinner) serve(ctx context.Context) (meals int, err error) {
 	return d.watch(eaten, ended)
 }
 
-// lay puts the forks, and one ticket fewer.
-func (d dinner) lay(ctx context.Context, spaces *engine.Engine) error {
+// putForks puts the forks and, if tickets are used, one ticket fewer, so that not all
+// philosophers can hold one fork each.
+func (d dinner) putForks(ctx context.Context, spaces *engine.Engine) error {
 	table, err := spaces.Session(ctx, "table-1", 0)
 	if err != nil {
 		return err
@@ -74,7 +76,8 @@ func (d dinner) lay(ctx context.Context, spaces *engine.Engine) error {
 	return nil
 }
 
-// philosophise runs one philosopher. It sends to eaten after each meal.
+// philosophise runs one philosopher for all rounds. It sends to eaten after each meal. The error
+// is ctx's or that of the spaces.
 func (d dinner) philosophise(ctx context.Context, spaces *engine.Engine, i int, eaten chan<- struct{}) error {
 	me, err := spaces.Session(ctx, fmt.Sprintf("philosopher-%d", i), 0)
 	if err != nil {
@@ -105,7 +108,8 @@ func (d dinner) philosophise(ctx context.Context, spaces *engine.Engine, i int, 
 	return nil
 }
 
-// eat takes the first fork, pauses, takes the second, and puts both back.
+// eat takes the first fork, pauses, takes the second, and puts both back. It waits for a fork
+// that another philosopher has; without tickets that can be for ever.
 func eat(ctx context.Context, fork space.Space, right, left int64, pause time.Duration) error {
 	if _, err := fork.Get(ctx, tuple.Match(right)); err != nil {
 		return err
@@ -121,8 +125,8 @@ func eat(ctx context.Context, fork space.Space, right, left int64, pause time.Du
 	return errors.Join(fork.Put(ctx, tuple.New(right), 0), fork.Put(ctx, tuple.New(left), 0))
 }
 
-// watch counts meals until all philosophers have ended, or until none has eaten for
-// mealTimeout.
+// watch counts meals until all philosophers have ended, or until none has eaten for mealTimeout,
+// which is errDeadlock. The error of a philosopher ends it too.
 func (d dinner) watch(eaten <-chan struct{}, ended <-chan error) (meals int, err error) {
 	timer := time.NewTimer(d.mealTimeout)
 	defer timer.Stop()

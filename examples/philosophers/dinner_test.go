@@ -24,7 +24,7 @@ func dine(t *testing.T, tickets bool, model string) (meals int, events []trace.E
 	var log bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
 		d := dinner{seats: 5, rounds: 3, tickets: tickets, pause: time.Millisecond, mealTimeout: time.Second, log: trace.NewWriter(&log)}
-		meals, err = d.serve(t.Context())
+		meals, err = d.run(t.Context())
 		require.NoError(t, d.log.Err())
 	})
 	requireConforms(t, model, log.Bytes())

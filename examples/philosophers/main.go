@@ -20,7 +20,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run runs the program and returns its exit code.
+// run runs the program and returns its exit code: 2 for wrong arguments, 1 for a deadlock or a
+// failed trace. The number of meals is printed in each case.
 func run(ctx context.Context, args []string, out io.Writer) int {
 	d := dinner{seats: 5, pause: time.Millisecond, mealTimeout: 2 * time.Second}
 	flags := flag.NewFlagSet("philosophers", flag.ContinueOnError)
@@ -41,7 +42,7 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 		defer f.Close() // write errors are in d.log.Err
 		d.log = trace.NewWriter(f)
 	}
-	meals, err := d.serve(ctx)
+	meals, err := d.run(ctx)
 	fmt.Fprintf(out, "%d meals were eaten\n", meals)
 	if d.log != nil {
 		err = errors.Join(err, d.log.Err())

@@ -23,6 +23,7 @@ var Program = course.Program{
 	Roles: []course.Role{{Name: "node", Count: nodes, Run: pass}},
 }
 
+// pass takes the token of this node and puts that of the next one, for all rounds.
 func pass(ctx context.Context, m *course.Member) error {
 	for range rounds {
 		if _, err := m.Space("ring").Get(ctx, tuple.Match("token", m.Number)); err != nil {

@@ -15,7 +15,8 @@ var Program = course.Program{
 	Roles:  []course.Role{{Name: "client", Count: 2, Run: call}, {Name: "server", Endless: true, Run: serve}},
 }
 
-// call waits for the result of its own call.
+// call puts a call, and waits for the result of its own call, which its number distinguishes from
+// others.
 func call(ctx context.Context, m *course.Member) error {
 	calls := m.Space("calls")
 	if err := calls.Put(ctx, tuple.New("call", m.Number, 10*m.Number), 0); err != nil {
@@ -28,6 +29,7 @@ func call(ctx context.Context, m *course.Member) error {
 	return err
 }
 
+// serve answers calls with twice their number, each under the caller's number, until ctx ends.
 func serve(ctx context.Context, m *course.Member) error {
 	calls := m.Space("calls")
 	for {

@@ -29,6 +29,7 @@ var Program = course.Program{
 
 var named = tuple.Match(tuple.AnyString, tuple.AnyString)
 
+// putFiles puts each file as one tuple of its name and its text.
 func putFiles(ctx context.Context, m *course.Member) error {
 	for _, name := range []string{"one.txt", "two.txt", "three.txt"} {
 		text, err := texts.ReadFile(name)
@@ -42,7 +43,7 @@ func putFiles(ctx context.Context, m *course.Member) error {
 	return nil
 }
 
-// count puts the counts of one file after another, each as one tuple.
+// count takes one file after another, and puts its counts as one tuple. It ends with ctx.
 func count(ctx context.Context, m *course.Member) error {
 	for {
 		file, err := m.Space("file").Get(ctx, named)
@@ -63,7 +64,7 @@ func count(ctx context.Context, m *course.Member) error {
 	}
 }
 
-// add waits for the counts of all files.
+// add waits for the counts of all files, and prints the words that occur more than once.
 func add(ctx context.Context, m *course.Member) error {
 	total := map[string]int{}
 	for range files {

@@ -34,6 +34,7 @@ import (
 	"time"
 )
 
+// main exits with 1 and prints the error if run fails.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -44,7 +45,9 @@ func main() {
 	}
 }
 
-// run draws mutants until enough of them compiled, and prints what became of each.
+// run draws mutants until enough of them compiled, and prints the verdict on each. The choice
+// depends on the seed and the code alone. The error is that of the arguments, of the go command
+// or of a test run.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	seed := flags.Uint64("seed", 1, "seed of the choice")
@@ -58,7 +61,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	packages, err := list(ctx, flags.Args())
+	packages, err := listPackages(ctx, flags.Args())
 	if err != nil {
 		return err
 	}
@@ -77,7 +80,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return t.report(ctx, all, *sample, max(*parallel, 1), *seed, out)
 }
 
-// report tests mutants until a number of them compiled (0: all), and prints each verdict.
+// report tests mutants until a number of them compiled (0: all), and prints each verdict and then
+// the totals. The first error ends it.
 func (t *tester) report(ctx context.Context, all []candidate, sample, parallel int, seed uint64, out io.Writer) error {
 	tested, survived, byOthers, invalid := 0, 0, 0, 0
 	for len(all) > 0 && (tested < sample || sample == 0) {
@@ -118,7 +122,8 @@ type candidate struct {
 	source []byte
 }
 
-// candidates returns the mutants of all packages, or only those at a FILE or FILE:LINE.
+// candidates returns the mutants of all packages, or only those at a FILE or FILE:LINE, in the
+// order of the files. The error is that of at, or of a file that cannot be read or parsed.
 func candidates(packages []goPackage, at string) ([]candidate, error) {
 	wantFile, wantLine := at, 0
 	if file, line, ok := strings.Cut(at, ":"); ok {
@@ -138,7 +143,7 @@ func candidates(packages []goPackage, at string) ([]candidate, error) {
 			if err != nil {
 				return nil, err
 			}
-			mutants, err := find(file, source)
+			mutants, err := findMutants(file, source)
 			if err != nil {
 				return nil, err
 			}

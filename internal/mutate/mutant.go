@@ -49,9 +49,9 @@ type condition struct {
 	switchAt token.Pos
 }
 
-// find returns all mutants of a file in the order of its text. Some of them do not
-// compile, for example because a variable is no longer used.
-func find(file string, source []byte) ([]mutant, error) {
+// findMutants returns all mutants of a file in the order of its text. Some of them do not
+// compile, for example because a variable is no longer used. The error is that of parsing.
+func findMutants(file string, source []byte) ([]mutant, error) {
 	f := finder{set: token.NewFileSet(), file: file, source: source}
 	parsed, err := parser.ParseFile(f.set, file, source, parser.SkipObjectResolution)
 	if err != nil {
@@ -95,6 +95,8 @@ func find(file string, source []byte) ([]mutant, error) {
 	return f.mutants, nil
 }
 
+// add adds a mutant that replaces the text between two positions. A change in a condition of a
+// switch counts as run when the line of the switch does, because coverage knows only that one.
 func (f *finder) add(what string, from, to token.Pos, text string) {
 	at, runsAt := f.set.Position(from), f.set.Position(from).Line
 	for _, c := range f.cases {
@@ -111,6 +113,7 @@ func (f *finder) isLimit(n *ast.BasicLit) bool {
 	return (len(n.Value) > 1) && slices.ContainsFunc(f.limits, func(d *ast.GenDecl) bool { return d.Pos() <= n.Pos() && n.End() <= d.End() })
 }
 
+// noteCases notes the conditions of a switch, for add.
 func (f *finder) noteCases(n *ast.SwitchStmt) {
 	for _, clause := range n.Body.List {
 		for _, e := range clause.(*ast.CaseClause).List {
@@ -131,6 +134,7 @@ func (f *finder) negate(cond ast.Expr) {
 	f.add("condition negated", cond.Pos(), cond.End(), "!("+f.textOf(cond)+")")
 }
 
+// branch makes continue of break, and break of continue.
 func (f *finder) branch(n *ast.BranchStmt) {
 	end := n.TokPos + token.Pos(len(n.Tok.String()))
 	switch n.Tok {
@@ -162,7 +166,8 @@ func (f *finder) statements(list []ast.Stmt) {
 	}
 }
 
-// returns makes nil of each error that a function returns as its last result.
+// returns makes nil of each error that a function returns as its last result. The returns of
+// functions inside it are their own, and a return that passes on all results of one call is left.
 func (f *finder) returns(of *ast.FuncType, body *ast.BlockStmt) {
 	if of.Results == nil || body == nil {
 		return
@@ -174,10 +179,10 @@ func (f *finder) returns(of *ast.FuncType, body *ast.BlockStmt) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
-			return false // its returns are its own
+			return false
 		case *ast.ReturnStmt:
 			if len(n.Results) != of.Results.NumFields() {
-				return true // it passes on all results of one call
+				return true
 			}
 			if result := n.Results[len(n.Results)-1]; f.textOf(result) != "nil" {
 				f.add("error made nil", result.Pos(), result.End(), "nil")
@@ -192,7 +197,7 @@ func (m mutant) apply(source []byte) []byte {
 	return slices.Concat(source[:m.from], []byte(m.text), source[m.to:])
 }
 
-// diff shows the changed lines before and after.
+// diff returns the changed lines before and after, without empty ones.
 func (m mutant) diff(source []byte) string {
 	begin := bytes.LastIndexByte(source[:m.from], '\n') + 1
 	end := len(source)

@@ -35,7 +35,7 @@ func pass() (int, error) { return bound(0, nil) }
 
 func TestMutantsOfAFile(t *testing.T) {
 	t.Parallel()
-	mutants, err := find("p.go", []byte(sample))
+	mutants, err := findMutants("p.go", []byte(sample))
 	require.NoError(t, err)
 	var got []string
 	for _, m := range mutants {
@@ -151,7 +151,7 @@ func TestAConditionOfACaseRunsWithItsSwitch(t *testing.T) {
 
 func TestOnlyTestsThatCoverTheLineRun(t *testing.T) {
 	module(t, "9")
-	packages, err := list(t.Context(), []string{"."})
+	packages, err := listPackages(t.Context(), []string{"."})
 	require.NoError(t, err)
 	s, err := measure(t.Context(), packages[0], "", packages, time.Minute)
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ var exercisedBy = map[string][]string{
 }
 
 // others returns the packages whose tests run for mutants of each package beside its own: those
-// of exercisedBy, unless own, and more.
+// of exercisedBy, unless own, and more. The error is that of go list.
 func others(ctx context.Context, mutated []goPackage, more []string, own bool) (map[string][]goPackage, error) {
 	listed := map[string][]goPackage{}
 	for _, p := range mutated {
@@ -43,7 +43,7 @@ func others(ctx context.Context, mutated []goPackage, more []string, own bool) (
 			continue
 		}
 		var err error
-		if listed[p.ImportPath], err = list(ctx, patterns); err != nil {
+		if listed[p.ImportPath], err = listPackages(ctx, patterns); err != nil {
 			return nil, err
 		}
 	}

@@ -38,8 +38,11 @@ type block struct {
 	From, To int    // lines
 }
 
-// measure runs each test of a package by itself. A test that fails or exceeds the limit without
-// a mutant is left out and named, because with a mutant all that fail count as kills.
+// measure runs each test of a package by itself, and notes which blocks it runs and how long it
+// takes. A test that fails or exceeds the limit without a mutant is left out and named, because
+// with a mutant all that fail count as kills. The result is kept for the same binary, unless a
+// test was left out, because the machine may have been too busy. The error is that of the go
+// command or of a file.
 func measure(ctx context.Context, p goPackage, only string, of []goPackage, limit time.Duration) (*suite, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
@@ -74,20 +77,21 @@ func measure(ctx context.Context, p goPackage, only string, of []goPackage, limi
 			continue
 		}
 		m := measured{Name: name, Took: time.Since(begun)}
-		if m.Runs, err = s.read(profile); err != nil {
+		if m.Runs, err = s.readProfile(profile); err != nil {
 			return nil, err
 		}
 		s.Tests = append(s.Tests, m)
 	}
 	slices.SortStableFunc(s.Tests, func(a, b measured) int { return int(a.Took - b.Took) })
 	if len(s.Tests) < len(names) {
-		return s, nil // the machine may have been too busy
+		return s, nil
 	}
 	return s, s.save(kept)
 }
 
 // keptAs returns the file in the user's cache folder that keeps what was measured with a test
-// binary, because measuring takes minutes; other code makes another binary.
+// binary, because measuring takes minutes; other code makes another binary. The error is that of
+// reading the binary, or that there is no cache folder.
 func keptAs(binary, only string) (string, error) {
 	text, err := os.ReadFile(binary)
 	if err != nil {
@@ -100,6 +104,7 @@ func keptAs(binary, only string) (string, error) {
 	return filepath.Join(cache, "leasehold", "mutate", fmt.Sprintf("%x.gob", sha256.Sum256(append(text, only...)))), nil
 }
 
+// load reads what save has kept; without such a file it returns an error.
 func (s *suite) load(kept string) error {
 	text, err := os.ReadFile(kept)
 	if err != nil {
@@ -108,6 +113,7 @@ func (s *suite) load(kept string) error {
 	return gob.NewDecoder(bytes.NewReader(text)).Decode(s)
 }
 
+// save keeps what was measured, for the user alone.
 func (s *suite) save(kept string) error {
 	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
 		return err
@@ -119,8 +125,8 @@ func (s *suite) save(kept string) error {
 	return os.WriteFile(kept, text.Bytes(), 0o600)
 }
 
-// listTests returns the names of the tests, examples and fuzz tests in a test binary that
-// match a pattern.
+// listTests returns the names of the tests, examples and fuzz tests in a test binary that match a
+// pattern; "" matches all. The error is that of running the binary.
 func listTests(ctx context.Context, binary, only string) (names []string, err error) {
 	if only == "" {
 		only = "."
@@ -139,8 +145,10 @@ func listTests(ctx context.Context, binary, only string) (names []string, err er
 
 var profileLine = regexp.MustCompile(`^(.+):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$`)
 
-// read reads a coverage profile and returns the blocks that ran.
-func (s *suite) read(profile string) (map[block]bool, error) {
+// readProfile reads a coverage profile, adds its blocks to s.Blocks, and returns those that ran.
+// A line that is not one of a block, such as that of the mode, is skipped; a block that cannot be
+// readProfile is an error.
+func (s *suite) readProfile(profile string) (map[block]bool, error) {
 	text, err := os.ReadFile(profile)
 	if err != nil {
 		return nil, err
@@ -149,7 +157,7 @@ func (s *suite) read(profile string) (map[block]bool, error) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		m := profileLine.FindStringSubmatch(lines.Text())
 		if m == nil {
-			continue // the mode
+			continue
 		}
 		b := block{File: m[1]}
 		_, err1 := fmt.Sscan(m[2], &b.From)

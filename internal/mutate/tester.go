@@ -49,8 +49,9 @@ func (p goPackage) files() (paths []string) {
 
 func (p goPackage) hasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
-// list returns the packages that match the patterns.
-func list(ctx context.Context, patterns []string) ([]goPackage, error) {
+// listPackages returns the packages that match the patterns. The error is that of go list, which
+// has printed why.
+func listPackages(ctx context.Context, patterns []string) ([]goPackage, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles"}, patterns...)...)
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
@@ -80,7 +81,8 @@ type tester struct {
 	suites map[string]func() (*suite, error)
 }
 
-// suite returns the tests of a package, which are measured once.
+// suite returns the tests of a package, which are measured once, also if several goroutines ask;
+// nil if it has none. The error is that of measure.
 func (t *tester) suite(ctx context.Context, p goPackage) (*suite, error) {
 	if !p.hasTests() {
 		return nil, nil
@@ -107,7 +109,8 @@ type result struct {
 }
 
 // testAll tests mutants, several at the same time, and returns each result when it is there. It
-// ends when all have been sent, or with the first error.
+// ends when all have been sent, or with the first error, which stops the tests under way. The
+// channel has room for all results, so the caller may stop reading.
 func (t *tester) testAll(ctx context.Context, all []candidate, parallel int) <-chan result {
 	ctx, stop := context.WithCancel(ctx)
 	next, results := make(chan candidate), make(chan result, len(all))
@@ -139,7 +142,9 @@ func (t *tester) testAll(ctx context.Context, all []candidate, parallel int) <-c
 	return results
 }
 
-// test returns the verdict on a mutant. Only tests that run its line can notice it.
+// test returns the verdict on a mutant: that of the first tests that notice it, of its own
+// package before the others. Only tests that run its line can notice it; without any, compiling
+// it decides.
 func (t *tester) test(ctx context.Context, c candidate) (r result) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
@@ -174,7 +179,9 @@ func (t *tester) test(ctx context.Context, c candidate) (r result) {
 // quick is how long the tests take that run first: most mutants need no others.
 const quick = time.Second
 
-// testWith compiles the tests of a package with a mutant, and runs those that can notice it.
+// testWith compiles the tests of a package with a mutant, and runs those that can notice it, the
+// quick ones first and together. After a timeout they run once more with more time, because the
+// machine may have been busy. The error is ctx's or that of running the tests.
 func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, overlay string) (verdict, error) {
 	tests := s.covering(c)
 	if goTool(ctx, s.pkg, "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary, "-overlay", overlay, s.pkg.ImportPath) != nil {
@@ -191,7 +198,7 @@ func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, ov
 		}
 		limit := min(t.limit, 20*time.Second+5*all)
 		result, err := runTests(ctx, s.pkg, binary, names, limit)
-		if result == timedOut { // perhaps because the machine was busy
+		if result == timedOut {
 			result, err = runTests(ctx, s.pkg, binary, names, 5*limit)
 		}
 		if err != nil || result != survives {
@@ -202,8 +209,8 @@ func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, ov
 	return survives, nil
 }
 
-// writeOverlay writes the mutated file and the overlay that puts it in the place of the
-// original, and returns the path of the overlay.
+// writeOverlay writes the mutated file and the overlay that puts it in the place of the original,
+// and returns the path of the overlay. The error is that of a file.
 func writeOverlay(dir string, c candidate) (string, error) {
 	mutated := filepath.Join(dir, filepath.Base(c.mutant.file))
 	if err := os.WriteFile(mutated, c.mutant.apply(c.source), 0o600); err != nil {
@@ -231,7 +238,8 @@ func goTool(ctx context.Context, p goPackage, args ...string) error {
 	return nil
 }
 
-// runTests runs tests of a package within a time limit.
+// runTests runs tests of a package within a time limit, and returns killed if one fails. The
+// error is ctx's, or that the binary cannot be run.
 func runTests(ctx context.Context, p goPackage, binary string, names []string, limit time.Duration, more ...string) (verdict, error) {
 	args := append([]string{"-test.failfast", "-test.run", "^(" + strings.Join(names, "|") + ")$", "-test.timeout", limit.String()}, more...)
 	tests := exec.CommandContext(ctx, binary, args...)

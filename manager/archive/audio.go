@@ -22,9 +22,11 @@ const (
 	audioCheckTime = 10 * time.Second // for all of them
 )
 
-// checkAudio has those of the feed's episodes researched again whose audio was replaced
-// since it was checked last. It returns how many these are. A server that does not answer
-// is not asked again in this visit.
+// checkAudio has those of the feed's episodes researched again whose audio was replaced since it
+// was checked last. It returns how many these are. A server that does not answer is not asked
+// again in this visit; its episodes count as checked, so that they do not keep others from being
+// checked. A coordinator of an older version has no such list, which is no error. The error is
+// that of the catalog; those of servers are logged.
 func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, err error) {
 	var list []models.Audio
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
@@ -32,7 +34,7 @@ func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, e
 		return err
 	})
 	switch {
-	case errors.Is(err, fault.ErrNotFound): // the coordinator is of an older version, which has no such list
+	case errors.Is(err, fault.ErrNotFound):
 		return 0, nil
 	case err != nil || len(list) == 0:
 		return 0, err
@@ -43,7 +45,7 @@ func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, e
 	for i, a := range list {
 		u, err := url.Parse(a.URI)
 		if err != nil || silent[u.Host] {
-			continue // it counts as checked, so that it does not keep others from being checked
+			continue
 		}
 		now, err := f.Lister.audio(asking, o, a)
 		if asking.Err() != nil {
@@ -67,9 +69,10 @@ func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, e
 	return replaced, err
 }
 
-// audio returns what the server reports of an episode's audio. Audio counts as replaced
-// if a second request confirms it, because some servers report something else each time,
-// such as those that insert advertisements. If the two requests differ, it returns known.
+// audio returns what the server reports of an episode's audio. Audio counts as replaced if a
+// second request confirms it, because some servers report something else each time, such as those
+// that insert advertisements. If the two requests differ, it returns known. The error is that of
+// a request.
 func (l *Lister) audio(ctx context.Context, o models.Origin, known models.Audio) (models.Audio, error) {
 	now, err := l.head(ctx, o, known)
 	if err != nil || !isOther(known, now) {
@@ -83,6 +86,7 @@ func (l *Lister) audio(ctx context.Context, o models.Origin, known models.Audio)
 	return again, nil
 }
 
+// head requests the headers of an episode's audio, with the user of the origin's URL.
 func (l *Lister) head(ctx context.Context, o models.Origin, known models.Audio) (now models.Audio, err error) {
 	var p fetch.Poll
 	p, now.Bytes, err = l.Fetch.Head(ctx, models.WithUserOf(o.URI, known.URI))

@@ -31,8 +31,9 @@ type cachedReport struct {
 	notices []cliplint.Notice
 }
 
-// inspect adds a problem for each clip that a search would not find or would find
-// twice, and returns the clips without those that cannot be searched for at all.
+// inspect adds a problem for each clip that a search would not find or would find twice, and
+// returns the clips without those that cannot be searched for at all. Only the first compareLimit
+// clips are compared. The error is that of reading a clip for another reason than its content.
 func (v *folderVisit) inspect(ctx context.Context, h *clipChecker, clips []models.Clip) ([]models.Clip, error) {
 	if len(clips) > compareLimit {
 		v.problems.add("", "only the first %d clips were compared with each other", compareLimit)
@@ -49,9 +50,10 @@ func (v *folderVisit) inspect(ctx context.Context, h *clipChecker, clips []model
 	return slices.DeleteFunc(clips, func(c models.Clip) bool { return lost[c.Name] }), nil
 }
 
-// notices returns the notices of package cliplint about the clips of v's folder, except
-// two kinds: workers report clips that cannot be decoded, because they may have a decoder
-// that this machine lacks, and the catalog reports equal files.
+// notices returns the notices of package cliplint about the clips of v's folder, except two
+// kinds: workers report clips that cannot be decoded, because they may have a decoder that this
+// machine lacks, and the catalog reports equal files. It keeps them per origin, and checks again
+// when a clip has another version. The error is that of cliplint.Check.
 func (h *clipChecker) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]cliplint.Notice, error) {
 	digest := digestOf(clips)
 	h.mu.Lock()
@@ -93,6 +95,8 @@ func equal(clips []models.Clip, a, b string) bool {
 	return len(hashes) == 2 && hashes[0] == hashes[1] && hashes[0] != ""
 }
 
+// digestOf returns a digest of the names and versions of clips, which changes when one of them
+// does.
 func digestOf(clips []models.Clip) [sha256.Size]byte {
 	d := sha256.New()
 	for _, c := range clips {

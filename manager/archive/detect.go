@@ -53,7 +53,8 @@ func Detect(path, kind string) ([]models.Origin, error) {
 const withManifests = true
 
 // detect is Detect without the check of kind. Without manifests, a manifest is a file like any
-// other.
+// other. fault.ErrNotFound: there is no such file or folder; fault.ErrInvalid: it is not
+// accepted.
 func detect(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	if strings.Contains(path, "://") {
 		return detectURL(path, kind)
@@ -77,8 +78,9 @@ func detect(path string, kind models.OriginKind, manifests bool) ([]models.Origi
 	return detectFolder(path, kind, manifests)
 }
 
-// detectURL returns the origin of a URL. With kind, the URL must be one that the kind
-// accepts.
+// detectURL returns the origin of a URL. With kind, the URL must be one that the kind accepts;
+// fault.ErrInvalid otherwise. Without kind an ssh URL is a repository, and the path of any other
+// decides.
 func detectURL(uri string, kind models.OriginKind) ([]models.Origin, error) {
 	u, err := url.Parse(uri)
 	isSSH := models.IsSSHURL(uri)
@@ -106,8 +108,10 @@ func isURL(s string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// detectFile returns the origin of a file, or those of a manifest. It never detects a
-// manifest by its content, because many YAML files could be one; only the name decides.
+// detectFile returns the origin of a file, or those of a manifest. It never detects a manifest by
+// its content, because many YAML files could be one; only the name decides. A link is resolved,
+// because a feed may enclose files of the folder that it is in. Without kind, a file that is not
+// a feed is fault.ErrInvalid.
 func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	switch {
 	case kind != "" && kind.LocalForm(path) != models.LocalFile:
@@ -115,7 +119,6 @@ func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.O
 	case kind == "" && manifests && filepath.Base(path) == manifestName:
 		return readManifest(path)
 	}
-	// A link is resolved, because a feed may enclose files of the folder that it is in.
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
@@ -145,7 +148,8 @@ func accepted() string {
 	return "accepted are " + strings.Join(labels, ", ") + ", and a folder with an " + manifestName
 }
 
-// beginning returns the first bytes of a file, enough to detect a feed.
+// beginning returns the first bytes of a file, enough to detect a feed. Anything but a regular
+// file that can be read is fault.ErrInvalid.
 func beginning(path string) ([]byte, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -174,7 +178,9 @@ var folderProbes = []struct {
 	{models.Media, holdsRecordings},
 }
 
-// detectFolder returns the origin of a folder, or those of the manifest in it.
+// detectFolder returns the origin of a folder, or those of the manifest in it. Without kind, the
+// first probe that accepts the folder decides; fault.ErrInvalid: none does, or the kind wants no
+// folder.
 func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	manifest := filepath.Join(path, manifestName)
 	_, err := os.Lstat(manifest)
@@ -213,8 +219,9 @@ func isRepository(path string) bool {
 	return false
 }
 
-// holdsRecordings reports whether a folder has a recording among its first
-// detectEntries entries. It skips hidden files and folders.
+// holdsRecordings reports whether a folder has a recording among its first detectEntries entries.
+// It skips hidden files and folders, and folders below that cannot be read; if the folder itself
+// cannot be read, that is fault.ErrInvalid.
 func holdsRecordings(path string) (found bool, err error) {
 	seen := 0
 	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {

@@ -74,6 +74,7 @@ func (v *folderVisit) digest() string {
 	return "tree:" + hashOf(tree["."])
 }
 
+// hashOf returns a hash of parts, each with its length, so that parts cannot run together.
 func hashOf(parts []string) string {
 	h := sha256.New()
 	for _, p := range parts {

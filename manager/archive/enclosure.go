@@ -49,6 +49,7 @@ func trimmed(e gofeed.Enclosure) gofeed.Enclosure {
 	return e
 }
 
+// urlPath returns the path of a URL, or the text itself if it is none.
 func urlPath(uri string) string {
 	if u, err := url.Parse(strings.TrimSpace(uri)); err == nil {
 		return u.Path
@@ -83,6 +84,8 @@ func priorityOf(item *gofeed.Item) (string, bool) {
 	return "", false
 }
 
+// sortedKeys returns the keys of a map in order, so that results do not depend on that of the
+// map.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -107,8 +110,10 @@ type web struct {
 
 func (w web) close() {}
 
-// resolve returns the absolute URL of an enclosure, which must be http or https and one
-// that may be fetched. It has no version.
+// resolve returns the absolute URL of an enclosure, which must be http or https and one that may
+// be fetched. It has no version. The user and password of the feed's URL, which a relative
+// enclosure inherits, are kept in the origin only (models.WithUserOf). The error is a reason for
+// people; it does not repeat the URL, which the problem names already.
 func (w web) resolve(enclosure string) (uri, version string, err error) {
 	u, err := parseEnclosure(enclosure)
 	if err != nil {
@@ -116,8 +121,6 @@ func (w web) resolve(enclosure string) (uri, version string, err error) {
 	}
 	if w.base != nil {
 		u = w.base.ResolveReference(u)
-		// The user and password of the feed's URL, which a relative enclosure inherits, are
-		// kept in the origin only (models.WithUserOf).
 		if user := w.base.User; user != nil && u.Host == w.base.Host && u.User.String() == user.String() {
 			u.User = nil
 		}
@@ -128,14 +131,14 @@ func (w web) resolve(enclosure string) (uri, version string, err error) {
 	u.Fragment = ""
 	uri = u.String()
 	if err := w.check(uri); err != nil {
-		// The error begins with the URI, which the problem names already.
 		_, reason, _ := strings.Cut(err.Error(), ": ")
 		return "", "", errors.New(strings.TrimSuffix(reason, ": "+fault.ErrInvalid.Error()))
 	}
 	return uri, "", nil
 }
 
-// parseEnclosure parses the URL of an enclosure, of at most enclosureLimit bytes.
+// parseEnclosure parses the URL of an enclosure, of at most enclosureLimit bytes. The error does
+// not repeat the URL.
 func parseEnclosure(s string) (*url.URL, error) {
 	if len(s) > enclosureLimit {
 		return nil, fmt.Errorf("its URL has %d bytes; %d are accepted", len(s), enclosureLimit)
@@ -161,8 +164,9 @@ type localBase struct {
 
 func (b localBase) close() { b.root.Close() }
 
-// resolve returns the URL of an enclosure, or the file in the feed's folder that it
-// names, with its version.
+// resolve returns the URL of an enclosure, or the file in the feed's folder that it names, with
+// its version. A name may have an unescaped % or ?, so the text is tried as it is too. Other
+// schemes than http and https are refused.
 func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	u, err := parseEnclosure(enclosure)
 	switch {
@@ -173,7 +177,7 @@ func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	case len(enclosure) > enclosureLimit:
 		return "", "", err
 	}
-	names := []string{enclosure} // a name with an unescaped % or ?
+	names := []string{enclosure}
 	if err == nil {
 		names = []string{u.Path, enclosure}
 	}

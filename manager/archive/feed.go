@@ -22,8 +22,9 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// readFeed lists the episodes that a feed's items enclose. The listing is never complete,
-// because a feed has its latest items only.
+// readFeed lists the episodes that a feed's items enclose. The listing is never complete, because
+// a feed has its latest items only. If the server reports no change since known, it lists nothing
+// (same). The error is that of fetching or of parseFeed.
 func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	from, uri, err := l.sourceOf(o)
 	if err != nil {
@@ -71,7 +72,7 @@ func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, ite
 		if err := ctx.Err(); err != nil {
 			return catalog.Listing{}, context.Cause(ctx)
 		}
-		c.item(i, item)
+		c.addItem(i, item)
 	}
 	if more > 0 {
 		c.problems.add("", "the feed has %d items more than the %d that are read", more, feedItems)
@@ -79,8 +80,8 @@ func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, ite
 	return catalog.Listing{Episodes: c.episodes, Problems: c.problems.all(), Latest: more == 0}, nil
 }
 
-// sourceOf returns the source of a feed's enclosures, which the caller closes, and the
-// URI at which the feed is read.
+// sourceOf returns the source of a feed's enclosures, which the caller closes, and the URI at
+// which the feed is read. The error is that of the URL or of the folder.
 func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 	if isURL(o.URI) {
 		base, err := url.Parse(o.URI)
@@ -97,8 +98,9 @@ func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 	return localBase{web{check: l.Fetch.Check}, dir, root}, fetch.FileURI(o.URI), nil
 }
 
-// parseFeed returns a feed's items, at least one and at most feedItems, and how many more
-// it has.
+// parseFeed returns a feed's items, at least one and at most feedItems, and how many more it has.
+// A document that is no feed, is malformed or has no items is fault.ErrInvalid, and so is one at
+// which the lenient parser panics; otherwise the error is ctx's cause.
 func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int, err error) {
 	begin := doc[:min(len(doc), 4096)]
 	if len(bytes.TrimSpace(begin)) == 0 {
@@ -111,7 +113,6 @@ func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int,
 	if err != nil {
 		return nil, 0, err
 	}
-	// The lenient parser panics on some malformed documents.
 	defer func() {
 		if r := recover(); r != nil {
 			items, err = nil, fmt.Errorf("the feed's parser gave up: %v: %w", r, fault.ErrInvalid)
@@ -139,6 +140,7 @@ type contextReader struct {
 	r   *bytes.Reader
 }
 
+// Read reads, unless ctx has ended; then it returns its error.
 func (p *contextReader) Read(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
@@ -155,8 +157,10 @@ type curator struct {
 	seen     map[string]bool // names
 }
 
-// item adds item n as an episode, or a problem if it cannot be curated.
-func (c *curator) item(n int, item *gofeed.Item) {
+// addItem adds item n as an episode, or a problem if it cannot be curated. An item is named by
+// its guid, or else its URL; of two with one name the first counts. Without a version of its
+// file, the URL, the length and the dates stand for one.
+func (c *curator) addItem(n int, item *gofeed.Item) {
 	enclosure, err := choose(item.Enclosures)
 	label := cmp.Or(sanitize(item.Title), sanitize(item.GUID), sanitize(enclosure.URL), fmt.Sprintf("item %d", n+1))
 	if err != nil {
@@ -189,7 +193,8 @@ func (c *curator) item(n int, item *gofeed.Item) {
 	c.episodes = append(c.episodes, e)
 }
 
-// priority returns an item's own priority, or else its origin's.
+// priority returns an item's own priority, or else its origin's. One that is not a whole number
+// is a problem, and the origin's is used.
 func (c *curator) priority(label string, item *gofeed.Item) int64 {
 	value, ok := priorityOf(item)
 	if !ok {

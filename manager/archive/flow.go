@@ -44,9 +44,11 @@ func NewFlow(f Flow) *Flow {
 }
 
 // Visit curates the recordings that the origin lists, and checks whether the audio of some
-// episodes of a feed was replaced. It reads the origin from the
-// catalog and takes only the id from the visit, because any client may put a visit, and
-// only the operator decides which origins are read.
+// episodes of a feed was replaced. It reads the origin from the catalog and takes only the id
+// from the visit, because any client may put a visit, and only the operator decides which origins
+// are read. The known state counts only if the catalog has the result of that visit. The catalog
+// is written before the outcome is returned. With an error the outcome has only the Retry-After
+// of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -58,7 +60,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	}
 	known := v.Known
 	if o.LastVisit.IsZero() || !strings.HasPrefix(known.Digest, prefix(o)) {
-		known = models.Known{} // the catalog does not have the result of that visit
+		known = models.Known{}
 	}
 	var seen observed
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {

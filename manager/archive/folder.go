@@ -18,9 +18,10 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// readFolder lists the recordings in a folder and all folders below it, by name. It
-// skips hidden files and folders. The listing is complete unless a folder could not be
-// read, because its recordings may still exist.
+// readFolder lists the recordings in a folder and all folders below it, by name. It skips hidden
+// files and folders. The listing is complete unless a folder could not be read, because its
+// recordings may still exist. If nothing has changed since known, it lists nothing (same). The
+// error is that of the folder itself.
 func (l *Lister) readFolder(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	root, err := l.Fetch.Folder(o.URI)
 	if err != nil {
@@ -40,7 +41,8 @@ func (l *Lister) readFolder(ctx context.Context, o models.Origin, known models.K
 	return seen, err
 }
 
-// listFolder turns the files that the walk found into a listing.
+// listFolder turns the files that the walk found into a listing. A recording that cannot be read
+// is a problem. The error is ctx's cause or that of inspect.
 func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listing, error) {
 	o := v.origin
 	listing := catalog.Listing{}
@@ -77,9 +79,9 @@ type folderVisit struct {
 	complete   bool
 }
 
-// walk finds recordings, and files that may be their sidecars, among the first most
-// entries. A folder below that cannot be read is a problem, and the visit is not
-// complete.
+// walk finds recordings, and files that may be their sidecars, among the first most entries. A
+// folder below that cannot be read is a problem, and the visit is not complete. If the folder
+// itself cannot be read, that is fault.ErrInvalid.
 func (v *folderVisit) walk(ctx context.Context, most int) error {
 	seen := 0
 	err := fs.WalkDir(v.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
@@ -100,7 +102,7 @@ func (v *folderVisit) walk(ctx context.Context, most int) error {
 			v.problems.add("", "the folder holds more than the %d files that are read", most)
 			return fs.SkipAll
 		}
-		return v.entry(name, e)
+		return v.sortEntry(name, e)
 	})
 	if err != nil {
 		return err
@@ -108,9 +110,9 @@ func (v *folderVisit) walk(ctx context.Context, most int) error {
 	return ctx.Err()
 }
 
-// entry sorts one entry of the walk. It returns fs.SkipDir for a folder that is not
-// searched.
-func (v *folderVisit) entry(name string, e fs.DirEntry) error {
+// sortEntry sorts one entry of the walk: recordings, sidecars, and problems with names and links.
+// It returns fs.SkipDir for a folder that is not searched, and no other error.
+func (v *folderVisit) sortEntry(name string, e fs.DirEntry) error {
 	base := path.Base(name)
 	switch {
 	case strings.HasPrefix(base, "."):
@@ -173,6 +175,7 @@ func (v *folderVisit) recording(ctx context.Context, name string) (models.Record
 	return rec, side, nil
 }
 
+// hash returns the hash of a recording, which it reads.
 func (v *folderVisit) hash(ctx context.Context, ref models.MediaRef) (string, error) {
 	f, err := v.fetch.Fetch(ctx, ref)
 	if err != nil {

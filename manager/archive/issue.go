@@ -27,9 +27,11 @@ const (
 	sweepBytes = 256 << 10
 )
 
-// issueAll issues work-items until there is no capacity, nothing is left to select, or
-// the spaces take nothing new for now. more reports that there was no capacity, so that
-// something may be left to select; otherwise the next tick tries again.
+// issueAll issues work-items until there is no capacity, nothing is left to select, or the spaces
+// take nothing new for now. more reports that there was no capacity, so that something may be
+// left to select; otherwise the next tick tries again. After a conflict, because another manager
+// was faster, it selects again, at most conflictsInARow times. When the spaces take nothing,
+// results are ingested first, which drains them.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err error) {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		issued, err := f.issue(ctx, client)
@@ -37,16 +39,16 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err
 		case errors.Is(err, fault.ErrNotFound):
 			return false, nil
 		case errors.Is(err, fault.ErrConflict):
-			conflicts++ // another manager was faster: select again
+			conflicts++
 		case retry.CanPass(err):
-			return false, nil // the spaces take nothing new for now: ingest results, which drains them, and try again at the next tick
+			return false, nil
 		case err != nil || !issued:
 			return true, err
 		default:
 			conflicts = 0
 		}
 	}
-	return false, nil // try again at the next tick
+	return false, nil
 }
 
 // issue selects the next research from the catalog and issues it as a work-item. It

@@ -11,7 +11,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// parseYAML returns the top node of a document, nil for an empty one.
+// parseYAML returns the top node of a document, nil for an empty one. Text that is not YAML is
+// fault.ErrInvalid.
 func parseYAML(content []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
@@ -51,6 +52,8 @@ func eachKey(m *yaml.Node, accepted []string, set func(key string, value *yaml.N
 	return nil
 }
 
+// wholeNumber returns the whole number of a key; any other value is fault.ErrInvalid with its
+// line.
 func wholeNumber(key string, value *yaml.Node) (*int64, error) {
 	var n int64
 	if err := value.Decode(&n); err != nil || value.Tag != "!!int" {

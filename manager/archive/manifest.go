@@ -69,7 +69,8 @@ type entry struct {
 	branches []string // that are indexed of a repository
 }
 
-// origin detects the origin of an entry; dir is the folder of the manifest.
+// origin detects the origin of an entry; dir is the folder of the manifest. The error is that of
+// detect, or fault.ErrInvalid for branches of a kind that has none.
 func (e entry) origin(dir string) (models.Origin, error) {
 	uri := e.uri
 	if !strings.Contains(uri, "://") && !filepath.IsAbs(uri) {
@@ -87,7 +88,8 @@ func (e entry) origin(dir string) (models.Origin, error) {
 	return o, nil
 }
 
-// parseManifest parses a list of entries, at least one.
+// parseManifest parses a list of entries, at least one. Anything else is fault.ErrInvalid, with
+// the line.
 func parseManifest(content []byte) ([]entry, error) {
 	top, err := parseYAML(content)
 	if err != nil {
@@ -110,7 +112,8 @@ func parseManifest(content []byte) ([]entry, error) {
 	return entries, nil
 }
 
-// parseEntry parses one entry, which must have either uri or path.
+// parseEntry parses one entry, which must have either uri or path. An unknown key, and a value
+// that is not accepted, are fault.ErrInvalid with the line.
 func parseEntry(node *yaml.Node) (entry, error) {
 	e := entry{line: node.Line}
 	err := eachKey(node, []string{"kind", "uri", "path", "priority", "every", "branches"}, func(key string, value *yaml.Node) error {

@@ -56,7 +56,8 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// readSmall reads a file of at most most bytes. Errors are those of readable.
+// readSmall reads a file of at most most bytes; a larger one, and one that is not regular, is an
+// error. Errors are those of readable.
 func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
 	f, _, err := openRegular(root, name)
 	if err != nil {

@@ -13,6 +13,7 @@ type problems struct {
 	more   int
 }
 
+// add adds a problem, or only counts it if there are problemLimit.
 func (p *problems) add(item, reason string, args ...any) {
 	if len(p.list) >= problemLimit {
 		p.more++
@@ -21,6 +22,7 @@ func (p *problems) add(item, reason string, args ...any) {
 	p.list = append(p.list, models.Problem{Origin: p.origin, Item: item, Reason: fmt.Sprintf(reason, args...)})
 }
 
+// all returns the problems, with one at the end that counts those beyond the limit.
 func (p *problems) all() []models.Problem {
 	if p.more == 0 {
 		return p.list

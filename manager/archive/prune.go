@@ -23,8 +23,9 @@ func tooMany(format string, args ...any) error {
 	return fmt.Errorf("the feed has "+format+": %w", append(args, fault.ErrTooLarge)...)
 }
 
-// prune cuts a feed after its first items, before it is parsed, and returns how many
-// more it has.
+// prune cuts a feed after its first items, before it is parsed, and returns how many more it has.
+// It also refuses, with fault.ErrInvalid or fault.ErrTooLarge, documents that would take the
+// parser too much time or memory.
 func prune(doc []byte, items int) (cut []byte, more int, err error) {
 	start := bytes.TrimLeft(doc, "\ufeff \t\r\n")
 	if len(start) > 0 && start[0] == '{' {
@@ -56,6 +57,8 @@ type element struct {
 	namespaces int // declared by it and its ancestors
 }
 
+// result returns the document up to the cut, with the end tags that it lacks there; all of it if
+// it was not cut.
 func (p *pruner) result() []byte {
 	if p.end == 0 {
 		return p.doc
@@ -63,7 +66,8 @@ func (p *pruner) result() []byte {
 	return append(p.doc[:p.end:p.end], p.tail...)
 }
 
-// run reads the markup of the document from its beginning to its end.
+// run reads the markup of the document from its beginning to its end. The error is that of
+// markup.
 func (p *pruner) run() error {
 	for next := 0; ; {
 		i := bytes.IndexByte(p.doc[next:], '<')
@@ -79,7 +83,8 @@ func (p *pruner) run() error {
 	}
 }
 
-// markup reads the markup that begins with '<', and returns its size, which is above 0.
+// markup reads the markup that begins with '<', and returns its size, which is above 0, so that
+// run comes to an end. Markup that does not end, and too many comments in a row, are errors.
 func (p *pruner) markup(m []byte) (int, error) {
 	for _, piece := range []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if !bytes.HasPrefix(m, []byte(piece.begin)) {
@@ -109,8 +114,9 @@ func (p *pruner) markup(m []byte) (int, error) {
 	return size, p.startTag(m[:size])
 }
 
-// directive accepts a DOCTYPE that refers to a document elsewhere, which is never
-// fetched, and refuses one with declarations of its own.
+// directive accepts a DOCTYPE that refers to a document elsewhere, which is never fetched, and
+// returns its size. One with declarations of its own, which could grow when they are replaced, is
+// fault.ErrInvalid.
 func directive(m []byte) (int, error) {
 	var quote byte
 	for i, c := range m {
@@ -130,8 +136,8 @@ func directive(m []byte) (int, error) {
 	return 0, fmt.Errorf("the feed ends within <!: %w", fault.ErrInvalid)
 }
 
-// startTag counts a start tag, and opens its element unless it is empty. Behind the cut,
-// only items are counted.
+// startTag counts a start tag, and opens its element unless it is empty. Behind the cut, only
+// items are counted. The error is that of a limit.
 func (p *pruner) startTag(m []byte) error {
 	tag := m
 	if i := tagEnd(m); i >= 0 {
@@ -143,7 +149,7 @@ func (p *pruner) startTag(m []byte) error {
 	}
 	p.item(e.name)
 	if p.end > 0 {
-		return nil // only counted from here
+		return nil
 	}
 	p.elements++
 	switch {
@@ -213,6 +219,7 @@ func tagEnd(tag []byte) int {
 	return -1
 }
 
+// tagName returns the name that a tag begins with, at most 256 bytes of it.
 func tagName(tag []byte) string {
 	if i := bytes.IndexAny(tag, " \t\r\n/>"); i >= 0 {
 		tag = tag[:i]

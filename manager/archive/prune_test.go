@@ -107,7 +107,7 @@ func FuzzFeed(f *testing.F) {
 		defer from.close()
 		c := curator{origin: o, resolve: from.resolve, seen: map[string]bool{}}
 		for i, item := range items {
-			c.item(i, item)
+			c.addItem(i, item)
 		}
 		for _, e := range c.episodes {
 			require.NotEmpty(t, e.Name)

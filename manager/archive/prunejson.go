@@ -10,7 +10,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// pruneJSON is prune for a JSON Feed.
+// pruneJSON is prune for a JSON Feed. It cuts behind the last item that stays, and closes the
+// list and the feed there; members after the items are lost. Malformed JSON is fault.ErrInvalid.
 func pruneJSON(doc []byte, items int) (cut []byte, more int, err error) {
 	if bytes.Count(doc, []byte("{")) > maxElements {
 		return nil, 0, tooMany("more than %d objects", maxElements)
@@ -48,8 +49,8 @@ func pruneJSON(doc []byte, items int) (cut []byte, more int, err error) {
 	return append(doc[:end:end], "]}"...), seen - items, nil
 }
 
-// countItems reads an array, and returns how many values it has and the offset behind
-// the last value that stays, or 0 if all stay.
+// countItems reads an array, and returns how many values it has and the offset behind the last
+// value that stays, or 0 if all stay. Another value than an array is fault.ErrInvalid.
 func countItems(dec *json.Decoder, most int) (seen, end int, err error) {
 	open, err := dec.Token()
 	if err != nil || open != json.Delim('[') {

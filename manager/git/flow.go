@@ -25,7 +25,9 @@ type Flow struct {
 	Log     *slog.Logger
 }
 
-// Visit reads the refs of a repository and compares them with the known ones.
+// Visit reads the refs of a repository and compares them with the known ones. It reads the origin
+// from the catalog and takes only the id, Listed and the known state from the visit, because any
+// client may put a visit. With an error the outcome has only the Retry-After of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -35,13 +37,13 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err := f.Fetch.Trust(o); err != nil {
 		return models.Outcome{}, fmt.Errorf("git %s: %w", o.URI, err)
 	}
-	look := f.remote
+	readRefs := f.remote
 	if filepath.IsAbs(o.URI) {
-		look = f.folder
+		readRefs = f.folder
 	}
 	var found seen
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
-		found, err = look(ctx, o.URI, v.Known)
+		found, err = readRefs(ctx, o.URI, v.Known)
 		return err
 	})
 	if err != nil {
@@ -82,8 +84,9 @@ func Digest(refs map[string]string) string {
 	return "refs:" + hex.EncodeToString(sum[:])
 }
 
-// remote requests the refs of a repository behind http(s) and, if they have changed, the
-// dates of its commits.
+// remote requests the refs of a repository behind http(s) and, if they have changed, the dates of
+// its commits, since the last visit or, at the first one, of packSpan. The error is that of the
+// request, or fault.ErrInvalid for an answer that is no list of refs.
 func (f *Flow) remote(ctx context.Context, uri string, known models.Known) (seen, error) {
 	u, err := url.Parse(uri)
 	if err != nil || !models.IsWebURL(uri) {

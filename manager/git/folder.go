@@ -17,7 +17,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// folder reads the refs of a repository on this machine.
+// folder reads the refs of a repository on this machine, and the dates of its changes from the
+// log of HEAD. Another folder is fault.ErrInvalid.
 func (f *Flow) folder(ctx context.Context, path string, _ models.Known) (seen, error) {
 	root, err := f.Fetch.Folder(path)
 	if err != nil {
@@ -90,7 +91,9 @@ func IsWorktree(path string) bool {
 	return err == nil && strings.HasPrefix(text, "gitdir: ")
 }
 
-// read reads HEAD, the packed refs, and the refs in files, which override packed ones.
+// read reads HEAD, the packed refs, and the refs in files, which override packed ones. Links to
+// other refs are left out. The error is ctx's cause, or fault.ErrInvalid for a file that cannot
+// be read or is malformed.
 func (s *seen) read(ctx context.Context, root *os.Root) error {
 	packed, err := tail(root, "packed-refs", refsBytes)
 	if err == nil {
@@ -123,7 +126,8 @@ func (s *seen) read(ctx context.Context, root *os.Root) error {
 	})
 }
 
-// tail returns the last bytes of a file, at most most, or "" if it does not exist.
+// tail returns the last bytes of a file, at most most, or "" if it does not exist. Any other file
+// that cannot be read is fault.ErrInvalid.
 func tail(root *os.Root, name string, most int64) (string, error) {
 	f, err := openRegular(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,7 +149,8 @@ func tail(root *os.Root, name string, most int64) (string, error) {
 	return string(content), nil
 }
 
-// openRegular opens a regular file, and refuses pipes and devices, which could block.
+// openRegular opens a regular file, and refuses pipes and devices, which could block, with
+// fault.ErrInvalid. It opens without blocking for the same reason.
 func openRegular(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -44,7 +44,7 @@ func commitTimes(content []byte) (times []time.Time) {
 	return times
 }
 
-// commitTime returns when a commit was made, and whether its header has a valid line
+// commitTime returns when a commit was made, and reports whether its header has a valid line
 // "committer NAME <MAIL> SECONDS ZONE".
 func commitTime(object []byte) (time.Time, bool) {
 	header, _, _ := bytes.Cut(object, []byte("\n\n"))
@@ -71,7 +71,9 @@ type pack struct {
 	inflated int
 }
 
-// next reads an object: a commit, or a delta to an earlier one.
+// next reads an object: a commit, or a delta to an earlier one. The size in its header is not
+// needed, because the zlib stream ends by itself. errPack: it is of another kind, malformed or
+// too large.
 func (p *pack) next() ([]byte, error) {
 	begin := p.at
 	b, err := p.byte()
@@ -79,7 +81,7 @@ func (p *pack) next() ([]byte, error) {
 		return nil, err
 	}
 	kind := b >> 4 & 7
-	for b >= 0x80 && err == nil { // the size, which the zlib stream ends by itself
+	for b >= 0x80 && err == nil { // the size
 		b, err = p.byte()
 	}
 	var base []byte
@@ -108,6 +110,7 @@ func (p *pack) next() ([]byte, error) {
 	return object, nil
 }
 
+// byte reads one byte; errPack: there is none.
 func (p *pack) byte() (byte, error) {
 	if p.at >= len(p.content) {
 		return 0, errPack
@@ -127,7 +130,7 @@ func (p *pack) offset() (int, error) {
 	return back, err
 }
 
-// inflate decompresses the next zlib stream.
+// inflate decompresses the next zlib stream, of at most maxObject bytes; a longer one is errPack.
 func (p *pack) inflate() ([]byte, error) {
 	from := bytes.NewReader(p.content[p.at:])
 	z, err := zlib.NewReader(from)
@@ -142,8 +145,8 @@ func (p *pack) inflate() ([]byte, error) {
 	return object, err
 }
 
-// patch applies a delta to its base: two sizes, followed by copies from the base and
-// bytes to insert.
+// patch applies a delta to its base: two sizes, which are not needed, followed by copies from the
+// base and bytes to insert. errPack: the delta is malformed, or its result too large.
 func patch(base, delta []byte) (object []byte, err error) {
 	d := pack{content: delta}
 	for range 2 {
@@ -161,7 +164,8 @@ func patch(base, delta []byte) (object []byte, err error) {
 	return object, err
 }
 
-// part reads one instruction of a delta, and returns the bytes that it adds.
+// part reads one instruction of a delta, and returns the bytes that it adds. A copy from outside
+// of the base is errPack.
 func (p *pack) part(base []byte) ([]byte, error) {
 	op, err := p.byte()
 	if err != nil || op == 0 {

@@ -16,13 +16,15 @@ var (
 	refName = regexp.MustCompile(`^(HEAD|refs/[^\x00-\x20\x7f~^:?*\[\\]+)(\^\{\})?$`)
 )
 
-// addRef adds one line "HASH NAME".
+// addRef adds one line "HASH NAME", without the capabilities that may follow it. The line of an
+// empty repository adds nothing. Any other line is fault.ErrInvalid; more than maxRefs are
+// fault.ErrTooLarge.
 func addRef(refs map[string]string, line string) error {
 	line = strings.TrimRight(line, "\n")
 	line, _, _ = strings.Cut(line, "\x00") // capabilities
 	sum, name, ok := strings.Cut(strings.Replace(line, "\t", " ", 1), " ")
 	if name == "capabilities^{}" {
-		return nil // an empty repository
+		return nil
 	}
 	if !ok || !hash.MatchString(sum) || !refName.MatchString(name) {
 		return fmt.Errorf("not a ref: %.80q: %w", line, fault.ErrInvalid)
@@ -39,8 +41,8 @@ type advertisement struct {
 	capabilities string            // of git-upload-pack, separated by spaces; empty: the server only has files
 }
 
-// parseAdvertisement reads the answer to GET info/refs: pkt-lines of git-upload-pack, or
-// the plain lines of a server that only has files.
+// parseAdvertisement reads the answer to GET info/refs: pkt-lines of git-upload-pack, or the
+// plain lines of a server that only has files. Anything else is fault.ErrInvalid.
 func parseAdvertisement(content []byte) (a advertisement, err error) {
 	a.refs = map[string]string{}
 	if !bytes.HasPrefix(content, []byte("001e# service=git-upload-pack")) {
@@ -69,7 +71,8 @@ func parseAdvertisement(content []byte) (a advertisement, err error) {
 	return a, nil
 }
 
-// parseLines reads lines "HASH NAME", and skips comments and peeled tags.
+// parseLines reads lines "HASH NAME", and skips comments and peeled tags. The error is that of
+// addRef.
 func parseLines(refs map[string]string, text string) error {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "^") || strings.TrimSpace(line) == "" {

@@ -86,7 +86,8 @@ func (c *Content) find(id string) (served, error) {
 	return s, nil
 }
 
-// Serve serves workers on ln until ctx ends, and closes ln.
+// Serve serves workers on ln until ctx ends, and closes ln. It returns nil when ctx ends; any
+// other error is that of the listener.
 func (c *Content) Serve(ctx context.Context, ln net.Listener) error {
 	s := &http.Server{
 		Handler: c, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: contentTimeout, IdleTimeout: time.Minute,
@@ -146,7 +147,8 @@ func (c *Content) admit(r *http.Request, id string) (served, error) {
 	return s, c.authorise(r.Context(), id, words[1], token)
 }
 
-// authorise returns nil if a lease with this token is live and has the batch.
+// authorise returns nil if a lease with this token is live and has the batch, and
+// fault.ErrForbidden otherwise. The other errors are those of the coordinator.
 func (f *Flow) authorise(ctx context.Context, batch, leaseID string, token int64) error {
 	repo, err := f.repository(ctx)
 	if err != nil {

@@ -59,7 +59,8 @@ type Flow struct {
 // memory.
 const jobs = 2
 
-// NewFlow returns a flow that is ready to run.
+// NewFlow returns a flow that is ready to run. It sets how c.Content checks leases, so a Content
+// belongs to one flow.
 func NewFlow(c Config) *Flow {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -76,17 +77,18 @@ func NewFlow(c Config) *Flow {
 
 // Visit visits an origin and, if it has changed since the last visit whose files were all
 // published, or if the index has lost files of it, indexes it. It reads the origin from the
-// catalog and takes only the id, Listed and the known state from the visit, because any client may
-// put a visit. The digest of the outcome is empty if files could not be read, so that the next
-// visit tries again.
+// catalog and takes only the id, Listed and the known state from the visit, because any client
+// may put a visit. The digest of an outcome has a prefix if the files of these branches were
+// published; one without it, or of other branches, counts as not known, so that the origin is
+// indexed. The digest is empty if files could not be read, so that the next visit tries again. At
+// most jobs origins are indexed at a time. With an error the outcome has only the Retry-After of
+// the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
 		return models.Outcome{}, err
 	}
 	o.Listed = o.Listed || v.Listed
-	// The digest of an outcome has a prefix if the files of these branches were published. One
-	// without it, or of other branches, counts as not known, so that the origin is indexed.
 	prefix := f.digestPrefix(o)
 	known := v.Known
 	if known.Digest, _ = strings.CutPrefix(v.Known.Digest, prefix); known.Digest == v.Known.Digest && prefix != "" {
@@ -152,7 +154,9 @@ func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known)
 }
 
 // index copies an origin, has its files analysed, and publishes it. complete is false if files
-// could not be read; they are left out, and are problems of the origin in the catalog.
+// could not be read; they are left out, and are problems of the origin in the catalog. The
+// catalog is written after the index. The error is that of copying, of the workers, the index or
+// the catalog; the generation before stays then, unless the error is that of the catalog.
 func (f *Flow) index(ctx context.Context, o models.Origin) (complete bool, err error) {
 	src, err := f.open(ctx, o)
 	if err != nil {

@@ -26,6 +26,7 @@ type folderSource struct {
 
 // compareFolder compares the names, sizes, times and kinds of a folder's files with those of an
 // earlier visit, without reading contents. The outcome is Uneventful if the digests are equal.
+// The error is that of the folder.
 func (f *Flow) compareFolder(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	src, err := f.openFolder(o)
 	if err != nil {
@@ -49,7 +50,8 @@ func (f *Flow) compareFolder(ctx context.Context, o models.Origin, known models.
 	return outcome, nil
 }
 
-// openFolder opens a folder that the operator has permitted. The caller closes it.
+// openFolder opens a folder that the operator has permitted. The caller closes it. The error is
+// that of Trust or of fetch.Fetcher.Folder.
 func (f *Flow) openFolder(o models.Origin) (source, error) {
 	if err := f.Fetch.Trust(o); err != nil {
 		return nil, err
@@ -104,7 +106,8 @@ func (s *folderSource) walk(ctx context.Context, visit func(path string, info fs
 }
 
 // files lists the files with the hashes of their contents, which it reads. A file that cannot be
-// read is listed with a hash of its path, so that blobs reports the reason.
+// read is listed with a hash of its path, so that blobs reports the reason; one whose content is
+// not read has a hash of its path and the reason. The error is that of walk.
 func (s *folderSource) files(ctx context.Context, _ codesearch.Ref) (entries []entry, err error) {
 	err = s.walk(ctx, func(path string, info fs.FileInfo) error {
 		e := entry{path: path, size: info.Size()}
@@ -114,7 +117,7 @@ func (s *folderSource) files(ctx context.Context, _ codesearch.Ref) (entries []e
 		case info.Size() > codesearch.MaxBlobBytes:
 			e.skip = codesearch.SkipTooLarge
 		}
-		if e.skip != "" { // named by its path, because its content is not read
+		if e.skip != "" {
 			e.oid = codesearch.OIDOf([]byte(fmt.Sprintf("%s %s %q %d", e.skip, s.root.Name(), path, info.Size())))
 			entries = append(entries, e)
 			return nil
@@ -135,7 +138,8 @@ func (s *folderSource) files(ctx context.Context, _ codesearch.Ref) (entries []e
 }
 
 // read reads a regular file of at most codesearch.MaxBlobBytes. O_NONBLOCK opens a pipe, which
-// could take the place of a file, without waiting for its writer.
+// could take the place of a file, without waiting for its writer. fault.ErrTooLarge: it grew
+// since it was listed; fault.ErrInvalid: it is not regular any more.
 func (s *folderSource) read(path string) ([]byte, error) {
 	file, err := s.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

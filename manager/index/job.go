@@ -106,7 +106,8 @@ func (j *job) readable() codesearch.Manifest {
 }
 
 // missing returns the entries of blobs that the index lacks and that can be read, in the order of
-// their ids, so that repeated calls divide them into the same batches.
+// their ids, so that repeated calls divide them into the same batches. The error is that of the
+// index.
 func (j *job) missing(ctx context.Context) ([]entry, error) {
 	var ids []codesearch.OID
 	for id := range j.entries {
@@ -125,6 +126,8 @@ func (j *job) missing(ctx context.Context) ([]entry, error) {
 
 // indexMissing has workers index the missing blobs in batches, and returns when all batches are
 // done. First it waits for batches of a manager that has died, so that no file is read twice.
+// Whenever no outcome comes for a while, it issues lost batches again. However it ends, no batch
+// of it stays in the queue. The error is ctx's cause or that of the coordinator or the index.
 func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 	if err := j.awaitOthers(ctx, client); err != nil {
 		return err
@@ -171,7 +174,8 @@ func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 }
 
 // nextOutcome waits for the outcome of a batch of the origin. ok is false if none came within
-// Config.Look, or if one came that cannot be read; the caller checks then for lost batches.
+// Config.Look, or if one came that cannot be read; the caller checks then for lost batches. The
+// error is ctx's cause or that of the coordinator.
 func (j *job) nextOutcome(ctx context.Context, client work.Client) (r models.Indexed, ok bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, j.flow.Look)
 	defer cancel()
@@ -221,6 +225,7 @@ func (j *job) noteOutcome(ctx context.Context, p *plan, r models.Indexed) (done 
 }
 
 // inProgress returns the ids of the origin's batches that are leased, or in a result that waits.
+// The error is that of the coordinator.
 func (j *job) inProgress(ctx context.Context, client work.Client) (map[string]bool, error) {
 	seen, err := client.InProgress(ctx, models.ActionIndex)
 	found := map[string]bool{}
@@ -235,7 +240,8 @@ func (j *job) inProgress(ctx context.Context, client work.Client) (map[string]bo
 }
 
 // awaitOthers waits until no batch of the origin is in progress, and drops the outcomes of
-// earlier visits: the blobs that these put are in the index, so missing does not return them.
+// earlier visits: the blobs that these put are in the index, so missing does not return them. The
+// error is ctx's cause or that of the coordinator.
 func (j *job) awaitOthers(ctx context.Context, client work.Client) error {
 	tick := time.NewTicker(min(j.flow.Look, time.Second))
 	defer tick.Stop()
@@ -264,7 +270,8 @@ func (j *job) awaitOthers(ctx context.Context, client work.Client) error {
 // requeueLost puts those of pending that were issued and are in no tuple any more into the queue
 // again: their task waited for too long, or the space of outcomes was lost with its coordinator.
 // It removes batches from pending whose files are indexed by now. If an outcome of the origin
-// waits, it does nothing, because the outcome may be of such a batch.
+// waits, it does nothing, because the outcome may be of such a batch and is read first. The error
+// is that of the coordinator or the index.
 func (j *job) requeueLost(ctx context.Context, client work.Client, pending map[string]*plan) error {
 	inProgress, err := j.inProgress(ctx, client)
 	if err != nil {
@@ -272,7 +279,7 @@ func (j *job) requeueLost(ctx context.Context, client work.Client, pending map[s
 	}
 	waiting, err := client.Repo.Space(batch.Space).Count(ctx, batch.Of(j.origin.ID))
 	if err != nil || waiting > 0 {
-		return err // an outcome came meanwhile: read it first
+		return err
 	}
 	for _, p := range pending {
 		if inProgress[p.id] || j.flow.queue.has(p) {

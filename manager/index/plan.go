@@ -51,6 +51,7 @@ func splitBatches(o models.Origin, entries []entry) []*plan {
 	return plans
 }
 
+// oids returns the object ids of a batch, in its order.
 func (p *plan) oids() []codesearch.OID {
 	ids := make([]codesearch.OID, len(p.entries))
 	for i, e := range p.entries {
@@ -100,6 +101,7 @@ func (q *queue) remove(p *plan) {
 	q.plans = slices.DeleteFunc(q.plans, func(other *plan) bool { return other == p })
 }
 
+// has reports whether a batch waits to be issued.
 func (q *queue) has(p *plan) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -18,7 +18,8 @@ import (
 )
 
 // Run ingests results and issues the batches of visits until ctx ends or the session of repo does
-// (work.Loop). Without an index there is nothing to do, so it waits for the end of ctx.
+// (work.Loop). Without an index there is nothing to do, so it waits for the end of ctx. The error
+// is that of work.Loop.Run.
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	if f.Index == nil {
 		<-ctx.Done()
@@ -39,10 +40,11 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	}.Run(ctx)
 }
 
-// ingest passes the outcome of a batch to the manager that visits its repository, and then
-// ends the hold of the result; in this order, because a crash in between repeats the outcome
-// instead of losing it. A malformed result is logged and dropped, because a retry would not help;
-// requeueLost issues its batch again.
+// ingest passes the outcome of a batch to the manager that visits its repository, and then ends
+// the hold of the result; in this order, because a crash in between repeats the outcome instead
+// of losing it. A malformed result is logged and dropped, because a retry would not help;
+// requeueLost issues its batch again. A stale token means that the result was ingested already.
+// Other errors are those of the coordinator.
 func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
 	r, err := decodeResult(h)
 	if err != nil {
@@ -56,7 +58,6 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 			return fmt.Errorf("index: outcome of batch %s: %w", r.Batch, err)
 		}
 	}
-	// A stale token means that the result was ingested already.
 	if err := client.Ingested(ctx, h); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 		return err
 	}
@@ -65,7 +66,7 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 
 // decodeResult decodes the body of a result: that of a worker, or a models.Failure, which a dead
 // letter has; then Failed has the reason. Repository and batch are those of the hold, because a
-// worker could name others.
+// worker could name others. A malformed body is fault.ErrInvalid.
 func decodeResult(h *work.Held) (models.Indexed, error) {
 	var failure models.Failure
 	if err := json.Unmarshal([]byte(h.Body), &failure); err != nil {
@@ -84,9 +85,10 @@ func decodeResult(h *work.Held) (models.Indexed, error) {
 // conflictsInARow is how often a batch is tried again at once after a conflict.
 const conflictsInARow = 32
 
-// issueAll issues the batches that wait, the oldest first, as long as there is capacity. It returns
-// nil also if it stops because the spaces are busy or after conflictsInARow: work.Loop calls it
-// again.
+// issueAll issues the batches that wait, the oldest first, as long as there is capacity. It
+// returns nil also if it stops because the spaces are busy or after conflictsInARow: work.Loop
+// calls it again at its next tick. A conflict means that a result of the repository was ingested
+// meanwhile, or that another manager has the batch.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		p := f.queue.first()
@@ -96,9 +98,9 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 		issued, err := f.issue(ctx, client, p)
 		switch {
 		case errors.Is(err, fault.ErrConflict):
-			conflicts++ // a result of the repository was ingested meanwhile, or another manager has the batch
+			conflicts++
 		case retry.CanPass(err):
-			return nil // the spaces take nothing new for now; try again at the next tick
+			return nil
 		case err != nil || !issued:
 			return err
 		default:

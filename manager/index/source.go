@@ -85,7 +85,8 @@ func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
 }
 
 // compareGit compares the refs of a repository, which it reads without copying, with those of an
-// earlier visit. The outcome is Uneventful if their digests are equal, otherwise Eventful.
+// earlier visit. The outcome is Uneventful if their digests are equal, otherwise Eventful. The
+// error is that of reading the refs.
 func (f *Flow) compareGit(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	m, err := f.mirror(o)
 	if err != nil {
@@ -108,7 +109,8 @@ func (f *Flow) compareGit(ctx context.Context, o models.Origin, known models.Kno
 }
 
 // openGit copies the wanted branches of a repository, and returns them as a source, which the
-// caller closes. A repository without branches has no folder to share.
+// caller closes. A repository without branches has no folder to share. With an error, of copying
+// or sharing, the mirror is closed.
 func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
 	m, err := f.mirror(o)
 	if err != nil {
@@ -141,7 +143,7 @@ func (s *gitSource) shared() (string, string) { return s.dir, s.nonce }
 func (s *gitSource) close()                   { s.mirror.Close() }
 
 // files returns the files of the commit of a ref. Links, submodules and large files have the
-// reason why they are not read.
+// reason why they are not read. The error is that of gitrepo.Mirror.Files.
 func (s *gitSource) files(ctx context.Context, ref codesearch.Ref) ([]entry, error) {
 	found, err := s.mirror.Files(ctx, ref.Commit)
 	entries := make([]entry, len(found))

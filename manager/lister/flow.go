@@ -36,9 +36,10 @@ func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 // documentBytes is the maximum size of an OPML document or a list of URLs.
 const documentBytes = 128 << 20
 
-// Visit names the next part of the origins that a lister has. If the names are those of
-// the visit before, it goes on behind its part (v.Known.Next), otherwise at the first.
-// Only the id is taken from v, because any client may put a visit.
+// Visit names the next part of the origins that a lister has. If the names are those of the visit
+// before, positions in the list are the same, and it goes on behind its part (v.Known.Next),
+// otherwise at the first. Only the id is taken from v, because any client may put a visit. With
+// an error the outcome has only the Retry-After of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -63,7 +64,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if outcome.Digest == v.Known.Digest {
 		outcome.Status = models.Uneventful
 	}
-	if namesOf(outcome.Digest) == namesOf(v.Known.Digest) { // positions in the list are the same
+	if namesOf(outcome.Digest) == namesOf(v.Known.Digest) {
 		from = min(max(v.Known.Next, 0), len(named))
 	}
 	outcome.Listed = part(named, from)
@@ -113,8 +114,9 @@ func fitting(named []models.ListedOrigin) int {
 	return len(named)
 }
 
-// list returns all origins of a list. goesOn means that the visit before has named the
-// first of them.
+// list returns all origins of a list. goesOn means that the visit before has named the first of
+// them. Lines of a list of URLs that are not URLs are skipped and reported in the log. The error
+// is that of fetching or parsing.
 func (f *Flow) list(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
 	switch o.Kind {
 	case models.Repositories:
@@ -152,6 +154,7 @@ func digest(named []models.ListedOrigin) string {
 	return "list:" + sumOf(lines) + ":" + sumOf(dated)
 }
 
+// sumOf returns a digest of lines that does not depend on their order. It sorts them.
 func sumOf(lines []string) string {
 	slices.Sort(lines)
 	sum := sha256.Sum256(fmt.Append(nil, lines))

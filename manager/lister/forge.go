@@ -53,7 +53,8 @@ type forgePage struct {
 	read  time.Time
 }
 
-// get returns the list of an origin, and forgets others if all lists are too long.
+// get returns the remembered list of an origin, and forgets those used longest ago if all are too
+// long together.
 func (f *forges) get(uri string) *forgeList {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,9 +83,12 @@ func (f *forges) get(uri string) *forgeList {
 	return l
 }
 
-// forge lists the repositories that the API of a forge names, page by page. A visit that
-// goes on with a list, or follows one that failed on the way, uses the pages that the one
-// before it has read; all others are requested on the condition that they have changed.
+// forge lists the repositories that the API of a forge names, page by page. A visit that goes on
+// with a list, or follows one that failed on the way, uses the pages that the one before it has
+// read, for at most listingFor; all others are requested on the condition that they have changed.
+// idlePages pages in a row without a new name, or maxPages, are fault.ErrInvalid, because some
+// servers answer each page with the first one. Other errors are those of a page; the pages before
+// it are kept.
 func (f *Flow) forge(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
 	r, err := f.forgeReader(o.URI)
 	if err != nil {
@@ -129,6 +133,7 @@ func (f *Flow) forge(ctx context.Context, o models.Origin, goesOn bool) ([]model
 	return named.list, nil
 }
 
+// setCount notes how many origins a list has, for get.
 func (f *forges) setCount(l *forgeList, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,6 +149,8 @@ type forgeReader struct {
 	pause   time.Time // no request before it: the rate limit is used up
 }
 
+// forgeReader returns a reader of the API for a list's URI, with the token of its host. The error
+// is that of apiURL or of the token's file.
 func (f *Flow) forgeReader(uri string) (*forgeReader, error) {
 	api, err := apiURL(uri)
 	if err != nil {
@@ -153,7 +160,9 @@ func (f *Flow) forgeReader(uri string) (*forgeReader, error) {
 	return &forgeReader{fetch: f.Fetch, first: api.String(), token: token}, err
 }
 
-// read requests a page that was known before, or is the zero page.
+// read requests a page that was known before, or is the zero page. While the server's rate limit
+// is used up it requests nothing and returns fault.ErrUnavailable with the time to wait. Other
+// errors are those of the request and of parseRepositories.
 func (r *forgeReader) read(ctx context.Context, uri string, was forgePage) (forgePage, error) {
 	if wait := time.Until(r.pause); wait > 0 {
 		return was, fetch.Busy(fmt.Errorf("the rate limit is used up: %w", fault.ErrUnavailable), wait)
@@ -218,8 +227,9 @@ func apiURL(uri string) (*url.URL, error) {
 	return u, nil
 }
 
-// forgeToken reads the token of an API's host, if there is one. It is not sent in the clear,
-// except to this machine.
+// forgeToken reads the token of an API's host; "" if there is none. It is not sent in the clear,
+// except to this machine. A URL without https, a file that cannot be read, and one without a
+// token are fault.ErrInvalid; no error shows the token.
 func (f *Flow) forgeToken(api *url.URL) (string, error) {
 	file := f.Tokens[strings.ToLower(api.Hostname())]
 	if file == "" {

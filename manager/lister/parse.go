@@ -18,7 +18,8 @@ import (
 // maxDepth is the maximum nesting of outlines.
 const maxDepth = 64
 
-// parseOPML lists the feeds of an OPML document: the outlines with an xmlUrl.
+// parseOPML lists the feeds of an OPML document: the outlines with an xmlUrl. Anything but OPML
+// in UTF-8, or one nested deeper than maxDepth, is fault.ErrInvalid.
 func parseOPML(content []byte) ([]models.ListedOrigin, error) {
 	d := xml.NewDecoder(bytes.NewReader(content))
 	d.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
@@ -114,6 +115,8 @@ type names struct {
 	seen map[string]bool
 }
 
+// add adds an origin, unless its URL is not one of the web, is there already, or the list is
+// full.
 func (n *names) add(o models.ListedOrigin) {
 	if !models.IsWebURL(o.URI) || n.seen[o.URI] || len(n.list) > maxNames {
 		return

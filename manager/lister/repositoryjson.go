@@ -83,6 +83,7 @@ func isCloneURL(uri string) bool {
 	return err == nil && models.IsWebURL(uri) && u.User == nil
 }
 
+// url returns the address to clone, by either name that forges give it.
 func (r forgeRepository) url() string {
 	if r.CloneURL != "" {
 		return r.CloneURL
@@ -90,7 +91,8 @@ func (r forgeRepository) url() string {
 	return r.HTTPURL
 }
 
-// listed returns the origin that a repository is.
+// listed returns the origin that a repository is. Its date of update is the first that the forge
+// gives of: pushed, last activity, updated.
 func (r forgeRepository) listed() models.ListedOrigin {
 	n := models.ListedOrigin{Kind: models.Git, URI: r.url(), Created: r.Created.UTC(), Fork: r.Fork, Metadata: map[string]string{}}
 	for _, at := range []time.Time{r.Pushed, r.Activity, r.Updated} {

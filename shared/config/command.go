@@ -33,6 +33,8 @@ func ChildEnvironment() []string {
 // program is a command: words as a shell splits them, but no shell runs.
 type program struct{ to *[]string }
 
+// set reads a command with its arguments, quoted as in a shell. Unbalanced quotes are not
+// accepted.
 func (p program) set(text string) error {
 	words, err := shellquote.Split(text)
 	if err != nil {
@@ -49,8 +51,8 @@ func (p program) String() string  { return shellquote.Join(*p.to...) }
 // and backslashes keep words together, as in a shell.
 type commands struct{ to *[]Command }
 
-// set refuses an action of our own, one that has a command already, and a command without
-// words.
+// set reads lines ACTION=COMMAND. It does not accept an action of our own, one that has a command
+// already, and a command without words. Empty lines are skipped.
 func (c commands) set(text string) error {
 	var list []Command
 	for line := range strings.Lines(text) {
@@ -76,6 +78,7 @@ func (c commands) accepts() string {
 }
 func (c commands) kind() string { return "commands" }
 
+// String returns the text that set reads.
 func (c commands) String() string {
 	lines := make([]string, len(*c.to))
 	for i, one := range *c.to {

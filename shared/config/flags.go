@@ -94,6 +94,8 @@ type flagText struct {
 	set       bool
 }
 
+// Set keeps the text of a flag; with a separator, the texts of a repeated flag are joined by it.
+// It never fails, because values are checked after all sources are merged.
 func (f *flagText) Set(text string) error {
 	if f.separator != "" && f.set {
 		text = f.text + f.separator + text

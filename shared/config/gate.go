@@ -39,7 +39,8 @@ const (
 type gates struct{ to *[]Gate }
 
 // set reads gates, separated by commas; empty text is none. Each begins with PROTOCOL=ADDRESS, so
-// an item with = begins the next one. Two gates of one protocol at one address are refused.
+// an item with = begins the next one. Two gates of one protocol at one address are not accepted.
+// With an error nothing is changed.
 func (g gates) set(text string) error {
 	if text == "" {
 		*g.to = nil
@@ -77,8 +78,9 @@ func (g Gate) excludes(b Gate) bool {
 	return g.Protocol == b.Protocol && g.Address == b.Address && !strings.HasSuffix(g.Address, ":0")
 }
 
-// parseGate reads PROTOCOL=ADDRESS, the space if the protocol opens only one, and the
-// access. words has at least one element.
+// parseGate reads PROTOCOL=ADDRESS, the space if the protocol opens only one, and the access.
+// words has at least one element. errNotAccepted: the protocol or the access is unknown, or there
+// are more or fewer words.
 func parseGate(words []string) (g Gate, err error) {
 	name, at, _ := strings.Cut(words[0], "=")
 	protocol, ok := foreignProtocols[name]
@@ -110,6 +112,7 @@ func (g gates) accepts() string {
 }
 func (g gates) kind() string { return "gates" }
 
+// String returns the text that set reads.
 func (g gates) String() string {
 	var words []string
 	for _, gate := range *g.to {

@@ -72,7 +72,8 @@ func (l *loader) fileNamed() string {
 const fileEnv = envPrefix + "CONFIG"
 
 // merge gives viper every place that a value may come from: the file, the defaults, the
-// environment and the flags that the command has bound.
+// environment and the flags that the command has bound. viper takes flags before the environment,
+// that before the file, and defaults last. The error is that of viper.
 func (l *loader) merge() error {
 	fromFile := make(map[string]any, len(l.entries))
 	for k, e := range l.entries {

@@ -17,7 +17,8 @@ type hosts struct{ to *[]string }
 
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 
-// set reads hosts, separated by commas; empty text is none.
+// set reads hosts, separated by commas; empty text is none. errNotAccepted: an item is not a
+// host.
 func (h hosts) set(text string) error {
 	if text == "" {
 		*h.to = nil
@@ -61,7 +62,7 @@ func (h hosts) String() string { return strings.Join(*h.to, ",") }
 type networks struct{ to *[]netip.Prefix }
 
 // set reads networks, separated by commas; empty text is none. An address is a network of its
-// own; one with a zone is refused. The bits of a network behind its length are cleared.
+// own; one with a zone is not accepted. The bits of a network behind its length are cleared.
 func (n networks) set(text string) error {
 	var list []netip.Prefix
 	for item := range strings.SplitSeq(text, ",") {
@@ -87,6 +88,7 @@ func (n networks) accepts() string {
 }
 func (n networks) kind() string { return "list" }
 
+// String returns the networks as set reads them.
 func (n networks) String() string {
 	var words []string
 	for _, network := range *n.to {
@@ -99,7 +101,7 @@ func (n networks) String() string {
 type tokens struct{ to *map[string]string }
 
 // set reads HOST=@FILE, separated by commas. Hosts become lower case, and paths absolute. Of a
-// host that is named twice the last file counts.
+// host that is named twice the last file counts. The files are not read.
 func (t tokens) set(text string) error {
 	files := map[string]string{}
 	for item := range strings.SplitSeq(text, ",") {
@@ -121,6 +123,8 @@ func (t tokens) accepts() string {
 }
 func (t tokens) kind() string { return "list" }
 
+// String returns the text that set reads, ordered by host. It has the names of the files and no
+// token.
 func (t tokens) String() string {
 	var items []string
 	for _, host := range slices.Sorted(maps.Keys(*t.to)) {
@@ -133,7 +137,7 @@ func (t tokens) String() string {
 // path and query.
 type webURL struct{ to *string }
 
-// set reads an http or https URL; empty text is none.
+// set reads an http or https URL; empty text is none. errNotAccepted: another scheme, or no host.
 func (w webURL) set(text string) error {
 	if text == "" {
 		*w.to = ""
@@ -149,6 +153,7 @@ func (w webURL) set(text string) error {
 func (w webURL) accepts() string { return "a URL that begins with https:// or http://" }
 func (w webURL) kind() string    { return "url" }
 
+// String returns the URL without its path, user and query, because these may be secrets.
 func (w webURL) String() string {
 	u, err := url.Parse(*w.to)
 	if err != nil || *w.to == "" {
@@ -160,7 +165,8 @@ func (w webURL) String() string {
 // secretFile is a file that has a secret, as @FILE.
 type secretFile struct{ to *string }
 
-// set reads @FILE, and makes the path absolute; empty text is none.
+// set reads @FILE, and makes the path absolute; empty text is none. Text without @ is not
+// accepted, because it could be the secret itself. The file is not read.
 func (s secretFile) set(text string) error {
 	if text == "" {
 		*s.to = ""
@@ -177,6 +183,7 @@ func (s secretFile) set(text string) error {
 func (s secretFile) accepts() string { return "a file that has the secret, as @FILE" }
 func (s secretFile) kind() string    { return "file" }
 
+// String returns the text that set reads.
 func (s secretFile) String() string {
 	if *s.to == "" {
 		return ""

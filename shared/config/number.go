@@ -17,6 +17,7 @@ type count struct {
 	auto     func() int // returns the value of "auto"; nil if auto is not accepted
 }
 
+// set reads a whole number within the limits, or auto where that is possible.
 func (n count) set(text string) error {
 	if n.auto != nil && text == "auto" {
 		*n.to = n.auto()
@@ -29,6 +30,8 @@ func (n count) set(text string) error {
 	*n.to = i
 	return nil
 }
+
+// accepts says what set reads, for an error.
 func (n count) accepts() string {
 	s := fmt.Sprintf("a whole number from %d to %d", n.min, n.max)
 	if n.auto != nil {
@@ -48,6 +51,7 @@ type span struct {
 	min, max time.Duration
 }
 
+// set reads a duration within the limits, such as 1h30m.
 func (d span) set(text string) error {
 	v, err := time.ParseDuration(text)
 	if err != nil || v < d.min || v > d.max {
@@ -90,8 +94,8 @@ var (
 	}
 )
 
-// set reads a number with a unit of sizeUnits, whose letters may have either case. A number that
-// would overflow is refused.
+// set reads a number with a unit of sizeUnits, whose letters may have either case, or auto where
+// that is possible. A number that would overflow, or is out of range, is not accepted.
 func (b size) set(text string) error {
 	if b.auto != nil && text == "auto" {
 		*b.to = b.auto()
@@ -112,6 +116,8 @@ func (b size) set(text string) error {
 	*b.to = n
 	return nil
 }
+
+// accepts says what set reads, with the limits unless there is no upper one.
 func (b size) accepts() string {
 	s := "a number of bytes"
 	if b.max < math.MaxInt64 {
@@ -143,14 +149,17 @@ type fraction struct {
 	one bool // whether 1 is accepted
 }
 
+// set reads a number above 0 and below 1; 1 itself only if f.one. The comparison refuses NaN.
 func (f fraction) set(text string) error {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v > 0 && (v < 1 || f.one && v == 1)) { // so that NaN is refused
+	if err != nil || !(v > 0 && (v < 1 || f.one && v == 1)) {
 		return errNotAccepted
 	}
 	*f.to = v
 	return nil
 }
+
+// accepts says what set reads, for an error.
 func (f fraction) accepts() string {
 	if f.one {
 		return "a number above 0 and at most 1, such as 0.4"

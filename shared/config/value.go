@@ -30,6 +30,7 @@ type word struct {
 	words []string
 }
 
+// set reads one of the words.
 func (w word) set(text string) error {
 	for _, ok := range w.words {
 		if text == ok {
@@ -46,6 +47,7 @@ func (w word) String() string  { return *w.to }
 // truth is true or false.
 type truth struct{ to *bool }
 
+// set reads true or false, as strconv.ParseBool does.
 func (t truth) set(text string) error {
 	v, err := strconv.ParseBool(text)
 	if err != nil {
@@ -65,6 +67,7 @@ type words struct {
 }
 
 // set reads words, separated by commas, at least one. Spaces around them are removed.
+// errNotAccepted: one is unknown.
 func (w words) set(text string) error {
 	var list []string
 	for item := range strings.SplitSeq(text, ",") {
@@ -86,6 +89,8 @@ type pairs struct{ to *string }
 
 var pair = regexp.MustCompile(`^ *([a-z0-9_-]+\.)?[a-z-]+=[^=,]+$`)
 
+// set keeps the text if each item between commas has the form of a pair. Their names and values
+// are checked by the part of the program that they are for, which this package does not import.
 func (p pairs) set(text string) error {
 	for _, one := range strings.Split(text, ",") {
 		if !pair.MatchString(one) {
@@ -105,6 +110,8 @@ type policies struct{ to *string }
 
 var policy = regexp.MustCompile(`^([a-z0-9_-]+=)?[a-z0-9-]+$`)
 
+// set keeps the text if each item between commas has the form of a policy. Package visit checks
+// their names.
 func (p policies) set(text string) error {
 	for _, one := range strings.Split(text, ",") {
 		if !policy.MatchString(one) {
@@ -123,6 +130,8 @@ type hostGroups struct{ to *string }
 
 var hostGroupItems = regexp.MustCompile(`^ *[a-z0-9_-]+=[^=,/ ]+( *, *([a-z0-9_-]+=)?[^=,/ ]+)* *$`)
 
+// set keeps the text if it has the form of host groups. Package visit checks their names and
+// patterns.
 func (g hostGroups) set(text string) error {
 	if !hostGroupItems.MatchString(text) {
 		return errNotAccepted
@@ -139,6 +148,7 @@ func (g hostGroups) String() string { return *g.to }
 // label is a name that may be printed: 1 to 255 bytes of UTF-8 without control characters.
 type label struct{ to *string }
 
+// set reads 1 to 255 bytes of UTF-8 without control characters.
 func (l label) set(text string) error {
 	if text == "" || len(text) > 255 || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return errNotAccepted
@@ -155,6 +165,7 @@ type prefix struct{ to *string }
 
 var prefixForm = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]{0,49})?$`)
 
+// set keeps the text if it has the form of a prefix.
 func (p prefix) set(text string) error {
 	if !prefixForm.MatchString(text) {
 		return errNotAccepted
@@ -174,7 +185,8 @@ type path struct {
 	absolute bool // made so, from the current folder
 }
 
-// set accepts any text that can be a path.
+// set accepts any text that can be a path, and makes it absolute if p.absolute. The path need not
+// exist.
 func (p path) set(text string) error {
 	if text == "" || strings.ContainsRune(text, 0) {
 		return errNotAccepted
@@ -198,6 +210,7 @@ type level struct{ to *slog.Level }
 
 var levels = []string{"debug", "info", "warn", "error"}
 
+// set reads the name of a log level, in lower case.
 func (l level) set(text string) error {
 	for _, ok := range levels {
 		if text == ok {
@@ -213,8 +226,8 @@ func (l level) String() string  { return strings.ToLower(l.to.String()) }
 // patterns is a list of patterns of path.Match.
 type patterns struct{ to *[]string }
 
-// set reads patterns, separated by commas, at least one. None begins with -, because git
-// would take it for an option.
+// set reads patterns (path.Match), separated by commas, at least one. None begins with -, because
+// git would take it for an option. errNotAccepted: a pattern is malformed or empty.
 func (p patterns) set(text string) error {
 	var list []string
 	for item := range strings.SplitSeq(text, ",") {

@@ -63,7 +63,9 @@ const (
 
 func (p *problem) Error() string { return p.Message }
 
-// Serve answers the messages of in until it ends or ctx does.
+// Serve answers the messages of in, one after the other, until it ends or ctx does, and returns
+// nil then; otherwise the error of reading or writing. A message that is too long is answered
+// with an error. It notices the end of ctx only between messages.
 func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 64<<10)
 	encoder := json.NewEncoder(out)
@@ -92,7 +94,8 @@ func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 var errTooLong = fmt.Errorf("a message is at most %d bytes", maxMessage)
 
-// readLine reads one line, and skips one that is too long.
+// readLine reads one line; the last may lack its line feed. One of more than maxMessage bytes is
+// skipped to its end and is errTooLong. At the end of the input it returns io.EOF.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	tooLong := false
 	for {
@@ -112,6 +115,8 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
+// failed returns the answer to a request with an error. An unknown id is null, as JSON-RPC wants
+// it.
 func failed(id json.RawMessage, p *problem) *response {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -119,7 +124,8 @@ func failed(id json.RawMessage, p *problem) *response {
 	return &response{Version: "2.0", ID: id, Error: p}
 }
 
-// answer handles one message; it returns nil for a notification.
+// answer runs one message, and returns its answer; nil for a notification, which has no id. Text
+// that is not JSON, or not a request, has an error as its answer.
 func (s Server) answer(ctx context.Context, line []byte) *response {
 	var r request
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -142,14 +148,15 @@ func (s Server) answer(ctx context.Context, line []byte) *response {
 	return &response{Version: "2.0", ID: r.ID, Result: result}
 }
 
-// call runs a method. Its error is a *problem.
+// call runs a method. Its error is a *problem. initialize agrees to the client's version of the
+// protocol if it is known, and else to the newest.
 func (s Server) call(ctx context.Context, r request) (any, error) {
 	switch r.Method {
 	case "initialize":
 		var p struct {
 			Version string `json:"protocolVersion"`
 		}
-		_ = json.Unmarshal(r.Params, &p) // without a version, the newest is used
+		_ = json.Unmarshal(r.Params, &p)
 		if !slices.Contains(versions, p.Version) {
 			p.Version = versions[0]
 		}
@@ -168,6 +175,8 @@ func (s Server) call(ctx context.Context, r request) (any, error) {
 	return nil, &problem{unknownMethod, fmt.Sprintf("unknown method %.80q; use initialize, ping, tools/list or tools/call", r.Method)}
 }
 
+// callTool runs a tool. An error of the tool is its text, marked as an error, so that the
+// assistant reads it; unknown tools and malformed parameters are a *problem.
 func (s Server) callTool(ctx context.Context, params json.RawMessage) (any, error) {
 	var p struct {
 		Name      string          `json:"name"`

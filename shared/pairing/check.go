@@ -16,6 +16,7 @@ const (
 	Journal  Name = "journal"
 )
 
+// other returns the other store of the pair.
 func (n Name) other() Name {
 	if n == Database {
 		return Journal
@@ -59,6 +60,7 @@ func (m *Mixed) Error() string {
 		timeText(m.File.At), timeText(m.Log.At), Database)
 }
 
+// found returns what was found in a store.
 func (m *Mismatch) found(n Name) Found {
 	if n == Database {
 		return m.Database
@@ -104,6 +106,7 @@ func age(m Mark) string {
 	return "it was last written " + timeText(m.At)
 }
 
+// describe returns a description of content for an error, also if there is none.
 func describe(content string) string {
 	if content == "" {
 		return "unknown content"
@@ -119,8 +122,11 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Check returns a *Mismatch if two stores are not a pair. Two stores without a mark are a
-// pair that is new, or that an older program made.
+// Check returns a *Mismatch if two stores are not a pair. Two stores without a mark are a pair
+// that is new, or that an older program made. The counters may differ by a raise that was
+// interrupted: the database is raised first, so it may be ahead, but the journal must have the
+// last counter that the database has confirmed. A journal without a mark is accepted if the first
+// raise was interrupted before it.
 func Check(database, journal Found) error {
 	d, j := database.Mark, journal.Mark
 	wrong := func(n Name, k Kind) error { return &Mismatch{n, k, database, journal} }
@@ -129,7 +135,7 @@ func Check(database, journal Found) error {
 		return nil
 	case d.Instance == "":
 		return wrong(Database, unmarked(database.State))
-	case j.Instance == "" && d.Confirmed == 0 && journal.State == Present: // the first raise was interrupted
+	case j.Instance == "" && d.Confirmed == 0 && journal.State == Present:
 		return nil
 	case j.Instance == "":
 		return wrong(Journal, unmarked(journal.State))

@@ -50,6 +50,10 @@ func (p *Pair) Raise(ctx context.Context) error {
 	return p.raise(ctx)
 }
 
+// raise writes a new counter into both stores, with what the other one has: first into the
+// database, then into the journal, and then notes in the database that both have it. Check relies
+// on this order. After an error the counter stays raised, because it is unknown who has it; the
+// next raise takes a higher one. Calls must not overlap.
 func (p *Pair) raise(ctx context.Context) error {
 	now, err := p.count(ctx)
 	if err != nil {
@@ -60,7 +64,6 @@ func (p *Pair) raise(ctx context.Context) error {
 	if err := errors.Join(dErr, jErr); err != nil {
 		return fmt.Errorf("raise the counter: %w", err)
 	}
-	// After an error the counter stays raised, because it is unknown who has it.
 	p.mark.Counter, p.mark.At, p.mark.Other = p.mark.Counter+1, time.Now(), inJournal
 	if p.mark.Instance == "" {
 		p.mark.Instance = NewInstance()
@@ -84,6 +87,7 @@ func (p *Pair) raise(ctx context.Context) error {
 	return nil
 }
 
+// count returns how often each store was changed: of the database, then of the journal.
 func (p *Pair) count(ctx context.Context) (now [2]uint64, err error) {
 	var dErr, jErr error
 	now[0], dErr = p.database.Changes(ctx)

@@ -38,7 +38,8 @@ func (s State) uniqueKey() string { return "schedule:" + s.Name }
 // stamp is a due time as a tag and a note have it.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// newTask is the task of the last due time.
+// newTask returns the task of the last due time. The unique key keeps tasks of earlier runs out,
+// unless they may overlap; with OverlapWait the new task replaces one that still waits.
 func (s State) newTask() task.New {
 	w := s.Task
 	n := task.New{Priority: w.Priority, Task: models.Task{
@@ -88,6 +89,7 @@ type Client struct {
 	Now  func() time.Time // nil: time.Now
 }
 
+// now returns the present time, by the clock of a test if there is one.
 func (c Client) now() time.Time {
 	if c.Now != nil {
 		return c.Now()
@@ -133,7 +135,8 @@ func (c Client) Get(ctx context.Context, name string) (State, error) {
 	return s, err
 }
 
-// read is Get, and returns the tuple of the schedule too.
+// read is Get, and returns the tuple of the schedule too, by which replace notices a change.
+// fault.ErrNotFound: there is no such schedule; an error of decode: its tuple is malformed.
 func (c Client) read(ctx context.Context, name string) (tuple.Tuple, State, error) {
 	t, ok, err := c.Repo.Space(Space).QueryP(ctx, matchName(name))
 	if err != nil {
@@ -146,7 +149,8 @@ func (c Client) read(ctx context.Context, name string) (tuple.Tuple, State, erro
 	return t, s, err
 }
 
-// List returns all schedules by name. One that cannot be decoded has the error as its Note.
+// List returns all schedules by name. One that cannot be decoded has the error as its Note. The
+// error is that of reading the space.
 func (c Client) List(ctx context.Context) ([]State, error) {
 	page, err := browse.Client{Repo: c.Repo}.Page(ctx, browse.Query{Space: Space, Template: anySchedule(), Limit: MaxSchedules})
 	if err != nil {
@@ -179,7 +183,8 @@ func (c Client) Pause(ctx context.Context, name string) (State, error) {
 	})
 }
 
-// Resume ends the pause of a schedule: its next due time is the first one after now.
+// Resume ends the pause of a schedule: its next due time is the first one after now. For one that
+// is not paused it does nothing. fault.ErrNotFound: there is no such schedule.
 func (c Client) Resume(ctx context.Context, name string) (State, error) {
 	return c.change(ctx, name, func(s State) (State, error) {
 		if !s.Paused() {
@@ -193,7 +198,9 @@ func (c Client) Resume(ctx context.Context, name string) (State, error) {
 	})
 }
 
-// change replaces a schedule by what f makes of it, again if it was changed meanwhile.
+// change replaces a schedule by the result of f, and calls f again if it was changed meanwhile.
+// The error is that of f, of reading (fault.ErrNotFound) or of the space; then nothing is
+// changed.
 func (c Client) change(ctx context.Context, name string, f func(State) (State, error)) (State, error) {
 	for {
 		old, s, err := c.read(ctx, name)

@@ -76,7 +76,8 @@ func Procedures() space.Procedures {
 }
 
 // set (tuple) puts a schedule, or replaces the one of that name and keeps its last run. It
-// returns whether there was none.
+// returns whether there was none. fault.ErrOverloaded: there are MaxSchedules; an error of
+// decode: the tuple is malformed.
 func set(tx space.Tx, t tuple.Tuple) (tuple.Tuple, error) {
 	s, err := decode(t)
 	if err != nil {
@@ -110,7 +111,9 @@ func change(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // run (old, new) is change, and creates the task of the due time that is the last one of new,
-// unless an earlier run forbids it.
+// unless an earlier run forbids it. fault.ErrOverloaded passes, so the due time is still to be
+// served and nothing changes; any other error of creating the task becomes the Note.
+// fault.ErrConflict: the schedule is not old any more.
 func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	e, s, err := unchanged(tx, old, replacement)
 	if err != nil {
@@ -125,7 +128,7 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 		created, err := task.CreateIn(tx, s.newTask())
 		switch {
 		case errors.Is(err, fault.ErrOverloaded):
-			return nil, err // it passes, and the due time is still to be served
+			return nil, err
 		case err != nil:
 			s.Note = fmt.Sprintf("no task for %s: %s", stamp(s.Last), err)
 			if err := record(tx, s); err != nil {
@@ -177,8 +180,9 @@ func remove(tx space.Tx, name string) (tuple.Tuple, error) {
 	return nil, tx.Take(e.Ref)
 }
 
-// due (now) returns schedules that are due, or whose last due time is so far in the future
-// that the clock must have been set back: as many as one answer carries.
+// due (now) returns schedules that are due, or whose last due time is so far in the future that
+// the clock must have been set back: as many as one answer carries. A paused one has no next due
+// time.
 func due(tx space.Tx, now int64) (tuple.Tuple, error) {
 	var found tuple.Tuple
 	size := 0

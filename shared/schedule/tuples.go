@@ -20,6 +20,7 @@ func decodeHeader(t tuple.Tuple) header {
 	return header{name: t.Str(1), next: t.Int64(2), last: t.Int64(3)}
 }
 
+// encode returns the tuple of a schedule. A body of more than maxBody bytes is fault.ErrTooLarge.
 func (s State) encode() (tuple.Tuple, error) {
 	body, err := json.Marshal(s.Schedule)
 	if err != nil {
@@ -75,6 +76,7 @@ func milli(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
+// fromMilli is the inverse of milli: 0 is the zero time.
 func fromMilli(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}

@@ -45,6 +45,8 @@ func newTiming(s models.Schedule) (timing, error) {
 // interval is due again after each interval, counted from the due time before.
 type interval time.Duration
 
+// after returns the due time after t. Intervals count from due, or from t if there was none or it
+// is in the future.
 func (i interval) after(due, t time.Time) time.Time {
 	if due.IsZero() || due.After(t) {
 		return t.Add(time.Duration(i)).Truncate(time.Millisecond)
@@ -74,7 +76,10 @@ const (
 
 var cronParser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
-// parseCron reads a cron expression for a time zone; the empty zone is UTC.
+// parseCron reads a cron expression for a time zone; the empty zone is UTC. "Local" is refused,
+// because it depends on the machine. An expression with a zone or an interval in it, or one that
+// does not parse, is fault.ErrInvalid. One that is due in every hour is computed in its zone,
+// others in UTC (see expression).
 func parseCron(text, zone string) (timing, error) {
 	switch {
 	case len(text) > maxCron:

@@ -8,6 +8,7 @@ func Or[T ~string](words ...T) string { return joined(words, " or ") }
 // And writes words as a, b and c; "" if there are none.
 func And[T ~string](words ...T) string { return joined(words, " and ") }
 
+// joined returns words with commas between them, and the conjunction before the last.
 func joined[T ~string](words []T, conjunction string) string {
 	var b strings.Builder
 	for i, word := range words {

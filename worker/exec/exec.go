@@ -144,6 +144,8 @@ type limitedBuffer struct {
 	exceeded func()
 }
 
+// Write keeps p up to max bytes. Beyond them it calls exceeded, which ends the command, and drops
+// the rest without an error, so that the command does not fail before it is ended.
 func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if free := l.max - l.buffer.Len(); len(p) > free {
 		l.buffer.Write(p[:free])

@@ -67,7 +67,8 @@ func (m *messages) endLine() {
 // last returns the last lines that were not progress.
 func (m *messages) last() []string { return m.lines }
 
-// parseProgress reads "progress FRACTION text". The result is false for any other line.
+// parseProgress reads "progress FRACTION text", and reports whether a line is of that form with a
+// fraction from 0 to 1.
 func parseProgress(line string) (models.Progress, bool) {
 	rest, ok := strings.CutPrefix(line, "progress ")
 	if !ok {

@@ -34,11 +34,12 @@ const (
 // client calls managers.
 type client struct{ http *http.Client }
 
+// newClient returns a client for the managers' contents. It uses no proxy, because managers are
+// on the same machine or network, and follows no redirect, because a manager sends none.
 func newClient() *client {
 	dialer := net.Dialer{Timeout: dialTimeout}
 	return &client{&http.Client{
-		Timeout: callTimeout,
-		// Without a proxy, because managers are on the same machine or network.
+		Timeout:       callTimeout,
 		Transport:     &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -98,8 +99,10 @@ func (c content) request(ctx context.Context, method string, body any) (*http.Re
 	return answer, nil
 }
 
-// listFiles returns the files of the batch. If the manager names a mirror that is on this machine, it
-// sets c.mirror. The manager answers only if the lease is current.
+// listFiles returns the files of the batch. If the manager names a mirror that is on this
+// machine, it sets c.mirror; otherwise readFiles asks the manager. The manager answers only if
+// the lease is current. Too many files are fault.ErrTooLarge, a malformed id fault.ErrInvalid; an
+// answer that breaks off is an unreachableError.
 func (c *content) listFiles(ctx context.Context) (files []models.BatchFile, err error) {
 	answer, err := c.request(ctx, http.MethodGet, nil)
 	if err != nil {
@@ -119,8 +122,7 @@ func (c *content) listFiles(ctx context.Context) (files []models.BatchFile, err 
 	}
 	dir, err := url.PathUnescape(answer.Header.Get(models.HeaderMirror))
 	if err == nil && dir != "" {
-		// An error means that the mirror is not on this machine; then c.mirror is nil, and
-		// readFiles asks the manager.
+		// An error means that the mirror is not on this machine; then c.mirror is nil.
 		c.mirror, _ = gitrepo.OpenShared(dir, answer.Header.Get(models.HeaderNonce))
 	}
 	return files, nil

@@ -44,7 +44,8 @@ func New(index Index, analyser *analyse.Analyser, log *slog.Logger) *Handler {
 
 // Handle indexes the batch of one task, and resolves the task with the outcome. A manager that
 // does not serve the batch any more is an outcome too, because another worker could not read it
-// either; the manager that waits for the batch decides.
+// either; the manager that waits for the batch decides. Data that cannot be decoded is
+// fault.ErrInvalid; any other error is one after which the task is tried later.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	t := job.Task()
 	var batch models.IndexBatch
@@ -94,7 +95,8 @@ type attempt struct {
 
 // indexBatch reads the files of the batch that the index lacks, analyses them, and puts them into
 // the index. a.result has the counts then. Files that the manager cannot read are in
-// a.result.Unreadable; they are not an error.
+// a.result.Unreadable; they are not an error. The error is that of reading, analysing or putting;
+// nothing is put then.
 func (a *attempt) indexBatch(ctx context.Context) error {
 	files, err := a.from.listFiles(ctx)
 	if err != nil {
@@ -140,7 +142,8 @@ func (a *attempt) indexBatch(ctx context.Context) error {
 	return err
 }
 
-// missingFiles returns those of files that the index does not have, each content once.
+// missingFiles returns those of files that the index does not have, each content once. The error
+// is that of the index.
 func (a *attempt) missingFiles(ctx context.Context, files []models.BatchFile) ([]models.BatchFile, error) {
 	byID := make(map[codesearch.OID]models.BatchFile, len(files))
 	ids := make([]codesearch.OID, len(files))

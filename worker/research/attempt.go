@@ -29,6 +29,8 @@ type attempt struct {
 	broken  string            // why the episode breaks off, until a result has reported it
 }
 
+// newAttempt returns an attempt that has searched for no clip yet. It copies the media, because
+// fetching sets their hashes.
 func newAttempt(h *Handler, job worker.Job, r models.Research) *attempt {
 	a := &attempt{h: h, job: job, task: r, episode: r.Episode.Media}
 	for _, c := range r.Clips {
@@ -48,7 +50,8 @@ func (a *attempt) newResult(clips ...int) models.Researched {
 }
 
 // episodeFails resolves the task with a problem for all clips if err is a property of the
-// episode. Otherwise it returns err, so that the worker releases the task.
+// episode, since another attempt would fail in the same way. Otherwise it returns err, so that
+// the worker releases the task.
 func (a *attempt) episodeFails(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !lasting(err) {
 		return err
@@ -106,6 +109,7 @@ func (a *attempt) putResult(ctx context.Context, o outcome) error {
 	return errResolved
 }
 
+// finding returns a finding of a search as the catalog has it.
 func finding(episode, clip string, f match.Finding) models.Finding {
 	from, to := f.Part()
 	return models.Finding{Episode: episode, Clip: clip, Occurrence: models.Occurrence{

@@ -43,13 +43,15 @@ func (h *Handler) openEpisode(ctx context.Context, ref *models.MediaRef) (*episo
 }
 
 // fetchEpisode fetches an episode, sets ref.Hash, and returns it with its sound. If the store has
-// the content with its sound already, it is not decoded again. The caller closes the episode.
+// the content with its sound already, it is not decoded again; if it has it without the sound,
+// Put adds that. The caller closes the episode. The error is that of fetching, decoding or the
+// store.
 func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fingerprint.Episode, err error) {
 	err = h.fetchFile(ctx, ref, func(path string) error {
 		if e, err = h.store.Get(ref.Hash); err != nil || e != nil && e.HasSound() {
 			return err
 		}
-		if e != nil { // without its sound, which Put adds
+		if e != nil {
 			if err := e.Close(); err != nil {
 				return err
 			}

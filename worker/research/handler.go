@@ -61,8 +61,10 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 }
 
 // research does a task: a sweep if its data has one clip and several episodes, otherwise the
-// search of one episode for its clips. If the recording changed while it was searched, it runs
-// once more with the new content. Data without an episode is given up, because no worker can do it.
+// search of one episode for its clips. If the recording changed while it was searched
+// (errChanged), it runs once more with the new content, whose hash a.episode has then. Data
+// without an episode is given up, because no worker can do it. Other errors have the worker
+// release the task.
 func (h *Handler) research(ctx context.Context, t worker.Task[models.Research]) error {
 	isSweep := len(t.Data.Episodes) > 0 && len(t.Data.Clips) == 1
 	if t.Data.Episode.Media.URI == "" && !isSweep {
@@ -75,7 +77,7 @@ func (h *Handler) research(ctx context.Context, t worker.Task[models.Research]) 
 	}
 	a := newAttempt(h, t.Job, t.Data)
 	err := a.searchAll(ctx)
-	if errors.Is(err, errChanged) { // a.episode has the hash of the new content
+	if errors.Is(err, errChanged) {
 		a.rewind()
 		err = a.searchAll(ctx)
 	}

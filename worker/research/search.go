@@ -21,8 +21,10 @@ type outcome struct {
 	last     bool // of its group
 }
 
-// searchAll fetches the episode and searches it, group by group, for all clips that have no result
-// yet. It returns nil once the task is resolved.
+// searchAll fetches the episode and searches it, group by group, for all clips that have no
+// result yet. It returns nil once the task is resolved, with results or as a failure of the
+// episode. The cost is reported before the last result, which ends the task. Any other error has
+// the worker release the task; the clips with a result stay done.
 func (a *attempt) searchAll(ctx context.Context) error {
 	began := time.Now()
 	failpoint.Reached("research.fetch", "")
@@ -42,7 +44,7 @@ func (a *attempt) searchAll(ctx context.Context) error {
 		if err != nil {
 			return a.searchFails(ctx, err)
 		}
-		if a.next+len(group) == len(a.task.Clips) { // before the last result, which ends the task
+		if a.next+len(group) == len(a.task.Clips) {
 			a.reportCost(ctx, e, opened, time.Since(began)-opened)
 		}
 		for _, o := range group {
@@ -62,9 +64,11 @@ func ignoreResolved(err error) error {
 	return err
 }
 
-// searchGroup searches the episode for the next group of clips, from a.next on, and returns an outcome
-// for each, in their order. A clip that cannot be searched has its error there; the error of
-// search is that of the episode. The group has at least one clip.
+// searchGroup searches the episode for the next group of clips, from a.next on, and returns an
+// outcome for each, in their order. A clip that cannot be searched has its error there; the error
+// of searchGroup is that of the episode or ctx's cause. A clip that is longer than an episode
+// which breaks off has no error, because it may have been played where nothing can be read. The
+// group has at least one clip.
 func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error) {
 	var b index.Builder
 	var group []outcome
@@ -76,7 +80,7 @@ func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error
 			return nil, context.Cause(ctx)
 		}
 		if errors.Is(err, exact.ErrLongerThanEpisode) && e.Broken != "" {
-			group = append(group, outcome{}) // it may have been played where nothing can be read
+			group = append(group, outcome{})
 			continue
 		}
 		if err == nil {

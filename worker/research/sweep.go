@@ -39,8 +39,11 @@ type sweep struct {
 }
 
 // sweep searches all episodes of a task that the store knows, in one query of its index. The
-// others, and those whose sound is needed and cannot be read, are left out of the results, so that
-// the manager selects them again.
+// others, and those whose sound is needed and cannot be read, are left out of the results, so
+// that the manager selects them again. So are all if the clip needs plain correlation, because
+// then all sound of each episode is searched, and a sweep gains nothing. Less tells the manager
+// that most episodes were left out. A clip that cannot be searched resolves the task with a
+// problem; any other error has the worker release it.
 func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) error {
 	began := time.Now()
 	s := &sweep{h: h, job: job, task: r, clip: r.Clips[0].Media}
@@ -53,7 +56,7 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 		s.result.Problem = describeFault(r.Clips[0], err)
 		return s.resolve(ctx)
 	}
-	if !s.index.Plain(0) { // else all sound of each episode is searched, so that it gains nothing
+	if !s.index.Plain(0) {
 		if err := s.search(ctx); err != nil {
 			return err
 		}
@@ -63,7 +66,8 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 	return s.resolve(ctx)
 }
 
-// loadClip loads the clip, checks it, and makes its index.
+// loadClip loads the clip, checks it, and makes its index. The result has the hash of the clip
+// also after an error, which is that of loading or of exact.Check.
 func (s *sweep) loadClip(ctx context.Context) error {
 	wave, err := s.h.loadSamples(ctx, &s.clip)
 	s.result.ClipMedia = s.clip
@@ -84,6 +88,7 @@ func (s *sweep) loadClip(ctx context.Context) error {
 
 // search calls searchEpisode for each episode of the task that the store knows. It returns nil
 // early if the worker drains. A damaged part of the store is logged; its episodes are left out.
+// The error is ctx's cause, that of searchEpisode or of the store.
 func (s *sweep) search(ctx context.Context) error {
 	keys := make([]string, len(s.task.Episodes))
 	for i, e := range s.task.Episodes {
@@ -107,13 +112,15 @@ func (s *sweep) search(ctx context.Context) error {
 	return err
 }
 
-// searchEpisode searches one episode, adds it to the result, and puts the result once it has
+// searchEpisode searches one episode, adds it to the result, and reports the result once it has
 // reportEpisodes or reportFindings. An episode whose sound cannot be read is left out with its
-// findings, so that the manager selects it again; that is not an error.
+// findings, so that the manager selects it again; that is not an error. A clip that is longer
+// than the episode is a problem of the pair, unless the episode breaks off: then it may have been
+// played where nothing can be read. The error is ctx's cause or that of Report.
 func (s *sweep) searchEpisode(ctx context.Context, item models.ResearchItem, k fingerprint.Known) error {
 	before := len(s.result.Findings)
 	switch {
-	case s.samples > k.Samples && k.Broken: // it may have been played where nothing can be read
+	case s.samples > k.Samples && k.Broken:
 	case s.samples > k.Samples:
 		s.result.Problems[item.ID] = describeFault(s.task.Clips[0], exact.ErrLongerThanEpisode)
 	default:
@@ -128,7 +135,7 @@ func (s *sweep) searchEpisode(ctx context.Context, item models.ResearchItem, k f
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			s.result.Findings = s.result.Findings[:before] // without those of this episode
+			s.result.Findings = s.result.Findings[:before]
 			s.h.opt.Log.InfoContext(ctx, "research: an episode is left to a task of its own", "episode", item.ID, "error", err)
 			return nil
 		}
@@ -216,6 +223,7 @@ func (s *sound) ReadAt(dst []float32, offset int) error {
 	return s.episode.ReadAt(dst, offset)
 }
 
+// close closes the episode, if its sound was needed.
 func (s *sound) close() error {
 	if s.episode == nil {
 		return nil
