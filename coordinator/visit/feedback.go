@@ -72,8 +72,8 @@ func (s *State) recordSuccess(e Event) {
 }
 
 // recordFailure records a visit without success. failures counts those in a row including this
-// one. The origin is disabled if its server called it gone, or if givesUp says so; one that is
-// disabled already keeps its reason.
+// one. The origin is disabled if its server called it gone, or after too many failures (givesUp);
+// one that is disabled already keeps its reason.
 func (s *State) recordFailure(e Event, failures int, r Rules) {
 	status := Failed
 	if e.Status == NotFound || e.Status == Gone {

@@ -50,7 +50,7 @@ func claim(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // report (number, outcome) ends the task if the caller holds it; else, for example after the task
-// went to another process, it changes nothing and is no error.
+// went to another process, it changes nothing and returns no error.
 func report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	for _, t := range tx.Held("task", tuple.Match(args.Int64(0), tuple.AnyString)) {
 		if t.Holder == tx.Caller() {

@@ -110,7 +110,7 @@ type result struct {
 
 // testAll tests mutants, several at the same time, and returns each result when it is there. It
 // ends when all have been sent, or with the first error, which stops the tests under way. The
-// channel has room for all results, so the caller may stop reading.
+// channel buffers all results, so the caller may stop reading.
 func (t *tester) testAll(ctx context.Context, all []candidate, parallel int) <-chan result {
 	ctx, stop := context.WithCancel(ctx)
 	next, results := make(chan candidate), make(chan result, len(all))

@@ -25,8 +25,8 @@ const (
 // checkAudio has those of the feed's episodes researched again whose audio was replaced since it
 // was checked last. It returns how many these are. A server that does not answer is not asked
 // again in this visit; its episodes count as checked, so that they do not keep others from being
-// checked. A coordinator of an older version has no such list, which is no error. The error is
-// that of the catalog; those of servers are logged.
+// checked. A coordinator of an older version has no such list; then nothing is checked. The error
+// is that of the catalog; those of servers are logged.
 func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, err error) {
 	var list []models.Audio
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {

@@ -99,8 +99,8 @@ func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 }
 
 // parseFeed returns a feed's items, at least one and at most feedItems, and how many more it has.
-// A document that is no feed, is malformed or has no items is fault.ErrInvalid, and so is one at
-// which the lenient parser panics; otherwise the error is ctx's cause.
+// A document that is not a feed, is malformed or has no items is fault.ErrInvalid, and so is one
+// at which the lenient parser panics; otherwise the error is ctx's cause.
 func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int, err error) {
 	begin := doc[:min(len(doc), 4096)]
 	if len(bytes.TrimSpace(begin)) == 0 {

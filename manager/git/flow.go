@@ -86,7 +86,7 @@ func Digest(refs map[string]string) string {
 
 // remote requests the refs of a repository behind http(s) and, if they have changed, the dates of
 // its commits, since the last visit or, at the first one, of packSpan. The error is that of the
-// request, or fault.ErrInvalid for an answer that is no list of refs.
+// request, or fault.ErrInvalid for an answer that is not a list of refs.
 func (f *Flow) remote(ctx context.Context, uri string, known models.Known) (seen, error) {
 	u, err := url.Parse(uri)
 	if err != nil || !models.IsWebURL(uri) {

@@ -31,7 +31,7 @@ func (n count) set(text string) error {
 	return nil
 }
 
-// accepts says what set reads, for an error.
+// accepts describes what set reads, for an error.
 func (n count) accepts() string {
 	s := fmt.Sprintf("a whole number from %d to %d", n.min, n.max)
 	if n.auto != nil {
@@ -117,7 +117,7 @@ func (b size) set(text string) error {
 	return nil
 }
 
-// accepts says what set reads, with the limits unless there is no upper one.
+// accepts describes what set reads, with the limits unless there is no upper one.
 func (b size) accepts() string {
 	s := "a number of bytes"
 	if b.max < math.MaxInt64 {
@@ -159,7 +159,7 @@ func (f fraction) set(text string) error {
 	return nil
 }
 
-// accepts says what set reads, for an error.
+// accepts describes what set reads, for an error.
 func (f fraction) accepts() string {
 	if f.one {
 		return "a number above 0 and at most 1, such as 0.4"

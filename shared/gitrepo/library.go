@@ -71,7 +71,7 @@ func (m library) copy(ctx context.Context, refs remote, names []string, history 
 // copyBranches is copy without protection from panics of go-git. It copies the commits that the
 // mirror lacks, sets the mirror's refs, and then reads each commit, so that a Branch is returned
 // only if it can be read. errUnusable: the mirror must be made again, for example because it was
-// made without the history that is wanted now.
+// made without the history.
 func (m library) copyBranches(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error) {
 	r, err := m.prepare(history)
 	if err != nil {

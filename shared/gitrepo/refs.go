@@ -57,7 +57,7 @@ var (
 
 // branches lists the branches of the source. Damage at the server is not fault.ErrCorrupt,
 // because Fetch would make the mirror again, which would not help. Other errors are those of git,
-// and fault.ErrInvalid for an answer that is no list of refs.
+// and fault.ErrInvalid for an answer that is not a list of refs.
 func (m command) branches(ctx context.Context) (remote, error) {
 	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--symref", "--", m.src.uri, headRef, headsPrefix+"*")
 	if err != nil {

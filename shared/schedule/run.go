@@ -36,7 +36,7 @@ func (c Client) RunDue(ctx context.Context) error {
 
 // runOne creates the task of the last due time of a schedule, and computes the next. Due times
 // before that one are skipped. It creates none if the run was missed and the schedule leaves
-// missed runs out, or if the clock was set back; the Note says so. The error is that of a
+// missed runs out, or if the clock was set back; the Note has the reason. The error is that of a
 // schedule that cannot be decoded, or of replace: fault.ErrConflict if it was changed meanwhile.
 func (c Client) runOne(ctx context.Context, old tuple.Tuple, now time.Time) error {
 	s, err := decode(old)

@@ -36,8 +36,8 @@ func (w *world) newListers() []lister {
 }
 
 // listDue applies the listings of the listers whose time has come, and once a day adds new
-// origins. It passes over the origins of which no listing tells anything, because they are most
-// of all.
+// origins. It passes over the origins about which no listing tells anything, because most are
+// such.
 func (r *run) listDue(now int64) {
 	if (now-start)%day == 0 {
 		r.listNewOrigins(now)

@@ -92,8 +92,8 @@ func jsonName(f reflect.StructField) string {
 }
 
 // ByName returns the scenarios of a list separated by commas. An item is a name such as S1, a
-// range such as S1..S8, "all", or the path of a JSON file (see Parse). An item that is none of
-// these is fault.ErrInvalid.
+// range such as S1..S8, "all", or the path of a JSON file (see Parse). Any other item is
+// fault.ErrInvalid.
 func ByName(names string) (all []Scenario, err error) {
 	for name := range strings.SplitSeq(names, ",") {
 		some, err := scenariosOf(name)

@@ -118,7 +118,7 @@ func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[str
 }
 
 // pick chooses n origins that may be visited now, and changes only where origins wait: if the
-// clock was set back by more than an hour since the last pick it mends their times (fixClock),
+// clock was set back by more than an hour since the last pick it corrects their times (fixClock),
 // and it brings back the origins whose rest is over (sweep). It returns the requested ones first,
 // then the others by policy. busy tells which hosts were busy.
 func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (picked []visit.Candidate, busy *hosts, err error) {

@@ -242,7 +242,7 @@ func assumed(s visit.State, o models.Outcome) string {
 const firstSpan = 180
 
 // countChanges returns how many changes an outcome knows of, and in how many days (span). Both
-// are 0 if it tells nothing, so that policies compare digests. Changes are counted since the last
+// are 0 if it does not know, so that policies compare digests. Changes are counted since the last
 // success, or at the first one firstSpan days back. Dates may miss a change (an item dated back,
 // a commit pushed late); so another digest is at least one change.
 func countChanges(s visit.State, o models.Outcome, digest string) (changes, span float64) {

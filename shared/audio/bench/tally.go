@@ -16,8 +16,7 @@ type Tally struct {
 	errors []float64
 }
 
-// add counts one insertion or finding. A wrong finding and one aside are no insertions, so they
-// do not count as played.
+// add counts one insertion or finding. Wrong findings, and those aside, do not count as played.
 func (t *Tally) add(v judged) {
 	switch {
 	case v.wrong:

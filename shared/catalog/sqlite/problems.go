@@ -78,7 +78,7 @@ func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error
 }
 
 // ProblemsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have
-// no problems, which is no error.
+// no problems; they are not an error.
 func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Problem, total int, err error) {
 	err = s.file.Read(ctx, "catalog.ProblemsOf", func(c *sqlfile.Conn) error {
 		var f filter

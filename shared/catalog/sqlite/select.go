@@ -160,7 +160,7 @@ func (w walk) removeCandidates(c *sqlfile.Conn, numbers []int64) error {
 }
 
 // wanted returns the clips that may be selected for an episode now: the selectable ones that are
-// neither researched, a problem of the pair, nor busy. An episode of which nothing is researched
+// neither researched, a problem of the pair, nor busy. An episode without any researched clip
 // gets none while one of its clips is busy, because a worker is decoding it and a second one
 // would decode it too. finished is true if there would be none either if nothing were busy: the
 // episode is done. The set is nil only with an error.

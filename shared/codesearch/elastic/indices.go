@@ -100,7 +100,7 @@ func (x *Index) indices() []string {
 
 // prepare creates the indices that do not exist, and checks all. Once that has succeeded, it does
 // nothing until wasDeleted or the collector resets prepared. Another process may create an index
-// at the same time; that is no error. After an error the next call begins again.
+// at the same time, which counts as created. After an error the next call begins again.
 func (x *Index) prepare(ctx context.Context) error {
 	x.preparing.Lock()
 	defer x.preparing.Unlock()

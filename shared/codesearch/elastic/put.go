@@ -20,8 +20,8 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, all []codesearch.B
 }
 
 // putBlobs writes those of the blobs that the server does not have; of several with one id the
-// first. Creating a blob that exists by now is no error, because its content is the same. Errors
-// are those of an id, of encoding or of the server.
+// first. A blob that exists by now counts as created, because its content is the same. Errors are
+// those of an id, of encoding or of the server.
 func (x *Index) putBlobs(ctx context.Context, all []codesearch.Blob) error {
 	ids := make([]codesearch.OID, len(all))
 	first := make(map[codesearch.OID]codesearch.Blob, len(all))

@@ -241,8 +241,8 @@ func (g *generation) path(i int) []byte {
 	return g.paths[from:g.pathEnd(i)]
 }
 
-// oid returns the object id of file i. The record has room for a SHA-256; a SHA-1 takes the first
-// 20 bytes.
+// oid returns the object id of file i. The record has 32 bytes, as a SHA-256 needs; a SHA-1 takes
+// the first 20.
 func (g *generation) oid(i int) codesearch.OID {
 	id := g.record(i)[:hashBytes]
 	if g.flags(i)&fileSHA256 == 0 {

@@ -161,7 +161,8 @@ func (f *fixture) procedures() space.Procedures {
 		space.Procedures{inspect: func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { f.read(tx); return nil, nil }})
 }
 
-// record keeps the records that the engine writes, for checks of what one record has.
+// record keeps the records that the engine writes, so that tests can check which facts are in
+// one.
 func (f *fixture) record(_ context.Context, records []journal.Record) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -82,7 +82,7 @@ func btoi(b bool) int {
 }
 
 // render returns the sound of one turn: each of its clips under the condition, twice in a row or
-// overlapping if the condition says so, mixed with its background. Insertions count from the
+// overlapping if the condition is such, mixed with its background. Insertions count from the
 // start of the piece.
 func (b *builder) render(ctx context.Context, t turn) (piece, error) {
 	how := t.condition.draw(b.rand)
