@@ -151,8 +151,9 @@ func (c *Checker) resetForLog(name string) {
 	c.logState, c.block, c.loading, c.last = newLogState(), nil, false, nil
 }
 
-// setOutcome completes the report. err ended the check: nil at the end of the log. One
-// that is about the log or the model becomes the outcome; any other is returned.
+// setOutcome completes the report. err ended the check: nil at the end of the log. One that is
+// about the log or the model becomes the outcome; any other, such as ctx.Err() or ErrNoLog, is
+// returned. A log without an event that the map covers is Incomplete.
 func (c *Checker) setOutcome(err error) error {
 	r := c.report
 	r.Instances, r.States = len(c.all), c.walker.Len()
@@ -181,9 +182,9 @@ func (c *Checker) setOutcome(err error) error {
 	return err
 }
 
-// checkEvent checks the next event: first against the log state, then against the model.
-// The events that follow a reload are collected, because only together they give the
-// state.
+// checkEvent checks the next event: first against the log state, then against the model. The
+// events that follow a reload are collected, because only together they give the state. The error
+// is a *mismatch if the log contradicts itself or the model does not explain the event.
 func (c *Checker) checkEvent(line int, e trace.Event) error {
 	c.report.Events++
 	if len(c.last) == maxLast {
@@ -229,8 +230,9 @@ func (c *Checker) endReload() error {
 	return c.reload(block)
 }
 
-// endTransactions requires that each instance in the middle of a step has finished it
-// when the clock moves, because all events of one transaction carry the same clock.
+// endTransactions requires that each instance in the middle of a step has finished it when the
+// clock moves, because all events of one transaction carry the same clock; else it returns a
+// *mismatch. Candidates in the middle of a step are dropped then.
 func (c *Checker) endTransactions(o *observation) error {
 	for _, in := range c.open {
 		if in.clock == int64(o.event.Clock) {
@@ -246,13 +248,13 @@ func (c *Checker) endTransactions(o *observation) error {
 	return nil
 }
 
-// advanceInstance advances the instance of an event by the steps that explain it. It
-// returns a mismatch if no step does. It ignores an event that the map ignores (no rule) or
-// that names no instance (in is nil).
+// advanceInstance advances the instance of an event by the steps that explain it. It returns a
+// *mismatch if no step does. It ignores an event that the map ignores (no rule) or that names no
+// instance (in is nil).
 //
-// An instance has several candidates, because several steps may explain the same events.
-// If one of them is in the middle of a step, endTransactions checks later that the step is
-// completed.
+// An instance has several candidates, because several steps may explain the same events. If one
+// of them is in the middle of a step, endTransactions checks later that the step is completed.
+// Other errors are those of the model and its bounds.
 func (c *Checker) advanceInstance(o *observation) error {
 	rule, err := c.rule(o)
 	if err != nil || rule == nil {

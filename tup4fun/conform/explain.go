@@ -58,8 +58,9 @@ func related(a, b trace.Event) bool {
 // maxAllowed bounds the actions that a message lists.
 const maxAllowed = 20
 
-// allowed lists the actions that the model allows next in one of the states, sorted and
-// at most maxAllowed. Copies of a process that allow the same action are one entry.
+// allowed lists the actions that the model allows next in one of the states, sorted and at most
+// maxAllowed. Copies of a process that allow the same action are one entry. An error of the model
+// is ignored here, because it would have ended the check earlier.
 func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	add := func(st *step, shown int) {
 		if shown >= len(st.actions) || len(all) == maxAllowed {
@@ -82,7 +83,7 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 			add(x.step, x.shown)
 			continue
 		}
-		steps, _ := c.steps(x.state) // an error would have ended the check earlier
+		steps, _ := c.steps(x.state)
 		for _, st := range steps {
 			add(st, 0)
 		}
@@ -149,7 +150,7 @@ func (e Pattern) String() string {
 	return strings.Join(parts, " ")
 }
 
-// expectationText prints want as process and actions of the model.
+// expectationText returns the process and the actions of want as the model writes them.
 func (c *Checker) expectationText(want *expectation) string {
 	who := want.by
 	if want.number > 0 {

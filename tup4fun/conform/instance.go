@@ -58,6 +58,7 @@ func (in *instance) numberMeanings() (all []Meaning) {
 	return all
 }
 
+// title returns the names of an instance; without names it is the whole log.
 func (in *instance) title() string {
 	if len(in.names) == 0 {
 		return "the whole log"

@@ -149,7 +149,7 @@ func (l *logState) tuple(e trace.Event) (before *tupleState, wrong string) {
 		if (e.Operation == trace.Restore) != l.loading {
 			return nil, "a tuple is restored only after a reload, and put only at other times"
 		}
-		l.tuples[e.Ref] = &tupleState{e.Space, e.Tuple, arrives(e)}
+		l.tuples[e.Ref] = &tupleState{e.Space, e.Tuple, placeAfter(e)}
 		return nil, ""
 	}
 	if was == nil {
@@ -165,7 +165,8 @@ func puts(e, other trace.Event) bool {
 	return e.Ref == other.Ref && e.Space == other.Space && slices.Contains(arrivals, e.Operation)
 }
 
-func arrives(e trace.Event) string {
+// placeAfter returns where a tuple is after an event: visible, held or taken.
+func placeAfter(e trace.Event) string {
 	switch e.Result {
 	case trace.HeldResult:
 		return held

@@ -42,7 +42,8 @@ func (r *Rule) covers(o *observation) bool {
 	return r.Event.covers(o)
 }
 
-// covers reports whether e covers the event, and binds its variables.
+// covers reports whether e covers the event, and binds its variables in o; after false they are
+// not of use. o.bound is that of this pattern alone.
 func (e *Pattern) covers(o *observation) bool {
 	ev := o.event
 	if e.Operations[0] != "any" && !slices.Contains(e.Operations, ev.Operation) || e.Space != ev.Space {
@@ -83,7 +84,7 @@ func (o *observation) place() string {
 	case o.before != nil:
 		return o.before.place
 	case o.event.Operation == trace.Restore:
-		return arrives(o.event)
+		return placeAfter(o.event)
 	}
 	return ""
 }

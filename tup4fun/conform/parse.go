@@ -36,6 +36,7 @@ type parser struct {
 	m *Map
 }
 
+// word reads a word; the error names what was expected.
 func (p *parser) word(what string) (syntax.Token, error) {
 	if p.Tok.Kind != syntax.WordToken {
 		return syntax.Token{}, p.Expected(what)
@@ -76,8 +77,8 @@ func (p *parser) item() (err error) {
 	return p.Need(";", " after the item at "+at.String())
 }
 
-// numbered reads groups of variables joined by =. The variables of a group share their
-// numbers.
+// numbered reads groups of variables joined by =. The variables of a group share their numbers.
+// The error is that of a token that does not fit, as for all functions below.
 func (p *parser) numbered() error {
 	return p.Separated(",", func() error {
 		first, err := p.word("a variable whose values are numbered")
@@ -198,7 +199,7 @@ func (p *parser) action() (a Action, err error) {
 	return a, err
 }
 
-// fields reads (field, field).
+// fields reads (field, field), at least one.
 func (p *parser) fields() (all []Field, err error) {
 	if err := p.Need("(", " and the fields"); err != nil {
 		return nil, err

@@ -65,6 +65,7 @@ func (p *parser) choice(one func() (string, error)) (all []string, err error) {
 	return all, err
 }
 
+// operation reads the name of an operation of the log.
 func (p *parser) operation() (string, error) {
 	if p.Tok.Kind != syntax.WordToken || !slices.Contains(operations, p.Tok.Text) {
 		return "", p.Expected("an operation of the log (" + strings.Join(operations, ", ") + ")")

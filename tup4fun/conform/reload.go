@@ -11,9 +11,10 @@ import (
 // content is the tuples of each space as text, because text can be sorted and compared.
 type content map[int][]string
 
-// reload continues from the state that a log lists after a reload. The last events before
-// it may be missing from the log, so the model may take unlogged steps, but only as few
-// as lead to the listed state.
+// reload continues from the state that a log lists after a reload. The last events before it may
+// be missing from the log, so the model may take unlogged steps, but only as few as lead to the
+// listed state. The tuples are taken in the order of their numbers, so that the copies of the
+// model get theirs as before. A state that the model cannot have is a *mismatch.
 func (c *Checker) reload(block []*observation) error {
 	slices.SortStableFunc(block, func(a, b *observation) int { return cmp.Compare(maxNumber(a), maxNumber(b)) })
 	holds := map[*instance]content{}
@@ -54,8 +55,9 @@ func maxNumber(o *observation) (most int64) {
 	return most
 }
 
-// addRestored adds the tuple of an event after a reload to the content of its instance in
-// holds. It returns nil if the event has no instance or is to be ignored.
+// addRestored adds the tuple of an event after a reload to the content of its instance in holds.
+// It returns nil if the event has no instance or is to be ignored. The error is that of rule,
+// findInstance or expect.
 func (c *Checker) addRestored(o *observation, holds map[*instance]content) (*instance, error) {
 	rule, err := c.rule(o)
 	if err != nil || rule == nil {

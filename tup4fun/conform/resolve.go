@@ -56,6 +56,7 @@ func (m *Map) resolve(model *explore.Model) error {
 	return nil
 }
 
+// errorf notes an error of the map, up to syntax.MaxErrors.
 func (r *resolver) errorf(at syntax.Pos, format string, args ...any) {
 	if len(r.errs) < syntax.MaxErrors {
 		r.errs = append(r.errs, &syntax.Error{File: r.m.File, Pos: at, Msg: fmt.Sprintf(format, args...)})

@@ -10,7 +10,7 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// Text prints a report for people.
+// Text prints a report for people. The error is that of writing.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s\n", r.Trace, r.Outcome, preposition(r))
@@ -34,6 +34,8 @@ func (r *Report) Text(w io.Writer) error {
 	return err
 }
 
+// preposition returns the model with the word that joins it to the outcome, such as "conforms
+// to".
 func preposition(r *Report) string {
 	switch r.Outcome {
 	case Conforms:
@@ -102,6 +104,7 @@ func (v *Violation) state(b *strings.Builder) {
 	}
 }
 
+// listed joins texts with spaces; "nothing" if there are none.
 func listed(all []string) string {
 	if len(all) == 0 {
 		return "nothing"
@@ -109,6 +112,7 @@ func listed(all []string) string {
 	return strings.Join(all, " ")
 }
 
+// values returns variables as name = value, separated by commas.
 func values(all []explore.Value) string {
 	texts := make([]string, len(all))
 	for i, v := range all {
@@ -158,6 +162,7 @@ func eventText(e trace.Event) string {
 	return strings.Join(parts, " ")
 }
 
+// counted returns a number with its noun, in the plural unless it is 1.
 func counted(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

@@ -99,8 +99,10 @@ func (r *Report) overall() Outcome {
 	return all
 }
 
-// verdict decides property i after run; the index after the last property is noErrors. If
-// the trace of a violation cannot be found, Detail has the reason.
+// verdict decides property i after run; the index after the last property is noErrors. A
+// violation was found or not by run; properties of whole runs are decided here. Without a
+// violation the outcome is Incomplete if the search ended at a bound. If the trace of a violation
+// cannot be found, Detail has the reason.
 func (s *search) verdict(ctx context.Context, i int) Verdict {
 	v := Verdict{Name: noErrors, Text: "no step divides by zero, overflows, leaves an array or stops within atomic"}
 	if i < len(s.m.props) {

@@ -85,13 +85,16 @@ func (c *compiler) decls(capacity int) {
 	}
 }
 
+// variable adds a shared variable. An element of an array counts as observed, because its index
+// is known only when a step runs.
 func (c *compiler) variable(name string, value int64, array bool) {
 	m := c.model
 	m.Variables = append(m.Variables, Variable{name, value})
 	m.observe = append(m.observe, array)
 }
 
-// copies adds one process that runs code for each copy of pr.
+// copies adds one process that runs code for each copy of pr. Copies that do not use their number
+// are one class, because they are symmetric; any other is a class of its own.
 func (c *compiler) copies(pr *syntax.Process, code *Code) {
 	n := 1
 	if pr.Count != nil {
@@ -104,7 +107,7 @@ func (c *compiler) copies(pr *syntax.Process, code *Code) {
 		}
 		if code.UsesNumber {
 			p.Number = int64(i + 1)
-			p.class = -1 - len(c.model.Procs) // a class of its own, because its number matters
+			p.class = -1 - len(c.model.Procs)
 		}
 		c.model.Procs = append(c.model.Procs, p)
 	}
@@ -248,7 +251,8 @@ func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
 	}
 }
 
-// addEdge adds an edge with the accesses recorded since resetAccess.
+// addEdge adds an edge with the accesses recorded since resetAccess. Timeouts are apart from the
+// other edges of a node, because they are possible only if no process has another step.
 func (c *compiler) addEdge(e *Edge) {
 	n := c.code.Nodes[e.From]
 	e.reads = c.reads
@@ -263,7 +267,8 @@ func (c *compiler) addEdge(e *Edge) {
 	}
 }
 
-// operation makes e the edge of an operation on a space.
+// operation makes e the edge of an operation on a space. Its formals kill the earlier values of
+// their variables, but not those of getp and queryp, because these may bind nothing.
 func (c *compiler) operation(e *Edge, o *syntax.Op) {
 	e.Kind, e.Op, e.Text = Op, o, o.Text()
 	e.op = &operation{space: o.Space.Obj.Index, verb: o.Verb}
@@ -279,7 +284,7 @@ func (c *compiler) operation(e *Edge, o *syntax.Op) {
 		e.op.fields = append(e.op.fields, fd)
 	}
 	if o.Verb == syntax.GetP || o.Verb == syntax.QueryP {
-		e.kills = newAccess() // because it may bind nothing
+		e.kills = newAccess()
 	}
 }
 

@@ -17,8 +17,9 @@ type Components struct {
 	count      int32
 }
 
-// From searches the nodes that root leads to and that are not visited yet. It reports
-// whether the search may go on.
+// From searches the nodes that root leads to and that are not visited yet, and calls Found with
+// each strongly connected component (Tarjan's algorithm, without recursion, because paths may be
+// long). It reports whether the search may go on: Found has never returned false.
 func (c *Components) From(root int32) bool {
 	type frame struct {
 		node int32
@@ -56,6 +57,7 @@ func (c *Components) From(root int32) bool {
 
 func (c *Components) visited(n int32) bool { return int(n) < len(c.index) && c.index[n] != 0 }
 
+// enter gives a node the next index and puts it on the stack.
 func (c *Components) enter(n int32) {
 	for int(n) >= len(c.index) {
 		c.index, c.low, c.onStack = append(c.index, 0), append(c.low, 0), append(c.onStack, false)
@@ -65,7 +67,8 @@ func (c *Components) enter(n int32) {
 	c.stack = append(c.stack, n)
 }
 
-// pop removes the component with the root n from the stack.
+// pop removes the component with the root n from the stack, and returns it. n must be on the
+// stack.
 func (c *Components) pop(n int32) []int32 {
 	i := len(c.stack) - 1
 	for c.stack[i] != n {

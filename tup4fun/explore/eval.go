@@ -31,6 +31,7 @@ type frame struct {
 	quant  []int64 // values of the enclosing quantifiers
 }
 
+// fail records an error of the step; the first one counts.
 func (f *frame) fail(err error) {
 	if f.err == nil {
 		f.err = err
@@ -57,6 +58,8 @@ func (c *compiler) number(x *syntax.Expr) number {
 	return func(f *frame) int64 { return f.arith(op, a(f), b(f)) }
 }
 
+// arith computes a op b. An overflow or a division by zero fails the step; its result is not used
+// then.
 func (f *frame) arith(op string, a, b int64) int64 {
 	v, err := syntax.Arith(op, a, b)
 	if err != nil {
@@ -125,7 +128,7 @@ func (c *compiler) count(x *syntax.Expr) number {
 	}
 }
 
-// truth compiles a boolean expression.
+// truth compiles a boolean expression. A comparison of values of different kinds fails the step.
 func (c *compiler) truth(x *syntax.Expr) truth {
 	switch x.Kind {
 	case syntax.Bool:
@@ -212,6 +215,7 @@ type template struct {
 	values []int64
 }
 
+// template evaluates the actual fields of a template; the formals stay open.
 func (f *frame) template(fields []field) template {
 	t := template{fields, make([]int64, len(fields))}
 	for i, fd := range fields {

@@ -87,7 +87,7 @@ func newExpander(m *Model, t *tables, r Reduction) *expander {
 // width returns the number of values in a state.
 func (m *Model) width() int { return len(m.Procs) + 1 + len(m.Spaces) }
 
-// groups lists the processes of each class that has more than one.
+// groups lists the processes of each class that has more than one: those that may be exchanged.
 func (m *Model) groups() [][]int {
 	byClass := map[int][]int{}
 	for i, p := range m.Procs {
@@ -102,7 +102,9 @@ func (m *Model) groups() [][]int {
 	return all
 }
 
-// initial returns the initial state.
+// initial returns the initial state: the number of the state of each process, of the variables,
+// and of each space. The tuples of a multiset are sorted, and exchangeable processes ordered
+// (canonical), so that equal states are equal numbers.
 func (x *expander) initial() []uint32 {
 	m := x.m
 	s := make([]uint32, 0, m.width())
@@ -172,9 +174,10 @@ func (x *expander) procInfo(id uint32) *procInfo {
 	return p
 }
 
-// expand calls each with every successor of s and the process that makes the step; the
-// slice is valid during the call. It returns the number of successors. If a step fails
-// there are none, and err is its error.
+// expand calls each with every successor of s and the process that makes the step; the slice is
+// valid during the call. With the reduction by order, a process whose steps depend on no other
+// alone makes them, if it has any. Timeouts come only if no process has another step. It returns
+// the number of successors. If a step fails there are none, and err is its error.
 func (x *expander) expand(s []uint32, each func(proc int, next []uint32)) (n int, err *RuntimeError) {
 	if x.r.Order {
 		for p := range x.m.Procs {

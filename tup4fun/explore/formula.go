@@ -47,6 +47,7 @@ type formulas struct {
 	err   error
 }
 
+// newFormulas returns an empty set of formulas over a model.
 func newFormulas(m *Model) *formulas {
 	c := &compiler{model: m, slots: m.slots, quant: map[*syntax.Object]int{}, code: &Code{}}
 	c.resetAccess()

@@ -76,7 +76,7 @@ func (sh *shard) pieces(from, to uint32) [][]byte {
 	return all
 }
 
-// bytes returns the memory of the store.
+// bytes returns the memory of the store. Workers may add states meanwhile.
 func (st *store) bytes() int64 {
 	var n int64
 	for i := range st.shards {

@@ -7,6 +7,7 @@ const maxMemo = 1 << 19
 // shared variables and up to four spaces.
 type memoKey [3]uint64
 
+// hash mixes the three parts of a key, so that its low bits depend on all of them.
 func (k memoKey) hash() uint64 {
 	h := k[0]*0x9e3779b97f4a7c15 ^ k[1]*0xc2b2ae3d27d4eb4f ^ k[2]*0x165667b19e3779f9
 	h ^= h >> 32

@@ -25,7 +25,8 @@ func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
 	return any
 }
 
-// put calls done with the tuple added, and reports whether the space has capacity for it.
+// put calls done with the tuple added, and reports whether the space has capacity for it. A
+// multiset is kept sorted, because its order has no meaning; other spaces add at the end.
 func (s *stepper) put(e *Edge, f *frame, tuple []int64, done func(*frame)) bool {
 	space := &s.m.Spaces[e.op.space]
 	before := f.spaces[e.op.space]
@@ -34,7 +35,7 @@ func (s *stepper) put(e *Edge, f *frame, tuple []int64, done func(*frame)) bool 
 	}
 	id := int64(s.tuples.intern(tuple, hashValues(tuple)))
 	at := len(before)
-	if space.Kind == 'R' { // a multiset is kept sorted, because its order has no meaning
+	if space.Kind == 'R' {
 		at, _ = slices.BinarySearch(before, id)
 	}
 	g := f.withSpace(e.op.space, slices.Insert(slices.Clip(slices.Clone(before)), at, id))
@@ -50,9 +51,9 @@ func (f *frame) withSpace(space int, ids []int64) frame {
 	return g
 }
 
-// find calls done for each tuple that an operation may find, and reports whether there is
-// one. The kind of the space decides: R any match, F the oldest match, L the newest
-// match, Q the oldest tuple if it matches, S the newest tuple if it matches.
+// find calls done for each tuple that an operation may find, and reports whether there is one.
+// The kind of the space decides: R any match, equal tuples being one choice, F the oldest match,
+// L the newest match, Q the oldest tuple if it matches, S the newest tuple if it matches.
 func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool {
 	ids := f.spaces[e.op.space]
 	any := false
@@ -68,7 +69,7 @@ func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool
 	switch s.m.Spaces[e.op.space].Kind {
 	case 'R':
 		for i := range ids {
-			if i == 0 || ids[i] != ids[i-1] { // equal tuples are one choice
+			if i == 0 || ids[i] != ids[i-1] {
 				try(i)
 			}
 		}

@@ -27,6 +27,7 @@ type Options struct {
 	Time      time.Duration // 0: no bound
 }
 
+// withDefaults returns the options with defaults for values that are 0 or negative.
 func (o Options) withDefaults() Options {
 	o.Cores = cmp.Or(max(o.Cores, 0), runtime.GOMAXPROCS(0))
 	o.States = cmp.Or(max(o.States, 0), 20_000_000)

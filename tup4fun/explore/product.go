@@ -41,7 +41,8 @@ func (p *product) node(state, q int32) int32 {
 func (p *product) state(n int32) int32 { return int32(p.pairs[n] / int64(len(p.b.nodes))) }
 func (p *product) q(n int32) int32     { return int32(p.pairs[n] % int64(len(p.b.nodes))) }
 
-// moves returns the moves from a node, and computes them once. The result is never nil.
+// moves returns the moves from a node, and computes them once. A state without a step repeats
+// itself, so that each run is infinite. The result is never nil.
 func (p *product) moves(n int32) []move {
 	if p.succ[n] != nil {
 		return p.succ[n]
@@ -68,7 +69,8 @@ func (p *product) moves(n int32) []move {
 	return all
 }
 
-// search returns an accepted run, or nil.
+// search returns an accepted run, or nil. It goes through the components that the start nodes
+// lead to, until one accepts.
 func (p *product) search() *Trace {
 	for _, q := range p.b.start {
 		if p.b.nodes[q].reads(p.seen[0]) {
@@ -98,8 +100,9 @@ func (p *product) search() *Trace {
 	return run
 }
 
-// accepts reports whether a run through all of a component is accepted and, if required,
-// weakly fair: each process moves or is disabled somewhere in it.
+// accepts reports whether a run through all of a component is accepted and, if required, weakly
+// fair: each process moves or is disabled somewhere in it. A single node without a move to itself
+// has no infinite run.
 func (p *product) accepts(part []int32) bool {
 	if len(part) == 1 && !slices.ContainsFunc(p.moves(part[0]), func(m move) bool { return m.to == part[0] }) {
 		return false

@@ -6,7 +6,9 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// checkRuns completes v for a property of whole runs: eventually, leadsto or ltl.
+// checkRuns completes v for a property of whole runs: eventually, leadsto or ltl. It needs all
+// states with their steps, and without symmetry; if they cannot be kept, or the formula is too
+// large, v is Incomplete with the reason.
 func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) Verdict {
 	v.Outcome = Incomplete
 	if s.over.Load() {
@@ -75,8 +77,9 @@ func (s *search) instances(p *prop) []instance {
 	return all
 }
 
-// refute searches for a run in which formula not holds: a path to an accepting cycle
-// that, if fair is set, treats no process unfairly. It returns nil if there is none.
+// refute searches for a run in which formula not holds: a path to an accepting cycle that, if
+// fair is set, treats no process unfairly. It returns nil if there is none. The error is that of
+// a formula that is too large or fails.
 func (g *Graph) refute(fs *formulas, not int, fair bool) (*Trace, error) {
 	if fs.err != nil {
 		return nil, fs.err

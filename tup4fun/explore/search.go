@@ -13,6 +13,7 @@ type counts struct {
 	states, transitions, stuck, terminated, errors int64
 }
 
+// add adds the counts of another part of the search.
 func (c *counts) add(d counts) {
 	c.states += d.states
 	c.transitions += d.transitions
@@ -72,9 +73,10 @@ func newSearch(m *Model, o Options) *search {
 // toTheEnd is the level of a run that is not to stop at a level.
 const toTheEnd = -1
 
-// run explores until there are no new states, a bound is reached or ctx is done; of the
-// last two, s.over and s.reason tell. If stop is a level it ends with the states of that
-// level, without expanding them.
+// run explores until there are no new states, a bound is reached or ctx is done; for the last
+// two, s.over and s.reason tell. It works level by level, so that traces are shortest and the
+// result does not depend on the number of workers. If stop is a level it ends with the states of
+// that level, without expanding them.
 func (s *search) run(ctx context.Context, stop int) {
 	w := s.workers[0]
 	w.addState(w.x.initial())
@@ -140,7 +142,8 @@ func (s *search) explore(ctx context.Context, pieces [][]byte) {
 	all.Wait()
 }
 
-// checkBounds ends the search if a bound is reached.
+// checkBounds ends the search, with the reason, if ctx is done or a bound of time, states or
+// memory is reached.
 func (s *search) checkBounds(ctx context.Context) {
 	var added, memory int64
 	for _, w := range s.workers {

@@ -42,6 +42,7 @@ func (g *Graph) Each(state int, visit func(Step, int)) {
 // Terminated reports whether all processes have ended in a state.
 func (g *Graph) Terminated(state int) bool { return g.x.terminated(g.state(state)) }
 
+// state returns the parts of state i.
 func (g *Graph) state(i int) []uint32 {
 	values := g.states.get(uint32(i))
 	s := make([]uint32, len(values))

@@ -53,6 +53,7 @@ func newStore(width int, compact bool, cores int) *store {
 	return s
 }
 
+// hashState returns a hash of a state, within one process.
 func hashState(s []uint32) uint64 {
 	var h uint64
 	for _, v := range s {
@@ -73,7 +74,8 @@ func appendState(b []byte, s []uint32) []byte {
 	return b
 }
 
-// readState decodes into s and returns the bytes it read.
+// readState decodes into s and returns the bytes it read. b must begin with an encoded state of
+// that length.
 func readState(b []byte, s []uint32) int {
 	n := 0
 	for i := range s {
@@ -144,7 +146,8 @@ func (sh *shard) addAll(b *batch, compact bool) (added int64) {
 	return added
 }
 
-// prefetch reads the memory that addExact or addPrint will read first.
+// prefetch reads the memory that addExact or addPrint will read first, so that these loads
+// overlap. It adds to sh.seen only to have the compiler keep the loads.
 func (sh *shard) prefetch(hashes []uint64, compact bool) {
 	var near [batchSize]uint64
 	for k, h := range hashes {

@@ -34,6 +34,7 @@ func (t *table) print(id uint32) uint64 {
 	return t.prints[id]
 }
 
+// size returns the bytes of the table.
 func (t *table) size() int64 {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -66,6 +67,8 @@ func (t *table) intern(values []int64, print uint64) uint32 {
 	return id
 }
 
+// find returns the number of values with the hash h, and reports whether the table has them. mu
+// must be held.
 func (t *table) find(h uint64, values []int64) (uint32, bool) {
 	mask := uint64(len(t.slots) - 1)
 	for i := h & mask; t.slots[i] != 0; i = (i + 1) & mask {
@@ -76,6 +79,8 @@ func (t *table) find(h uint64, values []int64) (uint32, bool) {
 	return 0, false
 }
 
+// place puts a number into the first free slot of its hash. There must be one, and mu must be
+// held.
 func (t *table) place(h uint64, id uint32) {
 	mask := uint64(len(t.slots) - 1)
 	i := h & mask
@@ -85,6 +90,7 @@ func (t *table) place(h uint64, id uint32) {
 	t.slots[i] = id + 1
 }
 
+// grow doubles the slots and places all numbers again. mu must be held.
 func (t *table) grow() {
 	t.slots = make([]uint32, 2*len(t.slots))
 	for id, values := range t.items {
@@ -101,6 +107,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// hashValues returns a hash of values that is the same in each process.
 func hashValues(values []int64) uint64 {
 	h := uint64(len(values)) + 1
 	for _, v := range values {

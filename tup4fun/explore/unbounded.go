@@ -52,14 +52,16 @@ func (s *search) checkUnboundedGrowth(ctx context.Context) {
 		}
 		for k, before := range path[:len(path)-1] {
 			if grown := s.strictlyMore(path[len(path)-1], before); grown != nil {
-				s.grown(grown, len(path)-1-k)
+				s.stopUnbounded(grown, len(path)-1-k)
 				return
 			}
 		}
 	}
 }
 
-func (s *search) grown(spaces []int, steps int) {
+// stopUnbounded ends the search because these spaces grow without bound when the last steps are
+// repeated.
+func (s *search) stopUnbounded(spaces []int, steps int) {
 	var names []string
 	for _, i := range spaces {
 		s.unbounded[i] = true
@@ -108,7 +110,8 @@ func isMonotone(p *syntax.Program) bool {
 	return !slices.ContainsFunc(p.Procs, func(pr *syntax.Process) bool { return !monotone(pr.Body) })
 }
 
-// monotone reports whether no statement depends on the absence of a tuple.
+// monotone reports whether no statement depends on the absence of a tuple, so that more tuples
+// never disable a step.
 func monotone(all []*syntax.Stmt) bool {
 	for _, s := range all {
 		if s.Op != nil && (s.Op.Verb == syntax.GetP || s.Op.Verb == syntax.QueryP) || countsTuples(s.Value) || countsTuples(s.Target) {

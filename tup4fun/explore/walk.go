@@ -61,7 +61,7 @@ func (w *Walker) Content(s State, space int) [][]int64 {
 	return tuples
 }
 
-// state returns the State of values, and adds it if it is new.
+// state returns the State of values, and adds a copy of them if it is new.
 func (w *Walker) state(values []uint32) State {
 	w.key = w.key[:0]
 	for _, v := range values {

@@ -26,6 +26,7 @@ type checkKey struct {
 	parts [4]uint32
 }
 
+// newWorker returns a worker of a search, with buffers of its own.
 func newWorker(s *search) *worker {
 	return &worker{s: s, x: newExpander(s.m, s.t, s.o.Reduction), state: make([]uint32, s.m.width()),
 		found: make([]*finding, len(s.found)), most: make([]int, len(s.m.Spaces)), fullest: make([]fullestState, len(s.m.Spaces)), checked: map[checkKey]bool{},
@@ -40,13 +41,15 @@ func (w *worker) addState(state []uint32) {
 // flushStates adds the batched states to the store.
 func (w *worker) flushStates() { w.addNew(w.s.st.flush(w.batches)) }
 
+// addNew counts new states. checkBounds reads the count at the same time, so it is atomic.
 func (w *worker) addNew(added int64) {
 	if added > 0 {
 		atomic.AddInt64(&w.newStates, added)
 	}
 }
 
-// expandAll checks and expands the encoded states of one piece of a level.
+// expandAll checks and expands the encoded states of one piece of a level. A state without
+// successors is counted as final, stuck or failed.
 func (w *worker) expandAll(piece []byte) {
 	each := func(_ int, next []uint32) { w.addState(next) }
 	for len(piece) > 0 {
@@ -112,6 +115,8 @@ func (w *worker) measureSpaces(state []uint32) {
 	}
 }
 
+// size returns the number of tuples of a content of a space, which it looks up once for each
+// content.
 func (w *worker) size(content uint32) int {
 	for int(content) >= len(w.sizes) {
 		w.sizes = append(w.sizes, make([]int32, max(64, len(w.sizes)))...)
@@ -122,7 +127,8 @@ func (w *worker) size(content uint32) int {
 	return int(w.sizes[content] - 1)
 }
 
-// checkState checks the properties of states.
+// checkState checks the properties of states that are not violated yet, and adds a finding for
+// each that this state violates. An invariant that fails is a finding too.
 func (w *worker) checkState(state []uint32) {
 	for i := range w.s.m.props {
 		p := &w.s.m.props[i]

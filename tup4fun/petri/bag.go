@@ -15,7 +15,8 @@ type bag []struct {
 	weight int64
 }
 
-// bag reads {2*p0, p1}.
+// bag reads {2*p0, p1}. The places are resolved later, by arcs. The error is that of a token that
+// does not fit.
 func (p *parser) bag() (bag, error) {
 	b := bag{}
 	if err := p.Need("{", ""); err != nil {
@@ -85,6 +86,7 @@ func (p *parser) arcs(b bag) []Arc {
 	return arcs
 }
 
+// marking resolves a bag to the tokens of each place.
 func (p *parser) marking(b bag) Marking {
 	m := make(Marking, len(p.net.Places))
 	for _, a := range p.arcs(b) {

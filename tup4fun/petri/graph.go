@@ -17,6 +17,7 @@ type Options struct {
 	Semiflows int   // of each kind, and intermediate rows; 0: 500
 }
 
+// withDefaults returns the options with defaults for values that are 0 or negative.
 func (o Options) withDefaults() Options {
 	o.Markings = cmp.Or(max(o.Markings, 0), 200_000)
 	o.Memory = cmp.Or(max(o.Memory, 0), 1<<30)
@@ -59,8 +60,9 @@ func Cover(ctx context.Context, n *Net, o Options) *Graph {
 	return search(ctx, n, o, true)
 }
 
-// search explores the markings breadth first, until there are no new ones or a bound is
-// reached. With accelerate the search ends for every net (Karp and Miller).
+// search explores the markings breadth first, until there are no new ones, ctx ends or a bound is
+// reached; for the last two Reason tells. Markings with too many tokens are kept and not
+// expanded. With accelerate the search ends for every net (Karp and Miller).
 func search(ctx context.Context, n *Net, o Options, accelerate bool) *Graph {
 	o = o.withDefaults()
 	g := &Graph{Net: n, number: map[string]int32{}}
@@ -166,6 +168,7 @@ func growth(before, m Marking) []int {
 	return places
 }
 
+// reversed returns a reversed copy.
 func reversed(s []int) []int {
 	s = slices.Clone(s)
 	slices.Reverse(s)

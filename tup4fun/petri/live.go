@@ -108,7 +108,8 @@ func (c *checker) isProper() Finding {
 	return c.properByCover()
 }
 
-// properByCover decides proper completion from the coverability graph alone.
+// properByCover decides proper completion from the coverability graph alone: it is violated if a
+// reachable marking covers a final one with a token more.
 func (c *checker) properByCover() Finding {
 	for _, f := range c.net.Final {
 		for p := range f {
@@ -122,7 +123,8 @@ func (c *checker) properByCover() Finding {
 	return c.holdsIfComplete("")
 }
 
-// uncoverable decides that no reachable marking covers m.
+// uncoverable decides that no reachable marking covers m. If one does, the reachability graph
+// gives a trace; the coverability graph only the fact.
 func (c *checker) uncoverable(m Marking) Finding {
 	f := holds("")
 	switch {

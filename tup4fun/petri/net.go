@@ -65,6 +65,7 @@ func (t *Transition) Fire(m Marking) Marking {
 	return m
 }
 
+// add adds tokens to a place, less than 0 to take them; Omega stays.
 func (m Marking) add(place int, tokens int64) {
 	if m[place] != Omega {
 		m[place] += tokens

@@ -72,7 +72,9 @@ func (p *pnml) pos() syntax.Pos {
 	return syntax.Pos{Line: line, Col: col}
 }
 
-// readElements reads the elements one by one, without building a tree.
+// readElements reads the elements one by one, without building a tree, so that memory does not
+// grow with the depth. It ends at the end of the file, at the first error of XML, or after
+// MaxErrors; a document type is refused, because it could declare entities that grow.
 func (p *pnml) readElements() {
 	for len(p.errs) < MaxErrors {
 		at := p.pos()
@@ -108,7 +110,8 @@ func (p *pnml) readElements() {
 	}
 }
 
-// startElement handles the start of an element.
+// startElement reads the attributes of an element: it adds a net's name, a place, a transition or
+// an arc, and reports what a place/transition net does not have. Other elements are passed over.
 func (p *pnml) startElement(e xml.StartElement, at syntax.Pos) {
 	attributes := map[string]string{}
 	for _, a := range e.Attr {
@@ -163,6 +166,8 @@ func (p *pnml) checkNew(id string, at syntax.Pos) bool {
 	return false
 }
 
+// arc notes an arc of weight 1, whose weight may follow. A second arc between the same nodes is
+// an error.
 func (p *pnml) arc(from, to string, at syntax.Pos) {
 	p.last = &pnmlArc{from, to, 1, at}
 	if p.arcs[[2]string{from, to}] != nil {
@@ -195,6 +200,8 @@ func (p *pnml) endElement(at syntax.Pos) {
 	}
 }
 
+// number reads a number of at least least and at most maxWeight, and reports whether it is one;
+// if not, it has reported the error.
 func (p *pnml) number(text string, least int64, at syntax.Pos) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > maxWeight {
@@ -204,7 +211,8 @@ func (p *pnml) number(text string, least int64, at syntax.Pos) (int64, bool) {
 	return n, true
 }
 
-// resolve adds the arcs to their transitions.
+// resolve adds the arcs to their transitions, when all places and transitions are known. An arc
+// that is not between a place and a transition is an error. Arcs are sorted by place.
 func (p *pnml) resolve() {
 	p.net.Initial = p.tokens
 	for _, a := range p.order {

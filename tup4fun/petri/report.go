@@ -99,6 +99,8 @@ func Check(ctx context.Context, file string, n *Net, q Question) *Report {
 	return r
 }
 
+// properties returns the properties to decide: those asked for, or the usual ones, to which a net
+// with final markings adds two.
 func (q Question) properties(n *Net) []string {
 	if len(q.Properties) > 0 {
 		return q.Properties

@@ -56,6 +56,7 @@ func (p *parser) recover() {
 	}
 }
 
+// title reads the name of the net.
 func (p *parser) title() error {
 	if p.Tok.Kind != syntax.TextToken {
 		return p.Expected("a name in quotes")
@@ -64,6 +65,7 @@ func (p *parser) title() error {
 	return nil
 }
 
+// description passes over the description.
 func (p *parser) description() error {
 	if p.Tok.Kind != syntax.TextToken {
 		return p.Expected("a text in quotes")
@@ -72,6 +74,7 @@ func (p *parser) description() error {
 	return nil
 }
 
+// kindOfNet accepts the types of place/transition nets.
 func (p *parser) kindOfNet() error {
 	if p.Tok.Text != "PN" && p.Tok.Text != "LPN" {
 		return p.Expected("PN or LPN (place/transition nets)")
@@ -127,7 +130,8 @@ func (p *parser) checkNew(name syntax.Token) bool {
 	return true
 }
 
-// attributes reads attributes in brackets: [label="a", …].
+// attributes reads attributes in brackets: [label="a", …]; nil if there are none. Of two with one
+// name the last counts.
 func (p *parser) attributes() (map[string]string, error) {
 	if !p.Accept("[") {
 		return nil, nil
@@ -173,6 +177,7 @@ func (p *parser) flowLine() error {
 	return err
 }
 
+// initialMarking reads the only initial marking; another item in its section is an error.
 func (p *parser) initialMarking() (err error) {
 	if p.initial != nil {
 		return p.Expected("a section, because the initial marking is complete")
@@ -181,14 +186,15 @@ func (p *parser) initialMarking() (err error) {
 	return err
 }
 
-// finalMarkings reads {{p0}, {p1}}, or a single marking.
+// finalMarkings reads {{p0}, {p1}}, or a single marking. Which of the two is known only after the
+// first brace, so the parser goes back for a single one.
 func (p *parser) finalMarkings() error {
 	before := *p.lex
 	first := p.Tok
 	if err := p.Need("{", ""); err != nil {
 		return err
 	}
-	if !p.Tok.Is("{") { // a single marking
+	if !p.Tok.Is("{") {
 		*p.lex, p.Tok = before, first
 		b, err := p.bag()
 		p.final = append(p.final, b)
@@ -206,7 +212,8 @@ func (p *parser) finalMarkings() error {
 	}
 }
 
-// resolve resolves the names in flows and markings.
+// resolve resolves the names in flows and markings, and sorts all errors by their positions.
+// Unknown transitions, and two flows of one, are errors.
 func (p *parser) resolve() {
 	for _, f := range p.flows {
 		t, known := p.transitions[f.transition.Text]

@@ -29,8 +29,9 @@ func PlaceSemiflows(ctx context.Context, n *Net, o Options) ([]Semiflow, error) 
 	return combinations(ctx, n.incidence(), len(n.Transitions), o.withDefaults().Semiflows)
 }
 
-// TransitionSemiflows returns the transition semiflows of minimal support. Firing each
-// transition as often as its weight, if possible, does not change the marking.
+// TransitionSemiflows returns the transition semiflows of minimal support. Firing each transition
+// as often as its weight, if possible, does not change the marking. The error is that of a limit
+// (Options.Semiflows, the size of the table, the weights) or ctx's.
 func TransitionSemiflows(ctx context.Context, n *Net, o Options) ([]Semiflow, error) {
 	if err := n.checkTableSize(len(n.Transitions)); err != nil {
 		return nil, err
@@ -89,8 +90,9 @@ type farkas struct {
 	work  int64 // accesses so far
 }
 
-// combinations returns the combinations of rows, with non-negative weights and minimal
-// support, that sum to 0 in every column.
+// combinations returns the combinations of rows, with non-negative weights and minimal support,
+// that sum to 0 in every column (Farkas): it eliminates the columns one by one, the cheapest
+// first, because the number of rows may grow with each. The error is that of a limit or ctx's.
 func combinations(ctx context.Context, matrix [][]int64, columns, limit int) ([]Semiflow, error) {
 	f := farkas{rows: make([]candidate, len(matrix)), limit: limit}
 	for i := range f.rows {
@@ -161,8 +163,9 @@ func (f *farkas) rowsBySign(column int) (plus, minus, zero []candidate) {
 	return plus, minus, zero
 }
 
-// eliminate combines each row that is positive in a column with each that is negative, so
-// that the column becomes 0, and keeps the rows of minimal support.
+// eliminate combines each row that is positive in a column with each that is negative, so that
+// the column becomes 0, and keeps the rows of minimal support. The error is errWeights, more than
+// limit rows, or that of checkLimits; f.rows stays then.
 func (f *farkas) eliminate(ctx context.Context, column int) error {
 	plus, minus, kept := f.rowsBySign(column)
 	for _, a := range plus {
@@ -196,9 +199,10 @@ func (f *farkas) checkLimits(ctx context.Context) error {
 	return nil
 }
 
-// combine adds multiples of a and b so that the column becomes 0. b is negative there and
-// a is positive, so both factors are positive. The divisor all is not 0, because some
-// weight is positive.
+// combine adds multiples of a and b so that the column becomes 0. b is negative there and a is
+// positive, so both factors are positive. The divisor all is not 0, because some weight is
+// positive. errWeights: a number exceeds maxFactor; the products before it cannot overflow,
+// because no number of a and b exceeds it.
 func combine(a, b candidate, column int) (candidate, error) {
 	x, y := -b.left[column], a.left[column]
 	g := gcd(x, y)
@@ -223,6 +227,7 @@ func combine(a, b candidate, column int) (candidate, error) {
 	return c, nil
 }
 
+// gcd returns the greatest common divisor, not negative; 0 for two zeros.
 func gcd(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
