@@ -140,7 +140,8 @@ func procedures(c Config) space.Procedures {
 		transaction.Procedures(own...))
 }
 
-// Definitions returns the spaces of all protocols, which a coordinator creates and needs.
+// Definitions returns the spaces of all protocols, which a coordinator creates and needs. They
+// are created at each start, because a new protocol may need more.
 func Definitions() []space.Definition {
 	var all []space.Definition
 	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces(), batch.Spaces(), schedule.Spaces(), idempotency.Spaces()} {

@@ -52,7 +52,8 @@ func addListed(ctx context.Context, c catalog.Catalog, s *store.Store, o models.
 	return err
 }
 
-// branchesOf returns the branches of the origins of a kind that a lister lists.
+// branchesOf returns the branches of the origins of a kind that a lister lists: those of the
+// lister for git, whose origins alone have branches.
 func branchesOf(lister models.Origin, kind models.OriginKind) []string {
 	if kind != models.Git {
 		return nil

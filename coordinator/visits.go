@@ -98,10 +98,12 @@ func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err err
 	return under, nil
 }
 
-// put puts visits, once each. While the spaces refuse them, it repeats its calls.
+// put puts visits, once each. While the spaces refuse them, it repeats its calls (the repository
+// of v.client does). Users and passwords in the addresses are removed, because managers read the
+// origin from the catalog. The error is one that cannot pass, or that of ctx.
 func (v *visits) put(ctx context.Context, all []models.Visit) error {
 	for _, x := range all {
-		x.Origin.URI = models.Redact(x.Origin.URI) // managers read the origin from the catalog
+		x.Origin.URI = models.Redact(x.Origin.URI)
 		if err := v.client.Put(ctx, x); err != nil {
 			return fmt.Errorf("coordinator: visit %s: %w", x.Origin.URI, err)
 		}

@@ -41,7 +41,8 @@ func (o Options) how() int64 {
 
 // Find returns the first match in a space in the order of its kind; ok is false if there is none
 // and it does not wait. ErrCannotWait means that the pattern matches too many types to wait for
-// it. A space that does not exist looks empty.
+// it. A space that does not exist looks empty. An answer that cannot be decoded is
+// fault.ErrCorrupt; other errors are those of the procedure.
 func (c Client) Find(ctx context.Context, name string, p Pattern, o Options) (f Found, ok bool, err error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procFind, tuple.New(name, o.how(), p.encode()))
 	if err != nil || len(reply) == 0 {

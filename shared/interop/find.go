@@ -126,7 +126,8 @@ func (s search) survey(tx space.Tx) ([]space.Entry, error) {
 	return surveyor.Survey(s.space, visibleOnly, s.keep), nil
 }
 
-// wait returns the error with which the procedure waits for a match, or ErrCannotWait.
+// wait returns the error with which the procedure waits for a match of any template, or
+// ErrCannotWait if the pattern has no list of templates.
 func (s search) wait(tx space.Tx) (tuple.Tuple, error) {
 	templates, enumerable := s.pattern.templates()
 	if !enumerable {

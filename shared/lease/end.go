@@ -16,7 +16,8 @@ func Revoke(tx space.Tx, id string, token int64) error {
 	return endLease(tx, e, Revoked)
 }
 
-// End is Revoke, but returns nil if the lease has ended or has another token.
+// End is Revoke, but returns nil if the lease has ended or has another token, because then its
+// end is not the caller's task.
 func End(tx space.Tx, id string, token int64) error {
 	e, _, err := findCurrent(tx, id, token)
 	if err != nil {

@@ -111,7 +111,8 @@ func findCurrent(tx space.Tx, id string, token int64) (space.Entry, models.Lease
 // idOf returns the id of the lease that is granted with token.
 func idOf(token int64) string { return "l" + strconv.FormatInt(token, 10) }
 
-// Current returns the live lease with that id; ok is false if there is none.
+// Current returns the live lease with that id; ok is false if there is none. The error is that
+// of the spaces.
 func Current(ctx context.Context, repo space.Repository, id string) (l models.Lease, ok bool, err error) {
 	t, ok, err := repo.Space(Space).QueryP(ctx, template(id, tuple.AnyString))
 	if err != nil || !ok {

@@ -52,7 +52,8 @@ func QueryOnly(protocols ...[]Definition) map[string]bool {
 	return names
 }
 
-// Join returns one set of procedures. It panics if two have the same name.
+// Join returns one set of procedures. It panics if two have the same name, because that is a
+// mistake of the program and not of its input.
 func Join(sets ...Procedures) Procedures {
 	all := Procedures{}
 	for _, set := range sets {

@@ -38,8 +38,9 @@ func Costs(ctx context.Context, repo space.Repository) ([]models.Cost, error) {
 	return costs, nil
 }
 
-// spend adds to the tuple of an action and a way, or puts it. The tuple does not end with the
-// caller's session. Errors are those of Spend.
+// spend adds to the tuple of an action and a way, or puts it. A sum stays at the maximum of its
+// type instead of overflowing. The tuple does not end with the caller's session. Errors are
+// those of Spend.
 func spend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	c := decodeSpend(args)
 	if !models.ValidID(c.Action) || !models.ValidID(c.How) || min(c.Tasks, c.WallMicros, c.CPUMicros, c.WindowsRead) < 0 {

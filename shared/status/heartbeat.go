@@ -31,8 +31,9 @@ type Heartbeat struct {
 	since time.Time
 }
 
-// NewHeartbeat returns the heartbeat of repo's session, which has serves[action] slots
-// for each action. Run starts it.
+// NewHeartbeat returns the heartbeat of repo's session, which has serves[action] slots for each
+// action. Its first state is idle. The actions are sorted, so that equal heartbeats have equal
+// arguments. Run starts it.
 func NewHeartbeat(repo space.Repository, interval time.Duration, serves map[string]int) *Heartbeat {
 	h := &Heartbeat{repo: repo, interval: interval, changed: make(chan struct{}, 1), state: "idle", since: time.Now()}
 	for _, action := range slices.Sorted(maps.Keys(serves)) {

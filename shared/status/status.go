@@ -180,7 +180,8 @@ func Drain(ctx context.Context, repo space.Repository, session string) error {
 	return err
 }
 
-// leave (reason) logs that the caller's session is about to end in order.
+// leave (reason) logs that the caller's session is about to end in order. A call without a
+// session is fault.ErrInvalid.
 func leave(tx space.Tx, reason string) (tuple.Tuple, error) {
 	if tx.Caller() == "" {
 		return nil, fmt.Errorf("%s: %w: only a session can leave", procLeave, fault.ErrInvalid)

@@ -209,7 +209,7 @@ func (d *decoder) byte() byte {
 	return b
 }
 
-// uvarint reads a number that is not negative; 0 after an error.
+// uvarint reads a number that is not negative; 0 after an error. A malformed one is ErrFormat.
 func (d *decoder) uvarint() uint64 {
 	n, size := binary.Uvarint(d.data)
 	if size <= 0 {
@@ -246,7 +246,8 @@ func (d *decoder) word(size int) uint64 {
 	return w
 }
 
-// bytes returns a length-prefixed run of bytes, which the caller must copy.
+// bytes returns a length-prefixed run of bytes, which share memory with the data, so that the
+// caller must copy them. A length beyond the data is ErrFormat.
 func (d *decoder) bytes() []byte {
 	n := d.uvarint()
 	if n > uint64(len(d.data)) {

@@ -63,7 +63,7 @@ func (h *Hub) admit(c *Conn) error {
 	return err
 }
 
-// returnConnection undoes an admit that succeeded.
+// returnConnection undoes an admit that succeeded. It must be called once for each.
 func (h *Hub) returnConnection(c *Conn) {
 	h.open.Add(-1)
 	h.Memory.Add(-connectionCost)

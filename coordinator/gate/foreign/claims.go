@@ -41,7 +41,8 @@ func newClaims() claims {
 	return claims{open: map[*claimant]struct{}{}, held: map[int64]*claimant{}}
 }
 
-// close refuses further claims, and returns the open sessions, which the caller ends.
+// close refuses further claims, and returns the open sessions, which the caller ends. A session
+// that is being opened is not among them; claimant ends it.
 func (c *claims) close() []*claimant {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +105,8 @@ func (h *Hub) watchClaimant(x *claimant) {
 	c.free = slices.DeleteFunc(c.free, func(f *claimant) bool { return f == x })
 }
 
-// release makes a claimant free for another task, unless its session has ended.
+// release makes a claimant free for another task, unless its session has ended: watchClaimant
+// has forgotten it then.
 func (c *claims) release(x *claimant) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

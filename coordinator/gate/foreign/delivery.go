@@ -84,8 +84,9 @@ func (h *Hub) Delivered(answers ...Answer) {
 	}
 }
 
-// Undelivered returns what answers took to its old place, because the client has not
-// received them. A claim is handed back.
+// Undelivered returns what answers took to its old place, because the client has not received
+// them. A claim is handed back. It waits for that. If it fails, the error is logged: the end of
+// the session returns the tuples.
 func (h *Hub) Undelivered(answers ...Answer) {
 	for _, a := range answers {
 		if a.taken == nil {

@@ -109,7 +109,8 @@ func (h *Hub) endSessions() {
 	}
 }
 
-// endSession ends a session in order.
+// endSession ends a session in order, so that what it holds returns. It logs an error, unless
+// the session or the engine has ended already.
 func (h *Hub) endSession(s space.Conn) {
 	if err := space.Over(s).Close(context.Background()); err != nil && !errors.Is(err, fault.ErrClosed) && !errors.Is(err, fault.ErrUnavailable) {
 		h.Log.Warn("foreign gates: cannot end a session", "session", s.Session(), "error", err)

@@ -40,7 +40,8 @@ type Port struct {
 	pending list.List  // of net.Conn, the oldest first
 }
 
-// New returns a port; Serve opens it to the listeners that Listener has returned.
+// New returns a port with the defaults of its Config; Serve opens it to the listeners that
+// Listener has returned.
 func New(base net.Listener, c Config) *Port {
 	c.Timeout = cmp.Or(c.Timeout, time.Hour)
 	c.Pending = cmp.Or(c.Pending, maxPending)

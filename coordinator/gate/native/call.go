@@ -142,8 +142,8 @@ func (s *session) reserveCall(v space.Verb, size int64) error {
 	return s.g.Memory.Reserve(size, class)
 }
 
-// forgetAnswer drops the kept answer of a call, because it has arrived. The caller
-// holds mu.
+// forgetAnswer drops the kept answer of a call, because it has arrived. It does nothing for a
+// call that runs, or is unknown. The caller holds mu.
 func (s *session) forgetAnswer(number uint64) {
 	if c := s.calls[number]; c != nil && c.answer != nil {
 		s.bytes -= len(c.answer.Body)
@@ -243,7 +243,8 @@ func (s *session) answerFrame(c *call, reply space.Reply, err error) wire.Frame 
 	return wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
 }
 
-// noteRefusal lets the client's connection wait if a large call was refused, with err.
+// noteRefusal counts a large call that was refused with err, so that the client's connection
+// pauses, if it is connected. It does nothing after other errors.
 func (s *session) noteRefusal(c *call, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,8 +303,8 @@ func failure(number uint64, err error) wire.Frame {
 	return wire.Frame{Kind: wire.Failure, Call: number, Body: wire.AppendError(nil, err)}
 }
 
-// dropUnconnected ends a call without an answer if the client is not connected, and
-// reports whether it did.
+// dropUnconnected ends a call without an answer if the client is not connected, because it sends
+// the call again then, and reports whether it did.
 func (s *session) dropUnconnected(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -72,18 +72,21 @@ func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error
 	return true, err
 }
 
-// finishDirect returns the answer to a call that was begun and need not wait.
+// finishDirect returns the answer to a call that was begun and need not wait (Started.Ready). It
+// ends the reservation for the reply at once, because the link counts the frame when it is
+// queued.
 func (s *session) finishDirect(c *call) wire.Frame {
 	reply, err := c.started.Finish(context.Background())
 	if err == nil {
 		var size int64
 		size, err = s.reserveReply(c.request.Verb, reply)
-		s.g.Memory.Add(-size) // the link counts it at once
+		s.g.Memory.Add(-size)
 	}
 	return s.answerFrame(c, reply, err)
 }
 
-// addToBatch adds a call that only has to become durable to those that one goroutine finishes.
+// addToBatch adds a call that only has to become durable to those that one goroutine finishes,
+// because one commit makes all durable. Only the reader calls it.
 func (conn *connection) addToBatch(c *call) {
 	if conn.batch == nil {
 		conn.batch = c
@@ -93,8 +96,8 @@ func (conn *connection) addToBatch(c *call) {
 	conn.last = c
 }
 
-// endBatch writes the answers that are queued, and has the batch finished. Only the reader
-// calls it.
+// endBatch writes the answers that are queued, and gives the batch to the pool, because no
+// further frame has arrived. Only the reader calls it.
 func (conn *connection) endBatch() {
 	if conn.batch != nil {
 		conn.workers.start(conn.batch)

@@ -96,7 +96,8 @@ func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 	return h, err
 }
 
-// isHTTP reports whether head, the first bytes of a connection, begins an HTTP request.
+// isHTTP reports whether head, the first bytes of a connection, begins an HTTP request. Three
+// bytes are enough, because fewer may have arrived than a method is long.
 func isHTTP(head []byte) bool {
 	for _, method := range []string{"GET ", "HEAD ", "POST ", "PUT ", "PATCH ", "DELETE ", "OPTIONS ", "CONNECT ", "PRI * "} {
 		if bytes.HasPrefix(head, []byte(method[:min(len(method), len(head))])) && len(head) > 2 {

@@ -84,7 +84,8 @@ func (s *session) process(h wire.Hello) space.Process {
 	return space.Process{Mode: h.Mode, Host: cmp.Or(h.Host, s.remote), PID: h.PID, Version: h.Version, Name: h.Name}
 }
 
-// isOpened reports whether the engine has opened the session, or refused to.
+// isOpened reports whether the engine has opened the session, or refused to. backend may be used
+// only then.
 func (s *session) isOpened() bool {
 	select {
 	case <-s.opened:

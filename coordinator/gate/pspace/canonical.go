@@ -64,7 +64,8 @@ func canonicalObject(buf []byte, s *scanner) ([]byte, error) {
 	return append(buf, '}'), nil
 }
 
-// appendText appends a string in quotes. Bytes that are not UTF-8 become U+FFFD.
+// appendText appends a string in quotes, with as few escapes as JSON allows. Bytes that are not
+// UTF-8 become U+FFFD. Runs without an escape are copied at once.
 func appendText(buf []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	buf = append(buf, '"')

@@ -57,7 +57,9 @@ func newConnection(g *Gate, c *foreign.Conn) *connection {
 	return &connection{gate: g, Conn: c, slots: make(chan struct{}, maxOutstanding), store: store, buf: store[:0]}
 }
 
-// serve answers requests until the client leaves, violates the protocol or ctx ends.
+// serve answers requests until the client leaves, violates the protocol or ctx ends. Then
+// blocked requests end and take nothing, and when all have ended it decides about the answers
+// that are not confirmed.
 func (c *connection) serve(ctx context.Context) {
 	ctx, leave := context.WithCancel(ctx)
 	err := c.readRequests(ctx)
@@ -198,7 +200,8 @@ func (c *connection) makeSpace() error {
 	return nil
 }
 
-// resize replaces the store by one of a size, which must have space for buf.
+// resize replaces the store by one of a size, which must have space for buf, and counts its
+// memory. Bytes of buf are copied.
 func (c *connection) resize(size int) {
 	c.gate.Hub.Memory.Add(int64(size) - c.reserved)
 	c.reserved = int64(size)
@@ -349,7 +352,8 @@ func withoutWaiting(v space.Verb) space.Verb {
 	return v
 }
 
-// classOf returns the class of memory of a request: puts are refused first.
+// classOf returns the class of memory of a request: puts are refused first, because gets free
+// memory in the end.
 func classOf(v space.Verb) memory.Class {
 	if v == space.VerbPut {
 		return memory.Growth
@@ -395,7 +399,7 @@ func (c *connection) finishSingle() {
 	c.lowerReadDeadline(now.Add(confirmAfter), now)
 }
 
-// isLast reports whether the answer after which none follows was written.
+// isLast reports whether the answer after which none follows was written. It locks mu.
 func (c *connection) isLast() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -125,7 +125,8 @@ func readWire(s *scanner) (w wire, err error) {
 	return w, err
 }
 
-// dialect returns the dialect of a request, by what only that dialect writes.
+// dialect returns the dialect of a request, by what only that dialect writes; without any of
+// that it is jSpace.
 func (w wire) dialect() dialect {
 	switch {
 	case w.isDotSpace:
@@ -175,7 +176,8 @@ var dotSpaceVerbs = map[string]struct {
 
 const responseOffset = 7
 
-// verb returns what a request asks for; an unknown operation is fault.ErrInvalid.
+// verb returns what a request asks for: in dotSpace the operation alone tells, else all and
+// blocking too. An unknown operation is fault.ErrInvalid.
 func (w wire) verb() (space.Verb, error) {
 	if w.isDotSpace {
 		if name, ok := dotSpaceOperation(w.action); ok {

@@ -183,7 +183,8 @@ func integer(text []byte, lowest, highest int64) (int64, bool) {
 	return n, n >= lowest && n <= highest
 }
 
-// decodeBytes reads an array of Java's bytes, and reports whether it is one.
+// decodeBytes reads an array of Java's bytes, which are numbers from -128 to 127, and reports
+// whether it is one.
 func decodeBytes(s *scanner) ([]byte, bool) {
 	data := []byte{}
 	err := s.array(func() error {
@@ -198,7 +199,8 @@ func decodeBytes(s *scanner) ([]byte, bool) {
 	return data, err == nil
 }
 
-// tuple reads an array of typed values; more than tuple.MaxArity are fault.ErrTooLarge.
+// tuple reads an array of typed values; more than tuple.MaxArity are fault.ErrTooLarge. Other
+// errors are those of decode.
 func (d dialect) tuple(s *scanner) (tuple.Tuple, error) {
 	t := tuple.Tuple{}
 	err := s.array(func() error {
@@ -215,7 +217,7 @@ func (d dialect) tuple(s *scanner) (tuple.Tuple, error) {
 var errTooManyFields = fmt.Errorf("more than %d fields: %w", tuple.MaxArity, fault.ErrTooLarge)
 
 // template reads an array of the fields of a template; more than tuple.MaxArity are
-// fault.ErrTooLarge.
+// fault.ErrTooLarge. Other errors are those of field.
 func (d dialect) template(s *scanner) (interop.Pattern, error) {
 	p := interop.Pattern{}
 	err := s.array(func() error {
@@ -394,7 +396,7 @@ func (d dialect) appendValue(buf []byte, v any) []byte {
 	return append(d.appendType(buf, typeObject), "null}"...)
 }
 
-// appendType appends the begin of a typed value, up to its value.
+// appendType appends the begin of a typed value, up to its value, in the names of the dialect.
 func (d dialect) appendType(buf []byte, name string) []byte {
 	if d == dotSpace {
 		return append(appendText(append(buf, `{"TypeName":`...), d.clientName(name)), `,"Value":`...)

@@ -43,7 +43,9 @@ func (w *answerWindow) isOld(seq uint64) bool {
 	return seq+space.Window <= w.newest[numberRange(seq)]
 }
 
-// add keeps an answer, in place of an earlier one of the same number.
+// add keeps an answer, in place of an earlier one of the same number, such as one whose reply
+// was dropped. It moves the newest number and the number of answers on, by which later calls
+// find old ones.
 func (w *answerWindow) add(a *journal.Answer) {
 	w.remove(a.Op.Seq)
 	w.answers[a.Op.Seq] = a

@@ -173,7 +173,8 @@ func (tx *transaction) replace(x *entry, t tuple.Tuple, a *space.Attributes) err
 	return nil
 }
 
-// attributes returns what an entry keeps of a: nil if there is none.
+// attributes returns what an entry keeps of a: a copy, or nil if a has no attribute, so that
+// most entries take less memory.
 func attributes(a space.Attributes) *space.Attributes {
 	if a.IsZero() {
 		return nil

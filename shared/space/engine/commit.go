@@ -152,8 +152,8 @@ func (st *state) isLatest(s step) bool {
 	return now == s.new || now == nil && s.old == nil
 }
 
-// irreversible reports whether a fact stands for a change that cannot be undone in
-// memory.
+// irreversible reports whether a fact stands for a change that cannot be undone in memory. A
+// batch with one is undone by loading the journal again.
 func irreversible(f journal.Fact) bool {
 	switch f.(type) {
 	case *journal.Session, journal.Ended, *journal.Space, journal.Deleted, journal.Forgotten:
@@ -255,7 +255,8 @@ func (e *Engine) awaitDurable(ctx context.Context, a answer) (space.Reply, error
 	return a.reply, a.err
 }
 
-// flush waits for the committer's turn and commits the pending batch.
+// flush waits for the committer's turn and commits the pending batch. The error is that of
+// commit. The caller does not hold state.mu.
 func (e *Engine) flush() error {
 	e.committer.turn <- struct{}{}
 	defer func() { <-e.committer.turn }()

@@ -85,7 +85,8 @@ func (e *Engine) dropSpace(in *spaceState) {
 	st.contents.Add(-spaceCost - bucketCost*int64(len(in.visible.buckets)+len(in.held.buckets)))
 }
 
-// some returns at most n entries of an index, in no particular order.
+// some returns at most n entries of an index, in no particular order, because a large space
+// would take long to sort.
 func (x *index) some(n int) (found []*entry) {
 	for _, b := range x.buckets {
 		b.entries.all(func(e *entry) bool {

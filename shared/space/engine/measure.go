@@ -30,7 +30,9 @@ func (m *measure) isOn(x *entry) bool {
 	return !m.Held || x.Hold != nil && x.Hold.Session != "" && !isTaken(x)
 }
 
-// measureStep begins or ends the durations that a step of a transaction concerns.
+// measureStep begins the durations that a step of a transaction starts, and observes those that
+// it ends. A duration that is not known began before the engine was opened. The caller holds
+// state.mu.
 func (st *state) measureStep(s step) {
 	for _, m := range st.measures[s.space()] {
 		was, is := m.isOn(s.old), m.isOn(s.new)

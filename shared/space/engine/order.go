@@ -87,7 +87,8 @@ func (o *order[T]) position(k key) (int, bool) {
 	return slices.BinarySearchFunc(o.few, k, func(v T, k key) int { return o.rank(v).Compare(k) })
 }
 
-// first returns the value of the lowest rank, and whether there is one.
+// first returns the value of the lowest rank, and whether there is one. The result of an empty
+// order is the zero value.
 func (o *order[T]) first() (v T, ok bool) {
 	if o.many != nil {
 		return o.many.Min()
@@ -98,7 +99,8 @@ func (o *order[T]) first() (v T, ok bool) {
 	return o.few[0], true
 }
 
-// last returns the value of the highest rank, and whether there is one.
+// last returns the value of the highest rank, and whether there is one. The result of an empty
+// order is the zero value.
 func (o *order[T]) last() (v T, ok bool) {
 	if o.many != nil {
 		return o.many.Max()

@@ -26,7 +26,8 @@ func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 }
 
 // do is Do without the request in the error. Verbs that run no transaction on tuples are carried
-// out in other files.
+// out in other files. A context that has ended, and a malformed request, is refused before
+// anything happens.
 func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if ctx.Err() != nil {
 		return space.Reply{}, space.ContextError(ctx)

@@ -105,7 +105,8 @@ func (in *spaceState) add(x *entry) {
 	in.size++
 }
 
-// remove removes an entry that add added, from the same indexes.
+// remove removes an entry that add added, from the same indexes. Its hold must be that of the
+// add, because the hold decides the index; a taken entry is in none.
 func (in *spaceState) remove(x *entry) {
 	switch {
 	case isTaken(x):

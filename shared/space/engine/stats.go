@@ -56,7 +56,7 @@ func (c *counters) countRefusal(err error) {
 	}
 }
 
-// Stats returns the engine's numbers. It does not wait for the journal.
+// Stats returns the engine's numbers. It locks state.mu, and does not wait for the journal.
 func (e *Engine) Stats() Stats {
 	st, c := &e.state, &e.counters
 	st.mu.Lock()
@@ -85,7 +85,8 @@ func (e *Engine) Health() error {
 	return e.fullError()
 }
 
-// fullError returns why transactions that only put are refused; nil if they are not.
+// fullError returns why transactions that only put are refused: errDiskFull or memory.ErrFull;
+// nil if they are not.
 func (e *Engine) fullError() error {
 	if e.journalFull() {
 		return errDiskFull

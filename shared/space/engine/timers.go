@@ -64,7 +64,7 @@ func (t *timers) due(now time.Duration) (*timer, bool) {
 	return x, true
 }
 
-// next returns when the first timer is due, and whether there is one.
+// next returns when the first timer is due, in engine time, and whether there is one.
 func (t *timers) next() (time.Duration, bool) {
 	x, ok := t.queue.first()
 	if !ok {

@@ -18,8 +18,8 @@ type lookup struct {
 	found    []*entry
 }
 
-// traceLookup records what a plain operation looked for and found; nil entries are
-// left out.
+// traceLookup records what a plain operation looked for and found; nil entries are left out.
+// Without a trace it does nothing, because printing the template costs time.
 func (tx *transaction) traceLookup(r space.Request, found ...*entry) {
 	if tx.e.trace == nil {
 		return
@@ -110,8 +110,9 @@ func (l *lookup) events(base trace.Event) []trace.Event {
 	return events
 }
 
-// recordRefusal traces a request that failed, and counts it if the error is
-// fault.ErrOverloaded.
+// recordRefusal counts a request that failed if the error is fault.ErrOverloaded, and traces it
+// with the code of the error. The event is written in the order of the transactions. The caller
+// holds state.mu.
 func (e *Engine) recordRefusal(s *session, r space.Request, err error) {
 	e.counters.countRefusal(err)
 	if e.trace == nil {

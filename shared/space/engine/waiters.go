@@ -94,7 +94,8 @@ func (e *Engine) offerTuple(ref int64) {
 	}
 }
 
-// findable returns the entry of ref if a get could find it now, else nil.
+// findable returns the entry of ref if a get could find it now, else nil: it may have gone or
+// been held, or is not the head of a queue or stack.
 func (st *state) findable(ref int64) *entry {
 	x := st.entries[ref]
 	if x == nil || x.Hold != nil {

@@ -33,7 +33,8 @@ type Memory struct {
 	latest   map[string]*Historic // by key
 }
 
-// Load implements Journal. It holds mu meanwhile, so restore must not call m.
+// Load implements Journal. It holds mu meanwhile, so restore must not call m. An error of
+// BeforeLoad or of restore ends it.
 func (m *Memory) Load(ctx context.Context, restore func(Fact) error) (Standing, error) {
 	if m.BeforeLoad != nil {
 		if err := m.BeforeLoad(ctx); err != nil {
@@ -70,7 +71,8 @@ func (m *Memory) Load(ctx context.Context, restore func(Fact) error) (Standing, 
 // Instant reports whether Commit does not wait: no test delays it.
 func (m *Memory) Instant() bool { return m.Before == nil && m.After == nil }
 
-// Commit implements Journal: it calls Before, applies the records, and calls After.
+// Commit implements Journal: it calls Before, applies the records, and calls After. An error of
+// Before means that nothing has happened, one of After that the records hold all the same.
 func (m *Memory) Commit(ctx context.Context, expected Position, records []Record) error {
 	if m.Before != nil {
 		if err := m.Before(ctx, records); err != nil {

@@ -262,8 +262,8 @@ func (c *Conn) finishAcknowledgement(p *call, err error) {
 	}
 }
 
-// resend sends a call once more after a pause. If there is no connection then, the next
-// one carries it.
+// resend sends a call once more after a pause. If there is no connection then, the next one
+// carries it. A closed Conn sends nothing.
 func (c *Conn) resend(p *call) {
 	select {
 	case <-time.After(c.Backoff.First()):

@@ -95,7 +95,8 @@ func AppendHello(buf []byte, h Hello) []byte {
 	return c.out
 }
 
-// DecodeHello decodes the body of a Hello. Errors are those of the package comment.
+// DecodeHello decodes the body of a Hello. A malformed one is fault.ErrInvalid, and a name or
+// key that is too long fault.ErrTooLarge.
 func DecodeHello(data []byte) (h Hello, err error) {
 	c := reader(data)
 	for c.more() {
@@ -130,7 +131,8 @@ func AppendWelcome(buf []byte, w Welcome) []byte {
 	return c.out
 }
 
-// DecodeWelcome decodes the body of a Welcome. Errors are those of the package comment.
+// DecodeWelcome decodes the body of a Welcome. A malformed one is fault.ErrInvalid, and a name
+// that is too long fault.ErrTooLarge.
 func DecodeWelcome(data []byte) (w Welcome, err error) {
 	c := reader(data)
 	for c.more() {
@@ -142,7 +144,8 @@ func DecodeWelcome(data []byte) (w Welcome, err error) {
 	return w, nil
 }
 
-// Send writes one frame to w, behind prefix, which may be nil.
+// Send writes one frame to w in one call, behind prefix, which may be nil. The error is that of
+// w, or fault.ErrTooLarge.
 func Send(w io.Writer, prefix []byte, f Frame) error {
 	data, err := f.Append(prefix)
 	if err == nil {

@@ -217,7 +217,8 @@ func (l *Link) flush() {
 	}
 }
 
-// dropRest ends the reservation for what will not be written, because the link is closed.
+// dropRest ends the reservation for the bytes that will not be written, because the link is
+// closed and no goroutine writes any more.
 func (l *Link) dropRest() {
 	l.writing.Lock()
 	defer l.writing.Unlock()

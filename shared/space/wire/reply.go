@@ -42,7 +42,8 @@ func AppendReply(buf []byte, r space.Reply) []byte {
 	return c.out
 }
 
-// DecodeReply decodes the body of a reply. Errors are those of the package comment.
+// DecodeReply decodes the body of a reply. A malformed one is fault.ErrInvalid, and a name that
+// is too long fault.ErrTooLarge.
 func DecodeReply(data []byte) (space.Reply, error) {
 	var r space.Reply
 	c := reader(data)

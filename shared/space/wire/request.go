@@ -47,8 +47,8 @@ func AppendRequest(buf []byte, r space.Request) ([]byte, error) {
 	return c.out, nil
 }
 
-// DecodeRequest decodes the body of a request. A request that no engine would accept is
-// fault.ErrInvalid, as one that is malformed.
+// DecodeRequest decodes the body of a request. One that is malformed or that no engine would
+// accept is fault.ErrInvalid, and a name that is too long fault.ErrTooLarge.
 func DecodeRequest(data []byte) (space.Request, error) {
 	var r space.Request
 	c := reader(data)

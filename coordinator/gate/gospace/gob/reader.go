@@ -132,7 +132,8 @@ func countOf(first byte) int {
 	return -int(int8(first))
 }
 
-// Uint reads an unsigned integer of at most 8 bytes; 0 after an error.
+// Uint reads an unsigned integer; 0 after an error. It is one byte below 128, or the negated
+// number of the bytes that follow, at most 8, the highest first.
 func (r *Reader) Uint() uint64 {
 	if len(r.buf) == 0 {
 		r.invalid("a value that ends too early")
@@ -169,7 +170,8 @@ func (r *Reader) Int() int64 {
 // Float reads a floating-point number.
 func (r *Reader) Float() float64 { return math.Float64frombits(bits.ReverseBytes64(r.Uint())) }
 
-// Bytes reads bytes or a string; they are valid until the next message.
+// Bytes reads bytes or a string: their length and then they themselves; nil after an error. They
+// are valid until the next message, whose buffer they share.
 func (r *Reader) Bytes() []byte {
 	n := r.Uint()
 	if n > uint64(len(r.buf)) {
@@ -251,7 +253,8 @@ func (r *Reader) Interface() (name string, id int64) {
 	return name, 0
 }
 
-// single reads the 0 before a value that is not a struct, and returns id.
+// single reads the 0 that precedes a value of type id that is not a struct, and returns id.
+// Another number is an error.
 func (r *Reader) single(id int64) int64 {
 	if r.Type(id).Kind != Struct && r.err == nil && r.Uint() != 0 {
 		r.invalid("a value of type %d without its 0", id)

@@ -79,6 +79,7 @@ func AppendHistoryIndexKey(buf []byte, key string, seq int64) []byte {
 func HistoryIndexSeq(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(key)-8:])) }
 
 // AppendKey appends the key of a fact that has an encoding; for another it appends nothing.
+// Facts of different subjects have different keys.
 func AppendKey(buf []byte, f journal.Fact) []byte {
 	switch f := f.(type) {
 	case *journal.Entry:

@@ -59,7 +59,8 @@ func (r *reader) bytes() []byte {
 	return b
 }
 
-// flags reads a byte; one with other bits than those of known is an error.
+// flags reads a byte. Another bit than those of known is an error, because this program cannot
+// know what such a flag changes.
 func (r *reader) flags(known byte) byte {
 	if len(r.data) == 0 || r.data[0]&^known != 0 {
 		r.fail("unknown flags")
@@ -82,7 +83,8 @@ func (r *reader) boolean() bool {
 	return b
 }
 
-// end returns the first error, or one if data are left. It is fault.ErrCorrupt.
+// end returns the first error, as fault.ErrCorrupt, or one if data are left, because a value
+// must be read as a whole.
 func (r *reader) end() error {
 	if len(r.data) > 0 {
 		r.fail("more than there should be")

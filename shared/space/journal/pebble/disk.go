@@ -213,7 +213,8 @@ func (f *file) SyncTo(length int64) (whole bool, err error) {
 	return whole, err
 }
 
-// sync calls sync, unless the journal is broken; if it fails the journal breaks.
+// sync calls sync, unless the journal is broken, whose error it returns then. If sync fails the
+// journal breaks, because it is unknown which bytes are on the disk.
 func (f *file) sync(sync func() error) error {
 	if err := f.disk.broken.err(); err != nil {
 		return err

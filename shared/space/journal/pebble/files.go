@@ -28,7 +28,8 @@ func deleteFunc(names []string, drop func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), drop)
 }
 
-// readFile reads a whole file. Errors are those of fs, such as fs.ErrNotExist.
+// readFile reads a whole file. Errors are those of fs, such as fs.ErrNotExist. The file is
+// closed in any case.
 func readFile(fs vfs.FS, path string) (data []byte, err error) {
 	f, err := fs.Open(path)
 	if err != nil {

@@ -28,7 +28,7 @@ func (g *growing) add(path string) *atomic.Int64 {
 	return n
 }
 
-// remove forgets a log that is removed.
+// remove forgets a log that is removed, so that a long-lived process does not keep all names.
 func (g *growing) remove(path string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -109,7 +109,8 @@ func (j *Journal) LatestHistory(_ context.Context, key string) (found space.Hist
 	return found, ok, err
 }
 
-// HistoryBefore implements space.History. If ctx ends first, the error is that of ctx.
+// HistoryBefore implements space.History. If ctx ends first, the error is that of ctx; others
+// are those of walkHistory and whileOpen.
 func (j *Journal) HistoryBefore(ctx context.Context, seq int64, visit func(space.HistoryRecord) bool) error {
 	first, behind := codec.HistoryKeys()
 	if seq > 0 {

@@ -158,7 +158,8 @@ func (j *Journal) cutTorn(found inspected) error {
 	return truncate(j.FS, path, found.torn.end)
 }
 
-// checkManifest returns an error if the store's list of its files is damaged before its end.
+// checkManifest returns fault.ErrCorrupt if the store's list of its files is damaged before its
+// end. Damage at its end is a record that a crash has cut off, which the store drops.
 func (j *Journal) checkManifest(path string) error {
 	data, err := readFile(j.FS, path)
 	if err != nil {

@@ -90,7 +90,8 @@ func parseStamp(text string) (s stamp, err error) {
 	return s, err
 }
 
-// checkStamp returns fault.ErrCorrupt if the journal ends before a position that it had.
+// checkStamp returns fault.ErrCorrupt if the journal ends before a position that it had: records
+// at its end are gone, at the boundary of a record, which no checksum shows.
 func (j *Journal) checkStamp(logs []*logFile, end journal.Position) error {
 	if end >= j.stamp.position {
 		return nil
@@ -112,7 +113,7 @@ func timeOf(s stamp, at journal.Standing) time.Time {
 	return s.at.Add(max(0, at.Clock-s.clock))
 }
 
-// lastStamp returns the stamp that is on disk.
+// lastStamp returns the stamp that is on disk. It locks stampMu.
 func (j *Journal) lastStamp() stamp {
 	j.stampMu.Lock()
 	defer j.stampMu.Unlock()

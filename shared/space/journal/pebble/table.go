@@ -21,14 +21,16 @@ type tableFile struct {
 	begun   bool  // it is empty: the process ended before it wrote the table
 }
 
-// overlaps reports whether both tables may have changes of one key.
+// overlaps reports whether the ranges of keys of two tables overlap, so that both may have
+// changes of one key.
 func (t *tableFile) overlaps(u *tableFile) bool {
 	tFirst, tLast := t.keys()
 	uFirst, uLast := u.keys()
 	return bytes.Compare(tFirst, uLast) <= 0 && bytes.Compare(uFirst, tLast) <= 0
 }
 
-// keys returns the lowest and the highest key that a table changes.
+// keys returns the lowest and the highest key that a table changes; of a range deletion both
+// ends count. Both are nil for an empty table.
 func (t *tableFile) keys() (first, last []byte) {
 	for _, c := range t.changes {
 		end := c.key
