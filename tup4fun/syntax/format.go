@@ -33,6 +33,8 @@ func (f *formatter) printLine(pos Pos, s string) {
 	f.line, f.open = pos.Line, true
 }
 
+// endLine ends the current output line. It is delayed until the next text, because a comment may
+// follow on the same line.
 func (f *formatter) endLine() {
 	if f.open {
 		f.out.WriteByte('\n')
@@ -93,7 +95,8 @@ func (f *formatter) program(p *Program) {
 	f.endLine()
 }
 
-// branches prints the processes of a parallel composition, par … [] … rap.
+// branches prints the processes of a parallel composition, par … [] … rap. A comment behind the
+// last statement of a process is printed before the next [].
 func (f *formatter) branches(p *Program) {
 	for i, pr := range p.Procs {
 		if i == 0 {
@@ -110,7 +113,8 @@ func (f *formatter) branches(p *Program) {
 	f.printLine(Pos{}, "rap")
 }
 
-// proc prints a process. Without count and name its statements stand alone.
+// proc prints a process. Its statements are indented below count and name; without these they
+// stand alone.
 func (f *formatter) proc(p *Process) {
 	f.printComments(p.Pos)
 	head := ""
@@ -170,7 +174,8 @@ func (f *formatter) stmt(s *Stmt, end string) {
 
 var words = map[StmtKind][2]string{If: {"if ", "fi"}, Do: {"do ", "od"}, Loop: {"loop ", "pool"}}
 
-// guards prints if, do or loop. Each guard after the first begins with [].
+// guards prints if, do or loop, with the text label before it and end behind its closing word.
+// Each guard after the first begins with [] and with the comments before it.
 func (f *formatter) guards(s *Stmt, label, end string) {
 	before := label + words[s.Kind][0]
 	at := s.Pos

@@ -15,7 +15,9 @@ var precedence = map[string]int{"->": 1, "U": 2, "W": 2, "|": 3, "||": 3, "&": 4
 // Source prints an expression.
 func (x *Expr) Source() string { return exprText(x, 0) }
 
-// exprText prints x, in parentheses if its precedence is below strength.
+// exprText prints x, in parentheses if its precedence is below strength, so that the text is
+// parsed into the same tree. 0 is never in parentheses; 10, that of names and numbers, is the
+// highest.
 func exprText(x *Expr, strength int) string {
 	s, own := "", 10
 	switch x.Kind {
@@ -64,6 +66,7 @@ func binaryText(x *Expr, own int) string {
 	return exprText(x.X, left) + " " + x.Op + " " + exprText(x.Y, right)
 }
 
+// callText prints count or an event: word(SPACE), or word(SPACE, fields).
 func callText(word string, x *Expr) string {
 	if x.Fields == nil {
 		return word + "(" + x.Space.Text + ")"
@@ -88,6 +91,7 @@ func fieldsText(fields []*Field) string {
 	return strings.Join(texts, ", ")
 }
 
+// exprsText prints expressions separated by commas.
 func exprsText(xs []*Expr) string {
 	texts := make([]string, len(xs))
 	for i, x := range xs {
@@ -96,6 +100,7 @@ func exprsText(xs []*Expr) string {
 	return strings.Join(texts, ", ")
 }
 
+// setText prints a set as it was written: its name, a list or a range.
 func setText(s *Set) string {
 	switch {
 	case s.Name != nil:
@@ -111,7 +116,8 @@ func (o *Op) Text() string {
 	return o.Space.Text + "." + string(o.Verb) + "(" + fieldsText(o.Fields) + ")"
 }
 
-// StmtText prints a statement without inner statements on one line.
+// StmtText prints a statement without inner statements on one line. The others are for the
+// caller; for them it returns skip.
 func StmtText(s *Stmt) string {
 	switch s.Kind {
 	case Assign:
@@ -173,7 +179,7 @@ func spaceText(d *Decl) string {
 	return d.Name.Text + " = (" + string(d.Space) + ", " + capacity + ", {" + strings.Join(tuples, ", ") + "})"
 }
 
-// Text prints a property without its semicolon.
+// Text prints a property without its semicolon. Bounds and deadlockfree have no weakfair.
 func (p *Property) Text() string {
 	s := ""
 	switch p.Kind {

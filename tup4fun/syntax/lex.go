@@ -13,7 +13,8 @@ type lexer struct {
 	fail     func(Pos, string, ...any)
 }
 
-// next returns the next token. Illegal input is reported and skipped.
+// next returns the next token, and at the end of the source always an EndToken. Illegal input is
+// reported and skipped.
 func (l *lexer) next() Token {
 	for {
 		l.skipBlanks()

@@ -15,7 +15,10 @@ func Parse(file, src string) (*Program, error) {
 	return p, p.resolve()
 }
 
-// ParseWith is Parse with other values for some constants.
+// ParseWith is Parse with other values for the constants whose names are keys of constants. It
+// replaces their expressions before names are resolved, so that all that depends on them is
+// computed with the new values. Names that are no declared constant are ignored. Its error is
+// that of Parse.
 func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
 	p, err := parse(file, src)
 	if err != nil {
@@ -48,7 +51,9 @@ func HasStart(program string) bool {
 	return newParser("", program).startsDecls()
 }
 
-// parse reads a file without resolving names.
+// parse reads a file without resolving names. An error is an Errors: all that was wrong, or one
+// message if the file is larger than MaxSource. The program is never nil; after an error it lacks
+// what could not be read.
 func parse(file, src string) (*Program, error) {
 	if len(src) > MaxSource {
 		return &Program{File: file}, Errors{{file, Pos{1, 1}, fmt.Sprintf("the file has %d bytes; at most %d are read", len(src), MaxSource)}}
@@ -63,8 +68,10 @@ func parse(file, src string) (*Program, error) {
 	return p.prog, nil
 }
 
-// parser parses programs with one token of lookahead. Words of the extensions are names;
-// it recognizes them by context.
+// parser parses programs with one token of lookahead. Words of the extensions are names; it
+// recognizes them by context. A method that cannot read its construct reports why in Errs and
+// returns ErrBroken, and some caller skips to a sign behind which reading can go on, so that one
+// run reports more than the first mistake.
 type parser struct {
 	TokenParser
 	lex      *lexer
@@ -75,7 +82,8 @@ type parser struct {
 	logic    bool // accept -> and quantifiers
 }
 
-// newParser returns a parser at the first token of src.
+// newParser returns a parser at the first token of src. Next is replaced, so that Advance moves
+// Tok and ahead together.
 func newParser(file, src string) *parser {
 	p := &parser{TokenParser: TokenParser{File: file}, prog: &Program{File: file}}
 	p.lex = &lexer{Cursor: NewCursor(src), fail: p.Report}
@@ -99,6 +107,8 @@ func (p *parser) acceptName(s string) bool {
 	return true
 }
 
+// name reads a name, or reports that what is expected, and returns ErrBroken. _ is refused,
+// because in templates it stands for any value.
 func (p *parser) name(what string) (*Name, error) {
 	if p.Tok.Kind != NameToken || p.Tok.Text == "_" {
 		return nil, p.Expected(what)
@@ -107,7 +117,9 @@ func (p *parser) name(what string) (*Name, error) {
 	return &Name{Pos: t.Pos, Text: t.Text}, nil
 }
 
-// enterNesting counts nesting. After a nil error the caller must call exitNesting.
+// enterNesting counts a level of nesting. The error, beyond maxNesting levels, is ErrBroken, and
+// the rest of the file is skipped; it keeps the recursion from using up the stack. After a nil
+// error the caller must call exitNesting.
 func (p *parser) enterNesting() error {
 	p.depth++
 	if p.depth > maxNesting {
@@ -147,7 +159,8 @@ func (p *parser) skipTo(stops ...string) {
 	}
 }
 
-// file reads [declarations ---] processes [--- properties].
+// file reads [declarations ---] processes [--- properties]. Mistakes are reported, not returned;
+// after one between the declarations and the program it goes on at the next ---.
 func (p *parser) file() {
 	if p.startsDecls() {
 		p.decls()

@@ -5,7 +5,8 @@ import "strings"
 // kindLetters are the kinds of spaces.
 const kindLetters = "RQSFL"
 
-// decls reads declarations separated by commas, up to the separator.
+// decls reads declarations separated by commas, up to the separator. After a mistake, which is
+// reported, it goes on behind the next comma.
 func (p *parser) decls() {
 	for p.Tok.Kind != EndToken && p.Tok.Kind != SeparatorToken {
 		if err := p.decl(); err != nil {
@@ -22,8 +23,9 @@ func (p *parser) decls() {
 	}
 }
 
-// decl reads one declaration. A parenthesis is a space if a name and a comma follow,
-// otherwise an expression.
+// decl reads one declaration into the program. A parenthesis is a space if a name and a comma
+// follow, otherwise an expression. After a mistake, which is reported, it adds nothing and
+// returns ErrBroken.
 func (p *parser) decl() error {
 	switch {
 	case p.declWord() && p.Tok.Text == "symbol":
@@ -57,7 +59,9 @@ func (p *parser) decl() error {
 	return err
 }
 
-// symbols reads symbol a, b. A name before = begins the next declaration.
+// symbols reads symbol a, b and stands at the comma or sign behind the last. A name before =
+// begins the next declaration, and so do the words const and symbol. After a mistake the symbols
+// read before stay declared, and the error is ErrBroken.
 func (p *parser) symbols() error {
 	p.Advance()
 	for {
@@ -83,8 +87,9 @@ func (p *parser) thirdToken() Token {
 	return l.next()
 }
 
-// constant reads NAME = EXPRESSION, which is a number, or NAME = {…} or NAME = LOW..HIGH,
-// which are sets. Whether it is a range is known only behind its first expression.
+// constant reads NAME = EXPRESSION, which is a number, or NAME = {…} or NAME = LOW..HIGH, which
+// are sets. Whether it is a range is known only behind its first expression. After a mistake,
+// which is reported, it declares nothing and returns ErrBroken.
 func (p *parser) constant() error {
 	n, err := p.name("the name of a constant")
 	if err != nil {
@@ -113,7 +118,9 @@ func (p *parser) constant() error {
 	return err
 }
 
-// space reads (R, INF, {(1, 2), (3)}).
+// space reads (R, INF, {(1, 2), (3)}) into d: the kind, the capacity, which stays nil for INF,
+// and the initial tuples. After a mistake, which is reported, d is incomplete and the error is
+// ErrBroken.
 func (p *parser) space(d *Decl) (err error) {
 	p.Advance()
 	if len(p.Tok.Text) != 1 || !strings.Contains(kindLetters, p.Tok.Text) {
@@ -154,11 +161,12 @@ func (p *parser) space(d *Decl) (err error) {
 
 // exprs reads one or more expressions separated by commas, and the sign end.
 func (p *parser) exprs(end string) ([]*Expr, error) {
-	return list(p, end, p.expr)
+	return separatedList(p, end, p.expr)
 }
 
-// list reads one or more items separated by commas, and the sign end.
-func list[T any](p *parser, end string, item func() (T, error)) (all []T, err error) {
+// separatedList reads one or more items separated by commas, and the sign end. After the first mistake,
+// its own or one of item, it returns no items and ErrBroken.
+func separatedList[T any](p *parser, end string, item func() (T, error)) (all []T, err error) {
 	for {
 		x, err := item()
 		if err != nil {
@@ -174,7 +182,8 @@ func list[T any](p *parser, end string, item func() (T, error)) (all []T, err er
 	}
 }
 
-// set reads {1, 2}, 1..N or the name of a set.
+// set reads {1, 2}, 1..N or the name of a set. Values are computed when names are resolved. A
+// mistake is reported, and the error is ErrBroken.
 func (p *parser) set() (s *Set, err error) {
 	s = &Set{Pos: p.Tok.Pos}
 	if p.Accept("{") {

@@ -8,7 +8,9 @@ import (
 
 var comparisons = []string{"=", "!=", "<=", ">=", "<", ">"}
 
-// expr reads an arithmetic or boolean expression. resolve distinguishes them.
+// expr reads an arithmetic or boolean expression; which it is, resolve finds out. In properties
+// it also reads ->, the weakest operator, from right to left. A mistake is reported, and the
+// error is ErrBroken.
 func (p *parser) expr() (*Expr, error) {
 	if err := p.enterNesting(); err != nil {
 		return nil, err
@@ -26,7 +28,8 @@ func (p *parser) expr() (*Expr, error) {
 	return &Expr{Pos: op.Pos, Kind: Binary, Op: "->", X: x, Y: y}, err
 }
 
-// until reads X U Y and X W Y. U and W are operators only in ltl.
+// until reads X U Y and X W Y, from right to left. U and W are operators only in ltl, and names
+// elsewhere. A mistake is reported, and the error is ErrBroken.
 func (p *parser) until() (*Expr, error) {
 	x, err := p.binary()
 	if err != nil || !p.temporal || !named(p.Tok, "U") && !named(p.Tok, "W") {
@@ -50,7 +53,8 @@ func (p *parser) binary() (*Expr, error) {
 
 func (p *parser) atAny(signs []string) bool { return slices.ContainsFunc(signs, p.Tok.Is) }
 
-// not reads !b, quantifiers and temporal operators, which have the same precedence.
+// not reads !b, quantifiers and temporal operators, which have the same precedence; without one
+// of them, a comparison. A mistake is reported, and the error is ErrBroken.
 func (p *parser) not() (*Expr, error) {
 	if err := p.enterNesting(); err != nil {
 		return nil, err
@@ -74,7 +78,8 @@ func (p *parser) not() (*Expr, error) {
 	return x, err
 }
 
-// quantified reads forall i in S: b. b extends as far as possible.
+// quantified reads forall i in S: b, or exists. b extends as far as possible. A mistake is
+// reported, and the error is ErrBroken.
 func (p *parser) quantified() (x *Expr, err error) {
 	q := p.Advance()
 	x = &Expr{Pos: q.Pos, Kind: Forall}
@@ -97,8 +102,9 @@ func (p *parser) quantified() (x *Expr, err error) {
 	return x, err
 }
 
-// comparison reads a sum, or two with a comparison between them. == and a < b < c have
-// messages of their own, because programmers of other languages write them.
+// comparison reads a sum, or two with a comparison between them. == and a < b < c have messages
+// of their own, because programmers of other languages write them. A mistake is reported, and the
+// error is ErrBroken.
 func (p *parser) comparison() (*Expr, error) {
 	x, err := p.sum()
 	if err != nil || !p.atAny(comparisons) {
@@ -117,6 +123,8 @@ func (p *parser) comparison() (*Expr, error) {
 	return &Expr{Pos: op.Pos, Kind: Binary, Op: op.Text, X: x, Y: y}, err
 }
 
+// sum reads factors with * / % between them, which bind more strongly than the + - between the
+// products. A mistake is reported, and the error is ErrBroken.
 func (p *parser) sum() (*Expr, error) {
 	return p.chain([]string{"+", "-"}, func() (*Expr, error) {
 		return p.chain([]string{"*", "/", "%"}, p.factor)
@@ -135,8 +143,8 @@ func (p *parser) chain(signs []string, next func() (*Expr, error)) (*Expr, error
 	return x, err
 }
 
-// factor reads a primary expression behind any number of minus signs. Each sign counts as a
-// level of nesting, because each is a call.
+// factor reads a primary expression behind any number of minus signs. Each sign counts as a level
+// of nesting, because each is a call. A mistake is reported, and the error is ErrBroken.
 func (p *parser) factor() (*Expr, error) {
 	if !p.Tok.Is("-") {
 		return p.primary()
@@ -151,7 +159,8 @@ func (p *parser) factor() (*Expr, error) {
 }
 
 // primary reads a number, a text, a truth value, an expression in parentheses, a call or a
-// variable. A number that is too large is reported, and reading goes on behind it.
+// variable. A number that is too large is reported, and reading goes on behind it. After another
+// mistake, which is reported too, the error is ErrBroken.
 func (p *parser) primary() (*Expr, error) {
 	t := p.Tok
 	switch {
@@ -183,8 +192,9 @@ func (p *parser) primary() (*Expr, error) {
 	return nil, p.Expected("a number, a variable or (")
 }
 
-// call reads count(S, f, f), in a property also count(S, (f, f)), and in ltl events such
-// as put(S, f, f).
+// call reads count(S, f, f), in a property also count(S, (f, f)), and in ltl events such as
+// put(S, f, f). A mistake is reported, and the error is ErrBroken. The caller has seen a name and
+// a parenthesis.
 func (p *parser) call() (*Expr, error) {
 	t := p.Tok
 	x := &Expr{Pos: t.Pos, Kind: Count}

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// procs reads par C [] C rap, or one process.
+// procs reads par C [] C rap, or one process, into the program. After a mistake, which is
+// reported, it goes on behind the next [], so that the other processes are read too.
 func (p *parser) procs() {
 	if !p.Accept("par") {
 		p.proc()
@@ -36,7 +37,8 @@ func (p *parser) procs() {
 	}
 }
 
-// proc reads [5 *] [proc Name[(id)] =] C.
+// proc reads [5 *] [proc Name[(id)] =] C into the program. A process without a name has the title
+// P and its number, for messages. Mistakes are reported, and the process is added anyway.
 func (p *parser) proc() {
 	pr := &Process{Pos: p.Tok.Pos, Title: "P" + strconv.Itoa(len(p.prog.Procs)+1)}
 	p.prog.Procs = append(p.prog.Procs, pr)
@@ -53,7 +55,8 @@ func (p *parser) proc() {
 	pr.Body = p.stmts()
 }
 
-// procName reads proc NAME =, or proc NAME(COPY) = for a process with copies, into pr.
+// procName reads proc NAME =, or proc NAME(COPY) = for a process with copies, into pr. A mistake
+// is reported, and the error is ErrBroken.
 func (p *parser) procName(pr *Process) (err error) {
 	p.Advance()
 	if pr.Name, err = p.name("the name of a process"); err != nil {
@@ -71,7 +74,8 @@ func (p *parser) procName(pr *Process) (err error) {
 	return p.Need("=", " and the statements of "+pr.Title)
 }
 
-// stmts reads statements separated by semicolons.
+// stmts reads statements separated by semicolons, up to a token that cannot begin one. A
+// statement with a mistake, which is reported, is skipped and missing in the result.
 func (p *parser) stmts() []*Stmt {
 	var all []*Stmt
 	for {
@@ -99,7 +103,8 @@ func (p *parser) startsStmt() bool {
 	return slices.ContainsFunc([]string{"skip", "if", "do", "loop"}, p.Tok.Is)
 }
 
-// stmt reads one statement with its label.
+// stmt reads one statement with its label. End is the place of its closing word. A mistake is
+// reported, and the error is ErrBroken; then the statement is incomplete.
 func (p *parser) stmt() (s *Stmt, err error) {
 	if err := p.enterNesting(); err != nil {
 		return nil, err
@@ -107,7 +112,9 @@ func (p *parser) stmt() (s *Stmt, err error) {
 	defer p.exitNesting()
 	s = &Stmt{Pos: p.Tok.Pos, End: p.Tok.Pos}
 	if p.Tok.Kind == NameToken && p.ahead.Is(":") {
-		s.Label, _ = p.name("") // never fails, because the token is a name
+		if s.Label, err = p.name("a label"); err != nil {
+			return nil, err
+		}
 		p.Advance()
 	}
 	switch {
@@ -142,6 +149,8 @@ func (p *parser) stmt() (s *Stmt, err error) {
 	return nil, p.Expected("a statement")
 }
 
+// locals reads var x, y into s. A mistake is reported, and the error is ErrBroken; then s is
+// incomplete.
 func (p *parser) locals(s *Stmt) error {
 	p.Advance()
 	return p.Separated(",", func() error {
@@ -151,8 +160,8 @@ func (p *parser) locals(s *Stmt) error {
 	})
 }
 
-// assign reads VARIABLE := EXPRESSION into s. A single = has a message of its own, because
-// it is the assignment of other languages.
+// assign reads VARIABLE := EXPRESSION into s. A single = has a message of its own, because it is
+// the assignment of other languages. A mistake is reported, and the error is ErrBroken.
 func (p *parser) assign(s *Stmt) (err error) {
 	s.Kind = Assign
 	if s.Target, err = p.variable(); err != nil {
@@ -169,7 +178,7 @@ func (p *parser) assign(s *Stmt) (err error) {
 	return err
 }
 
-// variable reads x or A[a].
+// variable reads x or A[a]. A mistake is reported, and the error is ErrBroken.
 func (p *parser) variable() (*Expr, error) {
 	n, err := p.name("a variable")
 	if err != nil {
@@ -186,7 +195,9 @@ func (p *parser) variable() (*Expr, error) {
 	return x, err
 }
 
-// guards reads G -> C [] G -> C and the closing word.
+// guards reads G -> C [] G -> C and the closing word end into s. A guard with a mistake, which is
+// reported, is missing in s, but its statements are read. The error, ErrBroken, means that
+// neither [] nor end follows.
 func (p *parser) guards(s *Stmt, end string) error {
 	opened := s.Pos
 	for {
@@ -210,7 +221,9 @@ func (p *parser) guards(s *Stmt, end string) error {
 	}
 }
 
-// guard reads a condition, operation, else or timeout, and its statements.
+// guard reads a condition, operation, else or timeout, and its statements. An operation as a
+// guard already waits until it can be executed or another guard is true, so getp and queryp are
+// reported. The error of another mistake, which is reported too, is ErrBroken.
 func (p *parser) guard() (g *Guard, err error) {
 	g = &Guard{Pos: p.Tok.Pos}
 	switch {
@@ -238,7 +251,7 @@ func (p *parser) guard() (g *Guard, err error) {
 	return g, nil
 }
 
-// op reads S.put(f, f).
+// op reads S.put(f, f). A mistake is reported, and the error is ErrBroken.
 func (p *parser) op() (*Op, error) {
 	n, err := p.name("a space")
 	if err != nil {
@@ -266,9 +279,10 @@ func (p *parser) op() (*Op, error) {
 	return o, err
 }
 
-// fields reads one or more fields separated by commas, and the sign end.
+// fields reads one or more fields separated by commas, and the sign end: ?x, _ or an expression.
+// A mistake is reported, and the error is ErrBroken.
 func (p *parser) fields(end string) ([]*Field, error) {
-	return list(p, end, func() (f *Field, err error) {
+	return separatedList(p, end, func() (f *Field, err error) {
 		f = &Field{Pos: p.Tok.Pos}
 		switch {
 		case p.Accept("?"):

@@ -1,6 +1,8 @@
 package syntax
 
-// props reads properties, each followed by a semicolon.
+// props reads properties, each followed by a semicolon. From here on -> and quantifiers are
+// accepted; the operators of ltl only until the property ends. After a mistake, which is
+// reported, it goes on behind the next semicolon.
 func (p *parser) props() {
 	p.logic = true
 	for p.Tok.Kind != EndToken && p.Tok.Kind != SeparatorToken {
@@ -17,8 +19,8 @@ func (p *parser) props() {
 	}
 }
 
-// prop reads one property. bound and deadlockfree have no name of their own; the others
-// have NAME: before their formula.
+// prop reads one property. bound and deadlockfree have no name of their own; the others have
+// NAME: before their formula. A mistake is reported, and the error is ErrBroken.
 func (p *parser) prop() (pr *Property, err error) {
 	pr = &Property{Pos: p.Tok.Pos}
 	switch {
@@ -61,7 +63,7 @@ func (p *parser) prop() (pr *Property, err error) {
 }
 
 // fairness reads under weakfair, if it is there. An invariant has none, because it is about
-// single states.
+// single states. A mistake is reported, and the error is ErrBroken.
 func (p *parser) fairness(pr *Property) error {
 	if pr.Kind == Invariant || !p.acceptName("under") {
 		return nil
@@ -73,7 +75,8 @@ func (p *parser) fairness(pr *Property) error {
 	return nil
 }
 
-// bound reads SPACE <= SUM into pr, which gets a name made of the space.
+// bound reads SPACE <= SUM into pr, which gets a name made of the space. A mistake is reported,
+// and the error is ErrBroken.
 func (p *parser) bound(pr *Property) (err error) {
 	pr.Kind = Bound
 	if pr.Space, err = p.name("a space"); err != nil {
@@ -87,7 +90,9 @@ func (p *parser) bound(pr *Property) (err error) {
 	return err
 }
 
-// except reads the places where processes may wait forever.
+// except reads the places where processes may wait forever: a process, which may then wait
+// anywhere, or PROCESS.LABEL. Without the word except there are none. A mistake is reported, and
+// the error is ErrBroken.
 func (p *parser) except(pr *Property) (err error) {
 	if !p.acceptName("except") {
 		return nil

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// resolve sets the Object of each name, computes the constants, and checks types.
+// resolve sets the Object of each name, computes the constants, and checks types. An error is an
+// Errors with the first MaxErrors in the order of the file; then some names have no Object.
 func (p *Program) resolve() error {
 	r := &resolver{prog: p, globals: map[string]*Object{}, labels: map[*Process]map[string]bool{}}
 	r.decls()
@@ -37,7 +38,9 @@ var kindNames = map[ObjKind]string{SharedVar: "a variable", SharedArray: "an arr
 	SpaceName: "a space", Constant: "a constant", SetName: "a set", Symbol: "a symbol", Param: "the number of a copy",
 	Quantified: "the name of a quantifier", ProcName: "a process"}
 
-// declare adds an object with the name n to scope.
+// declare adds an object with the name n to scope. A name that is in use, in scope or outside, is
+// reported, and keeps its object in scope; n gets the new one, so that its declaration can be
+// resolved to the end.
 func (r *resolver) declare(scope map[string]*Object, n *Name, k ObjKind) *Object {
 	o := &Object{Kind: k, Name: n.Text, Pos: n.Pos, Index: r.counts[k], Proc: r.proc}
 	r.counts[k]++
@@ -50,6 +53,7 @@ func (r *resolver) declare(scope map[string]*Object, n *Name, k ObjKind) *Object
 	return o
 }
 
+// lookup returns the local object of this name, else the global one, else nil.
 func (r *resolver) lookup(name string) *Object {
 	if o := r.locals[name]; o != nil {
 		return o
@@ -84,7 +88,8 @@ func kindList(kinds []ObjKind) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// suggestion proposes a similar name, or returns "".
+// suggestion proposes the name in scope, of an object of one of kinds, that differs in the fewest
+// letters, at most two; of equals the first in alphabetical order. Without one it returns "".
 func (r *resolver) suggestion(name string, kinds []ObjKind) string {
 	best, least := "", 3
 	for _, scope := range []map[string]*Object{r.locals, r.globals} {
@@ -101,7 +106,9 @@ func (r *resolver) suggestion(name string, kinds []ObjKind) string {
 	return " (did you mean " + best + "?)"
 }
 
-// distance returns the edit distance of two names.
+// distance returns the edit distance of two names: how many letters must be inserted, removed or
+// replaced. row holds the distances of the beginning of a from each beginning of b. A long name
+// counts as unlike all others, to limit the time.
 func distance(a, b string) int {
 	if len(a) > 40 || len(b) > 40 {
 		return 40
@@ -159,7 +166,8 @@ func (r *resolver) decls() {
 // maxSet bounds the values of a set.
 const maxSet = 1000
 
-// set computes the values of a set.
+// set computes the values of a set: those of the named set, the listed ones without repeats, or a
+// range. A range of more than maxSet values is reported and stays empty.
 func (r *resolver) set(s *Set) {
 	switch {
 	case s.Name != nil:
@@ -184,6 +192,7 @@ func (r *resolver) set(s *Set) {
 	}
 }
 
+// constants computes constant expressions; one that was reported as wrong is 0.
 func (r *resolver) constants(xs []*Expr) []int64 {
 	vs := make([]int64, len(xs))
 	for i, x := range xs {
@@ -192,7 +201,8 @@ func (r *resolver) constants(xs []*Expr) []int64 {
 	return vs
 }
 
-// constant computes a constant expression and stores the result in its Value.
+// constant computes a constant expression and stores the result in its Value. What is wrong is
+// reported, and the result is 0.
 func (r *resolver) constant(x *Expr) int64 {
 	before := len(r.errs)
 	r.number(x)
@@ -207,7 +217,9 @@ func (r *resolver) constant(x *Expr) int64 {
 	return v
 }
 
-// fold computes a resolved constant expression.
+// fold computes a resolved constant expression. It fails if the expression depends on something
+// that changes, if a number is outside 32 bits, or for a division by zero or a sum with a symbol.
+// The error does not name the place, which the caller knows.
 func fold(x *Expr) (int64, error) {
 	switch x.Kind {
 	case Num, Sym:

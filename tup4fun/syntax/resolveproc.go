@@ -23,6 +23,7 @@ func (r *resolver) processes() {
 	r.proc, r.locals = nil, nil
 }
 
+// stmts resolves statements; atomic is whether they are inside an atomic block.
 func (r *resolver) stmts(all []*Stmt, atomic bool) {
 	for _, s := range all {
 		r.stmt(s, atomic)
@@ -61,6 +62,8 @@ func (r *resolver) stmt(s *Stmt, atomic bool) {
 	}
 }
 
+// target resolves the left side of an assignment, a variable or an element of an array; constants
+// and the number of a copy are reported.
 func (r *resolver) target(x *Expr) {
 	if x.Kind == Ref {
 		r.use(x.Name, SharedVar, LocalVar)
@@ -70,8 +73,8 @@ func (r *resolver) target(x *Expr) {
 	r.number(x.X)
 }
 
-// guards resolves the guards of an if or do and their bodies; atomic is whether they are inside
-// an atomic block.
+// guards resolves the guards of an if, do or loop and their bodies; atomic is whether they are
+// inside an atomic block. A second else is reported, and a timeout inside atomic.
 func (r *resolver) guards(s *Stmt, atomic bool) {
 	var elses int
 	for _, g := range s.Guards {
@@ -98,7 +101,9 @@ func (r *resolver) op(o *Op) {
 	r.template(o.Fields, o.Verb)
 }
 
-// template resolves the fields of an operation, of count (verb ""), or of an event.
+// template resolves the fields of an operation, or of count or an event, for which verb is "".
+// Fields that verb does not allow are reported: put needs values, and only get and query set
+// variables, each once.
 func (r *resolver) template(fields []*Field, verb Verb) {
 	seen := map[string]bool{}
 	for _, f := range fields {
@@ -150,7 +155,8 @@ func (r *resolver) typed(x *Expr, truth bool) {
 	}
 }
 
-// expr resolves x and reports whether it is boolean; otherwise it is arithmetic.
+// expr resolves x and returns whether it is boolean; otherwise it is arithmetic. What is wrong
+// inside is reported, and does not change the result.
 func (r *resolver) expr(x *Expr) (truth bool) {
 	switch x.Kind {
 	case Bool:
@@ -183,7 +189,8 @@ func (r *resolver) expr(x *Expr) (truth bool) {
 	return false
 }
 
-// binary resolves an operator, and reports whether its result is boolean.
+// binary resolves the operands of an operator, and returns whether its result is boolean: that of
+// + - * / % is a number. Comparisons have numbers on both sides, the other operators conditions.
 func (r *resolver) binary(x *Expr) bool {
 	switch x.Op {
 	case "+", "-", "*", "/", "%":
@@ -237,6 +244,7 @@ func (r *resolver) properties() {
 	}
 }
 
+// place reports the exception of a deadlockfree property whose process or label does not exist.
 func (r *resolver) place(e Place) {
 	o := r.use(e.Process, ProcName)
 	if o != nil && e.Label != nil && !r.labels[o.Proc][e.Label.Text] {

@@ -19,7 +19,9 @@ var (
 	errSymbol   = errors.New("a symbol is not a number")
 )
 
-// Arith computes a op b for + - * / %. Division truncates towards zero, as in C.
+// Arith computes a op b for + - * / %. Division truncates towards zero, as in C. An error means
+// that an operand is a symbol, that b is zero in a division, or that the result is outside 32
+// bits.
 func Arith(op string, a, b int64) (int64, error) {
 	if a >= SymbolBase || b >= SymbolBase {
 		return 0, errSymbol
@@ -46,7 +48,8 @@ func Arith(op string, a, b int64) (int64, error) {
 	return a, nil
 }
 
-// Compare computes a op b for = != < <= > >=. Symbols have no order.
+// Compare computes a op b for = != < <= > >=. Only = and != accept symbols, which have no order;
+// the others return an error for them.
 func Compare(op string, a, b int64) (bool, error) {
 	switch op {
 	case "=":

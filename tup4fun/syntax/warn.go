@@ -16,7 +16,7 @@ func Warn(p *Program) []*Error {
 		w.proc = proc
 		w.stmts(proc.Body)
 	}
-	w.shared()
+	w.warnShared()
 	w.spaces()
 	slices.SortStableFunc(w.all, func(a, b *Error) int { return a.Pos.Compare(b.Pos) })
 	return w.all
@@ -44,7 +44,7 @@ func (w *warner) stmts(all []*Stmt) {
 		case Assign:
 			w.noteWrite(s.Target)
 		case OpStmt:
-			w.op(s.Op)
+			w.noteOp(s.Op)
 		case Atomic:
 			w.atomic = true
 			w.stmts(s.Body)
@@ -55,7 +55,7 @@ func (w *warner) stmts(all []*Stmt) {
 			}
 			for _, g := range s.Guards {
 				if g.Kind == OnOp {
-					w.op(g.Op)
+					w.noteOp(g.Op)
 				}
 				w.stmts(g.Body)
 			}
@@ -63,7 +63,8 @@ func (w *warner) stmts(all []*Stmt) {
 	}
 }
 
-func (w *warner) op(o *Op) {
+// noteOp notes an operation, and the variables that it sets.
+func (w *warner) noteOp(o *Op) {
 	w.ops = append(w.ops, o)
 	for _, f := range o.Fields {
 		if f.Kind == Formal {
@@ -91,7 +92,9 @@ func (w *warner) noteWrite(x *Expr) {
 	}
 }
 
-func (w *warner) shared() {
+// warnShared warns of shared variables that more than one process writes. The order of warnings is
+// left to Warn, because that of a map is random.
+func (w *warner) warnShared() {
 	for o, who := range w.writers {
 		if len(who) > 1 {
 			w.warnf(o.Pos, "%s is one shared variable, written by %s: one may overwrite a value that another has read; var %s inside a process is local",
@@ -163,7 +166,8 @@ func (w *warner) spaces() {
 	}
 }
 
-// mayBePut reports whether some put or some initial tuple may match o.
+// mayBePut reports whether some put or some initial tuple may match o. True means only that
+// nothing excludes it.
 func (w *warner) mayBePut(o *Op) bool {
 	for _, other := range w.ops {
 		if other.Verb == Put && other.Space.Obj == o.Space.Obj && mayMatch(o.Fields, other.Fields) {
