@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// DOT prints the graph for Graphviz.
+// DOT prints the graph for Graphviz. Node i has the name n and i, because labels need not differ.
 func (g Graph) DOT() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %s {\n  node [shape=box, style=rounded];\n", dot(g.Title))
@@ -27,7 +27,8 @@ func dot(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// Mermaid prints the graph as a Mermaid flow chart.
+// Mermaid prints the graph as a Mermaid flow chart. Node i has the name n and i, because labels
+// need not differ.
 func (g Graph) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
@@ -52,14 +53,15 @@ const (
 
 type box struct{ x, y, w, h float64 }
 
-// SVG draws the graph.
+// SVG draws the graph: first the edges, then the nodes, and last the labels of the edges, which
+// lie on top of everything.
 func (g Graph) SVG() string {
 	boxes, width, height := g.layout()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" font-family="monospace" font-size="12">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escape(g.Title))
 	b.WriteString(`<defs><marker id="arrow" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0 0 10 5 0 10z"/></marker></defs>` + "\n")
-	var labels strings.Builder // drawn last, on top of everything
+	var labels strings.Builder
 	free := placer{slices.Clone(boxes)}
 	for i, e := range g.Edges {
 		path, label := drawEdge(boxes[e.From], boxes[e.To], e, i, &free)
@@ -114,6 +116,8 @@ func (c curve) at(t float64) point {
 	return p
 }
 
+// escape returns s as the text of an XML element or attribute. Control characters, which XML does
+// not allow, become spaces.
 func escape(s string) string {
 	s = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 	return strings.Map(func(r rune) rune {
@@ -127,7 +131,8 @@ func escape(s string) string {
 // Formats are the formats of Print, and json.
 var Formats = []string{"dot", "svg", "mermaid", "json"}
 
-// Print prints the graph in one of Formats except json, which the caller encodes.
+// Print prints the graph in one of Formats except json, which the caller encodes. The error is
+// for another format.
 func (g Graph) Print(format string) (string, error) {
 	switch format {
 	case "dot":

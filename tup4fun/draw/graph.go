@@ -41,7 +41,10 @@ type Edge struct {
 	Label string `json:"label"`
 }
 
-// Program returns the program graphs of a model in one Graph. Equal processes share one.
+// Program returns the program graphs of a model in one Graph. Equal processes share one. Nodes
+// are added when an edge first reaches them, the entry first; q0, q1, … number those without a
+// label in each process. The edge of an atomic block leads into and out of the nodes of its
+// statements.
 func Program(m *explore.Model) Graph {
 	g := Graph{Title: m.Program.File}
 	for _, c := range m.Codes {

@@ -6,7 +6,9 @@ type placer struct{ taken []box }
 // edgePositions are the positions on an edge that are tried, in order of preference.
 var edgePositions = []float64{0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75, 0.2, 0.8, 0.15, 0.85, 0.1, 0.9}
 
-// place returns the centre of a label at c. It takes the position with the least overlap.
+// place returns the centre of a label of the edge c. Of the positions along c it takes the first
+// that overlaps nothing, else the one that overlaps least, and notes its box as taken, so that
+// the order of the calls matters.
 func (p *placer) place(c curve, text string) point {
 	w := float64(len([]rune(text))*letterWidth + 8)
 	var best box

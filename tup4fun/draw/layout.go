@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// layout returns the box of each node and the size of the drawing. Each distance from the
-// start is one layer, and each layer is centred.
+// layout returns the box of each node and the size of the drawing. Each distance from the start
+// is one layer, and each layer is centred. A box has the coordinates of its upper left corner; to
+// its right, labelWidth is free for the labels of its edges.
 func (g Graph) layout() (boxes []box, width, height float64) {
 	boxes = make([]box, len(g.Nodes))
 	for i, n := range g.Nodes {

@@ -61,6 +61,8 @@ type row struct {
 	dashed   bool
 }
 
+// lane returns the number of the lane of a process (kind p) or a space (kind s), which it adds if
+// it is new. A process and a space may have the same name.
 func (s *sequence) lane(kind, name string) int {
 	key := kind + name
 	if _, ok := s.lanes[key]; !ok {
@@ -111,7 +113,8 @@ func (s *sequence) addNext(all []explore.ProcConfig) {
 func (s *sequence) x(lane int) int { return margin + s.width/2 + lane*s.width }
 func (s *sequence) y(i int) int    { return headHeight + (i+1)*rowHeight }
 
-// svg draws the lanes with their names, and the rows below.
+// svg draws the lanes with their names, and the rows below. All lanes have the width of the
+// widest text, so the rows must be complete.
 func (s *sequence) svg() string {
 	width, height := 2*margin+len(s.names)*s.width, s.y(len(s.rows))
 	var b strings.Builder
@@ -129,7 +132,7 @@ func (s *sequence) svg() string {
 	return b.String()
 }
 
-// row draws row i: a note, a text at a lane, or an arrow.
+// row draws row i: a note as a line across all lanes, a text at a lane, or an arrow between two.
 func (s *sequence) row(i int, r row) string {
 	y := s.y(i)
 	text := func(x int, colour string) string {

@@ -15,15 +15,19 @@ func ActionText(a explore.Action) string {
 	return a.Space + "." + a.Verb + a.Tuple
 }
 
-func stepText(s explore.Step) string {
+// ActionsText prints the actions of a step, which are several if it is an atomic one.
+func ActionsText(s explore.Step) string {
 	texts := make([]string, len(s.Actions))
 	for i, a := range s.Actions {
 		texts[i] = ActionText(a)
 	}
-	return s.Process + ": " + strings.Join(texts, "; ")
+	return strings.Join(texts, "; ")
 }
 
-// Text prints a trace, one step per line, and its last state.
+func stepText(s explore.Step) string { return s.Process + ": " + ActionsText(s) }
+
+// Text prints a trace, one step per line, and its last state. A line before step t.Cycle, which
+// is -1 if there is none, states that the steps repeat.
 func Text(t *explore.Trace) string {
 	var b strings.Builder
 	width := 0
@@ -34,14 +38,14 @@ func Text(t *explore.Trace) string {
 		if i == t.Cycle {
 			b.WriteString("     -- the steps from here repeat forever --\n")
 		}
-		who, what, _ := strings.Cut(stepText(s), ": ")
-		fmt.Fprintf(&b, "%4d  %-*s  %s  (line %d)\n", i+1, width, who, what, s.Pos.Line)
+		fmt.Fprintf(&b, "%4d  %-*s  %s  (line %d)\n", i+1, width, s.Process, ActionsText(s), s.Pos.Line)
 	}
 	b.WriteString(Config(t.End))
 	return b.String()
 }
 
-// Config prints a state.
+// Config prints a state: each process with its place and its local variables, the shared
+// variables, and the tuples of each space.
 func Config(c explore.Config) string {
 	var b strings.Builder
 	for _, p := range c.Processes {
@@ -60,6 +64,7 @@ func Config(c explore.Config) string {
 	return b.String()
 }
 
+// tuples prints the tuples of a space, or that there are none.
 func tuples(ts []string) string {
 	if len(ts) == 0 {
 		return "nothing"
@@ -79,8 +84,9 @@ func values(prefix string, vs []explore.Value) string {
 	return prefix + strings.Join(texts, " ")
 }
 
-// Sequence prints a trace as a Mermaid sequence diagram, with an arrow for each tuple
-// between a process and a space.
+// Sequence prints a trace as a Mermaid sequence diagram, with an arrow for each tuple between a
+// process and a space. All participants are declared before the first arrow, because Mermaid
+// orders them by their first mention.
 func Sequence(t *explore.Trace) string {
 	var b strings.Builder
 	b.WriteString("sequenceDiagram\n")

@@ -35,7 +35,9 @@ type boxError struct {
 	Text string `json:"text"`
 }
 
-// handler returns the handler of a view. It refuses requests if maxWaiting of them wait.
+// handler returns the handler of a view. A request takes a place in the queue and keeps it until
+// its answer is written; without a free place it is refused with 503. What the view or the
+// program refuses is 400.
 func (p *Page) handler(view viewFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -70,7 +72,9 @@ func writeRequestError(w http.ResponseWriter, err error) {
 	http.Error(w, "The request is invalid: "+err.Error(), http.StatusBadRequest)
 }
 
-// runLimited waits for a slot and limits the time.
+// runLimited waits for one of the slots, as many as programs may be explored at once, and
+// computes the view within the limit of time. The error is that of the context if the visitor
+// leaves first, else that of compileAndView.
 func (p *Page) runLimited(ctx context.Context, s session, view viewFunc) (any, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -83,6 +87,8 @@ func (p *Page) runLimited(ctx context.Context, s session, view viewFunc) (any, e
 	return p.compileAndView(ctx, s, view)
 }
 
+// decode reads the request into s. It fails if the type of the content is not JSON, if there are
+// unknown fields, and beyond MaxRequest bytes.
 func decode(w http.ResponseWriter, r *http.Request, s *session) error {
 	if r.Header.Get("Content-Type") != "application/json" {
 		return errors.New("want the content type application/json")

@@ -59,7 +59,9 @@ type Page struct {
 	html   []byte
 }
 
-// New returns the page, or an error in its template.
+// New returns the page, or an error in its template, which a test of the package would find.
+// Limits that are 0 get their defaults. Slots bound the programs that are explored at once, and
+// the queue those that are explored or wait.
 func New(l Limits) (*Page, error) {
 	p := &Page{limits: l.withDefaults(), mux: http.NewServeMux()}
 	p.slots, p.queue = make(chan struct{}, p.limits.AtOnce), make(chan struct{}, p.limits.AtOnce+maxWaiting)

@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"leasehold/tup4fun/draw"
 	"leasehold/tup4fun/explore"
@@ -19,6 +18,8 @@ type graphView struct {
 	SVG      string     `json:"svg"` // empty if the graph is too large
 }
 
+// graph returns the drawing of the program graph, and the warnings about the program. It never
+// fails.
 func (p *Page) graph(_ context.Context, m *explore.Model, s session) (any, error) {
 	v := graphView{Warnings: s.boxErrors(syntax.Warn(m.Program))}
 	if g := draw.Program(m); len(g.Nodes) <= draw.MaxNodes {
@@ -72,16 +73,13 @@ func (p *Page) run(ctx context.Context, m *explore.Model, s session) (any, error
 	return v, nil
 }
 
-// steps returns steps with the boxes and lines of their actions.
+// steps returns steps with the texts of their actions, and with the box and the line in it where
+// each stands.
 func (s session) steps(all []explore.Step) []stepView {
 	views := make([]stepView, len(all))
 	for i, st := range all {
-		texts := make([]string, len(st.Actions))
-		for k, a := range st.Actions {
-			texts[k] = draw.ActionText(a)
-		}
 		box, line := s.boxLine(st.Pos.Line)
-		views[i] = stepView{st.Process, strings.Join(texts, "; "), box, line}
+		views[i] = stepView{st.Process, draw.ActionsText(st), box, line}
 	}
 	return views
 }
@@ -104,8 +102,9 @@ type statesView struct {
 	SVG        string   `json:"svg"`    // empty if the graph is too large
 }
 
-// states counts the reachable states. If a bound was reached, the last states are not
-// expanded and are not counted as final.
+// states counts the reachable states. If a bound was reached, the last states are not expanded
+// and are not counted as final. Without the reduction, which would leave out states. It never
+// fails.
 func (p *Page) states(ctx context.Context, m *explore.Model, s session) (any, error) {
 	o := p.limits.options()
 	o.Reduction = explore.Reduction{}
@@ -165,8 +164,8 @@ type checkView struct {
 	Sequences []string `json:"sequences"` // by verdict; empty without a run
 }
 
-// check explores the program within the limits. The page gets drawings in place of the
-// traces.
+// check explores the program within the limits; what they leave unknown is in the report, so it
+// never fails. The page gets drawings in place of the traces.
 func (p *Page) check(ctx context.Context, m *explore.Model, _ session) (any, error) {
 	r := explore.Check(ctx, m, p.limits.options())
 	v := checkView{r, make([]string, len(r.Verdicts))}

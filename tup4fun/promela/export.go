@@ -63,7 +63,8 @@ type writer struct {
 
 func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.out, format, args...) }
 
-// maxArity returns the arity of the longest tuple in a space.
+// maxArity returns the arity of the longest tuple in a space: of its initial tuples and of all
+// puts. Rows of its table have as many columns.
 func (w *writer) maxArity(space int) int {
 	k := 0
 	for _, t := range w.m.Spaces[space].Start {
@@ -141,7 +142,9 @@ func (w *writer) globals() {
 	}
 }
 
-// init writes the process that fills arrays and spaces and starts the others.
+// init writes the process that fills arrays and spaces and starts the others. The tables of
+// random spaces are sorted, as put keeps them. At the end it waits forever, which end_init marks
+// as no deadlock.
 func (w *writer) init() {
 	w.printf("\ninit {\n  atomic {\n")
 	for _, d := range w.m.Program.Decls {
@@ -176,7 +179,8 @@ func compare(a, b []int64) int {
 	return slices.Compare(a, b)
 }
 
-// process writes one program graph.
+// process writes one program graph: a label and its options for each node. The nodes inside an
+// atomic block are written as part of the edge that enters it.
 func (w *writer) process(c *explore.Code) {
 	w.printf("\nproctype P%d(int copy) { /* %s */\n", slices.Index(w.m.Codes, c), c.Proc.Title)
 	for _, l := range c.Locals {

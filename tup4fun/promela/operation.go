@@ -7,7 +7,8 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// operation writes the options of an operation.
+// operation calls option for each way in which an operation can be executed: put has one, and the
+// others one per row of the table; getp and queryp can also find nothing.
 func (g *graph) operation(o *syntax.Op, option func(guard, do string)) {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {
@@ -22,7 +23,8 @@ func (g *graph) operation(o *syntax.Op, option func(guard, do string)) {
 	}
 }
 
-// canExecute returns the condition under which an operation can be executed.
+// canExecute returns the condition under which an operation can be executed: put needs a space
+// that is not full (Cap is negative without a bound), the others a row that they may find.
 func (g *graph) canExecute(o *syntax.Op) string {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {
@@ -87,6 +89,8 @@ func (g *graph) match(name string, space int, fields []*syntax.Field, j int) str
 	return "(" + strings.Join(conds, " && ") + ")"
 }
 
+// equal returns the condition that the rows i and j of a table are equal. Columns behind the
+// arity of a tuple are 0, so they can be compared too.
 func (g *graph) equal(name string, space, i, j int) string {
 	conds := []string{fmt.Sprintf("a_%s[%d] == a_%s[%d]", name, i, name, j)}
 	for k := range g.arity[space] {
@@ -95,7 +99,10 @@ func (g *graph) equal(name string, space, i, j int) string {
 	return "(" + strings.Join(conds, " && ") + ")"
 }
 
-// put returns statements that append a tuple, or insert it into a sorted table.
+// put returns statements that append a tuple, or insert it into the sorted table of a random
+// space. The fields are computed into t0, t1, … first, because rows move while the place is
+// searched. The assert fails if a state of Spin has more tuples than those that were seen, which
+// would be a mistake of the export.
 func (g *graph) put(o *syntax.Op) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
 	var b strings.Builder
@@ -174,7 +181,8 @@ func (g *graph) name(n *syntax.Name) string {
 
 var signs = map[string]string{"=": "==", "&": "&&", "|": "||"}
 
-// expr prints an expression.
+// expr prints an expression, each part in parentheses, because the operators of Promela have
+// other precedences.
 func (g *graph) expr(x *syntax.Expr) string {
 	switch x.Kind {
 	case syntax.Num, syntax.Sym:
