@@ -36,7 +36,8 @@ func (p Pool) String() string {
 	return poolNames[p]
 }
 
-// Group returns the origin's group in the metrics: A, B1, B2, B3 or disabled.
+// Group returns the origin's group in the metrics: disabled; A without a date of a change; else
+// B1 if never visited with success, B2 if the last change is later than the last success, or B3.
 func Group(s State) Pool {
 	switch {
 	case !s.Enabled():

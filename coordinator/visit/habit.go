@@ -39,7 +39,7 @@ func (r Recent) with(times []int64, until int64) Recent {
 	return r
 }
 
-// Bytes returns the dates as 32 bytes, or no bytes if it has no date.
+// Bytes returns the dates as 32 bytes, which RecentOf reads, or no bytes if it has no date.
 func (r Recent) Bytes() []byte {
 	if r == (Recent{}) {
 		return nil

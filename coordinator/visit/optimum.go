@@ -48,7 +48,8 @@ func visitsAt(groups []RateGroup, gain float64) (visits, fresh float64) {
 	return visits, fresh / max(total, 1e-9)
 }
 
-// changesAtGain solves 1-e^-x(1+x) = gain for x; gain is above 0 and below 1.
+// changesAtGain solves 1-e^-x(1+x) = gain for x by bisection, because the left side grows with x;
+// gain is above 0 and below 1. The result is above 0, so that callers can divide by it.
 func changesAtGain(gain float64) float64 {
 	low, high := 0.0, 60.0
 	for range 60 {

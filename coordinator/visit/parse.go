@@ -41,7 +41,8 @@ func (r Rules) parse(text string) (Rules, error) {
 	return r, r.Check()
 }
 
-// fields returns a pointer to each rule by the name that users write.
+// fields returns a pointer to each rule by the name that users write. setField knows the types of
+// the pointers.
 func (r *Rules) fields() map[string]any {
 	return map[string]any{
 		"intervals": &r.Intervals, "first-index": &r.FirstIndex, "raise": &r.Raise, "lower": &r.Lower, "fudge": &r.Fudge,

@@ -171,6 +171,8 @@ func (c *Candidate) precedes(o *Candidate) bool {
 	return c.Value > o.Value || c.Value == o.Value && c.Key < o.Key
 }
 
+// init puts the candidates in order: from the last parent to the root, so that below each the
+// heap is in order already.
 func (h candidateHeap) init() {
 	for i := len(h)/2 - 1; i >= 0; i-- {
 		h.down(i)
@@ -178,7 +180,8 @@ func (h candidateHeap) init() {
 }
 
 // down moves the candidate at i down until both of its children come after it. An index beyond
-// the heap, such as 0 of an empty one, does nothing.
+// the heap, such as 0 of an empty one, does nothing. All but the candidate at i must be in order
+// already.
 func (h candidateHeap) down(i int) {
 	for {
 		child := 2*i + 1

@@ -165,7 +165,8 @@ func (p *Plan) addType(name string, policyOf map[string]string, common, own stri
 	return nil
 }
 
-// parse takes weight and queue out of the rules of a type, and returns the others.
+// parse takes weight and queue out of the rules of a type, and returns the others, as text for
+// Rules.parse. A number that is out of range is fault.ErrInvalid.
 func (g *group) parse(own string) (rest string, err error) {
 	for _, pair := range strings.Split(own, ",") {
 		name, value, _ := strings.Cut(pair, "=")

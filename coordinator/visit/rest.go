@@ -14,8 +14,10 @@ const (
 	Disabled         = "disabled"
 )
 
-// Rest returns the time from which an origin may be visited, and the reason for the
-// wait; without one they are Never and Eligible. A disabled origin waits until Latest.
+// Rest returns the time from which an origin may be visited, and the reason for the wait; without
+// one they are Never and Eligible. A disabled origin waits until Latest. Of several rests the
+// longest is returned, and of equal ones the first in this order: a visit under way, Retry-After,
+// freshness, then the fixed interval or, without one, the cooldown and the rest after a failure.
 func (r Rules) Rest(s State) (until int64, why string) {
 	if !s.Enabled() {
 		return Latest, Disabled

@@ -63,7 +63,8 @@ const (
 // FirstOrders are the orders of first visits, the default first.
 var FirstOrders = []string{ByCreation, ByUpdate, ByActivity}
 
-// DefaultRules returns the thresholds that apply unless --visit-rules changes them.
+// DefaultRules returns the thresholds that apply unless --visit-rules changes them. Check accepts
+// them.
 func DefaultRules() Rules {
 	return Rules{
 		Intervals:  []int{1, 1, 2, 2, 2, 4, 16, 64, 256, 1024, 4096},
@@ -137,6 +138,7 @@ func intervalSeconds(days int, fudge float64) int64 {
 
 func (r Rules) clampIndex(i int) int { return min(max(i, 0), len(r.Intervals)-1) }
 
+// clampFudge returns u, a random share of an interval, within -Fudge to Fudge, and 0 for NaN.
 func (r Rules) clampFudge(u float64) float64 {
 	if math.IsNaN(u) {
 		return 0

@@ -71,8 +71,9 @@ var seedPools = []Pool{PoolA, PoolB1, PoolB2, PoolB3}
 // origins with a known change first, those without any sign of one last.
 var seedRefill = []Pool{PoolB2, PoolB1, PoolA, PoolB3}
 
-// splitSlots divides n slots among seedPools: with r = B/(A+B), A gets (1-r)n and
-// each other pool rn/3, rounded by largest remainder.
+// splitSlots divides n slots among seedPools: with r = B/(A+B), A gets (1-r)n and each other pool
+// rn/3. The slots that rounding down leaves go to the pools with the largest remainders, of equal
+// ones the first. Without origins no pool gets one.
 func splitSlots(n int, c Counts) [4]int {
 	var slots [4]int
 	sum := 3 * (c.A + c.B)

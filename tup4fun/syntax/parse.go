@@ -17,8 +17,7 @@ func Parse(file, src string) (*Program, error) {
 
 // ParseWith is Parse with other values for the constants whose names are keys of constants. It
 // replaces their expressions before names are resolved, so that all that depends on them is
-// computed with the new values. Names that are no declared constant are ignored. Its error is
-// that of Parse.
+// computed with the new values. Other names are ignored. Its error is that of Parse.
 func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
 	p, err := parse(file, src)
 	if err != nil {
@@ -107,8 +106,8 @@ func (p *parser) acceptName(s string) bool {
 	return true
 }
 
-// name reads a name, or reports that what is expected, and returns ErrBroken. _ is refused,
-// because in templates it stands for any value.
+// name reads a name, or reports that one is expected, what it names, and returns ErrBroken. _ is
+// refused, because in templates it stands for any value.
 func (p *parser) name(what string) (*Name, error) {
 	if p.Tok.Kind != NameToken || p.Tok.Text == "_" {
 		return nil, p.Expected(what)

@@ -201,8 +201,8 @@ func (r *resolver) constants(xs []*Expr) []int64 {
 	return vs
 }
 
-// constant computes a constant expression and stores the result in its Value. What is wrong is
-// reported, and the result is 0.
+// constant computes a constant expression and stores the result in its Value. After a mistake,
+// which is reported, the result is 0.
 func (r *resolver) constant(x *Expr) int64 {
 	before := len(r.errs)
 	r.number(x)

@@ -155,8 +155,8 @@ func (r *resolver) typed(x *Expr, truth bool) {
 	}
 }
 
-// expr resolves x and returns whether it is boolean; otherwise it is arithmetic. What is wrong
-// inside is reported, and does not change the result.
+// expr resolves x and returns whether it is boolean; otherwise it is arithmetic. A mistake inside
+// is reported, and does not change the result.
 func (r *resolver) expr(x *Expr) (truth bool) {
 	switch x.Kind {
 	case Bool:

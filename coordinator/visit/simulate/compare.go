@@ -69,7 +69,8 @@ type outcome struct {
 	err    error
 }
 
-// runOne makes one run and, with the reference, computes the limits of its world.
+// runOne makes one run and, for the policy KnownRates, which is the reference of its world,
+// computes the limits too, once per world. The error is in the outcome.
 func runOne(ctx context.Context, s Setup) (o outcome) {
 	if o.result, o.err = Run(ctx, s); o.err == nil && s.Policy == KnownRates {
 		o.limits, o.err = s.limits()
@@ -78,7 +79,8 @@ func runOne(ctx context.Context, s Setup) (o outcome) {
 }
 
 // relate fills in the fields that compare the results of one world. The first is the reference,
-// so it is not compared as a policy. A share of 0 stays 0.
+// so it is not compared as a policy. A share whose whole is 0 stays 0. The best of the others is
+// sought without the reference too.
 func relate(group []Result, known limits) {
 	for i := range group {
 		r := &group[i]

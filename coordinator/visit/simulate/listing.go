@@ -16,8 +16,9 @@ type lister struct {
 	dates     visit.Dates
 }
 
-// newListers draws the listers: the first has the cadence, the recall and the false rate
-// of the scenario, others have their own.
+// newListers draws the listers: the first has the cadence, the recall and the false rate of the
+// scenario, others have their own, drawn: up to 10 times the cadence, any recall, and a tenth to
+// ten times the false rate. A cadence is a multiple of the tick.
 func (w *world) newListers() []lister {
 	listers := make([]lister, max(int(w.Listers), 1))
 	for i := range listers {
@@ -88,7 +89,8 @@ func (r *run) listNewOrigins(now int64) {
 	r.unborn = later
 }
 
-// listNew adds an origin that a listing names for the first time.
+// listNew adds an origin that a listing names for the first time. It counts as unseen from now
+// until its first visit.
 func (r *run) listNew(key int, now int64) {
 	o := &r.origins[key]
 	s := r.newState(key, now)

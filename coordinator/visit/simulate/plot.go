@@ -31,8 +31,8 @@ var panels = []panel{
 	{"delay p95 in days (less is better; cut at 100)", func(r Result) float64 { return r.DelayP95 }, 100, true},
 }
 
-// Plot draws results as an SVG: a row of bars for each quantity, grouped by scenario,
-// with one bar for each policy (the mean over the seeds).
+// Plot draws results as an SVG: a row of bars for each quantity, grouped by scenario, with one
+// bar for each policy (the mean over the seeds). Names come from files, so they are escaped.
 func Plot(results []Result) []byte {
 	var scenarios, policies []string
 	for _, r := range results {

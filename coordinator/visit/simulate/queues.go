@@ -56,7 +56,8 @@ func (q *queues) rest(key int, p visit.Place, tick int64) {
 	q.resting[tick] = append(list, q.moved(key, p))
 }
 
-// endRests places the origins whose rest ends at a tick.
+// endRests places the origins whose rest ends at a tick. One that was placed again since then has
+// another move and stays where it is.
 func (q *queues) endRests(tick int64) {
 	list, ok := q.resting[tick]
 	if !ok {
@@ -136,7 +137,7 @@ type entryHeap []entry
 
 func (a entry) before(b entry) bool { return a.ref < b.ref || a.ref == b.ref && a.key < b.key }
 
-// push adds an entry at the end and moves it up until its parent precedes it.
+// push adds an entry to the heap, at the end, and moves it up until its parent precedes it.
 func (h *entryHeap) push(e entry) {
 	*h = append(*h, e)
 	s := *h

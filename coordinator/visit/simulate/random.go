@@ -34,7 +34,8 @@ func (g *rng) normal() float64 {
 	return math.Sqrt(2*g.exponential()) * math.Cos(2*math.Pi*g.uniform())
 }
 
-// poisson draws a Poisson number; for a mean above 50 from the normal distribution.
+// poisson draws a Poisson number; for a mean above 50 from the normal distribution, because the
+// exact method multiplies as many uniform numbers as the result.
 func (g *rng) poisson(mean float64) int {
 	if mean > 50 {
 		return max(0, int(math.Round(mean+math.Sqrt(mean)*g.normal())))

@@ -118,7 +118,7 @@ func (q Requirement) mean(results []Result, scenario, policy string) (float64, b
 	return sum / float64(max(n, 1)), n > 0
 }
 
-// compare reports whether a op b holds; op is one of those of ParseRequirement.
+// compare reports whether a op b holds; op is one of those of ParseRequirement: >=, <=, > or <.
 func compare(a float64, op string, b float64) bool {
 	switch op {
 	case ">=":

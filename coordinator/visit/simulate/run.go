@@ -146,8 +146,9 @@ func (w *world) capacity(s Setup) float64 {
 	return w.Scenario.Capacity * float64(s.Origins)
 }
 
-// limits returns the freshness values with which results of the setup are compared. They
-// are computed from at most limitOrigins origins.
+// limits returns the freshness values with which results of the setup are compared. They are
+// computed from at most limitOrigins origins, with as much less capacity. An error means that the
+// scenario or the setup is out of range.
 func (s Setup) limits() (limits, error) {
 	if err := s.Scenario.Check(); err != nil {
 		return limits{}, fmt.Errorf("scenario %s: %w", s.Scenario.Name, err)
@@ -215,7 +216,9 @@ func (r *run) place(key int, now int64) {
 	}
 }
 
-// quality returns the quality of a lister's dates as it is known now.
+// quality returns the quality of the dates of the lister with a number, 1 for the first, as it is
+// known now from its visits and, where these are few, from those of all listers. For 0, no
+// lister, it is the zero value.
 func (r *run) quality(id int32) visit.Quality {
 	if id < 1 || int(id) > len(r.listers) {
 		return visit.Quality{}
@@ -228,7 +231,9 @@ func (r *run) quality(id int32) visit.Quality {
 }
 
 // visitBest visits the origins that the policy picks for the slots of one tick, and at most
-// HostVisits of a host. Slots that no origin takes are lost.
+// HostVisits of a host. Slots that no origin takes are lost, and fractions of a slot are kept for
+// the next tick. All are picked before the first is visited, so outcomes of this tick do not
+// change the choice; touch reads the states of the next ones ahead, for speed only.
 func (r *run) visitBest(now int64) {
 	r.credit += r.Setup.Capacity * tick / day
 	n := int(r.credit)
@@ -265,7 +270,9 @@ func (r *run) touch(picked []visit.Candidate) {
 }
 
 // visit visits an origin, records the outcome and measures it. A visit after the death of the
-// origin counts as dead; a success counts as useless if it found nothing new.
+// origin counts as dead; a success counts as useless if it found nothing new. The queue positions
+// move before, and the world is advanced to now before the outcome is read from it. The lister's
+// dates learn from the state before the visit.
 func (r *run) visit(key int, now int64) {
 	o := &r.origins[key]
 	s := &r.states[key]
@@ -295,7 +302,8 @@ func (r *run) visit(key int, now int64) {
 	}
 }
 
-// markSeen ends the spans and delays of an origin's unseen changes.
+// markSeen measures that an origin's changes are seen now: the span in which it had an unseen
+// one, from the first, and the delay of each. Then none is unseen.
 func (r *run) markSeen(o *origin, now int64) {
 	first := true
 	for at := range r.unseen.of(&o.unseen) {
@@ -370,9 +378,11 @@ var digests = func() (all [1 << 12]string) {
 // digestOf returns the digest of an origin's content after so many changes.
 func digestOf(changes uint32) string { return digests[changes%uint32(len(digests))] }
 
-// changesCounted returns the changes that a visit can count, their times, and over how
-// many days: those since the last success or, at the first visit, those of 180 days
-// before.
+// changesCounted returns the changes that a visit now can count: their times, their number, and
+// over how many days. These are the changes since the last success or, at the first visit, those
+// of 180 days before, which are drawn then. With recorded origins the past is not drawn; then a
+// first visit sets LastSuccess to when the origin was listed, and counts from there. The times
+// are valid until the next call.
 func (r *run) changesCounted(key int, now int64) (times []int64, changes, span float64) {
 	o, s := &r.origins[key], &r.states[key]
 	r.times = r.times[:0]
@@ -424,7 +434,9 @@ type optimal struct {
 // Name implements visit.Policy.
 func (optimal) Name() string { return KnownRates }
 
-// Place implements visit.Policy.
+// Place implements visit.Policy with the class of the true rate instead of the estimated one; in
+// bursts each counts as one change. The class of an origin that was tried after its death is 0,
+// the lowest.
 func (p optimal) Place(s visit.State) visit.Place {
 	o := &p.origins[s.Key]
 	s.Recent = visit.Recent{} // it knows rates and no habits

@@ -134,7 +134,9 @@ func scenarioIndex(name string) int {
 
 const maxFile = 64 << 20 // bytes; recorded worlds are large
 
-// readScenario reads a scenario from a file; one without a name is named by the path.
+// readScenario reads a scenario from a file; one without a name is named by the path. A file
+// above maxFile is cut off there, so that Parse refuses it. The error is that of the file or of
+// Parse.
 func readScenario(path string) (s Scenario, err error) {
 	f, err := os.Open(path)
 	if err != nil {

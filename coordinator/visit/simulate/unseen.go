@@ -21,7 +21,8 @@ type timesNode struct {
 	next int32
 }
 
-// add appends a time to a list, in a free node if there is one.
+// add appends a time to a list, in a free node if there is one. Node 0 is not used, because 0 is
+// the end of a list. Times are kept as seconds since start, to halve the memory.
 func (t *timesOf) add(list *times, at int64) {
 	i := t.free
 	if i > 0 {

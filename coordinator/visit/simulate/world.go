@@ -95,8 +95,9 @@ func newWorld(s Scenario, n, most int, seed uint64, end int64) *world {
 	return w
 }
 
-// newOrigin returns one origin. position, 0 to 1, is its place among all; the first ones
-// are those that the scenario adds later.
+// newOrigin returns one origin. position, 0 to 1, is its place among all; the first ones are
+// those that the scenario adds later. Every number is drawn from the origin's own generator in a
+// fixed order, so that each policy meets the same origins.
 func (w *world) newOrigin(key int64, position float64) origin {
 	if len(w.Recorded) > 0 {
 		return w.recordedOrigin(w.Recorded[key])
@@ -209,8 +210,9 @@ func (w *world) quiet(at int64) (share float64) {
 	return share
 }
 
-// afterPhases returns the time at which an origin has been in phases with changes for so
-// many seconds since a time.
+// afterPhases returns the time at which an origin has been in phases with changes for so many
+// seconds since the time at. It draws the phases that follow on the way, so at must not decrease
+// from call to call. Without phases it is at + seconds.
 func (w *world) afterPhases(o *origin, at, seconds int64) int64 {
 	if w.OnDays <= 0 {
 		return at + seconds
@@ -237,7 +239,8 @@ func (w *world) afterPhases(o *origin, at, seconds int64) int64 {
 	}
 }
 
-// secondsToChange draws the seconds from one change to the next, at least 1.
+// secondsToChange draws the seconds from one change to the next, at least 1. In a burst they are
+// an hour in the mean; the bursts are so much further apart that the rate stays the same.
 func (w *world) secondsToChange(o *origin) int64 {
 	mean := 1 / o.rate
 	switch w.Changes {
@@ -270,8 +273,9 @@ func (w *world) advance(o *origin, now int64) {
 	}
 }
 
-// pastChanges draws the changes of the days before an origin was born, the latest first,
-// because first visits see them. It returns at most most of them, and how many there are.
+// pastChanges draws the changes of the days before an origin was born, the latest first, because
+// first visits see them. It returns at most most of them, and how many there are: beyond most
+// their number is drawn, and not their times. The origin itself stays as it is.
 func (w *world) pastChanges(key int64, days float64, most int) (times []int64, total int) {
 	past := w.origins[key]
 	past.rng, past.burstLeft = w.random(forHistory, key, 0), 0

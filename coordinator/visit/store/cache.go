@@ -68,7 +68,7 @@ func groupOf(r row) Group {
 }
 
 // add counts a row: n is 1 for one that the file has now, and -1 for one that it had. Each row
-// that was added must be subtracted as it was, or the counts drift.
+// that was added must be subtracted as it was, or the counts drift. The caller has called update.
 func (k *cache) add(r row, n int) {
 	addCount(k.queues, r.waitsAt().Queue(), n)
 	addCount(k.pools, r.waitsAt().Pool, n)
@@ -129,7 +129,8 @@ func addCount[K comparable](counts map[K]int, key K, n int) {
 }
 
 // load fills the cache from the file, and marks it stale until all is read. What only the process
-// knows stays: the gaps of hosts, refusals, the tally and the clock.
+// knows stays: the gaps of hosts, refusals, the tally and the clock. Errors are those of the
+// file; then the cache stays stale, and the next transaction loads it again.
 func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{

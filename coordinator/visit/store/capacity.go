@@ -40,6 +40,7 @@ const (
 
 // Capacity computes what a number of slots can hold, which intervals fit, and warns if origins
 // wait in a pool that grows without end. Without enabled origins only the visits per day are set.
+// The numbers are extrapolated from the sample of origins. Errors are those of the file.
 func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capacity, err error) {
 	m, err := s.Metrics(ctx, now)
 	if err != nil {

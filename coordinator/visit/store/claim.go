@@ -70,7 +70,8 @@ func (s *Store) claim(c visit.Candidate, at time.Time) (models.Visit, bool, erro
 	return s.claimed(r), true, s.db.Exec("INSERT INTO claim VALUES (?, ?, ?)", r.Key, r.visit, now)
 }
 
-// claimed is the visit under way, as it is put into the space.
+// claimed is the visit under way, as it is put into the space: with the digest and the HTTP
+// validators that the schedule has, by which a manager finds that nothing has changed.
 func (s *Store) claimed(r row) models.Visit {
 	v := models.Visit{
 		ID:     r.visit,
@@ -84,8 +85,8 @@ func (s *Store) claimed(r row) models.Visit {
 	return v
 }
 
-// Claimed lists the visits under way, so that those that no manager has can be put again
-// after a restart.
+// Claimed lists the visits under way, so that those that no manager has can be put again after a
+// restart, in the order in which they were claimed. Errors are those of the file.
 func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 	err = s.write(ctx, "visits under way", func() error {
 		return s.db.All(selectRows+` WHERE key IN (SELECT key FROM schedule WHERE visit <> '' UNION ALL SELECT key FROM claim)
@@ -100,7 +101,7 @@ func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 
 // AdoptInFlight notes visits that are in the spaces and not in the store, because its file is an
 // old copy: their origins must not be visited twice. visits has the ids of the visits by the id
-// of their origin. Unknown origins are ignored.
+// of their origin. Unknown origins are ignored. Errors are those of the file; then none is noted.
 func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[string]string) error {
 	return s.write(ctx, fmt.Sprintf("adopt %d visits", len(visits)), func() error {
 		for origin, id := range visits {
@@ -120,7 +121,8 @@ func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[str
 // pick chooses n origins that may be visited now, and changes only where origins wait: if the
 // clock was set back by more than an hour since the last pick it corrects their times (fixClock),
 // and it brings back the origins whose rest is over (sweep). It returns the requested ones first,
-// then the others by policy. busy tells which hosts were busy.
+// then the others by policy. busy tells which hosts were busy. Each step is a transaction of its
+// own, so that none is long; errors are those of the file, and steps before it stay.
 func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (picked []visit.Candidate, busy *hosts, err error) {
 	var clockSetBack bool
 	err = s.write(ctx, op, func() error {
@@ -144,7 +146,9 @@ func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (pick
 }
 
 // choose chooses n of the origins that wait now, in the transaction under way. It changes
-// nothing.
+// nothing. First come the requested origins, in the slots that are reserved for them, then the
+// others by policy, and in the slots that these leave more requested ones. busy has the pauses of
+// hosts, for which accept refuses an origin. Errors are those of the file.
 func (s *Store) choose(now time.Time, n int) ([]visit.Candidate, *hosts, error) {
 	h := s.politeness(now.UnixMilli(), n)
 	if n <= 0 {

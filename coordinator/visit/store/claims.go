@@ -30,8 +30,9 @@ func (r row) waitsAt() visit.Place {
 	return r.place
 }
 
-// writeClaim writes one of the claims from before a time into the row of its origin, and
-// reports whether there was one.
+// writeClaim writes one of the claims from before a time into the row of its origin, and reports
+// whether there was one. One per call, because save changes the cache that is ranged over, and so
+// that transactions stay short. Errors are those of the file.
 func (s *Store) writeClaim(before int64) (found bool, err error) {
 	for _, r := range s.cache.claims {
 		if r.LastScheduled < before {

@@ -16,7 +16,7 @@ func (r row) queued() bool { return r.host != "" && r.place.Pool <= poolUrgent }
 // it is, and reports whether it is in front itself. The caller writes its row afterwards; so the
 // file still has was. A row with key 0 is new. In this order: if the origin leaves the front of
 // its queue, the next one of its host takes the front; if it joins a queue, either it or the
-// first other one is in front.
+// first other one is in front. Errors are those of the file.
 func (s *Store) moveFront(was, is row) (front bool, err error) {
 	if was.Key != 0 && was.place == is.place && was.host == is.host {
 		return was.front, nil
@@ -41,7 +41,8 @@ func (s *Store) moveFront(was, is row) (front bool, err error) {
 	return front, err
 }
 
-// showFirst puts the first of the others in front when an origin leaves its queue.
+// showFirst puts the first of the others of its host in front when an origin leaves its queue; if
+// there are none it does nothing. Errors are those of the file.
 func (s *Store) showFirst(leaving row) error {
 	next, ok, err := s.firstOther(leaving)
 	if err != nil || !ok {
@@ -51,7 +52,7 @@ func (s *Store) showFirst(leaving row) error {
 }
 
 // setFront writes whether an origin is in front, into its row and into the cached row of its
-// claim, which would otherwise overwrite it.
+// claim, which would otherwise overwrite it. Errors are those of the file.
 func (s *Store) setFront(key int64, front bool) error {
 	if r, ok := s.cache.claims[key]; ok {
 		r.front = front
@@ -61,7 +62,8 @@ func (s *Store) setFront(key int64, front bool) error {
 }
 
 // firstOther returns the first of the origins that wait with r in its queue and at its host,
-// without r itself, and reports whether there is one. Only its key and its ref are set.
+// without r itself, and reports whether there is one. Only its key and its ref are set. Without a
+// host nothing shares a front, so there is none.
 func (s *Store) firstOther(r row) (first visit.Candidate, ok bool, err error) {
 	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?
 		AND key <> ? ORDER BY ref, key LIMIT 1`, []any{r.host, r.place.Pool, r.place.Lister, r.place.Class, r.Key}, func(from sqlfile.Row) error {

@@ -32,7 +32,7 @@ const (
 // longestWait is the longest time in seconds for which a host is left alone.
 const longestWait = longestHostRest * 11 / 10
 
-// loadHosts reads the records of hosts into the cache.
+// loadHosts reads the records of hosts into the cache. Errors are those of the file.
 func (k *cache) loadHosts(c *sqlfile.Conn) error {
 	return c.All("SELECT name, failures, since, until, gap FROM host", nil, func(from sqlfile.Row) error {
 		var name string
@@ -54,7 +54,7 @@ func (k *cache) sumGaps(groups visit.HostGroups) {
 }
 
 // noteCrawlDelay keeps the Crawl-delay of an origin's host, at most longestCrawlDelay; 0 removes
-// it. An origin without a host has none.
+// it. An origin without a host has none. Errors are those of the file.
 func (s *Store) noteCrawlDelay(r row, delay models.Seconds) error {
 	name := hostOf(r.uri)
 	h := s.cache.hosts[name]
@@ -78,7 +78,8 @@ func (s *Store) gap(name string) (milliseconds int64, crawlDelay bool) {
 }
 
 // keepHost writes the record of a host to the file and the cache if it has changed, and removes
-// one that is zero.
+// one that is zero. Errors are those of the file; then the transaction fails, and the cache is
+// loaded again.
 func (s *Store) keepHost(name string, h host) error {
 	if s.cache.hosts[name] == h {
 		return nil

@@ -80,9 +80,10 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	return s.recordListing(ctx, op, lister, l, named, now)
 }
 
-// nameAll adds origins, or notes that they were named again, and adds their ids to named. All are of
-// one transaction: it writes the pages of the indexes of hosts and times once, and not
-// for some origins each.
+// nameAll adds origins, or notes that they were named again, and adds their ids to named. All are
+// of one transaction: it writes the pages of the indexes of hosts and times once, and not for
+// some origins each. An id that named has already is skipped. The error names the origin, and is
+// that of the catalog or of the file.
 func (s *Store) nameAll(lister int32, all []Named, named map[string]bool, now int64) (err error) {
 	for _, o := range all {
 		if named[o.ID] {
@@ -106,7 +107,8 @@ func (s *Store) nameAll(lister int32, all []Named, named map[string]bool, now in
 }
 
 // followBranches gives an origin that only listers name the branches that its first lister has by
-// now. An origin that the user added keeps the branches of the user.
+// now. An origin that the user added keeps the branches of the user. Errors are those of the
+// file.
 func (s *Store) followBranches(lister int32, o models.Origin, branches []string) error {
 	if lister == 0 || s.catalog == nil || !o.Listed || slices.Equal(o.Branches, branches) {
 		return nil
@@ -239,7 +241,8 @@ func second(t time.Time, now int64) int64 {
 // editNamedBy changes those of the origins of a lister for which chosen is true; chosen has their
 // id and when they were last named. It writes no others, because a list has up to 10^6 origins.
 // It reads the keys first and changes the origins in later transactions, so it asks chosen again
-// before each change.
+// before each change. An error of change ends its transaction without effect; those before it
+// stay, and a call again is safe.
 func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now int64, chosen func(id string, seen int64) bool, change func(*row) error) error {
 	var keys []int64
 	err := s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
@@ -280,7 +283,8 @@ func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 
 // BeforeRemoval implements sqlite.Schedule: it gives the origins that this lister named another
 // lister, or none. It takes several transactions before that of the removal, because there may be
-// many.
+// many. For an unknown origin it does nothing. Errors are those of the file; the removal may be
+// tried again then.
 func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	op := "remove " + id
 	var key int32
@@ -307,7 +311,7 @@ func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 
 // OriginRemoved implements sqlite.Schedule, in the catalog's transaction: it removes an origin
 // from the schedule, and puts the next one of its host in front. For an unknown one it does
-// nothing.
+// nothing. Errors are those of the file.
 func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 	if err := s.enter(c); err != nil {
 		return err

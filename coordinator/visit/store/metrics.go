@@ -40,7 +40,8 @@ type Metrics struct {
 	OldestNew int64 // seconds since the oldest enabled origin without an outcome was seen first; 0: none
 }
 
-// Metrics returns the metrics.
+// Metrics returns the metrics. The maps are copies. It reads in a write transaction, because only
+// that may read the cache. Errors are those of the file.
 func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err error) {
 	err = s.write(ctx, "metrics of visits", func() error {
 		k := &s.cache

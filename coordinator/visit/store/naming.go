@@ -17,7 +17,7 @@ const byHand = 0
 // addNaming notes that a lister names an origin: as its first lister if it has none, else in the
 // table naming. listed tells that the catalog knows the origin from listers only; otherwise the
 // user named it too, and byHand goes into the table when the lister takes the first place. The
-// caller saves r.
+// caller saves r. Errors are those of the file.
 func (s *Store) addNaming(r *row, lister int32, listed bool, now int64) error {
 	isNew := r.Key == 0
 	switch {
@@ -33,8 +33,9 @@ func (s *Store) addNaming(r *row, lister int32, listed bool, now int64) error {
 	return s.db.Exec("INSERT OR REPLACE INTO naming VALUES (?, ?, ?)", r.Key, lister, now)
 }
 
-// takeNext makes another lister the first one of an origin, and reports whether there is
-// one. The user comes after all listers, because the user gives no dates.
+// takeNext makes another lister the first one of an origin, and reports whether there is one. The
+// user comes after all listers, because the user gives no dates. Of the listers it is the one
+// that named it last. The caller saves r. Errors are those of the file.
 func (s *Store) takeNext(r *row) (found bool, err error) {
 	var next int32
 	found, err = s.db.One("SELECT lister FROM naming WHERE origin = ? ORDER BY lister = 0, seen DESC, lister LIMIT 1", []any{r.Key}, sqlfile.Into(&next))
@@ -45,9 +46,10 @@ func (s *Store) takeNext(r *row) (found bool, err error) {
 	return true, s.db.Exec("DELETE FROM naming WHERE origin = ? AND lister = ?", r.Key, next)
 }
 
-// dropUnnamed removes a lister from the origins that its full listing did not name, and
-// disables those that no other lister names. isNamed reports whether the listing named the
-// origin with an id, last named at a time.
+// dropUnnamed removes a lister from the origins that its full listing did not name, and disables
+// those that no other lister names. isNamed reports whether the listing named the origin with an
+// id, last named at a time. First come the origins whose first lister it is, then its other
+// namings. Errors are those of the file; a call again goes on.
 func (s *Store) dropUnnamed(ctx context.Context, op string, lister int32, now int64, isNamed func(id string, seen int64) bool) error {
 	unnamed := func(id string, seen int64) bool { return !isNamed(id, seen) }
 	err := s.editNamedBy(ctx, op, lister, now, unnamed, func(r *row) error {
@@ -86,7 +88,7 @@ func (s *Store) dropUnnamed(ctx context.Context, op string, lister int32, now in
 const maxDescription = 4 << 10
 
 // describe replaces what a lister tells of an origin. If that is nothing, or is longer than
-// maxDescription, the earlier description stays.
+// maxDescription, the earlier description stays, without an error. Errors are those of the file.
 func (s *Store) describe(key int64, o Named) error {
 	if o.ForkOf == "" && len(o.Metadata) == 0 {
 		return nil
@@ -98,7 +100,8 @@ func (s *Store) describe(key int64, o Named) error {
 	return s.db.Exec("INSERT OR REPLACE INTO description VALUES (?, ?, ?)", key, o.ForkOf, string(text))
 }
 
-// described returns the description of an origin; both are empty if there is none.
+// described returns the description of an origin; both are empty if there is none. An error is
+// that of the file, or of JSON that describe did not write.
 func (s *Store) described(key int64) (forkOf string, metadata map[string]string, err error) {
 	var text string
 	found, err := s.db.One("SELECT fork_of, metadata FROM description WHERE origin = ?", []any{key}, sqlfile.Into(&forkOf, &text))

@@ -60,7 +60,9 @@ func New(ctx context.Context, file *sqlfile.File, plan *visit.Plan) (*Store, err
 // Changed receives a value when there may be more to visit than before. It holds one.
 func (s *Store) Changed() <-chan struct{} { return s.changed }
 
-// write runs f in one transaction, with s.db set and the cache as the file has it.
+// write runs f in one transaction, with s.db set and the cache as the file has it. It waits for
+// other transactions, so at most one f runs at a time, and only inside f the cache may be read.
+// An error of f, of the file or of ctx undoes the transaction.
 func (s *Store) write(ctx context.Context, op string, f func() error) error {
 	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
 		if err := s.enter(c); err != nil {
@@ -87,7 +89,8 @@ func (s *Store) steps(ctx context.Context, op string, next func() (done bool, er
 	})
 }
 
-// stepThrough is steps with one step for each element of a list.
+// stepThrough is steps with one step for each element of a list. After an error of step, the
+// steps of earlier transactions stay.
 func stepThrough[T any](ctx context.Context, s *Store, op string, list []T, step func(T) error) error {
 	return s.steps(ctx, op, func() (done bool, err error) {
 		if len(list) > 0 {

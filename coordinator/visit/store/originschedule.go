@@ -22,8 +22,8 @@ type Next struct {
 	HostGap   time.Duration // as in OriginSchedule
 }
 
-// Next lists the n origins that a claim would take now, the best first. It takes
-// none.
+// Next lists the n origins that a claim would take now, the best first. It takes none, but, as
+// pick, brings back origins whose rest is over. Errors are those of the file.
 func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, err error) {
 	const op = "next visits"
 	picked, _, err := s.pick(ctx, op, now, n)
@@ -99,6 +99,8 @@ type PastVisit struct {
 
 // Schedule returns everything that is known of when an origin is visited. fault.ErrNotFound:
 // there is no such origin. It reads in a write transaction, because only that may read the cache.
+// Why is a visit under way, else a rest, for a requested origin only Retry-After, else the wait
+// for its host.
 func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o OriginSchedule, err error) {
 	err = s.write(ctx, "schedule of "+id, func() error {
 		r, err := read(s.db, id)
@@ -154,7 +156,7 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 
 // Due reports whether there is something to wait for: an origin may be visited now, or when the
 // gap after the last visit of its host is over, or is being visited. Callers that run until all
-// visits are done end when it is false.
+// visits are done end when it is false. Errors are those of the file.
 func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 	err = s.write(ctx, "due visits", func() error {
 		picked, busy, err := s.choose(now, 1)
@@ -169,8 +171,9 @@ func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 	return due, err
 }
 
-// Wake returns when the next origin may be visited, because its rest or the wait for its
-// host is over, and not before now. It is a zero time if neither is the case for any.
+// Wake returns when the next origin may be visited, because its rest or the wait for its host is
+// over, and not before now. It is a zero time if neither is the case for any. Errors are those of
+// the file.
 func (s *Store) Wake(ctx context.Context, now time.Time) (at time.Time, err error) {
 	err = s.write(ctx, "next visit", func() error {
 		picked, busy, err := s.choose(now, 1)

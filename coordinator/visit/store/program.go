@@ -26,7 +26,7 @@ const (
 	mostPassed = 10_000
 )
 
-// loadPrograms reads the registered types into the cache.
+// loadPrograms reads the registered types into the cache. Errors are those of the file.
 func (k *cache) loadPrograms(c *sqlfile.Conn) error {
 	return c.All("SELECT type FROM program", nil, func(from sqlfile.Row) error {
 		var kind models.OriginKind
@@ -55,7 +55,7 @@ func (s *Store) Register(ctx context.Context, kind models.OriginKind) error {
 	})
 }
 
-// Programs returns the registered types, sorted.
+// Programs returns the registered types, sorted. Errors are those of the file.
 func (s *Store) Programs(ctx context.Context) (kinds []models.OriginKind, err error) {
 	err = s.write(ctx, "visit types", func() error {
 		kinds = slices.Sorted(maps.Keys(s.cache.programs))

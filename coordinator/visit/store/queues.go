@@ -35,7 +35,8 @@ type cursor struct {
 	behind []visit.Candidate // those that followed a given one of their host, in order
 }
 
-// Of implements visit.Queues.
+// Of implements visit.Queues: the queues of a pool in which an origin waits, by lister and class,
+// so that the order does not depend on a map.
 func (q *queues) Of(p visit.Pool) []visit.Queue {
 	var all []visit.Queue
 	for name, n := range q.s.cache.queues {
@@ -151,7 +152,9 @@ func compareInQueue(a, b visit.Candidate) int {
 }
 
 // met reports whether the other end has already given this origin. If so, this end is done: all
-// that it would read from here on the other end has given.
+// that it would read from here on the other end has given. head is the next origin of this end c;
+// back is whether c is the last end. It relies on both ends reading in opposite orders of
+// compareInQueue.
 func (q *queues) met(head visit.Candidate, c, other *cursor, back bool) bool {
 	given := other.from
 	if len(other.buffer) > 0 {
@@ -179,7 +182,8 @@ const (
 // fetch reads the next origins at one end of a queue into the buffer, which is empty: as many as
 // c.fetching, which then grows fourfold up to mostRead, so that a short pick reads little and a
 // long one seldom. Fewer than asked for mean that the queue has no more. It goes on behind c.from
-// by ref and key, and not by an offset, because that would read all before it again.
+// by ref and key, and not by an offset, because that would read all before it again. Errors are
+// those of the file.
 func (q *queues) fetch(name visit.Queue, back bool, c *cursor) error {
 	args := []any{name.Pool, name.Lister, name.Class}
 	text := readFirst

@@ -163,7 +163,7 @@ func (s *Store) startHostGap(host string, at time.Time) {
 // recordLost saves that a visit came to nothing: the origin is eligible again, as if it had not
 // been scheduled. After maxLost lost visits in a row LastScheduled stays, so that it rests like
 // one that was visited. was is the origin as it was, and r without the visit if the outcome ended
-// it; any other outcome changes nothing.
+// it; any other outcome changes nothing. Errors are those of the file.
 func (s *Store) recordLost(was, r row, now int64) error {
 	if was.visit == "" || r.visit != "" {
 		return nil // the outcome is that of another visit

@@ -25,8 +25,8 @@ func (r *row) request(now time.Time) {
 	}
 }
 
-// SaveAllNow is SaveNow of each origin that the operator did not disable. Unknown origins
-// are left out.
+// SaveAllNow is SaveNow of each origin that the operator did not disable. Unknown origins are
+// left out. Errors are those of the file; origins of earlier transactions stay requested.
 func (s *Store) SaveAllNow(ctx context.Context, now time.Time, all []models.Origin) error {
 	return stepThrough(ctx, s, fmt.Sprintf("save %d origins now", len(all)), all, func(o models.Origin) error {
 		s.notify()

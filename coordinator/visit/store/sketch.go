@@ -27,7 +27,9 @@ const (
 	sketchBuckets = 388
 )
 
-// add counts a number; NaN and infinities are left out.
+// add counts a number; NaN and infinities are left out. Bucket 0 has the numbers up to
+// sketchLeast, each further one those up to sketchGrowth times more, and the last all that are
+// larger.
 func (k *sketch) add(x float64) {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return
