@@ -71,8 +71,9 @@ type Coordinator struct {
 // DefaultRetain are the limits of the ended tasks that are kept.
 var DefaultRetain = space.HistoryLimits{Age: 24 * time.Hour, Number: 1_000_000, Bytes: 128 << 20}
 
-// New loads the journal and returns a coordinator; Run starts it. A policy that is not valid is
-// fault.ErrInvalid; other errors are those of loading.
+// New fills in the defaults of c, loads the journal and returns a coordinator; Run starts it. A
+// policy that is not valid is fault.ErrInvalid; other errors are those of loading. The sessions
+// that are lost go to logLost, which writes them to the log outside the engine's lock.
 func New(ctx context.Context, c Config) (*Coordinator, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()

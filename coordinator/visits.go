@@ -261,26 +261,18 @@ func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 }
 
 // recordEndings records outcomes together with those that have come meanwhile, and ends the
-// holds of their results once they are on disk, until ctx ends or one of them fails. A hold that
-// has ended already (fault.ErrStaleToken) is skipped, because recording an outcome again changes
-// nothing.
+// holds of their results once they are on disk, until ctx ends or one of them fails.
 func (v *visits) recordEndings(ctx context.Context, endings chan ending) error {
 	for {
-		var batch []ending
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case e := <-endings:
-			batch = append(batch, e)
-		}
-		for len(endings) > 0 && len(batch) < maxRecorded { // this is the only receiver
-			batch = append(batch, <-endings)
+		batch, err := nextEndings(ctx, endings)
+		if err != nil {
+			return err
 		}
 		var outcomes []models.Outcome
 		for _, e := range batch {
 			outcomes = append(outcomes, e.outcome)
 		}
-		err := catalog.RetryOverload(ctx, v.c.Log, func() error {
+		err = catalog.RetryOverload(ctx, v.c.Log, func() error {
 			_, err := v.store.Record(ctx, time.Now(), outcomes)
 			return err
 		})
@@ -288,20 +280,43 @@ func (v *visits) recordEndings(ctx context.Context, endings chan ending) error {
 			return fmt.Errorf("coordinator: outcomes of visits: %w", err)
 		}
 		failpoint.Reached("outcome.stored", "")
-		failed := make([]error, len(batch))
-		var running sync.WaitGroup
-		for i, e := range batch {
-			running.Go(func() {
-				if err := v.work.Ingested(ctx, e.result); !errors.Is(err, fault.ErrStaleToken) {
-					failed[i] = err
-				}
-			})
-		}
-		running.Wait()
-		if err := errors.Join(failed...); err != nil {
+		if err := v.endHolds(ctx, batch); err != nil {
 			return err
 		}
 	}
+}
+
+// nextEndings waits for an ending, and returns it with those that have come meanwhile, at most
+// maxRecorded. The error is that of ctx. Nobody else may receive from the channel: its length
+// tells how many can be received without waiting.
+func nextEndings(ctx context.Context, endings <-chan ending) (batch []ending, err error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case e := <-endings:
+		batch = append(batch, e)
+	}
+	for len(endings) > 0 && len(batch) < maxRecorded {
+		batch = append(batch, <-endings)
+	}
+	return batch, nil
+}
+
+// endHolds ends the holds of the results of a batch, all at once, because each waits for the
+// disk. A hold that has ended already (fault.ErrStaleToken) is skipped: the result is offered
+// again, and recording an outcome again changes nothing.
+func (v *visits) endHolds(ctx context.Context, batch []ending) error {
+	failed := make([]error, len(batch))
+	var running sync.WaitGroup
+	for i, e := range batch {
+		running.Go(func() {
+			if err := v.work.Ingested(ctx, e.result); !errors.Is(err, fault.ErrStaleToken) {
+				failed[i] = err
+			}
+		})
+	}
+	running.Wait()
+	return errors.Join(failed...)
 }
 
 // Record records an outcome from the API or this process: it adds the origins that a lister

@@ -58,7 +58,8 @@ var Table = []Row{
 	{nil, "internal", 500, 1},
 }
 
-// Of returns the row of err's kind: the first row in the table that err is.
+// Of returns the row of err's kind: the first row in the table that err is. An error of no known
+// kind, and nil, has the last row, which is "internal".
 func Of(err error) Row {
 	for _, r := range Table {
 		if r.Kind != nil && errors.Is(err, r.Kind) {

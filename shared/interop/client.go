@@ -27,7 +27,8 @@ type Options struct {
 	Wait bool // wait for a match
 }
 
-// how encodes the options as an argument of a procedure.
+// how encodes the options as the argument of a procedure, which decodes its bits taking and
+// waiting.
 func (o Options) how() int64 {
 	how := int64(0)
 	if o.Take {

@@ -67,7 +67,8 @@ func isDiskFull(err error) bool {
 
 func maxOpenFiles() (uint64, bool) { return 0, false }
 
-// freeSpace returns what a quota leaves to this user.
+// freeSpace returns how many bytes this user may still write on the disk of dir: a quota may
+// leave fewer than are free. The error is that of the system.
 func freeSpace(dir string) (int64, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

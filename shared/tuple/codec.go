@@ -232,7 +232,8 @@ func (d *decoder) varint(lowest, highest int64) int64 {
 	return n
 }
 
-// word reads a big-endian word of size bytes, at most 8. Fewer are ErrFormat.
+// word reads a big-endian word of size bytes, at most 8. Fewer bytes are ErrFormat, and the
+// result is 0.
 func (d *decoder) word(size int) uint64 {
 	if len(d.data) < size {
 		d.fail("%w: truncated", ErrFormat)

@@ -67,7 +67,8 @@ func (t Type) valid() bool { return t.opaque() || tagOf(t) != tagFormal }
 
 func (t Type) opaque() bool { return strings.HasPrefix(string(t), opaquePrefix) }
 
-// tagOf returns a type's byte in a signature; tagFormal if t is not a valid type.
+// tagOf returns a type's byte in a signature; tagFormal if t is not a valid type. Both truth
+// values have tagFalse, because a signature tells types and not values.
 func tagOf(t Type) byte {
 	switch t {
 	case Nil:

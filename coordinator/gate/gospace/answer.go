@@ -84,8 +84,10 @@ func (e *encoder) appendTuple(b []byte, t tuple.Tuple) []byte {
 	return append(b, 0)
 }
 
-// appendField appends a value of an interface type: the name of its type and the value. A nil
-// has an empty name, which is a 0.
+// appendField appends a value of an interface type: the registered name of its type, the number
+// of the type, and the value, with a 0 before it because it is not a struct. A nil has an empty
+// name, which is a 0. Other types than those of package tuple do not occur, because spaces hold
+// no others.
 func (e *encoder) appendField(b []byte, v any) []byte {
 	integer := func(name string, n int64) []byte {
 		return gob.AppendInterface(b, name, int64(gob.Int), gob.AppendInt([]byte{0}, n))

@@ -74,8 +74,9 @@ func (d decoder) isList(id int64) bool {
 	return t.Kind == gob.Slice && d.r.Type(t.Elem).Kind == gob.Interface
 }
 
-// field reads one field of a tuple at a depth: a value of an interface type; nil for its nil. A
-// name with a value of another type than it names ends the reader with fault.ErrInvalid.
+// field reads one field of a tuple at a depth: a value of an interface type; nil for its nil,
+// and after an error, which ends the reader. A formal is read only where formals is set; nested
+// tuples have none. A name with a value of another type than it names is fault.ErrInvalid.
 func (d decoder) field(depth int, formals bool) any {
 	name, id := d.r.Interface()
 	if name == "" {

@@ -33,7 +33,7 @@ func (p *pool) start(c *call) {
 }
 
 // work carries out c, those linked to it, and then further calls, until ctx ends or maxIdle
-// others are idle.
+// others are idle: so a burst of calls does not keep its goroutines.
 func (p *pool) work(c *call) {
 	for {
 		for next := c; next != nil; {

@@ -339,7 +339,8 @@ func (c *connection) tryAtOnce(ctx context.Context, o foreign.Operation) (a fore
 	return a, err != nil || len(a.Tuples) > 0, err
 }
 
-// withoutWaiting returns the form of a verb that does not wait; other verbs stay.
+// withoutWaiting returns the form of a verb that does not wait, so that most operations need no
+// goroutine; other verbs stay.
 func withoutWaiting(v space.Verb) space.Verb {
 	switch v {
 	case space.VerbPut:

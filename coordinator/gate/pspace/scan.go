@@ -75,7 +75,7 @@ type scanner struct {
 	pos  int
 }
 
-// peek skips blanks and returns the next byte; 0 at the end.
+// peek skips blanks and returns the next byte, without reading it; 0 at the end.
 func (s *scanner) peek() byte {
 	for ; s.pos < len(s.data); s.pos++ {
 		switch c := s.data[s.pos]; c {
@@ -181,23 +181,23 @@ func (s *scanner) literal() error {
 // number reads -? digits (. digits)? (e [+-]? digits)?, without superfluous zeros, as JSON has
 // it; anything else is fault.ErrInvalid.
 func (s *scanner) number() error {
-	if s.next() == '-' {
+	if s.peekByte() == '-' {
 		s.pos++
 	}
-	first := s.next()
+	first := s.peekByte()
 	n := s.digits()
 	if n == 0 || first == '0' && n > 1 {
 		return errNotJSON(s.pos)
 	}
-	if s.next() == '.' {
+	if s.peekByte() == '.' {
 		s.pos++
 		if s.digits() == 0 {
 			return errNotJSON(s.pos)
 		}
 	}
-	if c := s.next(); c == 'e' || c == 'E' {
+	if c := s.peekByte(); c == 'e' || c == 'E' {
 		s.pos++
-		if c := s.next(); c == '+' || c == '-' {
+		if c := s.peekByte(); c == '+' || c == '-' {
 			s.pos++
 		}
 		if s.digits() == 0 {
@@ -207,8 +207,8 @@ func (s *scanner) number() error {
 	return nil
 }
 
-// next returns the next byte, also a blank; 0 at the end.
-func (s *scanner) next() byte {
+// peekByte returns the next byte, also a blank, without reading it; 0 at the end.
+func (s *scanner) peekByte() byte {
 	if s.pos == len(s.data) {
 		return 0
 	}
@@ -267,7 +267,7 @@ func (s *scanner) escapedText(start int) (string, error) {
 			text = append(text, c)
 			continue
 		}
-		switch e := s.next(); e {
+		switch e := s.peekByte(); e {
 		case '"', '\\', '/':
 			text = append(text, e)
 		case 'b':

@@ -232,19 +232,11 @@ func (d dialect) template(s *scanner) (interop.Pattern, error) {
 }
 
 // field reads one field of a template: {"formal":true,"value":T}, {"formal":false,
-// "value":{"type":T,"value":V}}, in SpaceJS {"formal":false,"value":V}; in dotSpace a typed
-// value, or a type alone for a formal. Anything else is fault.ErrInvalid. A bare number of
-// SpaceJS is a double, as in JavaScript.
+// "value":{"type":T,"value":V}}, in SpaceJS {"formal":false,"value":V}; for dotSpace see
+// dotSpaceField. Anything else is fault.ErrInvalid.
 func (d dialect) field(s *scanner) (interop.Field, error) {
 	if d == dotSpace {
-		t, err := d.typed(s)
-		switch {
-		case err != nil:
-			return interop.Field{}, err
-		case t.value == nil && t.named:
-			return formal(d.typeName(t.name)), nil
-		}
-		return d.actual(t)
+		return d.dotSpaceField(s)
 	}
 	isFormal := false
 	var value []byte
@@ -261,14 +253,35 @@ func (d dialect) field(s *scanner) (interop.Field, error) {
 	if err != nil {
 		return interop.Field{}, err
 	}
-	v := scanner{data: value}
-	if isFormal {
-		name, err := v.text()
-		if err != nil || len(name) > maxTypeName {
-			return interop.Field{}, fmt.Errorf("a formal of %.100s: %w: want the name of a type", value, fault.ErrInvalid)
-		}
-		return formal(d.typeName(name)), nil
+	if !isFormal {
+		return d.actualOf(value)
 	}
+	v := scanner{data: value}
+	name, err := v.text()
+	if err != nil || len(name) > maxTypeName {
+		return interop.Field{}, fmt.Errorf("a formal of %.100s: %w: want the name of a type", value, fault.ErrInvalid)
+	}
+	return formal(d.typeName(name)), nil
+}
+
+// dotSpaceField is field for dotSpace, where a formal is a type without a value, and an actual
+// both. A value without a type is fault.ErrInvalid.
+func (d dialect) dotSpaceField(s *scanner) (interop.Field, error) {
+	t, err := d.typed(s)
+	switch {
+	case err != nil:
+		return interop.Field{}, err
+	case t.value == nil && t.named:
+		return formal(d.typeName(t.name)), nil
+	}
+	return d.actual(t)
+}
+
+// actualOf returns the field that accepts one value only. The value is typed, or in SpaceJS
+// bare; a bare number is a double, as in JavaScript. A value that is absent, null or an array
+// is fault.ErrInvalid, because it has no type.
+func (d dialect) actualOf(value []byte) (interop.Field, error) {
+	v := scanner{data: value}
 	switch v.peek() {
 	case '{':
 		t, err := d.typed(&v)

@@ -35,8 +35,9 @@ const (
 // tupleCost estimates the memory that a tuple takes.
 func tupleCost(t tuple.Tuple) int64 { return int64(t.Size() + fieldCost*len(t)) }
 
-// cost estimates the memory that an entry takes, without hash indexes; 0 if no budget
-// counts it.
+// cost estimates the memory that an entry takes, without hash indexes; 0 if no budget counts it.
+// What is added for an entry must be subtracted with the same number, so an entry that changes
+// is subtracted first. The caller holds state.mu.
 func (st *state) cost(x *entry) int64 {
 	if st.contents.Budget == nil {
 		return 0

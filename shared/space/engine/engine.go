@@ -164,7 +164,8 @@ type committer struct {
 }
 
 // Open returns an engine with the state of its journal. It starts no goroutine: Run must run
-// while the engine is used. Errors are those of loading the journal.
+// while the engine is used. Errors are those of loading the journal. It holds state.mu while it
+// loads, because the functions that apply facts require it.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,

@@ -262,9 +262,9 @@ func (b *bucket) closest(mask tuple.Shape) (best *shape) {
 	return best
 }
 
-// addShape builds the index of a shape that has none, in place of the least recently used
-// one if there are maxShapes. The first costs no more memory: see indexesBytes. The caller
-// sets used.
+// addShape builds the index of a shape that has none, in place of the least recently used one if
+// there are maxShapes. The first costs no more memory: see indexesBytes. The caller sets used.
+// compared begins again at 0, because it tells when the next index is worth its cost.
 func (x *index) addShape(b *bucket, mask tuple.Shape) *shape {
 	x.memory.Add(-b.indexesBytes(b.entries.len()))
 	if len(b.shapes) == maxShapes {

@@ -45,7 +45,8 @@ func (l *labels) add(e *entry) {
 	}
 }
 
-// remove removes an entry that was added. A label without entries takes no memory.
+// remove removes an entry that add added with the same labels; another one would remove the only
+// entry of a label. A label without entries takes no memory.
 func (l *labels) remove(e *entry) {
 	for _, name := range labelsOf(e) {
 		s := l.sets[name]

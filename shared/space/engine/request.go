@@ -199,7 +199,8 @@ func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.
 }
 
 // executeOnce is execute for one transaction. A request that fails is undone, and recorded as
-// refused.
+// refused. The reply of a get that is to be executed again (takesAgain) is not kept as the
+// answer to its operation id. The caller holds state.mu.
 func (e *Engine) executeOnce(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
 	tx := e.beginTransaction(s)
 	tx.waited = waited
@@ -225,7 +226,9 @@ func (e *Engine) executeOnce(s *session, r space.Request, waited bool) (reply sp
 }
 
 // runVerb does what the request's verb asks for. All verbs but those for lists, calls and new
-// spaces need a space that exists; else the error is fault.ErrNotFound.
+// spaces need a space that exists; else the error is fault.ErrNotFound. A get in a space with a
+// procedure in takes is answered by that. The verbs for sessions and subscriptions do not come
+// here; they, and unknown ones, are fault.ErrInvalid. The caller holds state.mu.
 func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
 	switch r.Verb {
 	case space.VerbCreate:

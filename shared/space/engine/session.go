@@ -140,28 +140,10 @@ func (e *Engine) attach(o Opening) (*session, answer) {
 	}
 	e.fireDue()
 	s, key := st.sessions[o.ID], o.hashedKey()
-	limit, class := maxSessions-fleetSessions, memory.Growth
-	if o.Fleet {
-		limit, class = maxSessions, memory.Draining
-	}
-	var err error
-	switch {
-	case s == nil && o.Resume:
+	if s == nil && o.Resume {
 		return nil, answer{err: fmt.Errorf("it was lost or has ended: %w", fault.ErrClosed)}
-	case o.ID == "" || len(o.ID) > space.MaxName:
-		err = fmt.Errorf("%w: a session needs a name of at most %d bytes", fault.ErrInvalid, space.MaxName)
-	case o.TTL < 0:
-		err = fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, o.TTL)
-	case s != nil && s.attached:
-		err = fmt.Errorf("%w: a session of that name is alive", fault.ErrConflict)
-	case s != nil && s.key != nil && subtle.ConstantTimeCompare(s.key, key) != 1:
-		err = fmt.Errorf("%w: a session of that name waits for another client", fault.ErrConflict)
-	case s == nil && len(st.sessions) >= limit:
-		err = fmt.Errorf("%w: %d sessions", fault.ErrOverloaded, len(st.sessions))
-	case s == nil:
-		err = st.memory.Reserve(sessionCost, class)
 	}
-	if err != nil {
+	if err := st.admitOpening(o, s, key); err != nil {
 		return nil, e.answerNow(space.Reply{}, err)
 	}
 	if s != nil {
@@ -176,6 +158,33 @@ func (e *Engine) attach(o Opening) (*session, answer) {
 	tx.facts = append(tx.facts, &journal.Session{ID: o.ID, TTL: o.TTL, Key: key})
 	e.finishTransaction(tx, space.OpID{}, space.Reply{})
 	return s, e.answerNow(space.Reply{}, nil)
+}
+
+// admitOpening returns why attach refuses an opening; nil if it may go on. s is the session of
+// that id, and nil if a new one is to be made, whose memory is reserved then. key is the hash of
+// the client's key: a session that waits is given to no other client, and is compared in constant
+// time, so that a client cannot learn the hash by measuring. The sessions of the fleet have
+// places and memory that others may not use. The caller holds state.mu.
+func (st *state) admitOpening(o Opening, s *session, key []byte) error {
+	limit, class := maxSessions-fleetSessions, memory.Growth
+	if o.Fleet {
+		limit, class = maxSessions, memory.Draining
+	}
+	switch {
+	case o.ID == "" || len(o.ID) > space.MaxName:
+		return fmt.Errorf("%w: a session needs a name of at most %d bytes", fault.ErrInvalid, space.MaxName)
+	case o.TTL < 0:
+		return fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, o.TTL)
+	case s != nil && s.attached:
+		return fmt.Errorf("%w: a session of that name is alive", fault.ErrConflict)
+	case s != nil && s.key != nil && subtle.ConstantTimeCompare(s.key, key) != 1:
+		return fmt.Errorf("%w: a session of that name waits for another client", fault.ErrConflict)
+	case s == nil && len(st.sessions) >= limit:
+		return fmt.Errorf("%w: %d sessions", fault.ErrOverloaded, len(st.sessions))
+	case s == nil:
+		return st.memory.Reserve(sessionCost, class)
+	}
+	return nil
 }
 
 // detach leaves a session, which may be nil, to the next client that opens it. It ends a session

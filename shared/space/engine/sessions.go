@@ -25,8 +25,8 @@ type SessionInfo struct {
 	Waiting bool
 }
 
-// Sessions describes the sessions, by id. Times are wall clock: the time now less how long ago
-// they were in engine time.
+// Sessions describes the sessions, by id, once it has ended those whose TTL has passed. Times
+// are wall clock: the time now less how long ago they were in engine time. It locks state.mu.
 func (e *Engine) Sessions() []SessionInfo {
 	st := &e.state
 	st.mu.Lock()
@@ -58,7 +58,9 @@ func (e *Engine) EndSession(ctx context.Context, id string) error {
 	return nil
 }
 
-// endNamed is EndSession without the wait until the end is durable; errors are in the answer.
+// endNamed is EndSession without the wait until the end is durable. The answer has the error
+// fault.ErrNotFound if there is no such session, fault.ErrForbidden for one of the coordinator's
+// own, and why the engine stopped if it did. It locks state.mu.
 func (e *Engine) endNamed(id string) answer {
 	st := &e.state
 	st.mu.Lock()

@@ -144,7 +144,7 @@ func (tx *transaction) Find(name string, p tuple.Template, keep func(space.Entry
 }
 
 // Scan returns copies of the list, so that the procedure may change the space while it goes
-// through them.
+// through them. A space that does not exist has no matches.
 func (tx *transaction) Scan(name string, p tuple.Template) []space.Entry {
 	if in := tx.st.spaces[name]; in != nil {
 		return in.views(in.visible.matches(p))

@@ -43,29 +43,32 @@ func (m *Memory) Load(ctx context.Context, restore func(Fact) error) (Standing, 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, s := range m.spaces {
-		if err := restore(s); err != nil {
+	for _, f := range m.facts() {
+		if err := restore(f); err != nil {
 			return Standing{}, err
 		}
+	}
+	return m.standing, nil
+}
+
+// facts returns the facts that hold, in no particular order, but without the history. The caller
+// holds mu.
+func (m *Memory) facts() (all []Fact) {
+	for _, s := range m.spaces {
+		all = append(all, s)
 	}
 	for _, s := range m.sessions {
-		if err := restore(s); err != nil {
-			return Standing{}, err
-		}
+		all = append(all, s)
 	}
 	for _, e := range m.entries {
-		if err := restore(e); err != nil {
-			return Standing{}, err
-		}
+		all = append(all, e)
 	}
 	for _, window := range m.answers {
 		for _, a := range window {
-			if err := restore(a); err != nil {
-				return Standing{}, err
-			}
+			all = append(all, a)
 		}
 	}
-	return m.standing, restore(m.token)
+	return append(all, m.token)
 }
 
 // Instant reports whether Commit does not wait: no test delays it.
@@ -89,6 +92,7 @@ func (m *Memory) Commit(ctx context.Context, expected Position, records []Record
 }
 
 // apply commits the records in memory if the journal stands at expected; else it is ErrFenced.
+// That keeps a second engine from writing to the journal of the first.
 func (m *Memory) apply(expected Position, records []Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -182,7 +186,7 @@ func (m *Memory) HistoryBefore(_ context.Context, seq int64, visit func(space.Hi
 }
 
 // TrimHistory implements HistoryTrimmer. It makes a new list, because a reader may still read
-// the old one.
+// the old one. It returns how many records it removed, and never fails.
 func (m *Memory) TrimHistory(_ context.Context, before time.Duration, l space.HistoryLimits) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

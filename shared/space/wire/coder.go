@@ -171,7 +171,8 @@ func (c *coder) naturals(tag uint64, v *[]uint64) {
 	}
 }
 
-// text is a string of at most limit bytes; only readers check the limit.
+// text is a string of at most limit bytes; a longer one is fault.ErrTooLarge. Only readers check
+// the limit. An empty one is not written.
 func text[T ~string](c *coder, tag uint64, v *T, limit int) {
 	if !c.reading && *v != "" {
 		c.head(tag, len(*v))
@@ -268,7 +269,8 @@ func complete(rest []byte, err error) error {
 	return nil
 }
 
-// message is a field whose content is fields again; it is written even if it is empty.
+// message is a field whose content is fields again, which list lists; it is written even if it
+// is empty.
 func message[T any](c *coder, tag uint64, v *T, list func(*coder, *T)) {
 	if !c.reading {
 		writeMessage(c, tag, *v, list)
@@ -277,7 +279,8 @@ func message[T any](c *coder, tag uint64, v *T, list func(*coder, *T)) {
 	}
 }
 
-// messages are such fields, one for each element.
+// messages are fields with the same tag whose content is fields again, one for each element.
+// List lists the fields of an element.
 func messages[T any](c *coder, tag uint64, v *[]T, list func(*coder, *T)) {
 	if !c.reading {
 		for _, element := range *v {

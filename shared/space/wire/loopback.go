@@ -25,43 +25,57 @@ type loopback struct{ conn space.Conn }
 func (l loopback) Session() string { return l.conn.Session() }
 
 // Do implements space.Conn: it encodes and decodes the request, passes it on, and encodes and
-// decodes the reply or the error.
+// decodes the reply or the error. Besides the errors of conn and of a gate it returns those of
+// the encoding, such as fault.ErrTooLarge.
 func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	call := sequence.Add(1)
 	if r.Verb.Changes() && r.Op == (space.OpID{}) {
 		r.Op = space.OpID{Session: l.Session(), Seq: space.AutoSeq + call}
 		r.Recent = true // because at most Window of them are unanswered
 	}
-	sent, err := AppendRequest(nil, r)
+	arrived, err := carryRequest(call, r)
 	if err != nil {
 		return space.Reply{}, fmt.Errorf("%s: %w", r, err)
-	}
-	f, err := carry(Frame{Kind: Request, Call: call, Body: sent})
-	if err != nil {
-		return space.Reply{}, fmt.Errorf("%s: %w", r, err)
-	}
-	arrived, err := DecodeRequest(f.Body)
-	if err != nil {
-		return space.Reply{}, err
 	}
 	reply, err := l.conn.Do(ctx, arrived)
-	answer := Frame{Kind: Reply, Call: call}
+	return carryAnswer(call, reply, err)
+}
+
+// carryRequest returns a request as a gate reads it. The error is that of the encoding or of the
+// decoding.
+func carryRequest(call uint64, r space.Request) (space.Request, error) {
+	body, err := AppendRequest(nil, r)
 	if err != nil {
-		answer.Kind, answer.Body = Failure, AppendError(nil, err)
-	} else {
-		answer.Body = AppendReply(nil, reply)
+		return space.Request{}, err
 	}
-	if f, err = carry(answer); err != nil {
+	f, err := carry(Frame{Kind: Request, Call: call, Body: body})
+	if err != nil {
+		return space.Request{}, err
+	}
+	return DecodeRequest(f.Body)
+}
+
+// carryAnswer returns the reply, or the failure if it is not nil, as a client reads it. The error
+// is the failure as it arrives, or that of the encoding or of the decoding.
+func carryAnswer(call uint64, reply space.Reply, failure error) (space.Reply, error) {
+	f := Frame{Kind: Reply, Call: call}
+	if failure != nil {
+		f.Kind, f.Body = Failure, AppendError(nil, failure)
+	} else {
+		f.Body = AppendReply(nil, reply)
+	}
+	f, err := carry(f)
+	if err != nil {
 		return space.Reply{}, err
 	}
-	if f.Kind == Failure {
-		failure, err := DecodeError(f.Body)
-		if err != nil {
-			return space.Reply{}, err
-		}
-		return space.Reply{}, failure
+	if f.Kind == Reply {
+		return DecodeReply(f.Body)
 	}
-	return DecodeReply(f.Body)
+	arrived, err := DecodeError(f.Body)
+	if err != nil {
+		return space.Reply{}, err
+	}
+	return space.Reply{}, arrived
 }
 
 // carry writes a frame and reads it, so that both sides share no memory. The error is that of

@@ -6,7 +6,8 @@ import (
 	"leasehold/shared/space"
 )
 
-// reply lists the fields of a reply. Journals keep replies in this encoding.
+// reply lists the fields of a reply, to write them or to read them. Journals keep replies in
+// this encoding, so a tag never changes its meaning.
 func (c *coder) reply(r *space.Reply) {
 	c.boolean(1, &r.Found)
 	c.tuple(2, &r.Tuple)

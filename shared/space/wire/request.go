@@ -6,7 +6,9 @@ import (
 	"leasehold/shared/space"
 )
 
-// request lists the fields of a request. Tags 1 to 12 are those of version 1.
+// request lists the fields of a request, to write them or to read them. Tags 1 to 12 are those
+// of version 1; a tag never changes its meaning. Options are written only if they are set,
+// because message also writes an empty one.
 func (c *coder) request(r *space.Request) {
 	natural(c, 1, &r.Verb)
 	name(c, 2, &r.Op.Session)

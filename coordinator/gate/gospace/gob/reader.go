@@ -95,7 +95,8 @@ func noEOF(err error) error {
 }
 
 // streamUint reads the length of a message from the stream, as Uint reads a number from a
-// message. The end of the stream before it is io.EOF, within it io.ErrUnexpectedEOF.
+// message. The end of the stream before it is io.EOF, within it io.ErrUnexpectedEOF. The bytes
+// behind the first count towards the limit of the stream. After an error it returns 0.
 func (r *Reader) streamUint() uint64 {
 	first, err := r.src.ReadByte()
 	if err != nil {

@@ -47,7 +47,8 @@ func (r *reader) uvarint() uint64 {
 
 func (r *reader) text() string { return r.names.one(r.bytes()) }
 
-// bytes reads a length and as many bytes, which share memory with data.
+// bytes reads a length and as many bytes, which share memory with data. A length beyond data is
+// an error, and the result is nil then.
 func (r *reader) bytes() []byte {
 	n := r.uvarint()
 	if n > uint64(len(r.data)) {

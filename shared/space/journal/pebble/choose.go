@@ -81,7 +81,9 @@ type possibleTables struct {
 	begun      error        // those that have no bytes: they were begun, or all was cut off
 }
 
-// possibleTables sorts the tables that the manifest does not remove by whether they can be read.
+// possibleTables sorts the tables that the manifest does not remove: those that can be read, by
+// number; and as errors those that cannot be read, apart from those without bytes, because a
+// process that ended before it wrote a table leaves such a file.
 func (m manifest) possibleTables(tables map[uint64]*tableFile) (p possibleTables) {
 	for _, num := range sortedKeys(tables) {
 		t := tables[num]

@@ -80,7 +80,8 @@ type archives struct{ lsm.ArchiveCleaner }
 
 // listener passes the store's events to the journal: new logs, damage, and failpoints for tests.
 // A background error is only logged, because the store repeats that work; the disk breaks the
-// journal if the error is one of a write.
+// journal if the error is one of a write. That of a full disk is not logged, because it repeats
+// until there is space.
 func (j *Journal) listener() *lsm.EventListener {
 	l := &lsm.EventListener{
 		BackgroundError: func(err error) {

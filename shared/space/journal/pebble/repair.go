@@ -183,43 +183,54 @@ func (j *Journal) finishRepair() error {
 	return syncDir(j.FS, j.FS.PathDir(j.Dir))
 }
 
-// writeNew makes a journal of the facts, and opens it once to check it. Each batch leads to the
-// same position: the first from 0, the others from there, because the facts are those of all
-// records together. A journal that holds other facts then is fault.ErrCorrupt.
-func (j *Journal) writeNew(dir string, s salvaged) (err error) {
+// writeNew makes a journal of the facts, and opens it once to check it (checkNew). Its stamp has
+// the mark of the old one, if that can be read. Errors are those of the journal's files.
+func (j *Journal) writeNew(dir string, s salvaged) error {
 	c := Config{Dir: dir, FS: j.FS, Log: slog.New(slog.DiscardHandler)}
 	stamp, _ := readStamp(j.FS, j.Dir)
 	n, err := Open(c)
 	if err != nil {
 		return err
 	}
+	if err := n.writeFacts(s); err != nil {
+		return errors.Join(classify(err), n.Close())
+	}
+	n.standing, n.stamp = s.standing, stamp
+	if err := n.Close(); err != nil {
+		return err
+	}
+	return checkNew(c, s)
+}
+
+// writeFacts commits all facts in batches, because one of all may be too large. Each batch leads
+// to the same position: the first from 0, the others from there, because the facts are those of
+// all records together. There is a batch even without facts, for the position.
+func (j *Journal) writeFacts(s salvaged) error {
 	from := journal.Position(0)
 	for keys := sortedKeys(s.facts); ; {
-		b := n.db.NewBatch()
+		b := j.db.NewBatch()
 		err := b.Set(codec.StandingKey(), codec.AppendStep(nil, codec.Step{From: from, Standing: s.standing}), nil)
 		for ; len(keys) > 0 && b.Len() < repairBatch && err == nil; keys = keys[1:] {
 			if keys[0] != string(codec.StandingKey()) {
 				err = b.Set([]byte(keys[0]), s.facts[keys[0]], nil)
 			}
 		}
-		if err = errors.Join(err, n.db.Apply(b, lsm.Sync), n.broken.err()); err != nil {
-			return errors.Join(classify(err), n.Close())
+		if err = errors.Join(err, j.db.Apply(b, lsm.Sync), j.broken.err()); err != nil || len(keys) == 0 {
+			return err
 		}
 		from = s.standing.Position
-		if len(keys) == 0 {
-			break
-		}
 	}
-	n.standing, n.stamp = s.standing, stamp
-	if err := n.Close(); err != nil {
-		return err
-	}
-	again, err := Open(c)
+}
+
+// checkNew opens a journal that writeNew has written. One that holds other facts is
+// fault.ErrCorrupt.
+func checkNew(c Config, s salvaged) error {
+	j, err := Open(c)
 	if err != nil {
 		return err
 	}
 	tuples := 0
-	at, err := again.Load(context.Background(), func(f journal.Fact) error {
+	at, err := j.Load(context.Background(), func(f journal.Fact) error {
 		if _, ok := f.(*journal.Entry); ok {
 			tuples++
 		}
@@ -228,7 +239,7 @@ func (j *Journal) writeNew(dir string, s salvaged) (err error) {
 	if err == nil && (at != s.standing || tuples != s.tuples) {
 		err = fmt.Errorf("%w: the repaired journal holds %d tuples at position %d, want %d at %d", fault.ErrCorrupt, tuples, at.Position, s.tuples, s.standing.Position)
 	}
-	return errors.Join(err, again.Close())
+	return errors.Join(err, j.Close())
 }
 
 // sortedKeys returns the keys of a map in order, so that the output does not vary.

@@ -47,8 +47,9 @@ func (t *tableFile) keys() (first, last []byte) {
 	return first, last
 }
 
-// readTables reads all tables in the folder, by number. One that cannot be read has its err. The
-// error is that the folder cannot be listed.
+// readTables reads all tables in the folder, by number. One that cannot be read has its err, and
+// begun if it has no bytes; so a repair can use the others. The error is that the folder cannot
+// be listed.
 func (j *Journal) readTables() (map[uint64]*tableFile, error) {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
