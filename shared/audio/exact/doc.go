@@ -16,9 +16,10 @@
 //     (minCoverage), so that one shared tone of a chord is not the chord.
 //
 // Stream does the same in a sound that comes bit by bit, in windows of 16 s. In each window it first
-// rules out the clips that cannot reach the threshold there, by the one band that has most of their
-// energy (screen), because that is cheap for a clip in a narrow band, such as a thump or a tone, and
-// then by the whole clip, in the same block. For the clips that may be there, it runs Find.
+// rules out the clips that cannot reach the threshold there (screen), in three steps: by a narrow band
+// that has half of the clip's energy, by a wider one that has most of it, and by the whole clip. Most
+// clips are ruled out by the first step, which is the cheapest. For the clips that may be there, it
+// runs Find.
 //
 // Windows below silenceRMS score 0, so that no score is divided by an energy of zero.
 //
