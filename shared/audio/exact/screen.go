@@ -19,8 +19,8 @@ const (
 	rounding = 0.99
 )
 
-// screen rules out clips of about one length in three steps, each of which costs more than the one
-// before and is done for the clips that pass it: it correlates the band that has half of the clip's
+// screen rules out clips of about one length in three steps. Each step costs more than the one before,
+// and is done for the clips that passed that: it correlates the band that has half of the clip's
 // energy, then the band that has nearly all (bands), then the whole clip. All clips share one transform
 // of the sound.
 //
