@@ -20,7 +20,8 @@ func Fold(dst, text []byte) (folded []byte, same bool) {
 	return dst, true
 }
 
-// foldRunes is Fold for text that is not only ASCII. Bytes that are not UTF-8 stay as they are.
+// foldRunes is Fold for text that is not only ASCII. It appends to dst. Bytes that are not UTF-8
+// stay as they are, so that text of any encoding can be searched.
 func foldRunes(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		if b := text[i]; b < utf8.RuneSelf {

@@ -34,7 +34,8 @@ func hashOf(h hash.Hash, content []byte) OID {
 	return OID(hex.EncodeToString(h.Sum(nil)))
 }
 
-// Check returns fault.ErrInvalid if o is not an object id.
+// Check returns fault.ErrInvalid if o is not an object id: 40 (SHA-1) or 64 (SHA-256) hexadecimal
+// digits in lower case. So it is safe as a part of a file name.
 func (o OID) Check() error {
 	if len(o) == 2*sha1.Size || len(o) == 2*sha256.Size {
 		valid := true

@@ -30,7 +30,8 @@ type queued struct {
 	queue visit.Queue
 }
 
-// newQueues returns the empty queues of n origins; quality is that of Queues.Quality.
+// newQueues returns the empty queues of n origins; quality returns the quality of a lister, for
+// Queues.Quality.
 func newQueues(n int, quality func(int32) visit.Quality) *queues {
 	return &queues{
 		heaps: map[uint64]*entryHeap{}, byPool: map[visit.Pool][]visit.Queue{},

@@ -116,7 +116,8 @@ var predeclared = map[string]bool{
 	"float32": true, "float64": true, "complex64": true, "complex128": true,
 }
 
-// isConversion reports whether a call is certainly a conversion, because it names a type.
+// isConversion reports whether a call is certainly a conversion, because it names a type. A named
+// type of the file looks like a function here, so its conversions count as calls.
 func isConversion(fun ast.Expr) bool {
 	switch f := fun.(type) {
 	case *ast.Ident:

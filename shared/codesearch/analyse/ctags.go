@@ -174,7 +174,8 @@ type tag struct {
 }
 
 // tagsOf sends a file under a name that selects its language, and returns its symbols, ordered by
-// line. After an error the process is not usable, because part of an answer may be unread.
+// line. After an error, of the pipes, of JSON or one that ctags calls fatal, the process is not
+// usable, because part of an answer may be unread.
 func (p *ctagsProcess) tagsOf(name string, content []byte) ([]codesearch.Symbol, error) {
 	p.read += int64(len(content))
 	if _, err := fmt.Fprintf(p.in, "{\"command\":\"generate-tags\",\"filename\":%q,\"size\":%d}\n", name, len(content)); err != nil {

@@ -8,8 +8,9 @@ import (
 	"leasehold/shared/codesearch"
 )
 
-// parseGo returns the symbols and the functions of a Go file. Of a file that does not
-// parse it returns the functions of the part that does, and the symbols that rules find.
+// parseGo returns the symbols and the functions of a Go file. Of a file that does not parse it
+// returns the functions of the part that does, and the symbols that rules find. Without a package
+// clause it returns nothing.
 func parseGo(content []byte) ([]codesearch.Symbol, []codesearch.FunctionReport) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "x.go", content, parser.SkipObjectResolution)
@@ -72,7 +73,7 @@ func (g *goFile) addSymbol(name *ast.Ident, kind, scope string, node ast.Node, s
 }
 
 // addFunction adds the symbol of a function or method and, if it has a body, its report. The
-// signature ends before the body.
+// signature ends before the body. Beyond maxFunctions there are no more reports.
 func (g *goFile) addFunction(d *ast.FuncDecl) {
 	end := d.End()
 	if d.Body != nil {

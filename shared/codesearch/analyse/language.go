@@ -38,8 +38,9 @@ var languageSteps = []struct {
 	{enry.GetLanguagesByClassifier, classifierBytes},
 }
 
-// Language returns the name of a file's language as go-enry spells it, Showcase, or "" if
-// it is unknown. The file is text.
+// Language returns the name of a file's language as go-enry spells it, Showcase, or "" if it is
+// unknown. The file is text. The steps narrow the candidates down: the first that leaves one
+// decides, and of those that are left behind the last step it is the first.
 func Language(name string, content []byte) string {
 	switch extension := strings.ToLower(path.Ext(name)); {
 	case extension == ".showcase":

@@ -95,8 +95,9 @@ func countLines(lang string, content []byte) counted {
 	return c.counted
 }
 
-// prepare sets c.starts: step passes over all other bytes quickly. Branch words and operators
-// count only if branches is true.
+// prepare sets c.starts: the bytes at which a comment, a text, a word or an operator of interest
+// may begin; step passes over all others quickly. Branch words and operators count only if
+// branches is true.
 func (c *counter) prepare(branches bool) {
 	for _, l := range c.line {
 		c.starts[l[0]] = true
@@ -175,10 +176,11 @@ func isWordByte(b byte) bool {
 }
 
 // skipComment returns the end of the comment that begins at byte at. ok is false if none begins
-// there. The line feed after a line comment is not part of it, so that step ends the line.
+// there. Blocks are tried first, because -- begins --[[ too. The line feed after a line comment
+// is not part of it, so that step ends the line.
 func (c *counter) skipComment(at int) (end int, ok bool) {
 	rest := c.text[at:]
-	for _, b := range c.block { // before line comments, because -- begins --[[ too
+	for _, b := range c.block {
 		if bytes.HasPrefix(rest, []byte(b[0])) {
 			return c.skipBlock(at, b), true
 		}
@@ -226,8 +228,9 @@ func (c *counter) skipBlock(at int, b [2]string) int {
 func isBlank(b byte) bool { return b < utf8.RuneSelf && unicode.IsSpace(rune(b)) }
 
 // skipQuote skips a text in quotes that begins at a place, and returns where it ends; ok is false
-// if none begins there. A text in one line ends with its line at the latest, so that a quote in
-// another language does not hide the rest of the file.
+// if none begins there. Blocks are tried first, because -- begins --[[ too. A text in one line
+// ends with its line at the latest, so that a quote in another language does not hide the rest of
+// the file.
 func (c *counter) skipQuote(at int) (end int, ok bool) {
 	rest := c.text[at:]
 	for _, q := range c.long {

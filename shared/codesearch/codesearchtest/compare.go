@@ -106,8 +106,8 @@ func drawQuery(r *rapid.T) string {
 	return query + rapid.SampledFrom([]string{"", " case:no", " case:auto"}).Draw(r, "case")
 }
 
-// sorted returns all matches of a query by place, and the stats that indexes agree in. It
-// checks the order of the best ones.
+// sorted returns all matches of a query by place, without their scores, and the stats that
+// indexes agree in. It checks the order of the best ones.
 func sorted(r *rapid.T, x codesearch.Searcher, query string, o codesearch.Options) ([]codesearch.Match, codesearch.Stats) {
 	q, err := codesearch.Parse(query)
 	require.NoError(r, err)

@@ -45,7 +45,8 @@ func (n *Naive) Missing(_ context.Context, ids []codesearch.OID) ([]codesearch.O
 }
 
 // PutBlobs keeps copies of blobs that it does not have. It checks all ids first, so that a batch
-// is put as a whole or, with fault.ErrInvalid, not at all.
+// is put as a whole or, with fault.ErrInvalid, not at all. A blob that is skipped keeps its name
+// and no content.
 func (n *Naive) PutBlobs(_ context.Context, batchID string, blobs []codesearch.Blob) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

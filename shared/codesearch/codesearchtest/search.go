@@ -29,7 +29,8 @@ func newNaiveSearch(q codesearch.Query, o codesearch.Options) (*naiveSearch, err
 	return s, s.compile(q.Root)
 }
 
-// compile compiles the patterns and filters of e. It returns the first error.
+// compile compiles the patterns and filters of e into s. It returns the first error, that of an
+// expression that Go's regexp refuses or of a filter.
 func (s *naiveSearch) compile(e codesearch.Expr) (err error) {
 	switch e := e.(type) {
 	case codesearch.And:
@@ -59,7 +60,8 @@ type naiveFile struct {
 	blob codesearch.Blob
 }
 
-// filesOf joins the entries of m that have the same path and content.
+// filesOf joins the entries of m that have the same path and content, with all refs that have
+// them in the order of m, and sorts them by path.
 func filesOf(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) []naiveFile {
 	type key struct {
 		path string
@@ -85,7 +87,8 @@ func filesOf(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) []
 	return files
 }
 
-// repo searches the files of one repository, unless the filters on repositories exclude it.
+// repo searches the files of one repository, unless the filters on repositories exclude it,
+// whatever its files contain.
 func (s *naiveSearch) repo(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) {
 	searched := codesearch.Evaluate(s.query.Root, func(e codesearch.Expr) codesearch.Truth {
 		if f, ok := e.(codesearch.Filter); ok && f.Field == codesearch.FieldRepo {
@@ -132,7 +135,8 @@ func (s *naiveSearch) file(m codesearch.Manifest, f naiveFile) {
 	}
 }
 
-// holds evaluates a leaf of the query. The content of a skipped blob is unknown.
+// holds evaluates a leaf of the query. The content of a skipped blob is unknown, so that neither
+// a word nor its negation finds it.
 func (s *naiveSearch) holds(e codesearch.Expr, m codesearch.Manifest, f naiveFile) codesearch.Truth {
 	switch e := e.(type) {
 	case codesearch.Content:
@@ -266,7 +270,8 @@ func excerpts(lines [][]byte) (texts []string) {
 	return texts
 }
 
-// deliver visits the best matches, then the others by repository, path and line.
+// deliver visits the best matches, then the others by repository, path and line. It stops at the
+// limit, and when visit returns false; both are StoppedLimit.
 func (s *naiveSearch) deliver(visit func(codesearch.Match) bool) {
 	byPlace := func(a, b codesearch.Match) int {
 		return cmp.Or(strings.Compare(a.RepoID, b.RepoID), strings.Compare(a.Path, b.Path), cmp.Compare(a.OID, b.OID), cmp.Compare(a.Line, b.Line))

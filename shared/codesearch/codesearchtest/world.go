@@ -46,7 +46,8 @@ func (f fixture) publish(id string, files tree) {
 	require.NoError(f, publish(f, id, files))
 }
 
-// publish does the same where a test must not be failed: in another goroutine.
+// publish does the same where a test must not be failed: in another goroutine. The error is that
+// of PutBlobs or of Publish.
 func publish(x codesearch.Searcher, id string, files tree) error {
 	var blobs []codesearch.Blob
 	for _, text := range files {
@@ -74,7 +75,8 @@ func (f fixture) search(text string, o codesearch.Options) ([]codesearch.Match, 
 	return all, stats
 }
 
-// places returns the sorted places of a query's matches, as ID:PATH:LINE.
+// places returns the sorted places of a query's matches, as ID:PATH:LINE. It fails the test if
+// the search stopped early.
 func (f fixture) places(text string) []string {
 	f.Helper()
 	matches, stats := f.search(text, codesearch.Options{})

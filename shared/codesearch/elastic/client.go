@@ -124,6 +124,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // attempt sends a request once and decodes the answer. If parent ends, it returns its cause; if
 // only the time of the attempt ends, fault.ErrUnavailable, so that do sends the request again.
+// The other errors: fault.ErrInvalid for a request that cannot be made and an answer that is not
+// JSON, fault.ErrUnavailable for one that breaks off, fault.ErrTooLarge for more than maxAnswer
+// bytes, and that of refusal for a status of 300 or more.
 func (c *client) attempt(parent context.Context, x call) error {
 	ctx, cancel := context.WithTimeout(parent, attemptTimeout)
 	defer cancel()
@@ -206,7 +209,8 @@ func (f failure) String() string {
 	return strings.ToValidUTF8(text[:min(len(text), maxErrorText)], "")
 }
 
-// kindOf returns the kind of error of a status.
+// kindOf returns the kind of error of a status; one from 500 is fault.ErrUnavailable, which is
+// tried again, and one not listed fault.ErrInvalid.
 func kindOf(status int) error {
 	switch status {
 	case http.StatusUnauthorized:

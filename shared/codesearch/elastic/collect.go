@@ -173,7 +173,7 @@ func (c *collector) removeBlobs(ctx context.Context) error {
 // removeUnnamed removes those of a page of blobs that no file has. It holds publishing, because a
 // generation that is published meanwhile could name one of them. "collapse" returns one file for
 // each blob, so one page of files answers for the page of blobs. If a part of the index does not
-// answer, it removes none, because files could be missing.
+// answer, it removes none, because files could be missing, and returns the error.
 func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()

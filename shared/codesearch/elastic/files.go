@@ -21,7 +21,7 @@ func withDefaultTimeout(ctx context.Context) (context.Context, context.CancelFun
 
 // Repos lists the generations that searches see. If the index of blobs is not the one that a
 // generation's blobs were written to, because that one was deleted, all files of the generation
-// count as lost.
+// count as lost. Errors are those of the server.
 func (x *Index) Repos(ctx context.Context) ([]codesearch.RepoInfo, error) {
 	ctx, cancel := withDefaultTimeout(ctx)
 	defer cancel()
@@ -41,7 +41,8 @@ func (x *Index) Repos(ctx context.Context) ([]codesearch.RepoInfo, error) {
 }
 
 // Files lists the files of the generations that searches see. It returns nil if visit ended it.
-// Only the list of generations has a default timeout, because visit may take long.
+// Only the list of generations has a default timeout, because visit may take long. wanted chooses
+// repositories by id and name. Errors are those of the server.
 func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) error {
 	limited, cancel := withDefaultTimeout(ctx)
 	defer cancel()

@@ -89,7 +89,8 @@ func (x *Index) post(ctx context.Context, alias, action string, query url.Values
 }
 
 // Missing returns those of ids that the server does not have, each once. It sees blobs that
-// searches do not find yet. fault.ErrInvalid: one is not an object id.
+// searches do not find yet. fault.ErrInvalid: one is not an object id; other errors are those of
+// the server.
 func (x *Index) Missing(ctx context.Context, ids []codesearch.OID) ([]codesearch.OID, error) {
 	var asked, missing []codesearch.OID
 	seen := make(map[codesearch.OID]bool, len(ids))
@@ -111,8 +112,8 @@ func (x *Index) Missing(ctx context.Context, ids []codesearch.OID) ([]codesearch
 	return missing, err
 }
 
-// Text returns the content of a blob. The error is fault.ErrNotFound if the server does not
-// have it, or if it was skipped.
+// Text returns the content of a blob. The error is fault.ErrNotFound if the server does not have
+// it, or if it was skipped, fault.ErrInvalid if id is not an object id, or that of the server.
 func (x *Index) Text(ctx context.Context, id codesearch.OID) (text []byte, err error) {
 	if err := id.Check(); err != nil {
 		return nil, err

@@ -68,7 +68,9 @@ func currentFilter(ids []string) object {
 	return object{"terms": object{"generation": append([]string{}, ids...)}}
 }
 
-// createBody describes a new index.
+// createBody returns the request that creates an index: with its aliases, so that requests use
+// only these, with fields that may not be others than ours, and without the source of fields that
+// are only searched.
 func (x *Index) createBody(index string) object {
 	aliases := object{x.prefix + index: object{}}
 	if view := views[index]; view != "" {
@@ -127,7 +129,8 @@ func (x *Index) prepare(ctx context.Context) error {
 }
 
 // checkServer returns fault.ErrInvalid if the server is older than Elasticsearch 7.10. Each
-// OpenSearch is accepted, because the first one is a later fork.
+// OpenSearch is accepted, because the first one is a later fork. Other errors are those of the
+// server.
 func (x *Index) checkServer(ctx context.Context) error {
 	var server struct {
 		Version struct {

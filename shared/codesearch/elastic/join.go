@@ -73,7 +73,7 @@ func (j *join) nextCandidates(s *search) ([]*candidate, error) {
 }
 
 // placesOf returns the candidates among a page of blobs: those that occur in files that may
-// match, each with all of these files.
+// match, each with all of these files, in the order of object ids. The error is that of nextPage.
 func (j *join) placesOf(s *search, page []*blob) ([]*candidate, error) {
 	ids := make([]codesearch.OID, len(page))
 	size := make(map[codesearch.OID]int64, len(page))
@@ -111,7 +111,8 @@ func (s *search) addPlace(all []*candidate, f *file) []*candidate {
 }
 
 // blobsOf returns the candidates of a page of files: the blobs of those that may match, without
-// the blobs that j.blobs excludes.
+// the blobs that j.blobs excludes. One page of blobs holds them all, because a page of files
+// names no more blobs than it has files. The error is that of nextPage.
 func (j *join) blobsOf(s *search, page []*file) ([]*candidate, error) {
 	var all []*candidate
 	for _, f := range page {
@@ -125,7 +126,7 @@ func (j *join) blobsOf(s *search, page []*file) ([]*candidate, error) {
 		ids[i] = c.OID
 	}
 	matching := blobPages(allOf(j.blobs, object{"terms": object{"oid": ids}}))
-	found, err := nextPage[*blob](s.ctx, s.index, &matching) // all: a page of files has no more blobs than a page holds
+	found, err := nextPage[*blob](s.ctx, s.index, &matching)
 	return slices.DeleteFunc(all, func(c *candidate) bool {
 		return !slices.ContainsFunc(found, func(b *blob) bool { return b.OID == c.OID })
 	}), err

@@ -83,7 +83,8 @@ func (x *Index) setBlobFacts(ctx context.Context, m codesearch.Manifest, all []*
 // Publish writes the documents of the repository's generation, and then makes searches see it in
 // place of the one before. If they see the same generation already, it does nothing. Errors are
 // fault.ErrInvalid for a manifest out of range, fault.ErrConflict for a blob that is not indexed,
-// and those of the server; searches then see the generation before.
+// and those of the server; searches then see the generation before. One call at a time publishes,
+// because each replaces the list of all generations.
 func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 	if err := m.Check(); err != nil {
 		return err

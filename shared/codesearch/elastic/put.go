@@ -55,7 +55,8 @@ func (x *Index) Put(ctx context.Context, batch string, all []codesearch.Blob) (s
 }
 
 // PutSegment writes the blobs of a segment, which a worker built that does not use the server
-// itself. The error is fault.ErrCorrupt if the file is damaged.
+// itself. The error is fault.ErrCorrupt if the file is damaged, fault.ErrInvalid for a merged
+// segment, or that of PutBlobs.
 func (x *Index) PutSegment(ctx context.Context, batchID, path string) (err error) {
 	s, err := segment.Open(path)
 	if err != nil {

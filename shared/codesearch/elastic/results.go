@@ -34,8 +34,10 @@ type fileKey struct {
 	oid        codesearch.OID
 }
 
-// addMatch adds a match to the window, or delivers it if the window was delivered. The error is
-// errStop if a limit is reached.
+// addMatch adds a match to the window, or delivers it if the window was delivered. The window
+// keeps the first matches until there are enough to choose the best ones from; it is delivered
+// when it is large, or has enough after rankedBytes of text. The error is errStop if a limit is
+// reached, or more than MaxBytes are kept.
 func (r *results) addMatch(m codesearch.Match) error {
 	if r.windowDelivered {
 		return r.deliverOne(m)

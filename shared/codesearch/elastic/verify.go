@@ -46,7 +46,8 @@ func (s *search) verify(all []*candidate) error {
 }
 
 // verifyGroup reads the blobs of a group in one request, and evaluates the query for each; the
-// blobs come in the order of their ids. A blob that the server has lost counts as skipped.
+// blobs come in the order of their ids. A blob that the server has lost counts as skipped. The
+// error is that of the server or of evaluateBlob.
 func (s *search) verifyGroup(group []*candidate) error {
 	fields := "info"
 	if s.readsText {
@@ -211,7 +212,8 @@ func (s *search) addMatches(r *readBlob, f *file, shown []codesearch.Expr) error
 	return nil
 }
 
-// fileMatch returns the match of a file, without the fields of a line.
+// fileMatch returns the match of a file, without the fields of a line. Its commit is that of its
+// first ref; its branch is empty if all refs have the file.
 func (s *search) fileMatch(r *readBlob, f *file) codesearch.Match {
 	g := s.shown[f.Generation]
 	refs := g.refsOf(f)
@@ -228,13 +230,14 @@ func (s *search) fileMatch(r *readBlob, f *file) codesearch.Match {
 	return m
 }
 
-// lineMatch returns m, the match of a file, with the fields of the line of h.
+// lineMatch returns m, the match of a file, with the fields of the line of h in text; symbols are
+// those of the line. The symbol is a copy, so that a match does not keep all of them in memory.
 func (s *search) lineMatch(m codesearch.Match, text []byte, h hit, symbols []codesearch.Symbol) codesearch.Match {
 	content := text[h.start:h.end]
 	ranges := codesearch.JoinRanges(h.ranges)
 	score, symbol := codesearch.LineScore(content, ranges, symbols)
 	if m.Line, m.Score = h.line, m.Score+score; symbol != nil {
-		found := *symbol // so that a match does not keep all symbols in memory
+		found := *symbol
 		m.Symbol = &found
 	}
 	m.Text, m.Column, m.Ranges = codesearch.Excerpt(content, ranges)

@@ -36,8 +36,9 @@ func (r *results) withinLimit() bool {
 	return r.search.options.Limit <= 0 || r.search.stats.Matches < r.search.options.Limit
 }
 
-// deliverOne visits the match in one line of f at one place. The error is errStop if the
-// search ends: because of the limit, because visit returned false, or because its time ended.
+// deliverOne visits the match in one line of f at one place. The error is errStop if the search
+// ends: because of the limit, because visit returned false, or because its time ended; or that of
+// reading the text. A search whose time has ended still delivers its best matches, but no more.
 func (r *results) deliverOne(f *found, place, line int) error {
 	if !r.withinLimit() {
 		return r.search.stop(codesearch.StoppedLimit)
@@ -50,7 +51,6 @@ func (r *results) deliverOne(f *found, place, line int) error {
 	if !r.visit(m) {
 		return r.search.stop(codesearch.StoppedLimit)
 	}
-	// A search whose time has ended still delivers its best matches, but no more.
 	if r.search.stats.Matches > codesearch.RankedMatches && r.search.ctx.Err() != nil {
 		return r.search.stop(codesearch.StoppedTime)
 	}
@@ -82,7 +82,7 @@ func (r *results) fileMatch(f *found, at place) codesearch.Match {
 }
 
 // match returns the match in f.hits[line] at one place, or that of the whole file if f has no
-// lines. Matches of one file share Refs.
+// lines. Matches of one file share Refs. The error is that of reading the text.
 func (r *results) match(f *found, at place, line int) (codesearch.Match, error) {
 	m := r.fileMatch(f, at)
 	if len(f.hits) == 0 {

@@ -65,7 +65,8 @@ func (v *view) repositories(wanted func(id, name string) bool) []*generation {
 	return listed
 }
 
-// Files lists the files of one view; see codesearch.Lister. It returns nil if visit ended it.
+// Files lists the files of one view; see codesearch.Lister. It returns nil if visit ended it; the
+// error is that of a closed index, or ctx's cause.
 func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) error {
 	v, err := x.acquire()
 	if err != nil {

@@ -51,7 +51,9 @@ func generationPath(dir, repoID string) string {
 	return filepath.Join(dir, hex.EncodeToString(sum[:16])+generationExtension)
 }
 
-// encodeGeneration returns the content of the file of m, which was checked.
+// encodeGeneration returns the content of the file of m, which was checked: magic, the lengths of
+// head and records, the head (repository and refs), the records of the files, their paths, and a
+// checksum of it all.
 func encodeGeneration(m codesearch.Manifest) []byte {
 	head := []byte{}
 	for _, text := range []string{m.RepoID, m.Repo} {
@@ -118,8 +120,9 @@ func encodeFiles(m codesearch.Manifest) (records, paths []byte) {
 	return records, paths
 }
 
-// openGeneration maps the file at path and checks it. The error is fault.ErrCorrupt if the
-// file is damaged, or if its name is not that of the repository in it.
+// openGeneration maps the file at path and checks it. The error is fault.ErrCorrupt if the file
+// is damaged, or if its name is not that of the repository in it; or that of the system. The
+// caller calls close, which unmaps the file.
 func openGeneration(path string) (*generation, error) {
 	data, unmap, err := mapped.Open(path)
 	if err != nil {
@@ -164,7 +167,8 @@ func decodeGeneration(data []byte) (*generation, error) {
 }
 
 // decodeHead reads the repository and its refs from data. After the end of data, text returns ""
-// and sets bad, so one check at the end suffices. Any other content is fault.ErrCorrupt.
+// and sets bad, so one check at the end suffices. A time of math.MinInt64 is none. Any other
+// content is fault.ErrCorrupt.
 func (g *generation) decodeHead(data []byte) error {
 	r := bytes.NewReader(data)
 	bad := false

@@ -29,7 +29,8 @@ type partSearch struct {
 }
 
 // candidatesIn returns the candidates of the query in part n of the view. It finds them at the
-// first call. At the first part it also makes the search's memory as large as the query needs.
+// first call: first the blobs of each leaf, then those that the whole query permits. At the first
+// part it also makes the search's memory as large as the query needs.
 func (s *search) candidatesIn(n int) *partSearch {
 	if s.parts[n] != nil {
 		return s.parts[n]
@@ -78,7 +79,8 @@ func (p *partSearch) candidateBlobs(n *node) numbers {
 	return everything // opNot
 }
 
-// blobsDefining returns the blobs that define a symbol whose name matches.
+// blobsDefining returns the blobs that define a symbol whose name matches, in ascending order and
+// each once.
 func (p *part) blobsDefining(l leaf) numbers {
 	found := make([]bool, p.Blobs())
 	p.Defining(l.literal, l.matcher.MatchName, func(_ []byte, blobs []uint32) bool {
@@ -172,8 +174,9 @@ func (s *search) lineHits(n int, p *partSearch, blob int) error {
 	return nil
 }
 
-// countScanned counts bytes of text that leaf n was compared with, and what the expressions
-// cost. It returns errStop if the search's time has ended or its hits take too much memory.
+// countScanned counts bytes of text that leaf n was compared with, and what the expressions cost.
+// It returns errStop if the search's time has ended or its hits take too much memory; the caller
+// returns it at once.
 func (s *search) countScanned(n, bytes int) error {
 	s.stats.BytesScanned += int64(bytes)
 	s.scannedCost += int64(bytes) + costOfRegexp*s.scratch.Matched()

@@ -45,8 +45,10 @@ type Index struct {
 	current     *view      // nil if the index is closed
 }
 
-// Open opens the index in the folder dir, or makes one. If a file is damaged or not of an
-// index, the error is fault.ErrCorrupt, and names it and the remedy.
+// Open opens the index in the folder dir, or makes one. If a file is damaged or not of an index,
+// the error is fault.ErrCorrupt, and names it and the remedy. Other errors are those of the
+// system. Then all files are unmapped again. ReadOnly neither makes the folder nor removes
+// leftovers.
 func Open(dir string, o Options) (*Index, error) {
 	o.Keep, o.MaxSegmentText = cmp.Or(o.Keep, 24*time.Hour), cmp.Or(o.MaxSegmentText, 256<<20)
 	x := &Index{options: o, segments: filepath.Join(dir, "segments"), repos: filepath.Join(dir, "repositories"), mergeFolder: filepath.Join(dir, "merging"),
@@ -67,7 +69,8 @@ func Open(dir string, o Options) (*Index, error) {
 	return x, nil
 }
 
-// prepare makes a folder and removes the unfinished files that a crash left in it. For a
+// prepare makes a folder and removes the unfinished files that a crash left in it: those being
+// written, and in the folder of merges all, because a finished segment moves out of it. For a
 // read-only index it only checks that the folder exists. The error is that of the system.
 func (x *Index) prepare(folder string) error {
 	if x.options.ReadOnly {
@@ -79,7 +82,7 @@ func (x *Index) prepare(folder string) error {
 	}
 	pattern := "writing-*"
 	if folder == x.mergeFolder {
-		pattern = "*" // a segment leaves this folder when it is installed, so these are leftovers
+		pattern = "*"
 	}
 	leftover, err := filepath.Glob(filepath.Join(folder, pattern))
 	for _, path := range leftover {

@@ -58,8 +58,9 @@ func (x *Index) Run(ctx context.Context) error {
 	}
 }
 
-// Merge merges one group of segments, and reports whether it did. It returns false if no
-// segments need merging, if another call is merging, or if the index is read-only.
+// Merge merges one group of segments, and reports whether it did. It returns false if no segments
+// need merging, if another call is merging, or if the index is read-only. The error is that of a
+// closed index or of mergeGroup.
 func (x *Index) Merge(ctx context.Context) (merged bool, err error) {
 	if !x.merging.TryLock() {
 		return false, nil
@@ -78,7 +79,8 @@ func (x *Index) Merge(ctx context.Context) (merged bool, err error) {
 }
 
 // mergeGroup merges a group of parts into one segment, or into none if no blob is kept. It
-// reports whether the view changed or the group is to be chosen again.
+// reports whether the view changed or the group is to be chosen again. After an error of writing,
+// searches use the group as before.
 func (x *Index) mergeGroup(ctx context.Context, group []mergedPart) (bool, error) {
 	path, err := x.writeMerged(ctx, group)
 	if err != nil {
@@ -181,7 +183,8 @@ func (x *Index) writeMerged(ctx context.Context, group []mergedPart) (string, er
 // an empty path means that no blob was kept. If a generation names a blob by now that was not
 // kept, it removes the merged segment instead; it returns true then too, so that Run merges the
 // group again with that blob. The file moves into the folder of segments before the others are
-// removed: after a crash in between, Open uses it and ignores those that it replaces.
+// removed: after a crash in between, Open uses it and ignores those that it replaces. An error
+// after the view changed (true) means only that old files remain.
 func (x *Index) installMerged(group []mergedPart, path string) (bool, error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -242,8 +245,9 @@ func (v *view) partOf(s *openSegment) *part {
 	return v.parts[slices.IndexFunc(v.parts, func(p *part) bool { return p.openSegment == s })]
 }
 
-// withMerged returns v with s in place of group, or without group if s is nil. s takes the
-// place of the first part of group, so that earlier segments stay before later ones.
+// withMerged returns v with s in place of group, or without group if s is nil. s takes the place
+// of the first part of group, so that earlier segments stay before later ones. It relies on
+// inUse: s has each blob that has a place.
 func (v *view) withMerged(group []mergedPart, s *openSegment) *view {
 	w := v.clone()
 	var places []blobPlace
@@ -252,7 +256,7 @@ func (v *view) withMerged(group []mergedPart, s *openSegment) *view {
 		p := v.partOf(m.openSegment)
 		for i := range p.Blobs() {
 			for _, x := range p.placesOf(i) {
-				blob, _ := s.Find(p.OID(i)) // inUse found that it has it
+				blob, _ := s.Find(p.OID(i))
 				places = append(places, blobPlace{uint32(blob), x})
 			}
 		}

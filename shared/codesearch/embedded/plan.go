@@ -90,6 +90,7 @@ func (p *plan) compile(e codesearch.Expr, fold bool, known map[codesearch.Expr]i
 }
 
 // compileAll compiles the parts of a node and orders them: the cheap ones are evaluated first.
+// The error is that of newLeaf.
 func (p *plan) compileAll(o op, of []codesearch.Expr, fold bool, known map[codesearch.Expr]int) (node, error) {
 	n := node{op: o}
 	for _, e := range of {
@@ -103,7 +104,7 @@ func (p *plan) compileAll(o op, of []codesearch.Expr, fold bool, known map[codes
 	return n, nil
 }
 
-// cost returns the kind of n's leaf that takes longest.
+// cost returns the kind of n's leaf that takes longest; kinds are numbered by how long they take.
 func (p *plan) cost(n node) kind {
 	if n.op == opLeaf {
 		return p.leaves[n.leaf].kind

@@ -24,7 +24,8 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []codesearch
 
 // putBlobs writes a segment of those of the blobs that the index does not have, and opens it for
 // searches; of several with one id the first counts. It does nothing if all are there. The
-// segment is durable before openAdded; after a crash in between Open finds it.
+// segment is durable before openAdded; after a crash in between Open finds it. Errors are those
+// of a read-only or closed index, of an object id (fault.ErrInvalid), and of the system.
 func (x *Index) putBlobs(ctx context.Context, blobs []codesearch.Blob) error {
 	if x.options.ReadOnly {
 		_, err := x.writable() // the error for a read-only index
@@ -125,7 +126,7 @@ func (x *Index) putSegment(path string) error {
 	return x.openAdded(target)
 }
 
-// syncFile makes the content of a file durable.
+// syncFile makes the content of a file durable. The error is that of the system.
 func syncFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -134,8 +135,9 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Publish writes m as its repository's generation, durably, and then makes later searches
-// use it. It returns fault.ErrConflict if a blob of m is in no segment.
+// Publish writes m as its repository's generation, durably, and then makes later searches use it.
+// It returns fault.ErrInvalid if m is out of range, fault.ErrConflict if a blob of m is in no
+// segment, and errors of the system; then searches use the generation before.
 func (x *Index) Publish(_ context.Context, m codesearch.Manifest) error {
 	if err := m.Check(); err != nil {
 		return err

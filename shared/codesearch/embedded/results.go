@@ -241,8 +241,9 @@ func (r *results) ranges(f *found, h hit, line []byte) []codesearch.Range {
 	return codesearch.JoinRanges(all)
 }
 
-// textOf returns the text of f's blob, which is valid until the next call. It keeps the last
-// one, because the lines of a blob are asked for one after the other.
+// textOf returns the text of f's blob, which is valid until the next call. It keeps the last one,
+// because the lines of a blob are asked for one after the other. The error is that of reading the
+// text.
 func (r *results) textOf(f *found) ([]byte, error) {
 	if r.textOfIt == f.part && r.textBlob == f.blob {
 		return r.text, nil

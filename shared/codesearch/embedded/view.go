@@ -100,12 +100,13 @@ func (v *view) withSegment(s *openSegment) *view {
 	return w
 }
 
-// withGeneration returns v with g in place of the generation of its repository.
+// withGeneration returns v with g in place of the generation of its repository. A new repository
+// gets the slot of a dropped one, if there is one. v does not change, because searches use it.
 func (v *view) withGeneration(g *generation) *view {
 	w := v.clone()
 	slot, ok := w.slots[g.repoID]
 	if !ok {
-		free := slices.Index(w.repos, nil) // the slot of a dropped repository
+		free := slices.Index(w.repos, nil)
 		if free < 0 {
 			free, w.repos = len(w.repos), append(w.repos, nil)
 		}
@@ -162,7 +163,8 @@ func (v *view) setPlaces(slot uint32, g *generation) {
 }
 
 // withPlaces returns a part of the same segment, with added in place of the places of the
-// repository in slot. It sorts added.
+// repository in slot. It sorts added. The result has the places of each blob in order, and starts
+// marks where those of a blob begin.
 func (p *part) withPlaces(slot uint32, added []blobPlace) *part {
 	slices.SortFunc(added, func(a, b blobPlace) int { return cmp.Or(cmp.Compare(a.blob, b.blob), cmp.Compare(a.file, b.file)) })
 	w := &part{openSegment: p.openSegment, starts: make([]uint32, 1, len(p.starts)), places: make([]place, 0, len(p.places)+len(added))}

@@ -219,7 +219,8 @@ type runes struct {
 	at   int
 }
 
-// ReadRune returns the next character.
+// ReadRune implements io.RuneReader: the next character and its length. It ends the text early
+// when ctx ends, because an expression can read it for very long; io.EOF is its only error.
 func (r *runes) ReadRune() (rune, int, error) {
 	if r.at == len(r.text) || r.at%1024 == 0 && r.ctx.Err() != nil {
 		return 0, 0, io.EOF

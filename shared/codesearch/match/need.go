@@ -142,8 +142,8 @@ func (a analysis) concat(parts []*syntax.Regexp) facts {
 	return facts{need: allOf(append(needs, facts{exact: exact}.asNeed()))}
 }
 
-// alternate returns the facts of one of parts: the exact texts of all if all are exact and not
-// too many, otherwise the need of one of them.
+// alternate returns what is known of a match of any one of parts: the exact texts of all if all
+// are exact and not too many, otherwise the need of one of them.
 func (a analysis) alternate(parts []*syntax.Regexp) facts {
 	exact := []string{} // nil once a part is not exact
 	var needs []Need
@@ -215,7 +215,8 @@ func limitedFacts(exact []string) facts {
 	return facts{exact: exact}
 }
 
-// asNeed returns what f states as a need, without the fact that the texts are the whole match.
+// asNeed returns what f states as a need, without the fact that the texts are the whole match:
+// that one of them occurs.
 func (f facts) asNeed() Need {
 	if f.exact == nil {
 		return f.need

@@ -58,8 +58,8 @@ func New(base, dir string) (*Client, error) {
 // Close waits for calls in progress and closes the connections.
 func (c *Client) Close() error { return c.api.Close() }
 
-// call sends a request, which may be repeated, and decodes the answer into answer, unless that
-// is nil.
+// call sends a request, which may be repeated, and decodes the answer into answer, unless that is
+// nil. The error is that of apiclient.Do, of the kind that the server named.
 func (c *Client) call(ctx context.Context, method, path string, body, answer any) error {
 	_, err := c.api.Do(ctx, apiclient.Call{Method: method, Path: "index/" + path, Body: body, Answer: answer, Timeout: bulkTimeout, Repeat: true})
 	if err != nil {

@@ -71,7 +71,8 @@ func WriteFile(dir string, write func(io.Writer) error) (path string, err error)
 
 func fileName(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) + Extension }
 
-// SyncDir makes the names in a folder durable: those of created, renamed and removed files.
+// SyncDir makes the names in a folder durable: those of created, renamed and removed files. The
+// error is that of the system.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

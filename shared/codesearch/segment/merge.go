@@ -62,7 +62,8 @@ func (m *mergedLists) trigram(i int) uint32 {
 	return uint32At(m.parts[sectionTrigrams], i)
 }
 
-// appendTo appends the new numbers of the chunks that have the i-th trigram and are kept.
+// appendTo appends to dst the new numbers of the chunks that have the i-th trigram and are kept,
+// in ascending order, because renumbering keeps the order.
 func (m *mergedLists) appendTo(dst []uint32, i int) []uint32 {
 	from, to := span(m.parts[sectionLists], i)
 	m.buffer = m.inRange(decodeList(m.buffer[:0], m.parts[sectionPostings][from:to]))

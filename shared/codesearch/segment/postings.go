@@ -72,7 +72,8 @@ func (s *Segment) inRange(chunks []uint32) []uint32 {
 	return chunks
 }
 
-// Intersect returns the numbers that both ascending lists have, in the memory of a.
+// Intersect returns the numbers that both ascending lists have, in the memory of a, which is
+// lost.
 func Intersect(a, b []uint32) []uint32 {
 	both := a[:0]
 	for i, j := 0, 0; i < len(a) && j < len(b); {

@@ -45,8 +45,8 @@ func (s *seen) clear() {
 	s.list = s.list[:0]
 }
 
-// addTrigramsOf adds the trigrams of folded text. A trigram does not contain a line feed,
-// because a query matches within a line.
+// addTrigramsOf adds the trigrams of folded text. A trigram does not contain a line feed, because
+// a query matches within a line. Each is added to the list once.
 func (s *seen) addTrigramsOf(text []byte) {
 	t, length := uint32(0), 0 // the last three bytes, and the bytes since the line began
 	for _, b := range text {
@@ -88,7 +88,8 @@ type run struct {
 
 func newPostings() *postings { return &postings{seen: newSeen()} }
 
-// addChunk adds the trigrams of a chunk with this text. Chunks come in ascending order.
+// addChunk adds the trigrams of a chunk with this text. Chunks come in ascending order. From
+// maxPairs on it encodes the pairs as a run, which takes less memory.
 func (p *postings) addChunk(chunk uint32, text []byte) {
 	p.folded, _ = codesearch.Fold(p.folded[:0], text)
 	p.seen.clear()

@@ -104,7 +104,9 @@ func (s *Server) write(action, name, id string, source []byte) (status int, fail
 	return http.StatusCreated, nil
 }
 
-// parse checks a document against the mapping, and finds its terms.
+// parse checks a document against the mapping, and finds its terms. The source is kept without
+// the fields that the mapping excludes. It refuses text that is not JSON in UTF-8, and what index
+// refuses.
 func (i *index) parse(id string, source []byte) (*document, *refusal) {
 	d := &document{id: id, values: map[string][]string{}}
 	decoder := json.NewDecoder(bytes.NewReader(source))
@@ -147,7 +149,9 @@ func (d *document) index(fields map[string]field, object map[string]any, path st
 	return nil
 }
 
-// indexValue adds the terms of one value of a field, or refuses one of another type.
+// indexValue adds the terms of one value of a field, or refuses one of another type, and a
+// keyword longer than maxTerm. Tokens of text are cut at maxToken, and kept sorted for
+// compileTerms. A text without an analyser is only stored.
 func (d *document) indexValue(f field, path string, v any) *refusal {
 	text, isText := v.(string)
 	_, isNumber := v.(json.Number)
@@ -177,7 +181,8 @@ func (d *document) indexValue(f field, path string, v any) *refusal {
 	return nil
 }
 
-// readMany is POST /INDEX/_mget. It sees documents before they are refreshed.
+// readMany is POST /INDEX/_mget. It sees documents before they are refreshed. Without ids it is
+// refused; an unknown index is an error in each item, as with a real server.
 func (s *Server) readMany(r request) (any, *refusal) {
 	var body struct {
 		IDs []string `json:"ids"`

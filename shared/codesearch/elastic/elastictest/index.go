@@ -118,7 +118,8 @@ func checkFields(fields map[string]field) *refusal {
 	return nil
 }
 
-// get is GET / and GET /INDEX.
+// get is GET /, the version, and GET /INDEX, the indices with this name or alias. Without one it
+// refuses with not found.
 func (s *Server) get(r request) (any, *refusal) {
 	if r.name == "" {
 		version := map[string]any{"number": "8.15.0"}
@@ -154,7 +155,8 @@ func (s *Server) find(name string) (*index, matcher, *refusal) {
 	return nil, nil, nil
 }
 
-// addAlias adds an alias of an index, or replaces its filter.
+// addAlias adds an alias of an index, or replaces its filter. It refuses a filter that does not
+// compile, and then changes nothing.
 func (s *Server) addAlias(name, of string, i *index, filter json.RawMessage) *refusal {
 	a := alias{filter: filter}
 	if filter != nil {
@@ -170,7 +172,8 @@ func (s *Server) addAlias(name, of string, i *index, filter json.RawMessage) *re
 	return nil
 }
 
-// getAlias is GET /_alias/NAME.
+// getAlias is GET /_alias/NAME: the indices of the alias with their filters. An unknown one is
+// refused with 404.
 func (s *Server) getAlias(r request) (any, *refusal) {
 	if s.aliases[r.name] == nil {
 		return nil, refuse(http.StatusNotFound, "", "alias [%s] missing", r.name)
@@ -186,7 +189,8 @@ func (s *Server) getAlias(r request) (any, *refusal) {
 	return found, nil
 }
 
-// changeAliases is POST /_aliases. It does all actions or none.
+// changeAliases is POST /_aliases. It does all actions or none: a refusal, for an action other
+// than add, an unknown index or a filter, puts back the aliases of before.
 func (s *Server) changeAliases(r request) (any, *refusal) {
 	var body struct {
 		Actions []map[string]struct {
@@ -222,7 +226,8 @@ func (s *Server) changeAliases(r request) (any, *refusal) {
 	return map[string]any{"acknowledged": true, "errors": false}, nil
 }
 
-// refresh is POST /INDEX/_refresh.
+// refresh is POST /INDEX/_refresh: searches see the documents written so far. An unknown index is
+// refused.
 func (s *Server) refresh(r request) (any, *refusal) {
 	i, _, err := s.find(r.name)
 	if err != nil {

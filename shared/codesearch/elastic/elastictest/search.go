@@ -28,7 +28,7 @@ func parsing(format string, args ...any) *refusal {
 	return refuse(http.StatusBadRequest, "parsing_exception", format, args...)
 }
 
-// oneKey returns the key and the value of an object that has exactly one.
+// oneKey returns the key and the value of an object that has exactly one, and refuses others.
 func oneKey(data json.RawMessage) (string, json.RawMessage, *refusal) {
 	var of map[string]json.RawMessage
 	if err := json.Unmarshal(data, &of); err != nil || len(of) != 1 {
@@ -41,7 +41,8 @@ func oneKey(data json.RawMessage) (string, json.RawMessage, *refusal) {
 }
 
 // compile compiles one query, and counts its clauses with those around it. The matcher holds only
-// while no document changes, which documents never do.
+// while no document changes, which documents never do. It refuses unknown kinds and fields, and
+// more than maxClauses clauses in all.
 func (c *compiler) compile(data json.RawMessage) (matcher, *refusal) {
 	kind, body, err := oneKey(data)
 	if err != nil {
@@ -83,7 +84,8 @@ func (c *compiler) compile(data json.RawMessage) (matcher, *refusal) {
 	return nil, parsing("unknown query [%s]", kind)
 }
 
-// field returns a field that is indexed.
+// field returns a field that is indexed, and refuses others, for which a real server would find
+// nothing without a word.
 func (c *compiler) field(name string) (field, *refusal) {
 	f, ok := c.mapping.Properties[name]
 	if !ok || f.Enabled != nil || f.Type == "" {
@@ -93,7 +95,7 @@ func (c *compiler) field(name string) (field, *refusal) {
 }
 
 // compileTerms compiles a query for documents that have one of some values. Terms of text are
-// looked up in order, because documents keep them sorted.
+// looked up in order, because documents keep them sorted. More than maxTerms values are refused.
 func (c *compiler) compileTerms(name string, value json.RawMessage) (matcher, *refusal) {
 	var values []any
 	if err := json.Unmarshal(value, &values); err != nil || len(values) > maxTerms {
@@ -103,7 +105,7 @@ func (c *compiler) compileTerms(name string, value json.RawMessage) (matcher, *r
 	for _, v := range values {
 		wanted[fmt.Sprint(v)] = true
 	}
-	analysed := c.mapping.Properties[name].Type == "text" // its values are sorted
+	analysed := c.mapping.Properties[name].Type == "text"
 	return func(d *document) bool {
 		if analysed {
 			for v := range wanted {
@@ -117,7 +119,7 @@ func (c *compiler) compileTerms(name string, value json.RawMessage) (matcher, *r
 	}, nil
 }
 
-// compileRange compiles a range; the server has "lt" of whole numbers only.
+// compileRange compiles a range; the server has "lt" of whole numbers only, and refuses others.
 func compileRange(name string, value json.RawMessage) (matcher, *refusal) {
 	var of struct {
 		Less *int64 `json:"lt"`
@@ -134,7 +136,8 @@ func compileRange(name string, value json.RawMessage) (matcher, *refusal) {
 }
 
 // compileBool compiles a combination: all of filter, at least one of should if there are any, and
-// none of must_not.
+// none of must_not. It refuses should without minimum_should_match 1, because the default depends
+// on filter.
 func (c *compiler) compileBool(body json.RawMessage) (matcher, *refusal) {
 	var of struct {
 		Filter  []json.RawMessage `json:"filter"`
@@ -178,7 +181,8 @@ func (c *compiler) compileAll(of []json.RawMessage) (all []matcher, err *refusal
 	return all, nil
 }
 
-// selected returns the documents of an index or alias that a query matches.
+// selected returns the documents of an index or alias that a query and the filter of the alias
+// match, of those that searches see. It refuses an unknown index and what compile refuses.
 func (s *Server) selected(name string, query json.RawMessage) (*index, []*document, *refusal) {
 	i, filter, err := s.find(name)
 	if err != nil {
@@ -199,7 +203,7 @@ func (s *Server) selected(name string, query json.RawMessage) (*index, []*docume
 
 var answered = map[string]any{"total": 1, "successful": 1, "failed": 0}
 
-// count is POST /INDEX/_count.
+// count is POST /INDEX/_count. It refuses what selected refuses.
 func (s *Server) count(r request) (any, *refusal) {
 	var body struct {
 		Query json.RawMessage `json:"query"`
@@ -225,7 +229,8 @@ type searchBody struct {
 }
 
 // search is POST /INDEX/_search, in the order of a real server: it selects, sorts, skips those
-// before search_after, collapses and cuts to size.
+// before search_after, collapses and cuts to size. It refuses a size above maxWindow, and what
+// selected and order refuse.
 func (s *Server) search(r request) (any, *refusal) {
 	var body searchBody
 	if err := r.decode(&body); err != nil {
@@ -276,7 +281,8 @@ func (s *Server) search(r request) (any, *refusal) {
 	return map[string]any{"timed_out": false, "_shards": answered, "hits": map[string]any{"hits": hits}}, nil
 }
 
-// order returns the fields that a search sorts by.
+// order returns the fields that a search sorts by. It refuses other fields than keywords, here
+// and to collapse, and a search_after of another length.
 func (i *index) order(body searchBody) (order []string, err *refusal) {
 	fields := slices.Clone(body.Sort)
 	if body.Collapse != nil {
@@ -298,7 +304,9 @@ func (i *index) order(body searchBody) (order []string, err *refusal) {
 	return order, nil
 }
 
-// deleteByQuery is POST /INDEX/_delete_by_query.
+// deleteByQuery is POST /INDEX/_delete_by_query: it deletes at most max_docs documents that
+// searches see and that the query matches, and refreshes the index. It refuses what selected
+// refuses.
 func (s *Server) deleteByQuery(r request) (any, *refusal) {
 	var body struct {
 		Query json.RawMessage `json:"query"`

@@ -71,7 +71,8 @@ func (s *Server) Documents(name string) map[string]map[string]any {
 	return found
 }
 
-// Delete removes an index, as an operator does.
+// Delete removes an index and its places in aliases, as an operator does. An alias without an
+// index is gone too.
 func (s *Server) Delete(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,10 +100,11 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP implements http.Handler. If respond fails, the client sees an answer that is not
+// complete.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.respond(r)
-	if err != nil { // the client sees an answer that is not complete
+	if err != nil {
 		w.Header().Set("Content-Length", "1")
 		return
 	}
@@ -111,7 +113,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer.Body) // the client may be gone
 }
 
-// respond returns the answer to a request, or the error of a connection that breaks.
+// respond returns the answer to a request, or the error of a connection that breaks. Fail may
+// inject an answer in place of the request, or after it was executed (AfterWrite); one with
+// status 0 breaks the connection.
 func (s *Server) respond(r *http.Request) (*Answer, error) {
 	var body []byte
 	if r.Body != nil {
@@ -173,7 +177,8 @@ func notFound(name string) *refusal {
 	return refuse(http.StatusNotFound, "index_not_found_exception", "no such index [%s]", name)
 }
 
-// answer executes a request.
+// answer executes a request, one at a time. A wrong user or password is refused with 401 before
+// anything else.
 func (s *Server) answer(r *http.Request, body []byte) (status int, answer any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +244,7 @@ func (r request) parameter(name string) string {
 	return r.query[name][0]
 }
 
-// decode reads the body, whose keys must be known.
+// decode reads the body, whose keys must be known; else it is refused.
 func (r request) decode(to any) *refusal {
 	d := json.NewDecoder(bytes.NewReader(r.body))
 	d.DisallowUnknownFields()
