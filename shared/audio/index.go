@@ -54,7 +54,8 @@ func (x *Index) Add(c Clip) error {
 }
 
 // Build returns the index of the clips that were added so far, for package match or for
-// index.Write. Match calls it.
+// index.Write. Match calls it. It keeps the result until another clip is added. The error is that
+// of the builder, of the system.
 func (x *Index) Build() (*index.Index, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -62,8 +62,8 @@ func (r *Recording) Duration() time.Duration {
 	return time.Duration(r.len) * (time.Second / RateHz)
 }
 
-// ReadAt fills dst with the samples from offset on. It fills the part of dst that
-// lies before the start or after the end of the recording with zeros.
+// ReadAt fills dst with the samples from offset on. It fills the part of dst that lies before the
+// start or after the end of the recording with zeros. The error is that of the system.
 func (r *Recording) ReadAt(dst []float32, offset int) error {
 	clear(dst)
 	from, to := max(0, offset), min(r.len, offset+len(dst))

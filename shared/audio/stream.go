@@ -38,7 +38,7 @@ func OpenReader(ctx context.Context, r io.ReadCloser) (*Stream, error) {
 	return newStream(s, RateHz)
 }
 
-// openAt is Open for another rate.
+// openAt is Open for another rate. The error is that of decode.Open.
 func openAt(ctx context.Context, path string, rateHz int) (*Stream, error) {
 	s, err := decode.Open(ctx, path)
 	if err != nil {
@@ -57,7 +57,8 @@ func newStream(s *decode.Stream, rateHz int) (*Stream, error) {
 	return &Stream{source: s, rate: r, in: &gobuf.Float32Buffer{Data: make([]float32, blockFrames)}}, nil
 }
 
-// next returns the next block, or io.EOF after the last one. The next call reuses the block.
+// next returns the next block, or io.EOF after the last one. The next call reuses the block. The
+// last block has what the resampler kept back. Another error is that of decoding.
 func (s *Stream) next() ([]float32, error) {
 	if s.ended {
 		return nil, io.EOF
@@ -75,8 +76,8 @@ func (s *Stream) next() ([]float32, error) {
 	return s.block, nil
 }
 
-// Read fills dst with the next samples, as match.Reader wants it. It returns io.EOF after
-// the last one.
+// Read fills dst with the next samples, as match.Reader wants it. It returns io.EOF after the
+// last one, or the error of decoding.
 func (s *Stream) Read(dst []float32) (n int, err error) {
 	for len(s.rest) == 0 {
 		if s.rest, err = s.next(); err != nil {

@@ -38,7 +38,8 @@ func (c *Cosine) Index(_ context.Context, clips []Clip) error {
 	return nil
 }
 
-// loudest returns the start of the loudest stretch of anchorS that has longLook after it.
+// loudest returns the start of the loudest stretch of anchorS that has longLook after it; 0 if
+// the sound is shorter.
 func loudest(x []float32) int {
 	const length = cosineRateHz / 8
 	best, at, sum := -1.0, 0, 0.0
@@ -54,7 +55,8 @@ func loudest(x []float32) int {
 	return at
 }
 
-// Match searches for one clip after the other.
+// Match searches for one clip after the other; clips that are too short to be compared are not
+// found. The error is ctx's cause.
 func (c *Cosine) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
 	for _, clip := range c.clips {
@@ -95,7 +97,8 @@ func (a anchored) search(episode []float32) []Found {
 	return all
 }
 
-// cosine returns the cosine of the angle between x and the first len(x) samples of y.
+// cosine returns the cosine of the angle between x and the first len(x) samples of y, which has
+// as many; 0 if one of them is silent.
 func cosine(x, y []float32) float64 {
 	var xy, xx, yy float32
 	y = y[:len(x)]

@@ -24,7 +24,8 @@ func (e *Exact) Index(_ context.Context, clips []Clip) error {
 	return nil
 }
 
-// Match correlates every clip with every sample of the episode.
+// Match correlates every clip with every sample of the episode. The error is the first of a clip,
+// or ctx's cause.
 func (e *Exact) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
 	err := exact.Find(ctx, exact.Samples(episode), e.clips, exact.Options{Threshold: e.Threshold}, func(r exact.Result) error {

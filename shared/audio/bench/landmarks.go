@@ -17,7 +17,7 @@ type Landmarks struct {
 // RateHz is match.RateHz.
 func (*Landmarks) RateHz() int { return match.RateHz }
 
-// Index builds the inverted index.
+// Index builds the inverted index. The error is that of a clip that index.Builder refuses.
 func (l *Landmarks) Index(_ context.Context, clips []Clip) (err error) {
 	var b index.Builder
 	for _, c := range clips {
@@ -29,7 +29,7 @@ func (l *Landmarks) Index(_ context.Context, clips []Clip) (err error) {
 	return err
 }
 
-// Match reads the episode as a stream.
+// Match reads the episode as a stream, as a worker does. The error is that of match.Find.
 func (l *Landmarks) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
 	rest := stream(episode)
@@ -46,6 +46,7 @@ func (l *Landmarks) Match(ctx context.Context, episode []float32) ([]Found, erro
 // stream is an episode as a match.Reader.
 type stream []float32
 
+// Read implements match.Reader: the next samples, and io.EOF with the last ones.
 func (s *stream) Read(dst []float32) (int, error) {
 	n := copy(dst, *s)
 	*s = (*s)[n:]

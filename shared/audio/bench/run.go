@@ -129,7 +129,8 @@ func (r *run) measure(ctx context.Context) error {
 	return nil
 }
 
-// loadClips decodes the clips of the set at the rate of the method.
+// loadClips decodes the clips of the set at the rate of the method. The error names the file, and
+// is that of decoding it.
 func (r *run) loadClips(ctx context.Context) ([]Clip, error) {
 	var all []Clip
 	for _, c := range r.set.Clips {

@@ -58,7 +58,8 @@ type scorer struct {
 }
 
 // newScorer returns a scorer of an episode without hits. It knows all clips of the set, also
-// those that Part left out.
+// those that Part left out, because they are played too. A hit of NaN is an insertion that was
+// not found.
 func newScorer(s *set.Set, e set.Episode, found []Found) *scorer {
 	j := &scorer{
 		clips: map[string]set.Clip{}, relations: map[string][]set.Relation{}, played: e.Played, others: e.Others,
@@ -106,7 +107,8 @@ func (j *scorer) pair(apart func(set.Insertion, Found) float64) {
 	}
 }
 
-// results returns the insertions, found or missed, and the findings that are not paired.
+// results returns the insertions, found or missed, and the findings that are not paired: wrong,
+// or aside if another clip explains them. Those missed and wrong are logged.
 func (j *scorer) results(file string, log *slog.Logger) []judged {
 	var all []judged
 	for i, in := range j.played {

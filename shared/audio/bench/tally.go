@@ -86,7 +86,8 @@ const (
 	Most = "most of a clip"
 )
 
-// tally counts insertions and findings for the lines of all tables.
+// tally counts insertions and findings for the lines of all tables: all, most of a clip, each
+// condition, length and kind, in this order, with those that have none.
 func tally(all []judged) []Group {
 	groups := []Group{{By: "all", Name: All}, {By: "all", Name: Most}}
 	for _, name := range set.Conditions() {

@@ -20,7 +20,8 @@ func backgrounds() []background {
 }
 
 // speech sounds like a voice: syllables of a gliding pitch with three formants, hisses between
-// them, and pauses.
+// them, and pauses. The generator has a fixed seed, and products are rounded by float64() before
+// they are added, so that the result is the same on each machine.
 func speech() []float64 {
 	r := rand.New(rand.NewPCG(18, 1))
 	x := make([]float64, backgroundSeconds*RateHz)
@@ -43,7 +44,8 @@ func speech() []float64 {
 	return x
 }
 
-// voiced writes a syllable: the harmonics of a pitch that ends glide times as high.
+// voiced writes a syllable: the harmonics of a pitch that ends glide times as high, each as loud
+// as the formants near it make it. It adds to x, and is silent at both ends.
 func voiced(x []float64, pitch, glide float64, formants []float64) {
 	const top = 3600 // Hz
 	phase := 0.0
@@ -64,7 +66,8 @@ func voiced(x []float64, pitch, glide float64, formants []float64) {
 	}
 }
 
-// music is chords of plucked notes, four a second, with a drum each half second.
+// music is chords of plucked notes, four a second, with a drum each half second. It is the same
+// on each machine, as speech.
 func music() []float64 {
 	r := rand.New(rand.NewPCG(18, 2))
 	x := make([]float64, backgroundSeconds*RateHz)

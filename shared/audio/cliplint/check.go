@@ -42,7 +42,9 @@ func Check(ctx context.Context, clips []Clip) ([]Notice, error) { return check(c
 func CheckPlayed(ctx context.Context, clips []Clip) ([]Notice, error) { return check(ctx, clips, true) }
 
 // check is Check, and CheckPlayed if play is true. A clip that a search cannot use (Fault.Lost)
-// is not compared with the others.
+// is not compared with the others. First come the faults of clips alone, which are fast to find,
+// then those among the clips. An error of a clip's Load that will last is a fault of the clip;
+// any other ends the check.
 func check(ctx context.Context, clips []Clip, play bool) ([]Notice, error) {
 	var all []Notice
 	var builder index.Builder
@@ -121,7 +123,8 @@ func checkAlone(wave []float32, err error) *Notice {
 	return nil
 }
 
-// sounding returns the seconds of a sound that are not silence, counted in tenths of a second.
+// sounding returns the seconds of a sound that are not silence, counted in tenths of a second;
+// the last may be shorter.
 func sounding(wave []float32) float64 {
 	n := 0
 	for part := range slices.Chunk(wave, block) {

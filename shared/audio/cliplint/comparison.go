@@ -38,7 +38,8 @@ func newComparison(x *index.Index, b background) *comparison {
 	return p
 }
 
-// Read implements match.Reader.
+// Read implements match.Reader: each clip in turn over the background, and a gap behind it. It
+// fails only with io.EOF, behind the last one.
 func (p *comparison) Read(dst []float32) (int, error) {
 	if len(p.rest) == 0 {
 		if p.next == p.end {
@@ -58,7 +59,8 @@ func (p *comparison) Read(dst []float32) (int, error) {
 func (p *comparison) at(sample int) int { return sort.SearchInts(p.starts, sample+1) - 1 }
 
 // compare searches for each clip in the others, and reports at most one fault for each clip, in
-// the order of the episode. Of two clips with the same sound, it reports the later one.
+// the order of the episode. Of two clips with the same sound, it reports the later one. A clip
+// that is part of a longer one is Contained. The error is that of match.Find.
 func compare(ctx context.Context, x *index.Index) ([]Notice, error) {
 	var all []Notice
 	named := map[int]bool{}

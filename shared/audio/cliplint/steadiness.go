@@ -73,7 +73,8 @@ func steadiness(frames [][]float64) float64 {
 	return math.Exp(sum / weights)
 }
 
-// powers returns the power spectrum of each whole frame. Frames overlap by half.
+// powers returns the power spectrum of each whole frame. Frames overlap by half. Each is weighted
+// by the Hann window, so that its ends do not count as a sound.
 func powers(wave []float32) [][]float64 {
 	fft := fourier.NewFFT(frame)
 	var all [][]float64

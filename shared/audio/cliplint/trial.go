@@ -66,7 +66,8 @@ func findMissed(ctx context.Context, x *index.Index) ([]Notice, error) {
 
 // explain returns the reasons of the search for not finding a clip over a background, in an
 // episode of this clip and the ones beside it, because those could be the reason too. If it is
-// found there, the reason is what else the whole episode plays.
+// found there, the reason is what else the whole episode plays. The error is that of the search
+// or of ctx.
 func explain(ctx context.Context, x *index.Index, clip int, b background) (string, error) {
 	var builder index.Builder
 	if err := builder.Add(x.ID(clip), x.Wave(clip)); err != nil {

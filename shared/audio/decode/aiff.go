@@ -7,8 +7,9 @@ import (
 	"math"
 )
 
-// newAIFF reads the header of an AIFF or AIFF-C file. It returns errNeedsFFmpeg for
-// the compressed kinds of AIFF-C.
+// newAIFF reads the header of an AIFF or AIFF-C file. It returns errNeedsFFmpeg for the
+// compressed kinds of AIFF-C. Other errors: those of readHeader, fault.ErrCorrupt for less sound
+// than declared, and fault.ErrTooLarge beyond maxDuration. With an error f stays open.
 func newAIFF(f io.ReadCloser) (*wavSource, error) {
 	a := &aiff{w: &wavSource{r: bufio.NewReaderSize(f, blockBytes), closer: f}}
 	if err := a.readHeader(); err != nil {
@@ -67,7 +68,7 @@ func (a *aiff) readHeader() error {
 }
 
 // readSound reads the start of the sound chunk, of n bytes, and leaves a.w.r at the first byte of
-// sound.
+// sound. Sound before its format is fault.ErrInvalid; the file's end is the error of fill.
 func (a *aiff) readSound(n int64) error {
 	if a.w.channels == 0 {
 		return invalid("an AIFF whose sound comes before its format")
@@ -81,7 +82,8 @@ func (a *aiff) readSound(n int64) error {
 	return a.skip(offset)
 }
 
-// readCommon reads the format, a chunk of n bytes. It returns errNeedsFFmpeg for a compressed sound.
+// readCommon reads the format, a chunk of n bytes. It returns errNeedsFFmpeg for a compressed
+// sound, and fault.ErrInvalid for channels, a rate or samples out of range.
 func (a *aiff) readCommon(n int64, compressed bool) error {
 	if n < 18 || n > maxFormatBytes || compressed && n < 22 {
 		return invalid("an AIFF format of %d bytes: expected 18 to %d", n, maxFormatBytes)

@@ -43,7 +43,8 @@ type child struct {
 }
 
 // start runs bin with args, and feeds stdin to it unless stdin is nil. The caller ends it with
-// wait or end. stall is how long it may print nothing.
+// wait or end. stall is how long it may print nothing. ctx ends it and the processes that it
+// started. The error is that of starting it; then nothing runs.
 func start(ctx context.Context, bin string, args []string, stdin io.Reader, stall time.Duration) (*child, error) {
 	c := &child{stall: stall}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
@@ -64,7 +65,7 @@ func start(ctx context.Context, bin string, args []string, stdin io.Reader, stal
 }
 
 // Read reads the child's stdout. If nothing arrives for c.stall, it kills the child and returns
-// errStalled.
+// errStalled. Other errors are those of the pipe, io.EOF at its end.
 func (c *child) Read(p []byte) (int, error) {
 	if d, ok := c.out.(interface{ SetReadDeadline(time.Time) error }); ok {
 		if err := d.SetReadDeadline(time.Now().Add(c.stall)); err != nil {
@@ -79,8 +80,10 @@ func (c *child) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// wait reaps the child and returns how it ended: nil, an *exec.ExitError, the cause of
-// its context's end, errStalled, or another error of the system.
+// wait reaps the child and returns how it ended: nil, an *exec.ExitError, the cause of its
+// context's end, errStalled, or another error of the system. It waits at most c.stall after the
+// last output. A second call returns the same. Processes that the child left behind are killed;
+// usually there are none.
 func (c *child) wait() error {
 	if c.waited {
 		return c.err
@@ -89,7 +92,7 @@ func (c *child) wait() error {
 	late := time.AfterFunc(c.stall, func() { c.cancel(errStalled) })
 	defer late.Stop()
 	err := c.cmd.Wait()
-	_ = c.cmd.Cancel() // processes that the child left behind; usually there are none
+	_ = c.cmd.Cancel()
 	if c.ctx.Err() != nil {
 		err = context.Cause(c.ctx)
 	}
@@ -129,11 +132,12 @@ type tail struct {
 // badFrame holds the messages for a frame that ffmpeg could not decode: until version 6.0, and since.
 var badFrame = [][]byte{[]byte("Error while decoding stream"), []byte("Error submitting packet to decoder"), []byte("Decoding error: ")}
 
-// Write counts the messages of badFrame, and keeps the end. It never fails.
+// Write counts the messages of badFrame, also those that are cut between two calls, because a
+// pipe may cut a line anywhere, and keeps the last maxStderr bytes. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	for _, said := range badFrame {
 		before := t.b[max(0, len(t.b)-len(said)+1):]
-		seam := slices.Concat(before, p[:min(len(p), len(said)-1)]) // a pipe may cut a line anywhere
+		seam := slices.Concat(before, p[:min(len(p), len(said)-1)])
 		t.bad += int64(bytes.Count(p, said) + bytes.Count(seam, said))
 	}
 	t.b = append(t.b, p[max(0, len(p)-maxStderr):]...)

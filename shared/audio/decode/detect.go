@@ -101,7 +101,8 @@ func (in *input) skipTags() (head []byte, err error) {
 	return nil, invalid("more than %d ID3 tags", maxTags)
 }
 
-// id3Size returns the length of the ID3v2 tag that b begins with, or 0 if there is none.
+// id3Size returns the length of the ID3v2 tag that b begins with, or 0 if there is none. Its four
+// bytes of length have 7 bits each.
 func id3Size(b []byte) int64 {
 	if len(b) < 10 || string(b[:3]) != "ID3" || (b[6]|b[7]|b[8]|b[9])&0x80 != 0 {
 		return 0

@@ -110,13 +110,14 @@ func (d Decoder) findFFmpeg() (bin string, ok bool) {
 // ffmpegRuns maps the path of each ffmpeg that was found to whether it runs.
 var ffmpegRuns sync.Map
 
-// args returns ffmpeg's arguments, which let it read this one input and write this one pipe.
+// args returns ffmpeg's arguments, which let it read this one input and write this one pipe,
+// because a playlist in the file could name others. With repeat, it prints an error as often as
+// it occurs, because tail counts them.
 func (in ffmpegInput) args() []string {
 	protocol, input := "file", "file:"+in.path
 	if in.stdin != nil {
 		protocol, input = "pipe", "pipe:0"
 	}
-	// With repeat, ffmpeg prints an error as often as it occurs, because tail counts them.
 	args := []string{"-hide_banner", "-v", "repeat+error", "-threads", "1", "-max_alloc", maxFFmpegAlloc,
 		"-protocol_whitelist", protocol, "-f", in.demuxer, "-i", input}
 	if in.stdin == nil {
@@ -131,6 +132,7 @@ func (in ffmpegInput) args() []string {
 
 // read is that of wavSource. It ends the child if it makes more sound than the file can hold,
 // because a damaged file could make it run for ever, and reports at the end how the child ended.
+// The errors are those of wavSource.read and of wait, and fault.ErrTooLarge beyond the limit.
 func (s *ffmpegSource) read(dst []float32) (int, error) {
 	n, err := s.wavSource.read(dst)
 	s.done += int64(n)
@@ -166,7 +168,7 @@ func (s *ffmpegSource) wait() error {
 // damages returns how many frames could not be decoded. The child must have been waited for.
 func (s *ffmpegSource) damages() int64 { return s.child.stderr.bad }
 
-// close ends the child and closes the input.
+// close ends the child and closes the input, whose error it returns.
 func (s *ffmpegSource) close() error {
 	s.child.end()
 	if s.closer == nil {

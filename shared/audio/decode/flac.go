@@ -19,6 +19,7 @@ type flacSource struct {
 }
 
 // newFLAC reads the header of f. A header out of range is an *Error; with an error f stays open.
+// The length may be 0, which is unknown.
 func newFLAC(f io.ReadCloser) (*flacSource, error) {
 	s, err := flac.New(bufio.NewReaderSize(f, blockBytes))
 	if err != nil {
@@ -39,7 +40,8 @@ func newFLAC(f io.ReadCloser) (*flacSource, error) {
 func (f *flacSource) rateHz() int  { return int(f.s.Info.SampleRate) }
 func (f *flacSource) close() error { return f.closer.Close() }
 
-// read returns the rest of the current frame, and decodes the next one when it is used up.
+// read returns the rest of the current frame, and decodes the next one when it is used up. The
+// error is that of next.
 func (f *flacSource) read(dst []float32) (int, error) {
 	if len(f.rest) == 0 {
 		if err := f.next(); err != nil {
@@ -52,7 +54,9 @@ func (f *flacSource) read(dst []float32) (int, error) {
 }
 
 // next decodes one frame into rest, as mono. It returns io.EOF at the declared end and ignores
-// data after it, such as a tag; without a declared end, the file's end is it.
+// data after it, such as a tag; without a declared end, the file's end is it. Errors are
+// fault.ErrCorrupt for a file that ends before and for a damaged frame, and fault.ErrInvalid if
+// rate or channels change. Of stereo, stereo.choose takes the middle or the side.
 func (f *flacSource) next() error {
 	info := f.s.Info
 	total, at := int64(info.NSamples), span(f.done, f.rateHz())

@@ -65,8 +65,9 @@ func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 	return f, nil
 }
 
-// ask runs ffmpeg and returns at most maxAnswer bytes of its output. The error has the last lines
-// of its stderr. It waits at most versionTime for each part of the output.
+// ask runs ffmpeg and returns at most maxAnswer bytes of its output. The error is errStalled, or
+// how ffmpeg ended, with the last lines of its stderr. It waits at most versionTime for each part
+// of the output.
 func ask(ctx context.Context, bin string, args ...string) (string, error) {
 	c, err := start(ctx, bin, append([]string{"-nostdin"}, args...), nil, versionTime)
 	if err != nil {
@@ -96,7 +97,8 @@ const (
 	examples = "Ogg Vorbis, Opus, M4A, AAC, Matroska, WebM, MP4, CAF, WMA, AMR, WavPack, APE, TTA"
 )
 
-// Formats lists the formats, with the program that decodes each on this machine.
+// Formats lists the formats, with the program that decodes each on this machine; the last stands
+// for all other formats, without a program if ffmpeg is not there.
 func Formats() []Format {
 	_, there := Decoder{}.findFFmpeg()
 	own := []Format{{"WAV", "this program", ""}, {"AIFF", "this program", ""}, {"FLAC", "this program", ""}}

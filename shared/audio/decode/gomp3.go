@@ -26,7 +26,8 @@ func newGoMP3(feed *mp3Feed) *goMP3 {
 func (*goMP3) close() error { return nil }
 
 // decode decodes one frame. A damaged one becomes silence of the same length and is counted. It
-// returns io.EOF at the end, or the error of the whole file if too much was damaged.
+// returns io.EOF at the end, or the error of the whole file if too much was damaged. An orphan, a
+// frame whose data began before the part that is read, counts as damaged.
 func (g *goMP3) decode(dst []float32) ([]float32, error) {
 	err := g.feed.next()
 	if errors.Is(err, errCutFrame) || errors.Is(err, io.EOF) {

@@ -10,7 +10,8 @@ import (
 // little, small enough for a CPU cache.
 const blockBytes = 1 << 16
 
-// mix converts len(dst) frames in raw to mono. It may change raw.
+// mix converts len(dst) frames in raw to mono. It may change raw. Of two channels, stereo.choose
+// takes the middle or the side; of more, all are added.
 func (w *wavSource) mix(dst []float32, raw []byte) {
 	if w.bigEndian {
 		for sample := range slices.Chunk(raw[:len(dst)*w.frameSize()], w.sampleSize) {
@@ -73,7 +74,9 @@ func (s *stereo) sideBuffer(n int) []float32 {
 }
 
 // choose replaces the middle by the side where the middle is weak. The result depends on the
-// samples alone, and not on how many of them each call gets.
+// samples alone, and not on how many of them each call gets. In each chunk it moves from the
+// share of the side (s.from) to the one that the chunk before decided (s.to), so that nothing
+// clicks.
 func (s *stereo) choose(mid, side []float32) {
 	for len(mid) > 0 {
 		n := min(stereoChunk-s.done, len(mid))

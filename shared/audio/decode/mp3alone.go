@@ -27,7 +27,9 @@ func goMP3Decodes(h mp3Header) bool {
 func (h mp3Header) wantsRewriting() bool { return h.version == 25 || h.rate == 22050 }
 
 // rewrite returns a frame that stands alone and has the same content as the one given, valid
-// until the next call. It returns nil if the frame breaks off, or no frame is long enough.
+// until the next call. It returns nil if the frame breaks off, or no frame is long enough. A
+// frame of MP3 may use data of frames before it, up to maxReservoir bytes, which are kept here
+// and copied into the result.
 func (a *mp3Alone) rewrite(frame []byte, h mp3Header) []byte {
 	start, length := h.sideInfo()
 	if len(frame) < start+length {
@@ -55,7 +57,8 @@ func (a *mp3Alone) rewrite(frame []byte, h mp3Header) []byte {
 	return a.fit(rates)
 }
 
-// fit gives the frame the first rate and bitrate whose frames are long enough for it.
+// fit gives the frame the first rate and bitrate whose frames are long enough for it, and fills
+// it up with zeros; nil if there is none.
 func (a *mp3Alone) fit(rates []byte) []byte {
 	for _, rate := range rates {
 		for bitrate := byte(1); bitrate < 15; bitrate++ {
@@ -86,7 +89,8 @@ func mp3SideInfo(side []byte, mono bool) (bytes int, short bool) {
 	return (all + 7) / 8, short
 }
 
-// bitsOf returns the number in the n bits of b, 16 at most, that begin at the bit from.
+// bitsOf returns the number in the n bits of b, 16 at most, that begin at the bit from; bits
+// behind the end of b are 0.
 func bitsOf(b []byte, from, n int) int {
 	v := 0
 	for i := range 3 {

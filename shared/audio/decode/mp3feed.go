@@ -72,8 +72,10 @@ func newMP3Feed(r io.Reader) (*mp3Feed, error) {
 	return f, nil
 }
 
-// next moves to the next frame. It returns io.EOF at the normal end, errCutFrame if the
-// file ends within a frame, and an *Error if it finds data that cannot be skipped.
+// next moves to the next frame. It returns io.EOF at the normal end, errCutFrame if the file ends
+// within a frame, and an *Error if it finds data that cannot be skipped. After again is set, it
+// returns the same frame once more. A frame is an orphan if it refers to data from before the
+// part that was read.
 func (f *mp3Feed) next() error {
 	if f.again {
 		f.again = false
@@ -152,6 +154,8 @@ func (f *mp3Feed) header() (mp3Header, error) {
 // resync finds the next frame after damage, as players do, and leaves f.r at it; b is peeked. It
 // skips at most maxLost bytes at a time, and counts them in lost, except those of the first
 // search, which are usually the end of a damaged frame. Tags and zeros at the end are io.EOF.
+// More than maxLost bytes without a frame are fault.ErrCorrupt. It steps by half of what it sees,
+// so that two frames on both sides of a step are found.
 func (f *mp3Feed) resync(b []byte) (h mp3Header, err error) {
 	f.reservoir = 0
 	for skipped := 0; ; {
@@ -172,7 +176,7 @@ func (f *mp3Feed) resync(b []byte) (h mp3Header, err error) {
 		if f.lost == 0 {
 			f.lostAt = f.clock()
 		}
-		const step = maxSync / 2 // so that two frames on both sides of it are found
+		const step = maxSync / 2
 		_, _ = f.r.Discard(step) // it was peeked
 		skipped += step
 		f.lost += step
@@ -182,8 +186,9 @@ func (f *mp3Feed) resync(b []byte) (h mp3Header, err error) {
 	}
 }
 
-// skipTags skips ID3 tags between frames, which joined files have. The reservoir stays,
-// because the frames after a tag may refer to those before it.
+// skipTags skips ID3 tags between frames, which joined files have. The reservoir stays, because
+// the frames after a tag may refer to those before it. The error is that of reading, io.EOF if
+// the file ends within a tag.
 func (f *mp3Feed) skipTags() error {
 	for range maxTags {
 		b, err := f.r.Peek(id3v2Header)
@@ -228,7 +233,8 @@ func mainDataBegin(frame []byte, h mp3Header) int {
 	return int(frame[start])<<1 | int(frame[start+1]>>7)
 }
 
-// Read returns the current frame and then io.EOF, so that go-mp3 reads no further.
+// Read returns the current frame and then io.EOF, so that go-mp3 reads no further. It has no
+// other error.
 func (f *mp3Feed) Read(p []byte) (int, error) {
 	if len(f.unread) == 0 {
 		return 0, io.EOF

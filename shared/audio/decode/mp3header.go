@@ -116,7 +116,8 @@ type mp3Info struct {
 }
 
 // parseMP3Info reads a Xing, Info or VBRI header from a whole frame. The result is zero if the
-// frame has none, so that it is sound.
+// frame has none, so that it is sound. frames, delay and padding are 0 if the header does not
+// state them.
 func parseMP3Info(frame []byte, h mp3Header) (info mp3Info) {
 	be := binary.BigEndian
 	if len(frame) >= 36+18 && string(frame[36:40]) == "VBRI" {

@@ -61,8 +61,9 @@ func newMP3Frames(feed *mp3Feed) *mp3Frames {
 	return &mp3Frames{feed: feed}
 }
 
-// Read returns io.EOF at the end of the frames, even if the file is damaged, because
-// ffmpeg shall decode the frames before the damage. The field err keeps the error.
+// Read returns io.EOF at the end of the frames, even if the file is damaged, because ffmpeg shall
+// decode the frames before the damage. The field err keeps the error, which the caller reads when
+// ffmpeg has ended.
 func (f *mp3Frames) Read(p []byte) (int, error) {
 	for len(f.feed.unread) == 0 {
 		if f.err == nil {

@@ -101,7 +101,8 @@ type input struct {
 func (in *input) Read(p []byte) (int, error) { return in.r.Read(p) }
 func (in *input) Close() error               { return in.closer.Close() }
 
-// start opens the decoder of an input and checks its rate. It closes the input if it fails.
+// start opens the decoder of an input and checks its rate. It closes the input if it fails. The
+// error is that of open, or fault.ErrInvalid for a rate out of range.
 func (d Decoder) start(ctx context.Context, in *input) (*Stream, error) {
 	src, format, err := d.open(ctx, in)
 	if err != nil {
@@ -184,7 +185,9 @@ func (s *Stream) Read(buf *audio.Float32Buffer) (int, error) {
 }
 
 // read is Read for samples alone. It returns the samples before one that is out of range together
-// with the error, and turns a panic of the decoder into an error.
+// with the error, and turns a panic of the decoder into an error. A file without sound and a
+// sample out of range, also NaN, are fault.ErrInvalid, more than maxDuration fault.ErrTooLarge;
+// other errors are ctx's cause and that of the decoder.
 func (s *Stream) read(dst []float32) (n int, err error) {
 	defer rescue(&err)
 	if err := s.ctx.Err(); err != nil {
@@ -195,7 +198,7 @@ func (s *Stream) read(dst []float32) (n int, err error) {
 		return 0, invalid("empty: no sound in it")
 	}
 	for i, v := range dst[:n] {
-		if !(v >= -maxAmplitude && v <= maxAmplitude) { // NaN too
+		if !(v >= -maxAmplitude && v <= maxAmplitude) {
 			return i, invalid("sample %v at %s: expected -1 to 1", v, s.at(i))
 		}
 	}

@@ -72,14 +72,16 @@ func lengthUnknown(length, frame int64) bool {
 }
 
 // readHeader reads up to the first byte of sound, and returns how many bytes of sound are
-// declared. It returns errNeedsFFmpeg for another file or a compressed format.
+// declared. It returns errNeedsFFmpeg for another file, such as RF64, or a compressed format,
+// fault.ErrInvalid for a format out of range or behind the sound, and fault.ErrCorrupt for a file
+// that ends before.
 func (w *wavSource) readHeader() (length int64, err error) {
 	var b [12]byte
 	if _, err := io.ReadFull(w.r, b[:]); err != nil {
 		return 0, headerCut(err)
 	}
 	if string(b[:4]) != "RIFF" || string(b[8:]) != "WAVE" {
-		return 0, errNeedsFFmpeg // RF64, for example
+		return 0, errNeedsFFmpeg
 	}
 	for range maxChunks {
 		if _, err := io.ReadFull(w.r, b[:8]); err != nil {

@@ -13,7 +13,8 @@ import (
 const maxMatches = 10000
 
 // dedupe chooses from the candidates, best first, those that the places chosen before do not
-// explain, and returns them by position; nil if none is significant. The FFT is the scanner's.
+// explain, and returns them by position; nil if none is significant, at most maxMatches. The FFT
+// is the scanner's.
 func (t *template) dedupe(f *spectrum.FFT, threshold float64) []place {
 	floor := t.places.floor()
 	open := slices.DeleteFunc(t.places.places, func(p place) bool { return p.score < floor })

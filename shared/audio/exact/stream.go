@@ -120,7 +120,7 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 
 // find is window for one clip. It searches a part that depends on that clip alone, so that the
 // matches do too. It does not report a clip that has a fault, or no match that begins in the
-// window.
+// window. The error is that of reading the sound or ctx's cause.
 func (s *Stream) find(ctx context.Context, sound Sound, clip, before, end int, report func(Window)) error {
 	around := max(s.lengths[clip], leastAround)
 	from, to := max(0, s.done-around), min(end, before+2*around)

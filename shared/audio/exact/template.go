@@ -21,7 +21,8 @@ type template struct {
 	places   collector
 }
 
-// Check returns the fault of a clip that does not depend on the episode, or nil.
+// Check returns the fault of a clip that does not depend on the episode: ErrTooShort, ErrTooLong
+// or ErrSilent, or nil.
 func Check(clip []float32) error {
 	switch {
 	case samples(len(clip)) < MinClip:

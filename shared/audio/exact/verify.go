@@ -75,7 +75,9 @@ func (v *verifier) coverage(windowWave []float64) float64 {
 }
 
 // likeness returns the similarity of a and b in a tile, and the energy of a in it. It ignores the
-// phase between the two, because a shift of half a sample turns the highest bands.
+// phase between the two, because a shift of half a sample turns the highest bands. It is 1 for
+// equal sounds, and 0 if one of them is silent. A tile is the bins from low to before high of all
+// frames.
 func likeness(a, b [][]complex128, low, high int) (like, energy float64) {
 	var cross complex128
 	var other float64

@@ -124,7 +124,8 @@ func each(all []landmark.Landmark) func(landmark.Hashes) iter.Seq2[landmark.Land
 }
 
 // segments returns all segments, marked as used now. It builds one first, if the entries for it
-// are there. damaged gets the error of each damaged segment, which is removed.
+// are there. damaged gets the error of each damaged segment, which is removed. The error is that
+// of the system.
 func (s *Store) segments(damaged func(error)) ([]*inverted.Segment, error) {
 	a := &s.archive
 	a.mu.Lock()

@@ -88,6 +88,8 @@ func (e *encoder) flush() {
 
 // finish writes the last group, the reason why the recording breaks off, unless it is "", and the
 // head, for an episode of that many samples. It returns the number of bytes before the reason.
+// The head comes last, so that a file without it is not an entry. The error is that of the
+// system.
 func (e *encoder) finish(samples int, broken string) (size int64, err error) {
 	e.flush()
 	if err := e.out.Flush(); err != nil {
@@ -162,7 +164,8 @@ func Decode(entry io.ReaderAt, size int64) (Landmarks, error) {
 }
 
 // readReason reads why the recording breaks off from the end of an entry, and leaves the
-// landmarks before it.
+// landmarks before it: l.size then excludes the reason. A length out of range is
+// fault.ErrCorrupt; other errors are those of the system.
 func (l *Landmarks) readReason() error {
 	var n [2]byte
 	l.size -= int64(len(n))
@@ -220,8 +223,9 @@ type pieces struct {
 	rest    []byte // the unread part of buf
 }
 
-// group returns the unread bytes, with at least one whole group unless the entry ends before.
-// It returns an empty slice at the end of the entry.
+// group returns the unread bytes, with at least one whole group unless the entry ends before. It
+// returns an empty slice at the end of the entry. The bytes are valid until the next call. The
+// error is that of reading.
 func (p *pieces) group() ([]byte, error) {
 	if len(p.rest) >= groupBytes || p.at == p.end {
 		return p.rest, nil

@@ -26,7 +26,8 @@ type Episode struct {
 func (e *Episode) HasSound() bool { return e.sound != nil }
 
 // ReadAt fills dst with the samples from offset on, and with silence beyond the ends of the
-// episode. It fails with os.ErrNotExist if the sound is not stored.
+// episode. It fails with os.ErrNotExist if the sound is not stored, or with the error of reading
+// it.
 func (e *Episode) ReadAt(dst []float32, offset int) error {
 	clear(dst)
 	if e.sound == nil {
@@ -46,7 +47,7 @@ func (e *Episode) ReadAt(dst []float32, offset int) error {
 	return nil
 }
 
-// Close closes the files.
+// Close closes the files, also those after an error, and returns all errors.
 func (e *Episode) Close() error {
 	err := e.marks.Close()
 	if e.sound != nil {
@@ -71,7 +72,8 @@ func newRecorder(marks, sound *os.File) *recorder {
 }
 
 // push takes the next samples. It rounds them to 16 bits, beyond full scale clipped, and takes
-// the landmarks of the rounded ones, because a later search reads those.
+// the landmarks of the rounded ones, because a later search reads those. The error is that of
+// writing them.
 func (r *recorder) push(samples []float32) error {
 	r.rounded = r.rounded[:0]
 	var raw [sampleBytes]byte

@@ -33,7 +33,8 @@ type Store struct {
 }
 
 // Open creates the folder if it does not exist, and removes the unfinished files of a killed
-// process. The Store holds at most max bytes, but always keeps the last episode that was put.
+// process. The Store holds at most max bytes, but always keeps the last episode that was put. The
+// error is that of the system.
 func Open(dir string, max int64) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("fingerprint.Open: %w", err)
@@ -120,7 +121,8 @@ func (s *Store) touch(key string) {
 	}
 }
 
-// remove removes the files of a key, if they exist.
+// remove removes the files of a key, if they exist. It tries both, and returns the errors of the
+// system.
 func (s *Store) remove(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

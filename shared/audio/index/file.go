@@ -15,7 +15,7 @@ import (
 )
 
 // Write stores the index at path atomically: it writes a temporary file in the same folder, syncs
-// it and renames it. After an error the temporary file is removed.
+// it and renames it. After an error, which is that of the system, the temporary file is removed.
 func (x *Index) Write(path string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".clips-*")
 	if err != nil {
@@ -38,8 +38,8 @@ func (x *Index) Write(path string) (err error) {
 	return f.Close()
 }
 
-// copyTo writes the image to f. A mapped image is read from its file instead of the mapping,
-// so that its pages do not become resident.
+// copyTo writes the image to f. A mapped image is read from its file instead of the mapping, so
+// that its pages do not become resident. The error is that of the system.
 func (x *Index) copyTo(f *os.File) error {
 	if x.file == nil {
 		_, err := f.Write(x.image)
@@ -74,8 +74,9 @@ func openFile(f *os.File) (*Index, error) {
 	return mapped(f, int(size))
 }
 
-// mapped makes an Index of a file. The Index then owns the file. If the Index is not closed,
-// the garbage collector unmaps it once it is unreachable, as it closes an os.File.
+// mapped makes an Index of a file. The Index then owns the file. If the Index is not closed, the
+// garbage collector unmaps it once it is unreachable, as it closes an os.File; an error of that
+// is lost. The error is that of the system or of open; then the caller keeps the file.
 func mapped(f *os.File, size int) (*Index, error) {
 	image, err := platform.MapFile(f, size)
 	if err != nil {
@@ -86,12 +87,12 @@ func mapped(f *os.File, size int) (*Index, error) {
 		return nil, errors.Join(err, platform.UnmapFile(image))
 	}
 	x.file = f
-	x.forgotten = runtime.AddCleanup(x, func(image []byte) { _ = platform.UnmapFile(image) }, image) // a cleanup cannot return the error
+	x.forgotten = runtime.AddCleanup(x, func(image []byte) { _ = platform.UnmapFile(image) }, image)
 	return x, nil
 }
 
-// Close unmaps and closes the file, if the Index has one. The Index and its Postings must not
-// be used afterwards. A second Close does nothing.
+// Close unmaps and closes the file, if the Index has one. The Index and its Postings must not be
+// used afterwards. A second Close does nothing. The error is that of the system.
 func (x *Index) Close() error {
 	if x.file == nil {
 		return nil

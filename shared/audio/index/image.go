@@ -44,7 +44,8 @@ func (b *Builder) Build() (*Index, error) {
 	return x, nil
 }
 
-// buildIn writes the image to f and maps it. The Index then owns f.
+// buildIn writes the image to f and maps it. The Index then owns f. The header is written last,
+// because it has the check sum. The error is that of the system; then the caller keeps f.
 func (b *Builder) buildIn(f *os.File) (*Index, error) {
 	l := b.layout()
 	if _, err := f.Seek(headerBytes, io.SeekStart); err != nil {
@@ -135,7 +136,8 @@ func (b *Builder) writeBuckets(w *bufio.Writer) {
 	_, _ = w.Write(some)
 }
 
-// writePostings writes the positions ordered by hash, and within a hash by variant.
+// writePostings writes the positions ordered by hash, and within a hash by variant. The error is
+// that of reading the spilled ones; w keeps its own for Flush.
 func (b *Builder) writePostings(w *bufio.Writer) error {
 	if b.spilled != nil {
 		return b.spilled.merge(b.counts, func(position uint32) { put32(w, position) })
@@ -147,7 +149,8 @@ func (b *Builder) writePostings(w *bufio.Writer) error {
 	return nil
 }
 
-// writeWaves writes the samples of all clips, in 16 bits.
+// writeWaves writes the samples of all clips, in 16 bits. The error is that of reading the
+// spilled ones, or of writing.
 func (b *Builder) writeWaves(w *bufio.Writer) error {
 	if b.spilled != nil {
 		_, err := io.Copy(w, b.spilled.allWaves())

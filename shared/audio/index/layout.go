@@ -60,7 +60,8 @@ func (l layout) putHeader(image []byte, sum uint32) {
 }
 
 // readHeader is the inverse of putHeader. It checks the format, the version and the size of the
-// file, because these need no byte after the header.
+// file, because these need no byte after the header. Errors: fault.ErrInvalid for another file,
+// *VersionError, and fault.ErrCorrupt for counts that do not fit the size.
 func readHeader(header []byte, size int64) (l layout, sum uint32, err error) {
 	if len(header) < headerBytes || string(header[:16]) != magic {
 		return l, 0, fmt.Errorf("not a clip index: %w", fault.ErrInvalid)

@@ -18,7 +18,8 @@ type spill struct {
 }
 
 // spill moves the buffered samples and postings to the files, and empties the buffers. After an
-// error the files may have a part of them, so the Builder must not be used.
+// error the files may have a part of them, so the Builder must not be used. The postings of a
+// call are one run, sorted, which merge joins with the others.
 func (b *Builder) spill() (err error) {
 	if b.spilled == nil {
 		if b.spilled, err = newSpill(b.Dir); err != nil {
@@ -47,7 +48,7 @@ func (b *Builder) spill() (err error) {
 	return nil
 }
 
-// newSpill creates the files of a spill in dir, without names.
+// newSpill creates the files of a spill in dir, without names. The error is that of the system.
 func newSpill(dir string) (*spill, error) {
 	waves, err := nameless(dir)
 	if err != nil {
@@ -61,6 +62,7 @@ func newSpill(dir string) (*spill, error) {
 }
 
 // nameless creates a file and removes its name, so that a killed process leaves no file behind.
+// The error is that of the system.
 func nameless(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "leasehold-index-*")
 	if err != nil {

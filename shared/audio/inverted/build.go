@@ -49,7 +49,9 @@ type builder struct {
 }
 
 // build counts the landmarks of each hash, writes the lists of as many hashes at a time as fit
-// into pass, and then what stands before them. A hash alone may exceed pass.
+// into pass, and then what stands before them. A hash alone may exceed pass. So it reads the
+// landmarks once to count and once for each group of hashes, and needs little memory. The error
+// is that of a source or of the system.
 func (b *builder) build(f *os.File) error {
 	all := landmark.NewHashes()
 	for h := range uint32(hashes) {
@@ -93,8 +95,9 @@ func (b *builder) read(some landmark.Hashes, use func(hash, frame uint32)) error
 	return nil
 }
 
-// writeLists writes the lists of the hashes from from to before to, which have n landmarks together,
-// and replaces their counts by where their lists begin.
+// writeLists writes the lists of the hashes from from to before to, which have n landmarks
+// together, and replaces their counts by where their lists begin. A list has the differences
+// between frames. The error is that of a source or of writing.
 func (b *builder) writeLists(from, to uint32, n int) error {
 	some := landmark.NewHashes()
 	next := make([]int, to-from)
@@ -128,6 +131,7 @@ func (b *builder) writeLists(from, to uint32, n int) error {
 }
 
 // writeHead writes what stands before the lists, with the check sum of all, and syncs the file.
+// Lists of 2^32 bytes or more are fault.ErrTooLarge; other errors are those of the system.
 func (b *builder) writeHead(f *os.File) error {
 	if int64(b.written) >= 1<<32 {
 		return fmt.Errorf("%d bytes of lists: want less than 2^32: %w", b.written, fault.ErrTooLarge)

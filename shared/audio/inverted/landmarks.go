@@ -13,7 +13,8 @@ import (
 // bin of the first peak, then the distance of the second in frames, then its bin.
 type Query []uint32
 
-// NewQuery returns the hashes of a set.
+// NewQuery returns the hashes of a set, ordered by the first bin, then by the difference of bins,
+// then by the frames between.
 func NewQuery(some landmark.Hashes) Query {
 	var q Query
 	for first := range uint32(1 << 8) {
@@ -75,7 +76,8 @@ type hit uint64
 func (h hit) frame() int   { return int(h >> landmark.HashBits) }
 func (h hit) hash() uint32 { return uint32(h) & (hashes - 1) }
 
-// hits returns the places of a query's hashes, in the order of the query and then of time.
+// hits returns the places of a query's hashes, in the order of the query and then of time. A
+// damaged list is fault.ErrCorrupt. KeepAlive keeps the mapping until the last byte is read.
 func (s *Segment) hits(q Query) ([]hit, error) {
 	var all []hit
 	for _, hash := range q {
@@ -94,7 +96,8 @@ func (s *Segment) hits(q Query) ([]hit, error) {
 	return all, nil
 }
 
-// radix sorts hits by frame, 11 bits at a time. Hits of one frame stay in their order.
+// radix sorts hits by frame, 11 bits at a time. Hits of one frame stay in their order. It sorts
+// in a second buffer in turn, and copies back if the last pass ended there.
 func radix(hits []hit) {
 	const bits = 11
 	most := hit(0)

@@ -69,7 +69,8 @@ func Open(path string) (*Segment, error) {
 	return s, nil
 }
 
-// open checks a file and maps it. The file may be closed afterwards.
+// open checks a file and maps it. The file may be closed afterwards. The garbage collector unmaps
+// it; an error of that is lost. The error is that of check, of split or of the system.
 func open(f *os.File) (*Segment, error) {
 	size, episodes, err := check(f)
 	if err != nil {
@@ -83,7 +84,7 @@ func open(f *os.File) (*Segment, error) {
 	if err := s.split(image[headBytes:], episodes); err != nil {
 		return nil, errors.Join(err, platform.UnmapFile(image))
 	}
-	runtime.AddCleanup(s, func(image []byte) { _ = platform.UnmapFile(image) }, image) // a cleanup cannot return the error
+	runtime.AddCleanup(s, func(image []byte) { _ = platform.UnmapFile(image) }, image)
 	return s, nil
 }
 

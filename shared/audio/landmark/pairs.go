@@ -64,7 +64,8 @@ func (p *Pairs) Flush(emit func(Landmark)) {
 }
 
 // pair emits the landmarks of the first peak with up to fanOut of the others, which are in the
-// order of time. It stops at the first one that is too late.
+// order of time. It stops at the first one that is too late. A landmark's hash has the bin of the
+// first peak, the difference of bins and the frames between them.
 func pair(peaks []Peak, emit func(Landmark)) {
 	first, left := peaks[0], fanOut
 	for _, second := range peaks[1:] {

@@ -34,6 +34,7 @@ func newDeduper(x *index.Index, v *verify.Verifier) *deduper {
 	return &deduper{index: x, verifier: v, open: make([][]place, x.Clips()), repeats: map[repeat]bool{}}
 }
 
+// add takes places that are not decided yet.
 func (s *deduper) add(places []place) {
 	for _, p := range places {
 		s.open[p.clip] = append(s.open[p.clip], p)
@@ -107,13 +108,15 @@ func (s *deduper) explains(chosen, p place) bool {
 	return s.resembles(p.clip, abs(shift))
 }
 
-// resembles reports whether a clip is like itself at a shift, to a twentieth of a second.
+// resembles reports whether a clip is like itself at a shift, to a twentieth of a second. It
+// keeps the answer, because clips that repeat themselves are asked about often. Verify cannot
+// fail here, because the clip is in memory.
 func (s *deduper) resembles(clip, shift int) bool {
 	e := repeat{clip, shift / (RateHz / 20)}
 	like, known := s.repeats[e]
 	if !known {
 		own := window{samples: s.index.Wave(clip)}
-		r, _ := s.verifier.Verify(verify.Place{Variant: s.index.Own(clip), Begin: shift}, &own) // a window cannot fail
+		r, _ := s.verifier.Verify(verify.Place{Variant: s.index.Own(clip), Begin: shift}, &own)
 		like = r.Score >= repeatScore
 		s.repeats[e] = like
 	}

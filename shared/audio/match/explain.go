@@ -125,7 +125,7 @@ func (a Attempt) begin() int {
 }
 
 // correlate finds the best plain correlation within a second of a sample, and keeps its score in
-// Exact; it stays 0 if none reaches 0.05.
+// Exact; it stays 0 if none reaches 0.05. The error is that of exact.Find.
 func (e *Explanation) correlate(x *index.Index, at int) error {
 	return exact.Find(context.Background(), exact.Samples(e.Sound), []exact.Clip{exactClip(x, 0)}, exact.Options{Threshold: .05}, func(r exact.Result) error {
 		for _, m := range r.Matches {

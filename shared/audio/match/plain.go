@@ -65,7 +65,8 @@ func (p *plain) close(ctx context.Context, sound verify.Source, end int) (places
 }
 
 // places returns the matches in a window that count: those with enough score and coverage; none
-// if the clip is monotonous there.
+// if the clip is monotonous there: if there are so many that they fill half of the window, the
+// clip fits everywhere, as a steady tone does.
 func (p *plain) places(w exact.Window) (places []place) {
 	clip, filled := p.numbers[w.Clip], 0
 	for _, m := range w.Matches {

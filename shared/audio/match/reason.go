@@ -28,7 +28,7 @@ func (e *Explanation) say(format string, args ...any) {
 	e.Reasons = append(e.Reasons, fmt.Sprintf(format, args...))
 }
 
-// explainPlain is the search by plain correlation.
+// explainPlain adds the reasons of the search by plain correlation.
 func (e *Explanation) explainPlain() {
 	why := fmt.Sprintf("they are fewer than %d", index.FewLandmarks)
 	if e.tonal {
@@ -53,7 +53,8 @@ func level(c float64) string {
 	return fmt.Sprintf("%.1f dB above", db)
 }
 
-// explainLandmarks is the search by landmarks, and the verification of the waveform.
+// explainLandmarks adds the reasons of the search by landmarks, and of the verification of the
+// waveform, up to the step that decided (Outcome).
 func (e *Explanation) explainLandmarks() {
 	e.say("landmarks that agree on one place: %d, in %.0f of 8 parts of the clip; at least %d must", e.Hit.Votes, 8*e.Hit.Spread, e.Least)
 	switch e.Outcome {

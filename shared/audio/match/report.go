@@ -28,7 +28,8 @@ func newReporter(x *index.Index, emit func(Finding) error) *reporter {
 	return r
 }
 
-// add takes places that are final; it drops those that end before the episode begins.
+// add takes places that are final; it drops those that end before the episode begins, and cuts
+// the others to it.
 func (r *reporter) add(places []place) {
 	for _, p := range places {
 		if p.last <= 0 {

@@ -21,7 +21,8 @@ func (w *window) drop(before int) {
 	w.first += n
 }
 
-// ReadAt implements verify.Source. Dropped samples, and those still to come, read as silence.
+// ReadAt implements verify.Source. Dropped samples, and those still to come, read as silence. It
+// never fails.
 func (w *window) ReadAt(dst []float32, offset int) error {
 	clear(dst)
 	from, to := max(offset, w.first), min(offset+len(dst), w.end())

@@ -45,6 +45,7 @@ func (r raster) rect(x, y, w, h float64, c color.RGBA) {
 	draw.Draw(r, area, image.NewUniform(c), image.Point{}, draw.Over)
 }
 
+// line draws a line of single pixels; points outside of the picture are left out.
 func (r raster) line(x1, y1, x2, y2 float64, c color.RGBA) {
 	steps := math.Ceil(max(math.Abs(x2-x1), math.Abs(y2-y1), 1))
 	for i := 0.0; i <= steps; i++ {
@@ -67,9 +68,11 @@ type vector struct {
 
 func newVector(w, h int) vector { return vector{w, h, &bytes.Buffer{}} }
 
+// picture embeds p as a PNG. Encoding cannot fail, because a buffer accepts all writes, and PNG
+// allows the size of the picture.
 func (v vector) picture(x, y int, p image.Image) {
 	var b bytes.Buffer
-	_ = png.Encode(&b, p) // a buffer accepts all writes, and PNG allows the size of the picture
+	_ = png.Encode(&b, p)
 	fmt.Fprintf(v.body, `<image x="%d" y="%d" width="%d" height="%d" href="data:image/png;base64,%s"/>`+"\n",
 		x, y, p.Bounds().Dx(), p.Bounds().Dy(), base64.StdEncoding.EncodeToString(b.Bytes()))
 }
@@ -86,6 +89,7 @@ func (v vector) text(x, y int, s string) {
 	fmt.Fprintf(v.body, `<text x="%d" y="%d">%s</text>`+"\n", x, y, html.EscapeString(s))
 }
 
+// write writes the SVG. The error is that of w.
 func (v vector) write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="monospace" font-size="12">`+"\n"+
 		`<rect width="%[1]d" height="%[2]d" fill="white"/>`+"\n%[3]s</svg>\n", v.w, v.h, v.body)

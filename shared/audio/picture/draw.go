@@ -49,7 +49,8 @@ func heightOf(v View) int {
 	return 2*margin + lineUp + 2*(lineUp+margin+spectrum.Bins) + (lineUp + margin + bars) + lineUp*len(v.Reasons)
 }
 
-// Write draws a view. It fails with fault.ErrInvalid unless the format is one of Formats.
+// Write draws a view. It fails with fault.ErrInvalid unless the format is one of Formats, or with
+// the error of w.
 func Write(w io.Writer, format string, v View) error {
 	height := heightOf(v)
 	var c canvas
@@ -147,7 +148,8 @@ func (d *drawing) pixels(sound []float32, first int) image.Image {
 	return p
 }
 
-// blocks draws a bar for each block of the clip, and the threshold.
+// blocks draws a bar for each block of the clip, at its time in the episode, in another colour if
+// it matches, and the threshold as a line.
 func (d *drawing) blocks() {
 	d.say("blocks")
 	d.y += margin / 2

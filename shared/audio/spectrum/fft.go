@@ -92,8 +92,9 @@ func (f *FFT) InverseComplex(dst, x []complex64) {
 	conjugate(dst, f.complex())
 }
 
-// complex transforms f.a. The result is one of the two buffers, and is valid until the
-// next call.
+// complex transforms f.a. The result is one of the two buffers, and is valid until the next call.
+// Each pass reads one buffer and writes the other; four values are transformed at a time, and two
+// in a last pass if the length is not a power of four.
 func (f *FFT) complex() []complex64 {
 	in, out := f.a, f.b
 	m, stride := len(in), 1

@@ -153,6 +153,7 @@ func magnitude2(v complex64) float32 { return float32(real(v)*real(v)) + float32
 
 func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
+// power returns the mean square of a sound, 0 of none.
 func power(x []float32) float64 {
 	sum := 0.0
 	for _, v := range x {

@@ -197,7 +197,8 @@ func (v *Verifier) strong() []*curve {
 	return all
 }
 
-// agree returns the curves whose peak lies on the line through a's, with its polarity.
+// agree returns the curves whose peak lies on the line through a's, to nearby samples, with its
+// polarity. drift is the slope of the line: how much the peak moves for each sample of the clip.
 func agree(curves []*curve, drift float64, a *curve) []*curve {
 	var on []*curve
 	for _, c := range curves {

@@ -152,8 +152,9 @@ func paces(speed int) []int {
 	return []int{-speed - 5, -speed, -speed + 5}
 }
 
-// gather fills marks with the landmarks in common near each candidate. It goes once through
-// the landmarks for all of them.
+// gather fills marks with the landmarks in common near each candidate. It goes once through the
+// landmarks for all of them. Candidates are ordered by variant; episode by time. The variants are
+// asked for meanwhile (ask), so that share passes over all others quickly.
 func (r *Refiner) gather(candidates []Candidate, episode []landmark.Landmark) {
 	for len(r.marks) < len(candidates) {
 		r.marks = append(r.marks, nil)

@@ -27,7 +27,8 @@ type background struct {
 	left   int // samples until the next scene
 }
 
-// next returns the next n samples of the background.
+// next returns the next n samples of the background: scenes of random lengths, each of speech, of
+// music, or of both. The error is that of decoding a file.
 func (b *background) next(ctx context.Context, n int) ([]float32, error) {
 	out := make([]float32, 0, n)
 	for len(out) < n {
@@ -44,7 +45,8 @@ func (b *background) next(ctx context.Context, n int) ([]float32, error) {
 	return out, nil
 }
 
-// part returns the next n samples of the current scene, which lasts at least as long.
+// part returns the next n samples of the current scene, which lasts at least as long: speech in
+// scenes 0 and 1, speech over quiet music in 2, music in 3. The error is that of decoding a file.
 func (b *background) part(ctx context.Context, n int) ([]float32, error) {
 	if b.scene == 3 {
 		return b.music.next(ctx, n)
@@ -92,7 +94,8 @@ func (r *recording) next(ctx context.Context, n int) ([]float32, error) {
 	return out, nil
 }
 
-// startNext starts the next file.
+// startNext starts the next file, and a pause behind it. All files are played in a random order
+// before one is played again. The error is that of load.
 func (r *recording) startNext(ctx context.Context) error {
 	if len(r.order) == 0 {
 		r.order = r.rand.Perm(len(r.files))
@@ -106,7 +109,8 @@ func (r *recording) startNext(ctx context.Context) error {
 	return nil
 }
 
-// load returns the part of a file that is played. The caller must not change it.
+// load returns the part of a file that is played. It is kept for the next time, so the caller
+// must not change it. The error is that of decoding.
 func (r *recording) load(ctx context.Context, path string) ([]float32, error) {
 	if x := r.known[path]; x != nil {
 		return x, nil
@@ -125,7 +129,8 @@ func (r *recording) load(ctx context.Context, path string) ([]float32, error) {
 
 // enough returns as many of the first files as last the given seconds together (0: all), and the
 // sound that is played of them, at audio.RateHz. Files that cannot be decoded are left out:
-// packages have files without sound, damaged ones, and some that last too long.
+// packages have files without sound, damaged ones, and some that last too long. Another error is
+// that of ctx or of the system.
 func enough(ctx context.Context, files []string, seconds float64) (some []string, wave []float32, err error) {
 	for _, path := range files {
 		if seconds > 0 && float64(len(wave)) >= seconds*audio.RateHz {

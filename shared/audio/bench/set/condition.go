@@ -216,7 +216,9 @@ func (p play) apply(ctx context.Context, clip []float32, dir string) (x []float3
 	return x, missing, nil
 }
 
-// effect applies sox effects to a sound.
+// effect applies sox effects to a sound, by files in dir, in which only one call may run at a
+// time. -R makes the result the same each time. The error is that of the program or of the
+// system.
 func effect(ctx context.Context, x []float32, effects, dir string) ([]float32, error) {
 	in, out := filepath.Join(dir, "in.wav"), filepath.Join(dir, "out.wav")
 	if err := WriteWAV(in, x, rateHz); err != nil {
@@ -235,7 +237,8 @@ func effect(ctx context.Context, x []float32, effects, dir string) ([]float32, e
 var encoders = map[string][2]string{"mp3": {"libmp3lame", ".mp3"}, "aac": {"aac", ".m4a"}, "opus": {"libopus", ".opus"}}
 
 // transcode encodes a sound, as in "opus 24" (kbit/s), and decodes it. The result is not longer
-// than the sound.
+// than the sound. The encoder must be one of encoders; other errors are those of the program and
+// of the system.
 func transcode(ctx context.Context, x []float32, codec, dir string) ([]float32, error) {
 	name, rate, _ := strings.Cut(codec, " ")
 	kbps, err := strconv.Atoi(rate)

@@ -47,7 +47,8 @@ func fetch(ctx context.Context, work, name string) (dir, version string, err err
 	return dir, version, os.Rename(dir+".part", dir)
 }
 
-// downloaded returns the file of the package, or "" if there is none.
+// downloaded returns the file of the package, the last by name if there are several, or "" if
+// there is none. The error is that of a name that is not a valid pattern.
 func downloaded(dir, name string) (string, error) {
 	all, err := filepath.Glob(filepath.Join(dir, name+"_*.deb"))
 	if err != nil || len(all) == 0 {
@@ -57,7 +58,8 @@ func downloaded(dir, name string) (string, error) {
 	return all[len(all)-1], nil
 }
 
-// soundFiles lists the sound files below dir, by name.
+// soundFiles lists the sound files below dir, by name, so that the draws from them can be
+// repeated. Links are left out. The error is that of the system.
 func soundFiles(dir string) ([]string, error) {
 	var all []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

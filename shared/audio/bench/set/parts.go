@@ -43,7 +43,7 @@ func parts(clips []candidate) []Relation {
 }
 
 // joinClasses gives the clips that share parts one class, and marks the clips of such classes
-// (Loops).
+// (Loops). It looks the classes up again for each relation, because merge changes them.
 func joinClasses(clips []candidate, shared []Relation) {
 	class := map[string]string{}
 	for _, r := range shared {
@@ -65,7 +65,8 @@ func joinClasses(clips []candidate, shared []Relation) {
 	}
 }
 
-// byFolder groups the clips that may share sounds: cuts of one track, and effects of one game.
+// byFolder groups the clips that may share sounds: cuts of one track, and effects of one folder.
+// Groups come in the order of their first clip, so that it does not depend on a map.
 func byFolder(clips []candidate) [][]candidate {
 	var names []string
 	groups := map[string][]candidate{}
@@ -153,7 +154,9 @@ func (h *host) occurrences(wave []float32) []int {
 	return all
 }
 
-// places returns the offsets at which a block is found, the best of each tenth of a second.
+// places returns the offsets at which a block is found, the best of each tenth of a second, where
+// the correlation, scaled by the energy of both, is at least partScore. It correlates all offsets
+// at once by the FFT.
 func (h *host) places(block []float64) []int {
 	energy := 0.0
 	for _, v := range block {

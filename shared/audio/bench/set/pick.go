@@ -51,7 +51,7 @@ func split(r *rand.Rand, m Material, files []string) pool {
 
 // pick takes up to n clips out of a pool, evenly over its files, and stores them in the set's
 // folder. A whole file is tried once, a track up to maxTries times, because a cut may be too
-// quiet or repeat itself.
+// quiet or repeat itself. The error is that of candidate.
 func (b *builder) pick(ctx context.Context, p pool, n int) ([]candidate, error) {
 	var all []candidate
 	tries := 1
@@ -81,7 +81,7 @@ func (b *builder) pick(ctx context.Context, p pool, n int) ([]candidate, error) 
 
 // candidate makes a clip of a file and stores it. ok is false if the file cannot be decoded,
 // because packages have files without sound and damaged ones, or if the clip is too quiet,
-// repeats itself or has no permitted length.
+// repeats itself or has no permitted length. An error is that of ctx or of the system.
 func (b *builder) candidate(ctx context.Context, p pool, path string) (c candidate, ok bool, err error) {
 	x, err := b.track(ctx, path)
 	if errors.As(err, new(*decode.Error)) {
@@ -131,7 +131,8 @@ func (b *builder) cut(x []float32) (piece []float32, from int) {
 	return fade(slices.Clone(x[from:from+length]), shortFade), from
 }
 
-// track decodes a file. It keeps the last one, because several clips are cut from it.
+// track decodes a file. It keeps the last one, because several clips are cut from it. The error
+// names the file.
 func (b *builder) track(ctx context.Context, path string) ([]float32, error) {
 	if b.lastPath == path {
 		return b.last, nil

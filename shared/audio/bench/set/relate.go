@@ -40,7 +40,9 @@ func occurrences(ctx context.Context, clips []candidate, episode exact.Samples) 
 	return found, nil
 }
 
-// search looks for the clips with the indices in part, and stores their matches in found.
+// search looks for the clips with the indices in part, and stores their matches in found, where
+// each search has elements of its own, so no lock is needed. exact.Find reports the clips in
+// their order. The error is ctx's cause or that of exact.Find.
 func search(ctx context.Context, clips []candidate, part []int, episode exact.Samples, found [][]exact.Match) error {
 	var list []exact.Clip
 	for _, i := range part {
@@ -54,6 +56,7 @@ func search(ctx context.Context, clips []candidate, part []int, episode exact.Sa
 	})
 }
 
+// indices returns 0 to n-1.
 func indices(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -62,7 +65,8 @@ func indices(n int) []int {
 	return all
 }
 
-// withoutBackgrounds leaves out the clips that are found in the background of their kind.
+// withoutBackgrounds leaves out the clips that are found in the background of their kind. The
+// error is that of occurrences.
 func withoutBackgrounds(ctx context.Context, clips []candidate, background exact.Samples) ([]candidate, error) {
 	found, err := occurrences(ctx, clips, background)
 	if err != nil {
@@ -79,7 +83,8 @@ func withoutBackgrounds(ctx context.Context, clips []candidate, background exact
 
 // relate finds each clip within the others, and gives related clips the same class. All clips,
 // with gaps between them, are one episode, so that each is searched for once; the middle of a
-// match tells which clip it is in.
+// match tells which clip it is in. Within itself each is found too, which is no relation. The
+// error is that of occurrences.
 func relate(ctx context.Context, clips []candidate) ([]Relation, error) {
 	const gap = audio.RateHz / 2
 	var all exact.Samples

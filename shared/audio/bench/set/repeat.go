@@ -13,8 +13,9 @@ const (
 	repetition = .7
 )
 
-// repeats reports whether a sound correlates with itself at a lag from 100 ms to half
-// its length. If so, no single offset of it is the right one.
+// repeats reports whether a sound correlates with itself at a lag from 100 ms to half its length.
+// If so, no single offset of it is the right one. The inverse transform of the power spectrum has
+// the products at all lags; twice the length of zeros keeps the end from meeting the start.
 func repeats(x []float32) bool {
 	n := 1
 	for n < 2*len(x) {

@@ -25,7 +25,8 @@ func load(ctx context.Context, path string) ([]float32, error) {
 	return audio.LoadAt(ctx, path, rateHz, maxTrack)
 }
 
-// level brings the sound to the common loudness. It measures the loudness without the pauses.
+// level brings the sound to the common loudness. It measures the loudness without the pauses, the
+// blocks of 20 ms that are 20 dB below the loudest. Silence stays as it is.
 func level(x []float32) []float32 {
 	const block = rateHz / 50
 	var loudest float64
@@ -38,7 +39,7 @@ func level(x []float32) []float32 {
 	}
 	sum, n := 0.0, 0
 	for _, p := range powers {
-		if p > loudest/100 { // less than 20 dB below the loudest
+		if p > loudest/100 {
 			sum, n = sum+p, n+1
 		}
 	}
@@ -48,6 +49,7 @@ func level(x []float32) []float32 {
 	return gain(x, loudness/math.Sqrt(sum/float64(n)))
 }
 
+// power returns the mean square of a sound, 0 of none.
 func power(x []float32) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -90,8 +92,8 @@ func loudest(x []float32) float64 {
 	return most
 }
 
-// stretched changes the speed and the pitch of a sound to a percentage. At 125 it lasts four fifths
-// as long.
+// stretched changes the speed and the pitch of a sound to a percentage. At 125 it lasts four
+// fifths as long. The error is that of a rate out of the range of resample.
 func stretched(x []float32, percent int) ([]float32, error) {
 	r, err := resample.New(percent*rateHz/100, rateHz)
 	if err != nil {
@@ -116,7 +118,8 @@ func seconds8k(n int) float64 { return float64(n) / audio.RateHz }
 // WriteWAV stores mono sound as 16-bit WAV. It clips samples beyond full scale.
 func WriteWAV(path string, x []float32, rate int) error { return writeWAV(path, rate, x) }
 
-// writeWAV stores channels of equal length as 16-bit WAV.
+// writeWAV stores channels of equal length, at least one, as 16-bit WAV. Samples outside -1 to 1
+// are cut. The error is that of the system.
 func writeWAV(path string, rate int, channels ...[]float32) error {
 	le, frame, size := binary.LittleEndian, 2*len(channels), 2*len(channels)*len(channels[0])
 	b := make([]byte, 0, 44+size)
