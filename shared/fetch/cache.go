@@ -152,8 +152,9 @@ type staged struct {
 
 func (s staged) remove() { os.Remove(s.path) }
 
-// stage writes content to a partial file, and removes the file if that fails. An error of
-// content is returned as it is.
+// stage writes content to a partial file, and removes the file if that fails. An error of content
+// is returned as it is; others are those of fileError. It syncs the file, because a power loss
+// could leave zeros in a file with its final name.
 func (c *cache) stage(content io.Reader) (s staged, err error) {
 	f, err := os.CreateTemp(filepath.Join(c.dir, stageFolder), "*")
 	if err != nil {
@@ -173,7 +174,7 @@ func (c *cache) stage(content io.Reader) (s staged, err error) {
 		return s, src.err
 	}
 	if err == nil {
-		err = f.Sync() // because a power loss could leave zeros in a file with its final name
+		err = f.Sync()
 	}
 	if err != nil {
 		return s, fmt.Errorf("write the cache: %w", fileError(err))
@@ -197,8 +198,9 @@ func (r *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// publish gives a staged file its final name, and returns its blob with a pin. If the
-// cache has the content already, or publish fails, the staged file is removed.
+// publish gives a staged file its final name, and returns its blob with a pin. If the cache has
+// the content already, or publish fails, the staged file is removed. The caller releases the pin,
+// which keeps the blob from being evicted. The error is that of fileError.
 func (c *cache) publish(s staged, rec record) (*blob, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,7 +221,7 @@ func (c *cache) publish(s staged, rec record) (*blob, error) {
 }
 
 // rename moves a staged file to the name of its hash. A crash before leaves it in the folder of
-// partial files, which the next start empties.
+// partial files, which the next start empties. The error is that of the system.
 func (c *cache) rename(s staged) error {
 	path := c.path(s.hash)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -11,7 +11,8 @@ import (
 
 // download returns ref's blob with one pin: from the cache if it has ref.Hash, or its URI at
 // ref.Version, otherwise from the network (refresh). A cached blob with another hash than the
-// wanted one is not used. The pin of a blob that is not returned is released.
+// wanted one is not used. The pin of a blob that is not returned is released. The error is that
+// of refresh.
 func (f *Fetcher) download(ctx context.Context, ref models.MediaRef) (*blob, error) {
 	if b := f.cache.byHash(ref.Hash); b != nil {
 		return b, nil

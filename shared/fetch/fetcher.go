@@ -31,7 +31,8 @@ type Fetcher struct {
 }
 
 // New opens the cache, and removes the partial files that a crash left. Invalid limits, folders
-// and entries of AllowPrivate are fault.ErrInvalid. The caller closes the Fetcher.
+// and entries of AllowPrivate are fault.ErrInvalid. The caller closes the Fetcher. Other errors
+// are those of the system for the folder of the cache.
 func New(c Config) (*Fetcher, error) {
 	c, err := c.withDefaults()
 	if err != nil {

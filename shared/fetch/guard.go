@@ -62,7 +62,9 @@ func (g *guard) covered(ip netip.Addr) bool {
 	return slices.ContainsFunc(g.networks, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// checkURL refuses what can be refused without resolving a name, with fault.ErrInvalid.
+// checkURL refuses what can be refused without resolving a name: a private address and this
+// machine's name, unless they are allowed, and other spellings of addresses. What is refused is
+// fault.ErrInvalid.
 func (g *guard) checkURL(u *url.URL) error {
 	host := normal(u.Hostname())
 	ip, err := netip.ParseAddr(host)

@@ -24,8 +24,10 @@ func FileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-// local returns a file of this machine without copying it. Its path has no links. want is
-// the hash that it must have, or empty; another hash is fault.ErrCorrupt.
+// local returns a file of this machine without copying it. Its path has no links. want is the
+// hash that it must have, or empty; another hash is fault.ErrCorrupt. A path outside of the roots
+// is the error of roots.open; a file that was replaced meanwhile is fault.ErrUnavailable; others
+// are those of hashing and ctx's cause.
 func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, error) {
 	src, info, err := f.roots.open(filepath.Clean(u.Path))
 	if err != nil {

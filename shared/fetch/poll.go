@@ -115,7 +115,8 @@ func (f *Fetcher) Head(ctx context.Context, uri string) (p Poll, bytes int64, er
 	return Poll{ETag: t.validator("ETag"), Modified: t.validator("Last-Modified")}, max(t.ContentLength, 0), nil
 }
 
-// readLocal reads a file below a root. One of more than maxBytes is fault.ErrTooLarge.
+// readLocal reads a file below a root. One of more than maxBytes is fault.ErrTooLarge; other
+// errors are ctx's cause, and those of roots.open and of fileError.
 func (f *Fetcher) readLocal(ctx context.Context, path string, maxBytes int64) ([]byte, error) {
 	src, _, err := f.roots.open(path)
 	if err != nil {

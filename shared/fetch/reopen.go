@@ -64,7 +64,7 @@ func (c *cache) loadBlobs() error {
 
 // loadRecords loads the records of the blobs, and removes the others. So it must follow
 // loadBlobs. It converts records of earlier versions; one that cannot be written is converted
-// again at the next start.
+// again at the next start. The error is that of the folder.
 func (c *cache) loadRecords() error {
 	return files(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
 		var rec record

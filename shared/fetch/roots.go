@@ -122,7 +122,7 @@ func fileError(err error) error {
 	return fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 }
 
-// typeName names the type of a file that is not regular, for an error.
+// typeName names the type of a file that is neither regular nor a link, for an error.
 func typeName(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

@@ -98,7 +98,7 @@ func (m command) dropOthers(ctx context.Context, names []string) error {
 }
 
 // readBranches returns the branches with these names as the mirror has them. The error is
-// fault.ErrCorrupt if one does not name a commit.
+// fault.ErrCorrupt if one does not name a commit, or that of the command.
 func (m command) readBranches(ctx context.Context, names []string) ([]Branch, error) {
 	out, err := m.run(ctx, nil, maxRefBytes, "--git-dir="+m.dir, "for-each-ref", "--format=%(objecttype) %(objectname) %(committerdate:unix) %(refname)")
 	if err != nil {

@@ -98,7 +98,9 @@ func (m command) writeConfig(ctx context.Context) error {
 	return nil
 }
 
-// helper returns the credential helper of the mirror's source; empty if it needs none.
+// helper returns the credential helper of the mirror's source: that for the user of the URL, else
+// that for the token of its host. It is empty if there is neither, for a folder and for SSH,
+// which has keys.
 func (m command) helper() string {
 	switch {
 	case m.src.url == nil || m.src.url.Scheme == "ssh":

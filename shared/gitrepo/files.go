@@ -42,7 +42,8 @@ func (m *Mirror) Files(ctx context.Context, commit string) ([]File, error) {
 	return m.engine.files(ctx, commit)
 }
 
-// files lists the files of a commit with git ls-tree; see Mirror.Files.
+// files lists the files of a commit with git ls-tree; see Mirror.Files. The error is that of the
+// command or of parseTree.
 func (m command) files(ctx context.Context, commit string) ([]File, error) {
 	out, err := m.run(ctx, nil, maxTreeBytes, "--git-dir="+m.dir, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
 	if err != nil {

@@ -71,7 +71,8 @@ func (m library) copy(ctx context.Context, refs remote, names []string, history 
 // copyBranches is copy without protection from panics of go-git. It copies the commits that the
 // mirror lacks, sets the mirror's refs, and then reads each commit, so that a Branch is returned
 // only if it can be read. errUnusable: the mirror must be made again, for example because it was
-// made without the history.
+// made without the history. Other errors are those of the source and, of kind fault.ErrFolder, of
+// the mirror's folder.
 func (m library) copyBranches(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error) {
 	r, err := m.prepare(history)
 	if err != nil {
@@ -125,7 +126,8 @@ func openRepository(dir string) repository {
 }
 
 // prepare opens the mirror. If it does not exist, or the git command has copied to it, prepare
-// makes an empty one. The error is errUnusable if it is damaged or has too many packs.
+// makes an empty one. The error is errUnusable if it is damaged or has too many packs, or
+// fault.ErrFolder if it cannot be made. The file madeBy marks a mirror that was made here.
 func (m library) prepare(history bool) (repository, error) {
 	marker := filepath.Join(m.dir, madeBy)
 	if _, err := os.Stat(marker); err == nil {

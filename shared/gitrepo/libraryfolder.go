@@ -76,7 +76,7 @@ func gitFolder(path string) (string, error) {
 }
 
 // checkExtensions returns errNeedsGit if the config of a repository names a format that go-git
-// does not read.
+// does not read, or cannot be read itself.
 func checkExtensions(config io.Reader) error {
 	c := gitconfig.New()
 	if err := gitconfig.NewDecoder(io.LimitReader(config, maxOutput)).Decode(c); err != nil {
@@ -149,7 +149,7 @@ func (m library) copyFolder(ctx context.Context, c *copying) error {
 }
 
 // markShallow writes c.shallow, without the commits of remove, whose parents were copied now, to
-// the mirror.
+// the mirror. The error is fault.ErrFolder.
 func (c *copying) markShallow(remove []plumbing.Hash) error {
 	c.shallow = slices.DeleteFunc(c.shallow, func(h plumbing.Hash) bool { return slices.Contains(remove, h) })
 	plumbing.HashesSort(c.shallow)

@@ -175,7 +175,7 @@ func (r packReader) Read(p []byte) (int, error) {
 func (r packReader) Seek(offset int64, whence int) (int64, error) { return r.file.Seek(offset, whence) }
 
 // hashStart returns the SHA-1 of the first size bytes of the pack. The next Read or Write of the
-// file is behind them.
+// file is behind them. The error is that of reading.
 func (r packReader) hashStart(size int64) ([]byte, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -268,7 +268,9 @@ func newDeflater(out io.Writer) *zlib.Writer {
 }
 
 // writeObject writes an object as packs have it: kind and size, then the compressed content. The
-// error is fault.ErrCorrupt if the content does not have the hash. deflate is reused.
+// error is fault.ErrCorrupt if the content does not have the hash. deflate is reused. The first
+// byte has the kind and 4 bits of the size, each further one 7 bits of it; all but the last have
+// the highest bit set. Other errors are those of readObject and of writing.
 func (r repository) writeObject(out *bufio.Writer, deflate *zlib.Writer, hash plumbing.Hash) error {
 	kind, content, err := r.readObject(hash)
 	if err == nil && plumbing.ComputeHash(kind, content) != hash {
@@ -278,8 +280,6 @@ func (r repository) writeObject(out *bufio.Writer, deflate *zlib.Writer, hash pl
 		return err
 	}
 	size := uint64(len(content))
-	// The first byte has the kind and 4 bits of the size, each further one 7 bits of it. All but
-	// the last have the highest bit set.
 	b := byte(kind)<<4 | byte(size&15)
 	for size >>= 4; size > 0; size >>= 7 {
 		if err := out.WriteByte(b | 0x80); err != nil {

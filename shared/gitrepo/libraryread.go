@@ -68,7 +68,7 @@ type commit struct {
 }
 
 // readCommit reads the lines of a commit's header that are needed. A time that cannot be read is
-// 1970. With an error the commit is zero.
+// 1970. With an error, that of readKind, the commit is zero.
 func (r repository) readCommit(hash plumbing.Hash) (c commit, err error) {
 	content, err := r.readKind(plumbing.CommitObject, hash)
 	header, _, _ := bytes.Cut(content, []byte("\n\n"))
@@ -125,7 +125,8 @@ func parseTreeObject(content []byte) (entries []treeEntry, err error) {
 	return entries, nil
 }
 
-// files lists the files of a commit with go-git; see Mirror.Files. A panic of go-git is an error.
+// files lists the files of a commit with go-git; see Mirror.Files. A panic of go-git is an error;
+// the others are those of readCommit, of addTree and ctx's cause.
 func (m library) files(ctx context.Context, hash string) (files []File, err error) {
 	err = recoverPanics(func() error {
 		r := openRepository(m.dir)

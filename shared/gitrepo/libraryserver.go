@@ -134,8 +134,10 @@ func (m library) listServerRefs(ctx context.Context) (refs map[string]string, ta
 	return refs, target, err
 }
 
-// copyServer copies the wanted commits from a server: all their objects that the mirror lacks. The
-// error is errNeedsGit for a server without a capability that the library relies on.
+// copyServer copies the wanted commits from a server: all their objects that the mirror lacks.
+// The error is errNeedsGit for a server without a capability that the library relies on; others
+// are those of request, of the server and of receive. The watchdog ends a transfer that is too
+// slow.
 func (m library) copyServer(ctx context.Context, c *copying) error {
 	return m.withServer(ctx, func(ctx context.Context, s server, ad *packp.AdvRefs) error {
 		for _, need := range []capability.Capability{capability.Sideband64k, capability.Shallow, capability.OFSDelta} {
@@ -168,7 +170,7 @@ func (m library) copyServer(ctx context.Context, c *copying) error {
 
 // request returns the request for the wanted commits. It names the commits that the mirror's refs
 // have, so that the server sends only the difference. errUnusable: the refs of the mirror cannot
-// be read.
+// be read. Without history it asks for the commits alone (depth 1).
 func (c *copying) request() (*packp.UploadPackRequest, error) {
 	r := packp.NewUploadPackRequest()
 	for _, name := range []capability.Capability{capability.Sideband64k, capability.OFSDelta, capability.NoProgress, capability.Shallow, capability.ThinPack} {

@@ -57,7 +57,8 @@ func (s *sshServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 }
 
 // arguments returns those of ssh: the port, the host and the command that the server runs. Its
-// shell reads the path between single quotes, so a quote in the path is written '\”.
+// shell reads the path between single quotes, so a quote in the path ends them, stands behind a
+// backslash, and begins them again. A path of /~ is in a home folder.
 func (s *sshServer) arguments() []string {
 	u := s.m.src.url
 	var args []string
@@ -69,7 +70,7 @@ func (s *sshServer) arguments() []string {
 		host = name + "@" + host
 	}
 	path := u.Path
-	if strings.HasPrefix(path, "/~") { // a home folder
+	if strings.HasPrefix(path, "/~") {
 		path = path[1:]
 	}
 	return append(args, host, "git-upload-pack '"+strings.ReplaceAll(path, "'", `'\''`)+"'")

@@ -25,8 +25,9 @@ type webServer struct {
 
 const maxToken = 4 << 10 // bytes of a file with a token
 
-// newWebServer returns the server of src. Each connection goes to the address that
-// Config.Resolve checks and returns for it.
+// newWebServer returns the server of src. Each connection goes to the address that Config.Resolve
+// checks and returns for it, so that a name cannot lead to another address after the check.
+// Redirects are not followed, because they could lead elsewhere.
 func newWebServer(s *Store, src source) *webServer {
 	dialer := net.Dialer{Timeout: 30 * time.Second}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -52,7 +53,7 @@ func newWebServer(s *Store, src source) *webServer {
 func (w *webServer) close() { w.client.CloseIdleConnections() }
 
 // advertise requests the list of refs. Users and fragments are not part of the address that is
-// requested.
+// requested. The caller closes the body; the error is that of call.
 func (w *webServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 	u := *w.src.url
 	u.User, u.Fragment = nil, ""
@@ -70,13 +71,15 @@ func (w *webServer) upload(ctx context.Context, request []byte) (io.ReadCloser, 
 }
 
 // call sends a request, and returns the body of its answer, which the caller closes. want is the
-// content type of the answer. The error has a kind of package fault, by the status of the answer.
+// content type of the answer. The error is ctx's cause, that of authorise, fault.ErrUnavailable
+// if the server does not answer, or that of checkStatus. User-Agent begins with git/, because
+// some servers answer only to git.
 func (w *webServer) call(ctx context.Context, method string, u *url.URL, body []byte, want string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
-	r.Header.Set("User-Agent", "git/1.0 (leasehold)") // some servers answer only to git
+	r.Header.Set("User-Agent", "git/1.0 (leasehold)")
 	if body != nil {
 		r.Header.Set("Content-Type", "application/x-git-upload-pack-request")
 	}
@@ -117,7 +120,8 @@ func checkStatus(answer *http.Response, want string) error {
 }
 
 // authorise adds the user and the password of the URL, or the token of its host, to a request.
-// Without either it adds nothing. fault.ErrForbidden: the file of the token cannot be read.
+// Without either it adds nothing. The user name for a token is the one that GitHub documents;
+// other hosts ignore it. fault.ErrForbidden: the file of the token cannot be read.
 func (w *webServer) authorise(r *http.Request) error {
 	if user := w.src.user; user != nil {
 		r.SetBasicAuth(user.Username(), password(w.src.url))
@@ -137,6 +141,6 @@ func (w *webServer) authorise(r *http.Request) error {
 		return fmt.Errorf("token of %s: %w: %w", w.src.url.Hostname(), fault.ErrForbidden, err)
 	}
 	token, _, _ := strings.Cut(string(text), "\n")
-	r.SetBasicAuth("x-access-token", token) // the user name that GitHub documents for tokens
+	r.SetBasicAuth("x-access-token", token)
 	return nil
 }

@@ -75,7 +75,8 @@ func (m *Mirror) Fetch(ctx context.Context, w Wanted) ([]Branch, error) {
 // errUnusable is the error of a mirror that must be made again.
 var errUnusable = errors.New("the mirror cannot be used")
 
-// Refs returns the hashes of all refs of the repository, by name, without copying it.
+// Refs returns the hashes of all refs of the repository, by name, without copying it. Errors are
+// those of begin, such as ctx's cause, and of the source.
 func (m *Mirror) Refs(ctx context.Context) (map[string]string, error) {
 	end, err := m.engine.begin(ctx)
 	if err != nil {
@@ -154,8 +155,9 @@ func (m *Mirror) checkSize() error {
 	return nil
 }
 
-// markUsed marks the mirror as used now, by the time of its folder, which makeSpace reads. A mirror
-// without a folder, of a repository without branches, is left alone.
+// markUsed marks the mirror as used now, by the time of its folder, which makeSpace reads. A
+// mirror without a folder, of a repository without branches, is left alone. The error is
+// fault.ErrFolder.
 func (m *Mirror) markUsed() error {
 	now := time.Now()
 	if err := os.Chtimes(m.dir, now, now); err != nil && !errors.Is(err, os.ErrNotExist) {

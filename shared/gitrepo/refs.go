@@ -69,7 +69,8 @@ func (m command) branches(ctx context.Context) (remote, error) {
 	return parseRefs(string(out))
 }
 
-// refs lists all refs of the source, as hashes by name. The errors are those of branches.
+// refs lists all refs of the source, as hashes by name. The errors are those of the command, and
+// fault.ErrInvalid for an answer that has other lines than refs.
 func (m command) refs(ctx context.Context) (map[string]string, error) {
 	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--", m.src.uri)
 	if err != nil {

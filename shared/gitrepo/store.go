@@ -111,6 +111,7 @@ func (s *Store) Mirror(id, uri string, trusted bool) (*Mirror, error) {
 const mirrorSuffix = ".git"
 
 // Remove removes the mirror with this id, even if it is in use. It returns nil if there is none.
+// The error is fault.ErrInvalid for an id that is not one, or fault.ErrFolder.
 func (s *Store) Remove(id string) error {
 	if !models.ValidID(id) {
 		return fmt.Errorf("mirror %.40q: %w: %s", id, fault.ErrInvalid, models.IDRule)
@@ -120,7 +121,8 @@ func (s *Store) Remove(id string) error {
 	return s.removeLocked(id)
 }
 
-// removeLocked is Remove for a valid id; its caller holds mu.
+// removeLocked removes the mirror, its configuration and its credentials; its caller holds mu and
+// has checked the id, which is a part of their paths. The error is fault.ErrFolder.
 func (s *Store) removeLocked(id string) error {
 	dir := filepath.Join(s.Dir, id)
 	for _, path := range []string{dir + mirrorSuffix, dir + configSuffix, dir + credentialsSuffix} {

@@ -34,8 +34,9 @@ type Held struct {
 	ref int64
 }
 
-// Next waits for a result of the action, and holds it. If wantsCapacity is true, it also
-// returns when there is capacity for more work.
+// Next waits for a result of the action, and holds it. If wantsCapacity is true, it also returns
+// when there is capacity for more work, with a Step without a result. The error is that of the
+// call, or fault.ErrCorrupt for an answer that cannot be decoded.
 func (c Client) Next(ctx context.Context, action string, wantsCapacity bool) (Step, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procNext, tuple.New(action, wantsCapacity))
 	if err != nil {

@@ -58,8 +58,9 @@ func countIngested(tx space.Tx, subject string, parts []string) error {
 	return err
 }
 
-// checkIssue returns fault.ErrConflict for a task that was selected when this many
-// results had been ingested, if part of it may be done or leased since.
+// checkIssue returns fault.ErrConflict for a task that was selected when this many results had
+// been ingested, if part of it may be done or leased since: a result of its subject was ingested
+// after the selection, a result of one of its parts waits or is held, or a lease overlaps it.
 func checkIssue(tx space.Tx, selected task.Item, ingested int64) error {
 	n, _, _ := readIngested(tx)
 	if n[setOf(selected.Subject)] > ingested {

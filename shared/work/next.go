@@ -16,7 +16,7 @@ import (
 // the caller wants it. Otherwise it waits for a result and, if wantsCapacity, for a change that
 // may add capacity: a claim, a worker that serves the action, and a lease that expires together
 // with its waiting task. The engine runs it again when one of these is put. If the holder does
-// not finish within Policy.Ingest, the result returns.
+// not finish within Policy.Ingest, the result returns. The error is that of the transaction.
 func (p Policy) next(tx space.Tx, action string, wantsCapacity bool) (tuple.Tuple, error) {
 	if e, ok := tx.Find(task.Result, task.AnyResult(action), nil); ok {
 		return encodeHeld(e), tx.Hold(e.Ref, space.HoldOptions{TTL: p.Ingest, Expiry: procReturn})

@@ -12,8 +12,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// exerciseConcurrency lets four managers, which do not know each other's selections,
-// research all while two origins are visited and another caller reads.
+// exerciseConcurrency lets four managers, which do not know each other's selections, research all
+// while two origins are visited and another caller reads. Afterwards all must be researched, each
+// pair once.
 func exerciseConcurrency(t *testing.T, open Open) {
 	w := newWorld(t, open)
 	errs := make(chan error, 100)

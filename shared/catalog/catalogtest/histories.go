@@ -91,7 +91,8 @@ func (h *history) curate(t *rapid.T, origin string, l catalog.Listing) {
 
 func (h *history) at() time.Time { return start.Add(time.Duration(h.naive.visits) * time.Minute) }
 
-// selectWork selects while all that is out is busy, and compares.
+// selectWork selects while all that is out is busy, and fails unless the naive catalog selects
+// the same. What was selected is out then.
 func (h *history) selectWork(t *rapid.T) {
 	limit := rapid.IntRange(1, 4).Draw(t, "limit")
 	busy := map[[2]string]bool{}

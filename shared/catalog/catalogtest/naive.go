@@ -27,7 +27,8 @@ func newNaive() *naive {
 	return &naive{episodes: map[string]*naiveRecording{}, clips: map[string]*naiveRecording{}}
 }
 
-// curate records a complete listing of either kind.
+// curate records a complete listing of either kind: what it does not name is gone, and a
+// recording of another version loses its research.
 func (n *naive) curate(isClip bool, list []models.Recording) {
 	n.visits++
 	known := n.episodes

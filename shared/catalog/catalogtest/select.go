@@ -30,7 +30,8 @@ func (w *world) rankedClips(names []string, priorities ...int64) {
 	w.visit(spots, catalog.Listing{Complete: true, Clips: list})
 }
 
-// sweeps selects a sweep of a clip in these episodes; of "", no sweep.
+// sweeps selects a sweep of a clip in these episodes; of "", no sweep. The order of the episodes
+// does not matter.
 func (w *world) sweeps(busy []catalog.Busy, l catalog.Limits, clip string, episodes ...string) models.Research {
 	w.Helper()
 	r, _, err := w.Select(w.ctx, busy, l)

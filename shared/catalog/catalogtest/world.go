@@ -89,6 +89,7 @@ func (w *world) clips(names ...string) catalog.Curated {
 func episode(s string) models.Episode { return models.Episode{Recording: recording(s)} }
 func clip(s string) models.Clip       { return models.Clip{Recording: recording(s)} }
 
+// recording returns a recording for NAME[@VERSION][#HASH]; the version is 1 unless it is given.
 func recording(s string) models.Recording {
 	s, hash, _ := strings.Cut(s, "#")
 	name, version, ok := strings.Cut(s, "@")
@@ -163,7 +164,8 @@ func (w *world) ingest(r models.Researched) {
 	w.ok(w.Ingest(w.ctx, r, w.now))
 }
 
-// researchAll selects and ingests until nothing is left.
+// researchAll selects and ingests results without findings until Select returns
+// fault.ErrNotFound.
 func (w *world) researchAll() {
 	w.Helper()
 	for {

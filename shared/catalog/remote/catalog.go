@@ -87,7 +87,7 @@ func (c *Client) SetClipPriority(ctx context.Context, id string, priority *int64
 }
 
 // setPriority sends the priority of the recording at path, or deletes the one that was set if
-// priority is nil, and returns the recording.
+// priority is nil, and returns the recording. The error is that of do.
 func setPriority[T any](ctx context.Context, c *Client, path string, priority *int64) (item T, err error) {
 	x := apiclient.Call{Method: "DELETE", Path: path + "/priority", Answer: &item}
 	if priority != nil {
@@ -145,7 +145,7 @@ func (c *Client) Totals(ctx context.Context) (catalog.Totals, error) {
 	return get[catalog.Totals](ctx, c, "totals")
 }
 
-// all reads a whole list in pages.
+// all reads a whole list in pages. The error is that of a page; then there is no list.
 func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	page, err := apiclient.List[T](ctx, c.api, path, nil, apiclient.PageSize, apiclient.All)
 	if err != nil {

@@ -14,8 +14,8 @@ const bulkTimeout = 5 * time.Minute
 // Client is a catalog at a coordinator. It may be used concurrently.
 type Client struct{ api *apiclient.Client }
 
-// New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on
-// first use.
+// New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on first
+// use. The error is that of apiclient.New for an address that is not one.
 func New(base string) (*Client, error) {
 	api, err := apiclient.New(base)
 	if err != nil {
@@ -42,7 +42,8 @@ func get[T any](ctx context.Context, c *Client, path string) (document T, err er
 	return document, err
 }
 
-// post sends a body and returns the response; nothing is decoded if T is struct{}.
+// post sends a body and returns the response; nothing is decoded if T is struct{}. The error is
+// that of do.
 func post[T any](ctx context.Context, c *Client, path string, body any, timeout time.Duration) (response T, err error) {
 	x := apiclient.Call{Method: "POST", Path: path, Body: body, Timeout: timeout}
 	if _, none := any(response).(struct{}); !none {

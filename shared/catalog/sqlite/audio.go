@@ -54,10 +54,11 @@ func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models
 	return replaced, err
 }
 
-// audioChecked records one check. stored is true if that is done; it is false if audioChecked must
-// be called again in another transaction, because there is much to delete. replaced is true if
-// the episode is to be researched again. For an episode that is unknown, gone or has another URI
-// there is nothing to record: stored is true and replaced false.
+// audioChecked records one check. stored is true if that is done; it is false if audioChecked
+// must be called again in another transaction, because there is much to delete. replaced is true
+// if the episode is to be researched again. For an episode that is unknown, gone or has another
+// URI there is nothing to record: stored is true and replaced false. Replaced audio is a new
+// version, so the episode is a candidate again.
 func audioChecked(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced bool, err error) {
 	old, known, err := versionOf(c, episodes, a.Episode)
 	if err != nil || !known || old.gone {
@@ -86,7 +87,8 @@ func audioChecked(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replac
 // clearResearch deletes the research of an episode except its findings, because its audio is
 // another one now: at most 100 of its problems, or if fewer are left all of them and the set of
 // researched clips. It returns false if problems may be left: call it again in another
-// transaction. The findings stay until results of the new research replace them.
+// transaction. The findings stay until results of the new research replace them. Errors are those
+// of the file.
 func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
 	const rows = 100
 	n, err := c.Affect("DELETE FROM problem WHERE number IN (SELECT number FROM problem WHERE episode = ? LIMIT ?)", episode, rows)
@@ -98,7 +100,7 @@ func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
 
 // deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is 0,
 // that were not found in the current version of the episode: those of clips that are not marked
-// as researched.
+// as researched. Errors are those of the file.
 func deleteOldFindings(c *sqlfile.Conn, episode, clip int64) error {
 	researched, err := loadResearched(c, episode)
 	if err != nil {

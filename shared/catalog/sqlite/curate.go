@@ -13,8 +13,9 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// Curate works in transactions of a few recordings each. After a kill between two of
-// them the catalog is consistent, and to curate the listing again completes it.
+// Curate works in transactions of a few recordings each. After a kill between two of them the
+// catalog is consistent, and to curate the listing again completes it. The error is that of run;
+// then nothing is counted, although a part may be stored.
 func (s *Store) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (catalog.Curated, error) {
 	v := curation{s: s, ctx: ctx, op: "catalog.Curate " + origin, id: origin, at: at.UTC(), problems: redacted(l.Problems)}
 	if err := v.run(l); err != nil {
@@ -190,7 +191,8 @@ func (v *curation) steps(next func(*sqlfile.Conn) (done bool, err error)) error 
 // another priority becomes a candidate, and a clip may be a duplicate or have some. A changed
 // episode keeps its row, because its findings stay until it is researched again; a changed clip
 // gets a new row. It returns false if it must be called again in another transaction, because the
-// old version of an episode has much to delete; nothing is counted then.
+// old version of an episode has much to delete; nothing is counted then. Errors are those of the
+// file.
 func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err error) {
 	r.FirstCurated, r.LastCurated = v.at, v.at
 	old, known, err := versionOf(c, t, r.ID)
@@ -234,7 +236,8 @@ func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err err
 	return true, v.putClip(c, r, old, number, renewed)
 }
 
-// insert makes a row for a recording that is new, or that replaces an old one.
+// insert makes a row for a recording that is new, or that replaces an old one, whose priority it
+// takes over if the user set it, and returns its number. Errors are those of the file.
 func (v *curation) insert(c *sqlfile.Conn, t table, r listed, old version) (number int64, err error) {
 	number, err = insertRecording(c, t, v.number, r.Recording)
 	if err == nil && old.prioritySet {
@@ -244,7 +247,8 @@ func (v *curation) insert(c *sqlfile.Conn, t table, r listed, old version) (numb
 }
 
 // putEpisode stores what follows from a stored episode: its date, and whether it is a candidate.
-// old is the episode before, zero if it is new.
+// old is the episode before, zero if it is new. renewed means that it is new, of another version,
+// or listed again. Errors are those of the file.
 func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
 	if err := c.Exec("UPDATE episode SET aired = ?2 WHERE number = ?1 AND aired <> ?2", number, stamp(r.aired)); err != nil {
 		return err
@@ -258,7 +262,7 @@ func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int
 // putClip stores what follows from a stored clip. renewed means that it is new, of another
 // version, or listed again: then all episodes are candidates. number is its number now; old is
 // the clip before, empty if it is new. With another hash, the clips of the old and of the new
-// hash get new duplicates.
+// hash get new duplicates. Errors are those of the file.
 func (v *curation) putClip(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
 	v.s.forgetClips(c)
 	if renewed {

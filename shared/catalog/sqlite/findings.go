@@ -14,7 +14,7 @@ const fromFindings = ` FROM finding f
 	JOIN clip k ON k.number = f.clip
 	WHERE e.gone = 0 AND k.gone = 0`
 
-// Findings reads one snapshot, however long the list is.
+// Findings reads one snapshot, however long the list is. Errors are those of the file.
 func (s *Store) Findings(ctx context.Context) (list []catalog.Finding, err error) {
 	err = s.file.Read(ctx, "catalog.Findings", func(c *sqlfile.Conn) error {
 		list, err = findings(c, filter{}, catalog.Part{Limit: -1})
@@ -56,7 +56,7 @@ const (
 
 // findings lists part p of the findings that f selects, in the order of catalog.Findings. It
 // reads the page first and then looks for a clip around each finding of it, because that is the
-// expensive part.
+// expensive part. Errors are those of the file.
 func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding, err error) {
 	part, args := f.part(pageSQL, inOrder, p)
 	around := catalog.WithinTolerance.Seconds()
@@ -73,7 +73,7 @@ func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding
 
 // replaceFindings makes list the only findings of one clip in one episode. Of two at the same
 // offset the last is kept, because the offset is a part of the key. The caller's transaction
-// makes it one change.
+// makes it one change. Errors are those of the file.
 func replaceFindings(c *sqlfile.Conn, episode, clip int64, list []models.Finding) error {
 	if err := c.Exec("DELETE FROM finding WHERE episode = ? AND clip = ?", episode, clip); err != nil {
 		return err

@@ -9,7 +9,9 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// Ingest stores the whole result in one transaction, because it concerns at most one task.
+// Ingest stores the whole result in one transaction, because it concerns at most one task. An
+// invalid result is fault.ErrInvalid; other errors are those of the file. After an error nothing
+// is stored.
 func (s *Store) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
 	op := "catalog.Ingest " + r.Episode
 	if err := validResearched(r); err != nil {
@@ -107,7 +109,7 @@ func (i ingestion) clips() (map[string]int64, error) {
 // learnHash stores the hash of a clip that was not known. If the clip turns out to be a
 // duplicate, or an original, the cached set of selectable clips is dropped; otherwise only its
 // hash in the set changes, when the transaction commits. The epoch rises in both cases, so that a
-// set that is being read is not kept.
+// set that is being read is not kept. Errors are those of the file.
 func (i ingestion) learnHash(id string, number int64, hash string) error {
 	if err := i.c.Exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
 		return err
@@ -130,7 +132,8 @@ func (i ingestion) learnHash(id string, number int64, hash string) error {
 	return nil
 }
 
-// clipProblems stores the problem for each of the clips, which are not selectable then.
+// clipProblems stores the problem for each of the clips, which are not selectable then. Errors
+// are those of the file.
 func (i ingestion) clipProblems(numbers map[string]int64) error {
 	i.s.forgetClips(i.c)
 	for _, n := range numbers {
@@ -143,6 +146,7 @@ func (i ingestion) clipProblems(numbers map[string]int64) error {
 
 // pairProblems notes the problem for each pair that was not researched, and deletes the findings
 // of earlier versions. A pair that was researched stays so, because another attempt succeeded.
+// numbers are those of the result's clips. Errors are those of the file.
 func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.c, episode)
 	if err != nil {
@@ -165,7 +169,7 @@ func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
 
 // research marks the pairs of the episode and the clips in numbers as researched. The findings of
 // the result, which may be none, replace theirs, and their problems are lifted. All is in the
-// caller's transaction, so a repeated result changes nothing.
+// caller's transaction, so a repeated result changes nothing. Errors are those of the file.
 func (i ingestion) research(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.c, episode)
 	if err != nil {

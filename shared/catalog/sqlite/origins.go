@@ -77,7 +77,7 @@ func validOrigin(o models.Origin) error {
 
 const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches FROM origin`
 
-// scanOrigin reads one row of selectOrigin.
+// scanOrigin reads one row of selectOrigin. The error is that of a column of another type.
 func scanOrigin(row sqlfile.Row) (models.Origin, error) {
 	var o models.Origin
 	var added, visited int64
@@ -100,7 +100,8 @@ func (s *Store) Origin(ctx context.Context, id string) (o models.Origin, err err
 	return o, err
 }
 
-// findOrigin returns an origin; ok is false if the catalog does not have it.
+// findOrigin returns an origin; ok is false if the catalog does not have it. Errors are those of
+// the file.
 func findOrigin(c *sqlfile.Conn, id string) (o models.Origin, ok bool, err error) {
 	ok, err = c.One(selectOrigin+` WHERE id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
 		o, err = scanOrigin(row)
@@ -110,7 +111,7 @@ func findOrigin(c *sqlfile.Conn, id string) (o models.Origin, ok bool, err error
 }
 
 // Origins lists all origins, oldest first; those that were added at the same time in the order in
-// which they were inserted.
+// which they were inserted. Errors are those of the file.
 func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 	err = s.file.Read(ctx, "catalog.Origins", func(c *sqlfile.Conn) error {
 		return c.All(selectOrigin+` ORDER BY added_at, number`, nil, func(row sqlfile.Row) error {

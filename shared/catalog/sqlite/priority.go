@@ -26,8 +26,9 @@ func (s *Store) SetClipPriority(ctx context.Context, id string, priority *int64)
 	return s.Clip(ctx, id)
 }
 
-// setPriority fixes the priority of a recording; nil returns it to the one that its
-// origin lists. A recording that is unknown or gone is fault.ErrNotFound.
+// setPriority fixes the priority of a recording; nil returns it to the one that its origin lists.
+// A recording that is unknown or gone is fault.ErrNotFound; other errors are those of the file.
+// Clips are read again then, and an episode becomes a candidate, because the order has changed.
 func (s *Store) setPriority(ctx context.Context, op string, t table, id string, priority *int64) error {
 	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
 		v, ok, err := versionOf(c, t, id)

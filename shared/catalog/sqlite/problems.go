@@ -68,7 +68,7 @@ func countProblems(c *sqlfile.Conn, f filter) (n int, err error) {
 	return n, err
 }
 
-// Problems reads one snapshot, however long the list is.
+// Problems reads one snapshot, however long the list is. Errors are those of the file.
 func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error) {
 	err = s.file.Read(ctx, "catalog.Problems", func(c *sqlfile.Conn) error {
 		list, err = problems(c, filter{}, catalog.Part{Limit: -1})
@@ -95,7 +95,7 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 }
 
 // problems lists part p of the problems that f selects, oldest first. Those with one cause are
-// one row, with the number of clips instead of a clip.
+// one row, with the number of clips instead of a clip. Errors are those of the file.
 func problems(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
 		iif(count(*) > 1, '', coalesce(k.id, '')), iif(count(*) > 1, '', coalesce(k.title, '')),

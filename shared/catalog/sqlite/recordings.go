@@ -20,7 +20,8 @@ const (
 const recordingColumns = `r.id, o.id, r.name, r.title, r.priority,
 	r.uri, r.type, r.version, r.hash, r.first_curated, r.last_curated, r.listed_priority IS NOT NULL`
 
-// scanRecording reads the columns that episodes and clips share, and then those of more.
+// scanRecording reads the columns that episodes and clips share, and then those of more. The
+// error is that of a column of another type.
 func scanRecording(row sqlfile.Row, more ...any) (models.Recording, error) {
 	var r models.Recording
 	var first, last int64
@@ -42,7 +43,7 @@ func scanEpisode(row sqlfile.Row) (models.Episode, error) {
 	return models.Episode{Recording: r, Aired: moment(aired)}, err
 }
 
-// Episodes reads one snapshot, however long the list is.
+// Episodes reads one snapshot, however long the list is. Errors are those of the file.
 func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error) {
 	err = s.file.Read(ctx, "catalog.Episodes", func(c *sqlfile.Conn) error {
 		return c.All(selectEpisode+` ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`, nil, func(row sqlfile.Row) error {
@@ -54,7 +55,8 @@ func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error)
 	return list, err
 }
 
-// Episode returns fault.ErrNotFound for one that is gone, too.
+// Episode returns fault.ErrNotFound for one that is gone, too. Other errors are those of the
+// file.
 func (s *Store) Episode(ctx context.Context, id string) (e models.Episode, err error) {
 	err = s.file.Read(ctx, "catalog.Episode "+id, func(c *sqlfile.Conn) error {
 		ok, err := c.One(selectEpisode+` AND r.id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
@@ -66,7 +68,7 @@ func (s *Store) Episode(ctx context.Context, id string) (e models.Episode, err e
 	return e, err
 }
 
-// Clips reads one snapshot, however long the list is.
+// Clips reads one snapshot, however long the list is. Errors are those of the file.
 func (s *Store) Clips(ctx context.Context) (list []models.Clip, err error) {
 	err = s.file.Read(ctx, "catalog.Clips", func(c *sqlfile.Conn) error {
 		return c.All(selectClip+` ORDER BY r.priority DESC, r.first_curated DESC, r.id`, nil, func(row sqlfile.Row) error {
@@ -78,7 +80,7 @@ func (s *Store) Clips(ctx context.Context) (list []models.Clip, err error) {
 	return list, err
 }
 
-// Clip returns fault.ErrNotFound for one that is gone, too.
+// Clip returns fault.ErrNotFound for one that is gone, too. Other errors are those of the file.
 func (s *Store) Clip(ctx context.Context, id string) (k models.Clip, err error) {
 	err = s.file.Read(ctx, "catalog.Clip "+id, func(c *sqlfile.Conn) error {
 		ok, err := c.One(selectClip+` AND r.id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
@@ -102,8 +104,9 @@ type version struct {
 	prioritySet   bool // by an operator
 }
 
-// versionOf reads the version of a recording, also of one that is gone; ok is false for an unknown
-// id.
+// versionOf reads the version of a recording, also of one that is gone; ok is false for an
+// unknown id. listed is the version that the origin lists, which differs if the audio was
+// replaced. Errors are those of the file.
 func versionOf(c *sqlfile.Conn, t table, id string) (v version, ok bool, err error) {
 	ok, err = c.One(`SELECT number, version, coalesce(listed_version, version), hash, priority, first_curated, last_curated, gone, listed_priority IS NOT NULL FROM `+string(t)+
 		` WHERE id = ?`, []any{id}, func(row sqlfile.Row) error {
@@ -131,6 +134,7 @@ func updateRecording(c *sqlfile.Conn, t table, number int64, r models.Recording)
 
 // missing returns the recordings of an origin that are not in list, among those for which a
 // condition in SQL holds. list must be in the order of ids. Of each it sets number and hash only.
+// Errors are those of the file.
 func missing(c *sqlfile.Conn, t table, origin int64, list []listed, condition string) (gone []version, err error) {
 	err = c.All(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND `+condition, []any{origin},
 		func(row sqlfile.Row) error {

@@ -22,6 +22,7 @@ func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 }
 
 // saveResearched replaces the set of the clips researched in an episode, and compresses it.
+// Errors are those of the file.
 func saveResearched(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	set.RunOptimize()
 	blob, err := set.ToBytes()

@@ -13,7 +13,8 @@ func retire(c *sqlfile.Conn, t table, number int64) error {
 }
 
 // deleteRetired deletes the recordings that retire hid, with all that is known of them; also
-// those of a process that was killed before it did.
+// those of a process that was killed before it did. Errors are those of the file; the next call
+// goes on.
 func (s *Store) deleteRetired(ctx context.Context, op string) error {
 	for _, t := range []table{episodes, clips} {
 		if err := s.file.Steps(ctx, op, t.deleteSome); err != nil {
@@ -25,7 +26,8 @@ func (s *Store) deleteRetired(ctx context.Context, op string) error {
 
 // deleteSome deletes at most 100 findings or problems of the first 25 retired recordings (gone is
 // 2) or, if these have none any more, the recordings. done is true if no retired recording is
-// left. It deletes so little because a transaction must not keep the writer for long.
+// left. It deletes so little because a transaction must not keep the writer for long. Errors are
+// those of the file.
 func (t table) deleteSome(c *sqlfile.Conn) (done bool, err error) {
 	const rows, recordings = 100, 25
 	first := "(SELECT number FROM " + string(t) + " WHERE gone = 2 LIMIT ?)"

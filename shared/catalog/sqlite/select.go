@@ -146,7 +146,7 @@ func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 
 // removeCandidates removes the candidates with these numbers, because they have nothing to
 // select. If a clip has changed since the set of selectable clips was read, it may have become
-// selectable for them: then all episodes become candidates again.
+// selectable for them: then all episodes become candidates again. Errors are those of the file.
 func (w walk) removeCandidates(c *sqlfile.Conn, numbers []int64) error {
 	for _, n := range numbers {
 		if err := c.Exec("DELETE FROM candidate WHERE episode = ?", n); err != nil {
@@ -193,7 +193,8 @@ const pageSize = 16
 
 // candidates reads at most limit candidates in the order of selection, the highest priority
 // first, without the first skip of them. If the media need the user of the origin's URL, the item
-// names the origin, so that a worker can ask for it.
+// names the origin, so that a worker can ask for it. closed tells that the episode is gone or has
+// a problem, so that nothing of it may be selected. Errors are those of the file.
 func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) {
 	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips, o.id, o.uri,
 			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope = 'episode')
@@ -213,7 +214,8 @@ func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) 
 	return page, err
 }
 
-// removePairProblems removes from set the clips that have a problem with this episode.
+// removePairProblems removes from set the clips that have a problem with this episode. Errors are
+// those of the file.
 func removePairProblems(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	return c.All("SELECT clip FROM problem WHERE episode = ? AND scope = 'pair'", []any{episode}, func(row sqlfile.Row) error {
 		var n uint32

@@ -26,7 +26,7 @@ const isSelectable = `gone = 0 AND NOT EXISTS (SELECT 1 FROM problem p
 // selectable returns the set that Store keeps or, if it may have changed, reads it. If a clip
 // changes while it reads, it returns the set and does not keep it; its epoch tells the caller. It
 // takes the writer to access Store.clips, which the writer guards, and reads without it, because
-// that takes long. Callers must not change the set.
+// that takes long. Callers must not change the set. Errors are those of the file.
 func (s *Store) selectable(ctx context.Context, op string) (*clipSet, error) {
 	set := &clipSet{place: map[string]int{}, all: roaring.New()}
 	var kept *clipSet
@@ -69,7 +69,8 @@ func (s *Store) forgetClips(c *sqlfile.Conn) {
 	})
 }
 
-// choose returns the first wanted clips in the order of selection, at most limit of them.
+// choose returns the first wanted clips in the order of selection, at most limit of them. It
+// relies on items being in that order.
 func (s *clipSet) choose(wanted *roaring.Bitmap, limit int) []models.ResearchItem {
 	limit = min(limit, int(wanted.GetCardinality()))
 	chosen := make([]models.ResearchItem, 0, limit)

@@ -16,7 +16,8 @@ import (
 // clip too and have been researched for others, so that workers have their landmarks. It returns
 // the zero Research, so that Select selects by episode, if these are fewer than SweepShare times
 // the clips. It reads without the writer, so the result may be out of date, as that of Select;
-// work.Issue checks that.
+// work.Issue checks that. Errors are those of the file. An episode whose hash is not known is
+// left out, because landmarks are stored by hash.
 func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roaring.Bitmap, l catalog.Limits) (r models.Research, err error) {
 	least := catalog.SweepShare * int(clips.GetCardinality())
 	if l.Episodes < least || len(first.researched) == 0 {

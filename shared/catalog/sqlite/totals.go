@@ -10,7 +10,7 @@ import (
 )
 
 // Totals reads the bitmap of every episode, in one snapshot, so it takes time that grows with the
-// episodes.
+// episodes. Errors are those of the file and of countResearched.
 func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 	err = s.file.Read(ctx, "catalog.Totals", func(c *sqlfile.Conn) error {
 		const query = `SELECT (SELECT count(*) FROM origin),
@@ -28,7 +28,7 @@ func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 }
 
 // countResearched counts the pairs whose episode and clip are both present. A bitmap that cannot
-// be decoded is an error.
+// be decoded is an error; others are those of the file.
 func countResearched(c *sqlfile.Conn) (pairs int, err error) {
 	present := roaring.New()
 	err = c.All("SELECT number FROM clip WHERE gone = 0", nil, func(row sqlfile.Row) error {

@@ -42,7 +42,8 @@ func twoManagers(f *fixture, slots, waiting int) {
 	require.Len(f, f.state().leases, waiting+1)
 }
 
-// waitForCapacity starts to wait for capacity.
+// waitForCapacity starts to wait for capacity in a goroutine, and returns after the call is
+// pending. The channel gets its answer, and nothing after an error.
 func (s *session) waitForCapacity() chan work.Step {
 	steps := make(chan work.Step, 1)
 	go func() {

@@ -42,8 +42,9 @@ func Exercise(t *testing.T, connect Connect) {
 	ExerciseOn(t, connect, func(testing.TB) journal.Journal { return nil })
 }
 
-// ExerciseOn runs every scenario on a journal of its own that newJournal makes inside
-// the scenario's bubble, and closes it. A nil journal is one in memory.
+// ExerciseOn runs every scenario on a journal of its own that newJournal makes inside the
+// scenario's bubble, and closes it. A nil journal is one in memory. After each scenario it checks
+// the invariants of the last state, and that no expiry failed.
 func ExerciseOn(t *testing.T, connect Connect, newJournal func(testing.TB) journal.Journal) {
 	for _, set := range [][]scenario{statusScenarios, leaseScenarios, claimScenarios, giveBackScenarios, lossScenarios,
 		expiryScenarios, resultScenarios, managerScenarios, capacityScenarios, loopScenarios, foreignScenarios, visitScenarios} {

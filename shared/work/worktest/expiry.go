@@ -37,7 +37,8 @@ func (f *fixture) refs() (refs []journal.Fact) {
 	return refs
 }
 
-// goneTogether checks that one record took all refs.
+// goneTogether checks that no task and no lease is left, and that one record took all refs, so
+// that no reader saw one without the other.
 func (f *fixture) goneTogether(refs []journal.Fact) {
 	f.Helper()
 	require.Empty(f, f.state().tasks)

@@ -93,7 +93,8 @@ func open(t testing.TB, r reporter, connect Connect, p work.Policy) *fixture {
 	return openOn(t, r, connect, p, nil)
 }
 
-// openOn runs an engine on a journal until close; nil is a new one in memory.
+// openOn runs an engine on a journal until close; nil is a new one in memory. r fails the test,
+// in a scenario the test itself. It creates the spaces of all protocols.
 func openOn(t testing.TB, r reporter, connect Connect, p work.Policy, on journal.Journal) *fixture {
 	ctx, stop := context.WithTimeout(context.Background(), timeLimit)
 	f := &fixture{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
@@ -120,7 +121,8 @@ func (r recorded) Commit(ctx context.Context, expected journal.Position, records
 	return errors.Join(r.fixture.record(ctx, records), r.Journal.Commit(ctx, expected, records))
 }
 
-// start runs an engine over the fixture's journal.
+// start runs an engine over the fixture's journal; it is called again after a restart. close ends
+// it, and fails the test if it ended with an error.
 func (f *fixture) start() {
 	e, err := engine.Open(f.ctx, engine.Config{Journal: f.on, Procedures: f.procedures(), Takes: task.Takes(), Trace: f.trace, Log: slog.New(slog.NewTextHandler(f, nil))})
 	require.NoError(f, err)
@@ -154,6 +156,8 @@ func receive[T any](f *fixture, c <-chan T) (v T) {
 	return v
 }
 
+// procedures returns those of all protocols, with inspect, which reads a state in one
+// transaction. A procedure that writes and then fails makes the test fail.
 func (f *fixture) procedures() space.Procedures {
 	protocols := space.Join(status.Procedures(), lease.Procedures(), f.policy.Task.Procedures(), f.policy.Task.AdminProcedures(), f.policy.Procedures(),
 		visit.Policy{Timeout: visitTTL}.Procedures())

@@ -59,7 +59,7 @@ func closingCountsNothing(f *fixture) {
 	w2.untouched(i)
 }
 
-// waiting is the task of that id.
+// waiting returns the task with an id, held or not, or fails the test.
 func (f *fixture) waiting(id string) entry {
 	f.Helper()
 	for _, t := range f.state().tasks {

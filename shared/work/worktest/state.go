@@ -86,8 +86,9 @@ func (f *fixture) onlyLease() models.Lease {
 	return s.leases[0]
 }
 
-// broken returns the invariants that the state violates. They hold after every
-// transaction.
+// broken returns the invariants that the state violates. They hold after every transaction: a
+// task with a lease has its token, a held one a claim, and each claim is of a held task; a lease
+// has a task or a final result; no part has two leases; and the totals account for all leases.
 func (s state) broken() (wrong []string) {
 	live := map[string]models.Lease{}
 	for _, l := range s.leases {
