@@ -161,8 +161,10 @@ func (x *visiting) show() {
 	x.heartbeat.SetState(fmt.Sprintf("visiting: %s %s%s", x.origins[0].Kind, x.origins[0].URI, more))
 }
 
-// visitInTurn is one slot: it takes a visit, makes it, ends it and takes the next, until ctx
-// ends (nil) or the session fails.
+// visitInTurn is one slot: it takes a visit, makes it, ends it and takes the next, until ctx ends
+// (nil) or the session fails. A visit that fails is an outcome, not an error. When ctx ends
+// during a visit, it is handed back with the session. An outcome that is stale is dropped,
+// because the visit timed out and another manager has it.
 func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *visiting) error {
 	client := visit.Client{Repo: repo}
 	for {
@@ -178,7 +180,7 @@ func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *v
 		outcome, visitErr := Visit(ctx, c.Flows, v)
 		outcome.CrawlDelay = c.crawlDelay(ctx, v, outcome)
 		if ctx.Err() != nil {
-			return nil // the visit is handed back with the session
+			return nil
 		}
 		if visitErr != nil {
 			status.Tell(c.Log, slog.LevelWarn, "", "visit of %s %s failed: %s", v.Origin.Kind, v.Origin.URI, outcome.Error)
@@ -186,7 +188,7 @@ func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *v
 			status.Tell(c.Log, slog.LevelInfo, "", "visited %s %s: %s, %d items", v.Origin.Kind, v.Origin.URI, outcome.Status, outcome.Items)
 		}
 		state.end(v.Origin)
-		if err := client.End(ctx, outcome); err != nil && !errors.Is(err, fault.ErrStaleToken) { // a stale one timed out, and another manager has it
+		if err := client.End(ctx, outcome); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 			return err
 		}
 	}
@@ -206,8 +208,9 @@ func (c Config) crawlDelay(ctx context.Context, v models.Visit, o models.Outcome
 	return &s
 }
 
-// Visit runs the flow of a visit's kind. The outcome is complete even if the visit
-// failed; then err is the reason.
+// Visit runs the flow of a visit's kind. The outcome is complete even if the visit failed; then
+// err is the reason: NotFound if it is fault.ErrNotFound, else Failed, with the error without
+// passwords. A kind without a flow is fault.ErrInvalid.
 func Visit(ctx context.Context, flows map[models.FlowName]Flow, v models.Visit) (outcome models.Outcome, err error) {
 	began := time.Now()
 	if f := flows[v.Origin.Kind.Info().Flow]; f != nil {

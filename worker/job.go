@@ -44,7 +44,9 @@ func (j *job) Report(ctx context.Context, part string, body any) error {
 	return j.stopIfStale(j.client.Report(ctx, j.item, part, false, body))
 }
 
-// Resolve puts the last result; see Job. With an error the task is not resolved.
+// Resolve puts the last result; see Job. With an error the task is not resolved: checkProblem
+// refused the body, the token is stale, which also ends the context of the task, or the session
+// failed.
 func (j *job) Resolve(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err

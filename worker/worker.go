@@ -281,7 +281,8 @@ func (s *shift) addRunning(item task.Item, stop context.CancelCauseFunc) (finish
 	}
 }
 
-// showState reports the state of the worker in its heartbeat. The caller holds mu.
+// showState reports the state of the worker in its heartbeat: draining, idle or at work, with the
+// task that it began last. The caller holds mu.
 func (s *shift) showState() {
 	switch {
 	case s.draining:

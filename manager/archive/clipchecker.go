@@ -105,7 +105,8 @@ func digestOf(clips []models.Clip) [sha256.Size]byte {
 	return [sha256.Size]byte(d.Sum(nil))
 }
 
-// load decodes a clip.
+// load fetches and decodes a clip. The error is that of fetching it, of decoding it, or of
+// closing the file.
 func (v *folderVisit) load(ctx context.Context, ref models.MediaRef) ([]float32, error) {
 	f, err := v.fetch.Fetch(ctx, ref)
 	if err != nil {

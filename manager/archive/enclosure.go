@@ -184,8 +184,9 @@ func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	return b.first(names)
 }
 
-// first returns the first of the names that is a file. A name that leads out of the
-// folder is an error.
+// first returns the first of the names that is a file. A name that leads out of the folder is an
+// error. It tries the next name only if a file does not exist; the error is that of the last one
+// tried, for people.
 func (b localBase) first(names []string) (uri, version string, err error) {
 	for _, name := range names {
 		name = filepath.FromSlash(name)

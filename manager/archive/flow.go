@@ -103,7 +103,8 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	return outcome, nil
 }
 
-// Run ingests results and issues work-items until ctx ends (work.Loop).
+// Run ingests results and issues work-items until ctx ends (work.Loop). The error is that of
+// work.Loop.Run.
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	return work.Loop{
 		Client: work.Client{Repo: repo}, Action: models.ActionResearch, Look: f.Look, Wake: f.curated, More: true,

@@ -143,8 +143,8 @@ func (v *folderVisit) isFolder(link string) bool {
 	return err == nil && info.IsDir()
 }
 
-// recording curates one file, with its sidecar. The error, for people, is a problem of
-// the file.
+// recording curates one file, with its sidecar. The error, for people, is a problem of the file.
+// Only clips of at most clipHashBytes get a hash here, because it reads the whole file.
 func (v *folderVisit) recording(ctx context.Context, name string) (models.Recording, sidecar, error) {
 	info, err := regular(v.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,7 +175,7 @@ func (v *folderVisit) recording(ctx context.Context, name string) (models.Record
 	return rec, side, nil
 }
 
-// hash returns the hash of a recording, which it reads.
+// hash returns the hash of a recording, which it reads. The error is that of reading it.
 func (v *folderVisit) hash(ctx context.Context, ref models.MediaRef) (string, error) {
 	f, err := v.fetch.Fetch(ctx, ref)
 	if err != nil {
@@ -184,8 +184,8 @@ func (v *folderVisit) hash(ctx context.Context, ref models.MediaRef) (string, er
 	return f.Hash, f.Close()
 }
 
-// sidecar reads the sidecar of a recording; the zero sidecar if there is none. A
-// malformed sidecar is a problem and counts as none.
+// sidecar reads the sidecar of a recording; the zero sidecar if there is none. NAME.wav.yaml
+// comes before NAME.yaml. A malformed sidecar is a problem and counts as none.
 func (v *folderVisit) sidecar(name string) sidecar {
 	for _, beside := range []string{name + ".yaml", strings.TrimSuffix(name, path.Ext(name)) + ".yaml"} {
 		if !v.sidecars[beside] {

@@ -49,8 +49,9 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	return nil
 }
 
-// researched decodes the body of a result: the findings of a worker, those of a sweep, or
-// the failure that a dead task left. A malformed body is fault.ErrInvalid.
+// researched decodes the body of a result: the findings of a worker, those of a sweep, or the
+// failure that a dead task left. A malformed body, and one of another episode than the result's
+// subject, are fault.ErrInvalid.
 func (f *Flow) researched(h *work.Held) ([]models.Researched, error) {
 	var body struct {
 		models.Failure

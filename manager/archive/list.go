@@ -58,8 +58,8 @@ type observed struct {
 	size           int64
 }
 
-// read lists an origin, but has no listing (same) if nothing has changed since the known
-// visit.
+// read lists an origin, but has no listing (same) if nothing has changed since the known visit.
+// The error is that of the feed or the folder, or fault.ErrInvalid for another kind.
 func (l *Lister) read(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	switch o.Kind {
 	case models.Feed:

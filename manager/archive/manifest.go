@@ -27,7 +27,7 @@ import (
 // Paths are relative to the file's folder. A missing kind is detected. Other manifests
 // are not followed.
 func readManifest(path string) ([]models.Origin, error) {
-	real, err := filepath.EvalSymlinks(path) // the operator may keep it elsewhere
+	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
 	}

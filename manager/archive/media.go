@@ -37,10 +37,9 @@ func regular(root *os.Root, name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// openRegular opens a regular file, with its info. The caller closes it. Errors are those
-// of readable.
+// openRegular opens a regular file, with its info. The caller closes it. It does not block at a
+// named pipe (O_NONBLOCK), and refuses it. Errors are those of readable.
 func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	// O_NONBLOCK, because opening a FIFO would block for ever.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, readable(err)
@@ -57,7 +56,7 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 }
 
 // readSmall reads a file of at most most bytes; a larger one, and one that is not regular, is an
-// error. Errors are those of readable.
+// error. Errors are those of readable. It does not block at a named pipe, and refuses it.
 func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
 	f, _, err := openRegular(root, name)
 	if err != nil {

@@ -168,13 +168,14 @@ func (p *pruner) startTag(m []byte) error {
 	return nil
 }
 
-// item counts the elements that the parser turns into items, and marks the cut before
-// the first that is too many.
+// item counts the elements that the parser turns into items, and marks the cut before the first
+// that is too many. The tail then closes the elements that are open there. Elements within an
+// item that have such a name are not items.
 func (p *pruner) item(name string) {
 	if local := localName(name); local != "item" && local != "entry" {
 		return
 	}
-	if p.end == 0 && len(p.open) > 2 { // not an item but an element within one
+	if p.end == 0 && len(p.open) > 2 {
 		return
 	}
 	p.seen++
@@ -198,7 +199,8 @@ func (p *pruner) closeTag(name string) {
 	}
 }
 
-// tagEnd returns the offset of a tag's final '>', skipping those in quoted values, or -1.
+// tagEnd returns the offset of a tag's final '>', skipping those in quoted values, which begin
+// behind =, or -1.
 func tagEnd(tag []byte) int {
 	var quote, last byte
 	for i, c := range tag {

@@ -18,7 +18,8 @@ import (
 )
 
 // folder reads the refs of a repository on this machine, and the dates of its changes from the
-// log of HEAD. Another folder is fault.ErrInvalid.
+// log of HEAD. Another folder is fault.ErrInvalid; other errors are those of Fetch.Folder and of
+// reading.
 func (f *Flow) folder(ctx context.Context, path string, _ models.Known) (seen, error) {
 	root, err := f.Fetch.Folder(path)
 	if err != nil {
@@ -62,7 +63,8 @@ func Made(root *os.Root) time.Time {
 	return time.Time{}
 }
 
-// Is reports whether a folder is the .git folder of a repository, or a bare repository.
+// Is reports whether a folder is the .git folder of a repository, or a bare repository: it has
+// the file HEAD and the folders objects and refs.
 func Is(root *os.Root) bool {
 	head, err := root.Stat("HEAD")
 	if err != nil || !head.Mode().IsRegular() {

@@ -73,7 +73,7 @@ type pack struct {
 
 // next reads an object: a commit, or a delta to an earlier one. The size in its header is not
 // needed, because the zlib stream ends by itself. errPack: it is of another kind, malformed or
-// too large.
+// too large, or all are too large together.
 func (p *pack) next() ([]byte, error) {
 	begin := p.at
 	b, err := p.byte()
@@ -119,7 +119,8 @@ func (p *pack) byte() (byte, error) {
 	return p.content[p.at-1], nil
 }
 
-// offset reads how far before an object its base begins.
+// offset reads how far before an object its base begins. errPack: the pack ends within the
+// number.
 func (p *pack) offset() (int, error) {
 	b, err := p.byte()
 	back := int(b & 0x7f)
@@ -130,7 +131,8 @@ func (p *pack) offset() (int, error) {
 	return back, err
 }
 
-// inflate decompresses the next zlib stream, of at most maxObject bytes; a longer one is errPack.
+// inflate decompresses the next zlib stream, of at most maxObject bytes, and moves behind it; a
+// longer one is errPack. Other errors are those of zlib.
 func (p *pack) inflate() ([]byte, error) {
 	from := bytes.NewReader(p.content[p.at:])
 	z, err := zlib.NewReader(from)

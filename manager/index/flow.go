@@ -142,7 +142,8 @@ func (f *Flow) wantedBranches(o models.Origin) gitrepo.Wanted {
 }
 
 // compare compares an origin with its state at an earlier visit, and returns whether it changed
-// as the outcome's status.
+// as the outcome's status. A repository is compared by its refs, in its mirror if it needs one to
+// be read. The error is that of reading them.
 func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	switch {
 	case o.Kind == models.Folder:

@@ -35,7 +35,10 @@ func newJob(f *Flow, o models.Origin, src source) *job {
 }
 
 // listFiles fills the manifest with the files of all refs, and entries with one file for each
-// content. The error is fault.ErrTooLarge for more than codesearch.MaxRefs branches.
+// content. The error is fault.ErrTooLarge for more than codesearch.MaxRefs branches, or that of
+// the source. A path that is longer than an index accepts is left out. Of files with the same
+// content, one that is read is preferred to one that is skipped, such as a link whose target has
+// the text of a file.
 func (j *job) listFiles(ctx context.Context) error {
 	j.manifest = codesearch.Manifest{RepoID: j.origin.ID, Repo: repositoryName(j.origin.URI)}
 	for _, ref := range j.source.refs() {
@@ -49,11 +52,9 @@ func (j *job) listFiles(ctx context.Context) error {
 		}
 		for _, e := range entries {
 			if len(e.path) > codesearch.MaxPathBytes {
-				continue // no search result could name it
+				continue
 			}
 			j.manifest.Files = append(j.manifest.Files, codesearch.File{Ref: ref.Name, Path: e.path, OID: e.oid, Vendored: analyse.Vendored(e.path)})
-			// Of files with the same content, one that is read is preferred to one that is
-			// skipped, such as a link whose target has the text of a file.
 			if known, ok := j.entries[e.oid]; !ok || known.skip != "" && e.skip == "" {
 				j.entries[e.oid] = e
 			}

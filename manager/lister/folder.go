@@ -57,8 +57,8 @@ func (f *Flow) repositories(ctx context.Context, dir string) (named []models.Lis
 	return named, err
 }
 
-// repository returns when the repository in a folder was made and last updated; ok is
-// false if the folder has none.
+// repository returns when the repository in a folder was made and last updated; ok is false if
+// the folder has none. The update is the latest time of the files that a push or commit writes.
 func repository(root *os.Root, name string) (n models.ListedOrigin, ok bool) {
 	for _, inner := range []string{name + "/.git", name} {
 		dir, err := root.OpenRoot(inner)

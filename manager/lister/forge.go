@@ -204,8 +204,10 @@ var publicForges = map[string]string{
 	"codeberg.org": "https://codeberg.org/api/v1/users/%s/repos",
 }
 
-// apiURL returns the URL of the first page of a list: that of the API, or the page of a
-// user or group of a public forge. Pages are as long as the APIs allow.
+// apiURL returns the URL of the first page of a list: that of the API, or the page of a user or
+// group of a public forge. Pages are as long as the APIs allow, unless the URL states a length:
+// per_page is for GitHub and GitLab, limit for Gitea, and each ignores the other. Other than web
+// URLs are fault.ErrInvalid.
 func apiURL(uri string) (*url.URL, error) {
 	u, err := url.Parse(uri)
 	if err != nil || !models.IsWebURL(uri) {
@@ -218,7 +220,7 @@ func apiURL(uri string) (*url.URL, error) {
 		}
 	}
 	q := u.Query()
-	for name, most := range map[string]string{"per_page": "100", "limit": "50"} { // GitHub and GitLab; Gitea
+	for name, most := range map[string]string{"per_page": "100", "limit": "50"} {
 		if !q.Has(name) {
 			q.Set(name, most)
 		}

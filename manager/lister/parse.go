@@ -55,7 +55,8 @@ func parseOPML(content []byte) ([]models.ListedOrigin, error) {
 	}
 }
 
-// outline returns the feed of an outline, and when it was added to the list.
+// outline returns the feed of an outline, and when it was added to the list, if that date can be
+// read.
 func outline(attributes []xml.Attr) (n models.ListedOrigin) {
 	n.Kind = models.Feed
 	for _, a := range attributes {

@@ -61,7 +61,8 @@ func parseRepositories(content []byte) (list []models.ListedOrigin, skipped int,
 	return list, skipped, nil
 }
 
-// formOf names what content looks like, without quoting it.
+// formOf names what content looks like, for an error, without quoting it, because it may be long
+// or secret.
 func formOf(content []byte) string {
 	switch content = bytes.TrimSpace(content); {
 	case len(content) == 0:
@@ -92,7 +93,8 @@ func (r forgeRepository) url() string {
 }
 
 // listed returns the origin that a repository is. Its date of update is the first that the forge
-// gives of: pushed, last activity, updated.
+// gives of: pushed, last activity, updated. A repository with a parent is a fork; the parent's
+// URL is kept only if it can be cloned.
 func (r forgeRepository) listed() models.ListedOrigin {
 	n := models.ListedOrigin{Kind: models.Git, URI: r.url(), Created: r.Created.UTC(), Fork: r.Fork, Metadata: map[string]string{}}
 	for _, at := range []time.Time{r.Pushed, r.Activity, r.Updated} {

@@ -146,7 +146,7 @@ func (c Config) Values() []Value {
 	return vs
 }
 
-// RequireMode returns an Invalid if c has no mode.
+// RequireMode returns an Invalid, which names the ways to set it, if c has no mode.
 func (c Config) RequireMode() error {
 	if c.Mode != "" {
 		return nil

@@ -118,7 +118,8 @@ func scalar(n *yaml.Node, s setting) (string, bool) {
 	return text, true
 }
 
-// readBounded reads a file of at most maxFileBytes; a larger one is an error.
+// readBounded reads a file of at most maxFileBytes; a larger one is an error, as are those of the
+// system.
 func readBounded(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

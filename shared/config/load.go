@@ -90,8 +90,9 @@ func (l *loader) merge() error {
 	return errors.Join(errs...)
 }
 
-// resolve sets s in cfg, or adds a fault to l.wrong if its value is not accepted. A
-// setting without a value and a default stays zero.
+// resolve sets s in cfg, or adds a fault to l.wrong if its value is not accepted. A setting
+// without a value and a default stays zero; if its default needs a home folder that the user
+// lacks, that is a fault.
 func (l *loader) resolve(s setting, cfg *Config) {
 	source := l.source(s)
 	cfg.sources[s.key] = source
@@ -157,7 +158,6 @@ func userData() string {
 // unknownEnv returns a fault for each variable LEASEHOLD_… that is not a setting, by name. The
 // variables of a task's command are not faults, because such a command may call leasehold.
 func unknownEnv(environ []string) Invalid {
-	// A command that does a task may call leasehold.
 	known := map[string]bool{fileEnv: true, TaskIDEnv: true, TaskActionEnv: true, TaskAttemptsEnv: true, TaskTagsEnv: true}
 	names := []string{fileEnv}
 	for _, s := range settings {

@@ -62,7 +62,8 @@ func (h hosts) String() string { return strings.Join(*h.to, ",") }
 type networks struct{ to *[]netip.Prefix }
 
 // set reads networks, separated by commas; empty text is none. An address is a network of its
-// own; one with a zone is not accepted. The bits of a network behind its length are cleared.
+// own; one with a zone is errNotAccepted, as other text is. The bits of a network behind its
+// length are cleared.
 func (n networks) set(text string) error {
 	var list []netip.Prefix
 	for item := range strings.SplitSeq(text, ",") {
@@ -101,7 +102,8 @@ func (n networks) String() string {
 type tokens struct{ to *map[string]string }
 
 // set reads HOST=@FILE, separated by commas. Hosts become lower case, and paths absolute. Of a
-// host that is named twice the last file counts. The files are not read.
+// host that is named twice the last file counts. The files are not read. errNotAccepted: an item
+// has no host, or no @FILE. Another error is that of a current folder that was removed.
 func (t tokens) set(text string) error {
 	files := map[string]string{}
 	for item := range strings.SplitSeq(text, ",") {
@@ -166,7 +168,8 @@ func (w webURL) String() string {
 type secretFile struct{ to *string }
 
 // set reads @FILE, and makes the path absolute; empty text is none. Text without @ is not
-// accepted, because it could be the secret itself. The file is not read.
+// accepted, because it could be the secret itself: errNotAccepted. The file is not read. Another
+// error is that of a current folder that was removed.
 func (s secretFile) set(text string) error {
 	if text == "" {
 		*s.to = ""

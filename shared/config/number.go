@@ -17,7 +17,8 @@ type count struct {
 	auto     func() int // returns the value of "auto"; nil if auto is not accepted
 }
 
-// set reads a whole number within the limits, or auto where that is possible.
+// set reads a whole number within the limits, or auto where that is possible. Other text is
+// errNotAccepted.
 func (n count) set(text string) error {
 	if n.auto != nil && text == "auto" {
 		*n.to = n.auto()
@@ -51,7 +52,7 @@ type span struct {
 	min, max time.Duration
 }
 
-// set reads a duration within the limits, such as 1h30m.
+// set reads a duration within the limits, such as 1h30m. Other text is errNotAccepted.
 func (d span) set(text string) error {
 	v, err := time.ParseDuration(text)
 	if err != nil || v < d.min || v > d.max {

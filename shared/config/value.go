@@ -30,7 +30,7 @@ type word struct {
 	words []string
 }
 
-// set reads one of the words.
+// set reads one of the words; another is errNotAccepted.
 func (w word) set(text string) error {
 	for _, ok := range w.words {
 		if text == ok {
@@ -47,7 +47,7 @@ func (w word) String() string  { return *w.to }
 // truth is true or false.
 type truth struct{ to *bool }
 
-// set reads true or false, as strconv.ParseBool does.
+// set reads true or false, as strconv.ParseBool does. Other text is errNotAccepted.
 func (t truth) set(text string) error {
 	v, err := strconv.ParseBool(text)
 	if err != nil {
@@ -91,6 +91,7 @@ var pair = regexp.MustCompile(`^ *([a-z0-9_-]+\.)?[a-z-]+=[^=,]+$`)
 
 // set keeps the text if each item between commas has the form of a pair. Their names and values
 // are checked by the part of the program that they are for, which this package does not import.
+// Text of another form is errNotAccepted.
 func (p pairs) set(text string) error {
 	for _, one := range strings.Split(text, ",") {
 		if !pair.MatchString(one) {
@@ -111,7 +112,7 @@ type policies struct{ to *string }
 var policy = regexp.MustCompile(`^([a-z0-9_-]+=)?[a-z0-9-]+$`)
 
 // set keeps the text if each item between commas has the form of a policy. Package visit checks
-// their names.
+// their names. Text of another form is errNotAccepted.
 func (p policies) set(text string) error {
 	for _, one := range strings.Split(text, ",") {
 		if !policy.MatchString(one) {
@@ -131,7 +132,7 @@ type hostGroups struct{ to *string }
 var hostGroupItems = regexp.MustCompile(`^ *[a-z0-9_-]+=[^=,/ ]+( *, *([a-z0-9_-]+=)?[^=,/ ]+)* *$`)
 
 // set keeps the text if it has the form of host groups. Package visit checks their names and
-// patterns.
+// patterns. Text of another form is errNotAccepted.
 func (g hostGroups) set(text string) error {
 	if !hostGroupItems.MatchString(text) {
 		return errNotAccepted
@@ -148,7 +149,7 @@ func (g hostGroups) String() string { return *g.to }
 // label is a name that may be printed: 1 to 255 bytes of UTF-8 without control characters.
 type label struct{ to *string }
 
-// set reads 1 to 255 bytes of UTF-8 without control characters.
+// set reads 1 to 255 bytes of UTF-8 without control characters; other text is errNotAccepted.
 func (l label) set(text string) error {
 	if text == "" || len(text) > 255 || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return errNotAccepted
@@ -165,7 +166,7 @@ type prefix struct{ to *string }
 
 var prefixForm = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]{0,49})?$`)
 
-// set keeps the text if it has the form of a prefix.
+// set keeps the text if it has the form of a prefix; other text is errNotAccepted.
 func (p prefix) set(text string) error {
 	if !prefixForm.MatchString(text) {
 		return errNotAccepted
@@ -186,7 +187,8 @@ type path struct {
 }
 
 // set accepts any text that can be a path, and makes it absolute if p.absolute. The path need not
-// exist.
+// exist. Empty text is errNotAccepted; another error is that of a current folder that was
+// removed.
 func (p path) set(text string) error {
 	if text == "" || strings.ContainsRune(text, 0) {
 		return errNotAccepted
@@ -210,7 +212,7 @@ type level struct{ to *slog.Level }
 
 var levels = []string{"debug", "info", "warn", "error"}
 
-// set reads the name of a log level, in lower case.
+// set reads the name of a log level, in lower case; another is errNotAccepted.
 func (l level) set(text string) error {
 	for _, ok := range levels {
 		if text == ok {

@@ -95,7 +95,8 @@ func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 var errTooLong = fmt.Errorf("a message is at most %d bytes", maxMessage)
 
 // readLine reads one line; the last may lack its line feed. One of more than maxMessage bytes is
-// skipped to its end and is errTooLong. At the end of the input it returns io.EOF.
+// skipped to its end and is errTooLong. At the end of the input it returns io.EOF; other errors
+// are those of reading.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	tooLong := false
 	for {

@@ -23,9 +23,9 @@ type Pair struct {
 	changes [2]uint64  // of the stores at the last raise
 }
 
-// New returns the pair of two stores with the marks that they were found with. Those must
-// be a pair, or a Mismatch that the operator has accepted: then the marks of one store go
-// on in both.
+// New returns the pair of two stores with the marks that they were found with. Those must be a
+// pair, or a Mismatch that the operator has accepted: then the marks of one store go on in both.
+// The error is that of counting the changes of a store.
 func New(ctx context.Context, database, journal Store, d, j Mark) (p *Pair, err error) {
 	p = &Pair{database: database, journal: journal, mark: Mark{Instance: d.Instance, Counter: max(d.Counter, j.Counter), Confirmed: j.Counter}}
 	if p.mark.Instance == "" {
@@ -42,8 +42,9 @@ func (p *Pair) Mark() Mark {
 	return p.mark
 }
 
-// Raise raises the counter of both stores. After an error, such as a full disk, the stores
-// are a pair all the same, and Raise may be called again.
+// Raise raises the counter of both stores, so that Check finds it when one of them is an older
+// copy. After an error, such as a full disk, the stores are a pair all the same, and Raise may be
+// called again.
 func (p *Pair) Raise(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +96,8 @@ func (p *Pair) count(ctx context.Context) (now [2]uint64, err error) {
 	return now, errors.Join(dErr, jErr)
 }
 
-// RaiseIfChanged raises the counter if a store has changed since the last raise.
+// RaiseIfChanged raises the counter if a store has changed since the last raise. The error is
+// that of counting or of raising; the stores stay a pair.
 func (p *Pair) RaiseIfChanged(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -145,7 +145,8 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Replace(e.Ref, t)
 }
 
-// record writes the note of a schedule to the log, unless that is full.
+// record writes the note of a schedule to the log, unless that is full, which is not an error,
+// because the schedule must go on. Other errors are those of the transaction.
 func record(tx space.Tx, s State) error {
 	err := status.Record(tx, "schedule-"+s.Name, "warn", fmt.Sprintf("schedule %s: %s", s.Name, s.Note))
 	if errors.Is(err, fault.ErrOverloaded) {
@@ -171,7 +172,7 @@ func unchanged(tx space.Tx, old, replacement tuple.Tuple) (space.Entry, State, e
 	return e, s, nil
 }
 
-// remove (name) takes a schedule. Its tasks stay.
+// remove (name) takes a schedule. Its tasks stay. An unknown one is fault.ErrNotFound.
 func remove(tx space.Tx, name string) (tuple.Tuple, error) {
 	e, ok := tx.Find(Space, matchName(name), nil)
 	if !ok {
@@ -182,7 +183,7 @@ func remove(tx space.Tx, name string) (tuple.Tuple, error) {
 
 // due (now) returns schedules that are due, or whose last due time is so far in the future that
 // the clock must have been set back: as many as one answer carries. A paused one has no next due
-// time.
+// time. The caller asks again after it has run these. It never fails.
 func due(tx space.Tx, now int64) (tuple.Tuple, error) {
 	var found tuple.Tuple
 	size := 0

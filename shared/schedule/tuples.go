@@ -20,7 +20,8 @@ func decodeHeader(t tuple.Tuple) header {
 	return header{name: t.Str(1), next: t.Int64(2), last: t.Int64(3)}
 }
 
-// encode returns the tuple of a schedule. A body of more than maxBody bytes is fault.ErrTooLarge.
+// encode returns the tuple of a schedule. A body of more than maxBody bytes is fault.ErrTooLarge,
+// one that JSON cannot express fault.ErrInvalid.
 func (s State) encode() (tuple.Tuple, error) {
 	body, err := json.Marshal(s.Schedule)
 	if err != nil {

@@ -110,7 +110,7 @@ func (e *episode) fetchSound() error {
 	return nil
 }
 
-// Close closes the files.
+// Close closes the files, also the second after an error of the first, and returns all errors.
 func (e *episode) Close() error {
 	err := e.Episode.Close()
 	if e.before != nil {

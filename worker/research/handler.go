@@ -84,7 +84,8 @@ func (h *Handler) research(ctx context.Context, t worker.Task[models.Research]) 
 	return err
 }
 
-// loadSamples fetches and decodes a clip, and sets ref.Hash.
+// loadSamples fetches and decodes a clip of at most exact.MaxClip, and sets ref.Hash. The error
+// is that of fetchFile, of decoding, or fault.ErrTooLarge.
 func (h *Handler) loadSamples(ctx context.Context, ref *models.MediaRef) (samples []float32, err error) {
 	err = h.fetchFile(ctx, ref, func(path string) error {
 		samples, err = audio.Load(ctx, path, exact.MaxClip)
@@ -94,7 +95,8 @@ func (h *Handler) loadSamples(ctx context.Context, ref *models.MediaRef) (sample
 }
 
 // fetchFile fetches a recording, sets ref.Hash to the hash of its content, and calls use with its
-// path. The file may be removed after use has returned.
+// path. The file may be removed after use has returned. The error is that of fetching, then ref
+// is unchanged, or that of use.
 func (h *Handler) fetchFile(ctx context.Context, ref *models.MediaRef, use func(path string) error) error {
 	f, err := h.media.Fetch(ctx, *ref)
 	if err != nil {
