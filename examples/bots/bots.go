@@ -30,7 +30,7 @@ var Program = course.Program{
 
 var order = tuple.Match(tuple.AnyInt64, tuple.AnyString)
 
-// create puts all tasks, or none.
+// create puts all tasks, or none: after an error the transaction is taken back.
 func create(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	for i, what := range []string{"walk", "fly", "sleep"} {
 		if _, err := tx.Put("task", tuple.New(int64(i+1), what), space.PutOptions{}); err != nil {
@@ -40,7 +40,8 @@ func create(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(), nil
 }
 
-// claim holds the oldest task for the caller, until the timeout.
+// claim holds the oldest task for the caller, until the timeout, after which another may claim
+// it. Without a task it waits.
 func claim(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	t, found := tx.Find("task", order, nil)
 	if !found {
@@ -64,7 +65,8 @@ func report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(), nil
 }
 
-// play creates the game, and prints the reports of its tasks in their order.
+// play creates the game, and prints the reports of its tasks in the order in which they come. The
+// error is that of the spaces.
 func play(ctx context.Context, m *course.Member) error {
 	if _, err := m.Call(ctx, space.OpID{}, "game.create", tuple.New()); err != nil {
 		return err
@@ -80,7 +82,7 @@ func play(ctx context.Context, m *course.Member) error {
 }
 
 // work claims tasks until ctx ends. The first process of the bot hangs in a task to sleep and
-// never reports, so that the second gets it.
+// never reports, so that the second gets it. The error is ctx's or that of the spaces.
 func work(ctx context.Context, m *course.Member) error {
 	for {
 		t, err := m.Call(ctx, space.OpID{}, "bot.claim", tuple.New())

@@ -75,7 +75,7 @@ func (p Program) Run(ctx context.Context, c Config) (err error) {
 }
 
 // prepare makes the spaces and their first tuples, and returns the member that made them. Members
-// print one line at a time, because they share out.
+// print one line at a time, because they share out. The error is that of the spaces.
 func (p Program) prepare(ctx context.Context, open Opener, out io.Writer) (*Member, error) {
 	var mu sync.Mutex // guards out
 	print := func(format string, args ...any) {
@@ -99,7 +99,8 @@ func (p Program) prepare(ctx context.Context, open Opener, out io.Writer) (*Memb
 }
 
 // play starts all members, waits for those that end, and then stops the endless ones and waits
-// for them. The first error of a member stops all.
+// for them. The first error of a member stops all, and is returned; an error after that, and one
+// because all are stopped, is not.
 func (p Program) play(ctx context.Context, open Opener, print func(string, ...any)) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -130,6 +131,7 @@ func (p Program) play(ctx context.Context, open Opener, print func(string, ...an
 }
 
 // join opens a session for a member. Member.Again opens one for another number of the same role.
+// The error is that of open.
 func join(ctx context.Context, open Opener, role string, number int64, print func(string, ...any)) (*Member, error) {
 	repo, err := open(ctx, fmt.Sprintf("%s-%d", role, number))
 	if err != nil {

@@ -15,7 +15,8 @@ var Program = course.Program{
 	Roles:  []course.Role{{Name: "alice", Run: write}, {Name: "bob", Run: shop}},
 }
 
-// write puts the list first and the request to shop last.
+// write puts the list first and the request to shop last, so that the shopper finds the whole
+// list. The error is that of the spaces.
 func write(ctx context.Context, m *course.Member) error {
 	for _, t := range []tuple.Tuple{tuple.New("milk", int64(2)), tuple.New("bread", int64(1)), tuple.New("shop")} {
 		if err := m.Space("fridge").Put(ctx, t, 0); err != nil {
@@ -25,7 +26,8 @@ func write(ctx context.Context, m *course.Member) error {
 	return nil
 }
 
-// shop waits for the request, and takes items until none is left.
+// shop waits for the request, and takes items until none is left. It does not wait for more. The
+// error is that of the spaces.
 func shop(ctx context.Context, m *course.Member) error {
 	fridge := m.Space("fridge")
 	if _, err := fridge.Get(ctx, tuple.Match("shop")); err != nil {

@@ -30,7 +30,8 @@ var Program = course.Program{
 }
 
 // acquire holds the lock for the caller, for the length of a lease, and returns a token that is
-// larger than all before. It waits while another client holds the lock.
+// larger than all before. It waits while another client holds the lock. After the lease the lock
+// is free again, although the client may go on: that is why write compares tokens.
 func acquire(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	l, free := tx.Find("lock", tuple.Match("lock"), nil)
 	if !free {
@@ -39,7 +40,8 @@ func acquire(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(tx.NextToken()), tx.Hold(l.Ref, space.HoldOptions{TTL: lease})
 }
 
-// write (token, text) replaces the file, unless it was written with a larger token.
+// write (token, text) replaces the file, unless it was written with a larger token: then it is
+// fault.ErrStaleToken.
 func write(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	f, _ := tx.Find("file", tuple.Match(tuple.AnyInt64, tuple.AnyString), nil)
 	if last := f.Tuple.Int64(0); args.Int64(0) < last {
@@ -48,13 +50,14 @@ func write(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(), tx.Replace(f.Ref, args)
 }
 
-// use writes once under the lock. The first one pauses until the other has written.
+// use writes once under the lock. The first one pauses until the other has written, as a
+// suspended machine does, and is refused then, which is not an error.
 func use(ctx context.Context, m *course.Member) error {
 	token, err := m.Call(ctx, space.OpID{}, "lock.acquire", tuple.New())
 	if err != nil {
 		return err
 	}
-	if token.Int64(0) == 1 { // a long pause, such as a suspended machine
+	if token.Int64(0) == 1 {
 		if _, err := m.Space("file").Query(ctx, tuple.Match(int64(2), tuple.AnyString)); err != nil {
 			return err
 		}

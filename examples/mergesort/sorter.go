@@ -72,7 +72,8 @@ func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err err
 	return sorted, json.Unmarshal([]byte(decodeRun(t).Numbers), &sorted)
 }
 
-// putRuns puts each number as a run of length one.
+// putRuns makes the space of runs and puts each number as a run of length one. The error is that
+// of the spaces.
 func putRuns(ctx context.Context, main space.Repository, numbers []int) error {
 	if err := main.Create(ctx, runs, space.Options{}); err != nil {
 		return err
@@ -128,7 +129,8 @@ func takeTwo(ctx context.Context, repo space.Repository) (pair, error) {
 	return decodePair(t), err
 }
 
-// mergeTwo merges two runs. A refused merge is counted and is not an error.
+// mergeTwo merges two runs. A merge that is refused, because the lease of its runs has ended, is
+// counted and is not an error. Other errors are those of JSON and of the spaces.
 func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, p pair) error {
 	numbers, err := merged(p.First, p.Second)
 	if err != nil {
@@ -146,7 +148,7 @@ func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, p pair) er
 	return err
 }
 
-// merged merges two sorted runs, which are JSON lists.
+// merged merges two sorted runs, which are JSON lists. The error is that of another text.
 func merged(one, other string) ([]int, error) {
 	var a, b, all []int
 	if err := errors.Join(json.Unmarshal([]byte(one), &a), json.Unmarshal([]byte(other), &b)); err != nil {

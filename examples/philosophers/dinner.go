@@ -54,7 +54,7 @@ func (d dinner) run(ctx context.Context) (meals int, err error) {
 }
 
 // putForks puts the forks and, if tickets are used, one ticket fewer, so that not all
-// philosophers can hold one fork each.
+// philosophers can hold one fork each. The error is that of the spaces.
 func (d dinner) putForks(ctx context.Context, spaces *engine.Engine) error {
 	table, err := spaces.Session(ctx, "table-1", 0)
 	if err != nil {

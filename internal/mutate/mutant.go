@@ -145,8 +145,9 @@ func (f *finder) branch(n *ast.BranchStmt) {
 	}
 }
 
-// statements drops each statement that has an effect of its own. Line breaks stay, so
-// that the lines of all else keep their numbers.
+// statements drops each statement that has an effect of its own. Line breaks stay, so that the
+// lines of all else keep their numbers. Declarations stay, because without them most mutants
+// would not compile.
 func (f *finder) statements(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -197,7 +198,8 @@ func (m mutant) apply(source []byte) []byte {
 	return slices.Concat(source[:m.from], []byte(m.text), source[m.to:])
 }
 
-// diff returns the changed lines before and after, without empty ones.
+// diff returns the changed lines of source before (-) and after (+) the mutation, without empty
+// ones.
 func (m mutant) diff(source []byte) string {
 	begin := bytes.LastIndexByte(source[:m.from], '\n') + 1
 	end := len(source)

@@ -113,7 +113,8 @@ func (s *suite) load(kept string) error {
 	return gob.NewDecoder(bytes.NewReader(text)).Decode(s)
 }
 
-// save keeps what was measured, for the user alone.
+// save keeps what was measured in the file kept, for the user alone. The error is that of the
+// system.
 func (s *suite) save(kept string) error {
 	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
 		return err

@@ -64,7 +64,8 @@ func Load(modelFile, model, mapFile, mapping string, o Options) (*Checker, error
 	return New(compiled, m, o)
 }
 
-// New returns a Checker. A map that does not fit the model is a syntax.Errors.
+// New returns a Checker. A map that does not fit the model is a syntax.Errors. Limits that are 0
+// get their defaults.
 func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
 	if err := m.resolve(model); err != nil {
 		return nil, err

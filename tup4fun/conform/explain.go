@@ -92,8 +92,9 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	return all
 }
 
-// inLog lists the event patterns that could show the rest of a step, without the number
-// of actions that the log has shown.
+// inLog lists the event patterns that could show the rest of a step, without the number of
+// actions that the log has shown. A pattern counts if the actions of its rule are the next ones
+// of the step.
 func (c *Checker) inLog(st *step, shown int) (all []string) {
 	p := c.model.Procs[st.move.Proc]
 	for _, r := range c.m.Rules {
@@ -127,7 +128,8 @@ func (o resolvedAction) fits(d explore.Operation, variable string, number int64)
 	return true
 }
 
-// String lists the events that a pattern covers, without their fields.
+// String lists the events that a pattern covers, as a map writes it; of the fields only a text at
+// the beginning, which names the kind of tuple.
 func (e Pattern) String() string {
 	parts := []string{strings.Join(e.Operations, " or ")}
 	for _, s := range []string{e.Place, e.Space} {
@@ -182,7 +184,8 @@ func (c *Checker) actionText(verb syntax.Verb, space int, values []int64, free [
 	return fmt.Sprintf("%s.%s(%s)", c.model.Spaces[space].Name, verb, strings.Join(fields, ", "))
 }
 
-// unseen lists the operations of the model that the rules cover and the log did not show.
+// unseen lists the operations of the model that the rules cover and the log did not show, in the
+// order of the model.
 func (c *Checker) unseen() (all []Unseen) {
 	for _, code := range c.model.Codes {
 		for _, n := range code.Nodes {

@@ -45,7 +45,8 @@ func (in *instance) number(variable string, v value) int64 {
 	return n
 }
 
-// numberMeanings lists the values that the numbers of an instance stand for.
+// numberMeanings lists the values that the numbers of an instance stand for, by variable and
+// number.
 func (in *instance) numberMeanings() (all []Meaning) {
 	for variable, numbers := range in.numbers {
 		for text, n := range numbers {

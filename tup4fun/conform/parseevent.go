@@ -11,8 +11,9 @@ import (
 var operations = []string{"ack", "any", "back", "begin", "done", "end", "expire", "get", "getall", "getp", "getupto", "hold", "put", "putp",
 	"query", "queryall", "queryp", "queryupto", "replace", "restore", "take"}
 
-// pattern reads OPERATION{|OPERATION} [visible|held] [SPACE] [TUPLE [to TUPLE]]
-// [= RESULT{|RESULT}] [in PROCEDURE{|PROCEDURE}] [from ROLE[(VARIABLE)]].
+// pattern reads OPERATION{|OPERATION} [visible|held] [SPACE] [TUPLE [to TUPLE]] [=
+// RESULT{|RESULT}] [in PROCEDURE{|PROCEDURE}] [from ROLE[(VARIABLE)]]. What does not fit is
+// reported, and the error is syntax.ErrBroken.
 func (p *parser) pattern(e *Pattern) (err error) {
 	if e.Operations, err = p.choice(p.operation); err != nil {
 		return err
@@ -42,7 +43,8 @@ func (p *parser) pattern(e *Pattern) (err error) {
 	return err
 }
 
-// session reads ROLE[(VARIABLE)].
+// session reads ROLE[(VARIABLE)], where the variable gets what follows the role in the name of a
+// session. What does not fit is reported, and the error is syntax.ErrBroken.
 func (p *parser) session() (role, serial string, err error) {
 	r, err := p.word("the role of a session, as worker")
 	if err != nil || !p.Accept("(") {
@@ -55,7 +57,7 @@ func (p *parser) session() (role, serial string, err error) {
 	return r.Text, v.Text, p.Need(")", "")
 }
 
-// choice reads words separated by |.
+// choice reads words separated by |, each with one. The error is that of one.
 func (p *parser) choice(one func() (string, error)) (all []string, err error) {
 	err = p.Separated("|", func() error {
 		s, err := one()
@@ -78,7 +80,8 @@ func (p *parser) result() (string, error) {
 	return t.Text, err
 }
 
-// procedure reads a name with dots. none stands for a plain operation.
+// procedure reads a name with dots. none stands for a plain operation, and is "". What does not
+// fit is reported, and the error is syntax.ErrBroken.
 func (p *parser) procedure() (string, error) {
 	t, err := p.word("a procedure, as work.issue, or none")
 	name := t.Text
@@ -93,8 +96,8 @@ func (p *parser) procedure() (string, error) {
 	return name, err
 }
 
-// tuples reads [TUPLE [to TUPLE]]. A single tuple is the one after the event, with any
-// before it.
+// tuples reads [TUPLE [to TUPLE]]. A single tuple is the one after the event, with any before it.
+// The error is that of fields.
 func (p *parser) tuples(e *Pattern) (err error) {
 	if !p.Tok.Is("(") {
 		return nil

@@ -83,9 +83,10 @@ func (c *Checker) addRestored(o *observation, holds map[*instance]content) (*ins
 	return in, nil
 }
 
-// searchRestored returns the states with the wanted content that are reached from the
-// positions in from with the fewest steps, as a closure. It returns none if none has it,
-// and errTooManyStates if it would visit more than Options.Search states.
+// searchRestored returns the states with the wanted content that are reached from the positions
+// in from with the fewest steps, as a closure. It returns none if none has it, and
+// errTooManyStates if it would visit more than Options.Search states. A position in the middle of
+// a step counts as its end, because a transaction is in the journal as a whole.
 func (c *Checker) searchRestored(from []candidate, want content) ([]candidate, error) {
 	var level []candidate
 	for _, x := range from {
@@ -150,7 +151,8 @@ func (c *Checker) spacesEqual(x candidate, want content) bool {
 	return true
 }
 
-// restoredSpaces lists the spaces of the model that a reload lists completely.
+// restoredSpaces lists the spaces of the model that a reload lists completely: those into which a
+// rule about the events of a reload puts. The rules must be resolved.
 func (m *Map) restoredSpaces() (spaces []int) {
 	for _, r := range m.Rules {
 		if !slices.Contains(r.Event.Operations, trace.Restore) && !slices.Contains(r.Event.Operations, trace.Begin) {

@@ -63,8 +63,9 @@ func (r *resolver) errorf(at syntax.Pos, format string, args ...any) {
 	}
 }
 
-// rule resolves the actions of a rule. It requires that the event binds a variable that
-// names an instance, because the checker could not assign the event otherwise.
+// rule resolves the actions of a rule. It requires that the event binds a variable that names an
+// instance, because the checker could not assign the event otherwise. A rule without actions,
+// ignore or never, has nothing to resolve. Mistakes are reported.
 func (r *resolver) rule(rule *Rule) {
 	if len(rule.Actions) == 0 {
 		return

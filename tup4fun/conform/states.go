@@ -151,7 +151,8 @@ func (c *Checker) isBy(st *step, want *expectation) bool {
 	return want.number == 0 || !p.Code.UsesNumber || p.Number == want.number
 }
 
-// equals reports whether o is operation d. free has the length of values.
+// equals reports whether o is operation d, where a field that is free may have any value. free
+// has the length of values.
 func (o wantedAction) equals(d explore.Operation) bool {
 	if o.verb != d.Verb || o.space != d.Space || len(o.values) != len(d.Tuple) {
 		return false

@@ -83,7 +83,8 @@ func (v *Violation) allowed(b *strings.Builder) {
 	}
 }
 
-// state prints the state of the model.
+// state prints the state of the model before the violation, one of those that are possible, and
+// the values of the log for its numbers.
 func (v *Violation) state(b *strings.Builder) {
 	b.WriteString("state of the model")
 	switch {
@@ -124,7 +125,7 @@ func values(all []explore.Value) string {
 // maxUnseen bounds the unseen operations that are listed.
 const maxUnseen = 30
 
-// coverage lists the operations of the model that the log never showed.
+// coverage lists the operations of the model that the log never showed, at most maxUnseen.
 func (r *Report) coverage(b *strings.Builder) {
 	if len(r.Unseen) == 0 {
 		b.WriteString("  every operation of the model was seen\n")
@@ -140,7 +141,7 @@ func (r *Report) coverage(b *strings.Builder) {
 	}
 }
 
-// eventText prints an event on one line.
+// eventText prints an event on one line; - stands for an event without a session.
 func eventText(e trace.Event) string {
 	who := e.Process
 	if who == "" {

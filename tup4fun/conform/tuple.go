@@ -46,8 +46,9 @@ func fieldsOf(s string) (all []value, ok bool) {
 	return all, true
 }
 
-// fieldLength returns the length of the first field of s, which ends before a comma
-// outside of brackets and strings. It returns 0 if s does not begin with a field.
+// fieldLength returns the length of the first field of s, which ends before a comma outside of
+// brackets and strings. It returns 0 if s does not begin with a field: a string or a bracket is
+// not closed, or one closes that was not opened.
 func fieldLength(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {

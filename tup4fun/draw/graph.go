@@ -131,8 +131,8 @@ func configLabel(c explore.Config) string {
 	return strings.Join(append(lines, "at "+strings.Join(at, " ")), "\n")
 }
 
-// Steps returns a trace as a graph: a chain of numbered nodes. It ends in the last state,
-// or with an edge back to the step from which the trace repeats.
+// Steps returns a trace as a graph: a chain of numbered nodes. It ends in the last state, or with
+// an edge back to the step from which the trace repeats (t.Cycle, -1 if it does not).
 func Steps(t *explore.Trace, title string) Graph {
 	g := Graph{Title: title}
 	for i, s := range t.Steps {

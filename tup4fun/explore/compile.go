@@ -53,7 +53,8 @@ type compiler struct {
 }
 
 // decls adds the shared variables and spaces to the model. The elements of an array have
-// consecutive indexes, from slots on.
+// consecutive indexes, from slots on. A space without a capacity gets capacity, at least the
+// number of its initial tuples; 0 is none, and the search may find that it grows without bound.
 func (c *compiler) decls(capacity int) {
 	m := c.model
 	for _, d := range m.Program.Decls {
@@ -146,8 +147,9 @@ func (c *compiler) node(inner bool) int {
 	return len(c.code.Nodes) - 1
 }
 
-// stmts compiles statements into a path between two nodes. inner marks nodes within
-// atomic. A block without steps becomes skip, because the nodes must be connected.
+// stmts compiles statements into a path between two nodes. inner marks nodes within atomic. A
+// block without steps becomes skip, because the nodes must be connected. Declarations of local
+// variables are no steps; they only give the variables their names.
 func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
 	var steps []*syntax.Stmt
 	for _, s := range all {
@@ -175,7 +177,9 @@ func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
 	}
 }
 
-// stmt compiles one statement, which is not a declaration, into edges between two nodes.
+// stmt compiles one statement, which is not a declaration, into edges between two nodes. Its
+// label is that of the node at which it begins. The block of atomic is one edge, with a graph of
+// its own between Entry and Last.
 func (c *compiler) stmt(s *syntax.Stmt, from, to int, inner bool) {
 	if s.Label != nil {
 		c.code.Nodes[from].Label = s.Label.Text

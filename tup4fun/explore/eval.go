@@ -38,7 +38,8 @@ func (f *frame) fail(err error) {
 	}
 }
 
-// number compiles an arithmetic expression.
+// number compiles an arithmetic expression into a function of a state. Overflow and the like fail
+// the step (frame.fail).
 func (c *compiler) number(x *syntax.Expr) number {
 	switch x.Kind {
 	case syntax.Num, syntax.Sym:
@@ -68,7 +69,8 @@ func (f *frame) arith(op string, a, b int64) int64 {
 	return v
 }
 
-// ref compiles a name and records the variable as read.
+// ref compiles a name and records the variable as read, because reductions rely on what each step
+// reads.
 func (c *compiler) ref(o *syntax.Object) number {
 	switch o.Kind {
 	case syntax.Constant, syntax.Symbol:
@@ -154,7 +156,8 @@ func (c *compiler) truth(x *syntax.Expr) truth {
 	}
 }
 
-// logic compiles the connectives. & and | evaluate both sides, the others only as needed.
+// logic compiles the connectives. & and | evaluate both sides, so that a failure on the right is
+// found; the others only as needed.
 func (c *compiler) logic(x *syntax.Expr) truth {
 	a, b := c.truth(x.X), c.truth(x.Y)
 	switch x.Op {

@@ -16,7 +16,8 @@ func (t *tables) bytes() int64 {
 	return t.procs.size() + t.mem.size() + t.spaces.size() + t.tuples.size()
 }
 
-// extremes returns the smallest and the greatest number in any state.
+// extremes returns the smallest and the greatest number in any state, at most and at least 0;
+// symbols are no numbers.
 func (t *tables) extremes() (least, most int64) {
 	look := func(values []int64) {
 		for _, v := range values {

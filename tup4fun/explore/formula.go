@@ -54,7 +54,8 @@ func newFormulas(m *Model) *formulas {
 	return &formulas{c: c, known: map[formula]int{}, named: map[string]int{}}
 }
 
-// intern returns the number of a formula, and adds it if it is new.
+// intern returns the number of a formula, and adds it if it is new, so that equal formulas have
+// one number.
 func (fs *formulas) intern(op uint8, a, b int) int {
 	f := formula{op, a, b}
 	id, ok := fs.known[f]
@@ -154,7 +155,7 @@ func (fs *formulas) atom(x *syntax.Expr) int {
 	return len(fs.atoms) - 1
 }
 
-// stateAtoms returns the bits of the atoms that hold in the state f.
+// stateAtoms returns the bits of the atoms that hold in the state f; those about events are 0.
 func (fs *formulas) stateAtoms(f *frame) uint64 {
 	var bits uint64
 	for i, a := range fs.atoms {

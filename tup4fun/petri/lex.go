@@ -12,12 +12,14 @@ var signs = []string{"->", "{", "}", "[", "]", ",", ":", "*", "="}
 
 type lexer struct{ syntax.Cursor }
 
-// next returns the next token. The text of an illegal token is an error message.
+// next returns the next token. The text of an illegal token is an error message. A section begins
+// with a dot. A /* that is still here has no end, because skipBlanks has skipped all comments
+// that end.
 func (l *lexer) next() syntax.Token {
 	t := syntax.Token{Pos: l.skipBlanks()}
 	switch rest := l.Rest(); {
 	case rest == "":
-	case strings.HasPrefix(rest, "/*"): // skipBlanks has skipped all comments that end
+	case strings.HasPrefix(rest, "/*"):
 		l.End()
 		t.Kind, t.Text = syntax.IllegalToken, "a comment without */"
 	case rest[0] == '"':

@@ -81,8 +81,9 @@ func (c *checker) alwaysReaches(isTarget func(i int) bool, unreachable string) F
 	return holds("")
 }
 
-// isProper decides proper completion: no marking covers a final one and has further
-// tokens.
+// isProper decides proper completion: no marking covers a final one and has further tokens.
+// Without final markings it is incomplete; of an unbounded net it asks the graph with Omega
+// (properByCover), because the markings are infinitely many.
 func (c *checker) isProper() Finding {
 	if len(c.net.Final) == 0 {
 		return incomplete("the net has no final marking")

@@ -53,7 +53,7 @@ func (t *Transition) Enabled(m Marking) bool {
 	return !slices.ContainsFunc(t.In, func(a Arc) bool { return m[a.Place] < a.Weight })
 }
 
-// Fire returns the marking after an enabled transition. It does not change m.
+// Fire returns the marking after an enabled transition. It does not change m. Omega stays Omega.
 func (t *Transition) Fire(m Marking) Marking {
 	m = slices.Clone(m)
 	for _, a := range t.In {

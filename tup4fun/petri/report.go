@@ -75,8 +75,10 @@ type Question struct {
 	Options    Options
 }
 
-// Check answers a question about a net. file is the file name in the report. If a bound
-// is reached or ctx ends, findings are incomplete.
+// Check answers a question about a net. file is the file name in the report. If a bound is
+// reached or ctx ends, findings are incomplete. Of a bounded net the graph with Omega is the
+// graph of markings, so it is made once; of another one the markings are searched as far as the
+// bounds permit.
 func Check(ctx context.Context, file string, n *Net, q Question) *Report {
 	began := time.Now()
 	c := checker{net: n, cover: Cover(ctx, n, q.Options)}

@@ -40,7 +40,8 @@ func (p *parser) file() {
 	}
 }
 
-// items reads the items of a section.
+// items reads the items of a section; after a mistake, which is reported, it goes on behind it
+// (recover).
 func (p *parser) items(item func() error) {
 	for p.Tok.Kind != syntax.EndToken && p.Tok.Kind != syntax.SeparatorToken {
 		if item() != nil {
@@ -56,7 +57,7 @@ func (p *parser) recover() {
 	}
 }
 
-// title reads the name of the net.
+// title reads the name of the net. Another token is reported, and the error is syntax.ErrBroken.
 func (p *parser) title() error {
 	if p.Tok.Kind != syntax.TextToken {
 		return p.Expected("a name in quotes")
@@ -65,7 +66,8 @@ func (p *parser) title() error {
 	return nil
 }
 
-// description passes over the description.
+// description passes over the description. Another token is reported, and the error is
+// syntax.ErrBroken.
 func (p *parser) description() error {
 	if p.Tok.Kind != syntax.TextToken {
 		return p.Expected("a text in quotes")
@@ -74,7 +76,8 @@ func (p *parser) description() error {
 	return nil
 }
 
-// kindOfNet accepts the types of place/transition nets.
+// kindOfNet accepts the types of place/transition nets. Another one is reported, and the error is
+// syntax.ErrBroken.
 func (p *parser) kindOfNet() error {
 	if p.Tok.Text != "PN" && p.Tok.Text != "LPN" {
 		return p.Expected("PN or LPN (place/transition nets)")
@@ -83,8 +86,9 @@ func (p *parser) kindOfNet() error {
 	return nil
 }
 
-// placeLine reads one place. A second one of the same name was reported by checkNew and is
-// left out, so that the rest of the file is checked too.
+// placeLine reads one place. A second one of the same name was reported by checkNew and is left
+// out, so that the rest of the file is checked too. The error is syntax.ErrBroken for what does
+// not fit, which is reported.
 func (p *parser) placeLine() error {
 	name, err := p.name("a place")
 	if err != nil {
@@ -98,8 +102,9 @@ func (p *parser) placeLine() error {
 	return err
 }
 
-// transitionLine reads one transition with its label. A second one of the same name was
-// reported by checkNew and is left out.
+// transitionLine reads one transition with its label. A second one of the same name was reported
+// by checkNew and is left out. The error is syntax.ErrBroken for what does not fit, which is
+// reported.
 func (p *parser) transitionLine() error {
 	name, err := p.name("a transition")
 	if err != nil {
@@ -131,7 +136,7 @@ func (p *parser) checkNew(name syntax.Token) bool {
 }
 
 // attributes reads attributes in brackets: [label="a", …]; nil if there are none. Of two with one
-// name the last counts.
+// name the last counts. What does not fit is reported, and the error is syntax.ErrBroken.
 func (p *parser) attributes() (map[string]string, error) {
 	if !p.Accept("[") {
 		return nil, nil
@@ -155,8 +160,9 @@ func (p *parser) attributes() (map[string]string, error) {
 	}
 }
 
-// flowLine reads one transition with the tokens that it takes and puts. Its names are
-// looked up after the whole file is read, because the sections may stand in any order.
+// flowLine reads one transition with the tokens that it takes and puts. Its names are looked up
+// after the whole file is read, because the sections may stand in any order. What does not fit is
+// reported, and the error is syntax.ErrBroken.
 func (p *parser) flowLine() error {
 	name, err := p.name("a transition")
 	if err != nil {
@@ -187,7 +193,8 @@ func (p *parser) initialMarking() (err error) {
 }
 
 // finalMarkings reads {{p0}, {p1}}, or a single marking. Which of the two is known only after the
-// first brace, so the parser goes back for a single one.
+// first brace, so the parser goes back for a single one. What does not fit is reported, and the
+// error is syntax.ErrBroken.
 func (p *parser) finalMarkings() error {
 	before := *p.lex
 	first := p.Tok

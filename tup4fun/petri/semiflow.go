@@ -121,7 +121,8 @@ func combinations(ctx context.Context, matrix [][]int64, columns, limit int) ([]
 	return flows, nil
 }
 
-// cheapest returns the index of the column that adds the fewest rows.
+// cheapest returns the index in columns of the one whose elimination adds the fewest rows: each
+// positive row is combined with each negative one, and both are dropped. It counts its work.
 func (f *farkas) cheapest(columns []int) int {
 	f.work += int64(len(columns)) * int64(len(f.rows))
 	best, least := 0, 0

@@ -26,8 +26,9 @@ type Seen struct {
 	Most   int64
 }
 
-// Export returns the model in Promela. It is an error if the model has more processes or
-// fuller spaces than Spin allows.
+// Export returns the model in Promela. It is an error if the model has more processes or fuller
+// spaces than Spin allows. seen must be of a complete search, because it decides the sizes of
+// tables and numbers.
 func Export(m *explore.Model, seen Seen) (string, error) {
 	w := &writer{m: m, seen: seen, arity: make([]int, len(m.Spaces))}
 	if len(m.Procs) > 250 {
@@ -208,7 +209,8 @@ func (w *writer) process(c *explore.Code) {
 	w.printf("}\n")
 }
 
-// atomicNodes lists the nodes of an atomic block, its entry first.
+// atomicNodes lists the nodes of an atomic block, its entry first, without its last, where the
+// block ends.
 func atomicNodes(c *explore.Code, e *explore.Edge) []int {
 	all := []int{e.Entry}
 	for i := 0; i < len(all); i++ {
@@ -272,8 +274,9 @@ func (g *graph) atomic(e *explore.Edge) {
 	g.printf("  }\n")
 }
 
-// edge writes the options of one edge: one for each position at which a tuple may be
-// found.
+// edge writes the options of one edge: one for each position at which a tuple may be found. An
+// edge to the last node of an atomic block goes on behind the block (jumps). d_step makes guard
+// and action one step, as they are in the model.
 func (g *graph) edge(from int, e *explore.Edge) {
 	to := e.To
 	if next, ok := g.jumps[to]; ok {

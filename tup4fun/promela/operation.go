@@ -144,8 +144,9 @@ func (g *graph) move(name string, space int, to, from string) string {
 	return b.String()
 }
 
-// take returns statements that bind the formals to tuple j, and remove the tuple if the
-// operation does.
+// take returns statements that bind the formals to tuple j, and remove the tuple if the operation
+// does: the rows behind it move up, and the last becomes 0, so that equal states are equal in
+// Spin.
 func (g *graph) take(o *syntax.Op, j int) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
 	var b strings.Builder
@@ -166,7 +167,8 @@ func (g *graph) take(o *syntax.Op, j int) string {
 	return b.String() + "at = 0"
 }
 
-// name prints a variable.
+// name prints a variable with the prefix of its kind, so that it cannot be a word of Promela; a
+// constant is its value.
 func (g *graph) name(n *syntax.Name) string {
 	switch o := n.Obj; o.Kind {
 	case syntax.LocalVar:

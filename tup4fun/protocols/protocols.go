@@ -36,7 +36,8 @@ func (m Model) Of() string {
 // Broken reports whether m is a broken twin.
 func (m Model) Broken() bool { return m.Of() != m.Name }
 
-// All returns the models by name.
+// All returns the models by name. They are embedded in the program, so that an error would be a
+// mistake of the build.
 func All() ([]Model, error) {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {

@@ -51,7 +51,8 @@ func (f *formatter) printTrailing() {
 	}
 }
 
-// printComments prints the comments before pos.
+// printComments prints the comments before pos: one that follows on the last printed source line
+// at its end, each other on a line of its own.
 func (f *formatter) printComments(pos Pos) {
 	for len(f.comments) > 0 && f.comments[0].Pos.Compare(pos) < 0 {
 		n := len(f.comments)

@@ -134,7 +134,7 @@ func StmtText(s *Stmt) string {
 	return "skip"
 }
 
-// GuardText prints the condition of a guard.
+// GuardText prints the condition of a guard: an expression, an operation, else or timeout.
 func GuardText(g *Guard) string {
 	switch g.Kind {
 	case OnOp:

@@ -54,7 +54,8 @@ func (l *lexer) scan() (TokenKind, string) {
 	return IllegalToken, fmt.Sprintf("%q is not a token of the language", l.Rune())
 }
 
-// quoted reads a symbol in quotes, which must end on its line.
+// quoted reads a symbol in quotes, which must end on its line. Else, and for control characters
+// or text that is not UTF-8, the token is illegal and its text the message.
 func (l *lexer) quoted() (TokenKind, string) {
 	s, ok := l.Quoted(`\`)
 	switch {
@@ -66,7 +67,7 @@ func (l *lexer) quoted() (TokenKind, string) {
 	return TextToken, s
 }
 
-// skipBlanks skips white space and collects comments.
+// skipBlanks skips white space and collects comments, for the formatter.
 func (l *lexer) skipBlanks() {
 	for {
 		l.Blanks()

@@ -138,8 +138,8 @@ func (p *parser) skipRest() {
 	p.ahead = p.Tok
 }
 
-// skipTo skips tokens up to one of stops, a separator or the end. Stops inside brackets
-// are skipped too.
+// skipTo skips tokens up to one of stops, a separator or the end. Stops inside brackets are
+// skipped too, because they belong to the broken construct.
 func (p *parser) skipTo(stops ...string) {
 	for depth := 0; p.Tok.Kind != EndToken && p.Tok.Kind != SeparatorToken; p.Advance() {
 		if depth == 0 {

@@ -131,8 +131,8 @@ func (p *parser) sum() (*Expr, error) {
 	})
 }
 
-// chain reads operands from next with any of signs between them. They associate to the
-// left.
+// chain reads operands from next with any of signs between them. They associate to the left. The
+// error is that of next.
 func (p *parser) chain(signs []string, next func() (*Expr, error)) (*Expr, error) {
 	x, err := next()
 	for err == nil && p.atAny(signs) {

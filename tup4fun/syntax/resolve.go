@@ -61,7 +61,8 @@ func (r *resolver) lookup(name string) *Object {
 	return r.globals[name]
 }
 
-// use resolves n to an object of one of kinds, or reports an error and returns nil.
+// use resolves n to an object of one of kinds, or reports an error, with a similar name if the
+// name is not declared, and returns nil.
 func (r *resolver) use(n *Name, kinds ...ObjKind) *Object {
 	o := r.lookup(n.Text)
 	if o == nil {

@@ -218,8 +218,8 @@ func (r *resolver) quantified(x *Expr) {
 	delete(r.locals, x.Name.Text)
 }
 
-// properties resolves the properties. The labels and processes that they name are known,
-// because processes are resolved before.
+// properties resolves the properties. The labels and processes that they name are known, because
+// processes are resolved before. Two properties of one name are reported.
 func (r *resolver) properties() {
 	names := map[string]Pos{}
 	for _, p := range r.prog.Props {
