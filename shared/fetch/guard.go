@@ -62,8 +62,8 @@ func (g *guard) covered(ip netip.Addr) bool {
 	return slices.ContainsFunc(g.networks, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// checkURL refuses what can be refused without resolving a name: a private address and this
-// machine's name, unless they are allowed, and other spellings of addresses. What is refused is
+// checkURL refuses all that can be refused without resolving a name: a private address and this
+// machine's name, unless they are allowed, and other spellings of addresses. A refusal is
 // fault.ErrInvalid.
 func (g *guard) checkURL(u *url.URL) error {
 	host := normal(u.Hostname())

@@ -164,7 +164,7 @@ func (p *parser) rule(at syntax.Pos) error {
 }
 
 // by reads the process of a rule, with its copy in parentheses: a variable that has its number,
-// or nobody, for events without a session. What does not fit is reported, and the error is
+// or a word for events without a session. What does not fit is reported, and the error is
 // syntax.ErrBroken.
 func (p *parser) by(r *Rule) error {
 	n, err := p.word("a process of the model")

@@ -148,8 +148,8 @@ func (c *compiler) node(inner bool) int {
 }
 
 // stmts compiles statements into a path between two nodes. inner marks nodes within atomic. A
-// block without steps becomes skip, because the nodes must be connected. Declarations of local
-// variables are no steps; they only give the variables their names.
+// block without steps becomes skip, because the nodes must be connected. Declarations only give
+// local variables their names.
 func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
 	var steps []*syntax.Stmt
 	for _, s := range all {

@@ -17,7 +17,7 @@ func (t *tables) bytes() int64 {
 }
 
 // extremes returns the smallest and the greatest number in any state, at most and at least 0;
-// symbols are no numbers.
+// symbols are left out.
 func (t *tables) extremes() (least, most int64) {
 	look := func(values []int64) {
 		for _, v := range values {

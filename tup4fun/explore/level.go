@@ -76,7 +76,8 @@ func (sh *shard) pieces(from, to uint32) [][]byte {
 	return all
 }
 
-// bytes returns the memory of the store. Workers may add states meanwhile.
+// bytes returns the memory of the store. Workers may add states meanwhile, so it locks one shard
+// after the other.
 func (st *store) bytes() int64 {
 	var n int64
 	for i := range st.shards {

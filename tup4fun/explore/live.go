@@ -23,8 +23,9 @@ func (c *Code) signature() string {
 	return b.String()
 }
 
-// findLive computes the variables that may be read before they are written, at each node.
-// Others are dead, so the search may set them to 0.
+// findLive computes the variables that may be read before they are written, at each node. Others
+// are dead, so the search may set them to 0. It goes over all edges, from the end, until nothing
+// changes.
 func (m *Model) findLive() {
 	for _, c := range m.Codes {
 		for _, n := range c.Nodes {
@@ -45,7 +46,8 @@ func (m *Model) findLive() {
 	}
 }
 
-// deadSomewhere reports whether the shared variable v is dead at some node.
+// deadSomewhere reports whether the shared variable v is dead at some node. One that a property
+// reads never is.
 func (m *Model) deadSomewhere(v int) bool {
 	if m.observe[v] {
 		return false

@@ -48,7 +48,8 @@ func (m *memo) find(k memoKey) (entry []uint32, slot uint64) {
 	}
 }
 
-// add stores an entry in the slot that find returned.
+// add stores an entry in the slot that find returned for k; nothing may be added in between.
+// Beyond maxMemo entries it forgets all, to bound the memory.
 func (m *memo) add(k memoKey, slot uint64, entry []uint32) {
 	m.slots[slot] = memoSlot{k, uint32(len(m.data)) + 1}
 	m.data = append(m.data, entry...)

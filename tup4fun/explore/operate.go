@@ -94,7 +94,8 @@ func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool
 	return any
 }
 
-// useTuple takes or reads the i-th tuple and binds the formals.
+// useTuple takes or reads the i-th tuple, tuple, of the space, binds the formals, and calls done
+// with each outcome. f stays as it is, for the other tuples.
 func (s *stepper) useTuple(e *Edge, f *frame, i int, tuple []int64, done func(*frame)) {
 	g := *f
 	verb := syntax.Query

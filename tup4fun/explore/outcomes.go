@@ -1,7 +1,8 @@
 package explore
 
-// outcomes returns the steps of process p in s, as an entry of the memo; steps of
-// timeouts are not among them.
+// outcomes returns the steps of process p in s, as an entry of the memo; steps of timeouts are
+// not among them. They depend only on the process, the shared variables and at most four spaces,
+// which are the key; with more spaces they are computed each time. The entry must not be changed.
 func (x *expander) outcomes(s []uint32, p int) []uint32 {
 	q := x.procInfo(s[p])
 	node := q.node
@@ -25,7 +26,8 @@ func (x *expander) outcomes(s []uint32, p int) []uint32 {
 	return entry
 }
 
-// key returns the memo key of the steps at a node, which has at most four spaces.
+// key returns the memo key of the steps at a node, which has at most four spaces: the ids of the
+// parts of s that the steps read or write, two in each word.
 func (x *expander) key(s []uint32, p int, node *Node) memoKey {
 	mem := len(x.m.Procs)
 	k := memoKey{uint64(s[p]) << 32}

@@ -69,7 +69,8 @@ func (c *compiler) noteAtoms(x *syntax.Expr) {
 	}
 }
 
-// temporal reports whether x has a temporal operator or an event.
+// temporal reports whether x has a temporal operator or an event, so that it is about runs and
+// not about one state.
 func temporal(x *syntax.Expr) bool {
 	if x == nil {
 		return false

@@ -45,8 +45,9 @@ type instance struct {
 	not int // number of the negated formula
 }
 
-// instances returns the formulas to check for p: one, or one for each combination of
-// values of its outer forall quantifiers.
+// instances returns the formulas to check for p: one, or one for each combination of values of
+// its outer forall quantifiers, because small formulas take less time than their conjunction.
+// Each is negated, since a run that satisfies the negation violates it.
 func (s *search) instances(p *prop) []instance {
 	x := p.X
 	switch p.Kind {

@@ -111,8 +111,9 @@ func (s *search) run(ctx context.Context, stop int) {
 // minParallelBytes is the size of a level from which several goroutines explore it.
 const minParallelBytes = 2048
 
-// explore expands the encoded states of one level, which may be in several pieces. It
-// returns early if a bound is reached.
+// explore expands the encoded states of one level, which may be in several pieces. It returns
+// early if a bound is reached. Workers take pieces until none is left; a small level is expanded
+// by one, because starting the others takes longer.
 func (s *search) explore(ctx context.Context, pieces [][]byte) {
 	var next atomic.Int64
 	work := func(w *worker) {

@@ -77,8 +77,8 @@ func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
 	return any
 }
 
-// edge calls done with the outcomes of one edge, which is neither else nor timeout. It
-// reports whether there was one. An error is in f.err.
+// edge calls done with the outcomes of one edge, which is neither else nor timeout. It reports
+// whether there was one. An error is in f.err.
 func (s *stepper) edge(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	s.at = e
 	switch e.Kind {
@@ -118,7 +118,8 @@ func (s *stepper) moveTo(e *Edge, f *frame, ev event, done func(*frame)) {
 	done(&g)
 }
 
-// assign sets a variable. It clones the slice first, because frames share slices.
+// assign sets a variable. It clones the slice first, because frames share slices. An index
+// outside of the array fails the step.
 func (f *frame) assign(t *target, v int64) {
 	if !t.mem {
 		f.proc = slices.Clone(f.proc)

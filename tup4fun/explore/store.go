@@ -62,7 +62,8 @@ func hashState(s []uint32) uint64 {
 	return mix(h)
 }
 
-// appendState encodes s, 7 bits a byte.
+// appendState encodes s, 7 bits a byte; all bytes of a number but the last have the highest bit.
+// readState is its inverse.
 func appendState(b []byte, s []uint32) []byte {
 	for _, v := range s {
 		for v >= 0x80 {

@@ -41,8 +41,9 @@ func (t *table) size() int64 {
 	return t.bytes
 }
 
-// intern returns the number of values, and copies them if they are new. print is the hash
-// to store with new values.
+// intern returns the number of values, and copies them if they are new. print is the hash to
+// store with new values. Several goroutines may call it: it looks again after it has the lock for
+// writing.
 func (t *table) intern(values []int64, print uint64) uint32 {
 	h := hashValues(values)
 	t.mu.RLock()

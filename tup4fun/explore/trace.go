@@ -60,7 +60,8 @@ type SpaceConfig struct {
 	Tuples []string `json:"tuples"`
 }
 
-// config converts a state to text.
+// config converts a state to text. The tuples of a random space are sorted, because their order
+// has no meaning.
 func (x *expander) config(s []uint32) Config {
 	var c Config
 	m := x.m
@@ -83,7 +84,8 @@ func (x *expander) config(s []uint32) Config {
 	return c
 }
 
-// procConfig converts the state id of process p to text.
+// procConfig converts the state id of process p to text: its place is that of its first next
+// statement, and Next lists all.
 func (x *expander) procConfig(p Proc, id uint32) ProcConfig {
 	part, values := x.procInfo(id), x.t.procs.get(id)
 	pc := ProcConfig{Name: p.Name, Terminated: part.at == part.code.Final}
@@ -162,10 +164,11 @@ func (x *expander) take(s []uint32, p int, e *Edge, g *frame) taken {
 	return t
 }
 
-// trace returns a shortest run to a finding. It is the same for any number of cores. The
-// error names the bound that was reached, or wraps ctx.Err().
+// trace returns a shortest run to a finding. It is the same for any number of cores. The error
+// names the bound that was reached, or wraps ctx.Err(). A compact store no longer has the states,
+// so the search is repeated with an exact one.
 func (s *search) trace(ctx context.Context, f *finding) (*Trace, error) {
-	if s.o.Compact { // a compact store no longer has the states, so the search is repeated with an exact one
+	if s.o.Compact {
 		o := s.o
 		o.Compact = false
 		again := newSearch(s.m, o)

@@ -71,8 +71,9 @@ func (s *search) stopUnbounded(spaces []int, steps int) {
 		"--capacity N limits spaces without bound to N tuples", strings.Join(names, " and "), steps))
 }
 
-// strictlyMore lists the spaces in which big has more tuples than little. It returns nil
-// if they differ in anything else or in nothing.
+// strictlyMore lists the spaces in which big has more tuples than little. It returns nil if they
+// differ in anything else or in nothing. Only random spaces without a capacity count, because the
+// order of others could matter.
 func (s *search) strictlyMore(big, little []uint32) []int {
 	first := len(s.m.Procs) + 1
 	if !slices.Equal(big[:first], little[:first]) {
@@ -111,7 +112,7 @@ func isMonotone(p *syntax.Program) bool {
 }
 
 // monotone reports whether no statement depends on the absence of a tuple, so that more tuples
-// never disable a step.
+// never disable a step: no getp, queryp, count or timeout, and no else or do beside an operation.
 func monotone(all []*syntax.Stmt) bool {
 	for _, s := range all {
 		if s.Op != nil && (s.Op.Verb == syntax.GetP || s.Op.Verb == syntax.QueryP) || countsTuples(s.Value) || countsTuples(s.Target) {

@@ -61,7 +61,8 @@ func (w *Walker) Content(s State, space int) [][]int64 {
 	return tuples
 }
 
-// state returns the State of values, and adds a copy of them if it is new.
+// state returns the State of values, the same for equal values, and adds a copy of them if it is
+// new.
 func (w *Walker) state(values []uint32) State {
 	w.key = w.key[:0]
 	for _, v := range values {
@@ -76,7 +77,8 @@ func (w *Walker) state(values []uint32) State {
 	return s
 }
 
-// Moves returns the possible steps in s. If a step fails, the error is a *RuntimeError.
+// Moves returns the possible steps in s. If a step fails, the error is a *RuntimeError. They are
+// computed once, and must not be changed.
 func (w *Walker) Moves(s State) ([]*Move, error) {
 	if moves, ok := w.moves[s]; ok {
 		return moves, nil
@@ -107,7 +109,8 @@ func (w *Walker) reduce(s State, all []taken) []taken {
 	return all
 }
 
-// move converts a step. It makes t.next canonical.
+// move converts a step. It makes t.next canonical, so that states that differ only by equal
+// processes are one.
 func (w *Walker) move(t taken) *Move {
 	w.x.canonical(t.next)
 	m := &Move{Step: t.step, Proc: t.proc, To: w.state(t.next)}

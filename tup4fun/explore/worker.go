@@ -148,8 +148,9 @@ func (w *worker) checkState(state []uint32) {
 	}
 }
 
-// evalInvariant evaluates invariant p, which is property i. Results are cached by the
-// parts of the state that it reads; errors are not.
+// evalInvariant evaluates invariant p, which is property i. Results are cached by the parts of
+// the state that it reads; errors are not. The bool is whether it holds; with an error, that of
+// the evaluation, it has no meaning.
 func (w *worker) evalInvariant(i int, p *prop, state []uint32) (bool, error) {
 	k, mem := checkKey{prop: i}, len(w.s.m.Procs)
 	remember := len(p.foot.spaces) < len(k.parts)
@@ -175,7 +176,8 @@ func (w *worker) evalInvariant(i int, p *prop, state []uint32) (bool, error) {
 	return ok, f.err
 }
 
-// print returns a hash of a state that is the same in each run.
+// print returns a hash of a state that is the same in each run, although ids are not: it is made
+// of the prints of the parts.
 func (x *expander) print(s []uint32) uint64 {
 	var h uint64
 	for i, id := range s {

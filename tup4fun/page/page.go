@@ -103,8 +103,8 @@ rap
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// ServeHTTP answers requests for a loopback host from the page itself, and refuses
-// others.
+// ServeHTTP answers requests for a loopback host from the page itself, and refuses others with
+// 403, so that pages of other sites cannot use the browser of the visitor to ask.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)

@@ -145,7 +145,8 @@ func steps(g *explore.Graph, i int) (n int) {
 	return n
 }
 
-// countFinal counts a state without steps, and reports whether it is one.
+// countFinal counts state i if it has no steps, as terminated or stuck, and reports whether it
+// has none.
 func (v *statesView) countFinal(g *explore.Graph, i int) bool {
 	switch {
 	case steps(g, i) > 0:

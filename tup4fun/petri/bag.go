@@ -15,8 +15,8 @@ type bag []struct {
 	weight int64
 }
 
-// bag reads {2*p0, p1}. The places are resolved later, by arcs. The error is that of a token that
-// does not fit.
+// bag reads {2*p0, p1}. The places are resolved later, by arcs. A token that does not fit is
+// reported, and the error is syntax.ErrBroken.
 func (p *parser) bag() (bag, error) {
 	b := bag{}
 	if err := p.Need("{", ""); err != nil {
@@ -66,7 +66,8 @@ func (p *parser) weight(t syntax.Token) (int64, error) {
 	return 0, syntax.ErrBroken
 }
 
-// arcs resolves the places of a bag. The arcs are sorted by place.
+// arcs resolves the places of a bag. The arcs are sorted by place. An unknown place, and one that
+// is named twice, are reported and left out.
 func (p *parser) arcs(b bag) []Arc {
 	var arcs []Arc
 	seen := map[int]bool{}

@@ -106,8 +106,9 @@ func (c *checker) isBounded() Finding {
 	return c.holdsIfComplete("at most %d tokens in a place", slices.Max(append(c.cover.most(), 0)))
 }
 
-// isSafe searches for a marking with two tokens in a place. The marking may have Omega,
-// so a reachable one that covers it is reported if one is known.
+// isSafe searches for a marking with two tokens in a place. The marking may have Omega, so a
+// reachable one that covers it is reported if one is known. If the graph is incomplete and has
+// none, the finding is incomplete.
 func (c *checker) isSafe() Finding {
 	for i := range c.cover.keys {
 		m := c.cover.Marking(i)
@@ -168,7 +169,8 @@ func (c *checker) movesWithoutUnbounded(m Marking) bool {
 	return c.net.CanMove(m)
 }
 
-// neverFiring lists the transitions that do not fire in the coverability graph.
+// neverFiring lists the transitions that do not fire in the coverability graph; if that is
+// complete, they can never fire.
 func (c *checker) neverFiring() []int {
 	fires := make([]bool, len(c.net.Transitions))
 	for _, es := range c.cover.edges {

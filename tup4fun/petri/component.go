@@ -62,7 +62,8 @@ func (g *Graph) terminals() []terminal {
 	return ends
 }
 
-// leadsTo reports for each marking whether one of the targets can be reached from it.
+// leadsTo reports for each marking whether one of the targets can be reached from it, by going
+// back from them. It changes targets.
 func (g *Graph) leadsTo(targets []int) []bool {
 	back := make([][]int32, g.Len())
 	for i, es := range g.edges {

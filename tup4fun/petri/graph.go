@@ -100,7 +100,8 @@ func search(ctx context.Context, n *Net, o Options, accelerate bool) *Graph {
 	return g
 }
 
-// add returns the number of a marking, and adds it if it is new.
+// add returns the number of a marking, and adds it if it is new, with the edge by which it was
+// reached first.
 func (g *Graph) add(m Marking, from Edge) int {
 	key := make([]byte, 0, len(m))
 	for _, tokens := range m {

@@ -154,8 +154,8 @@ func (f *mp3Feed) header() (mp3Header, error) {
 // resync finds the next frame after damage, as players do, and leaves f.r at it; b is peeked. It
 // skips at most maxLost bytes at a time, and counts them in lost, except those of the first
 // search, which are usually the end of a damaged frame. Tags and zeros at the end are io.EOF.
-// More than maxLost bytes without a frame are fault.ErrCorrupt. It steps by half of what it sees,
-// so that two frames on both sides of a step are found.
+// More than maxLost bytes without a frame are fault.ErrCorrupt. It steps by half of the peeked
+// bytes, so that two frames on both sides of a step are found.
 func (f *mp3Feed) resync(b []byte) (h mp3Header, err error) {
 	f.reservoir = 0
 	for skipped := 0; ; {

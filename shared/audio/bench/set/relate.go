@@ -83,8 +83,8 @@ func withoutBackgrounds(ctx context.Context, clips []candidate, background exact
 
 // relate finds each clip within the others, and gives related clips the same class. All clips,
 // with gaps between them, are one episode, so that each is searched for once; the middle of a
-// match tells which clip it is in. Within itself each is found too, which is no relation. The
-// error is that of occurrences.
+// match tells which clip it is in. Each is found within itself too; that is left out. The error
+// is that of occurrences.
 func relate(ctx context.Context, clips []candidate) ([]Relation, error) {
 	const gap = audio.RateHz / 2
 	var all exact.Samples
