@@ -108,6 +108,7 @@ func (j *job) checkProblem(body any) error {
 }
 
 // stopIfStale returns err, and ends the handler's context if err means that the token is stale.
+// Another worker has the task then.
 func (j *job) stopIfStale(err error) error {
 	if errors.Is(err, fault.ErrStaleToken) {
 		j.stop(err)

@@ -41,7 +41,7 @@ func create(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // claim holds the oldest task for the caller, until the timeout, after which another may claim
-// it. Without a task it waits.
+// it. Without a task it waits. The error is that of the transaction.
 func claim(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	t, found := tx.Find("task", order, nil)
 	if !found {

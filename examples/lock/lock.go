@@ -31,7 +31,8 @@ var Program = course.Program{
 
 // acquire holds the lock for the caller, for the length of a lease, and returns a token that is
 // larger than all before. It waits while another client holds the lock. After the lease the lock
-// is free again, although the client may go on: that is why write compares tokens.
+// is free again, although the client may go on: that is why write compares tokens. The error is
+// that of the transaction.
 func acquire(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	l, free := tx.Find("lock", tuple.Match("lock"), nil)
 	if !free {

@@ -109,7 +109,8 @@ func (d dinner) philosophise(ctx context.Context, spaces *engine.Engine, i int, 
 }
 
 // eat takes the first fork, pauses, takes the second, and puts both back. It waits for a fork
-// that another philosopher has; without tickets that can be for ever.
+// that another philosopher has; without tickets that can be for ever. The error is ctx's or that
+// of the spaces.
 func eat(ctx context.Context, fork space.Space, right, left int64, pause time.Duration) error {
 	if _, err := fork.Get(ctx, tuple.Match(right)); err != nil {
 		return err

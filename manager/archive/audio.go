@@ -86,7 +86,8 @@ func (l *Lister) audio(ctx context.Context, o models.Origin, known models.Audio)
 	return again, nil
 }
 
-// head requests the headers of an episode's audio, with the user of the origin's URL.
+// head requests the headers of an episode's audio, with the user of the origin's URL. The error
+// is that of the request.
 func (l *Lister) head(ctx context.Context, o models.Origin, known models.Audio) (now models.Audio, err error) {
 	var p fetch.Poll
 	p, now.Bytes, err = l.Fetch.Head(ctx, models.WithUserOf(o.URI, known.URI))

@@ -31,7 +31,7 @@ const (
 // take nothing new for now. more reports that there was no capacity, so that something may be
 // left to select; otherwise the next tick tries again. After a conflict, because another manager
 // was faster, it selects again, at most conflictsInARow times. When the spaces take nothing,
-// results are ingested first, which drains them.
+// results are ingested first, which drains them. Another error of issue ends it, and is returned.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err error) {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		issued, err := f.issue(ctx, client)

@@ -27,7 +27,9 @@ type Flow struct {
 
 // Visit reads the refs of a repository and compares them with the known ones. It reads the origin
 // from the catalog and takes only the id, Listed and the known state from the visit, because any
-// client may put a visit. With an error the outcome has only the Retry-After of the server.
+// client may put a visit. With an error the outcome has only the Retry-After of the server. The
+// error is that of finding the origin, of its user and password (Trust), of reading the refs, or
+// that the time of a visit is over (Within).
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {

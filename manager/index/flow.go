@@ -210,7 +210,8 @@ func (f *Flow) setSession(repo space.Repository) {
 	f.changed = make(chan struct{})
 }
 
-// open copies a repository, or opens a folder.
+// open copies a repository, or opens a folder. The caller closes the source. The error is that of
+// openGit or of openFolder.
 func (f *Flow) open(ctx context.Context, o models.Origin) (source, error) {
 	if o.Kind == models.Folder {
 		return f.openFolder(o)

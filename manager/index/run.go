@@ -88,7 +88,8 @@ const conflictsInARow = 32
 // issueAll issues the batches that wait, the oldest first, as long as there is capacity. It
 // returns nil also if it stops because the spaces are busy or after conflictsInARow: work.Loop
 // calls it again at its next tick. A conflict means that a result of the repository was ingested
-// meanwhile, or that another manager has the batch.
+// meanwhile, or that another manager has the batch. Another error of issue ends it, and is
+// returned.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		p := f.queue.first()

@@ -28,8 +28,9 @@ type Stream struct {
 // stops when ctx ends.
 func Open(ctx context.Context, path string) (*Stream, error) { return openAt(ctx, path, RateHz) }
 
-// OpenReader begins to decode a stream that can be read only once, such as standard input.
-// The stream may last up to a day. Close of the Stream closes r.
+// OpenReader begins to decode a stream that can be read only once, such as standard input. The
+// stream may last up to a day. Close of the Stream closes r. The error is that of decoding the
+// beginning.
 func OpenReader(ctx context.Context, r io.ReadCloser) (*Stream, error) {
 	s, err := decode.Decoder{}.OpenReader(ctx, r)
 	if err != nil {

@@ -33,8 +33,8 @@ func ChildEnvironment() []string {
 // program is a command: words as a shell splits them, but no shell runs.
 type program struct{ to *[]string }
 
-// set reads a command with its arguments, quoted as in a shell. Unbalanced quotes are not
-// accepted.
+// set reads a command with its arguments, quoted as in a shell. Unbalanced quotes are
+// errNotAccepted.
 func (p program) set(text string) error {
 	words, err := shellquote.Split(text)
 	if err != nil {
@@ -51,8 +51,8 @@ func (p program) String() string  { return shellquote.Join(*p.to...) }
 // and backslashes keep words together, as in a shell.
 type commands struct{ to *[]Command }
 
-// set reads lines ACTION=COMMAND. It does not accept an action of our own, one that has a command
-// already, and a command without words. Empty lines are skipped.
+// set reads lines ACTION=COMMAND. Empty lines are skipped. errNotAccepted: an action of our own,
+// one that has a command already, or a command without words.
 func (c commands) set(text string) error {
 	var list []Command
 	for line := range strings.Lines(text) {

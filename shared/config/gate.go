@@ -80,7 +80,7 @@ func (g Gate) excludes(b Gate) bool {
 
 // parseGate reads PROTOCOL=ADDRESS, the space if the protocol opens only one, and the access.
 // words has at least one element. errNotAccepted: the protocol or the access is unknown, or there
-// are more or fewer words.
+// are more or fewer words. The address is that of address.set.
 func parseGate(words []string) (g Gate, err error) {
 	name, at, _ := strings.Cut(words[0], "=")
 	protocol, ok := foreignProtocols[name]

@@ -65,6 +65,10 @@ type networks struct{ to *[]netip.Prefix }
 // own; one with a zone is errNotAccepted, as other text is. The bits of a network behind its
 // length are cleared.
 func (n networks) set(text string) error {
+	if text == "" {
+		*n.to = nil
+		return nil
+	}
 	var list []netip.Prefix
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
@@ -73,12 +77,10 @@ func (n networks) set(text string) error {
 			continue
 		}
 		network, err := netip.ParsePrefix(item)
-		if err != nil && text != "" {
+		if err != nil {
 			return errNotAccepted
 		}
-		if err == nil {
-			list = append(list, network.Masked())
-		}
+		list = append(list, network.Masked())
 	}
 	*n.to = list
 	return nil

@@ -96,7 +96,8 @@ var (
 )
 
 // set reads a number with a unit of sizeUnits, whose letters may have either case, or auto where
-// that is possible. A number that would overflow, or is out of range, is not accepted.
+// that is possible. A number that would overflow or is out of range, and other text, are
+// errNotAccepted.
 func (b size) set(text string) error {
 	if b.auto != nil && text == "auto" {
 		*b.to = b.auto()

@@ -46,7 +46,7 @@ type encoded struct {
 }
 
 // Read counts the bytes as they come from the network, and tells the watch over stalled
-// transfers.
+// transfers. The error is that of the network.
 func (e *encoded) Read(p []byte) (int, error) {
 	n, err := e.Reader.Read(p)
 	e.n += int64(n)

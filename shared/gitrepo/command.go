@@ -28,7 +28,8 @@ const sshOptions = " -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTim
 // command is a mirror that the git command copies and reads.
 type command struct{ *Mirror }
 
-// begin writes git's configuration and credentials to files; end removes the credentials.
+// begin writes git's configuration and credentials to files; end removes the credentials. The
+// error is that of one of the two; after it nothing is to be removed.
 func (m command) begin(ctx context.Context) (end func(), err error) {
 	if err := m.writeConfig(ctx); err != nil {
 		return nil, err

@@ -164,7 +164,8 @@ type packReader struct {
 	file *os.File
 }
 
-// Read reads the pack. When ctx ends it returns its cause, so that go-git stops.
+// Read reads the pack. When ctx ends it returns its cause, so that go-git stops. Another error is
+// that of the file.
 func (r packReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)

@@ -236,7 +236,7 @@ func newWatchdog(in io.Reader, stalled func(error)) *watchdog {
 	})}
 }
 
-// Read reads from the server. The time begins again after it.
+// Read reads from the server. The time begins again after it. The error is that of the server.
 func (w *watchdog) Read(p []byte) (int, error) {
 	n, err := w.in.Read(p)
 	w.timer.Reset(stalledAfter)

@@ -88,7 +88,8 @@ func (p *Pair) raise(ctx context.Context) error {
 	return nil
 }
 
-// count returns how often each store was changed: of the database, then of the journal.
+// count returns how often each store was changed: of the database, then of the journal. The error
+// is that of either.
 func (p *Pair) count(ctx context.Context) (now [2]uint64, err error) {
 	var dErr, jErr error
 	now[0], dErr = p.database.Changes(ctx)
@@ -108,8 +109,9 @@ func (p *Pair) RaiseIfChanged(ctx context.Context) error {
 	return p.raise(ctx)
 }
 
-// Hold calls do with the mark of the database while it stays as it is, so that copies of
-// both stores are a pair.
+// Hold calls do with the mark of the database while it stays as it is, so that copies of both
+// stores are a pair. The counter is not raised meanwhile, so do should be short. The error is
+// that of do.
 func (p *Pair) Hold(do func(Mark) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -174,8 +174,9 @@ func (c Client) Remove(ctx context.Context, name string) error {
 	return err
 }
 
-// Pause has a schedule create no tasks until it is resumed. Due times that pass meanwhile are
-// not missed ones.
+// Pause has a schedule create no tasks until it is resumed. Due times that pass meanwhile are not
+// missed ones. It returns the schedule as it is then. The error is that of change, such as
+// fault.ErrNotFound.
 func (c Client) Pause(ctx context.Context, name string) (State, error) {
 	return c.change(ctx, name, func(s State) (State, error) {
 		s.Next = time.Time{}
@@ -216,7 +217,8 @@ func (c Client) change(ctx context.Context, name string, f func(State) (State, e
 	}
 }
 
-// replace calls schedule.change or schedule.run, which replace old by s.
+// replace calls schedule.change or schedule.run, which replace old by s. The error is that of
+// encode or of the call.
 func (c Client) replace(ctx context.Context, procedure string, old tuple.Tuple, s State) error {
 	t, err := s.encode()
 	if err != nil {

@@ -224,7 +224,8 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 	return c.advanceInstance(o)
 }
 
-// endReload ends the events after a reload, and continues from the state that they list.
+// endReload ends the events after a reload, and continues from the state that they list. The
+// error is that of reload.
 func (c *Checker) endReload() error {
 	block := c.block
 	c.loading, c.block = false, nil

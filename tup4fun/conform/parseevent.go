@@ -67,7 +67,8 @@ func (p *parser) choice(one func() (string, error)) (all []string, err error) {
 	return all, err
 }
 
-// operation reads the name of an operation of the log.
+// operation reads the name of an operation of the log. Another token is reported, and the error
+// is syntax.ErrBroken.
 func (p *parser) operation() (string, error) {
 	if p.Tok.Kind != syntax.WordToken || !slices.Contains(operations, p.Tok.Text) {
 		return "", p.Expected("an operation of the log (" + strings.Join(operations, ", ") + ")")

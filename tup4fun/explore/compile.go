@@ -87,7 +87,7 @@ func (c *compiler) decls(capacity int) {
 }
 
 // variable adds a shared variable. An element of an array counts as observed, because its index
-// is known only when a step runs.
+// is known only when a step runs. So it is never dead, and is not set to 0.
 func (c *compiler) variable(name string, value int64, array bool) {
 	m := c.model
 	m.Variables = append(m.Variables, Variable{name, value})

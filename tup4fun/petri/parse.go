@@ -90,7 +90,8 @@ func (p *parser) next() syntax.Token {
 	}
 }
 
-// name reads the name of a place or transition.
+// name reads the name of a place or transition. Another token is reported, with what as the
+// expectation, and the error is syntax.ErrBroken.
 func (p *parser) name(what string) (syntax.Token, error) {
 	if p.Tok.Kind != syntax.WordToken || strings.HasPrefix(p.Tok.Text, "-") {
 		return syntax.Token{}, p.Expected(what)

@@ -44,7 +44,7 @@ func (p *parser) until() (*Expr, error) {
 	return &Expr{Pos: op.Pos, Kind: Binary, Op: op.Text, X: x, Y: y}, err
 }
 
-// binary reads & and |. & has the higher precedence.
+// binary reads & and |. & has the higher precedence. The error is that of not.
 func (p *parser) binary() (*Expr, error) {
 	return p.chain([]string{"|", "||"}, func() (*Expr, error) {
 		return p.chain([]string{"&", "&&"}, p.not)

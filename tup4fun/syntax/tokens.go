@@ -93,7 +93,7 @@ func (p *TokenParser) Separated(sep string, item func() error) error {
 	}
 }
 
-// Need reads s, or reports that s is expected; what completes the sentence.
+// Need reads s, or reports that s is expected and returns ErrBroken; what completes the sentence.
 func (p *TokenParser) Need(s, what string) error {
 	if p.Accept(s) {
 		return nil

@@ -165,7 +165,8 @@ func (s *sweep) reset() {
 }
 
 // resolve puts the last result, and ends the task. A result must name a part; without any episode
-// left it names the first one, which is not in Episodes, so that nothing changes for it.
+// left it names the first one, which is not in Episodes, so that nothing changes for it. The
+// error is that of Job.Resolve.
 func (s *sweep) resolve(ctx context.Context) error {
 	if len(s.parts) == 0 {
 		s.parts = []string{s.task.Episodes[0].ID}
@@ -223,7 +224,7 @@ func (s *sound) ReadAt(dst []float32, offset int) error {
 	return s.episode.ReadAt(dst, offset)
 }
 
-// close closes the episode, if its sound was needed.
+// close closes the episode, if its sound was needed. The error is that of the episode.
 func (s *sound) close() error {
 	if s.episode == nil {
 		return nil

@@ -43,7 +43,8 @@ func (s *Store) writeClaim(before int64) (found bool, err error) {
 }
 
 // current returns an origin in the transaction under way, from memory if its claim is there,
-// because each visit needs it twice.
+// because each visit needs it twice. ok is false for an unknown origin. Errors are those of the
+// file.
 func (s *Store) current(id string) (r row, ok bool, err error) {
 	if key, ok := s.cache.claimKeys[id]; ok {
 		return s.cache.claims[key], true, nil
@@ -51,7 +52,8 @@ func (s *Store) current(id string) (r row, ok bool, err error) {
 	return find(s.db, selectRows+" WHERE id = ?", id)
 }
 
-// writeClaims writes all claims into the rows of their origins.
+// writeClaims writes all claims into the rows of their origins. Each is a step of its own, so
+// that no transaction is long. Errors are those of the file.
 func (s *Store) writeClaims(ctx context.Context, op string) error {
 	return s.steps(ctx, op, func() (done bool, err error) {
 		found, err := s.writeClaim(math.MaxInt64)

@@ -63,7 +63,7 @@ func (s *Store) setFront(key int64, front bool) error {
 
 // firstOther returns the first of the origins that wait with r in its queue and at its host,
 // without r itself, and reports whether there is one. Only its key and its ref are set. Without a
-// host nothing shares a front, so there is none.
+// host nothing shares a front, so there is none. Errors are those of the file.
 func (s *Store) firstOther(r row) (first visit.Candidate, ok bool, err error) {
 	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?
 		AND key <> ? ORDER BY ref, key LIMIT 1`, []any{r.host, r.place.Pool, r.place.Lister, r.place.Class, r.Key}, func(from sqlfile.Row) error {
@@ -74,7 +74,7 @@ func (s *Store) firstOther(r row) (first visit.Candidate, ok bool, err error) {
 }
 
 // following returns the origin that waits right behind c in its queue and of its host, and
-// reports whether there is one.
+// reports whether there is one. Errors are those of the file.
 func (s *Store) following(c visit.Candidate) (next visit.Candidate, ok bool, err error) {
 	next = c
 	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?

@@ -104,7 +104,7 @@ func (s *Store) explainPace(name string) (group string, gap time.Duration) {
 // hostFails notes that a visit could not connect to a host, and reports whether the fault is
 // still the host's. After Rules.DisableSpan it counts for the origins too, so that those of a
 // host that is gone are disabled. Failures within the rest after an earlier one do not lengthen
-// it, because they are those of visits that were under way.
+// it, because they are those of visits that were under way. Errors are those of the file.
 func (s *Store) hostFails(name string, now int64) (ofHost bool, err error) {
 	h := s.cache.hosts[name]
 	if h.failures == 0 || h.since > now {
@@ -118,7 +118,8 @@ func (s *Store) hostFails(name string, now int64) (ofHost bool, err error) {
 	return now-h.since < int64(s.rules.DisableSpan.Seconds()), s.keepHost(name, h)
 }
 
-// hostAnswers notes that a host was reached, which ends its rest; its Crawl-delay stays.
+// hostAnswers notes that a host was reached, which ends its rest; its Crawl-delay stays. Errors
+// are those of the file.
 func (s *Store) hostAnswers(name string) error {
 	h := s.cache.hosts[name]
 	h.failures, h.since, h.until = 0, 0, 0

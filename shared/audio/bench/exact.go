@@ -16,7 +16,7 @@ type Exact struct {
 // RateHz is exact.RateHz.
 func (*Exact) RateHz() int { return exact.RateHz }
 
-// Index only keeps the clips.
+// Index only keeps the clips. It never fails.
 func (e *Exact) Index(_ context.Context, clips []Clip) error {
 	for _, c := range clips {
 		e.clips = append(e.clips, exact.Clip{ID: c.ID, Load: func(context.Context) ([]float32, error) { return c.Wave, nil }})

@@ -151,7 +151,8 @@ func heap() float64 {
 	return float64(m.HeapAlloc) / 1e6
 }
 
-// timed runs f, and adds to d the CPU time that this process and its children used meanwhile.
+// timed runs f, and adds to d the CPU time that this process and its children used meanwhile. The
+// error is that of f.
 func timed(d *time.Duration, f func() error) error {
 	before := platform.ProcessorTime()
 	err := f()

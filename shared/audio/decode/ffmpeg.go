@@ -47,7 +47,8 @@ type ffmpegInput struct {
 }
 
 // newFFmpeg decodes an input with ffmpeg's demuxer of the given name. ffmpeg opens a file by its
-// path, because some containers must be read with seeking; it reads a stream from stdin.
+// path, because some containers must be read with seeking; it reads a stream from stdin. The
+// error is that of ffmpeg.
 func (d Decoder) newFFmpeg(ctx context.Context, in *input, demuxer string) (*ffmpegSource, error) {
 	if in.file != nil {
 		return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, path: in.file.Name(), size: in.size, closer: in})

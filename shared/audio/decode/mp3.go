@@ -95,7 +95,8 @@ func (s *mp3Source) read(dst []float32) (int, error) {
 	return n, nil
 }
 
-// next decodes some more, and releases all but the last hold samples to read.
+// next decodes some more, and releases all but the last hold samples to read, after it has
+// dropped the first skip samples. The error is that of decode.
 func (s *mp3Source) next() error {
 	var err error
 	s.buf = append(s.buf[:0], s.buf[len(s.buf)-s.held():]...)

@@ -210,7 +210,8 @@ func (s *Stream) read(dst []float32) (n int, err error) {
 
 func (s *Stream) at(i int) string { return clock(span(s.frames+int64(i), s.rate)) }
 
-// Close ends the stream and its child process, and waits for the process.
+// Close ends the stream and its child process, and waits for the process. Reads fail with
+// fault.ErrClosed then. The error is that of closing the input.
 func (s *Stream) Close() error {
 	if s.err == nil {
 		s.err = fault.ErrClosed

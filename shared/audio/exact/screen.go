@@ -101,8 +101,9 @@ func (s *screen) search(ctx context.Context, sound Sound, from, before, length i
 	return found, nil
 }
 
-// begins reports whether a clip may begin between two samples of the loaded block. The error is that of
-// loading the clip.
+// begins reports whether a clip may begin between two samples of the loaded block. A clip with a
+// fault may, because Stream.find reports nothing of it. The error is that of loading the clip.
+// The error is that of loading the clip.
 func (s *screen) begins(ctx context.Context, c screened, from, before int) (bool, error) {
 	for i := range c.bands {
 		if !c.bands[i].mayBegin(&s.block, c.samples, from, before) {
@@ -113,7 +114,8 @@ func (s *screen) begins(ctx context.Context, c screened, from, before int) (bool
 }
 
 // correlates reports whether the whole clip may reach its score between two samples of the loaded
-// block.
+// block. For a clip with a fault it does, because Stream.find reports nothing of it. The error is
+// that of loading the clip.
 func (s *screen) correlates(ctx context.Context, c screened, from, before int) (bool, error) {
 	wave, err := c.load(ctx)
 	if err != nil {
@@ -121,7 +123,7 @@ func (s *screen) correlates(ctx context.Context, c screened, from, before int) (
 	}
 	t, err := newTemplate("", wave, len(s.samples))
 	if err != nil {
-		return true, nil // Stream.find reports nothing of it
+		return true, nil
 	}
 	t.transform(s.fft, s.product, s.corr)
 	spectrum.Multiply(s.product, s.product, s.spectrum)

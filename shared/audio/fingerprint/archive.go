@@ -178,7 +178,8 @@ func (s *Store) openSegments(damaged func(error)) error {
 }
 
 // grow counts an entry that was put, and builds a segment if there may be enough for one. A
-// damaged segment is not reported here, because the next Search reports it.
+// damaged segment is not reported here, because the next Search reports it. The error is that of
+// the system; the entry stays.
 func (s *Store) grow(bytes int64) error {
 	a := &s.archive
 	a.mu.Lock()
@@ -194,7 +195,7 @@ func (s *Store) grow(bytes int64) error {
 
 // build builds a segment of entries that are in none, if there are enough. A damaged entry is
 // left out, because the next Get removes it. The caller holds the archive's mu, and has opened
-// all segments.
+// all segments. The error is that of the system.
 func (s *Store) build() error {
 	s.archive.fresh = 0
 	paths, err := s.unindexed()
@@ -221,7 +222,8 @@ func (s *Store) build() error {
 }
 
 // unindexed returns the paths of entries that are in no segment, as many as make one together
-// (archive.limit); none if they are too few. The caller holds the archive's mu.
+// (archive.limit); none if they are too few. The caller holds the archive's mu. The error is that
+// of the folder's name.
 func (s *Store) unindexed() (paths []string, err error) {
 	indexed := map[string]bool{}
 	for _, x := range s.archive.open {
@@ -280,7 +282,9 @@ func sourceOf(path string) inverted.Source {
 }
 
 // write builds a segment under a temporary name, renames it and opens it. It is named after its
-// first episode, which is in no other segment. The caller holds the archive's mu.
+// first episode, which is in no other segment. The caller holds the archive's mu. The error is
+// that of the system or of a source; a file left under the temporary name is removed by the next
+// Open.
 func (s *Store) write(episodes []inverted.Episode, sources []inverted.Source) error {
 	f, err := os.CreateTemp(s.dir, partPrefix+"*")
 	if err != nil {

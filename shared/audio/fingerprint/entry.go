@@ -93,7 +93,7 @@ func (r *recorder) push(samples []float32) error {
 func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.code.add) }
 
 // close writes the last landmarks and the head, and flushes the sound. broken is why the
-// recording breaks off; "" if it is whole. The files stay open.
+// recording breaks off; "" if it is whole. The files stay open. The error is that of writing.
 func (r *recorder) close(broken string) (Landmarks, error) {
 	r.peaks.Flush(r.peak)
 	r.pairs.Flush(r.code.add)

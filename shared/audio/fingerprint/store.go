@@ -195,7 +195,8 @@ func (s *Store) PutLandmarks(key string, samples int, fill func(add func(landmar
 	return s.grow(size)
 }
 
-// rename renames a file under mu, because evict must not remove it meanwhile.
+// rename renames a file under mu, because evict must not remove it meanwhile. The error is that
+// of the system.
 func (s *Store) rename(from, to string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

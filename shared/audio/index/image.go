@@ -75,7 +75,8 @@ func (b *Builder) layout() layout {
 	return l
 }
 
-// write writes the image without its header, and returns the check sum.
+// write writes the image without its header, and returns the check sum. The error is that of a
+// write or of reading what was spilled.
 func (b *Builder) write(to io.Writer, l layout) (uint32, error) {
 	sum := crc32.New(castagnoli)
 	w := bufio.NewWriterSize(io.MultiWriter(to, sum), 1<<16) // keeps the first error for Flush

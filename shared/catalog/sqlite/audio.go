@@ -58,7 +58,7 @@ func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models
 // must be called again in another transaction, because there is much to delete. replaced is true
 // if the episode is to be researched again. For an episode that is unknown, gone or has another
 // URI there is nothing to record: stored is true and replaced false. Replaced audio is a new
-// version, so the episode is a candidate again.
+// version, so the episode is a candidate again. Errors are those of the file.
 func audioChecked(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced bool, err error) {
 	old, known, err := versionOf(c, episodes, a.Episode)
 	if err != nil || !known || old.gone {

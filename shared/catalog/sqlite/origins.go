@@ -34,7 +34,8 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 	return isNew && err == nil, err
 }
 
-// insertOrigin inserts an origin whose id the catalog does not have.
+// insertOrigin inserts an origin whose id the catalog does not have. Errors are those of the
+// file.
 func insertOrigin(c *sqlfile.Conn, o models.Origin) error {
 	return c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),

@@ -9,7 +9,7 @@ import (
 )
 
 // SetEpisodePriority sets the priority (nil: that of the listing), makes the episode a candidate
-// with it, and returns the episode.
+// with it, and returns the episode. The errors are those of setPriority.
 func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {
 	if err := s.setPriority(ctx, "catalog.SetEpisodePriority "+id, episodes, id, priority); err != nil {
 		return models.Episode{}, err
@@ -18,7 +18,7 @@ func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int
 }
 
 // SetClipPriority sets the priority (nil: that of the listing) and returns the clip. The next
-// Select reads the order of the clips again.
+// Select reads the order of the clips again. The errors are those of setPriority.
 func (s *Store) SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error) {
 	if err := s.setPriority(ctx, "catalog.SetClipPriority "+id, clips, id, priority); err != nil {
 		return models.Clip{}, err

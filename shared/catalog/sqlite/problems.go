@@ -28,8 +28,9 @@ type problem struct {
 	at            time.Time
 }
 
-// note stores a problem. It replaces one of the same scope, episode and clip. If the reason is the
-// same, nothing changes, so that the date is that of the first time.
+// note stores a problem. It replaces one of the same scope, episode and clip. If the reason is
+// the same, nothing changes, so that the date is that of the first time. Errors are those of the
+// file.
 func (p problem) note(c *sqlfile.Conn) error {
 	return c.Exec(`INSERT INTO problem (scope, episode, clip, reason, at)
 		VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?)

@@ -36,7 +36,7 @@ const (
 	selectClip    = `SELECT ` + recordingColumns + ` FROM clip r JOIN origin o ON o.number = r.origin WHERE r.gone = 0`
 )
 
-// scanEpisode reads one row of selectEpisode.
+// scanEpisode reads one row of selectEpisode. The error is that of a column of another type.
 func scanEpisode(row sqlfile.Row) (models.Episode, error) {
 	var aired int64
 	r, err := scanRecording(row, &aired)
@@ -116,6 +116,7 @@ func versionOf(c *sqlfile.Conn, t table, id string) (v version, ok bool, err err
 }
 
 // insertRecording inserts a recording, and returns its number, which no recording had before.
+// Errors are those of the file.
 func insertRecording(c *sqlfile.Conn, t table, origin int64, r models.Recording) (int64, error) {
 	return c.Insert(`INSERT INTO `+string(t)+` (id, origin, name, title, priority,
 		uri, type, version, hash, first_curated, last_curated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -125,7 +126,7 @@ func insertRecording(c *sqlfile.Conn, t table, origin int64, r models.Recording)
 
 // updateRecording stores the listed values of a recording whose version stays, and makes it
 // present again. If an operator set its priority, that stays, and the listed one is noted beside
-// it.
+// it. Errors are those of the file.
 func updateRecording(c *sqlfile.Conn, t table, number int64, r models.Recording) error {
 	return c.Exec(`UPDATE `+string(t)+` SET title = ?1, uri = ?3, type = ?4, hash = ?5, last_curated = ?6, gone = 0, unlisted = 0,
 		priority = iif(listed_priority IS NULL, ?2, priority), listed_priority = iif(listed_priority IS NULL, NULL, ?2) WHERE number = ?7`,

@@ -75,7 +75,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return New(file, nil), nil
 }
 
-// Close waits for calls under way, writes the log back, and gives up the file.
+// Close waits for calls under way, writes the log back, and gives up the file. The error is that
+// of the file.
 func (s *Store) Close() error {
 	if err := s.file.Close(); err != nil {
 		return fmt.Errorf("catalog.Close: %w", err)

@@ -63,7 +63,7 @@ func filesOf(m codesearch.Manifest) []*file {
 }
 
 // setBlobFacts sets the fields of all, the files of m, that come from their blobs. The error is
-// fault.ErrConflict if the server does not have one.
+// fault.ErrConflict if the server does not have one. Another error is that of the server.
 func (x *Index) setBlobFacts(ctx context.Context, m codesearch.Manifest, all []*file) error {
 	filesByID := map[codesearch.OID][]*file{}
 	for _, f := range all {

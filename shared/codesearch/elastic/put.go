@@ -10,8 +10,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// PutBlobs writes those of all that the server does not have. If several have one object id,
-// it takes the first.
+// PutBlobs writes those of all that the server does not have. If several have one object id, it
+// takes the first. The error names the batch, and is that of an object id (fault.ErrInvalid) or
+// of the server; some may be written then, and the batch may be put again.
 func (x *Index) PutBlobs(ctx context.Context, batchID string, all []codesearch.Blob) error {
 	if err := x.putBlobs(ctx, all); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)

@@ -134,7 +134,8 @@ func (x *Index) openSegments() ([]*openSegment, error) {
 const remedy = "move the file away and start again; visits index what it had again"
 
 // removeReplaced removes a segment that a crash left after it was merged. If the index is
-// read-only, the file stays; openSegments does not return it in any case.
+// read-only, the file stays; openSegments does not return it in any case. The error is that of
+// the system.
 func (x *Index) removeReplaced(path string) error {
 	if x.options.ReadOnly {
 		return nil

@@ -14,7 +14,8 @@ import (
 )
 
 // PutBlobs writes those of blobs that no segment has into one new segment, and opens it for
-// searches. If several of blobs have one object id, it takes the first.
+// searches. If several of blobs have one object id, it takes the first. The error names the
+// batch, and is that of putBlobs.
 func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []codesearch.Blob) error {
 	if err := x.putBlobs(ctx, blobs); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)

@@ -89,7 +89,8 @@ func (c *Client) Missing(ctx context.Context, ids []codesearch.OID) (missing []c
 	return missing, nil
 }
 
-// Complete reports whether an origin was published, and no file of it was lost.
+// Complete reports whether an origin was published, and no file of it was lost. The error is that
+// of call.
 func (c *Client) Complete(ctx context.Context, id string) (bool, error) {
 	var state apitypes.GenerationState
 	err := c.call(ctx, "GET", "generations/"+url.PathEscape(id), nil, &state)

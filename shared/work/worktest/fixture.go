@@ -81,7 +81,7 @@ type fixture struct {
 	logged  bytes.Buffer // errors of expiry procedures, by the engine
 }
 
-// Write appends a line of the engine's log to logged.
+// Write appends a line of the engine's log to logged. It never fails.
 func (f *fixture) Write(line []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -166,7 +166,7 @@ func (f *fixture) procedures() space.Procedures {
 }
 
 // record keeps the records that the engine writes, so that tests can check which facts are in
-// one.
+// one. It never fails.
 func (f *fixture) record(_ context.Context, records []journal.Record) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -21,7 +21,8 @@ var leaseScenarios = []scenario{
 	{"LeaseRefusesWhatItCannotKeep", leaseRefuses},
 }
 
-// The verbs of package lease, as a session calls them.
+// grant calls the verb of package lease, as extend and revoke below. The error is that of the
+// procedure.
 func (s *session) grant(subject, parts string, ttl time.Duration) (models.Lease, error) {
 	t, err := s.repo.Call(s.f.Context(), space.OpID{}, "lease.grant", tuple.New(subject, parts, ttl.Milliseconds()))
 	if err != nil {

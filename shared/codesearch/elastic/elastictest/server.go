@@ -143,7 +143,7 @@ func (s *Server) respond(r *http.Request) (*Answer, error) {
 	return failed, nil
 }
 
-// asAnswer returns the answer with a document.
+// asAnswer returns the answer with a document. The error is that of JSON.
 func asAnswer(status int, header http.Header, document any) (*Answer, error) {
 	data, err := json.Marshal(document)
 	all := http.Header{"Content-Type": {"application/json"}}
