@@ -41,6 +41,7 @@ func main() {
 }
 
 // run runs a program and returns the exit code: 2 for wrong arguments, 1 if the program fails.
+// The first argument is its name.
 func run(ctx context.Context, args []string, out io.Writer) int {
 	flags := flag.NewFlagSet("examples", flag.ContinueOnError)
 	flags.SetOutput(out)

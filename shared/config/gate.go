@@ -121,7 +121,7 @@ func (g gates) String() string {
 	return strings.Join(words, ",")
 }
 
-// String returns the gate as it is written in the setting.
+// String returns the gate as it is written in the setting, so that parseGate reads it again.
 func (g Gate) String() string {
 	words := []string{g.Protocol + "=" + g.Address}
 	if g.Space != "" {

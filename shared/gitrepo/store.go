@@ -50,7 +50,8 @@ type Store struct {
 	inUse map[string]int
 }
 
-// FindGit returns the path of the git command; empty if this machine has none.
+// FindGit returns the absolute path of the git command, which does not depend on the folder it
+// runs in; empty if this machine has none.
 func FindGit() string {
 	found, err := exec.LookPath("git")
 	if err != nil {

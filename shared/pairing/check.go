@@ -79,7 +79,8 @@ var (
 
 func label(n Name) string { return fmt.Sprintf("the %s (%s)", n, files[n]) }
 
-// Error names the mistake, the content that would be lost, and the option to go on.
+// Error names the mistake, the content that would be lost, and the option to go on. It is for the
+// operator, who must choose.
 func (m *Mismatch) Error() string {
 	if m.Kind == IsForeign {
 		return fmt.Sprintf("the database (catalog.db, instance %.8s, written %s) and the journal (journal, instance %.8s, written %s) belong to different data folders: "+

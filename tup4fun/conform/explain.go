@@ -152,7 +152,8 @@ func (e Pattern) String() string {
 	return strings.Join(parts, " ")
 }
 
-// expectationText returns the process and the actions of want as the model writes them.
+// expectationText returns the process, with the number of its copy if that is known, and the
+// actions of want as the model writes them.
 func (c *Checker) expectationText(want *expectation) string {
 	who := want.by
 	if want.number > 0 {

@@ -104,7 +104,7 @@ type point struct{ x, y float64 }
 // curve is a cubic Bézier curve.
 type curve [4]point
 
-// at returns the point at t, from 0 to 1.
+// at returns the point of the curve, a Bézier curve of four points, at t, from 0 to 1.
 func (c curve) at(t float64) point {
 	u := 1 - t
 	w := [4]float64{u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}

@@ -98,7 +98,8 @@ func (s *sequence) addAction(process int, a explore.Action) {
 	s.rows = append(s.rows, r)
 }
 
-// addNext adds the next statements of each process that has not terminated.
+// addNext adds the next statements of each process that has not terminated, as a text on its
+// lane: what it waits for.
 func (s *sequence) addNext(all []explore.ProcConfig) {
 	for _, p := range all {
 		if !p.Terminated {

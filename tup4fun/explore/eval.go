@@ -110,7 +110,8 @@ func (c *compiler) elem(x *syntax.Expr) number {
 	}
 }
 
-// count compiles the number of tuples in a space, or of those that match a template.
+// count compiles the number of tuples in a space, or of those that match a template, and records
+// that the step depends on the space.
 func (c *compiler) count(x *syntax.Expr) number {
 	space := x.Space.Obj.Index
 	c.foot.spaces[space] = true

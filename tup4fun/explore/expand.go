@@ -89,6 +89,7 @@ func newExpander(m *Model, t *tables, r Reduction) *expander {
 func (m *Model) width() int { return len(m.Procs) + 1 + len(m.Spaces) }
 
 // groups lists the processes of each class that has more than one: those that may be exchanged.
+// The search sorts the states of each group, so that equal processes count once.
 func (m *Model) groups() [][]int {
 	byClass := map[int][]int{}
 	for i, p := range m.Procs {
@@ -244,7 +245,8 @@ func (x *expander) emit(s []uint32, p int, outcome []uint32, node *Node, each fu
 	each(p, x.next)
 }
 
-// writeOutcome writes the parts that a step of process p changed into s.
+// writeOutcome writes the parts that a step of process p changed into s: the process, the shared
+// variables and the spaces of node.foot, in the form of outcome.
 func (x *expander) writeOutcome(s []uint32, p int, outcome []uint32, node *Node) {
 	mem := len(x.m.Procs)
 	s[p] = outcome[0]

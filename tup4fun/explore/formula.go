@@ -167,7 +167,8 @@ func (fs *formulas) stateAtoms(f *frame) uint64 {
 	return bits
 }
 
-// eventAtoms returns the bits of the atoms that match an event of the step to f.
+// eventAtoms returns the bits of the atoms that match an event of the step to f. Of atoms about
+// states, which stateAtoms evaluates, it returns 0.
 func (fs *formulas) eventAtoms(f *frame, events []event) uint64 {
 	var bits uint64
 	for i, a := range fs.atoms {

@@ -74,7 +74,8 @@ func (x *expander) compute(s []uint32, p int) []uint32 {
 	return []uint32{failedEntry, uint32(len(x.errs) - 1)}
 }
 
-// outcome appends the state g after a step from node, in the form of the memo.
+// outcome appends the state g after a step from node, in the form of the memo. That is the
+// process, the shared variables (0 if the step cannot change them), and each space of node.foot.
 func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []uint32 {
 	var mem uint32
 	if node.foot.mem {

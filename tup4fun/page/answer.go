@@ -133,13 +133,14 @@ func (s session) boxErrors(all []*syntax.Error) []boxError {
 	return found
 }
 
-// boxLine converts a line of the joined file (syntax.Join) to its box and the line in it.
+// boxLine converts a line of the joined file (syntax.Join) to its box and the line in it. The
+// separator between them, where an error may be, belongs to the end of the first box.
 func (s session) boxLine(line int) (box string, at int) {
 	if strings.TrimSpace(s.Init) == "" {
 		return "program", line
 	}
 	lines := strings.Count(strings.TrimRight(s.Init, "\n"), "\n") + 1
-	if line <= lines+1 { // an error at the separator belongs to the end of the first box
+	if line <= lines+1 {
 		return "init", min(line, lines)
 	}
 	return "program", line - lines - 1

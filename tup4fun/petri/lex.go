@@ -60,7 +60,8 @@ func (l *lexer) quoted() (syntax.TokenKind, string) {
 	return syntax.TextToken, strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// skipBlanks skips white space and comments, and returns the position after them.
+// skipBlanks skips white space and comments, and returns the position after them. A comment
+// without an end stays.
 func (l *lexer) skipBlanks() syntax.Pos {
 	for {
 		l.Blanks()

@@ -77,7 +77,7 @@ func (r *resolver) use(n *Name, kinds ...ObjKind) *Object {
 	return o
 }
 
-// kindList names kinds for a message: a, b or c.
+// kindList names kinds, at least one, for a message: a, b or c.
 func kindList(kinds []ObjKind) string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {

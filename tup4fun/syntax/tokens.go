@@ -30,7 +30,7 @@ type Token struct {
 // Is reports whether t is the word or the sign s.
 func (t Token) Is(s string) bool { return (t.Kind == SignToken || t.Kind == WordToken) && t.Text == s }
 
-// String names t in a message.
+// String names t in a message, a text with its quotes.
 func (t Token) String() string {
 	switch t.Kind {
 	case EndToken:

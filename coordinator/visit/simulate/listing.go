@@ -76,7 +76,8 @@ func (r *run) listIfDue(key int32, due []bool, now int64) {
 	}
 }
 
-// listNewOrigins adds the origins that have been born since the last call.
+// listNewOrigins adds the origins that have been born since the last call. It keeps the others in
+// unborn, in the same memory.
 func (r *run) listNewOrigins(now int64) {
 	later := r.unborn[:0]
 	for _, key := range r.unborn {

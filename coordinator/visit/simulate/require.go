@@ -61,7 +61,8 @@ func (q Requirement) CheckReference(policies []string) error {
 	return fmt.Errorf("requirement %q: %w: %s is not simulated; add it to --policy", q.text, fault.ErrInvalid, q.reference)
 }
 
-// fields returns the numbers of a result by their JSON names.
+// fields returns the numbers of a result by their JSON names. It goes by way of JSON, so that
+// requirements name the fields as the output does.
 func fields(r Result) map[string]float64 {
 	text, _ := json.Marshal(r) // cannot fail: numbers and strings only
 	var all map[string]any

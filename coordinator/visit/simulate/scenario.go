@@ -199,7 +199,8 @@ func (s Scenario) Check() error {
 	return nil
 }
 
-// bounds returns the accepted range of a field; most are shares.
+// bounds returns the accepted range of a field by its JSON name; those not listed are shares, 0
+// to 1.
 func bounds(key string) (low, high float64) {
 	switch key {
 	case "capacity":

@@ -60,7 +60,8 @@ func scanRow(from sqlfile.Row) (row, error) {
 // orNever reads a time; NULL is visit.Never.
 type orNever struct{ at *int64 }
 
-// Scan implements sql.Scanner. A value other than NULL or a whole number is an error.
+// Scan implements sql.Scanner: NULL, for a time that does not exist, becomes visit.Never. A value
+// other than NULL or a whole number is an error.
 func (t orNever) Scan(from any) error {
 	*t.at = visit.Never
 	if from == nil {

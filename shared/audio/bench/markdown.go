@@ -38,7 +38,8 @@ func Markdown(all []Figures) string {
 
 func (s Spread) String() string { return fmt.Sprintf("%.1f (%.1f–%.1f)", s.Median, s.Least, s.Most) }
 
-// table returns the table of all groups of one measurement except "all".
+// table returns the table of all groups of one measurement except "all". The first column names
+// the kind of group once, in its first row.
 func (f Figures) table() string {
 	var b strings.Builder
 	b.WriteString("| by | | found | wrong | aside | precision | recall, 95 % interval | F1 | offset error, median / p95 |\n|---|---|---|---|---|---|---|---|---|\n")

@@ -92,7 +92,8 @@ func music() []float64 {
 	return x
 }
 
-// level brings a sound, which must not be silent, to a root mean square of 1.
+// level brings a sound, which must not be silent, to a root mean square of 1. So callers can put
+// it under a clip at any number of decibels.
 func level(x []float64) []float32 {
 	sum := 0.0
 	for _, v := range x {

@@ -221,7 +221,8 @@ func (f *mp3Feed) keepReservoir() {
 	}
 }
 
-// mainDataBegin returns how many bytes before itself a layer III frame refers to.
+// mainDataBegin returns how many bytes before itself a layer III frame refers to. The number has
+// 9 bits in MPEG 1 and 8 in MPEG 2, at the start of the side information.
 func mainDataBegin(frame []byte, h mp3Header) int {
 	start, _ := h.sideInfo()
 	if len(frame) < start+2 {

@@ -43,6 +43,7 @@ func newVerifier(wave []float64) *verifier {
 }
 
 // frames returns the spectra of the frames of a wave; a rest shorter than a frame is left out.
+// Each frame is weighted by the window; frames overlap.
 func (v *verifier) frames(wave []float64) [][]complex128 {
 	var list [][]complex128
 	for at := 0; at+frame <= len(wave); at += frameHop {

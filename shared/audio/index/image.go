@@ -63,7 +63,8 @@ func (b *Builder) buildIn(f *os.File) (*Index, error) {
 	return mapped(f, l.size())
 }
 
-// layout returns the counts of the clips that were added so far.
+// layout returns the counts of the clips that were added so far, which decide where each table of
+// the image begins.
 func (b *Builder) layout() layout {
 	l := layout{clips: len(b.clips), variants: len(b.variants), positions: b.positions, samples: b.samples}
 	for _, c := range b.clips {

@@ -56,7 +56,8 @@ type Work struct {
 	Landmarks, Candidates, Verified, Places int
 }
 
-// newSearch returns a search at the start of an episode.
+// newSearch returns a search at the start of an episode. longest is the length of the longest
+// variant, on which depends how far it looks ahead.
 func newSearch(x *index.Index, o Options) *search {
 	s := &search{
 		index: x, options: o, counter: vote.NewCounter(x), refiner: vote.NewRefiner(x), verifier: verify.New(x),

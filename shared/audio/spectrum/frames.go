@@ -20,7 +20,8 @@ type Frames struct {
 	power    []float32
 }
 
-// NewFrames returns Frames at the start of a stream.
+// NewFrames returns Frames at the start of a stream. Products are rounded before they are added
+// (float64()), so that the window is the same on each machine.
 func NewFrames() *Frames {
 	f := &Frames{
 		fft: NewFFT(Window), windowed: make([]float32, Window),

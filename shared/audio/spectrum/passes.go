@@ -19,7 +19,8 @@ func firstPass(out, in, w []complex64) {
 	firstPassPlain(out, in, w)
 }
 
-// firstPassPlain is firstPass without AVX. len(in) is a multiple of four.
+// firstPassPlain is firstPass without AVX, with the same result to the bit. It transforms four
+// values at a time: w has a third of the factors in each quarter. len(in) is a multiple of four.
 func firstPassPlain(out, in, w []complex64) {
 	quarter := len(in) / 4
 	as, bs, cs, ds := in[:quarter], in[quarter:][:quarter], in[2*quarter:][:quarter], in[3*quarter:][:quarter]
@@ -47,7 +48,8 @@ func radix4(out, in, w []complex64, stride int) {
 	radix4Plain(out, in, w, stride)
 }
 
-// radix4Plain is radix4 without AVX.
+// radix4Plain is radix4 without AVX, with the same result to the bit. Three factors of w serve
+// stride groups of four values each.
 func radix4Plain(out, in, w []complex64, stride int) {
 	quarter := len(in) / 4
 	for at, p := 0, 0; at < quarter; at, p = at+stride, p+3 {
@@ -133,7 +135,7 @@ func foldPlain(a, x, w []complex64, done int) {
 	}
 }
 
-// conjugate sets dst to the conjugate of src.
+// conjugate sets dst to the conjugate of src. dst has at least its length.
 func conjugate(dst, src []complex64) {
 	dst = dst[:len(src)]
 	if vector && len(src) >= 4 && len(src)%4 == 0 {
@@ -145,7 +147,7 @@ func conjugate(dst, src []complex64) {
 	}
 }
 
-// pack sets dst to the reals of x, two to a complex value.
+// pack sets dst to the reals of x, two to a complex value. x has at least twice as many.
 func pack(dst []complex64, x []float32) {
 	x = x[:2*len(dst)]
 	if vector && len(dst) >= 4 && len(dst)%4 == 0 {

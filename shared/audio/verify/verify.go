@@ -175,7 +175,9 @@ func (v *Verifier) at(p Place, fine int, from Source) (Result, error) {
 	return r, nil
 }
 
-// start takes a curve, which is not done, for each block of a variant.
+// start takes a curve, which is not done, for each block of a variant. Curves are reused, so
+// those of the variant before are lost. middle is the time of a block's middle from that of the
+// variant.
 func (v *Verifier) start(c *variant) {
 	for len(v.pool) < len(c.blocks) {
 		v.pool = append(v.pool, curve{z: make([]float32, lags)})

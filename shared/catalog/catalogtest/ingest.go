@@ -35,7 +35,8 @@ func (w *world) wantOffsets(want ...models.Seconds) {
 	}
 }
 
-// snapshot is all that can be seen of a catalog.
+// snapshot is all that can be seen of a catalog, to compare it before and after a call that must
+// change nothing.
 func (w *world) snapshot() []any {
 	w.Helper()
 	episodes, err1 := w.Episodes(w.ctx)

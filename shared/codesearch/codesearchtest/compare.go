@@ -94,7 +94,8 @@ func drawBlob(r *rapid.T) codesearch.Blob {
 	return b
 }
 
-// drawQuery returns a query of one to three terms.
+// drawQuery returns a query of one to three terms: words, regular expressions at the limits of
+// the language, and filters.
 func drawQuery(r *rapid.T) string {
 	term := rapid.OneOf(
 		rapid.SampledFrom([]string{"needle", "Needle", "eed", "stack", "naïve", "kelvin", "func", "é", "x", "ee", `"("`, `"dle "`}),

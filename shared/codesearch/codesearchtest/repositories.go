@@ -116,7 +116,8 @@ func skipped(f fixture) {
 	require.Equal(f, []string{"r:binary:0"}, f.places("file:binary"), "a skipped file is found by its name")
 }
 
-// manyTrigrams returns text with more distinct trigrams than an index takes.
+// manyTrigrams returns text with more distinct trigrams than an index takes. Encoded data has
+// that many, so that it is not indexed.
 func manyTrigrams() string {
 	var b strings.Builder
 	const letters = "0123456789abcdefghijklmnopqrstuvwxyz!$%&()*+,-./:;<=>?@[]^_{|}~"

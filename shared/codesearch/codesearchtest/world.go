@@ -59,12 +59,13 @@ func publish(x codesearch.Searcher, id string, files tree) error {
 	return x.Publish(context.Background(), manifest(id, files))
 }
 
-// search returns the matches of a query and its stats.
+// search returns the matches of a query and its stats. A search without a timeout gets an hour,
+// because a machine may be loaded. Errors fail the test.
 func (f fixture) search(text string, o codesearch.Options) ([]codesearch.Match, codesearch.Stats) {
 	f.Helper()
 	q, err := codesearch.Parse(text)
 	require.NoError(f, err)
-	o.Timeout = cmp.Or(o.Timeout, time.Hour) // a machine may be loaded
+	o.Timeout = cmp.Or(o.Timeout, time.Hour)
 	var all []codesearch.Match
 	stats, err := f.Search(context.Background(), q, o, func(m codesearch.Match) bool {
 		all = append(all, m)

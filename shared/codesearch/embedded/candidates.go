@@ -120,7 +120,8 @@ func uniteAll(needs []match.Need, literal func([]byte) numbers) numbers {
 	return found.or(numbers{list: list})
 }
 
-// blobsOf returns the blobs that have these chunks, each once.
+// blobsOf returns the blobs that have these chunks, each once. The chunks of a blob follow each
+// other; blobs without text have none, so the last blob that begins at or before a chunk has it.
 func (p *part) blobsOf(chunks numbers) numbers {
 	if chunks.all {
 		return everything
@@ -132,9 +133,7 @@ func (p *part) blobsOf(chunks numbers) numbers {
 			continue // a chunk of the same blob
 		}
 		after := sort.Search(p.Blobs(), func(i int) bool { first, _ := p.ChunksOf(i); return first > int(c) })
-		// after is at least 1, because blob 0 begins at chunk 0. Blobs without text have no
-		// chunk: the last blob that begins at or before c has it.
-		blob := after - 1
+		blob := after - 1 // after is at least 1, because blob 0 begins at chunk 0
 		_, end = p.ChunksOf(blob)
 		blobs = append(blobs, uint32(blob))
 	}

@@ -25,7 +25,8 @@ var expiryScenarios = []scenario{
 	{"LeaseExpiresWhileItsFinalWaits", expiresWhileFinalWaits},
 }
 
-// refs are those of the only task and of its lease.
+// refs are those of the only task and of its lease. It returns them as facts of the journal that
+// each is gone.
 func (f *fixture) refs() (refs []journal.Fact) {
 	f.Helper()
 	f.inspect(func(tx space.Tx) {

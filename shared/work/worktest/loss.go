@@ -78,7 +78,8 @@ func fault28TwoResolve(f *fixture) {
 	require.Empty(f, f.state().tasks)
 }
 
-// fault31Killed kills a worker that has claimed, and has reported these parts.
+// fault31Killed kills a worker that has claimed, and has reported these parts. Another gets the
+// whole task again, as another attempt, and all results are ingested.
 func fault31Killed(f *fixture, reported []string) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a", "b"), 0)
@@ -104,7 +105,8 @@ func fault31Killed(f *fixture, reported []string) {
 	require.Equal(f, 1, f.total(lease.Extended), "by the report with the current token")
 }
 
-// lostWorkerIsReplaced kills a worker while another one waits for a task.
+// lostWorkerIsReplaced kills a worker while another one waits for a task, and checks that this
+// one gets it within the session's TTL.
 func lostWorkerIsReplaced(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site"), 0)
