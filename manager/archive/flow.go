@@ -115,9 +115,10 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	}.Run(ctx)
 }
 
-// busy converts the parts that must not be selected for the catalog.
+// busy converts the parts that must not be selected for the catalog. Of a sweep, the subject is
+// the clip and the parts are episodes.
 func busy(claimed []work.Reserved) []catalog.Busy {
-	all := make([]catalog.Busy, len(claimed)) // of a sweep, the subject is the clip
+	all := make([]catalog.Busy, len(claimed))
 	for i, c := range claimed {
 		all[i] = catalog.Busy{Episode: c.Subject, Clips: c.Parts}
 	}

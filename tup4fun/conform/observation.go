@@ -90,8 +90,8 @@ func (o *observation) place() string {
 	return ""
 }
 
-// bind reports whether a pattern matches a tuple, and binds its variables. A nil pattern
-// matches any tuple.
+// bind reports whether a pattern matches a tuple, and binds its variables. A nil pattern matches
+// any tuple. After false the bindings are not of use.
 func (o *observation) bind(pattern []Field, tuple []value) bool {
 	if pattern == nil {
 		return true

@@ -102,7 +102,8 @@ func (fs *formulas) build(x *syntax.Expr, not bool) int {
 	return fs.intern(dual(fRelease, not), y, fs.intern(dual(fOr, not), fs.build(x.X, not), y))
 }
 
-// dual returns op, or its dual if not is set.
+// dual returns op, or its dual if not is set. Atoms have none here, because their negation is an
+// operator of its own (fNotAtom).
 func dual(op uint8, not bool) uint8 {
 	if !not {
 		return op

@@ -57,8 +57,9 @@ type stretch struct {
 	energy       float64
 }
 
-// narrowest returns the part of a spectrum that has an energy, in the fewest bins: a power of two, and
-// at least least. The whole spectrum has that energy.
+// narrowest returns the part of a spectrum that has an energy, in the fewest bins: a power of
+// two, and at least least. The whole spectrum has that energy. Of each width it takes the loudest
+// part, by a sum that moves along.
 func narrowest(bins []complex64, least int, energy float64) (best stretch) {
 	for width := least; width <= len(bins); width *= 2 {
 		sum := 0.0

@@ -101,9 +101,8 @@ func (s *screen) search(ctx context.Context, sound Sound, from, before, length i
 	return found, nil
 }
 
-// begins reports whether a clip may begin between two samples of the loaded block. A clip with a
-// fault may, because Stream.find reports nothing of it. The error is that of loading the clip.
-// The error is that of loading the clip.
+// begins reports whether a clip may begin between two samples of the loaded block. The error is
+// that of loading the clip.
 func (s *screen) begins(ctx context.Context, c screened, from, before int) (bool, error) {
 	for i := range c.bands {
 		if !c.bands[i].mayBegin(&s.block, c.samples, from, before) {

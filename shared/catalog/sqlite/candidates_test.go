@@ -37,11 +37,17 @@ func TestSelectStrikesOutEpisodesThatHaveNothingLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	research(t, s, []int64{50}, firstNumbers(10))
-	if _, _, err := s.Select(context.Background(), busy, catalog.Limits{Clips: 1}); !errors.Is(err, fault.ErrNotFound) {
+	requireNothingLeft(t, s, busy, 1)
+}
+
+// requireNothingLeft fails unless Select finds nothing and strikes out all candidates.
+func requireNothingLeft(t *testing.T, s *Store, busy []catalog.Busy, clips int) {
+	t.Helper()
+	if _, _, err := s.Select(t.Context(), busy, catalog.Limits{Clips: clips}); !errors.Is(err, fault.ErrNotFound) {
 		t.Fatal(err)
 	}
 	if got := candidatesOf(t, s); got != 0 {
-		t.Fatalf("%d candidates when all is researched", got)
+		t.Fatalf("%d candidates are left", got)
 	}
 }
 
@@ -62,12 +68,7 @@ func TestSelectStrikesOutEpisodesWhereAllThatIsLeftIsAProblem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := s.Select(context.Background(), nil, catalog.Limits{Clips: 2}); !errors.Is(err, fault.ErrNotFound) {
-		t.Fatal(err)
-	}
-	if got := candidatesOf(t, s); got != 0 {
-		t.Fatalf("%d candidates when all that is left is a problem", got)
-	}
+	requireNothingLeft(t, s, nil, 2)
 }
 
 func TestSelectKeepsEpisodesWhoseProblemsCannotBeRead(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"sort"
 )
 
-// list returns the encoded chunks of a trigram; empty if no chunk has it.
+// list returns the encoded chunks of a trigram; empty if no chunk has it. The trigrams of a
+// segment are sorted. The bytes are those of the mapped file.
 func (s *Segment) list(trigram uint32) []byte {
 	keys := s.parts[sectionTrigrams]
 	i := sort.Search(len(keys)/4, func(i int) bool { return binary.LittleEndian.Uint32(keys[4*i:]) >= trigram })
