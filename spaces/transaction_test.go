@@ -13,6 +13,8 @@ import (
 	"leasehold/spaces"
 )
 
+// Spaces of another program that this one has joined can be in a transaction together, but not
+// with its own, because one engine must carry it out.
 func TestATransactionIsOfSpacesOfOneProgram(t *testing.T) {
 	there, err := spaces.Start(spaces.Config{})
 	require.NoError(t, err)

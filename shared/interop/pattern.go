@@ -59,7 +59,7 @@ func (p Pattern) Plain() (t tuple.Template, ok bool) {
 	return t, true
 }
 
-// Matches reports whether t has as many fields as p and all of them are accepted.
+// Matches reports whether t has as many fields as p and all of them are accepted (accepts).
 func (p Pattern) Matches(t tuple.Tuple) bool {
 	if len(p) != len(t) {
 		return false

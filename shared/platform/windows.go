@@ -98,7 +98,8 @@ func ticks(t windows.Filetime) time.Duration {
 func makeNewFilesPrivate() {}
 
 // restart runs the program as a child with the same streams, because Windows cannot replace a
-// process.
+// process. It returns when the child has ended; the error is that it could not start, or its
+// exit code.
 func restart() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -118,6 +118,8 @@ func TestAFloodOfWarningsIsLimitedAndCounted(t *testing.T) {
 	})
 }
 
+// Lines must wait without delaying the program, arrive later, and be dropped and counted once
+// the queue is full.
 func TestLinesWaitWhileTheCoordinatorIsAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -74,6 +74,8 @@ func TestAHeartbeatReplacesStateAndActionsOfItsSessionOnly(t *testing.T) {
 	require.Equal(t, "busy", status.DecodeState(mine).State)
 }
 
+// Invalid costs are refused, a sum does not overflow, and the number of pairs is bounded,
+// because each is a tuple that stays.
 func TestCostsAreSummedByActionAndWay(t *testing.T) {
 	t.Parallel()
 	s := newSessions(t, "worker-1")[0]

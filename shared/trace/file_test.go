@@ -107,6 +107,8 @@ func numbers(first, last int) (all []uint64) {
 	return all
 }
 
+// Three processes write one log. Once its first files are removed it can be read only from a
+// reload on, since that tells which tuples are there.
 func TestALogIsRotatedAndItsOldestFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "trace.jsonl")

@@ -34,9 +34,11 @@ type Gate struct {
 	Log   *slog.Logger
 }
 
-// Serve accepts connections until ctx ends, and closes the listener. It returns nil then, and
-// an error that wraps net.ErrClosed if the listener was closed from outside; in both cases after
-// the contexts of all connections have ended and their functions have returned.
+// Serve accepts connections until ctx ends, and closes the listener. It returns nil then, and an
+// error that wraps net.ErrClosed if the listener was closed from outside; in both cases after
+// the contexts of all connections have ended and their functions have returned. If a connection
+// cannot be accepted, such as for lack of file descriptors, it is tried again after a pause that
+// doubles.
 func Serve(ctx context.Context, l net.Listener, g Gate) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

@@ -80,6 +80,8 @@ func TestSpacesThatDoNotExistAreErrors(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrNotFound)
 }
 
+// A hub with one place: the second connection is closed, and the place of the one whose function
+// panics is free again, which a read that times out shows.
 func TestSurplusConnectionsAreClosedAndAPanicEndsOnlyItsConnection(t *testing.T) {
 	t.Parallel()
 	f := foreigntest.New(t, 0)

@@ -180,6 +180,9 @@ func workers(f *foreigntest.Fixture) map[string]func() worker {
 	}
 }
 
+// Two workers are killed while they have a task, whose lease ends after 3 s, so that another one
+// does it. The first worker goes on until all results are there. No task may have two results,
+// and none may be left.
 func TestForeignWorkersDoEachTaskOnceAlthoughTwoOfThreeAreKilled(t *testing.T) {
 	t.Parallel()
 	f := foreigntest.New(t, 0)
@@ -249,6 +252,8 @@ func TestATaskWhoseWorkerDiesBeforeItReadsTheAnswerIsHandedBack(t *testing.T) {
 	require.Zero(t, again.Attempts, "it was not counted")
 }
 
+// A get from the space of the tasks must become a claim, because a plain get would take a task
+// without a lease, and it would be lost with its taker.
 func TestAGetOfATaskIsAClaim(t *testing.T) {
 	t.Parallel()
 	f := foreigntest.New(t, 0)

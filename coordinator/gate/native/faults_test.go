@@ -128,6 +128,9 @@ func (c *freezableConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
+// A frozen network loses all bytes without closing a connection. Within the TTL the client
+// connects anew and its session goes on; after it the session is lost, and the error tells that
+// once.
 func TestFault34AHalfOpenConnectionIsFoundAndReplaced(t *testing.T) {
 	inBubble(t, native.Config{}, func(fx *fixture) {
 		network := &freezable{}
@@ -170,6 +173,8 @@ func TestFault34ASilentClientIsLost(t *testing.T) {
 	})
 }
 
+// All clients lose their connections at once. Their dials must not come at the same time, the
+// gate must take no more than its rate, and all must be back within a few seconds.
 func TestFault41AHerdComesBackSpreadOut(t *testing.T) {
 	const clients, rate = 500, 200
 	inBubble(t, native.Config{Grace: time.Hour, Rate: rate}, func(fx *fixture) {
@@ -213,6 +218,8 @@ func perTick(ago []time.Duration, tick time.Duration) map[time.Duration]int {
 	return counts
 }
 
+// Two calls that waited when the coordinator stopped are answered by the next one, over the same
+// journal, although their numbers are old then.
 func TestARestartOfTheCoordinatorIsOnlyADelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -53,6 +53,8 @@ func length(n uint32) string { return string(binary.BigEndian.AppendUint32(nil, 
 
 func preamble() string { return string(wire.AppendPreamble(nil)) }
 
+// 2,000 connections send nothing, or one byte. They must delay neither clients that are there
+// nor much a new one, and all must be closed after the handshake's time.
 func TestFault36SlowClientsAreClosed(t *testing.T) {
 	inBubble(t, native.Config{}, func(fx *fixture) {
 		const clients = 2000
@@ -111,6 +113,8 @@ func TestFault38OversizedFramesAreRefused(t *testing.T) {
 	})
 }
 
+// What is another protocol, and what begins as ours and is malformed, gets one answer that tells
+// what this port is, each in the form that the other side can show.
 func TestFault39WhatIsNoClientIsToldSoOnce(t *testing.T) {
 	inBubble(t, native.Config{HTTP: "http://127.0.0.1:7412"}, func(fx *fixture) {
 		random := make([]byte, 4000)

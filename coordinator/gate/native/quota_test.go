@@ -157,6 +157,8 @@ func TestAPeerHasAtMost10000WaitingCalls(t *testing.T) {
 	})
 }
 
+// Clients may have two waiting calls here. The fleet is not counted with them, and calls of a
+// lost session no longer count.
 func TestWaitingCallsOfClientsLeaveSomeToTheFleet(t *testing.T) {
 	inBubble(t, native.Config{}, func(fx *fixture) {
 		fx.gate.SetMaxClientWaiters(2)

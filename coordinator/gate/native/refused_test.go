@@ -16,6 +16,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
+// While memory is used up the gate pauses the connection of a client whose large frame it
+// refused, by the bytes refused, so that reading it again costs little. Other clients do not
+// wait.
 func TestAClientWhoseLargePutIsRefusedIsReadAgainAfterAPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,7 @@ type frame struct {
 // end returns the length of the object, with any blanks before it; 0 if the buffer does not
 // contain all of it yet. It continues where the call before stopped, so data must begin with the
 // same bytes. Another value than an object is fault.ErrInvalid, and one that is nested too deep
-// fault.ErrTooLarge.
+// fault.ErrTooLarge. At the end of an object it begins anew, for the next one.
 func (f *frame) end(data []byte) (int, error) {
 	for ; f.pos < len(data); f.pos++ {
 		c := data[f.pos]

@@ -35,6 +35,8 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p.done); return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
+// Between requests a client may be silent for days; a request that has begun must be whole after
+// 30 s, because its connection takes memory.
 func TestAClientMayBeSilentButNotWithinARequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

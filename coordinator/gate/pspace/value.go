@@ -45,8 +45,9 @@ var dotSpaceTypes = map[string]string{
 // dotSpaceOpaque is the prefix of the names of dotSpace's other types, such as decimal.
 const dotSpaceOpaque = "dotspace:"
 
-// typeName returns the name under which a type that a client named is known here. SpaceJS
-// writes pSpace for pspace.
+// typeName returns the name under which a type that a client named is known here. A type that
+// dotSpace alone has gets a prefix, so that it differs from all others. SpaceJS writes pSpace
+// for pspace.
 func (d dialect) typeName(name string) string {
 	if d == dotSpace {
 		if known, ok := dotSpaceTypes[name]; ok {
@@ -61,7 +62,7 @@ func (d dialect) typeName(name string) string {
 }
 
 // clientName returns the name under which a client of the dialect knows a type: the inverse of
-// typeName.
+// typeName. A type that no dotSpace client could have named loses its prefix.
 func (d dialect) clientName(name string) string {
 	if d != dotSpace {
 		return name

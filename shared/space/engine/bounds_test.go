@@ -91,6 +91,9 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
+// It starts requests without goroutines, because a million of these would be measured too. Those
+// beyond maxWaiters are refused and take no memory; those that wait and are cancelled take no
+// tuple.
 func TestOfAMillionWaitersAskedForABoundedNumberWaitsAndMemoryIsFlat(t *testing.T) {
 	e, _ := opened(t, nil)
 	s := e.state.sessions["test-1"]
@@ -136,6 +139,8 @@ func TestSessionsAreBounded(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrOverloaded)
 }
 
+// Each round uses new names for everything that the engine keeps under a name: session, tuple,
+// template and operation, also in calls that fail. After them all maps must be as before.
 func TestNothingIsLeftOfWhatCameAndWent(t *testing.T) {
 	t.Parallel()
 	e, r := opened(t, space.Procedures{"hold": func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {

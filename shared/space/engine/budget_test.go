@@ -38,6 +38,8 @@ func fillSmall(t *testing.T, s space.Space) {
 
 var anyLarge = tuple.Match("a", tuple.AnyInt64, tuple.Formal{Type: tuple.String})
 
+// Gets, procedures that take, and the fleet must go on while memory is used up, because they
+// alone can free it.
 func TestWhileMemoryIsUsedUpWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,6 +80,8 @@ func TestWhileMemoryIsUsedUpWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) 
 	})
 }
 
+// A waiting call takes memory as a tuple does, so that a client cannot use up all with calls. A
+// call that does not wait goes on.
 func TestAWaiterOfAClientIsRefusedWhileMemoryIsUsedUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -210,6 +214,8 @@ func TestAFolderLargerThanTheBudgetStartsRefusesPutsAndDrains(t *testing.T) {
 	})
 }
 
+// Fills and empties the space, and undoes a commit, several times: each time as much memory must
+// be counted as after the first.
 func TestAllOfTheBudgetIsFreeAgainWhenAllIsGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"leasehold/shared/space/journal"
 )
 
+// The space has visible, held and taken tuples, more than one transaction deletes. All must be
+// gone, also in memory and after a restart, and the name must be free.
 func TestASpaceWithTuplesIsDeletedOnlyByForce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

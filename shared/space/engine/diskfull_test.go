@@ -43,6 +43,8 @@ func newDisk() *disk {
 
 func (d *disk) Full() bool { return d.full.Load() }
 
+// Takes, holds and ends of TTLs must go on while the journal reports a full disk, because they
+// alone can free it.
 func TestFault12OnAFullDiskWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -96,6 +98,8 @@ func TestFault12OnAFullDiskWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) {
 	})
 }
 
+// The disk is full at the commit, when the engine has changed its state already. It must undo
+// exactly that, and not load the journal, which would take long.
 func TestFault12ACommitToAFullDiskIsUndoneWithoutLoading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -234,6 +238,8 @@ func TestFault12AnExpiryOnAFullDiskIsRetried(t *testing.T) {
 	})
 }
 
+// After a failed sync nobody knows what the disk holds. So the engine stops at once: one commit,
+// no load, and all calls end, also one that came during the commit.
 func TestFault13AfterABrokenWriteNothingIsWrittenOrLoadedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

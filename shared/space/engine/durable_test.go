@@ -191,6 +191,8 @@ func TestWhatWasExecutedOnAFailedStateIsVoid(t *testing.T) {
 	})
 }
 
+// A call of each kind waits while the commit of another one fails. None may end by it, and each
+// must still be woken by what it waits for.
 func TestBlockedCallsStayBlockedWhenACommitFails(t *testing.T) {
 	t.Parallel()
 	for name, f := range failures {
@@ -314,6 +316,8 @@ func TestASessionWhoseOpeningOrEndFailedCanBeOpenedAgain(t *testing.T) {
 	}
 }
 
+// A journal needs only the last state of a tuple; one that comes and goes in the same
+// transaction is written for its ref, which must not be given again.
 func TestATupleThatATransactionChangesTwiceIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	var facts []journal.Fact

@@ -125,6 +125,8 @@ func takeAs(c space.Conn, n uint64) (tuple.Tuple, error) {
 	return r.Tuple, err
 }
 
+// The process is killed after a get was durable and before it was acknowledged. Its session gets
+// the same answer again; if the session is lost, the tuple returns to its place.
 func TestFault30AGetThatIsNotAcknowledgedSurvivesACrashAsAHold(t *testing.T) {
 	for name, lost := range map[string]bool{"and its session comes back": false, "and its session is lost": true} {
 		t.Run(name, func(t *testing.T) {
@@ -171,6 +173,8 @@ func TestFault30AGetThatIsNotAcknowledgedSurvivesACrashAsAHold(t *testing.T) {
 	}
 }
 
+// Each tuple ends in one way only: extended or revoked just before its deadline, or expired at
+// it, where both other ways come too late. A restart keeps the deadlines.
 func TestFault20ExtendRevokeAndExpiryAreOrderedByGeneration(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -202,6 +206,8 @@ func TestFault20ExtendRevokeAndExpiryAreOrderedByGeneration(t *testing.T) {
 	})
 }
 
+// Gets that were cancelled must take no tuple, and each put must wake exactly the get that has
+// waited longest.
 func TestFault29OfAThousandBlockedGetsOnePutServesTheFirstThatWasNotCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,6 +245,8 @@ func TestFault29OfAThousandBlockedGetsOnePutServesTheFirstThatWasNotCancelled(t 
 	})
 }
 
+// With syncs of 50 ms, puts that come at the same time share a sync, and a worker's heartbeats
+// keep its session and hold alive.
 func TestFault14ASlowSyncServesManyAndEndsNoSessionOrHoldEarly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -73,6 +73,8 @@ func flaky(m *journal.Memory, random *rand.Rand) (begin func()) {
 	return func() { begun.Store(true) }
 }
 
+// Four clients repeat operations whose commits fail or have an unknown outcome. What they saw
+// must be explained by one order of all operations, in which each happens once.
 func TestConcurrentHistoriesOverAFlakyJournalAreLinearizable(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {

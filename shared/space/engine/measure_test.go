@@ -11,6 +11,8 @@ import (
 	"leasehold/shared/space/engine"
 )
 
+// A hold is measured from its begin to its end, though it is renewed, and only if a session has
+// it; a stay from the put to the end, holds included.
 func TestHoldsAndStaysOfTuplesAreMeasured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

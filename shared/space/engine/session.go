@@ -201,8 +201,8 @@ func (e *Engine) detach(s *session) {
 	}
 }
 
-// newSession adds a session to the live ones. The caller accounts for its memory
-// (sessionCost) and records it in the journal.
+// newSession adds a session to the live ones, and starts its TTL. The caller holds state.mu,
+// counts the session's memory (sessionCost), and records the session in the journal.
 func (e *Engine) newSession(id string, ttl time.Duration) *session {
 	st := &e.state
 	s := &session{

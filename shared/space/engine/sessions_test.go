@@ -14,6 +14,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
+// Before a restart, after it while the session waits for its client, and after the client is
+// back.
 func TestSessionsAreDescribed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -29,7 +29,8 @@ type spaceState struct {
 }
 
 // newSpaceState returns the state of an empty space and counts its memory to m, which counts its
-// indexes too.
+// indexes too. Only a space that gives its oldest tuple alone, or drops it when it is full,
+// keeps its tuples by age.
 func newSpaceState(def *journal.Space, seed maphash.Seed, m *memory.Account) *spaceState {
 	m.Add(spaceCost)
 	in := &spaceState{def: def, readers: newWaitlist(seed), takers: newWaitlist(seed), putters: newOrder((*waiter).rank), subscribers: map[int64]*subscriber{}}
@@ -73,8 +74,8 @@ func (in *spaceState) rank(x *entry) key {
 	return key{Minor: x.Place}
 }
 
-// pivot returns an entry of that rank, which is in no index, for comparing with entries of
-// the space.
+// pivot returns an entry of that rank, which is in no index, for comparing with entries of the
+// space. It is the inverse of rank, with the same signs.
 func (in *spaceState) pivot(k key) *entry {
 	o := in.def.Options
 	switch o.Kind {

@@ -39,7 +39,8 @@ type counters struct {
 	commitTimes                                        [len(CommitBounds)]atomic.Uint64
 }
 
-// countCommit counts a commit of that many records, which took that long.
+// countCommit counts a commit of that many records, which took that long, under the lowest bound
+// that is not below it. A longer one than all bounds is in the sums only.
 func (c *counters) countCommit(records int, took time.Duration) {
 	c.commits.Add(1)
 	c.records.Add(uint64(records))

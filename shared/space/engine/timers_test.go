@@ -14,6 +14,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
+// Compares the timers with a map over random steps. A new first timer must wake Run only if it
+// is due before Run looks again by itself.
 func TestTimersFireInOrderAndOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -50,6 +50,8 @@ func lines(events []trace.Event) (all []string) {
 	return all
 }
 
+// A get that waited is in the trace behind the put that served it; a procedure is in it with
+// each change that it made, and so is what follows when a hold and a TTL end.
 func TestTraceHasEveryOperationInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,6 +128,8 @@ func TestTraceHasOnlyWhatIsDurable(t *testing.T) {
 	})
 }
 
+// Eight goroutines put and get equal tuples. By the trace alone no tuple may be taken that was
+// not put before, and no operation may be missing.
 func TestTraceOfManyAtOnceHasNoGaps(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -169,8 +169,8 @@ func (st *state) listWaiter(w *waiter) {
 	}
 }
 
-// unlistWaiter removes w from where listWaiter put it; awaited must not have changed
-// since. The space may be gone after a reload.
+// unlistWaiter removes w from where listWaiter put it; awaited must not have changed since. The
+// space may be gone after a reload. The caller holds state.mu.
 func (st *state) unlistWaiter(w *waiter) {
 	if w.forCapacity {
 		if in := st.spaces[w.request.Space]; in != nil {

@@ -18,7 +18,9 @@ func (w *fixture) notify(p tuple.Template) space.Subscription {
 	return sub
 }
 
-// happened returns the events that wait in a subscription, and the number of missed ones.
+// happened returns the events that wait in a subscription, and the number of missed ones. A
+// deadline of a nanosecond ends the wait for more, because time stands still until all
+// goroutines block.
 func (w *fixture) happened(sub space.Subscription) (changes []string, missed int) {
 	for {
 		ctx, cancel := context.WithTimeout(w.Context(), time.Nanosecond)

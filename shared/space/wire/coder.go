@@ -127,7 +127,8 @@ func signed[T ~int | ~int64](c *coder, tag uint64, v *T, lowest int64) {
 	}
 }
 
-// natural is an unsigned number. A reader refuses one that T cannot have.
+// natural is an unsigned number; 0 is not written. A reader refuses one that T cannot have with
+// fault.ErrInvalid.
 func natural[T ~uint8 | ~uint64](c *coder, tag uint64, v *T) {
 	if !c.reading && *v != 0 {
 		var content [binary.MaxVarintLen64]byte

@@ -25,8 +25,8 @@ const (
 	errorText = 2
 )
 
-// AppendError appends an error's body to buf: the code of each kind that it is,
-// and its text.
+// AppendError appends an error's body to buf: the code of each kind that it is, and its text,
+// cut to maxText bytes.
 func AppendError(buf []byte, err error) []byte {
 	c := coder{out: buf}
 	for _, row := range errorKinds {

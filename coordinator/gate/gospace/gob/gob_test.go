@@ -88,6 +88,8 @@ func TestCopiesOfEqualValuesAreEqual(t *testing.T) {
 	require.Equal(t, first, again)
 }
 
+// Types are defined 1,001 times in a stream by changing the number in one definition. "text" is
+// read as a length, so its end comes too early.
 func TestMalformedStreamsAreRefused(t *testing.T) {
 	t.Parallel()
 	var types bytes.Buffer

@@ -94,6 +94,8 @@ func TestAnEntryOfTheFirstVersionIsRead(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrCorrupt, "an unknown flag")
 }
 
+// Any bytes are decoded or are fault.ErrCorrupt, and what was decoded is encoded and decoded to
+// the same again.
 func FuzzDecode(f *testing.F) {
 	for _, fact := range []journal.Fact{
 		&journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("a", nil), Hold: &journal.Hold{Session: "x", Op: 3}},

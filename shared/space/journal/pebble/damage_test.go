@@ -150,6 +150,8 @@ func TestFault10WhatIsZeroOrEmptyIsNoDamage(t *testing.T) {
 	requireHeld(t, f.with("000099.log", []byte{}), 3, "a log that was just made")
 }
 
+// A file that the store was about to remove may be missing, and then nothing else is; every
+// other one is missed, by name.
 func TestFault10AFileThatIsMissingOrThereTwiceIsRefused(t *testing.T) {
 	t.Parallel()
 	f := worn(t)

@@ -21,6 +21,8 @@ func TestFault11ANewerFormatIsRefusedWithBothVersions(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
 
+// The migration from format 0 fails the first time. The next start repeats it. A copy of the
+// journal as it was must be there by then.
 func TestFault11AnOlderFormatIsMigratedAfterACopyWasMade(t *testing.T) {
 	t.Parallel()
 	f, name, _ := crashed(t, 2, 60)

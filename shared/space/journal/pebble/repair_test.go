@@ -1,6 +1,7 @@
 package pebble_test
 
 import (
+	"bytes"
 	"path"
 	"testing"
 
@@ -10,8 +11,12 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
+	"leasehold/shared/tuple"
 )
 
+// Flips a bit in each of the records of a log: the one record is lost, all others are kept, and
+// a second repair finds nothing. Without the first record, which makes the space, nothing can be
+// kept.
 func TestFault09ARepairKeepsWhatIsBeforeAndBehindTheDamage(t *testing.T) {
 	t.Parallel()
 	f, name, begins := crashed(t, 6, 60)
@@ -50,6 +55,27 @@ func TestFault09ARepairKeepsWhatIsBeforeAndBehindTheDamage(t *testing.T) {
 	}
 }
 
+// A record is lost, and the next batch puts three tuples. They are there, so that only the one of
+// the lost record counts.
+func TestTuplesOfTheBatchBehindAGapDoNotCountAsLost(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewMem()
+	j := open(t, pebble.Config{Dir: dir, FS: fs})
+	name := folderOf(t, fs).named(".log")[0]
+	fill(t, j, 0, 1, 60)
+	begin := len(bytes.TrimRight(folderOf(t, fs)[name], "\x00"))
+	fill(t, j, 1, 2, 60)
+	var records []journal.Record
+	for ref := int64(3); ref <= 5; ref++ {
+		records = append(records, journal.Record{Facts: []journal.Fact{&journal.Entry{Ref: ref, Space: "s", Tuple: tuple.New("a")}}})
+	}
+	require.NoError(t, j.Commit(t.Context(), 2, records))
+	found, err := pebble.Diagnose(pebble.Config{Dir: dir, FS: folderOf(t, fs).flipped(name, 8*(begin+30)).disk(t), Log: quiet})
+	require.NoError(t, err)
+	require.Equal(t, 4, found.Tuples)
+	require.Equal(t, 1, found.LostTuples)
+}
+
 func TestFault10ARepairEndsWhereALogIsMissing(t *testing.T) {
 	t.Parallel()
 	f := worn(t)
@@ -82,6 +108,8 @@ func TestARepairThatWasInterruptedIsFinishedByTheNextStart(t *testing.T) {
 	require.Len(t, refs, wornRecords)
 }
 
+// Copies are made while another goroutine commits. Each must hold a prefix of the records, and
+// later commits to a copy must not change the original, as they could if both shared files.
 func TestFault17ACopyIsAJournalOfItsOwn(t *testing.T) {
 	t.Parallel()
 	fs := worn(t).disk(t)

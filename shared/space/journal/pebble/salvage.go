@@ -189,15 +189,20 @@ func (s *salvaged) gap(to journal.Position, ref int64) {
 	s.lost += int(max(0, ref-s.standing.Ref))
 }
 
-// refBefore returns the lowest ref that is not lower than any given out before the batch.
+// refBefore returns the lowest ref that is known to be at least as high as all that were given
+// out before the batch: the highest ref of the batch, less those of its own tuples at the end.
 func (b batch) refBefore() int64 {
-	ref := b.step.Ref
+	own := map[int64]bool{}
 	for _, c := range b.changes {
 		if f, err := codec.Decode(c.key, c.value, nil); err == nil && c.kind == lsm.InternalKeyKindSet {
-			if e, ok := f.(*journal.Entry); ok && e.Ref == ref {
-				ref--
+			if e, ok := f.(*journal.Entry); ok {
+				own[e.Ref] = true
 			}
 		}
+	}
+	ref := b.step.Ref
+	for own[ref] {
+		ref--
 	}
 	return ref
 }

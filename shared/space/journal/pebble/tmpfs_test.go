@@ -149,6 +149,8 @@ func (c *crowd) fillRest() (leave func()) {
 	return func() { require.NoError(c.t, os.Remove(path)) }
 }
 
+// On a real small disk puts are refused in time, so that takes always go on; a second round has
+// about the same space, also after a restart on a full disk.
 func TestFault12ASmallDiskIsFilledEmptiedAndFilledAgain(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{32 * mib} {
