@@ -107,8 +107,9 @@ func checkResult(e trace.Event) string {
 	return ""
 }
 
-// session tracks the live sessions. It describes an event of a session that cannot do it,
-// or returns "".
+// session tracks the live sessions. It describes an event of a session that cannot do it, or
+// returns "". A restored tuple, an acknowledged get and a tuple that comes back may be of any
+// session, because the engine writes them, also after its end.
 func (l *logState) session(e trace.Event) string {
 	lives := e.Process == "" || l.sessions[e.Process]
 	switch e.Operation {

@@ -183,7 +183,8 @@ func (g *Graph) Len() int { return len(g.keys) }
 // changed.
 func (g *Graph) Edges(i int) []Edge { return g.edges[i] }
 
-// Marking returns a copy of marking i.
+// Marking returns a copy of marking i. Its key has the tokens of each place, the largest number
+// for Omega.
 func (g *Graph) Marking(i int) Marking {
 	m, key := make(Marking, len(g.Net.Places)), []byte(g.keys[i])
 	for p := range m {

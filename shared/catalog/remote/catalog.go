@@ -47,7 +47,8 @@ func (c *Client) Curate(ctx context.Context, origin string, at time.Time, l cata
 	return post[catalog.Curated](ctx, c, "catalog/curate", apitypes.Listing{Origin: origin, At: at, Listing: l}, bulkTimeout)
 }
 
-// AudioToCheck requests one list. The error is that of do.
+// AudioToCheck requests one list; it has at most limit items, so it needs no pages. The error is
+// that of do.
 func (c *Client) AudioToCheck(ctx context.Context, origin string, limit int) ([]models.Audio, error) {
 	var audio apitypes.Audio
 	q := url.Values{"origin": {origin}, "limit": {strconv.Itoa(limit)}}

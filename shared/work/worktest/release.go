@@ -48,7 +48,8 @@ func handBackCountsNothing(f *fixture) {
 	w.untouched(i)
 }
 
-// closingCountsNothing checks the same for a task whose worker closes its session.
+// closingCountsNothing checks that a task whose worker closes its session has its old place and
+// no attempt counted.
 func closingCountsNothing(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	w2 := f.worker("worker-2", 1)
