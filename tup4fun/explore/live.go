@@ -62,8 +62,9 @@ func (m *Model) deadSomewhere(v int) bool {
 	return false
 }
 
-// propagateLive adds the variables that are live because of e to its node. It reports
-// whether there were new ones.
+// propagateLive adds the variables that are live because of e to its node, and reports whether
+// there were new ones. For an atomic block, those live behind it are live at its last node, and
+// those live at its entry are live before it.
 func (c *Code) propagateLive(e *Edge) bool {
 	from, to := c.Nodes[e.From], c.Nodes[e.To]
 	if e.Kind == Atomic {

@@ -134,7 +134,7 @@ func (g *graph) less(name string, space, arity int) string {
 	return fmt.Sprintf("(%d < a_%s[at - 1] || (%d == a_%s[at - 1] && %s))", arity, name, arity, name, cond)
 }
 
-// move returns statements that copy a row of the table.
+// move returns statements that copy a row of the table. to and from are expressions of Promela.
 func (g *graph) move(name string, space int, to, from string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a_%s[%s] = a_%s[%s]; ", name, to, name, from)

@@ -111,8 +111,10 @@ func (s *Store) fit(c *Capacity, states []visit.State, scale float64) {
 	}
 }
 
-// growing returns a warning for each pool that grows without end at this capacity, sorted. Each
-// of the states stands for scale origins.
+// growing returns a warning for each pool that grows without end at this capacity, sorted: fixed
+// intervals, first visits, targets, and groups without slots. Each of the states, a sample,
+// stands for scale origins. As new origins count those of a recent time that have waited for an
+// hour.
 func (s *Store) growing(c Capacity, m Metrics, states []visit.State, scale float64, now int64) (warnings []string) {
 	if c.Fixed > c.VisitsPerDay {
 		warnings = append(warnings, fmt.Sprintf("fixed intervals need %.0f visits a day and the slots hold %.0f: they get later and later", c.Fixed, c.VisitsPerDay))

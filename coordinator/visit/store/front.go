@@ -74,7 +74,7 @@ func (s *Store) firstOther(r row) (first visit.Candidate, ok bool, err error) {
 }
 
 // following returns the origin that waits right behind c in its queue and of its host, and
-// reports whether there is one. Errors are those of the file.
+// reports whether there is one; there is none without a host. Errors are those of the file.
 func (s *Store) following(c visit.Candidate) (next visit.Candidate, ok bool, err error) {
 	next = c
 	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?

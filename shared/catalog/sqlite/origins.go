@@ -91,7 +91,7 @@ func scanOrigin(row sqlfile.Row) (models.Origin, error) {
 	return o, err
 }
 
-// Origin returns fault.ErrNotFound for an unknown id.
+// Origin returns fault.ErrNotFound for an unknown id. Other errors are those of the file.
 func (s *Store) Origin(ctx context.Context, id string) (o models.Origin, err error) {
 	err = s.file.Read(ctx, "catalog.Origin "+id, func(c *sqlfile.Conn) error {
 		var ok bool
