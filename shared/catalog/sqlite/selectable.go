@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -13,10 +14,11 @@ import (
 // episodes, a problem.
 type clipSet struct {
 	numbers []uint32 // in the order of selection
-	items   []models.ResearchItem
-	place   map[string]int  // indices in numbers and items, by id
-	all     *roaring.Bitmap // of numbers
-	epoch   int             // Store.clipsEpoch before it was read; the writer's user may use it
+	mu      sync.RWMutex
+	items   []models.ResearchItem // mu guards the hashes of their media, the only fields that change
+	place   map[string]int        // indices in numbers and items, by id
+	all     *roaring.Bitmap       // of numbers
+	epoch   int                   // Store.clipsEpoch before it was read; the writer's user may use it
 }
 
 // isSelectable is the condition on a row of clip for that.
@@ -26,7 +28,8 @@ const isSelectable = `gone = 0 AND NOT EXISTS (SELECT 1 FROM problem p
 // selectable returns the set that Store keeps or, if it may have changed, reads it. If a clip
 // changes while it reads, it returns the set and does not keep it; its epoch tells the caller. It
 // takes the writer to access Store.clips, which the writer guards, and reads without it, because
-// that takes long. Callers must not change the set. Errors are those of the file.
+// that takes long. Callers must not change the set, which others use too. Errors are those of the
+// file.
 func (s *Store) selectable(ctx context.Context, op string) (*clipSet, error) {
 	set := &clipSet{place: map[string]int{}, all: roaring.New()}
 	var kept *clipSet
@@ -72,6 +75,8 @@ func (s *Store) forgetClips(c *sqlfile.Conn) {
 // choose returns the first wanted clips in the order of selection, at most limit of them. It
 // relies on items being in that order.
 func (s *clipSet) choose(wanted *roaring.Bitmap, limit int) []models.ResearchItem {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	limit = min(limit, int(wanted.GetCardinality()))
 	chosen := make([]models.ResearchItem, 0, limit)
 	for i, n := range s.numbers {
@@ -85,8 +90,18 @@ func (s *clipSet) choose(wanted *roaring.Bitmap, limit int) []models.ResearchIte
 	return chosen
 }
 
-// setHash sets the hash of a clip in the set, if the clip is in it.
+// item returns the clip at a place of the set.
+func (s *clipSet) item(place int) models.ResearchItem {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.items[place]
+}
+
+// setHash sets the hash of a clip in the set, if the clip is in it. Others may select from the set
+// meanwhile.
 func (s *clipSet) setHash(id, hash string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if i, ok := s.place[id]; ok {
 		s.items[i].Media.Hash = hash
 	}

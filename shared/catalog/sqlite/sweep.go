@@ -27,7 +27,7 @@ func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roar
 	if !ok {
 		return r, nil
 	}
-	r.Clips = []models.ResearchItem{w.clips.items[clip]}
+	r.Clips = []models.ResearchItem{w.clips.item(clip)}
 	err = w.s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
 		r.Episodes = nil
 		for skip := 0; len(r.Episodes) < l.Episodes; {
