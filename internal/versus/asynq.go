@@ -24,6 +24,8 @@ func startAsynq(h *host, durable bool) (peer, error) {
 
 func (a *asynqPeer) name() string { return "Asynq 0.26, " + a.label }
 
+// begin implements peer: the workers run in the client's server, so that a turn only creates tasks
+// and takes results from the list.
 func (a *asynqPeer) begin(_ context.Context, slots, batch int) (turns []func() error, err error) {
 	if err := a.flush(); err != nil {
 		return nil, err
@@ -64,6 +66,7 @@ func (a *asynqPeer) begin(_ context.Context, slots, batch int) (turns []func() e
 	return turns, nil
 }
 
+// handle does a task: it puts the data of the task into the list of results.
 func (a *asynqPeer) handle(_ context.Context, t *asynq.Task) error {
 	c := a.pool.Get()
 	defer c.Close()
@@ -71,6 +74,8 @@ func (a *asynqPeer) handle(_ context.Context, t *asynq.Task) error {
 	return err
 }
 
+// end stops the workers before it closes the connections that they use. It stops at the first
+// error.
 func (a *asynqPeer) end() error {
 	a.server.Shutdown()
 	for _, c := range []io.Closer{a.pool, a.client} {

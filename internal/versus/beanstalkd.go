@@ -17,6 +17,8 @@ type stalk struct {
 	conns   []*beanstalk.Conn
 }
 
+// startBeanstalkd starts beanstalkd with a log that is synced at each write, and waits until it
+// answers.
 func startBeanstalkd(h *host, _ bool) (peer, error) {
 	dir, err := h.folder("beanstalkd")
 	if err != nil {
@@ -42,6 +44,7 @@ func startBeanstalkd(h *host, _ bool) (peer, error) {
 func (s *stalk) name() string { return "beanstalkd 1.12, -b DIR -f 0" }
 func (s *stalk) pid() int     { return s.process }
 
+// dial opens a connection, which end closes.
 func (s *stalk) dial() (*beanstalk.Conn, error) {
 	c, err := beanstalk.Dial("tcp", s.address)
 	if err == nil {
@@ -60,6 +63,7 @@ type stalkSlot struct {
 	c                        *beanstalk.Conn
 }
 
+// slot returns a slot with a connection of its own. Slots of one begin have the same tubes.
 func (s *stalk) slot() (slot stalkSlot, err error) {
 	c, err := s.dial()
 	if err != nil {
@@ -74,7 +78,7 @@ func (s stalkSlot) create() error {
 	return err
 }
 
-// claim takes a task and resolves it.
+// work takes a task, puts its result into the tube of results, and deletes the task.
 func (s stalkSlot) work() error {
 	id, body, err := s.waitingTasks.Reserve(timeToRun)
 	if err != nil {
@@ -86,6 +90,7 @@ func (s stalkSlot) work() error {
 	return s.c.Delete(id)
 }
 
+// consume takes a result and deletes it.
 func (s stalkSlot) consume() error {
 	id, _, err := s.newResults.Reserve(timeToRun)
 	if err != nil {
@@ -94,6 +99,8 @@ func (s stalkSlot) consume() error {
 	return s.c.Delete(id)
 }
 
+// begin implements peer. It uses new tubes, so that what an earlier measurement left is not
+// counted; the first slot fills the tube of tasks.
 func (s *stalk) begin(_ context.Context, slots, batch int) (turns []func() error, err error) {
 	s.begun++ // new tubes
 	for n := range slots {
@@ -123,14 +130,16 @@ func (s *stalk) begin(_ context.Context, slots, batch int) (turns []func() error
 	return turns, nil
 }
 
+// end closes the connections; an error has no effect, because they are not used again.
 func (s *stalk) end() error {
 	for _, c := range s.conns {
-		_ = c.Close() // it is not used again
+		_ = c.Close()
 	}
 	s.conns = nil
 	return nil
 }
 
+// once implements peer: creator and worker have a connection each and new tubes.
 func (s *stalk) once(context.Context) (func() (time.Duration, error), error) {
 	s.begun++
 	creator, err := s.slot()

@@ -24,7 +24,8 @@ type leasehold struct {
 	open          []space.Repository
 }
 
-// startLeasehold starts a coordinator of a program.
+// startLeasehold starts a coordinator of a program, with a journal on disk or in memory, and
+// waits until it has written the address of its gate.
 func startLeasehold(h *host, durable bool, program string) (peer, error) {
 	dir, err := h.folder("leasehold")
 	if err != nil {
@@ -49,7 +50,7 @@ func startLeasehold(h *host, durable bool, program string) (peer, error) {
 func (l *leasehold) name() string { return filepath.Base(l.program) + ", " + l.journal }
 func (l *leasehold) pid() int     { return l.process }
 
-// dial opens a session.
+// dial opens a session over a connection of its own, which end closes.
 func (l *leasehold) dial(ctx context.Context) (task.Client, error) {
 	c, err := remote.Dial(ctx, remote.Config{Address: l.gate, Session: remote.SessionID("versus")})
 	if err != nil {
@@ -78,6 +79,8 @@ type leaseholdSlot struct {
 	claimed         []task.ClaimedTask // with the results of the tasks before
 }
 
+// begin implements peer. It uses a new action, so that what an earlier measurement left is not
+// counted. All slots share two sessions.
 func (l *leasehold) begin(ctx context.Context, slots, batch int) (turns []func() error, err error) {
 	l.begun++
 	s := leaseholdSlot{ctx: ctx, action: fmt.Sprint("count-", l.begun), batch: batch}
@@ -97,7 +100,9 @@ func (l *leasehold) begin(ctx context.Context, slots, batch int) (turns []func()
 	return turns, nil
 }
 
-// turn claims its next tasks in the call that ends those before, as a worker does.
+// turn creates a batch, and claims its next tasks in the call that ends those before, as a
+// worker does. The tasks that it claimed last are done by the next turn. Then it consumes a
+// batch of results.
 func (s *leaseholdSlot) turn() error {
 	if _, err := s.creator.CreateAll(s.ctx, newTasks(s.action, s.batch)...); err != nil {
 		return err
@@ -144,6 +149,7 @@ func (s *leaseholdSlot) consume() error {
 	return nil
 }
 
+// end closes the sessions, up to the first error.
 func (l *leasehold) end() error {
 	for _, r := range l.open {
 		if err := r.Close(context.Background()); err != nil {
@@ -154,6 +160,7 @@ func (l *leasehold) end() error {
 	return nil
 }
 
+// once implements peer: creator and worker have a session each.
 func (l *leasehold) once(ctx context.Context) (func() (time.Duration, error), error) {
 	creator, err := l.dial(ctx)
 	if err != nil {

@@ -23,6 +23,7 @@ type settings struct {
 	program []string // of leasehold; several are compared with the first
 }
 
+// main reads the flags; without a value they are as in the documentation.
 func main() {
 	var s settings
 	flag.IntVar(&s.latency, "latency", 0, "instead measure the time from create to the start of the handler, so many times")
@@ -41,7 +42,8 @@ func main() {
 	}
 }
 
-// run starts the servers, measures, and stops them.
+// run starts the servers, measures, and stops them: first those that are durable, then those in
+// memory. An interrupt ends it.
 func run(s settings) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -68,7 +70,8 @@ func run(s settings) error {
 	return nil
 }
 
-// measureAll measures the peers of one kind.
+// measureAll starts and measures the peers of one kind: durable ones, or ones in memory, which
+// only Redis and Asynq have. The first peer is Leasehold, with which the others are compared.
 func measureAll(h *host, s settings, kind string, durable bool) error {
 	starts := []func(*host, bool) (peer, error){startRedis, startAsynq, startRiver, startBeanstalkd}
 	names := []string{"redis", "asynq", "river", "beanstalkd"}

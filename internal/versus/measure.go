@@ -40,8 +40,8 @@ type series struct {
 	tasks           int64
 }
 
-// compareRates measures the peers in turns and prints a table with the ratios of the first
-// to the others.
+// compareRates measures the peers in turns, because the speed of the machine changes, and prints
+// a table with the ratios of the first to the others.
 func compareRates(ctx context.Context, kind string, peers []peer, s settings) error {
 	all := make([]series, len(peers))
 	for range s.repeats {
@@ -75,11 +75,14 @@ func spread(values []float64, format string) string {
 	return fmt.Sprintf(format+" ("+format+"–"+format+")", v[len(v)/2], v[0], v[len(v)-1])
 }
 
+// perTask returns the microseconds for each task; without tasks as for one.
 func perTask(d time.Duration, tasks int64) float64 {
 	return float64(d.Microseconds()) / float64(max(1, tasks))
 }
 
-// measure runs the slots of a peer once.
+// measure runs the slots of a peer once: for the warm-up, and then for s.lasts, in which it
+// counts tasks and processor time. The first error of a slot, or the end of ctx, ends it at
+// once. Otherwise it waits until all slots have ended their turns.
 func (m *series) measure(ctx context.Context, p peer, s settings) error {
 	turns, err := p.begin(ctx, s.slots, s.batch)
 	if err != nil {
@@ -128,7 +131,8 @@ func (m *series) measure(ctx context.Context, p peer, s settings) error {
 	return p.end()
 }
 
-// compareLatency prints the time from the creation of a task to the start of its handler.
+// compareLatency prints the time from the creation of a task to the start of its handler, of the
+// peers that do not poll. They are measured in turns, each time when all are idle.
 func compareLatency(ctx context.Context, kind string, peers []peer, times int) error {
 	var names []string
 	var onces []func() (time.Duration, error)

@@ -22,14 +22,15 @@ type host struct {
 	cleanup []func()
 }
 
-// stop ends the servers.
+// stop ends the servers, the last one first, and waits for each.
 func (h *host) stop() {
 	for n := len(h.cleanup) - 1; n >= 0; n-- {
 		h.cleanup[n]()
 	}
 }
 
-// run starts a program that ends with the host, as another user if that is not empty.
+// run starts a program that ends with the host, as another user if that is not empty, and
+// returns its process id.
 func (h *host) run(as, name string, args ...string) (pid int, err error) {
 	cmd := exec.Command(name, args...)
 	cmd.Stderr = os.Stderr
@@ -43,7 +44,8 @@ func (h *host) run(as, name string, args ...string) (pid int, err error) {
 	return cmd.Process.Pid, nil
 }
 
-// runAs has a command run as a user, if this program runs as root.
+// runAs has a command run as a user, if this program runs as root. An unknown user is an error.
+// The folder of this program may be closed to that user, so the command runs in /.
 func runAs(cmd *exec.Cmd, as string) error {
 	if as == "" || os.Getuid() != 0 {
 		return nil
@@ -62,7 +64,8 @@ func runAs(cmd *exec.Cmd, as string) error {
 // folder makes a new folder.
 func (h *host) folder(name string) (string, error) { return os.MkdirTemp(h.dir, name) }
 
-// freeAddress returns a free address.
+// freeAddress returns a loopback address on which no program listens now. Another program may
+// take it before the server does; then the server does not start.
 func freeAddress() (host, port string, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -72,7 +75,8 @@ func freeAddress() (host, port string, err error) {
 	return net.SplitHostPort(l.Addr().String())
 }
 
-// started waits until a function succeeds.
+// started calls f until it succeeds, for 20 s or until ctx ends, and returns its last error or
+// that of ctx.
 func (h *host) started(f func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {
@@ -91,8 +95,8 @@ func (h *host) started(f func() error) error {
 // tick is the unit of the processor times in /proc.
 const tick = 10 * time.Millisecond
 
-// processorTime returns the processor time of a process, and with children that of the
-// processes that it has started and that still run.
+// processorTime returns the processor time of a process, and with children that of the processes
+// that it has started and that still run. It reads /proc of Linux.
 func processorTime(pid int, children bool) time.Duration {
 	total := time.Duration(0)
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")

@@ -50,7 +50,7 @@ func startRedisServer(h *host, durable bool) (*redisServer, error) {
 
 func (s *redisServer) pid() int { return s.process }
 
-// flush empties the server.
+// flush empties the server, all its databases.
 func (s *redisServer) flush() error {
 	c, err := redis.Dial("tcp", s.address)
 	if err != nil {
@@ -74,6 +74,7 @@ func startRedis(h *host, durable bool) (peer, error) {
 
 func (l *lists) name() string { return "Redis 7.0 LMOVE, " + l.label }
 
+// dial opens a connection, which end closes.
 func (l *lists) dial() (redis.Conn, error) {
 	c, err := redis.Dial("tcp", l.address)
 	if err == nil {
@@ -82,6 +83,8 @@ func (l *lists) dial() (redis.Conn, error) {
 	return c, err
 }
 
+// begin implements peer: each slot has a connection and a list of the tasks that it has claimed.
+// The first one fills the queue.
 func (l *lists) begin(_ context.Context, slots, batch int) (turns []func() error, err error) {
 	if err := l.flush(); err != nil {
 		return nil, err
@@ -116,9 +119,10 @@ func same(key string, n int) []any {
 	return args
 }
 
+// end closes the connections; an error has no effect, because they are not used again.
 func (l *lists) end() error {
 	for _, c := range l.conns {
-		_ = c.Close() // it is not used again
+		_ = c.Close()
 	}
 	l.conns = nil
 	return nil
@@ -129,6 +133,7 @@ type listSlot struct {
 	held string // the list of the tasks that the slot has claimed
 }
 
+// turn creates a task, claims one, resolves it, and takes a result.
 func (s listSlot) turn() error {
 	if _, err := s.c.Do("LPUSH", "tasks", data); err != nil {
 		return err
@@ -144,9 +149,10 @@ func (s listSlot) turn() error {
 	return err
 }
 
-// resolve puts results and ends tasks, in one transaction that is one message.
+// resolve puts results and ends tasks, in one transaction that is sent as one message. EXEC
+// returns the error of the connection, so those of Send need no check.
 func (s listSlot) resolve(tasks ...string) error {
-	_ = s.c.Send("MULTI") // EXEC returns the error of a connection
+	_ = s.c.Send("MULTI")
 	for _, t := range tasks {
 		_ = s.c.Send("LREM", s.held, 1, t)
 	}
@@ -155,6 +161,7 @@ func (s listSlot) resolve(tasks ...string) error {
 	return err
 }
 
+// anys returns strings as arguments of a command.
 func anys(all []string) (as []any) {
 	for _, v := range all {
 		as = append(as, v)
@@ -162,7 +169,8 @@ func anys(all []string) (as []any) {
 	return as
 }
 
-// turnBatch claims in one transaction, too.
+// turnBatch is turn for a batch. It claims in one transaction, too, and takes results as many at
+// a time as there are.
 func (s listSlot) turnBatch(batch int) error {
 	if _, err := s.c.Do("LPUSH", same("tasks", batch)...); err != nil {
 		return err
@@ -192,7 +200,8 @@ func (s listSlot) turnBatch(batch int) error {
 	return nil
 }
 
-// once uses BRPOPLPUSH, as older programs do.
+// once implements peer. It claims with BRPOPLPUSH, as older programs do; creator and worker have
+// a connection each.
 func (l *lists) once(context.Context) (func() (time.Duration, error), error) {
 	creator, err := l.dial()
 	if err != nil {
@@ -211,8 +220,8 @@ func (l *lists) once(context.Context) (func() (time.Duration, error), error) {
 	}), nil
 }
 
-// claimOnce has a worker claim tasks without end, and returns a function that creates a task
-// and returns the time until the worker has it.
+// claimOnce has a worker claim tasks in a goroutine, and returns a function that creates a task
+// and returns the time until the worker has it. An error of the worker is returned instead.
 func claimOnce(claim, create func() error) func() (time.Duration, error) {
 	claimed, failed := make(chan time.Time), make(chan error, 1)
 	go func() {

@@ -28,6 +28,8 @@ type riverPeer struct {
 	stop    func()
 }
 
+// startRiver makes a data folder, which must be of the user postgres if this program runs as root,
+// starts PostgreSQL in it, and waits until it answers and has the tables of River.
 func startRiver(h *host, _ bool) (peer, error) {
 	bin := ""
 	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(found) > 0 { // Debian's are not in PATH
@@ -63,7 +65,7 @@ func startRiver(h *host, _ bool) (peer, error) {
 	return p, h.started(func() error { return p.migrate(h.ctx) })
 }
 
-// migrate makes the tables of River.
+// migrate makes the tables of River. It fails until PostgreSQL accepts connections.
 func (p *riverPeer) migrate(ctx context.Context) error {
 	pool, err := pgxpool.New(ctx, p.url)
 	if err != nil {
@@ -94,6 +96,8 @@ func (counter) Work(ctx context.Context, job *river.Job[count]) error {
 	return river.RecordOutput(ctx, job.Args.Data)
 }
 
+// begin implements peer: the workers run in the client, so that a turn only creates tasks and waits
+// for the events of their completion, which have the output.
 func (p *riverPeer) begin(ctx context.Context, slots, batch int) (turns []func() error, err error) {
 	config, err := pgxpool.ParseConfig(p.url)
 	if err != nil {
@@ -141,6 +145,7 @@ func (p *riverPeer) begin(ctx context.Context, slots, batch int) (turns []func()
 	return turns, nil
 }
 
+// create inserts a batch of tasks; one task is inserted as programs do that.
 func (p *riverPeer) create(ctx context.Context, task count, batch int) (err error) {
 	if batch == 1 {
 		_, err = p.client.Insert(ctx, task, nil)
@@ -150,6 +155,7 @@ func (p *riverPeer) create(ctx context.Context, task count, batch int) (err erro
 	return err
 }
 
+// many returns the arguments for n tasks.
 func many(task count, n int) (all []river.InsertManyParams) {
 	for range n {
 		all = append(all, river.InsertManyParams{Args: task})
@@ -157,6 +163,7 @@ func many(task count, n int) (all []river.InsertManyParams) {
 	return all
 }
 
+// end stops the workers, then the events, and then closes the connections.
 func (p *riverPeer) end() error {
 	defer p.pool.Close()
 	defer p.stop()
