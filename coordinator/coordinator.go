@@ -111,8 +111,9 @@ func noteLost(lost chan<- lostSession, s lostSession) {
 	}
 }
 
-// logLost logs the sessions that are lost until ctx ends. Those of commands go to the space
-// "log" only, without a warning, because a user killed them.
+// logLost logs the sessions that are lost until ctx ends. Those of commands, and of programs that
+// use package spaces, go to the space "log" only, without a warning, because a user may have
+// killed them.
 func (c *Coordinator) logLost(ctx context.Context) {
 	for {
 		select {
@@ -120,7 +121,7 @@ func (c *Coordinator) logLost(ctx context.Context) {
 			return
 		case s := <-c.lost:
 			const text = "session lost: no heartbeat came in time; what it held is offered again"
-			if strings.HasPrefix(s.id, "client-") {
+			if strings.HasPrefix(s.id, "client-") { // as remote.SessionID names them
 				status.Tell(c.Log, slog.LevelInfo, s.id, text)
 			} else {
 				c.Log.Warn(text, "session", s.id, "host", s.host)

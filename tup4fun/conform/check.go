@@ -152,9 +152,10 @@ func (c *Checker) resetForLog(name string) {
 	c.logState, c.block, c.loading, c.last = newLogState(), nil, false, nil
 }
 
-// setOutcome completes the report. err ended the check: nil at the end of the log. One that is
+// setOutcome completes the report, whose outcome is Conforms so far (resetForLog). err ended the check: nil at the end of the log. One that is
 // about the log or the model becomes the outcome; any other, such as ctx.Err() or ErrNoLog, is
-// returned. A log without an event that the map covers is Incomplete.
+// returned. A log of which no event was explained, because the map covers none of them or only by
+// rules without actions, is Incomplete.
 func (c *Checker) setOutcome(err error) error {
 	r := c.report
 	r.Instances, r.States = len(c.all), c.walker.Len()

@@ -258,8 +258,11 @@ func (x *expander) writeOutcome(s []uint32, p int, outcome []uint32, node *Node)
 	}
 }
 
-// canonical replaces s by the representative of all states that are equivalent to it:
-// dead variables are 0, and interchangeable processes are sorted by hash.
+// canonical replaces s by a representative of the states that are equivalent to it: dead shared
+// variables are 0 (dead variables of processes are so already, by internLive), and
+// interchangeable processes are sorted by the hash of their states, because the numbers of states
+// depend on the scheduling of the search. Different states with equal hashes keep their order:
+// that costs states, and changes no verdict.
 func (x *expander) canonical(s []uint32) {
 	if x.r.Dead && x.m.hasDeadShared {
 		x.clearDeadShared(s)

@@ -7,8 +7,8 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// signature describes all steps of a process. Processes with the same signature share
-// their code.
+// signature describes all steps of a process. Processes with the same signature share their
+// code, except those that read the number of their copy (Code.UsesNumber).
 func (c *Code) signature() string {
 	var b strings.Builder
 	if c.Proc.Name != nil {

@@ -120,8 +120,8 @@ func (r *resolver) template(fields []*Field, verb Verb) {
 	}
 }
 
-// formalField resolves ?variable in a template of an operation, or in one that only counts,
-// whose verb is empty. seen has the variables of the template so far.
+// formalField resolves ?variable in a template of an operation, or in one that counts
+// or is an event, whose verb is empty. seen has the variables of the template so far.
 func (r *resolver) formalField(f *Field, verb Verb, seen map[string]bool) {
 	switch {
 	case verb == Put:

@@ -20,7 +20,8 @@ func firstPass(out, in, w []complex64) {
 }
 
 // firstPassPlain is firstPass without AVX, with the same result to the bit. It transforms four
-// values at a time: w has a third of the factors in each quarter. len(in) is a multiple of four.
+// values at a time. w has three parts of a quarter of len(in): all w, all w² and all w³. len(in) is
+// a multiple of four.
 func firstPassPlain(out, in, w []complex64) {
 	quarter := len(in) / 4
 	as, bs, cs, ds := in[:quarter], in[quarter:][:quarter], in[2*quarter:][:quarter], in[3*quarter:][:quarter]

@@ -55,8 +55,9 @@ func corruptTasks(f *fixture) {
 // foreignTask checks that a task that a foreign client put without a record is done with the
 // default timeout, and becomes a dead letter like any other.
 func foreignTask(f *fixture) {
+	const token, priority = int64(7), int64(0)
 	w := f.worker("worker-1", 1)
-	f.put(task.Space, tuple.New("task", dig, "theirs", "", int64(7), int64(0), `{"hole":1}`))
+	f.put(task.Space, tuple.New("task", dig, "theirs", "", token, priority, `{"hole":1}`))
 	for range maxAttempts {
 		i := w.claim()
 		require.Equal(f, "theirs", i.ID)
@@ -65,7 +66,7 @@ func foreignTask(f *fixture) {
 	}
 	require.NoError(f, w.report(w.claim(), "", true))
 	require.Empty(f, f.state().results, "it has no lease, and nobody asked for a result")
-	f.put(task.Space, tuple.New("task", dig, "theirs", "", int64(7), int64(0), ""))
+	f.put(task.Space, tuple.New("task", dig, "theirs", "", token, priority, ""))
 	for range maxAttempts + 1 {
 		w.claim()
 		f.pass(task.DefaultTimeout.Duration() + backoff)

@@ -131,8 +131,8 @@ func (b *builder) cut(x []float32) (piece []float32, from int) {
 	return fade(slices.Clone(x[from:from+length]), shortFade), from
 }
 
-// track decodes a file. It keeps the last one, because several clips are cut from it. The error
-// names the file.
+// track decodes a file. It keeps the last one, because several clips are cut from it; so the
+// caller must not change the result. The error names the file.
 func (b *builder) track(ctx context.Context, path string) ([]float32, error) {
 	if b.lastPath == path {
 		return b.last, nil

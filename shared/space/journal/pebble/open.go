@@ -26,10 +26,12 @@ func Open(c Config) (*Journal, error) {
 	return j, nil
 }
 
-// open is Open without the journal's name in the error. It checks everything before it changes
-// anything but what an interrupted start or repair left: the format, the tables, the logs and
-// the stamp. Then it cuts off a torn end, opens the store, which reads the logs, and checks that
-// the store stands where the logs lead to.
+// open is Open without the journal's name in the error. prepare comes first and may change the
+// folder: it finishes an interrupted repair, makes the folder, migrates an older format and makes
+// the reserve. Then the tables, the logs and the stamp are checked, and no record is changed
+// before all of them are whole. After that it cuts off a torn end, refuses a disk with too little
+// space, opens the store, which reads the logs, and checks that the store stands where the logs
+// lead to.
 func (j *Journal) open() error {
 	if err := j.prepare(); err != nil {
 		return classify(err)
