@@ -154,8 +154,8 @@ func (c *Checker) resetForLog(name string) {
 
 // setOutcome completes the report, whose outcome is Conforms so far (resetForLog). err ended the check: nil at the end of the log. One that is
 // about the log or the model becomes the outcome; any other, such as ctx.Err() or ErrNoLog, is
-// returned. A log of which no event was explained, because the map covers none of them or only by
-// rules without actions, is Incomplete.
+// returned. If no event was explained, because the map covers none or only by rules without
+// actions, it is Incomplete.
 func (c *Checker) setOutcome(err error) error {
 	r := c.report
 	r.Instances, r.States = len(c.all), c.walker.Len()
