@@ -10,12 +10,6 @@ LDFLAGS := -X leasehold/shared/build.version=$(VERSION)
 export CGO_ENABLED := 0
 export GOFLAGS     := -trimpath
 
-# -race also checks pointers. SQLite is excluded: it is C translated to Go, and the checks of
-# its pointers would take half of the time and find nothing in our code. The rest saves a third of the
-# time: no tables for debuggers, no vet of each package (lint does all), and the race detector waits
-# for a late report at the end of each package for 0.1 s, not 1 s.
-RACE := CGO_ENABLED=1 GOFLAGS= GORACE=atexit_sleep_ms=100 go test -race -vet=off -ldflags=-w -gcflags=modernc.org/...=-d=checkptr=0
-
 # Seconds of fuzzing, for all targets together, in `make test` and in `make soak`.
 FUZZ_SECONDS      ?= 60
 SOAK_FUZZ_SECONDS ?= 1800
@@ -60,9 +54,9 @@ test: tools ## run all checks that a change must pass
 	@tail -n 1 .build/test-summary
 
 soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzing
-	$(RACE) -count=5 -timeout 60m ./...
-	$(RACE) -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
-	$(RACE) ./coordinator/visit/store -count=1 -timeout 60m -run Flood -flood 100000
+	.ci/race -count=5 -timeout 60m ./...
+	.ci/race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
+	.ci/race ./coordinator/visit/store -count=1 -timeout 60m -run Flood -flood 100000
 	go test ./shared/audio/match -count=1 -timeout 60m -run NoFlood -match.crowd 1000
 	go test ./shared/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
 	go test ./coordinator/gate/native -count=1 -timeout 60m -run Fault36Idle -gate.crowd 10000
