@@ -42,10 +42,10 @@ func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
 	return &visits{c: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
 }
 
-// start puts the visits again that were under way, except those that are still in the
-// spaces and those of programs. A visit in the spaces that the store does not know,
-// because its file is an old copy, is one under way. Visits that the spaces refuse for
-// now are left in v.rest.
+// start puts the visits again that were under way, except those of programs; a put of one that is
+// still in the spaces changes nothing. A visit in the spaces that the store does not know, because
+// its file is an old copy, is one under way. Visits that the spaces refuse for now are left in
+// v.rest. It is called before run.
 func (v *visits) start(ctx context.Context) error {
 	under, err := v.inSpaces(ctx)
 	if err == nil {
@@ -287,8 +287,8 @@ func (v *visits) recordEndings(ctx context.Context, endings chan ending) error {
 }
 
 // nextEndings waits for an ending, and returns it with those that have come meanwhile, at most
-// maxRecorded. The error is that of ctx. Nobody else may receive from the channel: its length
-// tells how many can be received without waiting.
+// maxRecorded. It fails only when ctx ends. It must be the only receiver of the channel, because
+// the channel's length tells how many endings it can receive without waiting.
 func nextEndings(ctx context.Context, endings <-chan ending) (batch []ending, err error) {
 	select {
 	case <-ctx.Done():

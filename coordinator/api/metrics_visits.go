@@ -31,12 +31,20 @@ func (s *server) collectVisits(ctx context.Context, to sink) error {
 		return err
 	}
 	collectGroups(m, to)
+	collectVisitCounts(m, to)
+	collectDistributions(m, to)
+	collectQueues(m, to)
+	return nil
+}
+
+// collectVisitCounts collects the counters of outcomes, and of slots by their use and pool.
+func collectVisitCounts(m store.Metrics, to sink) {
 	for outcome, n := range map[string]int64{
 		"eventful": m.Eventful, "uneventful": m.Uneventful, "failed": m.Failed, "not_found": m.NotFound, "lost": m.Lost, "ignored": m.Ignored,
 	} {
 		to.counter("leasehold_visits_total", "Outcomes of visits.", float64(n), "outcome", outcome)
 	}
-	for what, n := range map[string]int64{"asked": m.Asked, "granted": m.Granted, "save-now": m.Urgent} {
+	for what, n := range map[string]int64{"asked": m.Asked, "granted": m.Granted, schedule.SaveNow: m.Urgent} {
 		to.counter("leasehold_visit_slots_total", "Slots that managers asked for, and how they were used.", float64(n), "what", what)
 	}
 	for _, x := range []struct {
@@ -51,6 +59,11 @@ func (s *server) collectVisits(ctx context.Context, to sink) error {
 			to.counter(x.name, x.help, float64(n), x.label, pool)
 		}
 	}
+	to.counter("leasehold_visit_deferred_total", "Candidates that were refused to limit the visits of their host.", float64(m.Deferred))
+}
+
+// collectDistributions collects the quantiles of durations, sizes and lags.
+func collectDistributions(m store.Metrics, to sink) {
 	for _, x := range []struct {
 		name, help string
 		store.Summary
@@ -67,11 +80,14 @@ func (s *server) collectVisits(ctx context.Context, to sink) error {
 		}
 		to <- prometheus.MustNewConstSummary(describe(x.name, x.help, nil), uint64(x.Count), x.Sum, quantiles)
 	}
+}
+
+// collectQueues collects how good the schedule is, and how far the queue of targets has come.
+func collectQueues(m store.Metrics, to sink) {
 	useless := 0.0
 	if m.Eventful+m.Uneventful > 0 {
 		useless = float64(m.Uneventful) / float64(m.Eventful+m.Uneventful)
 	}
-	to.counter("leasehold_visit_deferred_total", "Candidates that were refused to limit the visits of their host.", float64(m.Deferred))
 	to.gauge("leasehold_visit_useless_ratio", "Share of successful visits that found nothing new.", useless)
 	to.gauge("leasehold_visit_fresh_ratio", "Estimated share of enabled origins without an unseen change.", m.Fresh)
 	to.gauge("leasehold_visit_oldest_new_seconds", "Time since the oldest enabled origin without an outcome was first seen; 0: none.", float64(m.OldestNew))
@@ -81,7 +97,6 @@ func (s *server) collectVisits(ctx context.Context, to sink) error {
 	for kind, drift := range m.Drift {
 		to.gauge("leasehold_visit_drift_seconds", "Time from the queue position to the clock, by kind of origin.", float64(drift), "kind", string(kind))
 	}
-	return nil
 }
 
 // collectGroups collects how many origins there are of each sort. The listers with the

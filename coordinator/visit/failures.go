@@ -49,6 +49,19 @@ func (r Rules) failureRest(s State) int64 {
 	return int64(min(grown, max(r.LongestFailed, first).Seconds()))
 }
 
+// refusalEnd returns until when an origin rests after a Retry-After; Never without one. After the
+// first of several in a row it is the end that the server named. Each further one makes the rest
+// longer as a failure does, because two origins that refuse whenever their host may be visited
+// would keep it from all others.
+func (r Rules) refusalEnd(s State) int64 {
+	if s.NotBefore == Never || s.Refusals <= 1 {
+		return s.NotBefore
+	}
+	asked := float64(s.NotBefore - s.LastVisit)
+	grown := asked * math.Pow(r.FailedGrowth, float64(min(s.Refusals-1, 64)))
+	return addSeconds(s.LastVisit, int64(min(grown, max(r.LongestFailed.Seconds(), asked))))
+}
+
 // givesUp reports whether a failure at a time disables an origin: it is one of at least
 // DisableAfter in a row, and the last success, or without one the first sight, is at least
 // DisableSpan ago.

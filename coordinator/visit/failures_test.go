@@ -78,6 +78,47 @@ func TestALongCooldownIsForSuccessesOnly(t *testing.T) {
 	require.EqualValues(t, now+1800, until)
 }
 
+// A success, or another failure, ends the refusals in a row; a host without a connection does not.
+func TestEachRetryAfterInARowDoublesTheRest(t *testing.T) {
+	t.Parallel()
+	rules, now := visit.DefaultRules(), int64(100*day)
+	rules.Cooldown, rules.LongestCooldown = 0, 0
+	s := visit.NewState(1, now, rules)
+	step := func(e visit.Event) int64 {
+		before := s
+		now += 30 * day
+		e.At, s.LastScheduled = now, now
+		if e.NotBefore > 0 {
+			e.NotBefore += now
+		}
+		after, _ := rules.Record(s, e, 0)
+		if s = after; e.NotBefore > 0 {
+			s = visit.AfterRefusal(before, after)
+		}
+		until, _ := rules.Rest(s)
+		return until - now
+	}
+	refused := func(after int64) visit.Event { return visit.Event{Status: visit.Failed, NotBefore: after} }
+	const hour = 3600
+	for _, want := range []int64{5, 10, 20, 40, 80, 160, 168, 168} {
+		require.EqualValues(t, want*hour, step(refused(5*hour)))
+	}
+	require.EqualValues(t, 200*hour, step(refused(200*hour)), "as long as the server asks for")
+	before := s
+	after, _ := rules.Record(s, visit.Event{Status: visit.Failed, At: now + day}, 0)
+	require.Zero(t, after.Refusals)
+	s = visit.AfterRefusal(before, after)
+	require.EqualValues(t, 168*hour, step(refused(5*hour)), "its host was not reached in between")
+	step(visit.Event{Status: visit.Full, Digest: "a"})
+	require.EqualValues(t, 5*hour, step(refused(5*hour)))
+	step(visit.Event{Status: visit.NotFound})
+	require.EqualValues(t, 48*hour, step(refused(5*hour)), "the rest after the failure")
+	require.Equal(t, 1, s.Refusals)
+	for range 100 {
+		require.LessOrEqual(t, step(refused(24*hour)), int64(168*hour))
+	}
+}
+
 func TestAnOutageOfDaysDisablesNoOrigin(t *testing.T) {
 	t.Parallel()
 	p := visit.Value{Rules: visit.DefaultRules()}

@@ -93,7 +93,7 @@ func (s *State) recordFailure(e Event, failures int, r Rules) {
 // recordVisit records what all visits have in common. A Retry-After and a time of freshness count
 // until the next visit only.
 func (s *State) recordVisit(e Event, status Status) {
-	s.LastVisit, s.LastStatus, s.NotBefore = e.At, status, Never
+	s.LastVisit, s.LastStatus, s.NotBefore, s.Refusals = e.At, status, Never, 0
 	if e.NotBefore > 0 {
 		s.NotBefore = e.NotBefore
 	}
@@ -103,9 +103,14 @@ func (s *State) recordVisit(e Event, status Status) {
 }
 
 // AfterRefusal takes back the failure that a policy recorded for a visit that ended with a
-// Retry-After, because the server works and says when to come back. The rest stays.
+// Retry-After, because the server works and says when to come back, or for one that did not reach
+// its host. It counts the Retry-After, if there is one. The rest stays.
 func AfterRefusal(before, after State) State {
 	after.Failures, after.LastStatus, after.Disabled = before.Failures, before.LastStatus, before.Disabled
+	after.Refusals = before.Refusals
+	if after.NotBefore != Never {
+		after.Refusals++
+	}
 	return after
 }
 

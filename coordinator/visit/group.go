@@ -36,6 +36,13 @@ func (p Pool) String() string {
 	return poolNames[p]
 }
 
+// The names of the pools of the store, which no policy has, as users and metrics read them; InFlight
+// and Disabled are two more.
+const (
+	SaveNow = "save-now" // a visit was requested
+	Resting = "resting"  // the reason is that of Rules.Rest
+)
+
 // Group returns the origin's group in the metrics: disabled; A without a date of a change; else
 // B1 if never visited with success, B2 if the last change is later than the last success, or B3.
 func Group(s State) Pool {
@@ -50,4 +57,22 @@ func Group(s State) Pool {
 		return PoolB2
 	}
 	return PoolB3
+}
+
+// placeInGroup returns the place of an origin in the pool of its group: A and B3 by target
+// (origins without one first, by first sight), B1 by date, and B2 by lag, the largest first.
+func placeInGroup(s State) Place {
+	p := Place{Pool: Group(s)}
+	switch p.Pool {
+	case PoolB1:
+		p.Ref = s.LastUpdate
+	case PoolB2:
+		p.Ref = s.LastSuccess - s.LastUpdate
+	default:
+		p.Ref = s.Target
+		if s.Target == Never {
+			p.Ref = unvisited + s.FirstSeen
+		}
+	}
+	return p
 }

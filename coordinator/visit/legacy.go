@@ -56,5 +56,5 @@ type RoundRobin struct{ onePool }
 // Name implements Policy.
 func (RoundRobin) Name() string { return "roundrobin" }
 
-// Place implements Policy.
+// Place implements Policy: the origin with the earliest last visit comes first.
 func (p RoundRobin) Place(s State) Place { return p.placeBy(s, s.LastVisit) }

@@ -17,6 +17,23 @@ type Share struct {
 	Back  bool // take from the end of the queues with the largest refs
 }
 
+// Counts are the numbers by which a policy divides slots.
+type Counts struct {
+	A, B int // enabled origins without a date, and with one
+	// Types has the same for the types of visits, and Picked what this batch has by pool.
+	Types  map[string]TypeCounts
+	Picked map[Pool]int
+	// Served is the number of slots given out so far. With it, shares of less than a
+	// slot of a small batch get one slot in some batches.
+	Served int64
+}
+
+// TypeCounts are the numbers of one type of visits.
+type TypeCounts struct {
+	A, B   int // enabled origins without a date, and with one
+	Flight int // visits under way
+}
+
 // A Policy decides which origins are visited next. Results depend on the arguments
 // only, and all methods may be called concurrently.
 type Policy interface {

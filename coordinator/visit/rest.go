@@ -34,7 +34,7 @@ func (r Rules) Rest(s State) (until int64, why string) {
 	if s.LastScheduled > s.LastVisit {
 		rest(s.LastScheduled, seconds(r.LostAfter), InFlight)
 	}
-	rest(s.NotBefore, 0, RetryAfter)
+	rest(r.refusalEnd(s), 0, RetryAfter)
 	rest(s.FreshUntil, 0, StillFresh)
 	if s.Every > 0 {
 		rest(s.FixedDue(), 0, fixedInterval)

@@ -29,41 +29,6 @@ func (p seed) Shares(n int, c Counts) (shares, refill []Share) {
 	return shares, sharePerPool(seedRefill...)
 }
 
-// placeInGroup returns the place of an origin in the pool of its group: A and B3 by target
-// (origins without one first, by first sight), B1 by date, and B2 by lag, the largest first.
-func placeInGroup(s State) Place {
-	p := Place{Pool: Group(s)}
-	switch p.Pool {
-	case PoolB1:
-		p.Ref = s.LastUpdate
-	case PoolB2:
-		p.Ref = s.LastSuccess - s.LastUpdate
-	default:
-		p.Ref = s.Target
-		if s.Target == Never {
-			p.Ref = unvisited + s.FirstSeen
-		}
-	}
-	return p
-}
-
-// Counts are the numbers by which a policy divides slots.
-type Counts struct {
-	A, B int // enabled origins without a date, and with one
-	// Types has the same for the types of visits, and Picked what this batch has by pool.
-	Types  map[string]TypeCounts
-	Picked map[Pool]int
-	// Served is the number of slots given out so far. With it, shares of less than a
-	// slot of a small batch get one slot in some batches.
-	Served int64
-}
-
-// TypeCounts are the numbers of one type of visits.
-type TypeCounts struct {
-	A, B   int // enabled origins without a date, and with one
-	Flight int // visits under way
-}
-
 // seedPools are the pools in the order that decides ties of splitSlots.
 var seedPools = []Pool{PoolA, PoolB1, PoolB2, PoolB3}
 

@@ -34,6 +34,7 @@ type State struct {
 	Failures      int // in a row
 	Disabled      Reason
 	NotBefore     int64 // end of the origin's Retry-After; Never: none
+	Refusals      int   `json:",omitempty"` // visits in a row that ended with a Retry-After
 	FreshUntil    int64 // until when its server called its answer fresh; Never: not at all
 
 	// Changes seen in Days watched, from which the rate is estimated. Both lose weight

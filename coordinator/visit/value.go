@@ -26,20 +26,22 @@ func (p Value) Place(s State) Place {
 // that applies, the class by its rate after its last silence, and as ref the time of its last
 // success, from which Worth computes the expected changes. Only an origin without dates can have
 // a habit, because the dates of listers tell more. In PoolFailing the field Lister has the
-// failures in a row, so that each number has a queue.
+// failures in a row, so that each number has a queue. A second Retry-After in a row counts as a
+// failure there, because it is as likely that the next visit comes to nothing.
 func (p Value) placeByRate(s State) Place {
 	place := Place{Class: ClassOf(p.RateNow(s)), Ref: s.LastSuccess}
+	failures := max(s.Failures, s.Refusals-1)
 	switch {
-	case s.Failures > 0:
-		place.Pool, place.Lister = PoolFailing, int32(min(s.Failures, mostFailures))
+	case s.LastSuccess == Never && s.Failures == 0:
+		place.Pool, place.Lister, place.Ref = PoolFirst, s.Lister, p.firstRef(s)
+	case failures > 0:
+		place.Pool, place.Lister = PoolFailing, int32(min(failures, mostFailures))
 		if s.LastStatus == NotFound {
 			place.Lister++ // an origin that is gone comes back less often than one that failed
 		}
 		if s.LastSuccess == Never {
 			place.Ref = s.FirstSeen
 		}
-	case s.LastSuccess == Never:
-		place.Pool, place.Lister, place.Ref = PoolFirst, s.Lister, p.firstRef(s)
 	case s.LastUpdate > s.LastSuccess:
 		place.Pool, place.Lister = PoolSignal, s.DatedBy()
 	case s.LastUpdate != Never:

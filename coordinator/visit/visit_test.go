@@ -17,21 +17,27 @@ import (
 
 const day = 86400
 
-// anyTime draws times at the limits of int64 and of this package, and ordinary ones.
-var anyTime = rapid.OneOf(
-	rapid.SampledFrom([]int64{visit.Never, math.MinInt64 + 1, -visit.Latest, -1, 0, 1, visit.Latest, visit.Latest + 1, math.MaxInt64}),
-	rapid.Int64(), rapid.Int64Range(1_600_000_000, 1_800_000_000),
-)
+// anyTime draws times at the limits of int64 and of this package, and ordinary ones. Each test has
+// its own generator, because two parallel tests must not draw from one.
+func anyTime() *rapid.Generator[int64] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]int64{visit.Never, math.MinInt64 + 1, -visit.Latest, -1, 0, 1, visit.Latest, visit.Latest + 1, math.MaxInt64}),
+		rapid.Int64(), rapid.Int64Range(1_600_000_000, 1_800_000_000),
+	)
+}
 
-var anyNumber = rapid.OneOf(
-	rapid.SampledFrom([]float64{0, -1, 1e308, math.Inf(1), math.Inf(-1), math.NaN(), math.SmallestNonzeroFloat64}), rapid.Float64(), rapid.Float64Range(0, 10),
-)
+// anyNumber draws numbers at the limits of float64, and ordinary ones.
+func anyNumber() *rapid.Generator[float64] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]float64{0, -1, 1e308, math.Inf(1), math.Inf(-1), math.NaN(), math.SmallestNonzeroFloat64}), rapid.Float64(), rapid.Float64Range(0, 10),
+	)
+}
 
 func anyEvent(t *rapid.T) visit.Event {
 	return visit.Event{
 		Status: rapid.SampledFrom([]visit.Status{visit.Full, visit.Partial, visit.Failed, visit.NotFound, "ongoing"}).Draw(t, "status"),
-		At:     anyTime.Draw(t, "at"), Digest: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "digest"), Times: rapid.SliceOfN(anyTime, 0, 20).Draw(t, "times"),
-		Fudge: anyNumber.Draw(t, "fudge"), Changes: anyNumber.Draw(t, "changes"), Span: anyNumber.Draw(t, "span"), NotBefore: anyTime.Draw(t, "not before"),
+		At:     anyTime().Draw(t, "at"), Digest: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "digest"), Times: rapid.SliceOfN(anyTime(), 0, 20).Draw(t, "times"),
+		Fudge: anyNumber().Draw(t, "fudge"), Changes: anyNumber().Draw(t, "changes"), Span: anyNumber().Draw(t, "span"), NotBefore: anyTime().Draw(t, "not before"),
 	}
 }
 
@@ -42,17 +48,17 @@ func TestFault24ArithmeticStaysWithinItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := visit.New(rapid.SampledFrom(visit.Names).Draw(t, "policy"), rules)
 		require.NoError(t, err)
-		s := visit.NewState(1, anyTime.Draw(t, "first seen"), rules)
+		s := visit.NewState(1, anyTime().Draw(t, "first seen"), rules)
 		for range rapid.IntRange(1, 8).Draw(t, "events") {
-			s, _ = p.Record(s, anyEvent(t), anyTime.Draw(t, "position"))
-			s = visit.Listed(s, anyTime.Draw(t, "listed"), anyTime.Draw(t, "last update"))
+			s, _ = p.Record(s, anyEvent(t), anyTime().Draw(t, "position"))
+			s = visit.Listed(s, anyTime().Draw(t, "listed"), anyTime().Draw(t, "last update"))
 			require.True(t, s.Index >= 0 && s.Index < len(rules.Intervals), "index %d", s.Index)
 			require.True(t, s.Target == visit.Never || s.Target <= visit.Latest, "target %d", s.Target)
 			require.True(t, s.LastVisit <= visit.Latest && s.LastUpdate <= visit.Latest && s.LastSeen <= visit.Latest)
 			require.False(t, math.IsNaN(s.Changes+s.Days) || math.IsInf(s.Changes+s.Days, 0), "%+v", s)
 			until, _ := rules.Rest(s)
 			require.LessOrEqual(t, until, visit.Latest)
-			q := visit.Quality{Recall: 0.5, False: 0.1, Listed: anyTime.Draw(t, "listing")}
+			q := visit.Quality{Recall: 0.5, False: 0.1, Listed: anyTime().Draw(t, "listing")}
 			worth := p.Worth(p.Place(s), q, rapid.Int64Range(0, visit.Latest).Draw(t, "now"))
 			require.False(t, math.IsNaN(worth) || math.IsInf(worth, 0), "%v", worth)
 		}

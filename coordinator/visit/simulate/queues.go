@@ -93,7 +93,7 @@ func (q *queues) push(e queued) {
 // remove makes an origin's entry invalid.
 func (q *queues) remove(key int) { q.moves[key]++ }
 
-// Of implements visit.Queues.
+// Of implements visit.Queues: every queue of the pool, also one that is empty.
 func (q *queues) Of(p visit.Pool) []visit.Queue { return q.byPool[p] }
 
 // Next implements visit.Queues: it removes the first valid entry of a heap and remembers it in

@@ -196,5 +196,5 @@ func (s *Store) reserved(n int) int {
 // asUrgent shows the urgent pool to a policy of one pool.
 type asUrgent struct{ *queues }
 
-// Of implements visit.Queues.
+// Of implements visit.Queues: the queues of poolUrgent, for every pool.
 func (q asUrgent) Of(visit.Pool) []visit.Queue { return q.queues.Of(poolUrgent) }

@@ -138,15 +138,15 @@ func (s *Store) countOutcome(was row, o models.Outcome, e visit.Effect) {
 func poolName(p visit.Pool) string {
 	switch p {
 	case poolUrgent:
-		return "save-now"
+		return visit.SaveNow
 	case poolRest:
-		return "resting"
+		return visit.Resting
 	case poolFlight:
-		return "in flight"
+		return visit.InFlight
 	case poolProgram:
 		return "program"
 	case poolOff:
-		return "disabled"
+		return visit.Disabled
 	}
 	return p.String()
 }

@@ -128,8 +128,8 @@ func (s *Store) hostAnswers(name string) error {
 
 // ForceNow has an origin visited as SaveNow does, and lifts what would delay that: the
 // Retry-After of all origins of its host or host group, and the rest of a host that could not be
-// reached. It takes several transactions; after an error it can be repeated. fault.ErrNotFound:
-// there is no such origin.
+// reached. It takes several transactions; after an error it can be repeated. An unknown origin is
+// fault.ErrNotFound.
 func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 	op := "force " + id
 	var name string

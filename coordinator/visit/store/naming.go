@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"leasehold/coordinator/visit"
@@ -83,41 +82,34 @@ func (s *Store) dropUnnamed(ctx context.Context, op string, lister int32, now in
 	})
 }
 
-// maxDescription limits the bytes of the description of one origin; a longer one is not
-// kept.
-const maxDescription = 4 << 10
-
-// describe replaces what a lister tells of an origin. If that is nothing, or is longer than
-// maxDescription, the earlier description stays, without an error. Errors are those of the file.
-func (s *Store) describe(key int64, o Named) error {
-	if o.ForkOf == "" && len(o.Metadata) == 0 {
-		return nil
-	}
-	text, err := json.Marshal(o.Metadata)
-	if err != nil || len(text)+len(o.ForkOf) > maxDescription {
+// editNamedBy changes those of the origins of a lister for which chosen is true; chosen has their
+// id and when they were last named. It writes no others, because a list has up to 10^6 origins.
+// It reads the keys first and changes the origins in later transactions, so it asks chosen again
+// before each change. An error of change ends its transaction without effect; those before it
+// stay, and a call again is safe.
+func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now int64, chosen func(id string, seen int64) bool, change func(*row) error) error {
+	var keys []int64
+	err := s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		return c.All("SELECT key, id, last_seen FROM schedule WHERE lister = ? AND lister <> 0", []any{lister}, func(from sqlfile.Row) error {
+			var key, seen int64
+			var id string
+			err := from.Scan(&key, &id, &seen)
+			if chosen(id, seen) {
+				keys = append(keys, key)
+			}
+			return err
+		})
+	})
+	if err != nil {
 		return err
 	}
-	return s.db.Exec("INSERT OR REPLACE INTO description VALUES (?, ?, ?)", key, o.ForkOf, string(text))
-}
-
-// described returns the description of an origin; both are empty if there is none. An error is
-// that of the file, or of JSON that describe did not write.
-func (s *Store) described(key int64) (forkOf string, metadata map[string]string, err error) {
-	var text string
-	found, err := s.db.One("SELECT fork_of, metadata FROM description WHERE origin = ?", []any{key}, sqlfile.Into(&forkOf, &text))
-	if err != nil || !found {
-		return "", nil, err
-	}
-	return forkOf, metadata, json.Unmarshal([]byte(text), &metadata)
-}
-
-// forget removes all that the tables of the schedule hold about an origin, and returns the errors
-// of all statements, so that the transaction fails.
-func (s *Store) forget(key int64) error {
-	var all error
-	for _, text := range []string{"DELETE FROM outcome WHERE origin = ?", "DELETE FROM lister WHERE key = ?", "DELETE FROM naming WHERE origin = ?",
-		"DELETE FROM naming WHERE lister = ?", "DELETE FROM description WHERE origin = ?", "DELETE FROM claim WHERE key = ?", "DELETE FROM schedule WHERE key = ?"} {
-		all = errors.Join(all, s.db.Exec(text, key))
-	}
-	return all
+	return stepThrough(ctx, s, op, keys, func(key int64) error {
+		var failed error
+		err := s.editKey(key, now, func(r *row) {
+			if r.Lister == lister && chosen(r.id, r.LastSeen) {
+				failed = change(r)
+			}
+		})
+		return errors.Join(failed, err)
+	})
 }

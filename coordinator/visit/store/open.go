@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"leasehold/coordinator/visit"
-	"leasehold/models"
 	"leasehold/shared/sqlfile"
 )
 
@@ -30,20 +29,6 @@ type Store struct {
 	db    *sqlfile.Conn // of the transaction under way
 	cache cache
 }
-
-// Catalog is the catalog in the same file (shared/catalog/sqlite), which changes in the
-// transactions that change the schedule.
-type Catalog interface {
-	// AddListed adds an origin unless the catalog has it, and returns it as it is there.
-	AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error)
-	// SetBranches replaces the branches of an origin that are indexed.
-	SetBranches(c *sqlfile.Conn, id string, branches []string) error
-	// RecordOutcomeIn notes how a visit ended. fault.ErrNotFound: the origin is unknown.
-	RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error
-}
-
-// Attach has s change a catalog too. It must be called before s is used.
-func (s *Store) Attach(c Catalog) { s.catalog = c }
 
 // New returns the schedule in a file with Schema, and places all origins again if another plan
 // placed them. The caller closes the file. Errors are those of the file and of ctx; then there is

@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"leasehold/coordinator/visit"
@@ -97,10 +100,10 @@ type PastVisit struct {
 	Error   string
 }
 
-// Schedule returns everything that is known of when an origin is visited. fault.ErrNotFound:
-// there is no such origin. It reads in a write transaction, because only that may read the cache.
-// Why is a visit under way, else a rest, for a requested origin only Retry-After, else the wait
-// for its host.
+// Schedule returns when an origin is visited, and why. An unknown origin is fault.ErrNotFound.
+// It reads in a write transaction, because only that may read the cache. The reason is a visit
+// under way, else a rest, else the wait for its host. A requested origin waits for no host, except
+// for a Retry-After.
 func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o OriginSchedule, err error) {
 	err = s.write(ctx, "schedule of "+id, func() error {
 		r, err := read(s.db, id)
@@ -152,6 +155,30 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 			})
 	})
 	return o, err
+}
+
+// MarkDisabled sets Disabled of those of the origins that are disabled, with one query. Errors are
+// those of the file.
+func (s *Store) MarkDisabled(ctx context.Context, origins []models.Origin) error {
+	at := make(map[string]int, len(origins))
+	for n, o := range origins {
+		at[o.ID] = n
+	}
+	ids, err := json.Marshal(slices.Collect(maps.Keys(at)))
+	if err != nil {
+		return err
+	}
+	return s.file.Read(ctx, "disabled origins", func(c *sqlfile.Conn) error {
+		return c.All("SELECT id, disabled FROM schedule WHERE disabled <> '' AND id IN (SELECT value FROM json_each(?))", []any{string(ids)},
+			func(from sqlfile.Row) error {
+				var id, reason string
+				if err := from.Scan(&id, &reason); err != nil {
+					return err
+				}
+				origins[at[id]].Disabled = reason
+				return nil
+			})
+	})
 }
 
 // Due reports whether there is something to wait for: an origin may be visited now, or when the

@@ -90,8 +90,10 @@ func (s *Store) ClaimFor(ctx context.Context, now time.Time, kind models.OriginK
 		for _, c := range picked {
 			if err == nil {
 				var v models.Visit
-				v, _, err = s.claim(c, now)
-				claims = append(claims, v)
+				var ok bool
+				if v, ok, err = s.claim(c, now); ok {
+					claims = append(claims, v)
+				}
 			}
 		}
 		return err

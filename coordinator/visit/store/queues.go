@@ -17,6 +17,7 @@ type queues struct {
 	err     error
 }
 
+// A cursorKey names one end of a queue: the back, with the largest refs, or the front.
 type cursorKey struct {
 	queue visit.Queue
 	back  bool
@@ -72,8 +73,8 @@ const (
 	mostRead  = 512
 )
 
-// Next implements visit.Queues: it returns the next origin at one end of a queue whose host may
-// be visited now, and passes over those that are claimed. false: there is none, or a read failed
+// Next returns the next origin at one end of a queue, the back or the front, whose host may be
+// visited now, and passes over those that are claimed. false: there is none, or a read failed
 // (err). When a host may be visited again after one of its origins was picked or claimed, the
 // origin that follows that one is a candidate too; only from the front, because only the front is
 // read in order.
@@ -152,8 +153,8 @@ func compareInQueue(a, b visit.Candidate) int {
 }
 
 // met reports whether the other end has already given this origin. If so, this end is done: all
-// that it would read from here on the other end has given. head is the next origin of this end c;
-// back is whether c is the last end. It relies on both ends reading in opposite orders of
+// that it would read from here on the other end has given. head is the next origin of this end c,
+// and back tells that c is the back. It relies on both ends reading in opposite orders of
 // compareInQueue.
 func (q *queues) met(head visit.Candidate, c, other *cursor, back bool) bool {
 	given := other.from
@@ -172,28 +173,30 @@ func (q *queues) met(head visit.Candidate, c, other *cursor, back bool) bool {
 	return false
 }
 
+// The statements of fetch. From the front refs ascend, from the back they descend. Each
+// read but the first begins behind a ref and key.
 const (
-	readFirst   = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? ORDER BY ref, key LIMIT ?"
-	readOn      = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? AND (ref, key) > (?, ?) ORDER BY ref, key LIMIT ?"
-	readLast    = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? ORDER BY ref DESC, key DESC LIMIT ?"
-	readOnwards = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? AND (ref, key) < (?, ?) ORDER BY ref DESC, key DESC LIMIT ?"
+	frontFirst = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? ORDER BY ref, key LIMIT ?"
+	frontNext  = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? AND (ref, key) > (?, ?) ORDER BY ref, key LIMIT ?"
+	backFirst  = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? ORDER BY ref DESC, key DESC LIMIT ?"
+	backNext   = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? AND (ref, key) < (?, ?) ORDER BY ref DESC, key DESC LIMIT ?"
 )
 
-// fetch reads the next origins at one end of a queue into the buffer, which is empty: as many as
-// c.fetching, which then grows fourfold up to mostRead, so that a short pick reads little and a
+// fetch reads the next origins at one end of a queue, the back or the front, into the buffer, which
+// is empty: as many as c.fetching, which then grows fourfold up to mostRead, so that a short pick reads little and a
 // long one seldom. Fewer than asked for mean that the queue has no more. It goes on behind c.from
 // by ref and key, and not by an offset, because that would read all before it again. Errors are
 // those of the file.
 func (q *queues) fetch(name visit.Queue, back bool, c *cursor) error {
 	args := []any{name.Pool, name.Lister, name.Class}
-	text := readFirst
+	text := frontFirst
 	switch {
 	case c.begun && back:
-		text = readOnwards
+		text = backNext
 	case c.begun:
-		text = readOn
+		text = frontNext
 	case back:
-		text = readLast
+		text = backFirst
 	}
 	if c.begun {
 		args = append(args, c.from.Place.Ref, c.from.Key)

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -86,4 +88,42 @@ func TestTheRetryAfterOfAHostOutlivesTheProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, claimable(t, s, now.Add(time.Minute)))
 	require.Equal(t, 4, claimable(t, s, now.Add(3960*time.Second)))
+}
+
+// A fifth of the feeds of a host refuse every visit after their first, as large ones do whose host
+// limits them. They must not keep the host from the others, though they change as often.
+func TestOriginsThatRefuseEachVisitLeaveTheirHostToOthers(t *testing.T) {
+	t.Parallel()
+	const origins, refusing = 40, 8
+	s := openFile(t, sqlfile.Memory)
+	rules := visit.DefaultRules()
+	rules.Cooldown, rules.LongestCooldown = 10*time.Minute, 10*time.Minute
+	s, err := New(t.Context(), s.file, uniform(t, "value", rules))
+	require.NoError(t, err)
+	now := time.Now().Truncate(time.Second)
+	require.NoError(t, s.List(t.Context(), now, Listing{Origins: hosted(origins, 1)}))
+	var refusers []string
+	for i := range refusing {
+		refusers = append(refusers, fmt.Sprint("o", i))
+	}
+	visited := map[string]int{}
+	for end := now.Add(6 * time.Hour); now.Before(end); now = now.Add(20 * time.Second) {
+		visits, err := s.Claim(t.Context(), now, 4)
+		require.NoError(t, err)
+		for _, v := range visits {
+			visited[v.Origin.ID]++
+			o := models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Eventful, At: now, Digest: fmt.Sprint(now)}
+			if slices.Contains(refusers, v.Origin.ID) && visited[v.Origin.ID] > 1 {
+				o = models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Failed, At: now, RetryAfter: 900}
+			}
+			_, err := s.Record(t.Context(), now, []models.Outcome{o})
+			require.NoError(t, err)
+		}
+	}
+	for i := len(refusers); i < origins; i++ {
+		require.Greater(t, visited[fmt.Sprint("o", i)], 5, "o%d; all: %v", i, visited)
+	}
+	for _, o := range refusers {
+		require.Less(t, visited[o], 10, "%v", visited)
+	}
 }

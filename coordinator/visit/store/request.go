@@ -49,8 +49,7 @@ func (s *Store) Tell(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "changed "+id, now, id, func(r *row) { r.State = visit.Tell(r.State, now.Unix()) })
 }
 
-// Enable lets an origin take part again, and forgets its failures and the rest after
-// them.
+// Enable enables an origin again, and forgets its failures and the rest after them.
 func (s *Store) Enable(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "enable "+id, now, id, func(r *row) {
 		r.Disabled, r.Failures, r.LastStatus = "", 0, ""
@@ -80,7 +79,7 @@ func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) err
 }
 
 // alter changes an origin in one transaction, and wakes those that wait for visits.
-// fault.ErrNotFound: there is no such origin.
+// An unknown origin is fault.ErrNotFound.
 func (s *Store) alter(ctx context.Context, op string, now time.Time, id string, change func(*row)) error {
 	return s.write(ctx, op, func() error {
 		s.notify()

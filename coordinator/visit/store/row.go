@@ -31,7 +31,7 @@ func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kin
 
 const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
 	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
-	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until, activity`
+	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until, activity, refusals`
 
 // selectRows reads what scanRow scans.
 const selectRows = "SELECT " + columns + ", coalesce(claimed, ''), coalesce(claimed_at, 0) FROM schedule LEFT JOIN claim USING (key)"
@@ -49,7 +49,7 @@ func scanRow(from sqlfile.Row) (row, error) {
 		&r.LastStatus, &r.LastDigest, &r.etag, &r.modified, orNever{&r.Target}, &r.Index,
 		&r.Failures, &r.Disabled, orNever{&r.NotBefore}, &r.Changes, &r.Days, &r.lost, &r.urgent, &r.visit,
 		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref, &r.front, &r.Dates, &recent,
-		&r.Fork, &r.Every, &r.Told, orNever{&r.FreshUntil}, &r.Activity, &claimed, &claimedAt)
+		&r.Fork, &r.Every, &r.Told, orNever{&r.FreshUntil}, &r.Activity, &r.Refusals, &claimed, &claimedAt)
 	r.Recent, r.Type = visit.RecentOf(recent), string(r.kind)
 	if claimed != "" {
 		r.claim(claimed, claimedAt)
@@ -115,7 +115,7 @@ func find(c *sqlfile.Conn, query string, args ...any) (r row, ok bool, err error
 }
 
 // edit changes the origin with an id, in the transaction under way, and saves it where it waits
-// then. fault.ErrNotFound: there is no such origin.
+// then. An unknown origin is fault.ErrNotFound.
 func (s *Store) edit(id string, now int64, change func(*row)) error {
 	was, err := read(s.db, id)
 	if err != nil {
@@ -158,12 +158,12 @@ func (s *Store) save(was, r row, now int64) (err error) {
 		}
 	}
 	if r.Key == 0 {
-		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 			r.id, r.kind, models.Redact(r.uri), r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, orNull(r.Created), orNull(r.LastUpdate),
 			orNull(r.LastScheduled), orNull(r.LastVisit), orNull(r.LastSuccess), r.LastStatus, r.LastDigest, r.etag, r.modified,
 			orNull(r.Target), r.Index, r.Failures, r.Disabled, orNull(r.NotBefore),
 			r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
-			r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity)
+			r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Refusals)
 		k.add(r, 1)
 		return err
 	}
@@ -171,12 +171,12 @@ func (s *Store) save(was, r row, now int64) (err error) {
 	return s.db.Exec(`UPDATE schedule SET priority = ?, lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
 		last_success = ?, last_status = ?, digest = ?, etag = ?, modified = ?, target = ?, idx = ?, failures = ?, disabled = ?,
 		not_before = ?, host = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ?, front = ?, dates = ?, recent = ?,
-		fork = ?, every = ?, told = ?, fresh_until = ?, activity = ? WHERE key = ?`,
+		fork = ?, every = ?, told = ?, fresh_until = ?, activity = ?, refusals = ? WHERE key = ?`,
 		r.priority, r.Lister, r.LastSeen, orNull(r.Created), orNull(r.LastUpdate), orNull(r.LastScheduled), orNull(r.LastVisit),
 		orNull(r.LastSuccess), r.LastStatus, r.LastDigest, r.etag, r.modified, orNull(r.Target), r.Index, r.Failures, r.Disabled,
 		orNull(r.NotBefore), r.host, r.Changes, r.Days, r.lost, r.urgent, r.visit,
 		r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
-		r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Key)
+		r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Refusals, r.Key)
 }
 
 // hostOf is the host that a visit of uri loads, in lower case and without the port that
