@@ -13,8 +13,8 @@ import (
 	"leasehold/shared/space/engine"
 )
 
-// confirmAfter is how long after an answer the gate believes that it arrived, if the
-// client neither closed nor broke the connection nor sent another request.
+// An answer counts as delivered confirmAfter after it was written, unless the client closes or
+// breaks the connection or sends another request before.
 const confirmAfter = 2 * time.Second
 
 // confirmInterval is the shortest time between two transactions that end holds.

@@ -17,7 +17,8 @@
 //
 // Invariants: a client that leaves takes nothing that is put later. No panic and no
 // malformed message ends more than its connection. Connections, waiting calls, claims and
-// bytes are bounded (Config). The spaces lease, dead and status are only read.
+// bytes are bounded (Config). The spaces that only the protocols write to (space.Definition,
+// QueryOnly) can only be queried.
 //
 // Nothing authenticates a client: every client that reaches a gate may use the spaces.
 package foreign

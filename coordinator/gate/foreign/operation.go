@@ -45,7 +45,8 @@ type Access struct {
 	Write bool // put and get; without it only query and count
 }
 
-// queryOnly are the spaces that only the protocols write to.
+// queryOnly are the spaces that only the protocols write to. It does not import the coordinator,
+// whose definitions it repeats, because programs without one open gates, too; a test compares both.
 var queryOnly = space.QueryOnly(lease.Spaces(), task.Spaces(), status.Spaces(), schedule.Spaces(), idempotency.Spaces())
 
 // Check returns fault.ErrForbidden if the operation is not allowed: a change at a gate that is
@@ -61,6 +62,36 @@ func (a Access) Check(o Operation) error {
 		return fmt.Errorf("get all tasks: %w: a get of a task is a claim, and claims one at a time", fault.ErrForbidden)
 	}
 	return nil
+}
+
+// TryAtOnce carries out an operation unless it has to wait: then done is false, and nothing has
+// happened. It has to wait if a put finds the space full, or a get or query no match. Other
+// errors are those of the hub, with done.
+func (h *Hub) TryAtOnce(ctx context.Context, o Operation) (a Answer, done bool, err error) {
+	verb := o.Verb
+	o.Verb = withoutWaiting(verb)
+	a, err = h.Do(ctx, o)
+	switch {
+	case verb == o.Verb:
+		return a, true, err
+	case verb == space.VerbPut:
+		return a, !errors.Is(err, fault.ErrOverloaded), err
+	}
+	return a, err != nil || len(a.Tuples) > 0, err
+}
+
+// withoutWaiting returns the form of a verb that does not wait, so that most operations need no
+// goroutine; other verbs stay.
+func withoutWaiting(v space.Verb) space.Verb {
+	switch v {
+	case space.VerbPut:
+		return space.VerbPutP
+	case space.VerbGet:
+		return space.VerbGetP
+	case space.VerbQuery:
+		return space.VerbQueryP
+	}
+	return v
 }
 
 // Do carries out an operation, which the caller has checked (Access.Check). If ctx ends first,

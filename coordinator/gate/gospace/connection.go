@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"leasehold/coordinator/gate/foreign"
-	"leasehold/shared/fault"
 	"leasehold/shared/interop"
 	"leasehold/shared/memory"
 	"leasehold/shared/space"
@@ -90,19 +89,8 @@ func (g *Gate) perform(ctx context.Context, c *foreign.Conn, q request) (foreign
 	if o.Verb == space.VerbCount {
 		return g.Hub.Size(ctx, g.Space)
 	}
-	atOnce := o
-	switch o.Verb {
-	case space.VerbPut:
-		atOnce.Verb = space.VerbPutP
-	case space.VerbGet:
-		atOnce.Verb = space.VerbGetP
-	case space.VerbQuery:
-		atOnce.Verb = space.VerbQueryP
-	}
-	a, err := g.Hub.Do(ctx, atOnce)
-	full := o.Verb == space.VerbPut && errors.Is(err, fault.ErrOverloaded)
-	missed := o.Verb != atOnce.Verb && o.Verb != space.VerbPut && err == nil && len(a.Tuples) == 0
-	if !full && !missed {
+	a, done, err := g.Hub.TryAtOnce(ctx, o)
+	if done {
 		return a, err
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -97,10 +97,10 @@ func (p *Port) remove(place *list.Element) {
 // gate speaks it, no gate accepts it within passTimeout, or ctx ends. TLS and HTTP get an answer
 // before. The gate has no deadline set and may set its own.
 func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
-	defer p.remove(place)
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(p.Timeout)) // a closed connection fails below
 	head, protocol := readHead(c)
+	p.remove(place) // before pass, because add may close what is pending
 	gate := p.gates[protocol]
 	if gate == nil {
 		p.Log.Info("port: refused", "remote", c.RemoteAddr(), "first bytes", fmt.Sprintf("%x", head))

@@ -144,6 +144,35 @@ func TestOfTooManySilentConnectionsTheOldestIsClosed(t *testing.T) {
 	})
 }
 
+func TestAConnectionThatWaitsForItsGateIsNotClosedForAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &base{make(chan net.Conn), make(chan struct{})}
+		port := mux.New(b, mux.Config{Pending: 1, Log: slog.New(slog.DiscardHandler)})
+		l := port.Listener(mux.JSON)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- port.Serve(ctx) }()
+		client, server := net.Pipe()
+		b.conns <- server
+		_, err := io.WriteString(client, "{")
+		require.NoError(t, err)
+		synctest.Wait()
+		silent, other := net.Pipe()
+		b.conns <- other
+		synctest.Wait()
+		c, err := l.Accept()
+		require.NoError(t, err)
+		go func() { _, _ = io.WriteString(c, "answer"); _ = c.Close() }()
+		answer, err := io.ReadAll(client)
+		require.NoError(t, err)
+		require.Equal(t, "answer", string(answer))
+		require.NoError(t, silent.Close())
+		stop()
+		require.NoError(t, <-ended)
+	})
+}
+
 func ExampleRecognise() {
 	fmt.Println(mux.Recognise([]byte("GET /")) == mux.HTTP, mux.Recognise([]byte("G\xff\x81")) == mux.Gob)
 	// Output: true true

@@ -311,9 +311,17 @@ func (s *session) dropUnconnected(c *call) bool {
 	if c.connection != nil {
 		return false
 	}
-	s.bytes -= c.size
-	delete(s.calls, c.number)
+	s.removeCall(c)
 	return true
+}
+
+// removeCall removes a call that has no kept answer. It does nothing if the call was removed
+// before, also if the client has repeated it since. The caller holds mu.
+func (s *session) removeCall(c *call) {
+	if s.calls[c.number] == c {
+		s.bytes -= c.size
+		delete(s.calls, c.number)
+	}
 }
 
 // dropCall removes a call, and returns the connection to answer it over; nil if the
@@ -321,8 +329,7 @@ func (s *session) dropUnconnected(c *call) bool {
 func (s *session) dropCall(c *call) *connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bytes -= c.size
-	delete(s.calls, c.number)
+	s.removeCall(c)
 	return c.connection
 }
 

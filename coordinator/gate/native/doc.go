@@ -22,8 +22,9 @@
 // A session outlives its connection. With a TTL it is lost if no procedure counted a
 // sign of life for that long, whether it has a connection or not; without a TTL it is
 // lost if it has had no connection for Config.Grace. Until then a client that has its
-// key may reconnect and continue: blocked calls still wait, in their old order, and
-// answers that were lost are sent again.
+// key may reconnect and continue: blocked gets, queries and puts still wait, in their
+// old order, and answers that were lost are sent again. Procedures that wait, such as claims
+// of tasks, wait only while there is a connection: the client repeats them.
 //
 // Calls are numbered by the client, across connections. A changing call has an
 // operation id besides, and the engine knows its first answer. The answer to a call

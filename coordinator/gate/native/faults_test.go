@@ -129,8 +129,8 @@ func (c *freezableConn) Write(b []byte) (int, error) {
 }
 
 // A frozen network loses all bytes without closing a connection. Within the TTL the client
-// connects anew and its session goes on; after it the session is lost, and the error tells that
-// once.
+// connects again and its session goes on. After the TTL the session is lost, and one error reports
+// that.
 func TestFault34AHalfOpenConnectionIsFoundAndReplaced(t *testing.T) {
 	inBubble(t, native.Config{}, func(fx *fixture) {
 		network := &freezable{}

@@ -32,12 +32,11 @@ func (p *pool) start(c *call) {
 	}
 }
 
-// work carries out c, those linked to it, and then further calls, until ctx ends or maxIdle
-// others are idle: so a burst of calls does not keep its goroutines.
+// work carries out c, those linked to it in their order, and then further calls, until ctx ends
+// or maxIdle others are idle: so a burst of calls does not keep its goroutines.
 func (p *pool) work(c *call) {
 	for {
-		for next := c; next != nil; {
-			c, next = next, next.next
+		for ; c != nil; c = c.next {
 			c.session.perform(p.ctx, c)
 		}
 		if p.idle.Add(1) > maxIdle {

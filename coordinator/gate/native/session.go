@@ -162,13 +162,20 @@ func (s *session) closeConnection(conn *connection, err error) {
 }
 
 // detach marks the calls of a connection that has ended as without a connection. If the client
-// repeats one over the next connection, admitCall moves it there.
+// repeats one over the next connection, admitCall moves it there. Procedures are cancelled
+// instead, because one that waits would claim a task for a client that may be dead, and the
+// repeated one waits again.
 func (s *session) detach(conn *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.calls {
-		if c.connection == conn {
-			c.connection = nil
+		if c.connection != conn {
+			continue
+		}
+		c.connection = nil
+		if c.request.Verb == space.VerbCall {
+			s.removeCall(c) // so that admitCall takes the repeated one for a new call
+			c.cancel()
 		}
 	}
 }

@@ -106,9 +106,10 @@ func (d dialect) appendTuples(buf []byte, found []tuple.Tuple) []byte {
 	return buf
 }
 
-// appendDotSpaceAnswer appends an answer with the members of dotSpace. Result is an array of
-// fields, for the operations on all matches an array of those, and null if there is no match. An
-// error is in Code and Message. A request whose operation is unknown has the action NONE.
+// appendDotSpaceAnswer appends an answer with the members of dotSpace. Result is the array of a
+// tuple's fields; the operations on all matches answer with an array of such arrays. Without a
+// match Result is null. An error is in Code and Message. A request whose operation is unknown has
+// the action NONE.
 func appendDotSpaceAnswer(buf []byte, r request, found []tuple.Tuple, err error) []byte {
 	o, number, action := outcomeOf(err), 0, "NONE"
 	if errors.Is(err, fault.ErrNotFound) {

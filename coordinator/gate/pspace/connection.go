@@ -66,15 +66,15 @@ func (c *connection) serve(ctx context.Context) {
 	leave() // blocked requests take nothing any more
 	c.running.Wait()
 	c.gate.Hub.Memory.Add(-c.reserved)
-	c.settleUnconfirmed(ctx, err)
+	c.confirmOrReturn(ctx, err)
 }
 
-// settleUnconfirmed confirms the answers that are not confirmed, or returns what they took to
+// confirmOrReturn confirms the answers that are not confirmed, or returns what they took to
 // the space, after the end of the connection because of err. They arrived if the client closed
 // the connection in order and its machine received all bytes, or if this side closes the
 // connection, because the client has violated the protocol or the gate closes. They did not if a
 // write failed or the connection broke.
-func (c *connection) settleUnconfirmed(ctx context.Context, err error) {
+func (c *connection) confirmOrReturn(ctx context.Context, err error) {
 	c.mu.Lock()
 	unconfirmed, broken := c.unconfirmed, c.broken
 	c.unconfirmed = nil
@@ -301,7 +301,7 @@ func (c *connection) startRequest(ctx context.Context, r request, err error, siz
 		return c.answer(r, foreign.Answer{}, err)
 	}
 	if len(c.buf) == 0 || r.session == nil {
-		if a, done, err := c.tryAtOnce(ctx, o); done {
+		if a, done, err := c.gate.Hub.TryAtOnce(ctx, o); done {
 			c.gate.Hub.Memory.Add(-memoryOf)
 			return c.answer(r, a, err)
 		}
@@ -321,36 +321,6 @@ func (c *connection) startRequest(ctx context.Context, r request, err error, siz
 		})
 	})
 	return true
-}
-
-// tryAtOnce carries out an operation unless it has to wait: then done is false, and nothing has
-// happened. It has to wait if a put finds the space full, or a get or query no match. Other
-// errors are those of the hub, with done.
-func (c *connection) tryAtOnce(ctx context.Context, o foreign.Operation) (a foreign.Answer, done bool, err error) {
-	verb := o.Verb
-	o.Verb = withoutWaiting(verb)
-	a, err = c.gate.Hub.Do(ctx, o)
-	switch {
-	case verb == o.Verb:
-		return a, true, err
-	case verb == space.VerbPut:
-		return a, !errors.Is(err, fault.ErrOverloaded), err
-	}
-	return a, err != nil || len(a.Tuples) > 0, err
-}
-
-// withoutWaiting returns the form of a verb that does not wait, so that most operations need no
-// goroutine; other verbs stay.
-func withoutWaiting(v space.Verb) space.Verb {
-	switch v {
-	case space.VerbPut:
-		return space.VerbPutP
-	case space.VerbGet:
-		return space.VerbGetP
-	case space.VerbQuery:
-		return space.VerbQueryP
-	}
-	return v
 }
 
 // classOf returns the class of memory of a request: puts are refused first, because gets free

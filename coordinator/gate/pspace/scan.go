@@ -26,7 +26,7 @@ type frame struct {
 // end returns the length of the object, with any blanks before it; 0 if the buffer does not
 // contain all of it yet. It continues where the call before stopped, so data must begin with the
 // same bytes. Another value than an object is fault.ErrInvalid, and one that is nested too deep
-// fault.ErrTooLarge. At the end of an object it begins anew, for the next one.
+// fault.ErrTooLarge. After the end of an object the next call looks for the next object.
 func (f *frame) end(data []byte) (int, error) {
 	for ; f.pos < len(data); f.pos++ {
 		c := data[f.pos]
@@ -167,7 +167,7 @@ func (s *scanner) raw() ([]byte, error) {
 	return s.data[start:s.pos], err
 }
 
-// literal reads true, false or null; anything else is fault.ErrInvalid.
+// literal reads true, false or null. Other words are fault.ErrInvalid.
 func (s *scanner) literal() error {
 	for _, word := range []string{"true", "false", "null"} {
 		if rest := s.data[s.pos:]; len(rest) >= len(word) && string(rest[:len(word)]) == word {
@@ -179,7 +179,7 @@ func (s *scanner) literal() error {
 }
 
 // number reads -? digits (. digits)? (e [+-]? digits)?, without superfluous zeros, as JSON has
-// it; anything else is fault.ErrInvalid.
+// it. Other forms are fault.ErrInvalid.
 func (s *scanner) number() error {
 	if s.peekByte() == '-' {
 		s.pos++
@@ -295,8 +295,9 @@ func (s *scanner) escapedText(start int) (string, error) {
 	return "", errNotJSON(s.pos)
 }
 
-// unicode reads uXXXX, or two of them that are the halves of one character. One half alone is
-// U+FFFD, and the escape that follows it is not read. A malformed one is fault.ErrInvalid.
+// unicode reads the rest of an escape like \u00e9, after the backslash, or of two that are the
+// halves of one character (a surrogate pair). One half alone becomes U+FFFD, and the escape after
+// it is left unread. A malformed escape is fault.ErrInvalid.
 func (s *scanner) unicode() (rune, error) {
 	first, err := s.codeUnit()
 	if err != nil || !utf16.IsSurrogate(first) {
@@ -317,7 +318,7 @@ func (s *scanner) unicode() (rune, error) {
 	return utf8.RuneError, nil
 }
 
-// codeUnit reads uXXXX, four hexadecimal digits; anything else is fault.ErrInvalid.
+// codeUnit reads u and four hexadecimal digits. Other text is fault.ErrInvalid.
 func (s *scanner) codeUnit() (r rune, err error) {
 	if len(s.data) < s.pos+5 {
 		return 0, errNotJSON(s.pos)
