@@ -99,8 +99,8 @@ func (o *benchOptions) check() error {
 			return usagef("--method must be %s; got %q", wording.Or(slices.Sorted(maps.Keys(methods))...), name)
 		}
 	}
-	if !(o.threshold > 0 && o.threshold < 1) {
-		return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)
+	if err := checkThreshold(o.threshold); err != nil {
+		return err
 	}
 	if min(o.clips, o.episodes, o.oracle, o.free) < 0 || o.runs < 1 {
 		return usagef("--clips, --episodes, --oracle and --free-hours must be at least 0, --runs at least 1; got %d, %d, %d, %d, %d", o.clips, o.episodes, o.oracle, o.free, o.runs)
@@ -182,7 +182,8 @@ func (a *app) bench(ctx context.Context, o benchOptions) error {
 	return show(a, o.out, benchRows(all), "nothing was measured")
 }
 
-// benchRow is a line of the benchmark as it is printed (docs/json.md). The costs
+// benchRow is a line of the benchmark as it is printed (docs/json.md): what was found of the
+// insertions of one group, which are all, or those of one condition, length or kind (By). The costs
 // are those of the whole measurement.
 type benchRow struct {
 	Set       string  `json:"set"`
@@ -211,6 +212,8 @@ type benchRow struct {
 	FreeWrong int     `json:"free_wrong"`
 }
 
+// columns shows the costs in CPU seconds: to build the index once, and to search and to decode an
+// hour of sound. A finding beside a clip that shares its sound is neither found nor wrong, but aside.
 func (r benchRow) columns() []column {
 	return []column{
 		{head: "set", cell: r.Set}, {head: "method", cell: r.Method}, {head: "by", cell: r.By}, {head: "group", cell: r.Group},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leasehold/models"
 	"leasehold/shared/audio"
 	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/match"
@@ -41,11 +42,14 @@ the spectrograms of both, the landmarks that they have in common, and how each
 block of the clip correlates.`,
 		Args: cobra.ExactArgs(2),
 	}
-	c.Flags().StringVar(&o.at, "at", "", "where the clip begins: seconds, m:ss or h:mm:ss")
+	c.Flags().StringVar(&o.at, "at", "", "where the whole clip would begin: seconds, m:ss or h:mm:ss")
 	c.Flags().StringVarP(&o.file, "file", "o", "", "draw into this file: .svg or .png")
 	c.Flags().Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "score from which a clip counts as found, above 0 and below 1")
 	bindMinCoverage(c, &o.minCoverage)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if o.at == "" {
+			return usagef("--at is needed: the time at which the whole clip would begin, such as --at 1:23.5")
+		}
 		at, err := parseClock(o.at)
 		if err != nil {
 			return usagef("--at must be a time such as 83.5, 1:23.5 or 0:01:23; got %q", o.at)
@@ -53,8 +57,8 @@ block of the clip correlates.`,
 		if format := o.drawing(); o.file != "" && format == "" {
 			return usagef("-o must end in %s; got %q", wording.Or(".svg", ".png"), o.file)
 		}
-		if !(o.threshold > 0 && o.threshold < 1) {
-			return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)
+		if err := checkThreshold(o.threshold); err != nil {
+			return err
 		}
 		if err := checkMinCoverage(o.minCoverage); err != nil {
 			return err
@@ -114,9 +118,9 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 	if err := errors.Join(err, episode.Close()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	place := time.Duration(e.Result.Begin) * (time.Second / audio.RateHz)
-	title := fmt.Sprintf("%s in %s at %s", clip.ID, filepath.Base(path), place.Round(time.Millisecond))
-	if _, err := fmt.Fprintf(a.out, "%s\n%s\n", title, strings.Join(e.Reasons, "\n")); err != nil {
+	place := models.Seconds(float64(e.Result.Begin) / audio.RateHz)
+	title := fmt.Sprintf("%s in %s at %s", clip.ID, filepath.Base(path), place.Clock())
+	if _, err := fmt.Fprintf(a.out, "%s\n%s\n", title, strings.Join(e.Lines(), "\n")); err != nil {
 		return err
 	}
 	if o.file == "" {

@@ -35,6 +35,14 @@ func bindMinCoverage(c *cobra.Command, v *float64) {
 	c.Flags().Float64Var(v, "min-coverage", match.DefaultMinCoverage, "share of a clip that must be found, above 0 and at most 1; below 0.6 only parts of a second or more count")
 }
 
+// checkThreshold returns a usage error if v is out of range; NaN is.
+func checkThreshold(v float64) error {
+	if !(v > 0 && v < 1) {
+		return usagef("--threshold must be above 0 and below 1; got %v", v)
+	}
+	return nil
+}
+
 // checkMinCoverage returns a usage error if v is out of range; NaN is.
 func checkMinCoverage(v float64) error {
 	if !(v > 0 && v <= 1) {
@@ -89,8 +97,9 @@ func (o matchOptions) check() error {
 		return usagef("--format must be %s or %s; got %q", formatTable, formatLabels, o.format)
 	case o.format == formatLabels && o.out.flag != "":
 		return usagef("--format labels cannot be combined with %s", o.out.flag)
-	case !(o.threshold > 0 && o.threshold < 1):
-		return usagef("--threshold must be above 0 and below 1; got %v", o.threshold)
+	}
+	if err := checkThreshold(o.threshold); err != nil {
+		return err
 	}
 	return checkMinCoverage(o.minCoverage)
 }

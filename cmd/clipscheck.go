@@ -78,9 +78,7 @@ func (r noticeRow) columns() []column {
 }
 
 func noticeRows(notices []cliplint.Notice) []noticeRow {
-	rows := make([]noticeRow, len(notices))
-	for i, n := range notices {
-		rows[i] = noticeRow{Clip: n.Clip, Fault: n.Fault, Why: n.Why, Advice: n.Advice, Other: n.Other, Offset: n.OffsetS}
-	}
-	return rows
+	return rowsOf(notices, func(n cliplint.Notice) noticeRow {
+		return noticeRow{Clip: n.Clip, Fault: n.Fault, Why: n.Why, Advice: n.Advice, Other: n.Other, Offset: n.OffsetS}
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"leasehold/manager/git"
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 )
 
 // manifestName is the name of the file that lists origins.
@@ -53,8 +54,8 @@ func Detect(path, kind string) ([]models.Origin, error) {
 const withManifests = true
 
 // detect is Detect without the check of kind. Without manifests, a manifest is a file like any
-// other. fault.ErrNotFound: there is no such file or folder; fault.ErrInvalid: it is not
-// accepted.
+// other. A missing file or folder is fault.ErrNotFound; one of a kind that is not accepted is
+// fault.ErrInvalid.
 func detect(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	if strings.Contains(path, "://") {
 		return detectURL(path, kind)
@@ -156,9 +157,9 @@ func beginning(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
 	}
 	defer root.Close()
-	f, _, err := openRegular(root, filepath.Base(path))
+	f, _, err := fetch.OpenRegular(root, filepath.Base(path))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, fault.ErrInvalid)
+		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, 4096))

@@ -61,10 +61,14 @@ func (v *folderVisit) digest() string {
 	for dir := range maps.Keys(maps.Clone(tree)) { // folders that hold only folders
 		for dir != "." {
 			dir = path.Dir(dir)
-			tree[dir] = append(tree[dir], []string{}...)
+			if _, known := tree[dir]; !known {
+				tree[dir] = nil // so that the loop below hashes it
+			}
 		}
 	}
-	// A folder sorts before the folders in it, so backward each is hashed before its parent.
+	// Every folder but "." sorts before the folders in it, so in backward order it is hashed after
+	// them. "." may come before folders such as "#x", and is hashed after the loop. Its entries have
+	// an order that depends only on their names and states, which is all that a digest needs.
 	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(tree))) {
 		slices.Sort(tree[dir])
 		if dir != "." {

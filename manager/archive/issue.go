@@ -28,10 +28,10 @@ const (
 )
 
 // issueAll issues work-items until there is no capacity, nothing is left to select, or the spaces
-// take nothing new for now. more reports that there was no capacity, so that something may be
-// left to select; otherwise the next tick tries again. After a conflict, because another manager
-// was faster, it selects again, at most conflictsInARow times. When the spaces take nothing,
-// results are ingested first, which drains them. Another error of issue ends it, and is returned.
+// take nothing new for now. more reports that the capacity was used up, so something may be left
+// to select; otherwise the next tick tries again. A conflict means that another manager was
+// faster: it then selects again, at most conflictsInARow times. When the spaces take nothing, it
+// ingests results first, because that takes their tuples away. It returns every other error.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err error) {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		issued, err := f.issue(ctx, client)

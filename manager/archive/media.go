@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"leasehold/shared/audio/decode"
+	"leasehold/shared/fetch"
 )
 
 // audioType returns the MIME type of a file's extension, "" if the extension is not that
@@ -26,9 +27,9 @@ func fileVersion(info fs.FileInfo) string {
 // regular checks that a name is a regular file that can be read and is not empty. Its
 // errors are for people; errors.Is finds fs.ErrNotExist.
 func regular(root *os.Root, name string) (fs.FileInfo, error) {
-	f, info, err := openRegular(root, name)
+	f, info, err := fetch.OpenRegular(root, name)
 	if err != nil {
-		return nil, err
+		return nil, readable(err)
 	}
 	f.Close()
 	if info.Size() == 0 {
@@ -37,30 +38,12 @@ func regular(root *os.Root, name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// openRegular opens a regular file, with its info. The caller closes it. It does not block at a
-// named pipe (O_NONBLOCK), and refuses it. Errors are those of readable.
-func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, readable(err)
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, readable(err)
-	}
-	return f, info, nil
-}
-
 // readSmall reads a file of at most most bytes; a larger one, and one that is not regular, is an
 // error. Errors are those of readable. It does not block at a named pipe, and refuses it.
 func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
-	f, _, err := openRegular(root, name)
+	f, _, err := fetch.OpenRegular(root, name)
 	if err != nil {
-		return nil, err
+		return nil, readable(err)
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, most+1))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"leasehold/models"
+	"leasehold/shared/audio"
 	"leasehold/shared/audio/fingerprint"
 	"leasehold/shared/audio/match"
 	"leasehold/shared/failpoint"
@@ -53,7 +54,7 @@ func (a *attempt) newResult(clips ...int) models.Researched {
 // episode, since another attempt would fail in the same way. Otherwise it returns err, so that
 // the worker releases the task.
 func (a *attempt) episodeFails(ctx context.Context, err error) error {
-	if ctx.Err() != nil || !lasting(err) {
+	if ctx.Err() != nil || !audio.Lasting(err) {
 		return err
 	}
 	all := make([]int, len(a.task.Clips))
@@ -75,7 +76,7 @@ func (a *attempt) putResult(ctx context.Context, o outcome) error {
 	item := a.task.Clips[i]
 	a.h.opt.Log.DebugContext(ctx, "researched", "episode", a.task.Episode.ID, "clip", item.ID, "findings", len(o.findings), "err", o.err)
 	last := a.next == len(a.task.Clips) || o.last && a.draining()
-	if o.err != nil && !lasting(o.err) {
+	if o.err != nil && !audio.Lasting(o.err) {
 		if a.passing == nil {
 			a.passing = o.err
 		}

@@ -13,6 +13,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
+	"leasehold/shared/task"
 )
 
 const rate = 8000
@@ -79,6 +80,8 @@ type job struct {
 func (j *job) Task() models.Task         { return j.task }
 func (j *job) Lease() (string, int64)    { return "", 0 }
 func (j *job) Draining() <-chan struct{} { return j.draining }
+
+func (j *job) Parents() []task.ParentResult { return nil }
 func (j *job) Report(_ context.Context, part string, body any) error {
 	return j.say(part, false, body)
 }

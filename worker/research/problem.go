@@ -8,19 +8,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/audio/exact"
-	"leasehold/shared/fault"
 )
-
-// lasting reports whether an error is a property of the recording, so that a retry would
-// fail in the same way.
-func lasting(err error) bool {
-	for _, kind := range []error{fault.ErrInvalid, fault.ErrTooLarge, fault.ErrNotFound, fault.ErrCorrupt} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
-}
 
 // scopeOf returns models.ScopePair if a fault of a clip concerns the clip with this episode only,
 // because it is longer than the episode, and otherwise models.ScopeClip.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/audio"
 	"leasehold/shared/audio/exact"
 	"leasehold/shared/audio/fingerprint"
 	"leasehold/shared/audio/index"
@@ -49,7 +50,7 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 	s := &sweep{h: h, job: job, task: r, clip: r.Clips[0].Media}
 	s.reset()
 	if err := s.loadClip(ctx); err != nil {
-		if ctx.Err() != nil || !lasting(err) {
+		if ctx.Err() != nil || !audio.Lasting(err) {
 			return err
 		}
 		s.addEpisode(r.Episodes[0])

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"leasehold/shared/audio"
 	"leasehold/shared/audio/exact"
 	"leasehold/shared/audio/index"
 	"leasehold/shared/fault"
@@ -53,7 +54,7 @@ func check(ctx context.Context, clips []Clip, play bool) ([]Notice, error) {
 			return nil, context.Cause(ctx)
 		}
 		wave, err := c.Load(ctx)
-		if err != nil && !lasting(err) {
+		if err != nil && !audio.Lasting(err) {
 			return nil, err
 		}
 		n := checkAlone(wave, err)
@@ -84,16 +85,6 @@ func check(ctx context.Context, clips []Clip, play bool) ([]Notice, error) {
 		all = append(all, missed...)
 	}
 	return inOrder(all, clips), nil
-}
-
-// lasting reports whether an error is caused by the recording, so that a retry cannot help.
-func lasting(err error) bool {
-	for _, kind := range []error{fault.ErrInvalid, fault.ErrTooLarge, fault.ErrNotFound, fault.ErrCorrupt} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkAlone checks a clip without the other clips; err is that of its Load. It returns the first

@@ -88,7 +88,7 @@ func explain(ctx context.Context, x *index.Index, clip int, b background) (strin
 	if e.Found {
 		return "it depends on what is played before and after it", nil
 	}
-	return strings.Join(e.Reasons[:len(e.Reasons)-1], "; "), nil // without the last, which is the outcome
+	return strings.Join(e.Reasons, "; "), nil
 }
 
 // addUnder adds a background to x: a clip of that many samples (clip) and the gap behind it, which

@@ -110,16 +110,16 @@ func (c *child) end() {
 // addresses matches the pointers that ffmpeg prints to distinguish its objects.
 var addresses = regexp.MustCompile(` @ 0x[0-9a-f]+`)
 
-// said returns the last lines of the child's stderr. It removes the file's path, because
+// lastLines returns the last lines of the child's stderr. It removes the file's path, because
 // the path is ours and not the name that the user knows.
-func (c *child) said(path string) string {
+func (c *child) lastLines(path string) string {
 	lines := strings.Split(strings.TrimSpace(c.stderr.String()), "\n")
-	said := strings.Join(lines[max(0, len(lines)-maxLines):], " ")
+	text := strings.Join(lines[max(0, len(lines)-maxLines):], " ")
 	if path != "" {
-		said = strings.ReplaceAll(said, "file:"+path+": ", "")
-		said = strings.ReplaceAll(said, " file:"+path, "") // as versions since 6.1 print it
+		text = strings.ReplaceAll(text, "file:"+path+": ", "")
+		text = strings.ReplaceAll(text, " file:"+path, "") // as versions since 6.1 print it
 	}
-	return addresses.ReplaceAllString(strings.Join(strings.Fields(said), " "), "")
+	return addresses.ReplaceAllString(strings.Join(strings.Fields(text), " "), "")
 }
 
 // tail keeps the last maxStderr bytes written to it, and counts how often ffmpeg
@@ -135,10 +135,10 @@ var badFrame = [][]byte{[]byte("Error while decoding stream"), []byte("Error sub
 // Write counts the messages of badFrame, also those that are cut between two calls, because a
 // pipe may cut a line anywhere, and keeps the last maxStderr bytes. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
-	for _, said := range badFrame {
-		before := t.b[max(0, len(t.b)-len(said)+1):]
-		seam := slices.Concat(before, p[:min(len(p), len(said)-1)])
-		t.bad += int64(bytes.Count(p, said) + bytes.Count(seam, said))
+	for _, message := range badFrame {
+		before := t.b[max(0, len(t.b)-len(message)+1):]
+		seam := slices.Concat(before, p[:min(len(p), len(message)-1)])
+		t.bad += int64(bytes.Count(p, message) + bytes.Count(seam, message))
 	}
 	t.b = append(t.b, p[max(0, len(p)-maxStderr):]...)
 	t.b = t.b[max(0, len(t.b)-maxStderr):]

@@ -155,7 +155,7 @@ func TestThePathIsNotToldInTheWordsOfAnyFFmpeg(t *testing.T) {
 		"[in#0 @ 0x55] Error opening input: End of file\nError opening input file file:/tmp/a b.ogg.\n": "[in#0] Error opening input: End of file Error opening input file.",
 	} {
 		c := child{stderr: tail{b: []byte(says)}}
-		require.Equal(t, want, c.said("/tmp/a b.ogg"))
+		require.Equal(t, want, c.lastLines("/tmp/a b.ogg"))
 	}
 }
 

@@ -57,10 +57,10 @@ func (d Decoder) newFFmpeg(ctx context.Context, in *input, demuxer string) (*ffm
 }
 
 // ffmpeg starts the child and reads the header of its output. The source that it returns owns
-// in.closer. With an error the child has ended, and the caller closes in.closer. The error is
-// fault.ErrNotFound if no ffmpeg is installed (or WithoutFFmpeg is set), fault.ErrCorrupt if
-// ffmpeg cannot decode the input, or that of the system or of ctx. If the child failed, its error
-// is returned, because it explains why there is no header.
+// in.closer. When ffmpeg returns an error, the child has ended, and the caller must close
+// in.closer. Errors: fault.ErrNotFound if no ffmpeg is installed (or WithoutFFmpeg is set),
+// fault.ErrCorrupt if ffmpeg cannot decode the input, and errors of the system and of ctx. If
+// the child failed, its error is returned and not the missing header, because it tells why.
 func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, error) {
 	bin, ok := d.findFFmpeg()
 	if !ok {
@@ -102,7 +102,7 @@ func (d Decoder) findFFmpeg() (bin string, ok bool) {
 	}
 	runs, known := ffmpegRuns.Load(bin)
 	if !known {
-		_, err := ask(context.Background(), bin, "-version")
+		_, err := runFFmpeg(context.Background(), bin, "-version")
 		runs, _ = ffmpegRuns.LoadOrStore(bin, err == nil)
 	}
 	return bin, runs.(bool)
@@ -153,15 +153,15 @@ func (s *ffmpegSource) read(dst []float32) (int, error) {
 // fault.ErrCorrupt if the input is the cause, else an error of the system or the context.
 func (s *ffmpegSource) wait() error {
 	err := s.child.wait()
-	said := s.child.said(s.path)
+	lines := s.child.lastLines(s.path)
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && exit.Exited():
-		return corrupt("ffmpeg cannot decode it (%v): %s", exit, said)
+		return corrupt("ffmpeg cannot decode it (%v): %s", exit, lines)
 	case err != nil:
-		return fmt.Errorf("ffmpeg: %w: %s", err, said)
-	case strings.Contains(said, "partial file"), strings.Contains(said, "runcat"):
-		return corrupt("truncated: the sound breaks off at %s (ffmpeg: %s)", clock(span(s.done, s.rate)), said)
+		return fmt.Errorf("ffmpeg: %w: %s", err, lines)
+	case strings.Contains(lines, "partial file"), strings.Contains(lines, "runcat"):
+		return corrupt("truncated: the sound breaks off at %s (ffmpeg: %s)", clock(span(s.done, s.rate)), lines)
 	}
 	return nil
 }

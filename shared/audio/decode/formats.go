@@ -28,7 +28,7 @@ type FFmpeg struct {
 // wanted are the decoders that an ffmpeg should have, by ffmpeg's names.
 var wanted = []string{"mp3float", "vorbis", "opus", "aac", "alac", "wavpack"}
 
-// versionTime is how long ffmpeg may print nothing when ask waits for its answer.
+// versionTime is how long ffmpeg may print nothing when runFFmpeg waits for its answer.
 const versionTime = 10 * time.Second
 
 // FindFFmpeg runs the ffmpeg in the PATH to get its version and decoders. It returns
@@ -38,16 +38,16 @@ func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 	if err != nil {
 		return FFmpeg{}, fmt.Errorf("ffmpeg: not in the PATH: %w", fault.ErrNotFound)
 	}
-	said, err := ask(ctx, bin, "-version")
+	version, err := runFFmpeg(ctx, bin, "-version")
 	if err != nil {
 		return FFmpeg{Path: bin}, err
 	}
 	f := FFmpeg{Path: bin}
-	first, _, _ := strings.Cut(said, "\n")
+	first, _, _ := strings.Cut(version, "\n")
 	if f.Version, _, _ = strings.Cut(strings.TrimPrefix(first, "ffmpeg version "), " "); f.Version == "" {
 		return f, errors.New("ffmpeg: it does not say its version")
 	}
-	decoders, err := ask(ctx, bin, "-hide_banner", "-decoders")
+	decoders, err := runFFmpeg(ctx, bin, "-hide_banner", "-decoders")
 	if err != nil {
 		return f, err
 	}
@@ -65,10 +65,10 @@ func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 	return f, nil
 }
 
-// ask runs ffmpeg and returns at most maxAnswer bytes of its output. The error is errStalled, or
+// runFFmpeg runs ffmpeg and returns at most maxAnswer bytes of its output. The error is errStalled, or
 // how ffmpeg ended, with the last lines of its stderr. It waits at most versionTime for each part
 // of the output.
-func ask(ctx context.Context, bin string, args ...string) (string, error) {
+func runFFmpeg(ctx context.Context, bin string, args ...string) (string, error) {
 	c, err := start(ctx, bin, append([]string{"-nostdin"}, args...), nil, versionTime)
 	if err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func ask(ctx context.Context, bin string, args ...string) (string, error) {
 		return "", err
 	}
 	if err := c.wait(); err != nil {
-		return "", fmt.Errorf("ffmpeg %s: %w: %s", strings.Join(args, " "), err, c.said(""))
+		return "", fmt.Errorf("ffmpeg %s: %w: %s", strings.Join(args, " "), err, c.lastLines(""))
 	}
 	return string(answer[:n]), nil
 }

@@ -56,8 +56,8 @@ func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3S
 		return nil, tooLarge("declares %d frames at %d Hz: expected at most %v", info.frames, first.rate, maxDuration)
 	}
 	s := &mp3Source{feed: feed, closer: f}
-	told := info.delay > 0 || info.padding > 0
-	if told {
+	statesDelay := info.delay > 0 || info.padding > 0
+	if statesDelay {
 		s.hold = max(0, info.padding-mp3DecoderDelay)
 	}
 	_, there := d.findFFmpeg()
@@ -68,7 +68,7 @@ func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3S
 		err = &Error{fault.ErrNotFound, fmt.Sprintf("%s needs ffmpeg, which is not installed", first)}
 	default:
 		s.mp3Decoder = newGoMP3(feed)
-		if told {
+		if statesDelay {
 			s.skip = info.delay + mp3DecoderDelay
 		}
 	}

@@ -39,12 +39,12 @@ func (a *mp3Alone) rewrite(frame []byte, h mp3Header) []byte {
 	at := len(a.past) - min(int(side[0]), len(a.past))
 	a.past = append(a.past, own...)
 	data := a.past[at:]
-	said, short := mp3SideInfo(side, h.mono)
-	if said > len(data) {
+	dataBytes, short := mp3SideInfo(side, h.mono)
+	if dataBytes > len(data) {
 		return nil
 	}
 	a.frame = append(a.frame[:0], frame[0], frame[1]|0x11, 0, frame[3]) // MPEG 2, without a CRC
-	a.frame = append(append(a.frame, side...), data[:said]...)
+	a.frame = append(append(a.frame, side...), data[:dataBytes]...)
 	a.frame[mp3HeaderBytes] = 0 // it refers to no earlier data
 	a.past = append(a.past[:0], a.past[max(0, len(a.past)-maxReservoir):]...)
 	const at16000 = 2

@@ -45,7 +45,7 @@ func plainly() []situation {
 			mix(e, clip, 4000+second, 1)
 			return e
 		}, clip, []int{4000, 4000 + second}},
-		{"begun anew before it ended", func() []float32 {
+		{"begun again before it ended", func() []float32 {
 			e := noise(9, 5*second, .05)
 			mix(e, clip, 4000, 1)
 			mix(e, clip, 4000+second*6/10, 1)

@@ -45,7 +45,7 @@ type Source interface {
 // Samples is a Source in memory.
 type Samples []float32
 
-// Len implements Source.
+// Len implements Source: the number of samples.
 func (s Samples) Len() int { return len(s) }
 
 // ReadAt implements Source; it does not fail.

@@ -271,10 +271,14 @@ func readEntry(path string, use func(Landmarks)) error {
 func sourceOf(path string) inverted.Source {
 	return func(of landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
 		return func(yield func(landmark.Landmark, error) bool) {
+			stopped := false
 			err := readEntry(path, func(l Landmarks) {
-				l.Of(of)(yield)
+				l.Of(of)(func(x landmark.Landmark, err error) bool {
+					stopped = !yield(x, err)
+					return !stopped
+				})
 			})
-			if err != nil {
+			if err != nil && !stopped {
 				yield(landmark.Landmark{}, err)
 			}
 		}

@@ -27,7 +27,9 @@ type Explanation struct {
 	minCoverage    float64
 	Exact          float64 // the best plain correlation, of a clip with few landmarks
 	Found          bool
+	Elsewhere      int      // sample at which the clip is found to begin, if it is not found at the place but around it; else -1
 	Reasons        []string // one line for each step of the search, for people
+	Conclusion     []string // whether it is found, and the time to give instead
 	plain          bool
 	tonal          bool // a plain clip has enough landmarks, but is made of a few tones
 	plainThreshold float64
@@ -42,11 +44,13 @@ const shown = 4 * RateHz
 // within a second of the sample at are decided, and returns the reasons. The index should hold
 // that clip alone. If the episode ends before the sample, the error is fault.ErrInvalid.
 func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Options) (Explanation, error) {
-	e := Explanation{Clip: x.ID(0), From: max(0, at-shown) / spectrum.Hop * spectrum.Hop}
+	e := Explanation{Clip: x.ID(0), From: max(0, at-shown) / spectrum.Hop * spectrum.Hop, Elsewhere: -1}
 	var attempts []Attempt
 	m, err := New(x, o, func(f Finding) error {
 		if abs(f.Offset-max(0, at)) <= RateHz {
 			e.Found = true
+		} else if f.Offset < at && at < f.Offset+x.Samples(0)+RateHz {
+			e.Elsewhere = f.Offset
 		}
 		return nil
 	})
@@ -108,7 +112,7 @@ func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explan
 		}
 		if err != nil {
 			if position <= at {
-				return fmt.Errorf("it ends before %v: %w", samples(at), fault.ErrInvalid)
+				return fmt.Errorf("it ends before %s: %w", clock(at), fault.ErrInvalid)
 			}
 			return m.Close(ctx)
 		}

@@ -54,7 +54,7 @@ var situations = []situation{
 	{"twice in a row", func() []float32 {
 		return in(in(quiet, 4000, clipB, 1), 4000+len(clipB), clipB, 1)()
 	}, []string{"b@4000", "b@28000"}},
-	{"begun anew before it ended", func() []float32 {
+	{"begun again before it ended", func() []float32 {
 		return in(in(quiet, 4000, clipA, 1), 4000+second*6/10, clipA, 1)()
 	}, []string{"a@4000", "a@8800"}},
 	{"one over the other", func() []float32 {

@@ -3,12 +3,14 @@ package match
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 
 	"leasehold/shared/audio/index"
 )
 
-// reason fills in Reasons: the steps of the search, up to the one that decided, in the words of
-// people who edit sound.
+// reason fills in Reasons, the steps of the search up to the one that decided, and Conclusion, in
+// the words of people who edit sound.
 func (e *Explanation) reason() {
 	e.say("landmarks of the clip (pairs of tones, one after the other) at %.0f %% of speed: %d", 100*e.Speed, e.Landmarks)
 	if e.plain {
@@ -17,11 +19,33 @@ func (e *Explanation) reason() {
 	if !e.plain || !e.Found && e.Outcome != FewVotes {
 		e.explainLandmarks()
 	}
+	e.conclude()
+}
+
+// Lines returns the reasons and the conclusion, one after the other.
+func (e *Explanation) Lines() []string {
+	return slices.Concat(e.Reasons, e.Conclusion)
+}
+
+// conclude fills in Conclusion. It tells what the time means, because a user who hears the second
+// half of a clip gives the time at which it is heard.
+func (e *Explanation) conclude() {
 	if e.Found {
-		e.say("so it is found")
-	} else {
-		e.say("so it is not found")
+		e.Conclusion = []string{"so it is found"}
+		return
 	}
+	e.Conclusion = []string{"so it is not found"}
+	if e.Elsewhere >= 0 {
+		e.Conclusion = append(e.Conclusion, "the clip is found around this time: it would begin as a whole at "+clock(e.Elsewhere)+", so explain it at that time")
+	} else if e.Outcome == FewVotes {
+		e.Conclusion = append(e.Conclusion, "the time to give is that at which the whole clip would begin, also if only its end is played")
+	}
+}
+
+// clock prints a sample's time as the tables do, such as 41:39.95.
+func clock(sample int) string {
+	c := (sample*100 + RateHz/2) / RateHz
+	return fmt.Sprintf("%d:%02d.%02d", c/6000, c/100%60, c%100)
 }
 
 func (e *Explanation) say(format string, args ...any) {
@@ -39,8 +63,8 @@ func (e *Explanation) explainPlain() {
 		e.say("within a second it fits nowhere better than by chance: it is not played there, or something else is much louder")
 		return
 	}
-	e.say("the best correlation within a second is %.3f, as if it were %s the rest; %.3f is needed, which is %s",
-		e.Exact, level(e.Exact), e.plainThreshold, level(e.plainThreshold))
+	e.say("the best correlation within a second is %s, as if it were %s the rest; %.3f is needed, which is %s",
+		decimals(3, e.Exact, e.plainThreshold), level(e.Exact), e.plainThreshold, level(e.plainThreshold))
 }
 
 // level returns how loud a clip is, compared with everything else that is played with it, if they
@@ -83,20 +107,34 @@ func (e *Explanation) explainLandmarks() {
 	if z := deviations(e.Result); z < e.Result.Z {
 		e.say("its waveform stands out by %.1f standard deviations, but %.1f are taken off, because few blocks match, at another speed than its own: chance has many speeds to choose from", e.Result.Z, e.Result.Z-z)
 	}
-	e.say("its waveform stands out by %.1f standard deviations (chance reaches 5); with the landmarks that is a score of %.3f, and %.3f is needed",
-		deviations(e.Result), e.Score, e.Threshold)
+	e.say("its waveform stands out by %.1f standard deviations (chance reaches 5); with the landmarks that is a score of %s, and %.3f is needed",
+		deviations(e.Result), decimals(3, e.Score, e.Threshold), e.Threshold)
 	if e.Outcome == Weak {
 		e.say("the score is too low: something louder masks it, a small part of it is played, or a similar sound")
 		return
 	}
-	e.say("%.0f %% of its %d blocks of a quarter of a second match on their own", 100*e.Result.Coverage, len(e.Result.Blocks))
+	e.say("%s %% of its %d blocks of a quarter of a second match on their own",
+		decimals(0, 100*e.Result.Coverage, 100*mostly, 100*e.minCoverage, 100*nearlyAll), len(e.Result.Blocks))
 	switch e.Outcome {
 	case LittleOfIt:
-		e.say("that is too little of the clip: %.0f %% are needed, or %.0f %% if one part of at least a second is sure by itself", 100*mostly, 100*e.minCoverage)
+		e.say("that is too little of the clip: %.4g %% are needed, or %.4g %% if one part of at least a second is sure by itself", 100*mostly, 100*e.minCoverage)
 	case NoTrace:
-		e.say("%.0f %% of its landmarks agree, and %.0f %% are needed if less than %.0f %% of the blocks match: another sound shares some of its tones or drums",
-			100*float64(e.Hit.Votes)/float64(max(1, e.Landmarks)), 100*traceDensity, 100*nearlyAll)
+		share := 100 * float64(e.Hit.Votes) / float64(max(1, e.Landmarks))
+		e.say("%s %% of its landmarks agree, and %.4g %% are needed if less than %.4g %% of the blocks match: perhaps another sound shares some of its tones or drums, or the part that is played has few landmarks",
+			decimals(0, share, 100*traceDensity), 100*traceDensity, 100*nearlyAll)
 	case Repeat:
 		e.say("another place of the clip explains it, because the clip repeats itself")
+	}
+}
+
+// decimals prints v with at least so many decimals, and with more if v would seem to reach a limit
+// that it does not.
+func decimals(least int, v float64, limits ...float64) string {
+	for ; ; least++ {
+		text := strconv.FormatFloat(v, 'f', least, 64)
+		shown, _ := strconv.ParseFloat(text, 64) // a number that was just formatted
+		if least >= 15 || !slices.ContainsFunc(limits, func(limit float64) bool { return v < limit && shown >= limit }) {
+			return text
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/verify"
+	"leasehold/shared/audio/vote"
 )
 
 func TestACorrelationIsToldAsALevel(t *testing.T) {
@@ -21,9 +23,26 @@ func TestReasonsNameWhyAClipIsCorrelated(t *testing.T) {
 	e.reason()
 	require.Contains(t, e.Reasons[1], "they are fewer than 15")
 	require.Equal(t, "the best correlation within a second is 0.500, as if it were 4.8 dB below the rest; 0.800 is needed, which is 2.5 dB above", e.Reasons[2])
-	require.Equal(t, "so it is not found", e.Reasons[3])
+	require.Equal(t, "so it is not found", e.Conclusion[0])
 	e = Explanation{plain: true, tonal: true, Landmarks: index.FewLandmarks}
 	e.reason()
 	require.Contains(t, e.Reasons[1], "made of a few tones")
 	require.Contains(t, e.Reasons[2], "something else is much louder")
+}
+
+func TestARejectedNumberIsPrintedBelowItsLimit(t *testing.T) {
+	t.Parallel()
+	e := Explanation{Landmarks: 650, Threshold: .6, minCoverage: .4}
+	e.Attempt = Attempt{Hit: vote.Hit{Votes: 32}, Result: verify.Result{Z: 20, Speed: 1, Coverage: .5, Blocks: make([]verify.Block, 12)}, Score: .8, Outcome: NoTrace}
+	e.reason()
+	require.Contains(t, e.Reasons[4], "4.9 % of its landmarks agree, and 5 % are needed if less than 87.5 % of the blocks match: perhaps another sound")
+	e.Reasons, e.Score, e.Outcome = nil, .59996, Weak
+	e.reason()
+	require.Contains(t, e.Reasons[2], "a score of 0.59996, and 0.600 is needed")
+	e.Reasons, e.Result.Coverage, e.Outcome = nil, .398, LittleOfIt
+	e.reason()
+	require.Contains(t, e.Reasons[3], "39.8 % of its 12 blocks")
+	e = Explanation{plain: true, Exact: .79997, plainThreshold: .8, Attempt: Attempt{Outcome: FewVotes}}
+	e.reason()
+	require.Contains(t, e.Reasons[2], "is 0.79997, as if")
 }

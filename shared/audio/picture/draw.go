@@ -46,7 +46,7 @@ var Formats = []string{"svg", "png"}
 // heightOf returns the height of a drawn view: the title, two spectrograms and the blocks,
 // each below a line of text, and the reasons.
 func heightOf(v View) int {
-	return 2*margin + lineUp + 2*(lineUp+margin+spectrum.Bins) + (lineUp + margin + bars) + lineUp*len(v.Reasons)
+	return 2*margin + lineUp + 2*(lineUp+margin+spectrum.Bins) + (lineUp + margin + bars) + lineUp*len(v.Lines())
 }
 
 // Write draws a view. It fails with fault.ErrInvalid unless the format is one of Formats, or with
@@ -91,7 +91,7 @@ func (d *drawing) draw() {
 	d.spectrogram("episode", d.Sound, d.From/spectrum.Hop, func(m vote.Mark) int { return m.Episode })
 	d.spectrogram("clip", d.Clip, d.begin, func(m vote.Mark) int { return m.Clip + d.begin })
 	d.blocks()
-	for _, r := range d.Reasons {
+	for _, r := range d.Lines() {
 		d.say(r)
 	}
 }

@@ -61,7 +61,7 @@ func root(k, n int) complex64 {
 	return complex64(complex(cos, sin))
 }
 
-// Len implements Transform.
+// Len implements Transform: the samples of one transform.
 func (f *FFT) Len() int { return f.n }
 
 // Forward implements Transform.
