@@ -41,12 +41,13 @@ func TestAMapThatDoesNotFitItsModelIsRefused(t *testing.T) {
 	t.Parallel()
 	model := compiled(t, "m.tup", "S = (R, 1, {})\n---\nproc P = S.put(1)", nil)
 	for source, says := range map[string]string{
-		"on put s -> T.put(1);":                 "m.map:1:13: m.tup has no space T",
-		"on put s by Q -> S.put(1);":            "m.map:1:1: m.tup has no process Q",
-		"on put s by P(n) -> S.put(1);":         "m.map:1:1: n is not a variable of the event, so the copy of P is unknown",
-		"on put s -> S.put(x);":                 "m.map:1:19: x is neither a variable of the event nor a constant or symbol of m.tup",
-		"instance l; on put s (k) -> S.put(k);": "m.map:1:13: the rule does not name an instance: it binds none of [l]",
-		"const N = 1;":                          "m.map:1:1: m.tup has no constant N",
+		"on put s -> T.put(1);":                  "m.map:1:13: m.tup has no space T",
+		"on put s by Q -> S.put(1);":             "m.map:1:1: m.tup has no process Q",
+		"on put s by P(n) -> S.put(1);":          "m.map:1:1: n is not a variable of the event, so the copy of P is unknown",
+		"on put s -> S.put(x);":                  "m.map:1:19: x is neither a variable of the event nor a constant or symbol of m.tup",
+		"instance l; on put s (k) -> S.put(k);":  "m.map:1:13: the rule does not name an instance: it binds none of [l]",
+		"const N = 1;":                           "m.map:1:1: m.tup has no constant N",
+		"const B = 1; const A = 1; const C = 1;": "m.map:1:1: m.tup has no constant A\nm.map:1:1: m.tup has no constant B\nm.map:1:1: m.tup has no constant C",
 	} {
 		m, err := conform.ParseMap("m.map", source)
 		require.NoError(t, err, source)

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"leasehold/tup4fun/explore"
@@ -42,7 +43,7 @@ func (m *Map) resolve(model *explore.Model) error {
 	for i, s := range prog.Symbols {
 		r.names[s] = syntax.SymbolBase + int64(i)
 	}
-	for name := range m.Constants {
+	for _, name := range slices.Sorted(maps.Keys(m.Constants)) {
 		if _, ok := r.names[name]; !ok {
 			r.errorf(syntax.Pos{Line: 1, Col: 1}, "%s has no constant %s", prog.File, name)
 		}

@@ -202,3 +202,28 @@ func TestAFormulaWithTooManyUntilsIsNotDecided(t *testing.T) {
 		require.Equal(t, want, r.Verdicts[0].Outcome, "%d untils: %s", n, r.Verdicts[0].Detail)
 	}
 }
+
+// The search sets dead variables to 0, which no step did.
+func TestStatesHaveNoDeadVariables(t *testing.T) {
+	t.Parallel()
+	src := `S = (R, 1, {}), seen = 0, done = 0
+---
+par proc Count = var i; i := 1; do i <= 2 -> i := i + 1; seen := i; done := i od; S.get(1) rap
+---
+deadlockfree;
+eventually e: done = 4;`
+	for _, dead := range []bool{true, false} {
+		report := check(t, src, Options{Reduction: Reduction{Dead: dead}})
+		for _, v := range report.Verdicts[:2] {
+			require.Equal(t, Violated, v.Outcome)
+			end := v.Trace.End
+			if dead {
+				require.Empty(t, end.Processes[0].Locals)
+				require.Equal(t, []Value{{"done", "3"}}, end.Variables, "a property reads it")
+				continue
+			}
+			require.Equal(t, []Value{{"i", "3"}}, end.Processes[0].Locals)
+			require.Equal(t, []Value{{"seen", "3"}, {"done", "3"}}, end.Variables)
+		}
+	}
+}

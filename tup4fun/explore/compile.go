@@ -40,13 +40,13 @@ func Compile(p *syntax.Program, capacity int) (*Model, error) {
 }
 
 type compiler struct {
-	model *Model
-	code  *Code
-	slots map[*syntax.Object]int // by shared variable or array: index of its first element in mem
-	quant map[*syntax.Object]int // index in frame.quant
-	depth int                    // of nested quantifiers
-	reads access                 // of the edge or property that is compiled, since resetAccess
-	foot  struct {               // likewise
+	model     *Model
+	code      *Code
+	slots     map[*syntax.Object]int // by shared variable or array: index of its first element in mem
+	quant     map[*syntax.Object]int // index in frame.quant
+	depth     int                    // of nested quantifiers
+	reads     access                 // of the edge or property that is compiled, since resetAccess
+	footprint struct {               // likewise
 		mem    bool
 		spaces map[int]bool
 	}
@@ -119,11 +119,11 @@ func newAccess() access { return access{map[int]bool{}, map[int]bool{}} }
 // resetAccess starts recording the variables and spaces of a new edge.
 func (c *compiler) resetAccess() {
 	c.reads = newAccess()
-	c.foot.mem, c.foot.spaces = false, map[int]bool{}
+	c.footprint.mem, c.footprint.spaces = false, map[int]bool{}
 }
 
 func (c *compiler) touchMem(i int) {
-	c.foot.mem = true
+	c.footprint.mem = true
 	c.reads.mem[i] = true
 }
 
@@ -136,8 +136,8 @@ func (c *compiler) process(pr *syntax.Process) *Code {
 	c.code.Entry, c.code.Final = entry, final
 	c.stmts(pr.Body, entry, final, false)
 	for _, n := range c.code.Nodes {
-		slices.Sort(n.foot.spaces)
-		n.foot.spaces = slices.Compact(n.foot.spaces)
+		slices.Sort(n.footprint.spaces)
+		n.footprint.spaces = slices.Compact(n.footprint.spaces)
 	}
 	return c.code
 }
@@ -215,9 +215,9 @@ func (c *compiler) atomicFoot(n int, seen map[int]bool) {
 	}
 	seen[n] = true
 	node := c.code.Nodes[n]
-	c.foot.mem = c.foot.mem || node.foot.mem
-	for _, s := range node.foot.spaces {
-		c.foot.spaces[s] = true
+	c.footprint.mem = c.footprint.mem || node.footprint.mem
+	for _, s := range node.footprint.spaces {
+		c.footprint.spaces[s] = true
 	}
 	for _, e := range node.Edges {
 		c.atomicFoot(e.To, seen)
@@ -260,9 +260,9 @@ func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
 func (c *compiler) addEdge(e *Edge) {
 	n := c.code.Nodes[e.From]
 	e.reads = c.reads
-	n.foot.mem = n.foot.mem || c.foot.mem
-	for s := range c.foot.spaces {
-		n.foot.spaces = append(n.foot.spaces, s)
+	n.footprint.mem = n.footprint.mem || c.footprint.mem
+	for s := range c.footprint.spaces {
+		n.footprint.spaces = append(n.footprint.spaces, s)
 	}
 	if e.Kind == Timeout {
 		n.timeouts = append(n.timeouts, e)
@@ -276,7 +276,7 @@ func (c *compiler) addEdge(e *Edge) {
 func (c *compiler) operation(e *Edge, o *syntax.Op) {
 	e.Kind, e.Op, e.Text = Op, o, o.Text()
 	e.op = &operation{space: o.Space.Obj.Index, verb: o.Verb}
-	c.foot.spaces[e.op.space] = true
+	c.footprint.spaces[e.op.space] = true
 	for _, f := range o.Fields {
 		fd := field{kind: f.Kind}
 		switch f.Kind {
@@ -301,7 +301,7 @@ func (c *compiler) target(x *syntax.Expr, e *Edge) *target {
 		e.kills.locals[o.Index] = true
 		return t
 	}
-	c.foot.mem = true
+	c.footprint.mem = true
 	t.mem, t.index = true, c.slots[o]
 	if x.Kind == syntax.Elem {
 		t.size, t.elem = o.Len, c.number(x.X)

@@ -114,7 +114,7 @@ func (c *compiler) elem(x *syntax.Expr) number {
 // that the step depends on the space.
 func (c *compiler) count(x *syntax.Expr) number {
 	space := x.Space.Obj.Index
-	c.foot.spaces[space] = true
+	c.footprint.spaces[space] = true
 	fields := c.fields(x.Fields)
 	return func(f *frame) int64 {
 		if fields == nil {

@@ -44,7 +44,7 @@ type procInfo struct {
 	code  *Code
 	node  *Node
 	at    int
-	print uint64
+	hash  uint64
 	live  uint64 // bits of the shared variables that it may read
 
 	steps []uint32 // its outcomes, as an entry of the memo, if they depend on nothing else
@@ -141,15 +141,15 @@ func (x *expander) internProc(values []int64) uint32 {
 // internSpace returns the number of a space's content. The hash of a random space ignores
 // the order, because the order depends on the scheduling of the search.
 func (x *expander) internSpace(space int, ids []int64) uint32 {
-	print := uint64(len(ids))
+	hash := uint64(len(ids))
 	for _, id := range ids {
-		if p := mix(x.t.tuples.print(uint32(id))); x.m.Spaces[space].Kind == 'R' {
-			print += p
+		if p := mix(x.t.tuples.hash(uint32(id))); x.m.Spaces[space].Kind == 'R' {
+			hash += p
 		} else {
-			print = mix(print ^ p)
+			hash = mix(hash ^ p)
 		}
 	}
-	return x.t.spaces.intern(ids, print)
+	return x.t.spaces.intern(ids, hash)
 }
 
 // procInfo returns the cached properties of a process state. The pointer is valid until
@@ -167,7 +167,7 @@ func (x *expander) procInfo(id uint32) *procInfo {
 	p.code = x.m.Codes[values[atCode]]
 	p.at = int(values[atNode])
 	p.node = p.code.Nodes[p.at]
-	p.print = x.t.procs.print(id)
+	p.hash = x.t.procs.hash(id)
 	for v, live := range p.node.liveMem {
 		if v < 64 && (live || x.m.observe[v]) {
 			p.live |= 1 << v
@@ -232,7 +232,7 @@ func (x *expander) emitAll(s []uint32, p int, entry []uint32, each func(int, []u
 	entry = entry[1:] // without the number of outcomes
 	for range n {
 		x.emit(s, p, entry, node, each)
-		entry = entry[2+len(node.foot.spaces):]
+		entry = entry[2+len(node.footprint.spaces):]
 	}
 	return n
 }
@@ -246,14 +246,14 @@ func (x *expander) emit(s []uint32, p int, outcome []uint32, node *Node, each fu
 }
 
 // writeOutcome writes the parts that a step of process p changed into s: the process, the shared
-// variables and the spaces of node.foot, in the form of outcome.
+// variables and the spaces of node.footprint, in the form of outcome.
 func (x *expander) writeOutcome(s []uint32, p int, outcome []uint32, node *Node) {
 	mem := len(x.m.Procs)
 	s[p] = outcome[0]
-	if node.foot.mem {
+	if node.footprint.mem {
 		s[mem] = outcome[1]
 	}
-	for i, sp := range node.foot.spaces {
+	for i, sp := range node.footprint.spaces {
 		s[mem+1+sp] = outcome[2+i]
 	}
 }
@@ -270,8 +270,8 @@ func (x *expander) canonical(s []uint32) {
 	for _, g := range x.groups {
 		for i := 1; i < len(g); i++ {
 			id := s[g[i]]
-			print, k := x.procInfo(id).print, i
-			for ; k > 0 && s[g[k-1]] != id && x.procInfo(s[g[k-1]]).print > print; k-- {
+			hash, k := x.procInfo(id).hash, i
+			for ; k > 0 && s[g[k-1]] != id && x.procInfo(s[g[k-1]]).hash > hash; k-- {
 				s[g[k]] = s[g[k-1]]
 			}
 			s[g[k]] = id
@@ -282,17 +282,14 @@ func (x *expander) canonical(s []uint32) {
 // clearDeadShared sets the shared variables to 0 that every process writes before it
 // reads them.
 func (x *expander) clearDeadShared(s []uint32) {
-	var live uint64
-	for p := range x.m.Procs {
-		live |= x.procInfo(s[p]).live
-	}
+	live := x.liveShared(s)
 	mem := &s[len(x.m.Procs)]
 	k := deadKey{*mem, live}
 	id, ok := x.dead[k]
 	if !ok {
 		values := slices.Clone(x.t.mem.get(*mem))
-		for v := range min(64, len(values)) {
-			if live>>v&1 == 0 {
+		for v := range values {
+			if !isLive(live, v) {
 				values[v] = 0
 			}
 		}
@@ -304,3 +301,15 @@ func (x *expander) clearDeadShared(s []uint32) {
 	}
 	*mem = id
 }
+
+// liveShared returns the shared variables that a process may read before it writes them, or that a
+// property reads, as bits for isLive.
+func (x *expander) liveShared(s []uint32) (live uint64) {
+	for p := range x.m.Procs {
+		live |= x.procInfo(s[p]).live
+	}
+	return live
+}
+
+// isLive reports whether bit v is set. Variables beyond 64 have no bit and are always live.
+func isLive(bits uint64, v int) bool { return v >= 64 || bits>>v&1 == 1 }

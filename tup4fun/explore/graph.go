@@ -50,14 +50,14 @@ type Code struct {
 
 // Node is a position in a process.
 type Node struct {
-	Edges    []*Edge
-	Label    string
-	inner    bool // within atomic
-	timeouts []*Edge
-	foot     footprint
-	live     []bool // locals that may be read before they are written
-	liveMem  []bool
-	ample    bool // its steps may be explored alone: partial-order reduction
+	Edges     []*Edge
+	Label     string
+	inner     bool // within atomic
+	timeouts  []*Edge
+	footprint footprint
+	live      []bool // locals that may be read before they are written
+	liveMem   []bool
+	ample     bool // its steps may be explored alone: partial-order reduction
 }
 
 // Kind is the kind of an Edge.
@@ -94,9 +94,9 @@ type Edge struct {
 	kills  access
 }
 
-// footprint is what a step may read or change outside its process.
+// footprint is what a step may read or change outside its process, or a property reads.
 type footprint struct {
-	mem    bool
+	mem    bool  // shared variables
 	spaces []int // ascending
 }
 

@@ -98,7 +98,7 @@ func merge(before, after []bool, reads, kills map[int]bool) bool {
 func (m *Model) findAmple() {
 	for _, c := range m.Codes {
 		for _, n := range c.Nodes {
-			n.ample = !n.inner && len(n.Edges) > 0 && len(n.timeouts) == 0 && !n.foot.mem && len(n.foot.spaces) == 0
+			n.ample = !n.inner && len(n.Edges) > 0 && len(n.timeouts) == 0 && !n.footprint.mem && len(n.footprint.spaces) == 0
 		}
 		state := make([]uint8, len(c.Nodes)) // 1: on the path, 2: done
 		for i := range c.Nodes {

@@ -7,9 +7,9 @@ func (x *expander) outcomes(s []uint32, p int) []uint32 {
 	q := x.procInfo(s[p])
 	node := q.node
 	switch {
-	case len(node.foot.spaces) > 4:
+	case len(node.footprint.spaces) > 4:
 		return x.compute(s, p)
-	case !node.foot.mem && len(node.foot.spaces) == 0:
+	case !node.footprint.mem && len(node.footprint.spaces) == 0:
 		if q.steps == nil {
 			steps := x.compute(s, p)
 			x.procInfo(s[p]).steps = steps // compute may have moved the slice that q points into
@@ -31,10 +31,10 @@ func (x *expander) outcomes(s []uint32, p int) []uint32 {
 func (x *expander) key(s []uint32, p int, node *Node) memoKey {
 	mem := len(x.m.Procs)
 	k := memoKey{uint64(s[p]) << 32}
-	if node.foot.mem {
+	if node.footprint.mem {
 		k[0] |= uint64(s[mem])
 	}
-	for i, sp := range node.foot.spaces {
+	for i, sp := range node.footprint.spaces {
 		k[1+i/2] |= uint64(s[mem+1+sp]) << (32 * (i % 2))
 	}
 	return k
@@ -50,7 +50,7 @@ func (x *expander) load(s []uint32, p int) *frame {
 	if f.spaces == nil {
 		f.spaces = make([][]int64, len(x.m.Spaces))
 	}
-	for _, sp := range x.procInfo(s[p]).node.foot.spaces {
+	for _, sp := range x.procInfo(s[p]).node.footprint.spaces {
 		f.spaces[sp] = x.t.spaces.get(s[mem+1+sp])
 	}
 	return f
@@ -75,14 +75,14 @@ func (x *expander) compute(s []uint32, p int) []uint32 {
 }
 
 // outcome appends the state g after a step from node, in the form of the memo. That is the
-// process, the shared variables (0 if the step cannot change them), and each space of node.foot.
+// process, the shared variables (0 if the step cannot change them), and each space of node.footprint.
 func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []uint32 {
 	var mem uint32
-	if node.foot.mem {
+	if node.footprint.mem {
 		mem = x.t.mem.intern(g.mem, hashValues(g.mem))
 	}
 	entry = append(entry, x.internLive(code, g.proc), mem)
-	for _, sp := range node.foot.spaces {
+	for _, sp := range node.footprint.spaces {
 		entry = append(entry, x.internSpace(sp, g.spaces[sp]))
 	}
 	return entry

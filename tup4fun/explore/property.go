@@ -1,28 +1,32 @@
 package explore
 
 import (
+	"maps"
+	"slices"
+
 	"leasehold/tup4fun/syntax"
 )
 
 // prop is a compiled property.
 type prop struct {
 	*syntax.Property
-	holds truth // Invariant
-	space int   // Bound
-	limit int
-	foot  footprint
+	holds     truth // Invariant
+	space     int   // Bound
+	limit     int
+	footprint footprint // what it reads
 }
 
-// properties compiles the properties of states and records the variables of all
-// properties. Properties of runs are compiled by newFormulas, because each quantified
-// value needs a formula.
+// properties compiles the properties of states, and notes for all properties what they read: in
+// Model.observe, so that the search keeps these variables, and in a footprint. Properties of runs
+// are compiled by newFormulas, because each quantified value needs a formula. It is called after
+// the processes were compiled.
 func (c *compiler) properties() {
 	m := c.model
 	props := m.Program.Props
 	if len(props) == 0 { // the default property
 		props = []*syntax.Property{{Kind: syntax.DeadlockFree, Name: "deadlockfree"}}
 	}
-	c.code = &Code{}
+	c.code = &Code{} // the expressions belong to no process
 	for _, p := range props {
 		c.resetAccess()
 		cp := prop{Property: p}
@@ -40,10 +44,7 @@ func (c *compiler) properties() {
 		for v := range c.reads.mem {
 			m.observe[v] = true
 		}
-		cp.foot.mem = c.foot.mem
-		for s := range c.foot.spaces {
-			cp.foot.spaces = append(cp.foot.spaces, s)
-		}
+		cp.footprint = footprint{c.footprint.mem, slices.Sorted(maps.Keys(c.footprint.spaces))}
 		m.props = append(m.props, cp)
 	}
 }

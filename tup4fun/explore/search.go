@@ -28,7 +28,7 @@ func (c *counts) add(d counts) {
 type finding struct {
 	level int
 	state []uint32
-	print uint64
+	hash  uint64
 	err   *RuntimeError
 }
 
@@ -177,12 +177,12 @@ func (s *search) stop(reason string) {
 // level stays, because its trace is shorter.
 func (s *search) mergeFindings(w *worker) {
 	for i, f := range w.found {
-		if f != nil && (s.found[i] == nil || s.found[i].level == f.level && f.print < s.found[i].print) {
+		if f != nil && (s.found[i] == nil || s.found[i].level == f.level && f.hash < s.found[i].hash) {
 			s.found[i] = f
 		}
 	}
 	for i, n := range w.most {
-		if n > s.most[i] || n == s.most[i] && s.fullest[i].level == s.level && w.fullest[i].print < s.fullest[i].print {
+		if n > s.most[i] || n == s.most[i] && s.fullest[i].level == s.level && w.fullest[i].hash < s.fullest[i].hash {
 			s.most[i], s.fullest[i] = n, w.fullest[i]
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type table struct {
 	mu     sync.RWMutex
 	items  [][]int64
-	prints []uint64 // a hash of each item, the same in each run
+	hashes []uint64 // a hash of each item, the same in each run
 	slots  []uint32 // item + 1, by hash; 0 is empty
 	bytes  int64
 }
@@ -27,11 +27,11 @@ func (t *table) get(id uint32) []int64 {
 	return t.items[id]
 }
 
-// print returns the hash of an item.
-func (t *table) print(id uint32) uint64 {
+// hash returns the hash of an item.
+func (t *table) hash(id uint32) uint64 {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.prints[id]
+	return t.hashes[id]
 }
 
 // size returns the bytes of the table.
@@ -41,10 +41,10 @@ func (t *table) size() int64 {
 	return t.bytes
 }
 
-// intern returns the number of values, and copies them if they are new. print is the hash to
+// intern returns the number of values, and copies them if they are new. hash is the hash to
 // store with new values. Several goroutines may call it: it looks again after it has the lock for
 // writing.
-func (t *table) intern(values []int64, print uint64) uint32 {
+func (t *table) intern(values []int64, hash uint64) uint32 {
 	h := hashValues(values)
 	t.mu.RLock()
 	id, ok := t.find(h, values)
@@ -62,7 +62,7 @@ func (t *table) intern(values []int64, print uint64) uint32 {
 	}
 	id = uint32(len(t.items))
 	t.items = append(t.items, slices.Clone(values))
-	t.prints = append(t.prints, print)
+	t.hashes = append(t.hashes, hash)
 	t.place(h, id)
 	t.bytes += int64(8*len(values) + 24 + 8 + 6)
 	return id

@@ -61,14 +61,18 @@ type SpaceConfig struct {
 }
 
 // config converts a state to text. The tuples of a random space are sorted, because their order
-// has no meaning.
+// has no meaning. With Reduction.Dead, dead variables are left out, because they count as 0.
 func (x *expander) config(s []uint32) Config {
 	var c Config
 	m := x.m
 	for i, p := range m.Procs {
 		c.Processes = append(c.Processes, x.procConfig(p, s[i]))
 	}
+	live := x.liveShared(s)
 	for i, v := range x.t.mem.get(s[len(m.Procs)]) {
+		if x.r.Dead && !isLive(live, i) {
+			continue
+		}
 		c.Variables = append(c.Variables, Value{m.Variables[i].Name, m.Program.Show(v)})
 	}
 	for i, sp := range m.Spaces {
@@ -96,6 +100,9 @@ func (x *expander) procConfig(p Proc, id uint32) ProcConfig {
 		pc.Next = append(pc.Next, e.Text)
 	}
 	for i, name := range part.code.Locals {
+		if x.r.Dead && !part.node.live[i] {
+			continue
+		}
 		pc.Locals = append(pc.Locals, Value{name, x.m.Program.Show(values[procHead+i])})
 	}
 	return pc
@@ -220,8 +227,8 @@ func (s *search) predecessor(ctx context.Context, level int, target []uint32) []
 			if !leads {
 				continue
 			}
-			if print := w.x.print(w.state); best == nil || print < least {
-				best, least = slices.Clone(w.state), print
+			if hash := w.x.hash(w.state); best == nil || hash < least {
+				best, least = slices.Clone(w.state), hash
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func (m *Model) firstGrowthChecks(o Options) []int {
 type fullestState struct {
 	state []uint32
 	level int
-	print uint64
+	hash  uint64
 }
 
 // checkUnboundedGrowth ends the search if a space provably grows without bound: on the

@@ -92,9 +92,9 @@ func (w *worker) addFinding(prop int, err *RuntimeError) {
 	if s.found[prop] != nil { // a nearer state was found
 		return
 	}
-	print := w.x.print(w.state)
-	if f := w.found[prop]; f == nil || print < f.print {
-		w.found[prop] = &finding{s.level, append([]uint32{}, w.state...), print, err}
+	hash := w.x.hash(w.state)
+	if f := w.found[prop]; f == nil || hash < f.hash {
+		w.found[prop] = &finding{s.level, append([]uint32{}, w.state...), hash, err}
 	}
 }
 
@@ -109,8 +109,8 @@ func (w *worker) measureSpaces(state []uint32) {
 		if n < w.most[i] || n < w.s.growthCheckAt[i] || f.state != nil && f.level != w.s.level {
 			continue
 		}
-		if print := w.x.print(state); f.state == nil || print < f.print {
-			*f = fullestState{append([]uint32{}, state...), w.s.level, print}
+		if hash := w.x.hash(state); f.state == nil || hash < f.hash {
+			*f = fullestState{append([]uint32{}, state...), w.s.level, hash}
 		}
 	}
 }
@@ -153,12 +153,12 @@ func (w *worker) checkState(state []uint32) {
 // the evaluation, it has no meaning.
 func (w *worker) evalInvariant(i int, p *prop, state []uint32) (bool, error) {
 	k, mem := checkKey{prop: i}, len(w.s.m.Procs)
-	remember := len(p.foot.spaces) < len(k.parts)
+	remember := len(p.footprint.spaces) < len(k.parts)
 	if remember {
-		if p.foot.mem {
+		if p.footprint.mem {
 			k.parts[0] = state[mem]
 		}
-		for j, sp := range p.foot.spaces {
+		for j, sp := range p.footprint.spaces {
 			k.parts[1+j] = state[mem+1+sp]
 		}
 		if ok, known := w.checked[k]; known {
@@ -176,18 +176,18 @@ func (w *worker) evalInvariant(i int, p *prop, state []uint32) (bool, error) {
 	return ok, f.err
 }
 
-// print returns a hash of a state that is the same in each run, although ids are not: it is made
-// of the prints of the parts.
-func (x *expander) print(s []uint32) uint64 {
+// hash returns a hash of a state that is the same in each run, although ids are not: it is made
+// of the hashes of the parts.
+func (x *expander) hash(s []uint32) uint64 {
 	var h uint64
 	for i, id := range s {
 		switch procs := len(x.m.Procs); {
 		case i < procs:
-			h = mix(h ^ x.procInfo(id).print)
+			h = mix(h ^ x.procInfo(id).hash)
 		case i == procs:
-			h = mix(h ^ x.t.mem.print(id))
+			h = mix(h ^ x.t.mem.hash(id))
 		default:
-			h = mix(h ^ x.t.spaces.print(id))
+			h = mix(h ^ x.t.spaces.hash(id))
 		}
 	}
 	return h

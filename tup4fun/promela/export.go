@@ -95,8 +95,10 @@ func (w *writer) value(v int64) string {
 // inside an atomic block.
 const atomicSlack = 8
 
-// tableSize returns the length of the table of a space. It is at least 1, because Promela
-// has no empty arrays.
+// tableSize returns the length of the table of a space: the most tuples that it has in any state.
+// If there are atomic blocks it is more, because inside a block a space may have more tuples than in
+// any state: its capacity, or atomicSlack more if it has none that fits. It is at least 1, because
+// Promela has no empty arrays.
 func (w *writer) tableSize(space int) int {
 	most, limit := max(1, w.seen.Spaces[space].Most), w.m.Spaces[space].Cap
 	switch {

@@ -1,13 +1,11 @@
 package syntax
 
 // props reads properties, each followed by a semicolon. From here on -> and quantifiers are
-// accepted; the operators of ltl only until the property ends. After a mistake, which is
-// reported, it goes on behind the next semicolon.
+// accepted. After a mistake, which is reported, it goes on behind the next semicolon.
 func (p *parser) props() {
 	p.logic = true
 	for p.Tok.Kind != EndToken && p.Tok.Kind != SeparatorToken {
 		pr, err := p.prop()
-		p.temporal = false
 		if err == nil {
 			if err = p.Need(";", " after a property"); err == nil {
 				p.prog.Props = append(p.prog.Props, pr)
@@ -20,7 +18,8 @@ func (p *parser) props() {
 }
 
 // prop reads one property. bound and deadlockfree have no name of their own; the others have
-// NAME: before their formula. A mistake is reported, and the error is ErrBroken.
+// NAME: before their formula. The operators of ltl are accepted only within one (temporal). A
+// mistake is reported, and the error is ErrBroken.
 func (p *parser) prop() (pr *Property, err error) {
 	pr = &Property{Pos: p.Tok.Pos}
 	switch {
@@ -37,6 +36,7 @@ func (p *parser) prop() (pr *Property, err error) {
 		pr.Kind = LeadsTo
 	case p.acceptName("ltl"):
 		pr.Kind, p.temporal = LTL, true
+		defer func() { p.temporal = false }()
 	default:
 		return nil, p.Expected("a property: bound, deadlockfree, invariant, eventually, leadsto or ltl")
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"leasehold/shared/wording"
 )
 
 // resolve sets the Object of each name, computes the constants, and checks types. An error is an
@@ -89,14 +91,21 @@ func kindList(kinds []ObjKind) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
+// maxSuggested is the length of the longest name that suggestion compares.
+const maxSuggested = 40
+
 // suggestion proposes the name in scope, of an object of one of kinds, that differs in the fewest
-// letters, at most two; of equals the first in alphabetical order. Without one it returns "".
+// letters, at most two; of equals the first in alphabetical order. Without one it returns "". Names of
+// more than maxSuggested bytes are left out, to limit the time.
 func (r *resolver) suggestion(name string, kinds []ObjKind) string {
 	best, least := "", 3
 	for _, scope := range []map[string]*Object{r.locals, r.globals} {
 		for other, o := range scope {
-			d := distance(name, other)
-			if slices.Contains(kinds, o.Kind) && d < len(name) && (d < least || d == least && other < best) {
+			if max(len(name), len(other)) > maxSuggested || !slices.Contains(kinds, o.Kind) {
+				continue
+			}
+			d := wording.Distance(name, other)
+			if d < len(name) && (d < least || d == least && other < best) {
 				best, least = other, d
 			}
 		}
@@ -105,32 +114,6 @@ func (r *resolver) suggestion(name string, kinds []ObjKind) string {
 		return ""
 	}
 	return " (did you mean " + best + "?)"
-}
-
-// distance returns the edit distance of two names: how many letters must be inserted, removed or
-// replaced. row holds the distances of the beginning of a from each beginning of b. A long name
-// counts as unlike all others, to limit the time.
-func distance(a, b string) int {
-	if len(a) > 40 || len(b) > 40 {
-		return 40
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := last
-			if a[i] != b[j] {
-				change++
-			}
-			last = row[j+1]
-			row[j+1] = min(change, row[j]+1, last+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // decls declares each name after its value is resolved, so that a value cannot refer to
