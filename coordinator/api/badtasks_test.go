@@ -32,6 +32,7 @@ func TestMalformedTasksAreRefusedAndNamed(t *testing.T) {
 		"a negative back-off":        `{"action":"a","backoff":-1e-9}`,
 		"an absurd back-off":         `{"action":"a","backoff":1e18}`,
 		"an absurd TTL":              `{"action":"a","result_tuple":true,"result_ttl":1e18}`,
+		"an end before its start":    `{"action":"a","not_before":"2030-01-02T00:00:00Z","expires_at":"2030-01-01T00:00:00Z"}`,
 		"a start in the year 9999":   `{"action":"a","not_before":"9999-12-31T00:00:00Z"}`,
 		"an expiry in the year 1":    `{"action":"a","expires_at":"0001-01-02T00:00:00Z"}`,
 		"negative attempts":          `{"action":"a","max_attempts":-1}`,

@@ -34,6 +34,12 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 	if len(n.Actions) == 0 {
 		return answer, fmt.Errorf("actions: %w: want at least one, because the session serves none", fault.ErrInvalid)
 	}
+	// They are checked here, because a claim that does not wait may end before the protocol does.
+	for _, action := range n.Actions {
+		if !models.ValidID(action) {
+			return answer, fmt.Errorf("actions: %.64q: %w: %s", action, fault.ErrInvalid, models.IDRule)
+		}
+	}
 	client := task.Client{Repo: q.idempotent(w.repo)}
 	if answer.Finished, err = finishTasks(ctx, client, n.Finish, n.Actions); err != nil {
 		return answer, err

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"leasehold/shared/apitypes"
+	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
 
@@ -53,7 +54,7 @@ func OpenAPI() ([]byte, error) {
 		OpenAPI: "3.1.0",
 		Info: object{"title": "Leasehold", "version": "v1", "description": fmt.Sprintf(
 			"The coordinator's HTTP API. Errors are problem documents (RFC 9457). Bodies are limited to %d bytes unless stated otherwise; unknown fields and parameters are errors. There is no authentication yet: listen on loopback.", maxBody)},
-		Servers:    []object{{"url": "http://127.0.0.1:7412"}},
+		Servers:    []object{{"url": fmt.Sprintf("http://127.0.0.1:%d", config.HTTPPort)}},
 		Paths:      paths,
 		Components: object{"responses": object{"Problem": problem}, "schemas": g.schemas},
 	})

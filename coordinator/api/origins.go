@@ -18,16 +18,42 @@ import (
 
 func (s *server) listOrigins(ctx context.Context, q *request) (apitypes.Page[models.Origin], error) {
 	all, err := s.Catalog.Origins(ctx)
-	return cut(q, all), err
+	if err != nil {
+		return apitypes.Page[models.Origin]{}, err
+	}
+	return s.pageOfOrigins(ctx, q, all)
 }
 
 func (s *server) listListers(ctx context.Context, q *request) (apitypes.Page[models.Origin], error) {
 	all, err := s.Catalog.Origins(ctx)
-	return cut(q, slices.DeleteFunc(all, func(o models.Origin) bool { return !o.Kind.Info().Lister })), err
+	if err != nil {
+		return apitypes.Page[models.Origin]{}, err
+	}
+	return s.pageOfOrigins(ctx, q, slices.DeleteFunc(all, func(o models.Origin) bool { return !o.Kind.Info().Lister }))
+}
+
+// pageOfOrigins cuts a page out of all, and marks the disabled origins in it.
+func (s *server) pageOfOrigins(ctx context.Context, q *request, all []models.Origin) (apitypes.Page[models.Origin], error) {
+	page := cut(q, all)
+	return page, s.markDisabled(ctx, page.Items)
+}
+
+// markDisabled marks the origins that the schedule does not visit; none without a schedule.
+func (s *server) markDisabled(ctx context.Context, origins []models.Origin) error {
+	if s.Visits == nil {
+		return nil
+	}
+	return s.Visits.MarkDisabled(ctx, origins)
 }
 
 func (s *server) getOrigin(ctx context.Context, q *request) (models.Origin, error) {
-	return s.Catalog.Origin(ctx, q.text("origin"))
+	o, err := s.Catalog.Origin(ctx, q.text("origin"))
+	if err != nil {
+		return o, err
+	}
+	one := []models.Origin{o}
+	err = s.markDisabled(ctx, one)
+	return one[0], err
 }
 
 // checkOrigin refuses an origin that no manager could visit, with fault.ErrInvalid. It does not

@@ -127,8 +127,6 @@ func held(absent bool) param {
 	return param{name: "held", kind: flagParam, absent: absent, doc: "include what is held"}
 }
 
-const wantID = "want an id: 1 to 128 of A-Z a-z 0-9 . _ : -"
-
 // parse returns the value of a parameter: a string, an int or a bool. Empty text is
 // p.absent or the zero value, except for an id in a path. The error is fault.ErrInvalid.
 func (p param) parse(text string) (value any, err error) {
@@ -148,7 +146,7 @@ func (p param) parse(text string) (value any, err error) {
 		}
 		return b, nil
 	case p.kind == idParam && !models.ValidID(text) && (text != "" || p.in == "path"):
-		return nil, fmt.Errorf("%s %.64q: %w: %s", p.name, text, fault.ErrInvalid, wantID)
+		return nil, fmt.Errorf("%s %.64q: %w: %s", p.name, text, fault.ErrInvalid, models.IDRule)
 	}
 	return text, nil
 }

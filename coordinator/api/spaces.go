@@ -10,20 +10,17 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"leasehold/coordinator"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/browse"
 	"leasehold/shared/fault"
-	"leasehold/shared/idempotency"
-	"leasehold/shared/lease"
-	"leasehold/shared/schedule"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 
 // queryOnly are the spaces that only the protocols write to.
-var queryOnly = space.QueryOnly(lease.Spaces(), task.Spaces(), status.Spaces(), schedule.Spaces(), idempotency.Spaces())
+var queryOnly = space.QueryOnly(coordinator.Definitions())
 
 // maxTTL is the maximum TTL of a tuple.
 const maxTTL = 366 * 24 * time.Hour

@@ -254,7 +254,7 @@ func (s *server) createTasks(ctx context.Context, q *request, n apitypes.NewTask
 
 func showNew(i task.Item) apitypes.Task {
 	shown := showTask(i, i.StateNow())
-	shown.Data = i.Data
+	shown.Data, shown.Existing = i.Data, i.Existing
 	return shown
 }
 

@@ -101,7 +101,7 @@ func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 	}
 	for _, served := range n.Serves {
 		if !models.ValidID(served.Action) || served.Slots < 1 || served.Slots > status.MaxSlots {
-			return nil, fmt.Errorf("serves: action %.64q, slots %d: %w: %s, and 1 to %d slots", served.Action, served.Slots, fault.ErrInvalid, wantID, status.MaxSlots)
+			return nil, fmt.Errorf("serves: action %.64q, slots %d: %w: %s, and 1 to %d slots", served.Action, served.Slots, fault.ErrInvalid, models.IDRule, status.MaxSlots)
 		}
 		w.actions = append(w.actions, served.Action)
 	}

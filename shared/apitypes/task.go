@@ -33,6 +33,7 @@ type Task struct {
 	Worker   string           `json:"worker,omitempty" doc:"that had it when it ended"`
 	Result   json.RawMessage  `json:"result,omitempty" doc:"of a resolved task; absent in lists, and if a manager stored it in the catalog (under a lease)"`
 	Data     json.RawMessage  `json:"data,omitempty" doc:"for the handler; absent in lists, and of an ended task if larger than 4 KiB"`
+	Existing bool             `json:"existing,omitempty" doc:"in the answer to a create: the unique key was taken, and this older task has it"`
 }
 
 // HasEnded reports whether a task is resolved, cancelled or dead.

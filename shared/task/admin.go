@@ -13,7 +13,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// requeue (id, put) takes a dead letter. If put is true, it puts the task again and returns it.
+// requeue (id, put) takes a dead letter. If put is true, it puts the task again, and those of its
+// children that died because of it (reviveChildren), and returns it.
 // Otherwise the caller has the work selected again: the dead letter's end goes into the history,
 // and the answer is empty. It returns fault.ErrConflict while the dead task's failure waits to be
 // ingested, because the catalog can only lift a problem that it already has, and while another
@@ -36,14 +37,17 @@ func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.reviveChildren(tx, id); err != nil {
+		return nil, err
+	}
 	return tuple.New(encodeItems([]Item{i})), nil
 }
 
-// requeueOne puts the task of a dead letter again, under its id and without attempts, and then
-// the dead letters of its children that died because of it. An expiry that is over is removed,
-// because the task would die again at once. The error is fault.ErrConflict if another task has
-// its unique key or a parent failed, before anything is changed, and if a limit of the task drops
-// it: then its dead letter is gone.
+// requeueOne puts the task of a dead letter again, under its id and without attempts. An expiry
+// that is over is removed, because the task would die again at once. The error is
+// fault.ErrConflict if another task has its unique key or a parent failed, before anything is
+// changed, and if a limit of the task drops it. task.requeue undoes that, but reviveChildren goes
+// on: there the dead letter is gone.
 func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, error) {
 	if l.UniqueKey != "" {
 		if other, taken := first(tx, keyLabel(l.UniqueKey)); taken {
@@ -83,10 +87,7 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 	if errors.Is(err, fault.ErrNotFound) {
 		return Item{}, fmt.Errorf("dead letter %s: its limit is reached: %w", l.ID, fault.ErrConflict)
 	}
-	if err != nil {
-		return Item{}, err
-	}
-	return i, p.reviveChildren(tx, l.ID)
+	return i, err
 }
 
 // remedy returns what the operator can do about a dead letter whose parents failed: requeue a
@@ -98,19 +99,26 @@ func remedy(tx space.Tx, i Item) string {
 	return "that cannot come back, so create this task again without that parent, and discard this dead letter"
 }
 
-// reviveChildren requeues the dead letters that name a task as a parent and died because it
-// was dead. A child with another parent that failed, or whose unique key is taken, stays.
+// reviveChildren requeues the dead letters that name a task as a parent and died because it was
+// dead, then those that died because of these, and so on. A child with another parent that failed,
+// or whose unique key is taken, stays.
 func (p Policy) reviveChildren(tx space.Tx, parent string) error {
-	for _, e := range withLabel(tx, Dead, childLabel(parent), maxChildren) {
-		if _, there := tx.Entry(e.Ref); !there {
-			continue
-		}
-		l, err := DecodeDeadLetter(e)
-		if err != nil || l.Reason != parentFailed(parent, StateDead) {
-			continue
-		}
-		if _, err := p.requeueOne(tx, e, l); err != nil && !errors.Is(err, fault.ErrConflict) {
-			return err
+	revived := []string{parent}
+	for n := 0; n < len(revived); n++ { // no recursion, because a long chain would overflow the stack
+		for _, e := range withLabel(tx, Dead, childLabel(revived[n]), maxChildren) {
+			if _, there := tx.Entry(e.Ref); !there {
+				continue
+			}
+			l, err := DecodeDeadLetter(e)
+			if err != nil || l.Reason != parentFailed(revived[n], StateDead) {
+				continue
+			}
+			switch _, err := p.requeueOne(tx, e, l); {
+			case err == nil:
+				revived = append(revived, l.ID)
+			case !errors.Is(err, fault.ErrConflict):
+				return err
+			}
 		}
 	}
 	return nil

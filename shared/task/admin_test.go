@@ -51,7 +51,7 @@ func inBubble(t *testing.T, full string, now func() time.Time, run func(f fixtur
 		Readers: task.Readers(),
 		Now:     now,
 		Procedures: spacetest.FailWrites(space.Join(policy.Procedures(), policy.AdminProcedures(), lease.Procedures(), status.Procedures(),
-			space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy)}), t.Errorf),
+			space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy), "add-children": task.AddChildren()}), t.Errorf),
 	})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())

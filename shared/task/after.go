@@ -56,10 +56,16 @@ func forgetParents(tx space.Tx, i Item) error {
 	return nil
 }
 
+// endedParent is a parent that has ended, and how.
+type endedParent struct {
+	id  string
+	end ending
+}
+
 // releaseChildren is called when a task has ended or become a dead letter. It keeps the end for
-// the children, and removes the task from the parents that each child waits for (parentEnded). A
-// child may end meanwhile, because the end of another child reaches it too, so each is read
-// again.
+// the children, and removes the task from the parents that each child waits for (parentEnded). The
+// end of a child has it called again: then it only adds the child to p.ended, and the first call
+// goes on with that, because a recursion over a long chain would overflow the stack.
 func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 	if !hasChildren(tx, parent) {
 		return nil
@@ -67,7 +73,24 @@ func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 	if err := retain(tx, ParentResult{ID: parent, State: end.state, Result: end.result}); err != nil {
 		return err
 	}
-	for _, child := range withLabel(tx, Space, childLabel(parent), maxChildren) {
+	if p.ended != nil {
+		*p.ended = append(*p.ended, endedParent{parent, end})
+		return nil
+	}
+	ended := []endedParent{{parent, end}}
+	p.ended = &ended
+	for n := 0; n < len(ended); n++ {
+		if err := p.releaseChildrenOf(tx, ended[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// releaseChildrenOf is releaseChildren for one parent. A child may end meanwhile, because the end
+// of another child reaches it too, so each is read again.
+func (p Policy) releaseChildrenOf(tx space.Tx, parent endedParent) error {
+	for _, child := range withLabel(tx, Space, childLabel(parent.id), maxChildren) {
 		e, alive := tx.Entry(child.Ref)
 		if !alive {
 			continue
@@ -76,18 +99,31 @@ func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(i.Pending, parent) {
+		if !slices.Contains(i.Pending, parent.id) {
 			continue
 		}
-		if err := p.parentEnded(tx, e, i, parent, end); err != nil {
+		if err := p.parentEnded(tx, e, i, parent.id, parent.end); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// maxChildren bounds the children of one task.
+// maxChildren bounds the children of one task: tasks that are alive, and dead letters.
 const maxChildren = 100_000
+
+// checkParents refuses a new task with fault.ErrInvalid if a parent has maxChildren children,
+// because the end of the parent would not reach another one. A dead letter that is requeued is one
+// of them already.
+func checkParents(tx space.Tx, i Item) error {
+	for _, parent := range i.After {
+		label := childLabel(parent)
+		if tx.CountLabelled(Space, label)+tx.CountLabelled(Dead, label) >= maxChildren {
+			return fmt.Errorf("after %.200q: %w: it has %d children, and that is the maximum", parent, fault.ErrInvalid, maxChildren)
+		}
+	}
+	return nil
+}
 
 // parentEnded removes a parent from those that a child waits for. If the parent did not resolve,
 // the child becomes a dead letter, unless it runs anyway (models.RunAnyway). A child that is not

@@ -201,6 +201,9 @@ func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 // parent that failed makes it a dead letter at once, and a task that its limit drops has the
 // State "dropped".
 func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) {
+	if err := checkParents(tx, i); err != nil {
+		return Item{}, err
+	}
 	for _, r := range ended {
 		if _, known := tx.Find(Data, matchParent(r.ID), nil); !known && slices.Contains(i.After, r.ID) {
 			if err := retain(tx, r); err != nil {
@@ -214,20 +217,23 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 	}
 	i.Pending = pending
 	number(tx, &i)
+	if failed != "" { // it is not placed, because its limit could cancel a running task for it
+		t, a := tupleOf(i)
+		ref, err := tx.Put(Space, t, space.PutOptions{Attributes: a})
+		if err != nil {
+			return Item{}, err
+		}
+		e, _ := tx.Entry(ref)
+		return i, p.dieOf(tx, e, i, failed, failed)
+	}
 	known, err := p.put(tx, i, space.PutOptions{})
-	if err != nil {
-		return Item{}, err
+	if err != nil || known.ID != "" { // it can be claimed now; place has not changed it
+		return known, err
 	}
-	if known.ID != "" && failed == "" { // it can be claimed now; place has not changed it
-		return known, nil
-	}
-	e, now, err := find(tx, i.ID)
+	_, now, err := find(tx, i.ID)
 	if err != nil {
 		i.State = "dropped"
 		return i, nil
-	}
-	if failed != "" {
-		return now, p.dieOf(tx, e, now, failed, failed)
 	}
 	return now, nil
 }
@@ -235,10 +241,11 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 // resolveConflict is called for a new task i whose unique key the task of e has. With KeepFirst
 // that task stays as it is. With Replace it gets the data and the time of i; if it is claimed, i
 // is put and waits for the key, or the task that waits already gets them. It returns the task
-// that stands for i then; one that its limit drops has the State "dropped".
+// that stands for i then, Existing if it is not i; one that its limit drops has the State "dropped".
 func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item, error) {
 	other, err := DecodeEntry(e)
 	if err != nil || n.OnConflict != Replace {
+		other.Existing = true
 		return other, err
 	}
 	if other.CurrentClaimant != "" {
@@ -260,9 +267,10 @@ func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item
 		return Item{}, err
 	}
 	if _, changed, err := find(tx, other.ID); !errors.Is(err, fault.ErrNotFound) {
+		changed.Existing = true
 		return changed, err
 	}
-	other.State = "dropped"
+	other.Existing, other.State = true, "dropped"
 	return other, nil
 }
 

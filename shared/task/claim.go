@@ -94,7 +94,7 @@ func (p Policy) firstFor(tx space.Tx, actions []string) (found space.Entry, item
 		if isPaused(tx, action) {
 			continue
 		}
-		e, i, more, err := p.firstOf(tx, action, worker)
+		e, i, more, err := p.firstMatch(tx, AnyOf(action), worker)
 		moved = moved || more
 		if err != nil {
 			return space.Entry{}, Item{}, moved, err
@@ -114,15 +114,10 @@ func before(a, b space.Position) bool {
 	return a.Minor < b.Minor
 }
 
-// firstOf is firstFor for one action. It reads one task, unless the worker has given back tasks
-// at the head of the queue.
-func (p Policy) firstOf(tx space.Tx, action, worker string) (found space.Entry, item Item, moved bool, err error) {
-	return p.firstMatch(tx, AnyOf(action), worker)
-}
-
 // firstMatch returns the first visible task that matches a template and that a worker may claim;
 // its Ref is 0 if there is none, or if it moved maxRetired tasks out of the way before it found
-// one. moved reports whether it retired or hid any.
+// one. moved reports whether it retired or hid any. It reads one task, unless the worker has given
+// back tasks at the head of the queue.
 func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, moved bool, err error) {
 	for range maxRetired {
 		var unfit error

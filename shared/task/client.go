@@ -225,8 +225,8 @@ func itemsOf(reply tuple.Tuple) ([]Item, error) {
 	return all, nil
 }
 
-// onlyItem returns the task of an answer that has one, as an answer to task.requeue with put has.
-// Another number of tasks is fault.ErrCorrupt.
+// onlyItem returns the task of an answer that must have exactly one, such as that of task.requeue
+// when it puts the task again. Another number of tasks is fault.ErrCorrupt.
 func onlyItem(reply tuple.Tuple) (Item, error) {
 	all, err := itemsOf(reply)
 	switch {

@@ -160,12 +160,15 @@ func checkName(what, v string) error {
 }
 
 // checkTimes refuses times ten years or more from now with fault.ErrInvalid, because a time in
-// the wrong unit is that far away.
+// the wrong unit is that far away, and a task that would expire before a worker may have it.
 func checkTimes(o models.TaskOptions, now time.Time) error {
 	for name, t := range map[string]time.Time{"not_before": o.NotBefore, "expires_at": o.ExpiresAt} {
 		if !t.IsZero() && math.Abs(t.Sub(now).Hours()) >= maxDelay.Hours() {
 			return fmt.Errorf("%w: %s %s: want a time within ten years", fault.ErrInvalid, name, t.Format(time.RFC3339))
 		}
+	}
+	if !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.NotBefore) {
+		return fmt.Errorf("%w: expires_at %s: want a time after not_before, %s", fault.ErrInvalid, o.ExpiresAt.Format(time.RFC3339), o.NotBefore.Format(time.RFC3339))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
@@ -75,11 +74,7 @@ func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 	i := Item{Task: models.Task{Action: truncate(h.Action), ID: truncate(h.ID), CreatedAt: tx.Now()}, Priority: h.Priority}
 	i.Data = json.RawMessage(h.body)
 	if !json.Valid(i.Data) {
-		text := h.body[:min(len(h.body), maxData/6)] // JSON has up to 6 bytes for one
-		for !utf8.ValidString(text) && text != "" && !utf8.RuneStart(h.body[len(text)]) {
-			text = text[:len(text)-1]
-		}
-		i.Data, _ = json.Marshal(text)
+		i.Data, _ = json.Marshal(beginning(h.body, maxData/6)) // JSON has up to 6 bytes for one
 	} else if len(i.Data) > maxData {
 		i.Data = nil
 	}

@@ -186,38 +186,60 @@ func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 }
 
 // withEnded returns new tasks with how those of their parents ended that the history knows, and
-// reports whether it knows any. It does not change all.
+// reports whether it knows any. It asks for each parent once, and not for those that are names in
+// the request. It does not change all.
 func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bool, err error) {
+	asked := map[string]*ParentResult{} // nil: the history does not know it
+	for _, n := range all {
+		if n.Ref != "" {
+			asked[n.Ref] = nil
+		}
+	}
 	known = slices.Clone(all)
 	for n := range known {
 		for _, parent := range known[n].After {
-			reply, err := c.Repo.Call(ctx, space.OpID{}, procEnded, tuple.New(parent))
-			if errors.Is(err, fault.ErrNotFound) {
-				continue
+			end, again := asked[parent]
+			if !again {
+				if end, err = c.endOf(ctx, parent); err != nil {
+					return nil, false, err
+				}
+				asked[parent] = end
 			}
-			if err != nil {
-				return nil, false, err
+			if end != nil {
+				found = true
+				known[n].Ended = append(slices.Clone(known[n].Ended), *end)
 			}
-			l, err := decodeEnd(string(blobOf(reply)))
-			if err != nil {
-				return nil, false, err
-			}
-			found = true
-			known[n].Ended = append(slices.Clone(known[n].Ended), ParentResult{ID: parent, State: l.End.State, Result: l.End.Result})
 		}
 	}
 	return known, found, nil
 }
 
+// endOf returns how a task ended; nil if the history does not know it.
+func (c Client) endOf(ctx context.Context, id string) (*ParentResult, error) {
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procEnded, tuple.New(id))
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, err := decodeEnd(string(blobOf(reply)))
+	if err != nil {
+		return nil, err
+	}
+	return &ParentResult{ID: id, State: l.End.State, Result: l.End.Result}, nil
+}
+
 // createKnowing calls create with new tasks. If that fails with fault.ErrInvalid, the reason may
 // be a parent that only the history knows; then it calls create again with the ends that the
-// history has. If it has none, the first error is returned.
+// history has. If it has none, or the tasks could not be created with any parents, the first error
+// is returned.
 func (c Client) createKnowing(ctx context.Context, all []New, create func(news []byte) error) error {
 	data, err := encodeNews(all)
 	if err == nil {
 		err = create(data)
 	}
-	if !errors.Is(err, fault.ErrInvalid) {
+	if !errors.Is(err, fault.ErrInvalid) || checkAll(all) != nil {
 		return err
 	}
 	known, found, lookupErr := c.withEnded(ctx, all)
@@ -227,5 +249,17 @@ func (c Client) createKnowing(ctx context.Context, all []New, create func(news [
 	if data, err = encodeNews(known); err == nil {
 		err = create(data)
 	}
+	return err
+}
+
+// checkAll refuses tasks that could not be created together at any time, with the errors of
+// New.Check and sortByParents.
+func checkAll(all []New) error {
+	for _, n := range all {
+		if err := n.Check(); err != nil {
+			return err
+		}
+	}
+	_, _, err := sortByParents(all)
 	return err
 }

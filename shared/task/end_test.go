@@ -279,3 +279,39 @@ func TestADeadChildOfAParentThatIsGoneCannotBeRequeuedAndTellsWhatToDo(t *testin
 		}
 	})
 }
+
+// countedCalls is a repository that counts the calls of each procedure.
+type countedCalls struct {
+	space.Repository
+	calls map[string]int
+}
+
+func (r countedCalls) Call(ctx context.Context, op space.OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error) {
+	r.calls[procedure]++
+	return r.Repository.Call(ctx, op, procedure, args)
+}
+
+func TestTheHistoryIsAskedForEachUnknownParentOnce(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		parent := f.make(models.TaskOptions{})
+		f.resolve(f.claims(), "one")
+		counted := countedCalls{f.repo, map[string]int{}}
+		f.client.Repo = counted
+		n := func(ref string, after ...string) task.New {
+			return task.New{Ref: ref, Task: models.Task{Action: "a", Timeout: 60, TaskOptions: models.TaskOptions{After: after}}}
+		}
+		bad := n("", parent.ID)
+		bad.Tags = []string{""}
+		for name, news := range map[string][]task.New{"a bad tag": {n("x", parent.ID), bad}, "a cycle": {n("x", "y", parent.ID), n("y", "x")}} {
+			_, err := f.client.CreateAll(f.Context(), news...)
+			require.ErrorIs(f, err, fault.ErrInvalid)
+			require.Zero(f, counted.calls["task.ended"], name)
+		}
+		_, err := f.client.CreateAll(f.Context(), n("x", parent.ID), n("y", parent.ID, "x"))
+		require.NoError(f, err)
+		require.Equal(f, map[string]int{"task.create": 4, "task.ended": 1}, counted.calls)
+		got, err := f.client.ClaimUpTo(f.Context(), 2, "a")
+		require.NoError(f, err)
+		require.Equal(f, []task.ParentResult{{ID: parent.ID, State: task.Resolved, Result: `"one"`}}, got[0].Parents)
+	})
+}

@@ -31,15 +31,6 @@ func (p Policy) timeout(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	default:
 		reason = fmt.Sprintf("timed out after %s", i.Timeout.Duration())
 		tx.Tell(x.Holder, stopMessage(i.ID, reason))
-		// The queue TTL restarts, because it bounds how long a task waits, not how long
-		// a worker works on it. Otherwise a task whose timeout is as long as its queue
-		// TTL would be dropped after each attempt, be issued again, and never become a
-		// dead letter.
-		if i.QueueTTL > 0 {
-			if err := tx.Extend(e.Ref, i.QueueTTL.Duration()); err != nil {
-				return nil, err
-			}
-		}
 	}
 	return nil, p.failAttempt(tx, e, i, failure{reason: reason})
 }

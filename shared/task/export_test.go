@@ -16,6 +16,23 @@ func WithdrawTask(p Policy) space.Procedure {
 	})
 }
 
+// MaxChildren is the bound of the children of a task.
+const MaxChildren = maxChildren
+
+// AddChildren returns a procedure (id) that puts MaxChildren-1 tuples that count as children of a
+// task.
+func AddChildren() space.Procedure {
+	return space.WithArgs1(func(tx space.Tx, id string) (tuple.Tuple, error) {
+		o := space.PutOptions{Attributes: space.Attributes{Labels: []string{childLabel(id)}}}
+		for range MaxChildren - 1 {
+			if _, err := tx.Put(Dead, tuple.New("child"), o); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+}
+
 // Forgive is a procedure that removes the claimants of all visible tasks.
 func Forgive(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	for _, e := range tx.Scan(Space, Any()) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,7 +82,7 @@ func TestADelayedTaskIsHiddenUntilItsTime(t *testing.T) {
 func TestATaskThatIsNotClaimedInTimeIsDead(t *testing.T) {
 	for name, o := range map[string]models.TaskOptions{
 		"it waits":                  {},
-		"it is delayed":             {NotBefore: time.Date(2000, 1, 1, 5, 0, 0, 0, time.UTC)},
+		"it is delayed":             {NotBefore: time.Date(2000, 1, 1, 0, 59, 59, 0, time.UTC)},
 		"it waits for a limit":      {Limits: []string{"none"}},
 		"it is delayed a moment":    {NotBefore: time.Date(2000, 1, 1, 0, 30, 0, 0, time.UTC)},
 		"it is paused":              {Tags: []string{"pause"}},
@@ -167,13 +168,20 @@ func TestAtMostOneTaskOfAUniqueKeyIsAlive(t *testing.T) {
 			return func(n *task.New) { n.OnConflict, n.Data = task.Replace, json.RawMessage(data) }
 		}
 		i := f.make(o)
-		require.Equal(f, i.ID, f.make(o).ID, "the first one is kept")
-		require.Equal(f, i.ID, f.make(o, replace("1")).ID)
+		require.False(f, i.Existing)
+		kept := f.make(o)
+		require.Equal(f, i.ID, kept.ID, "the first one is kept")
+		require.True(f, kept.Existing)
+		changed := f.make(o, replace("1"))
+		require.Equal(f, i.ID, changed.ID)
+		require.True(f, changed.Existing)
 		got := f.claims()
+		require.False(f, got.Existing, "only the answer to a creation tells it")
 		require.Equal(f, "1", string(got.Data), "data of one that waits are replaced")
 		require.Equal(f, i.ID, f.make(o).ID)
 		next := f.make(o, replace("2"))
 		require.NotEqual(f, i.ID, next.ID)
+		require.False(f, next.Existing)
 		f.is(next.ID, task.StateBlocked, task.WhyUniqueKey)
 		require.Equal(f, next.ID, f.make(o, replace("3")).ID, "there is one successor")
 		require.Empty(f, f.claims().ID)
@@ -280,7 +288,10 @@ func TestChildrenOfATaskThatFailsAreDeadUntilItIsRequeued(t *testing.T) {
 	})
 }
 
+// The depth of the stack must not depend on the length of a chain, because a stack overflow cannot
+// be recovered: it ends the coordinator.
 func TestAChainOfTenThousandTasksEndsWithItsFirst(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(4 << 20))
 	withFixture(t, func(f fixture) {
 		const length = 10_000
 		last := f.make(models.TaskOptions{}).ID
@@ -305,6 +316,22 @@ func TestAChainOfTenThousandTasksEndsWithItsFirst(t *testing.T) {
 		_, err = f.client.Requeue(f.Context(), first.ID, true)
 		require.NoError(f, err)
 		f.is(last, task.StateBlocked, task.WhyParent)
+	})
+}
+
+func TestTheChildrenOfATaskAreBounded(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		parent := f.make(models.TaskOptions{MaxAttempts: 1})
+		_, err := f.repo.Call(f.Context(), space.OpID{}, "add-children", tuple.New(parent.ID))
+		require.NoError(f, err)
+		last := f.make(models.TaskOptions{After: []string{parent.ID}})
+		_, err = f.client.Create(f.Context(), models.Task{Action: "a", Timeout: 60, TaskOptions: models.TaskOptions{After: []string{parent.ID}}}, 0)
+		require.ErrorIs(f, err, fault.ErrInvalid)
+		require.ErrorContains(f, err, fmt.Sprintf("after %q: invalid: it has 100000 children, and that is the maximum", parent.ID))
+		require.NoError(f, f.client.Release(f.Context(), f.claims(), "cannot"))
+		_, err = f.client.Requeue(f.Context(), parent.ID, true)
+		require.NoError(f, err)
+		f.is(last.ID, task.StateBlocked, task.WhyParent) // a child that is requeued is not one more
 	})
 }
 
@@ -515,19 +542,20 @@ func TestASweepRetiresMalformedTasksOfAnyActionAndFinishesWhatCallersLeft(t *tes
 func TestTasksThatNoWorkerCouldDoAreRefused(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		for name, change := range map[string]func(*task.New){
-			"data that are not JSON": func(n *task.New) { n.Data = json.RawMessage("{") },
-			"data not in UTF-8":      func(n *task.New) { n.Data = json.RawMessage("\"\xff\"") },
-			"no timeout":             func(n *task.New) { n.Timeout = 0 },
-			"a negative duration":    func(n *task.New) { n.Backoff = -1 },
-			"an absurd time":         func(n *task.New) { n.NotBefore = time.Now().AddDate(99, 0, 0) },
-			"a group with a newline": func(n *task.New) { n.Group = "a\nb" },
-			"a group not in UTF-8":   func(n *task.New) { n.Group = "\xff" },
-			"too many attempts":      func(n *task.New) { n.MaxAttempts = 1001 },
-			"an empty tag":           func(n *task.New) { n.Tags = []string{""} },
-			"a result for ever":      func(n *task.New) { n.ResultTuple = true },
-			"an unknown conflict":    func(n *task.New) { n.OnConflict = "fight" },
-			"an unknown failure":     func(n *task.New) { n.OnFailure = "cry" },
-			"an unknown limit rule":  func(n *task.New) { n.OnLimit = "ignore" },
+			"data that are not JSON":  func(n *task.New) { n.Data = json.RawMessage("{") },
+			"data not in UTF-8":       func(n *task.New) { n.Data = json.RawMessage("\"\xff\"") },
+			"no timeout":              func(n *task.New) { n.Timeout = 0 },
+			"a negative duration":     func(n *task.New) { n.Backoff = -1 },
+			"expiry before its start": func(n *task.New) { n.NotBefore, n.ExpiresAt = time.Now().Add(time.Hour), time.Now().Add(time.Minute) },
+			"an absurd time":          func(n *task.New) { n.NotBefore = time.Now().AddDate(99, 0, 0) },
+			"a group with a newline":  func(n *task.New) { n.Group = "a\nb" },
+			"a group not in UTF-8":    func(n *task.New) { n.Group = "\xff" },
+			"too many attempts":       func(n *task.New) { n.MaxAttempts = 1001 },
+			"an empty tag":            func(n *task.New) { n.Tags = []string{""} },
+			"a result for ever":       func(n *task.New) { n.ResultTuple = true },
+			"an unknown conflict":     func(n *task.New) { n.OnConflict = "fight" },
+			"an unknown failure":      func(n *task.New) { n.OnFailure = "cry" },
+			"an unknown limit rule":   func(n *task.New) { n.OnLimit = "ignore" },
 		} {
 			n := task.New{Task: models.Task{Action: "a", Timeout: 60}}
 			change(&n)

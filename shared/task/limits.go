@@ -107,33 +107,58 @@ func takeRate(tx space.Tx, i Item) error {
 }
 
 // meetLimit is called for a task that could be claimed but for a limit. By its OnLimit, it drops
-// the task, or cancels the oldest running task without a lease that has a slot of the limit, or
-// hides the task until a slot is free. It hides it also if no task can be cancelled, or the rate
-// is the reason.
+// the task, or cancels a running one for it (cancelRunning), or hides the task until a slot is
+// free. It hides it also if no task can be cancelled, or the rate is the reason.
 func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) error {
 	_, l, _ := findLimit(tx, limit)
 	switch {
 	case i.OnLimit == models.Drop:
 		return p.finish(tx, e, i, Cancelled, fmt.Sprintf("dropped, because the limit %s was reached", limit), "")
 	case i.OnLimit == models.CancelRunning && l.wait(tx.Elapsed()) == 0:
-		running := withLabel(tx, Space, slotLabel(limit), MaxClaims)
-		slices.SortFunc(running, func(a, b space.Entry) int { return int(a.Position.Minor - b.Position.Minor) })
-		for _, r := range running {
-			other, err := DecodeEntry(r)
-			if err != nil || other.Lease != "" || r.Ref == e.Ref {
-				continue
-			}
-			if err := p.cancelFor(tx, r, other, i.ID, limit); err != nil {
-				return err
-			}
-			if err := p.place(tx, e, i, space.OldPlace); err != nil || len(status.Servers(tx, i.Action)) > 0 {
-				return err
-			}
-			_, err = p.offerSlots(tx, limit) // no worker takes the slot for i now, but one may for another task
+		freed, err := p.cancelRunning(tx, e, i.ID, limit)
+		if err != nil {
 			return err
 		}
+		if !freed {
+			break
+		}
+		if err := p.place(tx, e, i, space.OldPlace); err != nil || len(status.Servers(tx, i.Action)) > 0 {
+			return err
+		}
+		_, err = p.offerSlots(tx, limit) // no worker takes the slot for i now, but one may for another task
+		return err
 	}
 	return p.awaitSlot(tx, e, i, limit)
+}
+
+// cancelRunning cancels the task that was claimed first of those that have a slot of a limit, in
+// favour of the task of an entry, and more of them if the maximum was lowered, until that task has
+// a slot. It leaves out tasks with a lease. It reports whether there is a slot.
+func (p Policy) cancelRunning(tx space.Tx, e space.Entry, favoured, limit string) (freed bool, err error) {
+	type running struct {
+		e space.Entry
+		i Item
+	}
+	var all []running
+	tx.Walk(space.Walk{Space: Space, Label: slotLabel(limit)}, func(r space.Entry) bool {
+		if i, err := DecodeEntry(r); err == nil && i.Lease == "" && r.Ref != e.Ref {
+			all = append(all, running{r, i})
+		}
+		return true
+	})
+	slices.SortStableFunc(all, func(a, b running) int { return a.i.ClaimedAt.Compare(b.i.ClaimedAt) })
+	for _, r := range all {
+		if now, there := tx.Entry(r.e.Ref); !there || !slices.Contains(now.Labels, slotLabel(limit)) {
+			continue // the end of one before it changed it
+		}
+		if err := p.cancelFor(tx, r.e, r.i, favoured, limit); err != nil {
+			return false, err
+		}
+		if _, l, _ := findLimit(tx, limit); l.free(tx, e) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // cancelFor cancels a running task in favour of another one, which gets its slot of a limit.

@@ -80,6 +80,49 @@ func TestALimitCanDropATaskOrCancelTheRunningOne(t *testing.T) {
 	})
 }
 
+func TestOfTheTasksThatHaveALimitTheOneThatWasClaimedFirstIsCancelled(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		const running = task.MaxClaims + 2
+		f.limit("db", running)
+		last := f.make(models.TaskOptions{Limits: []string{"db"}}) // created before the others, and claimed behind them
+		var first task.Item
+		for n := range running - 1 {
+			f.make(models.TaskOptions{Limits: []string{"db"}}, func(w *task.New) { w.Priority = int64(1 + n) })
+			i := f.claims()
+			if n == 0 {
+				first = i
+			}
+			<-time.After(time.Millisecond)
+		}
+		require.Equal(f, last.ID, f.claims().ID)
+		f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.CancelRunning})
+		f.ended(first.ID)
+		f.is(last.ID, task.Claimed, "")
+		f.limit("db", 1)
+		urgent := f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.CancelRunning}, func(w *task.New) { w.Priority = 99 })
+		require.Equal(f, urgent.ID, f.claims().ID)
+		f.ended(last.ID)
+	})
+}
+
+func TestATaskThatIsDeadBecauseOfItsParentCancelsNoOther(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		running := f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.claims()
+		parent := f.make(models.TaskOptions{MaxAttempts: 1})
+		f.make(models.TaskOptions{After: []string{parent.ID}}) // so that the end of the parent is kept
+		require.NoError(f, f.client.Release(f.Context(), f.claims(), "cannot"))
+		for _, onLimit := range []string{models.CancelRunning, models.Drop} {
+			child := f.make(models.TaskOptions{After: []string{parent.ID}, Limits: []string{"db"}, OnLimit: onLimit})
+			l, err := f.client.DeadLetter(f.Context(), child.ID)
+			require.NoError(f, err)
+			require.Equal(f, "its parent "+parent.ID+" is dead", l.Reason)
+		}
+		f.is(running.ID, task.Claimed, "")
+	})
+}
+
 func TestARateBoundsTheTasksThatStart(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: "api", Rate: 2}))

@@ -10,9 +10,10 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Filter selects tasks that are alive, or dead letters. An empty field selects all.
+// Filter selects tasks that are alive, dead letters, or tasks that have ended. Without a State it
+// selects those that are alive; another empty field selects all.
 type Filter struct {
-	State   State // of those that are alive, StateDead, Resolved, Cancelled or AnyEnd; empty: all that are alive
+	State   State // one of a task that is alive; StateDead; Resolved, Cancelled or AnyEnd, of those that have ended
 	Action  string
 	Tag     string
 	Group   string

@@ -50,6 +50,7 @@ const (
 	tagQueued
 	tagPriority
 	tagHost
+	tagExisting
 )
 
 // The tags of an attempt within a record.
@@ -143,6 +144,7 @@ func encodeRecord(i Item) string {
 	w.flag(tagBehind, i.Behind)
 	w.time(tagRetryAt, i.RetryAt)
 	w.flag(tagQueued, i.queued)
+	w.flag(tagExisting, i.Existing)
 	w.number(tagPriority, i.Priority) // of a dead letter, whose tuple has none
 	return string(w)
 }
@@ -181,7 +183,8 @@ func readRecord(record string, field func(tag uint64, v string) bool) error {
 	return nil
 }
 
-// uvarint is binary.Uvarint for a string; n is 0 if s begins with none.
+// uvarint reads an unsigned varint at the beginning of s, of n bytes; n is 0 if there is none. Unlike
+// binary.Uvarint it drops the bits above 64 of a longer number, because readRecord checks each size.
 func uvarint(s string) (v uint64, n int) {
 	for shift := 0; n < len(s) && n < binary.MaxVarintLen64; shift += 7 {
 		b := s[n]
@@ -296,6 +299,8 @@ func (r *recordReader) field(i *Item, tag uint64, v string) {
 		i.RetryAt = r.time(v)
 	case tagQueued:
 		i.queued = true
+	case tagExisting:
+		i.Existing = true
 	case tagPriority:
 		i.Priority = r.number(v)
 	default:

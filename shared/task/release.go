@@ -117,6 +117,14 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error
 	i.History = newest(append(i.History, models.Attempt{
 		Worker: worker, ClaimedAt: i.ClaimedAt, EndedAt: tx.Now(), Error: f.reason, Output: f.output,
 	}), maxHistory)
+	// The queue TTL restarts, because it bounds how long a task waits, not how long a worker works
+	// on it. Otherwise a task whose attempts take longer than its queue TTL would be dropped after
+	// the first, be issued again without attempts, and never become a dead letter.
+	if i.QueueTTL > 0 {
+		if err := tx.Extend(e.Ref, i.QueueTTL.Duration()); err != nil {
+			return err
+		}
+	}
 	i, err := revokeAttempt(tx, i)
 	if err != nil {
 		return err
@@ -161,11 +169,7 @@ func newest[T any](s []T, n int) []T { return s[max(0, len(s)-n):] }
 // bytes and an ellipsis.
 func truncate(s string) string {
 	if len(s) > maxReason {
-		end := maxReason
-		for end > 0 && !utf8.RuneStart(s[end]) {
-			end--
-		}
-		s = s[:end] + "…"
+		s = beginning(s, maxReason) + "…"
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -173,6 +177,18 @@ func truncate(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
+}
+
+// beginning returns at most the first n bytes of s. It cuts no rune of valid UTF-8.
+func beginning(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	end := n
+	for end > n-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
 }
 
 // tail returns the end of the output of an attempt: valid UTF-8 of at most maxOutput bytes.

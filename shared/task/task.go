@@ -137,6 +137,8 @@ type Policy struct {
 	MaxAttempts int64         // at least 1; a task whose failed attempts exceed it becomes a dead letter, so 3 means up to four tries
 	Backoff     time.Duration // before a task is offered again to workers that gave it back
 	Alerts      []string      // channels that report dead letters to administrators
+
+	ended *[]endedParent // of the call of releaseChildren that runs in this transaction; nil: none
 }
 
 // Procedures returns the verbs as procedures, and the expiries task.timeout (of a worker's
@@ -174,7 +176,7 @@ func (p Policy) AdminProcedures() space.Procedures {
 		procRemoveLimit: space.WithArgs1(p.removeLimit),
 		procLimits:      space.WithArgs(tuple.Match(), limits),
 		procShowDead:    space.WithArgs1(showDead),
-		procShow:        space.WithArgs1(p.showTask),
+		procShow:        space.WithArgs1(showTask),
 		procList:        list,
 		procCounts:      space.WithArgs1(counts),
 		procWatch:       space.WithArgs1(watchTask),

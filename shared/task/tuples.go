@@ -17,41 +17,6 @@ import (
 // orders its tasks.
 const priorityField = 5
 
-func decodeAlert(t tuple.Tuple) Alert {
-	return Alert{Channel: t.Str(1), Task: t.Str(2), DiedAt: t.Int64(3)}
-}
-
-// DefaultTimeout is the timeout of an attempt of a task that names none, in seconds.
-const DefaultTimeout models.Seconds = 600
-
-// Item is a task with what the protocol adds to it.
-type Item struct {
-	models.Task
-	Lease    string // empty: none
-	Token    int64  // of the attempt
-	Priority int64  // higher is sooner
-
-	Hidden   Hidden    // why no worker may claim it now; empty: it waits in the space, or is claimed
-	HiddenBy string    // the parent, the task with the same unique key, or the limit, that it waits for
-	Pending  []string  // parents that have not ended
-	Behind   bool      // it waits until the claimed task with its unique key has ended
-	RetryAt  time.Time // when its back-off ends
-
-	queued bool // it has a turn among the tasks of its priority
-}
-
-// Hidden is why a task that is not claimed cannot be claimed.
-type Hidden string
-
-// The reasons.
-const (
-	Blocked Hidden = "blocked" // a parent, or the running task with its unique key, has not ended
-	Delayed Hidden = "delayed" // its time has not come
-	BackOff Hidden = "back-off"
-	Paused  Hidden = "paused" // its action is paused
-	Limited Hidden = "limit"  // one of its limits has no free slot
-)
-
 // tupleOf returns the tuple of a task, and its attributes. The tuple has the data only as
 // its body.
 func tupleOf(i Item) (tuple.Tuple, space.Attributes) {
@@ -346,9 +311,12 @@ func subjectOf(t tuple.Tuple) string { return t.Str(1) }
 // limitedActionOf returns the action of a tuple that limitedAction made.
 func limitedActionOf(t tuple.Tuple) string { return t.Str(2) }
 
-// decodePaused returns the action of a tuple that matchPaused matches. Since is zero if a foreign
-// client put text that is not a time.
+// decodePaused returns the action of a tuple that matchPaused matches.
 func decodePaused(t tuple.Tuple) PausedAction {
 	since, _ := time.Parse(time.RFC3339, t.Str(2)) // zero if a foreign client put another text
 	return PausedAction{Action: t.Str(1), Since: since}
+}
+
+func decodeAlert(t tuple.Tuple) Alert {
+	return Alert{Channel: t.Str(1), Task: t.Str(2), DiedAt: t.Int64(3)}
 }

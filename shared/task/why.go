@@ -191,7 +191,7 @@ func factsOfAction(tx space.Tx, action string) (f Facts) {
 // showTask (id) returns (holder, record, tuple, code, text) of a task that is alive, or of a dead
 // letter without holder, code and text; both may be malformed. The error is fault.ErrNotFound if
 // there is neither.
-func (p Policy) showTask(tx space.Tx, id string) (tuple.Tuple, error) {
+func showTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, i, err := find(tx, id)
 	if e.Ref == 0 {
 		dead, _, notDead := findDead(tx, id)

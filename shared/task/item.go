@@ -1,0 +1,39 @@
+package task
+
+import (
+	"time"
+
+	"leasehold/models"
+)
+
+// DefaultTimeout is the timeout of an attempt of a task that names none, in seconds.
+const DefaultTimeout models.Seconds = 600
+
+// Item is a task with what the protocol adds to it.
+type Item struct {
+	models.Task
+	Lease    string // empty: none
+	Token    int64  // of the attempt
+	Priority int64  // higher is sooner
+
+	Hidden   Hidden    // why no worker may claim it now; empty: it waits in the space, or is claimed
+	HiddenBy string    // the parent, the task with the same unique key, or the limit, that it waits for
+	Pending  []string  // parents that have not ended
+	Behind   bool      // it waits until the claimed task with its unique key has ended
+	RetryAt  time.Time // when its back-off ends
+	Existing bool      // in the answer to its creation: it is an older task, which has the unique key
+
+	queued bool // it has a turn among the tasks of its priority
+}
+
+// Hidden is why a task that is not claimed cannot be claimed.
+type Hidden string
+
+// The reasons.
+const (
+	Blocked Hidden = "blocked" // a parent, or the running task with its unique key, has not ended
+	Delayed Hidden = "delayed" // its time has not come
+	BackOff Hidden = "back-off"
+	Paused  Hidden = "paused" // its action is paused
+	Limited Hidden = "limit"  // one of its limits has no free slot
+)
