@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/task"
 )
 
 // A Handler does the tasks of one action. As many goroutines as the worker has slots may
@@ -47,6 +48,9 @@ type Job interface {
 	// manager that issued the task that the caller holds it. The id is empty for a task
 	// without a lease.
 	Lease() (id string, token int64)
+	// Parents returns how the tasks ended after which this one was created, in the order in
+	// which it names them. A result is empty if there is none, or if all are too large together.
+	Parents() []task.ParentResult
 	// Report puts a result that is not the last one, with body as JSON, and restarts the
 	// task's timeout. fault.ErrStaleToken means that the worker no longer holds the task
 	// and the handler must stop.

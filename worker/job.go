@@ -18,7 +18,7 @@ import (
 
 // job is one task while its handler runs.
 type job struct {
-	item     task.Item
+	item     task.ClaimedTask
 	actions  []string // of the slot
 	client   task.Client
 	log      *slog.Logger
@@ -26,12 +26,15 @@ type job struct {
 	draining <-chan struct{}
 	stop     context.CancelCauseFunc // ends the context of the handler
 	resolved atomic.Bool
-	claims   atomic.Bool               // whether a call has claimed for the slot, or does
-	next     atomic.Pointer[task.Item] // that the slot has claimed with the last result; nil: none
+	claims   atomic.Bool                      // whether a call has claimed for the slot, or does
+	next     atomic.Pointer[task.ClaimedTask] // that the slot has claimed with the last result; nil: none
 }
 
 func (j *job) Task() models.Task               { return j.item.Task }
 func (j *job) Lease() (id string, token int64) { return j.item.Lease, j.item.Token }
+
+// Parents returns how the parents of the task ended; see Job.
+func (j *job) Parents() []task.ParentResult { return j.item.Parents }
 
 func (j *job) Draining() <-chan struct{} { return j.draining }
 
@@ -41,7 +44,7 @@ func (j *job) Report(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err
 	}
-	return j.stopIfStale(j.client.Report(ctx, j.item, part, false, body))
+	return j.stopIfStale(j.client.Report(ctx, j.item.Item, part, false, body))
 }
 
 // Resolve puts the last result; see Job. With an error the task is not resolved: checkProblem
@@ -51,7 +54,7 @@ func (j *job) Resolve(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err
 	}
-	err := j.stopIfStale(j.resolve(ctx, task.ToResolve(j.item, part, body)))
+	err := j.stopIfStale(j.resolve(ctx, task.ToResolve(j.item.Item, part, body)))
 	if err == nil {
 		j.resolved.Store(true)
 	}
@@ -71,7 +74,7 @@ func (j *job) resolve(ctx context.Context, o task.Outcome) error {
 	refused, claimed, err := j.client.Next(ctx, []task.Outcome{o}, toClaim, j.actions...)
 	switch {
 	case len(claimed) > 0:
-		j.next.Store(&claimed[0].Item)
+		j.next.Store(&claimed[0])
 	case toClaim > 0:
 		j.claims.Store(false) // nothing was claimed, so a repeated call may claim
 	}
@@ -90,7 +93,7 @@ func logMalformed(log *slog.Logger, err error) {
 }
 
 func (j *job) Note(ctx context.Context, p models.Progress) error {
-	return j.client.Note(ctx, j.item, p)
+	return j.client.Note(ctx, j.item.Item, p)
 }
 
 func (j *job) Spend(ctx context.Context, c models.Cost) error {
@@ -119,11 +122,11 @@ func (j *job) stopIfStale(err error) error {
 // runTask runs the handler of one task, and gives the task back if the handler did not resolve
 // it. It returns the next task of the slot if that was claimed with the result, and the error
 // of a session that has ended, or ErrStuck.
-func (s *shift) runTask(draining, alive context.Context, item task.Item, actions []string) (next *task.Item, err error) {
+func (s *shift) runTask(draining, alive context.Context, item task.ClaimedTask, actions []string) (next *task.ClaimedTask, err error) {
 	ctx, stop := context.WithCancelCause(alive)
 	defer stop(nil)
 	j := &job{item: item, actions: actions, client: s.client, log: s.Log, alive: alive, draining: draining.Done(), stop: stop}
-	finished := s.addRunning(item, stop)
+	finished := s.addRunning(item.Item, stop)
 	defer finished()
 	handled := make(chan error, 1)
 	go func() { handled <- handle(ctx, Wrap(s.Handlers[item.Action], s.Wrap...), j) }()
@@ -168,11 +171,11 @@ func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
 		return nil
 	case errors.Is(cause, errDrained), err == nil && isClosed(j.draining):
 		log.Info("worker: task handed back", "cause", cause)
-		return s.sessionError(alive, s.client.HandBack(alive, j.item))
+		return s.sessionError(alive, s.client.HandBack(alive, j.item.Item))
 	case err == nil:
 		err = errors.New("the handler returned without a last result")
 	}
-	return s.sessionError(alive, s.giveBack(alive, log, j.item, err))
+	return s.sessionError(alive, s.giveBack(alive, log, j.item.Item, err))
 }
 
 // giveBack gives back a task whose handler failed with err: for a Failure with Later without

@@ -28,6 +28,30 @@ func (b *bench) createWith(data string) task.Item {
 	return i
 }
 
+func TestAHandlerGetsTheResultsOfTheParents(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		create := func(data string, after ...string) string {
+			i, err := task.Client{Repo: b.repo}.Create(b.t.Context(), models.Task{
+				Action: "act", Data: []byte(data), Timeout: models.SecondsOf(timeout), TaskOptions: models.TaskOptions{After: after},
+			}, 0)
+			require.NoError(b.t, err)
+			return i.ID
+		}
+		parent := create("1")
+		child := create("5", parent)
+		last := create("7", parent, child)
+		seen := map[string][]task.ParentResult{}
+		stop := b.run(worker.Handle(func(_ context.Context, t worker.Task[int]) (int, error) {
+			seen[t.Task().ID] = t.Parents()
+			return t.Data + 1, nil
+		}))
+		synctest.Wait()
+		require.NoError(t, stop())
+		ofParent, ofChild := task.ParentResult{ID: parent, State: task.Resolved, Result: "2"}, task.ParentResult{ID: child, State: task.Resolved, Result: "6"}
+		require.Equal(t, map[string][]task.ParentResult{parent: nil, child: {ofParent}, last: {ofParent, ofChild}}, seen)
+	})
+}
+
 func TestATypedHandlerDecodesDataAndEncodesItsResult(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		stop := b.run(worker.Handle(func(_ context.Context, t worker.Task[sum]) (int, error) { return t.Data.A + t.Data.B, nil }))

@@ -240,10 +240,10 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 // returns nil. next is the task that was claimed together with the last result, if any; when
 // claiming has ended by then, it is handed back. The error is ErrStuck or that of the session.
 func (s *shift) runSlot(claiming, alive context.Context, actions []string) error {
-	var next *task.Item
+	var next *task.ClaimedTask
 	for {
 		if next == nil {
-			item, err := s.client.Claim(claiming, actions...)
+			claimed, err := s.client.ClaimUpTo(claiming, 1, actions...)
 			switch {
 			case claiming.Err() != nil && err != nil:
 				return nil
@@ -253,10 +253,10 @@ func (s *shift) runSlot(claiming, alive context.Context, actions []string) error
 			case err != nil:
 				return err
 			}
-			next = &item
+			next = &claimed[0]
 		}
 		if claiming.Err() != nil {
-			return s.sessionError(alive, s.client.HandBack(alive, *next))
+			return s.sessionError(alive, s.client.HandBack(alive, next.Item))
 		}
 		var err error
 		if next, err = s.runTask(claiming, alive, *next, actions); err != nil {

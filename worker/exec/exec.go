@@ -1,9 +1,10 @@
 // Package exec does tasks by running commands, so that any program can be a worker.
 //
 // A command gets the task's data as JSON on its standard input, and the task's id, action and
-// number of failed attempts in its environment. What it prints on standard output is the
-// result: JSON as it is, any other text as a JSON string. Lines on standard error of the form
-// "progress 0.4 text" are progress; the last other lines are kept if the attempt fails.
+// number of failed attempts in its environment. If the task has parents, the environment also
+// names a file with their results, which exists while the command runs. What it prints on standard
+// output is the result: JSON as it is, any other text as a JSON string. Lines on standard error of
+// the form "progress 0.4 text" are progress; the last other lines are kept if the attempt fails.
 //
 //	exit code 0    the task is resolved
 //	65             no worker can do it: the task is dead at once
@@ -19,6 +20,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -26,9 +28,11 @@ import (
 	"unicode/utf8"
 
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/platform"
+	"leasehold/shared/task"
 	"leasehold/worker"
 )
 
@@ -77,12 +81,17 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	// An error of Note is ignored: if the task was taken away, the coordinator's message ends ctx.
 	messages := &messages{note: func(p models.Progress) { _ = job.Note(ctx, p) }}
 	c := h.command(ctx, job)
-	c.Stdout, c.Stderr = out, messages
-	err := c.Run()
-	messages.endLine()
-	if c.Process != nil {
-		_ = platform.KillGroup(c.Process) // processes that the command left; usually there are none
+	parents, err := writeParents(job.Parents())
+	if err != nil {
+		return fmt.Errorf("results of parents: %w", err)
 	}
+	if parents != "" {
+		defer func() { _ = os.Remove(parents) }()
+		c.Env = append(c.Env, config.TaskParentsEnv+"="+parents)
+	}
+	c.Stdout, c.Stderr = out, messages
+	err = platform.RunGroup(c, h.killAfter)
+	messages.endLine()
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause // instead of "signal: terminated"
 	}
@@ -92,8 +101,7 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	return job.Resolve(ctx, "", asJSON(out.buffer.Bytes()))
 }
 
-// command returns the command of a task, not started yet. If ctx ends, its process group gets
-// SIGTERM, and is killed after killAfter.
+// command returns the command of a task, not started yet.
 func (h *Handler) command(ctx context.Context, job worker.Job) *exec.Cmd {
 	t := job.Task()
 	c := exec.CommandContext(ctx, h.words[0], h.words[1:]...)
@@ -101,10 +109,33 @@ func (h *Handler) command(ctx context.Context, job worker.Job) *exec.Cmd {
 	c.Stdin = bytes.NewReader(t.Data)
 	c.Env = append(config.ChildEnvironment(), config.TaskIDEnv+"="+t.ID, config.TaskActionEnv+"="+t.Action,
 		config.TaskAttemptsEnv+"="+strconv.FormatInt(t.Attempts, 10), config.TaskTagsEnv+"="+strings.Join(t.Tags, "\n"))
-	c.WaitDelay = h.killAfter
-	platform.OwnGroup(c)
-	c.Cancel = func() error { return platform.TerminateGroup(c.Process) }
 	return c
+}
+
+// writeParents writes how the parents of a task ended as a JSON array, in the form of the HTTP API, to
+// a temporary file, which only this user can read, and returns its path. The caller removes it. The
+// path is empty if there are no parents. A file has no limit of size as variables have.
+func writeParents(parents []task.ParentResult) (path string, err error) {
+	if len(parents) == 0 {
+		return "", nil
+	}
+	shown := make([]apitypes.ParentResult, len(parents))
+	for n, p := range parents {
+		shown[n] = apitypes.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result)}
+	}
+	text, err := json.Marshal(shown)
+	if err != nil {
+		return "", err
+	}
+	file, err := os.CreateTemp("", "leasehold-parents-*.json")
+	if err != nil {
+		return "", err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(file.Name()))
+	}
+	return file.Name(), nil
 }
 
 // failure returns the error of a command, its last lines and the meaning of its exit code:

@@ -19,6 +19,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/task"
 	"leasehold/worker"
 	"leasehold/worker/exec"
 )
@@ -26,7 +27,8 @@ import (
 // job is a claimed task that keeps what its handler reports.
 type job struct {
 	worker.Job
-	task models.Task
+	task    models.Task
+	parents []task.ParentResult
 
 	mu     sync.Mutex // guards the fields below
 	result json.RawMessage
@@ -34,6 +36,8 @@ type job struct {
 }
 
 func (j *job) Task() models.Task { return j.task }
+
+func (j *job) Parents() []task.ParentResult { return j.parents }
 
 func (j *job) Note(_ context.Context, p models.Progress) error {
 	j.mu.Lock()
@@ -75,6 +79,23 @@ func TestWhatACommandPrintsIsTheResult(t *testing.T) {
 		require.NoError(t, err, script)
 		require.JSONEq(t, want, string(j.result), script)
 	}
+}
+
+// The file is removed when the command has ended, so the command prints its path too.
+func TestACommandReadsTheResultsOfParentsFromAFile(t *testing.T) {
+	h, err := exec.New([]string{"sh", "-c", `printf '%s\n' "$LEASEHOLD_TASK_PARENTS"; cat "$LEASEHOLD_TASK_PARENTS"`}, t.TempDir(), output)
+	require.NoError(t, err)
+	j := &job{parents: []task.ParentResult{{ID: "t1", State: task.Resolved, Result: `{"n":3}`}, {ID: "t2", State: task.Dead}}}
+	require.NoError(t, h.Handle(t.Context(), j))
+	var printed string
+	require.NoError(t, json.Unmarshal(j.result, &printed))
+	path, content, _ := strings.Cut(printed, "\n")
+	require.JSONEq(t, `[{"task":"t1","state":"resolved","result":{"n":3}},{"task":"t2","state":"dead"}]`, content)
+	require.NoFileExists(t, path)
+
+	without, err := sh(t, t.Context(), `echo "parents: $LEASEHOLD_TASK_PARENTS"`)
+	require.NoError(t, err)
+	require.JSONEq(t, `"parents: "`, string(without.result))
 }
 
 func TestACommandDoesNotGetTheSettingsOfTheWorker(t *testing.T) {
@@ -190,6 +211,19 @@ func TestChildrenThatACommandLeavesAreEnded(t *testing.T) {
 	var pid int
 	require.NoError(t, json.Unmarshal(j.result, &pid))
 	requireGone(t, pid)
+}
+
+func TestACommandHasSucceededAlsoIfAChildKeepsItsOutputOpen(t *testing.T) {
+	t.Parallel()
+	j, err := sh(t, t.Context(), `sleep 1000 & echo $!`)
+	require.NoError(t, err)
+	var pid int
+	require.NoError(t, json.Unmarshal(j.result, &pid))
+	requireGone(t, pid)
+	_, err = sh(t, t.Context(), `sleep 1000 & exit 65`)
+	var failed *worker.Failure
+	require.ErrorAs(t, err, &failed)
+	require.True(t, failed.GiveUp)
 }
 
 func TestAnUnknownProgramIsNamedAtOnce(t *testing.T) {

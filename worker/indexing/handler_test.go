@@ -19,6 +19,7 @@ import (
 	"leasehold/shared/codesearch/analyse"
 	"leasehold/shared/codesearch/codesearchtest"
 	"leasehold/shared/fault"
+	"leasehold/shared/task"
 	"leasehold/worker"
 )
 
@@ -35,6 +36,7 @@ type job struct {
 func (j *job) Task() models.Task                                     { return j.task }
 func (j *job) Lease() (string, int64)                                { return "l7", 7 }
 func (j *job) Draining() <-chan struct{}                             { return nil }
+func (j *job) Parents() []task.ParentResult                          { return nil }
 func (j *job) Note(context.Context, models.Progress) error           { return nil }
 func (j *job) Spend(_ context.Context, c models.Cost) error          { j.costs = append(j.costs, c); return nil }
 func (j *job) Report(_ context.Context, part string, body any) error { return errors.New("unexpected") }
