@@ -9,8 +9,8 @@ import (
 
 var wellFormedID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// IDRule is the end of an error about an id: what ValidID accepts.
-const IDRule = "invalid id: want 1 to 128 of A-Z a-z 0-9 . _ : -"
+// IDRule is the end of an error about an id: what ValidID accepts. The error wraps fault.ErrInvalid.
+const IDRule = "want an id: 1 to 128 of A-Z a-z 0-9 . _ : -"
 
 // NewID derives a stable identifier of 12 lower-case hexadecimal digits from the
 // parts that identify a thing, such as an origin and a file's path in it. Equal

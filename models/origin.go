@@ -26,6 +26,9 @@ type Origin struct {
 	// Listed is true if a lister named the origin and the operator did not. Such an
 	// origin is not trusted: no private address is dialled for it.
 	Listed bool `json:"listed,omitempty" doc:"a lister listed it, not the operator: private addresses are not dialled for it"`
+	// Disabled is why it is not visited; empty: it is enabled. The schedule keeps it, not the
+	// catalog, and only lists and pages of origins have it.
+	Disabled string `json:"disabled,omitempty" enum:"failures,gone,lister,operator" doc:"why it is not visited; absent: it is enabled"`
 
 	LastVisit   time.Time `json:"last_visit,omitzero"`
 	LastOutcome Status    `json:"last_outcome,omitempty" doc:"eventful, uneventful, failed, not_found or lost"`

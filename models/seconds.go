@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Seconds is a position or a length within a recording, in seconds. JSON
-// carries it as a plain number.
+// Seconds is a duration, such as a timeout, or a position in a recording, in seconds. JSON
+// carries it as a plain number, which a time.Duration would be in nanoseconds.
 type Seconds float64
 
 // SecondsOf converts a duration.

@@ -10,11 +10,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 )
 
 // folder reads the refs of a repository on this machine, and the dates of its changes from the
@@ -151,19 +151,11 @@ func tail(root *os.Root, name string, most int64) (string, error) {
 	return string(content), nil
 }
 
-// openRegular opens a regular file, and refuses pipes and devices, which could block, with
-// fault.ErrInvalid. It opens without blocking for the same reason.
+// openRegular opens a regular file (fetch.OpenRegular). Every error is fault.ErrInvalid, too.
 func openRegular(root *os.Root, name string) (*os.File, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, _, err := fetch.OpenRegular(root, name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, fault.ErrInvalid)
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w: %w", name, err, fault.ErrInvalid), f.Close())
 	}
 	return f, nil
 }

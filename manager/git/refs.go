@@ -16,8 +16,8 @@ var (
 	refName = regexp.MustCompile(`^(HEAD|refs/[^\x00-\x20\x7f~^:?*\[\\]+)(\^\{\})?$`)
 )
 
-// addRef adds one line "HASH NAME", without the capabilities that may follow it. The line of an
-// empty repository adds nothing. Any other line is fault.ErrInvalid; more than maxRefs are
+// addRef adds one line "HASH NAME", without the capabilities that may follow it. A server that only
+// has files writes a tab for the space. The line of an empty repository adds nothing. Any other line is fault.ErrInvalid; more than maxRefs are
 // fault.ErrTooLarge.
 func addRef(refs map[string]string, line string) error {
 	line = strings.TrimRight(line, "\n")

@@ -144,12 +144,12 @@ func TestAnOriginHasBranchesOfItsOwn(t *testing.T) {
 	outcome = visit(outcome, "main", "release-*")
 	require.Equal(t, models.Eventful, outcome.Status)
 	require.Equal(t, []string{"main a", "main same"}, b.matches(o, "/^./"), "a deleted branch is not searched any more")
-	visit(outcome, "absent-*")
-	require.Empty(t, b.matches(o, "/^./"), "none of its branches exists")
-	problems, err = b.store.Problems(t.Context())
+	o.Branches = []string{"absent-*"}
+	_, err = b.store.AddOrigin(t.Context(), o)
 	require.NoError(t, err)
-	require.Len(t, problems, 1)
-	require.Contains(t, problems[0].Reason, "none of the branches")
+	_, err = m.visit(t.Context(), o, outcome)
+	require.ErrorContains(t, err, "branch absent-*: not found; the repository has main")
+	require.Equal(t, []string{"main a", "main same"}, b.matches(o, "/^./"), "a mistyped branch does not empty the index")
 }
 
 func TestABranchThatMovesDuringTheVisitIsPublishedAsItWasCopied(t *testing.T) {
@@ -204,7 +204,7 @@ func TestABundleAndAWorkTreeAreVisitedByTheGitCommand(t *testing.T) {
 }
 
 // Defect 15 of earlier indexers.
-func TestARepositoryWithoutHeadIsEmptyAndSaysSo(t *testing.T) {
+func TestAnEmptyRepositoryIsIndexedWithAProblem(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()
 	b.git(dir, "init", "--quiet")
@@ -214,7 +214,7 @@ func TestARepositoryWithoutHeadIsEmptyAndSaysSo(t *testing.T) {
 	require.Empty(t, b.files(o))
 	problems, err := b.store.Problems(t.Context())
 	require.NoError(t, err)
-	require.Contains(t, problems[0].Reason, "no HEAD")
+	require.Equal(t, "the repository is empty: it has no branches", problems[0].Reason)
 }
 
 // Defect 14 of earlier indexers.

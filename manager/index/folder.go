@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 
 	"leasehold/models"
 	"leasehold/shared/codesearch"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 	"leasehold/shared/gitrepo"
 )
 
@@ -137,18 +137,15 @@ func (s *folderSource) files(ctx context.Context, _ codesearch.Ref) (entries []e
 	return entries, err
 }
 
-// read reads a regular file of at most codesearch.MaxBlobBytes. O_NONBLOCK opens a pipe, which
-// could take the place of a file, without waiting for its writer. fault.ErrTooLarge: it grew
-// since it was listed; fault.ErrInvalid: it is not regular any more.
+// read reads a regular file of at most codesearch.MaxBlobBytes. The error is that of
+// fetch.OpenRegular, because a pipe could take the place of a file, that of reading, or
+// fault.ErrTooLarge if the file grew since it was listed.
 func (s *folderSource) read(path string) ([]byte, error) {
-	file, err := s.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, _, err := fetch.OpenRegular(s.root, path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("not a regular file: %w", fault.ErrInvalid)
-	}
 	content, err := io.ReadAll(io.LimitReader(file, codesearch.MaxBlobBytes+1))
 	if err == nil && len(content) > codesearch.MaxBlobBytes {
 		err = fmt.Errorf("%w: it grew", fault.ErrTooLarge)

@@ -308,7 +308,7 @@ const maxProblems = 1000
 func (j *job) problems() []models.Problem {
 	var list []models.Problem
 	if len(j.manifest.Refs) == 0 {
-		list = append(list, models.Problem{Origin: j.origin.ID, Reason: "the repository has no HEAD, or none of the branches to be indexed (setting branch)"})
+		list = append(list, models.Problem{Origin: j.origin.ID, Reason: "the repository is empty: it has no branches"})
 	}
 	for _, pattern := range j.unmatched() {
 		list = append(list, models.Problem{Origin: j.origin.ID, Item: pattern, Reason: "no branch has this name or matches this pattern"})

@@ -97,6 +97,7 @@ func (f *Flow) forge(ctx context.Context, o models.Origin, goesOn bool) ([]model
 	l := f.forges.get(o.URI)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer f.forges.setCount(l) // also after an error, because the pages are kept
 	if l.complete && !goesOn || time.Since(l.began) > listingFor {
 		l.began, l.complete = time.Now(), false
 	}
@@ -126,15 +127,18 @@ func (f *Flow) forge(ctx context.Context, o models.Origin, goesOn bool) ([]model
 	}
 	l.complete = true
 	maps.DeleteFunc(l.pages, func(_ string, p forgePage) bool { return p.read.Before(l.began) })
-	f.forges.setCount(l, len(named.list))
 	if r.skipped > 0 {
 		status.Tell(f.Log, slog.LevelWarn, "", "list %s: %d elements are not repositories and were skipped", models.Redact(o.URI), r.skipped)
 	}
 	return named.list, nil
 }
 
-// setCount notes how many origins a list has, for get.
-func (f *forges) setCount(l *forgeList, n int) {
+// setCount notes how many repositories the pages of a list have, for get. The caller holds l.mu.
+func (f *forges) setCount(l *forgeList) {
+	n := 0
+	for _, p := range l.pages {
+		n += len(p.list)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l.count = n

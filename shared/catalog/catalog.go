@@ -149,7 +149,7 @@ type Curated struct {
 	Gone    int `json:"gone"`
 }
 
-// Eventful reports whether anything did.
+// Eventful reports whether the listing changed anything.
 func (c Curated) Eventful() bool { return c != Curated{} }
 
 // Limits are what one Select may choose.

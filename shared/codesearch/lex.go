@@ -22,6 +22,10 @@ type word struct {
 
 var fields = []string{"repo", "file", "lang", "sym", "case", "branch", "vendor"}
 
+// Fields returns the names that filter in a query, such as lang in lang:go. Another name with a
+// colon is text.
+func Fields() []string { return slices.Clone(fields) }
+
 // errorAt returns fault.ErrInvalid with the text and the place, in bytes from 1, that is read next.
 func (l *lexer) errorAt(format string, arguments ...any) error {
 	return fmt.Errorf("at %d: %s: %w", l.at+1, fmt.Sprintf(format, arguments...), fault.ErrInvalid)

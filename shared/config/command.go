@@ -22,6 +22,7 @@ const (
 	TaskActionEnv   = "LEASEHOLD_TASK_ACTION"
 	TaskAttemptsEnv = "LEASEHOLD_TASK_ATTEMPTS" // that failed before this one
 	TaskTagsEnv     = "LEASEHOLD_TASK_TAGS"     // in lines
+	TaskParentsEnv  = "LEASEHOLD_TASK_PARENTS"  // the path of a file with the results of its parents; only if it has some
 )
 
 // ChildEnvironment returns the environment of this process without its settings, so that a

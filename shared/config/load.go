@@ -158,7 +158,7 @@ func userData() string {
 // unknownEnv returns a fault for each variable LEASEHOLD_… that is not a setting, by name. The
 // variables of a task's command are not faults, because such a command may call leasehold.
 func unknownEnv(environ []string) Invalid {
-	known := map[string]bool{fileEnv: true, TaskIDEnv: true, TaskActionEnv: true, TaskAttemptsEnv: true, TaskTagsEnv: true}
+	known := map[string]bool{fileEnv: true, TaskIDEnv: true, TaskActionEnv: true, TaskAttemptsEnv: true, TaskTagsEnv: true, TaskParentsEnv: true}
 	names := []string{fileEnv}
 	for _, s := range settings {
 		known[s.envName()] = true

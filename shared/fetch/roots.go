@@ -54,8 +54,8 @@ func (r *roots) locate(path string) (root, rel string, err error) {
 }
 
 // open opens a regular file below a root. Links must not lead out of the root. The caller closes
-// the file. It opens without blocking, because opening a FIFO would block otherwise. A path below
-// no root, and anything but a regular file, is refused; other errors are those of fileError.
+// the file. A path below no root is refused; other errors are those of OpenRegular, with the kinds
+// of fileError.
 func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 	dir, rel, err := r.locate(path)
 	if err != nil {
@@ -66,13 +66,24 @@ func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, fileError(err)
 	}
 	defer root.Close()
-	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, info, err := OpenRegular(root, rel)
 	if err != nil {
 		return nil, nil, fileError(err)
 	}
+	return f, info, nil
+}
+
+// OpenRegular opens a regular file of a folder, with its info, to be read. The caller closes it. It
+// opens without blocking, because opening a pipe would wait for its writer otherwise. Anything but
+// a regular file is refused. The error is a *fs.PathError.
+func OpenRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("not a regular file but %s: %w", typeName(info.Mode()), fault.ErrInvalid)
+		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("not a regular file but %s", typeName(info.Mode()))}
 	}
 	if err != nil {
 		f.Close()

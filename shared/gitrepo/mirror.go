@@ -45,9 +45,9 @@ type Branch struct {
 const fetchTries = 3
 
 // Fetch copies the wanted branches, and returns them, ordered by name, in the state in which
-// they were copied. It returns none if no branch matches, as in an empty repository. A mirror
-// that is damaged is made again. The error is fault.ErrTooLarge if the mirror exceeds
-// MirrorBytes; then it is removed.
+// they were copied. It returns none if the repository is empty. A mirror that is damaged is made
+// again. The error is fault.ErrTooLarge if the mirror exceeds MirrorBytes; then it is removed. It
+// is fault.ErrNotFound if the repository has branches but none of them matches.
 func (m *Mirror) Fetch(ctx context.Context, w Wanted) ([]Branch, error) {
 	end, err := m.engine.begin(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (m *Mirror) Refs(ctx context.Context) (map[string]string, error) {
 	return m.engine.refs(ctx)
 }
 
-// fetch copies the wanted branches once, and returns none if the repository has none. Fetch
+// fetch copies the wanted branches once, and returns none if the repository is empty. Fetch
 // decides by the error: after ErrCorrupt or errUnusable it makes the mirror again, and after
 // ErrConflict (a branch was removed or moved since its ref was read) it tries again.
 func (m *Mirror) fetch(ctx context.Context, w Wanted) (found []Branch, err error) {

@@ -36,8 +36,7 @@ func testFetchCopiesTheWantedBranches(t *testing.T, lib bool) {
 		{[]string{"HEAD"}, []string{"main"}},
 		{[]string{"release-*", "HEAD"}, []string{"main", "release-1", "release-2"}},
 		{[]string{"deep/*"}, []string{"deep/branch"}},
-		{[]string{"v1"}, nil},
-		{[]string{"absent"}, nil},
+		{[]string{"absent", "main"}, []string{"main"}},
 	} {
 		found, err := m.Fetch(t.Context(), Wanted{Branches: c.patterns})
 		require.NoError(t, err)
@@ -50,6 +49,17 @@ func testFetchCopiesTheWantedBranches(t *testing.T, lib bool) {
 	}
 	_, err := m.Fetch(t.Context(), Wanted{Branches: []string{"[a"}})
 	require.ErrorIs(t, err, fault.ErrInvalid)
+	_, err = m.Fetch(t.Context(), Wanted{Branches: []string{"absent", "v*"}})
+	require.ErrorIs(t, err, fault.ErrNotFound, "v1 is a tag")
+	require.ErrorContains(t, err, "branch absent or v*: not found; the repository has deep/branch, main, release-1 and release-2")
+	for i := range 4 {
+		r.git("branch", fmt.Sprintf("topic-%d", i))
+	}
+	_, err = m.Fetch(t.Context(), Wanted{Branches: []string{"absent"}})
+	require.ErrorContains(t, err, "deep/branch, main, release-1, release-2, topic-0 and 3 more")
+	for i := range 4 {
+		r.git("branch", "-D", fmt.Sprintf("topic-%d", i))
+	}
 
 	refs, err := m.Refs(t.Context())
 	require.NoError(t, err)
@@ -159,11 +169,13 @@ func testARepositoryWithoutHeadHasNoBranch(t *testing.T, lib bool) {
 	dangling.commit(map[string]string{"a": "one"})
 	dangling.git("symbolic-ref", "HEAD", "refs/heads/absent")
 	s := openStore(t, Config{Library: lib})
-	for _, r := range []*repo{empty, dangling} {
-		found, err := mirrorOf(t, s, r.dir).Fetch(t.Context(), Wanted{})
+	for _, patterns := range [][]string{nil, {"main"}} {
+		found, err := mirrorOf(t, s, empty.dir).Fetch(t.Context(), Wanted{Branches: patterns})
 		require.NoError(t, err)
 		require.Empty(t, found)
 	}
+	_, err := mirrorOf(t, s, dangling.dir).Fetch(t.Context(), Wanted{})
+	require.ErrorContains(t, err, "branch HEAD: not found; the repository has main")
 	found, err := mirrorOf(t, s, dangling.dir).Fetch(t.Context(), Wanted{Branches: []string{"ma*"}})
 	require.NoError(t, err)
 	require.Len(t, found, 1)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 const (
@@ -132,7 +134,9 @@ func newRemote(refs map[string]string, target string) remote {
 
 // chooseBranches returns the branches of r that match at least one of patterns, each once, in
 // alphabetical order. The pattern HEAD is the main branch; no patterns mean HEAD. The error is
-// fault.ErrInvalid for a malformed pattern, and fault.ErrTooLarge for more than MaxBranches.
+// fault.ErrInvalid for a malformed pattern, and fault.ErrTooLarge for more than MaxBranches. It is
+// fault.ErrNotFound if r has branches but none matches, because a mistyped name must not have the
+// effect that the repository is indexed as empty.
 func chooseBranches(r remote, patterns []string) ([]string, error) {
 	if len(patterns) == 0 {
 		patterns = []string{headRef}
@@ -156,8 +160,22 @@ func chooseBranches(r remote, patterns []string) ([]string, error) {
 		}
 	}
 	slices.Sort(names)
-	if names = slices.Compact(names); len(names) > MaxBranches {
+	names = slices.Compact(names)
+	switch {
+	case len(names) > MaxBranches:
 		return nil, fmt.Errorf("%w: %d branches, more than %d: select fewer", fault.ErrTooLarge, len(names), MaxBranches)
+	case len(names) == 0 && len(r.hash) > 0:
+		return nil, fmt.Errorf("branch %s: %w; the repository has %s", wording.Or(patterns...), fault.ErrNotFound, r.someBranches())
 	}
 	return names, nil
+}
+
+// someBranches lists the first branches by name for an error, and counts the others.
+func (r remote) someBranches() string {
+	const listed = 5
+	names := slices.Sorted(maps.Keys(r.hash))
+	if more := len(names) - listed; more > 0 {
+		names = append(names[:listed], fmt.Sprintf("%d more", more))
+	}
+	return wording.And(names...)
 }

@@ -4,9 +4,11 @@
 package platform
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // KillWithChildren starts c in a process group of its own, so that its children end with it
@@ -18,6 +20,24 @@ func KillWithChildren(c *exec.Cmd) {
 
 // OwnGroup makes c start in a process group of its own. Call it before c starts.
 func OwnGroup(c *exec.Cmd) { ownGroup(c) }
+
+// RunGroup runs c in a process group of its own, which gets SIGTERM when the context of c ends and
+// is killed killAfter later. When c has exited, RunGroup waits up to killAfter for processes that
+// hold its output open, and kills those of the group that are left. They do not change the
+// result: it is nil if c exited with code 0, also if they are killed.
+func RunGroup(c *exec.Cmd, killAfter time.Duration) error {
+	c.WaitDelay = killAfter
+	OwnGroup(c)
+	c.Cancel = func() error { return TerminateGroup(c.Process) }
+	err := c.Run()
+	if c.Process != nil {
+		_ = KillGroup(c.Process) // usually none is left
+	}
+	if errors.Is(err, exec.ErrWaitDelay) { // only after exit code 0
+		return nil
+	}
+	return err
+}
 
 // TerminateGroup asks a process that was started in a group of its own to end, and the other
 // processes of the group. It returns os.ErrProcessDone if none is left. On Windows it is

@@ -18,7 +18,7 @@ func ProcessorTime() time.Duration { return processorTime() }
 // creates from now on. On Windows, files have the rights of their folder, and it does nothing.
 func MakeNewFilesPrivate() { makeNewFilesPrivate() }
 
-// Restart runs this program anew with its arguments and its environment. On Unix the new
+// Restart runs this program again with its arguments and its environment. On Unix the new
 // program replaces this process, and Restart returns only if that fails. On Windows it returns
 // when the new program has ended.
 func Restart() error { return restart() }

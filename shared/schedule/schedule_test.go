@@ -262,7 +262,7 @@ func TestWhatCannotBeScheduledIsRefused(t *testing.T) {
 			"of a schedule: want 1 to 100":          {"a b", func(*models.Schedule) {}},
 			`missed "all": want one or none`:        {"s", func(s *models.Schedule) { s.Missed = "all" }},
 			`overlap "x": want skip, wait or allow`: {"s", func(s *models.Schedule) { s.Overlap = "x" }},
-			"invalid id":                            {"s", func(s *models.Schedule) { s.Task.Action = "a\nb" }},
+			"want an id":                            {"s", func(s *models.Schedule) { s.Task.Action = "a\nb" }},
 			"timeout -1s":                           {"s", func(s *models.Schedule) { s.Task.Timeout = -1 }},
 			"19 tags, at most 16":                   {"s", func(s *models.Schedule) { s.Task.Tags = make([]string, 17) }},
 		} {

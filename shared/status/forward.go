@@ -89,8 +89,8 @@ func (f *Forwarder) Run(ctx context.Context) {
 }
 
 // put puts a line over the session that was opened last, until it succeeds, the space refuses
-// the line, or ctx ends. A refused line counts as dropped. Each attempt takes the session anew,
-// because the earlier one may be lost.
+// the line, or ctx ends. A refused line counts as dropped. Each attempt asks for the session
+// again, because the earlier one may be lost.
 func (f *Forwarder) put(ctx context.Context, line Line) {
 	pauses := retry.Backoff{}.WithDefaults()
 	for pause := pauses.First(); ctx.Err() == nil; pause = pauses.Next(pause) {

@@ -7,7 +7,7 @@ package wording
 func DidYouMean(word string, candidates []string) string {
 	best, bestAt := "", len(word)/3+2
 	for _, c := range candidates {
-		if d := distance(word, c); d < bestAt {
+		if d := Distance(word, c); d < bestAt {
 			best, bestAt = c, d
 		}
 	}
@@ -17,9 +17,9 @@ func DidYouMean(word string, candidates []string) string {
 	return " (did you mean " + best + "?)"
 }
 
-// distance returns the number of letters to insert, delete, replace, or swap with their
+// Distance returns the number of letters to insert, delete, replace, or swap with their
 // neighbour to turn a into b (optimal string alignment).
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

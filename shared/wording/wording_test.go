@@ -12,8 +12,8 @@ func TestDistanceCountsEditsAndSwaps(t *testing.T) {
 		a, b string
 		want int
 	}{{"", "", 0}, {"", "abc", 3}, {"run", "run", 0}, {"rnu", "run", 1}, {"wroker", "worker", 1}, {"kitten", "sitting", 3}} {
-		require.Equal(t, c.want, distance(c.a, c.b), c)
-		require.Equal(t, c.want, distance(c.b, c.a), c)
+		require.Equal(t, c.want, Distance(c.a, c.b), c)
+		require.Equal(t, c.want, Distance(c.b, c.a), c)
 	}
 }
 

@@ -83,7 +83,7 @@ func checkIssue(tx space.Tx, selected task.Item, ingested int64) error {
 
 // share reports whether two work-items have a pair of subject and part in common, whichever of the two
 // is the subject: a clip in several episodes overlaps with an episode and several clips. Parts are
-// sorted; none stand for the whole subject.
+// sorted. An empty list means the whole subject.
 func share(subject string, parts []string, other string, otherParts []string) bool {
 	if subject == other {
 		return lease.Overlap(parts, otherParts)

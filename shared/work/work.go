@@ -27,11 +27,11 @@
 //
 // Invariants: a lease does not expire while a session holds its task. When it expires,
 // its waiting task ends in the same record. A task whose queue TTL is over ends with
-// its lease in one record. The queue TTL is shorter than the lease, so that no worker
-// works without a lease. Parts that InProgress does not name are not leased, and no
-// result of them waits or is held. Issue refuses parts that were leased or ingested
-// since InProgress: so no part is done twice, however long a manager pauses between
-// its selection and Issue. For that the space "lease" has one more tuple,
+// its lease in one record; a failed attempt restarts it. The queue TTL is shorter than the
+// lease, so that no worker works without a lease. Parts that InProgress does not name are
+// not leased, and no result of them waits or is held. Issue refuses parts that were leased
+// or ingested since InProgress: so no part is done twice, however long a manager pauses
+// between its selection and Issue. For that the space "lease" has one more tuple,
 // ("ingested", (n…)).
 //
 // The package knows neither the catalog nor what can be selected. A manager commits a

@@ -146,7 +146,7 @@ func (c *Client) Totals(ctx context.Context) (catalog.Totals, error) {
 	return get[catalog.Totals](ctx, c, "totals")
 }
 
-// all reads a whole list in pages. The error is that of a page; then there is no list.
+// all reads a whole list in pages. If a page cannot be read, it returns that error and no rows.
 func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	page, err := apiclient.List[T](ctx, c.api, path, nil, apiclient.PageSize, apiclient.All)
 	if err != nil {

@@ -70,7 +70,6 @@ type counter struct {
 	counted
 	text       []byte
 	starts     [256]bool // bytes with which a comment, a text, a branch word or an operator may begin
-	operators  bool      // the operators && and || branch
 	words      bool      // the words "and" and "or" branch
 	hasCode    bool      // of the current line, up to here
 	hasComment bool
@@ -80,7 +79,7 @@ type counter struct {
 // that is not blank is code, and the complexity is 0.
 func countLines(lang string, content []byte) counted {
 	s, known := syntaxes[lang]
-	c := counter{syntax: s, text: content, words: wordsOnly[lang], operators: true}
+	c := counter{syntax: s, text: content, words: wordsOnly[lang]}
 	hasBranches := known && (len(s.line) > 0 || len(s.block) > 0) && lang != "HTML" && lang != "XML" && lang != "SVG" && lang != "YAML" && lang != "TOML" && lang != "INI"
 	c.prepare(hasBranches)
 	for at := 0; at < len(content); {
@@ -147,10 +146,10 @@ func (c *counter) step(at int) int {
 	switch {
 	case isWordByte(b):
 		return c.skipWord(at)
-	case (b == '&' || b == '|') && c.operators && at+1 < len(c.text) && c.text[at+1] == b:
+	case (b == '&' || b == '|') && at+1 < len(c.text) && c.text[at+1] == b:
 		c.complexity++
 		return at + 2
-	case b == '?' && c.operators && at+1 < len(c.text) && c.text[at+1] == ' ':
+	case b == '?' && at+1 < len(c.text) && c.text[at+1] == ' ':
 		c.complexity++
 	}
 	return at + 1
@@ -228,7 +227,7 @@ func (c *counter) skipBlock(at int, b [2]string) int {
 func isBlank(b byte) bool { return b < utf8.RuneSelf && unicode.IsSpace(rune(b)) }
 
 // skipQuote skips a text in quotes that begins at a place, and returns where it ends; ok is false
-// if none begins there. Blocks are tried first, because -- begins --[[ too. A text in one line
+// if none begins there. Long quotes are tried first, because """ begins with ". A text in one line
 // ends with its line at the latest, so that a quote in another language does not hide the rest of
 // the file.
 func (c *counter) skipQuote(at int) (end int, ok bool) {

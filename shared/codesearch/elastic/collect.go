@@ -101,14 +101,16 @@ func (c *collector) removeHidden(ctx context.Context) error {
 	return nil
 }
 
-// removeGeneration removes the documents of a generation, its own last: if a request fails, the
-// next call finds the generation again.
+// removeGeneration removes the documents of a generation from the indices that have a view, because
+// only these have documents for each generation: blobs are shared. The document of the generation
+// itself is removed last: if a request fails, the next call finds the generation again.
 func (c *collector) removeGeneration(ctx context.Context, g generationDocument) error {
 	for _, index := range c.indices() {
 		if views[index] == "" {
 			continue
 		}
-		if err := c.removeAll(ctx, index, allOf(object{"term": object{"repo_id": g.RepoID}}, object{"term": object{"generation": g.Generation}})); err != nil {
+		documents := allOf(object{"term": object{"repo_id": g.RepoID}}, object{"term": object{"generation": g.Generation}})
+		if err := c.removeAll(ctx, index, documents); err != nil {
 			return err
 		}
 	}

@@ -60,7 +60,8 @@ var mappings = map[string]object{
 // excluded are the fields that documents do not return, because they follow from others.
 var excluded = map[string][]string{blobs: {"tri", "symbol_tri"}, files: {"path_tri"}}
 
-// views are the aliases whose filter lists the current generations, by index.
+// views are the aliases whose filter lists the current generations, by index: one for each index
+// whose documents belong to one generation. The other two, blobs and generations, have none.
 var views = map[string]string{files: current, lines: filesView, reports: reportView}
 
 // currentFilter is the filter of an alias that shows generations.

@@ -22,7 +22,7 @@ type Matcher struct {
 	within     *regexp.Regexp // for a text of several lines; no match crosses a line feed; nil if multiline
 	literal    []byte         // the pattern, if it is plain text compared with case; else nil
 	oneOfTexts [][]byte       // each matching line has one of these; folded if fold
-	fold       bool           // anyOf is to be found in folded text
+	fold       bool           // oneOfTexts is to be found in folded text
 	multiline  bool
 	need       Need // folded; may have trigrams of classes, for an index
 	lineNeed   Need // of a line, before the expression runs on it; folded if fold

@@ -151,6 +151,29 @@ func TestFault12ACommitToAFullDiskIsUndoneWithoutLoading(t *testing.T) {
 	})
 }
 
+func TestFault12AGetThatWasUndoneAndIsRepeatedReturnsItsTupleOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		e := run(t, engine.Config{Journal: d})
+		require.NoError(t, opened(t, e).Space("s").Put(t.Context(), item("a", 1), 0))
+		c, err := e.Connect(t.Context(), "taker-1", 0)
+		require.NoError(t, err)
+		get := space.Request{Verb: space.VerbGetAll, Space: "s", Template: anyItem("a"), Op: space.OpID{Session: "taker-1", Seq: 1}, Ack: true}
+		d.spent.Store(true)
+		for range 2 {
+			_, err = c.Do(t.Context(), get)
+			require.ErrorIs(t, err, fault.ErrOverloaded)
+		}
+		d.spent.Store(false)
+		for range 2 { // the second answer is read off the tuples that were taken
+			reply, err := c.Do(t.Context(), get)
+			require.NoError(t, err)
+			require.Equal(t, []tuple.Tuple{item("a", 1)}, reply.Tuples)
+		}
+	})
+}
+
 func TestFault12WaitersSurviveACommitToAFullDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

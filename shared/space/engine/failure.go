@@ -70,6 +70,9 @@ func (e *Engine) undoBatch(b batch) bool {
 		}
 		for _, op := range undone.answered {
 			st.answersOf(op.Session).remove(op.Seq)
+			if s := st.sessions[op.Session]; s != nil {
+				delete(s.taken, op.Seq) // what it took is back, and a repeat adds the refs again
+			}
 		}
 	}
 	st.memory.Add(-st.pending.size)

@@ -203,9 +203,8 @@ func (tx *transaction) Count(name string, p tuple.Template) int {
 	return 0
 }
 
-// Walk begins in the index at the position behind which the caller wants tuples. It compares
-// positions again, because an index with one candidate passes that wherever it is, and because
-// the entry at the position itself is not wanted.
+// Walk starts in the index at w.After. It compares positions again, because an index with one
+// candidate passes that wherever it is, and because the entry at the position itself is not wanted.
 func (tx *transaction) Walk(w space.Walk, f func(space.Entry) bool) {
 	in := tx.st.spaces[w.Space]
 	if in == nil {

@@ -50,7 +50,7 @@ func newConn(c Config) *Conn {
 	return conn
 }
 
-// Session implements space.Conn.
+// Session implements space.Conn: the session of the Config.
 func (c *Conn) Session() string { return c.id }
 
 // Welcome returns what the gate sent in the latest handshake: where the coordinator's

@@ -21,7 +21,7 @@ func Loopback(conn space.Conn) space.Conn { return loopback{conn} }
 
 type loopback struct{ conn space.Conn }
 
-// Session implements space.Conn.
+// Session implements space.Conn: the id of the connection behind it.
 func (l loopback) Session() string { return l.conn.Session() }
 
 // Do implements space.Conn: it encodes and decodes the request, passes it on, and encodes and

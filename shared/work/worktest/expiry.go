@@ -1,6 +1,7 @@
 package worktest
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -20,8 +21,13 @@ var expiryScenarios = []scenario{
 	{"TaskHandedBackPastItsQueueTTLGoesWithItsLease", handedBackLate},
 	{"LeaseExpiresWithItsTaskInBackOff", leaseExpiresInBackOff},
 	{"TaskPastItsQueueTTLGoesWithItsLease", pastQueueTTL},
-	{"TaskThatComesBackPastItsQueueTTLGoesWithItsLease", comesBackLate},
-	{"Fault32TaskThatAlwaysTimesOutIsADeadLetter", alwaysTimesOut},
+	{"Fault32TaskThatAlwaysTimesOutIsADeadLetter", failsLate(func(f *fixture, _ *session, i task.Item) {
+		f.pass(i.Timeout.Duration() - queueTTL)
+	})},
+	{"Fault32TaskThatIsAlwaysReleasedLateIsADeadLetter", failsLate(func(f *fixture, w *session, i task.Item) {
+		require.NoError(f, w.task.Release(f.Context(), i, "tired"))
+	})},
+	{"Fault32TaskThatAlwaysLosesItsWorkerLateIsADeadLetter", failsLate(func(_ *fixture, w *session, _ task.Item) { w.kill() })},
 	{"LeaseExpiresWhileItsFinalWaits", expiresWhileFinalWaits},
 }
 
@@ -125,35 +131,23 @@ func pastQueueTTL(f *fixture) {
 	m.issue(toDig("site", "a"), 0)
 }
 
-// comesBackLate checks that a task whose queue TTL passed while it was held ends, together with
-// its lease, when its back-off is over.
-func comesBackLate(f *fixture) {
-	w, m := f.worker("worker-1", 1), f.manager("manager-1")
-	m.issue(longDig(), 0)
-	i := w.claim()
-	f.pass(queueTTL + time.Minute)
-	require.NoError(f, w.task.Release(f.Context(), i, "tired"))
-	refs := f.refs()
-	f.pass(backoff)
-	f.goneTogether(refs)
-	require.Equal(f, 1, f.total(lease.Expired))
-	_, ok := w.claims()
-	require.False(f, ok)
-}
-
-// alwaysTimesOut checks that a task whose attempts take as long as its queue TTL becomes a dead
-// letter and is not dropped: a timeout restarts the queue TTL.
-func alwaysTimesOut(f *fixture) {
-	w, m := f.worker("worker-1", 1), f.manager("manager-1")
-	m.issue(longDig(), 0) // it may take as long as it may wait
-	for range maxAttempts + 1 {
-		i := w.claim()
-		require.GreaterOrEqual(f, i.Timeout.Duration(), queueTTL)
-		f.pass(i.Timeout.Duration())
-		f.pass(backoff)
+// failsLate returns a scenario in which a task is in its attempts for longer than its queue TTL, and
+// fail ends each of them. The task becomes a dead letter and is not dropped, because each failed
+// attempt restarts the queue TTL.
+func failsLate(fail func(f *fixture, w *session, i task.Item)) func(*fixture) {
+	return func(f *fixture) {
+		m := f.manager("manager-1")
+		m.issue(longDig(), 0)
+		for n := range maxAttempts + 1 {
+			w := f.worker(fmt.Sprintf("worker-%d", n), 1)
+			i := w.claim()
+			f.pass(queueTTL + time.Minute)
+			fail(f, w, i)
+			f.pass(backoff)
+		}
+		require.Equal(f, 1, f.count(task.Dead, task.AnyDead()))
+		require.Equal(f, 1, f.total(lease.Revoked))
 	}
-	require.Equal(f, 1, f.count(task.Dead, task.AnyDead()))
-	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
 // handedBackLate checks that a task past its queue TTL that is handed back ends with its lease.

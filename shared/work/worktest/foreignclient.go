@@ -30,7 +30,7 @@ func corruptTasks(f *fixture) {
 	legacy := func(id, rest string) string {
 		return fmt.Sprintf(`{"id":%q,"action":"dig","subject":"s","created_at":"2026-11-22T10:00:00Z",%s}`, id, rest)
 	}
-	bodies := []string{"garbage", "{", `"` + strings.Repeat("x", 800_000) + `"`, strings.Repeat("\xff", 1_000_000)}
+	bodies := []string{"garbage", "{", `"` + strings.Repeat("x", 800_000) + `"`, strings.Repeat("\xff", 1_000_000), "\xff", strings.Repeat("\x80", 1_000_000)}
 	for _, rest := range []string{`"timeout":0`, `"timeout":-1`, `"timeout":1e300`, `"timeout":1,"attempts":99`} {
 		bodies = append(bodies, legacy(strings.Repeat("i", 1+len(bodies)*1000), rest))
 	}

@@ -26,7 +26,7 @@ func (j *Journal) Copy(ctx context.Context, dir string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := j.db.Checkpoint(dir); err != nil { // what was committed is in the log's file
+	if err := j.checkpoint(dir); err != nil { // what was committed is in the log's file
 		return fmt.Errorf("copy the journal %s: %w", j.Dir, err)
 	}
 	if err := writeFile(j.FS, j.FS.PathJoin(dir, formatFile), formatText(Format)); err != nil {
@@ -46,4 +46,16 @@ func (j *Journal) Copy(ctx context.Context, dir string) error {
 		return err
 	}
 	return writeFile(j.FS, j.FS.PathJoin(dir, stampFile), stampText(stamp))
+}
+
+// checkpoint copies what the store holds. The store panics if it cannot sync the folder of the copy,
+// as it does with its own; checkpoint returns that error, because a disk for backups that fails must
+// not end the coordinator.
+func (j *Journal) checkpoint(dir string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the store gave up: %v", p)
+		}
+	}()
+	return j.db.Checkpoint(dir)
 }
