@@ -32,11 +32,7 @@ func (a *app) newConfigShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows []settingRow
-		for _, v := range cfg.Values() {
-			rows = append(rows, settingRow{v})
-		}
-		return show(a, o, rows, "")
+		return show(a, o, rowsOf(cfg.Values(), func(v config.Value) settingRow { return settingRow{v} }), "")
 	}
 	bindSettings(c, config.Keys()...)
 	return c

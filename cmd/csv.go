@@ -7,18 +7,13 @@ import (
 	"reflect"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 )
 
 // printCSV prints rows with the names and values of their JSON fields: a time as in JSON, a
 // list or an object as JSON text, an absent field as an empty cell. On a terminal, cells are
 // printable, as in a table; elsewhere programs read them, so they are complete.
 func printCSV[T row](a *app, rows []T) error {
-	toTerminal := false
-	if f := fileOf(a.out); f != nil {
-		toTerminal = term.IsTerminal(int(f.Fd()))
-	}
+	toTerminal := isTerminal(a.out)
 	w := csv.NewWriter(a.out)
 	fields := fieldsOf(reflect.TypeFor[T](), nil)
 	names := make([]string, len(fields))

@@ -68,7 +68,7 @@ func requeueOne(ctx context.Context, api *apiclient.Client, id string) (string, 
 	case err != nil:
 		return "", err
 	case r.Task != nil:
-		return "task " + r.Task.ID + " waits", nil
+		return "", nil // it waits under its id
 	}
 	return "its work will be selected again", nil
 }
@@ -124,7 +124,7 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 	return c
 }
 
-// changeEach calls do with each dead letter, and prints past and the detail that do returns. With
+// changeEach calls do with each task, and prints past and the detail that do returns. With
 // skip, it prints the error of one that cannot be changed and goes on, because others may have
 // changed a selection meanwhile; the error then tells how many failed. Without skip, the first
 // error ends it.
@@ -137,7 +137,7 @@ func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []strin
 				return err
 			}
 			failed++
-			fmt.Fprintf(a.err, "leasehold: %s: %s\n", id, err)
+			fmt.Fprintf(a.err, "leasehold: %s: %s\n", id, strings.Join(plainError(err), "; "))
 			continue
 		}
 		if detail != "" {

@@ -14,5 +14,5 @@
 // A command that prints rows (print.go) has a type for a row, whose JSON fields are also
 // those of CSV, and docs/json.md documents them. A command that needs a running coordinator
 // is made with app.withCoordinator; a command that reads the catalog, with app.withCatalog,
-// which uses the data folder if no coordinator answers.
+// which uses the data folder if no coordinator answers, and does not create it.
 package cmd

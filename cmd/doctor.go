@@ -54,9 +54,5 @@ func (r examRow) columns() []column {
 }
 
 func examRows(found []doctor.Finding) []examRow {
-	rows := make([]examRow, len(found))
-	for i, f := range found {
-		rows[i] = examRow(f)
-	}
-	return rows
+	return rowsOf(found, func(f doctor.Finding) examRow { return examRow(f) })
 }

@@ -25,12 +25,9 @@ type recordings[T row] struct {
 
 var episodeRecordings = recordings[episodeRow]{
 	noun: "episode",
-	list: func(ctx context.Context, from catalog.Catalog) (rows []episodeRow, err error) {
+	list: func(ctx context.Context, from catalog.Catalog) ([]episodeRow, error) {
 		all, err := from.Episodes(ctx)
-		for _, e := range all {
-			rows = append(rows, episodeRow{e})
-		}
-		return rows, err
+		return rowsOf(all, func(e models.Episode) episodeRow { return episodeRow{e} }), err
 	},
 	set: func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (episodeRow, error) {
 		e, err := from.SetEpisodePriority(ctx, id, priority)
@@ -41,12 +38,9 @@ var episodeRecordings = recordings[episodeRow]{
 
 var clipRecordings = recordings[clipRow]{
 	noun: "clip",
-	list: func(ctx context.Context, from catalog.Catalog) (rows []clipRow, err error) {
+	list: func(ctx context.Context, from catalog.Catalog) ([]clipRow, error) {
 		all, err := from.Clips(ctx)
-		for _, c := range all {
-			rows = append(rows, clipRow{c})
-		}
-		return rows, err
+		return rowsOf(all, func(c models.Clip) clipRow { return clipRow{c} }), err
 	},
 	set: func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (clipRow, error) {
 		c, err := from.SetClipPriority(ctx, id, priority)

@@ -149,11 +149,7 @@ func (r findingRow) columns() []column {
 }
 
 func findingRows(found []catalog.Finding) []findingRow {
-	rows := make([]findingRow, len(found))
-	for i, f := range found {
-		rows[i] = findingRow{f}
-	}
-	return rows
+	return rowsOf(found, func(f catalog.Finding) findingRow { return findingRow{f} })
 }
 
 // problemRow is a problem as a row (docs/json.md).
@@ -173,12 +169,10 @@ func (r problemRow) columns() []column {
 }
 
 func problemRows(problems []catalog.Problem) []problemRow {
-	rows := make([]problemRow, len(problems))
-	for i, p := range problems {
-		rows[i] = problemRow{
+	return rowsOf(problems, func(p catalog.Problem) problemRow {
+		return problemRow{
 			Subject: subject(p), Reason: p.Reason, At: p.At.Format(timeFormat),
 			Origin: p.OriginURI, Item: p.Item, Episode: p.EpisodeTitle, Clip: p.ClipTitle, Clips: p.Clips,
 		}
-	}
-	return rows
+	})
 }

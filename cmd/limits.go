@@ -68,11 +68,7 @@ func (a *app) newLimitList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rows := make([]limitRow, len(all))
-		for i, l := range all {
-			rows[i] = limitRow{l}
-		}
-		return show(a, o, rows, "no limits")
+		return show(a, o, rowsOf(all, func(l apitypes.Limit) limitRow { return limitRow{l} }), "no limits")
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c

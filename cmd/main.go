@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return 0
 	}
 	if !errors.Is(err, errReported) {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
+		for _, line := range plainError(err) {
 			fmt.Fprintf(a.err, "leasehold: %s\n", line)
 		}
 	}
@@ -98,26 +97,40 @@ func (a *app) withCoordinator(do func(context.Context, *apiclient.Client, []stri
 			return err
 		}
 		return node.CallCoordinator(c.Context(), cfg, func(ctx context.Context, client *apiclient.Client) error {
-			return do(ctx, client, args)
+			return refusedArgument(do(ctx, client, args))
 		})
 	}
 }
 
 // withCatalog returns what a command runs that reads the catalog: that of the running
-// coordinator or, if there is none, that of the data folder.
+// coordinator or, if there is none, that of the data folder, which must exist.
 func (a *app) withCatalog(do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
+	return a.onCatalog(false, do)
+}
+
+// onCatalog is withCatalog. With create it makes a data folder that does not exist.
+func (a *app) onCatalog(create bool, do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) (err error) {
 		cfg, err := a.load(c)
 		if err != nil {
 			return err
 		}
-		source, err := node.OpenCatalog(c.Context(), cfg, a.newLogger(cfg))
+		source, err := node.OpenCatalog(c.Context(), cfg, a.newLogger(cfg), create)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, source.Close()) }()
 		return do(c.Context(), source, args)
 	}
+}
+
+// refusedArgument makes a usage error of an error that the coordinator or the code index returned
+// for an invalid argument, so that the exit code is that of an argument which the command refuses.
+func refusedArgument(err error) error {
+	if errors.Is(err, fault.ErrInvalid) && !errors.Is(err, errReported) {
+		return usageError(err.Error())
+	}
+	return err
 }
 
 // The settings of commands that are not modes.

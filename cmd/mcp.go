@@ -101,7 +101,7 @@ func withSource[A any](a *app, cfg config.Config, call func(context.Context, *no
 		if err := strictjson.Decode(bytes.NewReader(data), &arguments); err != nil {
 			return "", fmt.Errorf("arguments: %w: %w", fault.ErrInvalid, err)
 		}
-		s, err := node.OpenCatalog(ctx, cfg, a.newLogger(cfg))
+		s, err := node.OpenCatalog(ctx, cfg, a.newLogger(cfg), false)
 		if err != nil {
 			return "", err
 		}
@@ -126,18 +126,24 @@ func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArgu
 		return "", fmt.Errorf("limit %d, context %d: %w: want at most %d and 10", q.Limit, q.Context, fault.ErrInvalid, mcpMatches)
 	}
 	var b strings.Builder
-	p := matchPrinter{out: &b, lines: q.Context}
+	p := newMatchPrinter(&b, q.Context)
 	end, err := s.SearchCode(ctx, q.Query, q.Limit, q.Context, func(m apitypes.CodeMatch) bool { return p.print(m) == nil })
 	if err != nil {
 		return "", err
 	}
+	return b.String() + endForAssistant(end), nil
+}
+
+// endForAssistant returns what follows the matches of a search: whether the limit, the time or the
+// memory ended it, or that nothing matches.
+func endForAssistant(end apitypes.SearchEnd) string {
 	switch {
+	case end.Stopped != "": // also without a match, because the rest was not searched
+		return fmt.Sprintf("(stopped at the limit of %s: there may be more matches)\n", strings.ReplaceAll(end.Stopped, "limit", "matches"))
 	case end.Matches == 0:
-		return fmt.Sprintf("no match (repositories searched: %d)", end.Repos), nil
-	case end.Stopped != "": // by the limit, the time or the memory
-		fmt.Fprintf(&b, "(stopped at the limit of %s: there may be more matches)\n", strings.ReplaceAll(end.Stopped, "limit", "matches"))
+		return fmt.Sprintf("no match (repositories searched: %d)", end.Repos)
 	}
-	return b.String(), nil
+	return ""
 }
 
 // reposForAssistant answers list_repos: a line for each of the first mcpRepos repositories, and

@@ -45,7 +45,7 @@ func (a *app) newOriginAdd() *cobra.Command {
 visits them, and each PATH must be on the coordinator's machine.`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+	c.RunE = a.onCatalog(true, func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		// All paths are detected before the first origin is added, so that a wrong one adds none.
 		origins, err := node.DetectOrigins(args, kind)
 		if err != nil {
@@ -114,7 +114,7 @@ func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Ori
 			found = "not visited, because its host did not serve another origin; leasehold run visits it"
 		}
 		if v.Err == nil {
-			_, v.Err = fmt.Fprintf(a.out, "added %s %s %s: %s\n", o.ID, o.Kind, o.URI, found)
+			_, v.Err = fmt.Fprintf(a.out, "added %s %s %s: %s%s\n", o.ID, o.Kind, o.URI, found, branchesNow(o))
 		}
 		failed = append(failed, v.Err)
 	})
@@ -133,11 +133,20 @@ func (a *app) addThere(ctx context.Context, s *node.CatalogSource, origins []mod
 		if !isNew {
 			verb = "already there:"
 		}
-		if _, err := fmt.Fprintf(a.out, "%s %s %s %s, to be visited by a manager\n", verb, added.ID, added.Kind, added.URI); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s %s %s %s%s, to be visited by a manager\n", verb, added.ID, added.Kind, added.URI, branchesNow(o)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// branchesNow tells which branches the user has selected for o, because they replace those that a
+// known origin had; "" if none were selected.
+func branchesNow(o models.Origin) string {
+	if len(o.Branches) == 0 {
+		return ""
+	}
+	return "; its branches are now " + strings.Join(o.Branches, ", ")
 }
 
 // kindHelp describes the flag --kind.
@@ -159,6 +168,7 @@ func (r originRow) columns() []column {
 		{head: "priority", cell: fmt.Sprint(r.Priority)},
 		{head: "last visit", cell: when(r.LastVisit)},
 		{head: "outcome", cell: string(r.LastOutcome)},
+		{head: "disabled by", cell: r.Disabled, rare: true},
 		{head: "uri", cell: r.URI},
 		{head: "branches", cell: strings.Join(r.Branches, ","), detail: true},
 		{head: "added", cell: when(r.AddedAt), detail: true},
@@ -175,15 +185,11 @@ func (a *app) newOriginList() *cobra.Command {
 	}
 	o := bindOutput(c)
 	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
-		origins, err := s.Catalog.Origins(ctx)
+		origins, err := s.Origins(ctx)
 		if err != nil {
 			return err
 		}
-		var rows []originRow
-		for _, o := range origins {
-			rows = append(rows, originRow{o})
-		}
-		return show(a, o, rows, "no origins")
+		return show(a, o, rowsOf(origins, func(o models.Origin) originRow { return originRow{o} }), "no origins")
 	})
 	config.BindFlags(c.Flags(), catalogKeys...)
 	return c
@@ -249,4 +255,13 @@ func when(t time.Time) string {
 		return "never"
 	}
 	return t.Format(timeFormat)
+}
+
+// whenSet formats a time that a thing need not have: a task without an end of its validity does not
+// expire. It returns "" for the zero time, and a table then leaves the line out.
+func whenSet(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return when(t)
 }

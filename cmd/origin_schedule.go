@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/node"
 	"leasehold/shared/apitypes"
@@ -55,7 +56,7 @@ func (r shownOrigin) columns() []column {
 // of the policy.
 func queued(pool string, class int, value float64) (shownClass, shownValue string) {
 	switch pool {
-	case "save-now", "resting", "in flight", "disabled":
+	case visit.SaveNow, visit.Resting, visit.InFlight, visit.Disabled:
 		return "-", "-"
 	}
 	return fmt.Sprint(class), fmt.Sprintf("%.3g", value)
@@ -71,13 +72,13 @@ func reason(s apitypes.Schedule) string {
 		return "a visit was requested; " + s.Why + " until " + when(s.Until)
 	case s.Asked:
 		return "a visit was requested"
-	case s.Disabled == "failures":
+	case s.Disabled == string(visit.ByFailures):
 		return fmt.Sprintf("disabled after %d failures, until its lister lists it or it is enabled", s.Failures)
-	case s.Disabled == "gone":
+	case s.Disabled == string(visit.ByGone):
 		return "disabled because its server answers that it is gone for good, until its lister dates a change or it is enabled"
-	case s.Disabled == "lister":
+	case s.Disabled == string(visit.ByLister):
 		return "disabled because its lister no longer lists it"
-	case s.Disabled == "operator":
+	case s.Disabled == string(visit.ByOperator):
 		return "disabled by the operator"
 	case !s.Until.IsZero():
 		return strings.TrimPrefix(s.Why, "absolute ") + " until " + when(s.Until)
@@ -91,11 +92,7 @@ func (a *app) showOrigin(o *output, r shownOrigin) error {
 		return err
 	}
 	fmt.Fprintln(a.out)
-	var rows []pastRow
-	for _, p := range r.Schedule.History {
-		rows = append(rows, pastRow{p})
-	}
-	return printTable(a, rows)
+	return printTable(a, rowsOf(r.Schedule.History, func(p apitypes.PastVisit) pastRow { return pastRow{p} }))
 }
 
 type pastRow struct{ apitypes.PastVisit }

@@ -71,7 +71,7 @@ type row interface{ columns() []column }
 type column struct {
 	head, cell string
 	detail     bool // shown only in showOne, and only if the cell is not empty
-	rare       bool // left out of a table if the cell of every row is empty
+	rare       bool // left out of a table if the cell of every row is empty, and of one row if its cell is
 }
 
 // show prints rows in the format of o. In place of a table without rows it prints none; the other
@@ -132,7 +132,7 @@ func showOne[T row](a *app, o *output, r T) error {
 	}
 	t := a.newTable()
 	for _, c := range r.columns() {
-		if !c.detail || c.cell != "" {
+		if !c.detail && !c.rare || c.cell != "" {
 			t.row(c.head, c.cell)
 		}
 	}

@@ -140,3 +140,10 @@ func TestOnlyOneFormatMayBeSelected(t *testing.T) {
 	require.Equal(t, 0, a.run(t.Context(), []string{"config", "show", "--json=false"}), err.String())
 	require.Contains(t, out.String(), "SETTING")
 }
+
+func TestAProblemOfAnItemNamesItsOrigin(t *testing.T) {
+	t.Parallel()
+	p := catalog.Problem{OriginURI: "https://example.org/feed.xml"}
+	p.Item = "Ep 1"
+	require.Equal(t, "Ep 1 in https://example.org/feed.xml", subject(p))
+}

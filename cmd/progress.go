@@ -23,10 +23,17 @@ const (
 	plainEvery  = 2 * time.Second        // interval of plain lines
 )
 
-// isTerminal reports whether w is a terminal that can redraw lines.
+// isTerminal reports whether w is a terminal of any kind, whose reader others' text must not
+// deceive.
 func isTerminal(w io.Writer) bool {
-	f, kind := fileOf(w), os.Getenv("TERM")
-	return f != nil && term.IsTerminal(int(f.Fd())) && kind != "dumb" && kind != ""
+	f := fileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
+}
+
+// canRedraw reports whether w is a terminal that has colours and can redraw lines.
+func canRedraw(w io.Writer) bool {
+	kind := os.Getenv("TERM")
+	return isTerminal(w) && kind != "dumb" && kind != ""
 }
 
 // bars is a line with a bar, and a line of text below it, that are redrawn on the
@@ -45,7 +52,7 @@ type bars struct {
 
 // newBars opens bars; it returns nil if standard error is not a terminal.
 func (a *app) newBars() *bars {
-	if !isTerminal(a.err) {
+	if !canRedraw(a.err) {
 		return nil
 	}
 	b := &bars{app: a, container: mpb.New(mpb.WithOutput(fileOf(a.err)), mpb.WithRefreshRate(redrawEvery))}
@@ -153,7 +160,7 @@ type fileProgress struct {
 // begin opens the bars for a file, unless lines are printed to the terminal meanwhile.
 func (a *app) begin(p *fileProgress, file int, path string, printsLines bool) {
 	p.file, p.name, p.began = file, oneLine(filepath.Base(path)), time.Now()
-	if !printsLines || !isTerminal(a.out) {
+	if !printsLines || !canRedraw(a.out) {
 		p.bars = a.newBars()
 	}
 	p.show(0)

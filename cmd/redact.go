@@ -6,18 +6,17 @@ import (
 	"os"
 	"regexp"
 	"sync"
-	"unicode/utf8"
 
 	"leasehold/models"
 )
 
-// maxHeld bounds the end of a write that is held back.
+// maxHeld bounds the end of a write that is held back; a longer user and password may be printed.
 const maxHeld = 8 << 10
 
 // redactor removes the users and passwords of URLs from what commands print and log. It
 // holds back the end of a write that may be the beginning of such a URL until the next write
-// or flush. Bytes that are not UTF-8, such as audio, pass unchanged. It may be used
-// concurrently.
+// or flush. Text that is not UTF-8 is redacted too, because a writer such as csv.Writer cuts
+// its text into blocks that may end within a character. It may be used concurrently.
 type redactor struct {
 	to io.Writer
 
@@ -37,10 +36,6 @@ func (r *redactor) Write(p []byte) (int, error) {
 	if len(r.held) > 0 {
 		text = append(r.held, p...)
 		r.held = nil
-	}
-	if !utf8.Valid(text) {
-		_, err := r.to.Write(text)
-		return len(p), err
 	}
 	if at := openURL.FindIndex(text); at != nil && len(text)-at[0] <= maxHeld {
 		r.held = bytes.Clone(text[at[0]:])

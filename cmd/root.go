@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"leasehold/shared/config"
-	"leasehold/shared/wording"
 )
 
 // runGroup is the group of the commands that run a process.
@@ -33,13 +32,7 @@ or mode: in the file of settings) names, with the flags of that mode.`,
 		RunE:          a.runMode,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) {
-			err = notUsed(c.CommandPath(), unknown.GetSpecifiedName(), usersOf(root, unknown.GetSpecifiedName()), err)
-		}
-		return usagef("%s; see %s --help", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(root, c, err) })
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth)))
 	config.BindFlags(root.Flags(), config.Keys()...)
 	root.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "mode" && f.Name != "config" })
@@ -118,28 +111,6 @@ func pick(from *pflag.FlagSet, names ...string) *pflag.FlagSet {
 		some.AddFlag(from.Lookup(name))
 	}
 	return some
-}
-
-// usersOf returns the commands that run a process and have a flag of that name.
-func usersOf(root *cobra.Command, flag string) []string {
-	var users []string
-	for _, c := range root.Commands() {
-		if c.GroupID == runGroup && c.Flags().Lookup(flag) != nil {
-			users = append(users, c.Name())
-		}
-	}
-	return users
-}
-
-// notUsed returns the error for a flag of other commands; unknown if no command has it.
-func notUsed(user, flag string, users []string, unknown error) error {
-	switch {
-	case flag == "mode":
-		return usagef("%s does not use --mode, a flag of leasehold without a command", user)
-	case len(users) == 0:
-		return unknown
-	}
-	return usagef("%s does not use --%s, a flag of %s", user, flag, wording.And(users...))
 }
 
 // bindSettings binds the flags of settings, and groups all flags in the command's help.

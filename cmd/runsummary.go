@@ -202,6 +202,8 @@ func subject(p catalog.Problem) string {
 		return p.EpisodeTitle
 	case p.ClipTitle != "":
 		return p.ClipTitle
+	case p.Item != "" && p.OriginURI != "":
+		return p.Item + " in " + p.OriginURI
 	case p.Item != "":
 		return p.Item
 	}

@@ -143,11 +143,7 @@ func (a *app) newScheduleList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rows := make([]scheduleRow, len(all))
-		for i, s := range all {
-			rows[i] = scheduleRow{s}
-		}
-		return show(a, o, rows, "no schedules")
+		return show(a, o, rowsOf(all, func(s apitypes.TaskSchedule) scheduleRow { return scheduleRow{s} }), "no schedules")
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c

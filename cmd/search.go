@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"leasehold/shared/apitypes"
 	"leasehold/shared/codesearch"
 	"leasehold/shared/config"
+	"leasehold/shared/wording"
 )
 
 // maxMatches is how many matches a search prints without --limit.
@@ -72,7 +75,7 @@ var errNoMatch = fmt.Errorf("no match: %w", errReported)
 // there are none. An error of printing ends the search, and is returned in place of that of the
 // search.
 func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o searchOptions) error {
-	p := matchPrinter{out: a.out, colour: isTerminal(a.out) && os.Getenv("NO_COLOR") == "", lines: o.lines}
+	p := newMatchPrinter(a.out, o.lines)
 	var rows []codeRow
 	var failed error
 	n := 0
@@ -92,7 +95,7 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 		return failed
 	}
 	if err != nil {
-		return err
+		return refusedArgument(err)
 	}
 	if o.out.form == asJSON || o.out.form == asCSV {
 		if err := show(a, o.out, rows, ""); err != nil {
@@ -101,9 +104,27 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 	}
 	a.reportSearchEnd(end, o)
 	if n == 0 {
+		a.suggestFilter(query)
 		return errNoMatch
 	}
 	return nil
+}
+
+// filterLike matches a word of a query that has the form of a filter.
+var filterLike = regexp.MustCompile(`(?:^|[\s(-])([a-z]+):[^\s:/]`)
+
+// suggestFilter tells standard error which filter was probably meant by a word of a query without
+// matches, such as langg:go, which is searched as text.
+func (a *app) suggestFilter(query string) {
+	for _, word := range filterLike.FindAllStringSubmatch(query, -1) {
+		name, filters := word[1], codesearch.Fields()
+		if slices.Contains(filters, name) {
+			continue
+		}
+		fmt.Fprintf(a.err, "no match; %s: was searched as text, because it is not a filter%s; filters are %s\n",
+			name, wording.DidYouMean(name, filters), wording.And(filters...))
+		return
+	}
 }
 
 // reportSearchEnd prints to standard error what a search has left out.
@@ -125,10 +146,16 @@ func (a *app) reportSearchEnd(end apitypes.SearchEnd, o searchOptions) {
 
 // matchPrinter prints matches as repo:path:line:text.
 type matchPrinter struct {
-	out    io.Writer
-	colour bool
-	lines  int    // of context
-	last   string // place of the last match; only with context
+	out      io.Writer
+	terminal bool // out is a terminal, which would execute control sequences
+	colour   bool
+	lines    int    // of context
+	last     string // place of the last match; only with context
+}
+
+// newMatchPrinter returns a printer of matches with this many lines of context.
+func newMatchPrinter(out io.Writer, lines int) *matchPrinter {
+	return &matchPrinter{out: out, terminal: isTerminal(out), colour: canRedraw(out) && os.Getenv("NO_COLOR") == "", lines: lines}
 }
 
 // The colours of a terminal, as grep has them.
@@ -191,7 +218,7 @@ func (p *matchPrinter) line(place string, mark byte, number int, text string) er
 // order or outside of the text are skipped.
 func (p *matchPrinter) marked(m apitypes.CodeMatch) string {
 	if !p.colour {
-		return m.Text
+		return p.plain(m.Text)
 	}
 	var b strings.Builder
 	at := 0
@@ -206,21 +233,21 @@ func (p *matchPrinter) marked(m apitypes.CodeMatch) string {
 	return b.String() + p.plain(m.Text[at:])
 }
 
-// plain returns text without control sequences, if a terminal would execute them.
+// plain returns text, on a terminal without control sequences. Elsewhere programs read it, so it
+// is complete.
 func (p *matchPrinter) plain(text string) string {
-	if !p.colour {
+	if !p.terminal {
 		return text
 	}
 	return printable(text)
 }
 
-// paint returns text in a colour, without control sequences. Without colours it returns text as
-// it is, because programs read it.
+// paint returns text as plain does, in a colour if matches have colours.
 func (p *matchPrinter) paint(colour, text string) string {
 	if !p.colour {
-		return text
+		return p.plain(text)
 	}
-	return colour + printable(text) + colourEnd
+	return colour + p.plain(text) + colourEnd
 }
 
 // codeRow prints a match.
@@ -276,7 +303,7 @@ func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit 
 		}
 		return true
 	})
-	return rows, err
+	return rows, refusedArgument(err)
 }
 
 // symbolRow prints a definition.

@@ -38,11 +38,7 @@ workers do is in "leasehold status".`,
 		if err != nil {
 			return err
 		}
-		rows := make([]openSessionRow, len(sessions))
-		for i, s := range sessions {
-			rows[i] = openSessionRow{s}
-		}
-		return show(a, o, rows, "no sessions")
+		return show(a, o, rowsOf(sessions, func(s apitypes.OpenSession) openSessionRow { return openSessionRow{s} }), "no sessions")
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c

@@ -78,11 +78,7 @@ func (r spaceRow) columns() []column {
 }
 
 func spaceRows(spaces []apitypes.Space) []spaceRow {
-	rows := make([]spaceRow, len(spaces))
-	for i, s := range spaces {
-		rows[i] = spaceRow{s}
-	}
-	return rows
+	return rowsOf(spaces, func(s apitypes.Space) spaceRow { return spaceRow{s} })
 }
 
 // counted is the row of `leasehold space count`.
@@ -188,10 +184,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var rows []tupleRow
-		for _, t := range page.Items {
-			rows = append(rows, tupleRow{t})
-		}
+		rows := rowsOf(page.Items, func(t apitypes.Tuple) tupleRow { return tupleRow{t} })
 		if page.Total == 0 {
 			if o.form != asTable {
 				err = show(a, o, rows, "")

@@ -39,10 +39,7 @@ As CSV it prints the sessions only; "space list -o csv" prints the spaces.`,
 // showStatus prints the status: as a table the sessions, spaces, costs and totals; as CSV only
 // the sessions.
 func (a *app) showStatus(o *output, s apiclient.Status) error {
-	sessions := make([]sessionRow, len(s.Sessions))
-	for i, one := range s.Sessions {
-		sessions[i] = sessionRow{one}
-	}
+	sessions := rowsOf(s.Sessions, func(one apitypes.Session) sessionRow { return sessionRow{one} })
 	switch o.form {
 	case asJSON:
 		return a.printIndented(s)

@@ -133,19 +133,7 @@ func (a *app) eachTask(use, short, past string, do func(context.Context, *apicli
 					return err
 				}
 			}
-			for _, id := range args {
-				detail, err := do(ctx, api, id)
-				if err != nil {
-					return err
-				}
-				if detail != "" {
-					detail = ": " + detail
-				}
-				if _, err := fmt.Fprintf(a.out, "%s %s%s\n", past, id, detail); err != nil {
-					return err
-				}
-			}
-			return nil
+			return a.changeEach(ctx, api, args, past, false, do)
 		}),
 	}
 	config.BindFlags(c.Flags(), coordinatorKeys...)

@@ -61,13 +61,26 @@ each line of a file, which is its data; 1,000 at a time, all or none.`,
 			return err
 		}
 		if o.form == asTable {
-			_, err := fmt.Fprintf(a.out, "created %s %s\n", t.ID, t.Action)
+			_, err := fmt.Fprintln(a.out, createdLine(t, n.OnConflict))
 			return err
 		}
 		return showOne(a, o, taskRow{t})
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
+}
+
+// createdLine tells what the creation of t has done: an older task with the unique key is kept, or
+// gets the data and the time of the new one.
+func createdLine(t apitypes.Task, onConflict string) string {
+	switch {
+	case !t.Existing:
+		return fmt.Sprintf("created %s %s", t.ID, t.Action)
+	case onConflict == "replace":
+		return fmt.Sprintf("changed %s %s, which has the unique key %q", t.ID, t.Action, t.UniqueKey)
+	default:
+		return fmt.Sprintf("kept %s %s, which has the unique key %q; no task is created", t.ID, t.Action, t.UniqueKey)
+	}
 }
 
 // bindNewTask adds the flags that describe a new task.

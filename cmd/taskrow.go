@@ -41,8 +41,8 @@ func (r taskRow) columns() []column {
 		{head: "session", cell: r.Session, detail: true},
 		{head: "progress", cell: progress, detail: true},
 		{head: "timeout", cell: r.Timeout.Duration().String(), detail: true},
-		{head: "not before", cell: when(r.NotBefore), detail: true},
-		{head: "expires", cell: when(r.ExpiresAt), detail: true},
+		{head: "not before", cell: whenSet(r.NotBefore), detail: true},
+		{head: "expires", cell: whenSet(r.ExpiresAt), detail: true},
 		{head: "unique key", cell: r.UniqueKey, detail: true},
 		{head: "group", cell: r.Group, detail: true},
 		{head: "tags", cell: strings.Join(r.Tags, ", "), detail: true},
@@ -50,7 +50,7 @@ func (r taskRow) columns() []column {
 		{head: "limits", cell: strings.Join(r.Limits, ", "), detail: true},
 		{head: "claimants", cell: strings.Join(r.Claimants, ", "), detail: true},
 		{head: "created", cell: when(r.CreatedAt), detail: true},
-		{head: "claimed", cell: when(r.ClaimedAt), detail: true},
+		{head: "claimed", cell: whenSet(r.ClaimedAt), detail: true},
 		{head: "ended", cell: ended, detail: true},
 		{head: "worker", cell: r.Worker, detail: true},
 		{head: "duration", cell: duration, detail: true},
@@ -61,9 +61,5 @@ func (r taskRow) columns() []column {
 }
 
 func taskRows(tasks []apitypes.Task) []taskRow {
-	rows := make([]taskRow, len(tasks))
-	for i, t := range tasks {
-		rows[i] = taskRow{t}
-	}
-	return rows
+	return rowsOf(tasks, func(t apitypes.Task) taskRow { return taskRow{t} })
 }

@@ -41,6 +41,7 @@ known, or has not ended within the timeout.`,
 		if timeout < 0 {
 			return usagef("--timeout must not be negative; got %s", timeout)
 		}
+		whole := ctx // without the timeout
 		if timeout > 0 {
 			late := fmt.Errorf("not ended within %s", timeout)
 			var cancel context.CancelFunc
@@ -56,7 +57,8 @@ known, or has not ended within the timeout.`,
 				continue
 			}
 			if err != nil {
-				return errors.Join(append(failed, fmt.Errorf("task %s: %w", id, err))...)
+				failed = append(failed, fmt.Errorf("task %s: %w%s", id, err, whyNotEnded(whole, api, id)))
+				break
 			}
 			if t.State != "resolved" {
 				failed = append(failed, fmt.Errorf("task %s is %s: %s", id, t.State, t.Note))
@@ -74,6 +76,24 @@ known, or has not ended within the timeout.`,
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
+}
+
+// whyNotEnded returns ": " and why a task has not ended: why it is not running, or who runs it. It
+// returns "" if that is not known.
+func whyNotEnded(ctx context.Context, api *apiclient.Client, id string) string {
+	if ctx.Err() != nil { // interrupted
+		return ""
+	}
+	t, err := api.Task(ctx, id)
+	switch {
+	case err != nil:
+		return ""
+	case t.Why != nil:
+		return ": " + t.Why.Text
+	case t.CurrentClaimant != nil:
+		return ": it is running, by " + *t.CurrentClaimant
+	}
+	return ""
 }
 
 // printResult prints the result of a task on a line; null if it has none.

@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"leasehold/shared/apitypes"
 )
 
 const terminalColumns = 80
@@ -139,4 +141,23 @@ func TestCSVIsPrintableOnATerminalAndCompleteElsewhere(t *testing.T) {
 	var file bytes.Buffer
 	require.NoError(t, printCSV(&app{out: &file}, rows))
 	require.Contains(t, file.String(), "\x1b[31mred\u202e,r,")
+}
+
+func TestATerminalExecutesNothingOfAMatchAlsoWithoutColours(t *testing.T) {
+	for name, value := range map[string]string{"NO_COLOR": "1", "TERM": "dumb"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TERM", "xterm")
+			t.Setenv(name, value)
+			screen, terminal := openTerminal(t)
+			p := newMatchPrinter(terminal, 1)
+			require.NoError(t, p.print(apitypes.CodeMatch{
+				Repo: "r", Path: "a\x1b[31m.go", Line: 2, Text: "b\x1b]0;title\x07c", Before: []string{"d\x1b[2Je"}, After: []string{"f\u202eg"},
+				Ranges: []apitypes.CodeRange{{Start: 0, End: 1}},
+			}))
+			require.NoError(t, terminal.Close())
+			seen, _ := io.ReadAll(screen) // ends with EIO, because the terminal is closed
+			require.Equal(t, "r:a.go-1-de\r\nr:a.go:2:bc\r\nr:a.go-3-fg\r\n", string(seen))
+			require.NoError(t, screen.Close())
+		})
+	}
 }

@@ -15,6 +15,7 @@ import (
 func (a *app) newTupServe() *cobra.Command {
 	var listen string
 	var limits page.Limits
+	usual := fmt.Sprintf("127.0.0.1:%d", config.PagePort)
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "serve a page that draws, runs and checks models",
@@ -23,12 +24,12 @@ only. The page loads nothing from elsewhere. The server stores nothing: a link
 holds a session.`,
 		Args: cobra.NoArgs,
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7413", "address of the page; port 0 is any free port")
+	c.Flags().StringVar(&listen, "listen", usual, "address of the page; port 0 is any free port")
 	c.Flags().Int64Var(&limits.States, "states", 0, "maximum number of states of a request; 0 is 200000")
 	c.Flags().DurationVar(&limits.Time, "time", 0, "maximum time of a request; 0 is 10s")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if !config.IsLoopback(listen) {
-			return usagef("--listen must be an address of this machine alone, such as 127.0.0.1:7413; got %q", listen)
+			return usagef("--listen must be an address of this machine alone, such as %s; got %q", usual, listen)
 		}
 		if limits.States < 0 || limits.Time < 0 {
 			return usagef("--states and --time must not be negative")

@@ -30,8 +30,8 @@ without end. Durations of visits and rates of change are those seen so far.`,
 	o := bindOutput(c)
 	c.Flags().IntVar(&slots, "slots", 0, "number of slots (default: those of the managers that run, or 16 without a coordinator)")
 	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
-		if slots < 0 || slots > 1<<20 {
-			return usagef("--slots %d: want 0 to %d", slots, 1<<20)
+		if c.Flags().Changed("slots") && (slots < 1 || slots > 1<<20) {
+			return usagef("--slots %d: want 1 to %d; without it, the slots of the managers that run count", slots, 1<<20)
 		}
 		found, err := s.Capacity(ctx, slots, presentSlots)
 		if err != nil {
@@ -49,10 +49,7 @@ func (a *app) showCapacity(o *output, r capacityRow) error {
 	if err := showOne(a, o, r); err != nil || o.form != asTable {
 		return err
 	}
-	var rows []kindCapacityRow
-	for _, k := range r.Kinds {
-		rows = append(rows, kindCapacityRow{k})
-	}
+	rows := rowsOf(r.Kinds, func(k apitypes.KindCapacity) kindCapacityRow { return kindCapacityRow{k} })
 	if len(rows) > 0 {
 		fmt.Fprintln(a.out)
 		if err := printTable(a, rows); err != nil {

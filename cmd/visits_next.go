@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/node"
 	"leasehold/shared/apitypes"
@@ -84,7 +85,7 @@ func resting(ctx context.Context, s *node.CatalogSource, next map[string]bool, m
 			return nil, err
 		}
 		why := reason(x)
-		if why == "eligible" {
+		if why == visit.Eligible {
 			why = "others of its host or its kind come first"
 		}
 		rows = append(rows, nextRow{explain: true, Why: "not now: " + why + lastFailure(x) + expectation(x.Expected, time.Now()) + pace(x.HostGroup, x.HostGap), NextVisit: apitypes.NextVisit{
@@ -121,12 +122,12 @@ func lastFailure(x apitypes.Schedule) (text string) {
 func because(x apitypes.NextVisit) string {
 	why := map[string]string{
 		"first": "never visited", "known": "changes expected since the last visit", "quiet": "its lister dates no change, but may overlook one",
-		"signal": "its lister dates a change", "due": "it changes regularly", "failing": "its last visits failed", "save-now": "a visit was requested",
+		"signal": "its lister dates a change", "due": "it changes regularly", "failing": "its last visits failed", visit.SaveNow: "a visit was requested",
 		"A": "no dates", "B1": "dated, never visited", "B2": "dated after its last visit", "B3": "last resort: no date is newer than its last visit",
 		"all": "it waits longest", "fixed": "its interval is fixed, and over",
 	}[x.Pool]
 	switch x.Pool {
-	case "save-now":
+	case visit.SaveNow:
 		return why
 	case "fixed":
 		return fmt.Sprintf("%s since %.2g days", why, x.Value)

@@ -160,11 +160,7 @@ func (a *app) compare(ctx context.Context, o *output, s simulation, scenarios []
 	if o.form == asTable {
 		shown = simulate.Means(results)
 	}
-	rows := make([]resultRow, len(shown))
-	for i, r := range shown {
-		rows[i] = resultRow{r}
-	}
-	return results, show(a, o, rows, "no results")
+	return results, show(a, o, rowsOf(shown, func(r simulate.Result) resultRow { return resultRow{r} }), "no results")
 }
 
 // resultRow is a result of the simulator as a row.

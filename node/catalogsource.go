@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"leasehold/shared/catalog/remote"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 // CatalogSource is the catalog that a command reads: that of a running coordinator, or
@@ -34,8 +37,9 @@ var errNotServed = errors.New("only a coordinator answers commands (leasehold co
 // OpenCatalog opens the catalog of the coordinator that cfg names or, if none is named and
 // none answers, that of the data folder. If another process holds the folder, the error is
 // fault.ErrUnavailable if its address is known but nothing answers there, else
-// fault.ErrConflict.
-func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger) (*CatalogSource, error) {
+// fault.ErrConflict. A folder without data is made if create is true, else it is fault.ErrFolder:
+// a command that reads must not make one whose name was mistyped.
+func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, create bool) (*CatalogSource, error) {
 	e, remoteErr := locate(ctx, cfg)
 	if remoteErr == nil && e.api != "" {
 		var s *CatalogSource
@@ -48,6 +52,9 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger) (*Cat
 	}
 	// No coordinator answers, and the user named none. The folder's lock decides whether it is
 	// free, because the address file may be stale.
+	if !create && !hasData(cfg.Data) {
+		return nil, noDataError(cfg.Data)
+	}
 	d, err := openDataDir(ctx, cfg, log, true)
 	if errors.Is(err, fault.ErrConflict) && remoteErr != nil {
 		return nil, fmt.Errorf("%w\n%s", e.explain(remoteErr), err) // the process that holds it does not answer
@@ -60,6 +67,28 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger) (*Cat
 	}
 	return &CatalogSource{Catalog: d.Catalog, Dir: d}, nil
 }
+
+// hasData reports whether a process works or has worked in a data folder: it has a catalog,
+// spaces, or the addresses of a coordinator.
+// Anything but their absence, such as a folder that cannot be read, is an error of opening it.
+func hasData(dir string) bool {
+	for _, name := range []string{catalogFile, journalDir, AddressFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
+// noDataError is the error of a folder without data. It is fault.ErrFolder.
+type noDataError string
+
+func (dir noDataError) Error() string {
+	return fmt.Sprintf("data folder %s: it has no data; leasehold run, leasehold coordinator and leasehold origin add create it (another folder: --data)", string(dir))
+}
+
+// Is makes errors.Is(dir, fault.ErrFolder) true.
+func (dir noDataError) Is(target error) bool { return target == fault.ErrFolder }
 
 // openRemoteCatalog opens the catalog of the coordinator whose API is at url. The error is
 // fault.ErrUnavailable at once if it does not answer.
@@ -86,10 +115,20 @@ func (s *CatalogSource) Close() error {
 	return errors.Join(s.API.Close(), s.Catalog.Close())
 }
 
+// Origins lists all origins, oldest first, with Disabled.
+func (s *CatalogSource) Origins(ctx context.Context) ([]models.Origin, error) {
+	all, err := s.Catalog.Origins(ctx)
+	if err == nil && s.Dir != nil { // a coordinator has marked them
+		err = s.Dir.Visits.MarkDisabled(ctx, all)
+	}
+	return all, err
+}
+
 // Origin finds an origin by its id, URL or path, which may be relative. Users and passwords in URLs
-// are not compared. The error is fault.ErrNotFound if there is none.
+// are not compared. The error is fault.ErrNotFound if there is none, and fault.ErrConflict if several
+// have that URL or path.
 func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin, error) {
-	origins, err := s.Catalog.Origins(ctx)
+	origins, err := s.Origins(ctx)
 	if err != nil {
 		return models.Origin{}, err
 	}
@@ -97,10 +136,23 @@ func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin,
 	if err != nil {
 		return models.Origin{}, fmt.Errorf("origin %s: %w", name, err)
 	}
+	var there []models.Origin
+	var ids []string
 	for _, o := range origins {
-		if o.ID == name || models.Redact(o.URI) == models.Redact(name) || o.URI == path {
+		if o.ID == name {
 			return o, nil
 		}
+		if models.Redact(o.URI) == models.Redact(name) || o.URI == path {
+			there, ids = append(there, o), append(ids, fmt.Sprintf("%s (%s)", o.ID, o.Kind))
+		}
+	}
+	switch len(there) {
+	case 0:
+	case 1:
+		return there[0], nil
+	default:
+		return models.Origin{}, fmt.Errorf("origin %s: %d origins are there, name one by its id: %s: %w",
+			strings.TrimSpace(name), len(there), wording.Or(ids...), fault.ErrConflict)
 	}
 	return models.Origin{}, fmt.Errorf("origin %s: %w; see leasehold origin list", strings.TrimSpace(name), fault.ErrNotFound)
 }

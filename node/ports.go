@@ -2,10 +2,12 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"strings"
+	"syscall"
 
 	"leasehold/coordinator/gate/mux"
 	"leasehold/shared/config"
@@ -44,7 +46,11 @@ func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", key, fault.ErrInvalid, err)
+		err = fmt.Errorf("%s: %w: %w", key, fault.ErrInvalid, err)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = fmt.Errorf("%w; give another address with --%s, or use the coordinator that has this one (leasehold status)", err, key)
+		}
+		return nil, err
 	}
 	p.open = append(p.open, l)
 	// With port 0 each gate gets a free port of its own.
