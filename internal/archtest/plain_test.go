@@ -39,7 +39,7 @@ var phrases = []phrase{
 	{word(`of which`), "begin a new sentence, or name the thing again", nil},
 	{word(`of what`), "name the thing instead of the clause: of the tuples, of the request", word(`because of what`)},
 	{word(`to whom|for whom|by whom|of whom`), "make the person or process the subject", nil},
-	{regexp.MustCompile(`(?i)[^\s]+\s+(?:is|are)\s+no\s+\w+`), "is not a …; an error states what is accepted (invalid id: want …)",
+	{regexp.MustCompile(`(?i)[^\s]+\s+(?:is|are)\s+no\s+\w+`), "is not a …; an error states what is accepted (want an id: …)",
 		regexp.MustCompile(`(?i)^(?:\W*there\s|\S+\s+(?:is|are)\s+no\s+(?:longer|more|less|better|worse|later|earlier|larger|smaller|greater|other|different)\b)`)},
 	{word(`goes? not|has not to|is none of|are none of|was none of`), "does not …; cannot be combined with; unknown …: use one of …", nil},
 	{word(`(?:is|are|was|were|be|being) told`), "make the teller the subject: X calls Y, X notifies Y, X reports to Y", nil},

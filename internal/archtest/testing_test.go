@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the last column of the faults in docs/testing.md anew")
+var update = flag.Bool("update", false, "write the last column of the faults in docs/testing.md again")
 
 const testingPage = "../../docs/testing.md"
 

@@ -50,7 +50,7 @@ type condition struct {
 }
 
 // findMutants returns all mutants of a file in the order of its text. Some of them do not
-// compile, for example because a variable is no longer used. The error is that of parsing.
+// compile, for example because nothing uses a variable then. It fails if the file cannot be parsed.
 func findMutants(file string, source []byte) ([]mutant, error) {
 	f := finder{set: token.NewFileSet(), file: file, source: source}
 	parsed, err := parser.ParseFile(f.set, file, source, parser.SkipObjectResolution)

@@ -90,8 +90,8 @@ func measure(ctx context.Context, p goPackage, only string, of []goPackage, limi
 }
 
 // keptAs returns the file in the user's cache folder that keeps what was measured with a test
-// binary, because measuring takes minutes; other code makes another binary. The error is that of
-// reading the binary, or that there is no cache folder.
+// binary, because measuring takes minutes; other code makes another binary. It fails if the binary
+// cannot be read, or if the user has no cache folder.
 func keptAs(binary, only string) (string, error) {
 	text, err := os.ReadFile(binary)
 	if err != nil {
