@@ -240,6 +240,9 @@ func TestACommandGetsTheAlertOnStandardInput(t *testing.T) {
 	err = c.Send(t.Context(), alert.Notice{}, nil)
 	require.ErrorIs(t, err, fault.ErrUnavailable, "it is repeated")
 	require.ErrorContains(t, err, "exit status 3: no mail server")
+	c, err = alert.NewCommand([]string{"sh", "-c", "sleep 1000 &"})
+	require.NoError(t, err)
+	require.NoError(t, c.Send(t.Context(), alert.Notice{}, nil), "although a child keeps the output open")
 	_, err = alert.NewCommand([]string{"no-such-program"})
 	require.ErrorIs(t, err, fault.ErrNotFound)
 }

@@ -47,13 +47,7 @@ func (c *command) Send(ctx context.Context, n Notice, body []byte) error {
 	said := &tail{}
 	run.Stdin, run.Stderr, run.Stdout = bytes.NewReader(body), said, said
 	run.Env = append(config.ChildEnvironment(), config.TaskIDEnv+"="+n.Task, config.TaskActionEnv+"="+n.Action)
-	run.WaitDelay = killAfter
-	platform.OwnGroup(run)
-	run.Cancel = func() error { return platform.TerminateGroup(run.Process) }
-	err := run.Run()
-	if run.Process != nil {
-		_ = platform.KillGroup(run.Process) // what the command left behind; usually there is nothing
-	}
+	err := platform.RunGroup(run, killAfter)
 	if err == nil {
 		return nil
 	}

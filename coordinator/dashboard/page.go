@@ -68,7 +68,8 @@ func New(c Config) *Page {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// ServeHTTP serves the page, its files, and its events.
+// ServeHTTP serves the page, its files, and its events, with headers that forbid scripts and frames
+// of other sites. An answer must be written within WriteTimeout; each event extends that (events).
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", contentPolicy)
