@@ -42,7 +42,11 @@ func (a *app) newDeadShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := showOne(a, o, taskRow{t}); err != nil || o.form != asTable {
+		row := taskRow{t}
+		if o.form == asTable {
+			row.History = nil // each attempt follows below the table
+		}
+		if err := showOne(a, o, row); err != nil || o.form != asTable {
 			return err
 		}
 		for _, h := range t.History {
