@@ -26,11 +26,23 @@ import (
 // code to exit with.
 func Main() int {
 	platform.MakeNewFilesPrivate() // files may contain secrets of origins, also those of SQLite and Pebble
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second signal ends the process
 	a := &app{out: os.Stdout, err: os.Stderr}
 	return a.run(ctx, os.Args[1:])
+}
+
+// untilSignal returns a context that ends at the first signal to end, with the signal as its cause, or at
+// stop. Signals have their default effect again before the context ends, so a second one ends the process
+// also if it is sent as soon as the process says that it drains.
+func untilSignal() (ctx context.Context, stop func()) {
+	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	context.AfterFunc(signals, func() {
+		stop()
+		cancel(context.Cause(signals))
+	})
+	return ctx, stop
 }
 
 // app is the state that commands share.

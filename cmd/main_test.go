@@ -35,6 +35,10 @@ func realBinary(t testing.TB) string {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(signalTwiceEnv) != "" {
+		signalTwice()
+		return
+	}
 	code := m.Run()
 	_ = os.RemoveAll(binaryDir)
 	os.Exit(code)

@@ -1,13 +1,17 @@
 package cmd
 
 import (
+	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -67,6 +71,38 @@ func TestFault43ASignalToEndDrainsAndASecondEndsAtOnce(t *testing.T) {
 	ended, ok := second.end().Sys().(syscall.WaitStatus)
 	require.True(t, ok)
 	require.Equal(t, syscall.SIGTERM, ended.Signal())
+}
+
+// signalTwiceEnv makes the binary of the tests run signalTwice.
+const signalTwiceEnv = "LEASEHOLD_TEST_SIGNAL_TWICE"
+
+// signalTwice sends a signal to its process, and the second one as soon as the context has ended. It
+// returns at the end of the standard input if the second has no effect.
+func signalTwice() {
+	ctx, stop := untilSignal()
+	defer stop()
+	_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	<-ctx.Done()
+	_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+func TestASecondSignalEndsTheProcessAsSoonAsTheContextHasEnded(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		run := exec.CommandContext(ctx, self)
+		run.Env = append(os.Environ(), signalTwiceEnv+"=1")
+		_, err := run.StdinPipe()
+		require.NoError(t, err)
+		_ = run.Run()
+		cancel()
+		ended, ok := run.ProcessState.Sys().(syscall.WaitStatus)
+		require.True(t, ok)
+		require.Equal(t, syscall.SIGTERM, ended.Signal())
+	}
 }
 
 // Row 40: the API answers health checks also when clients have taken all connections of the
