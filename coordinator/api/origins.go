@@ -139,18 +139,19 @@ func checkPriority(p apitypes.Priority) (int64, error) {
 	return *p.Priority, nil
 }
 
-// patchOrigin changes the priority of an origin, and returns the origin. Adding a known origin
-// does that.
+// patchOrigin changes the priority of an origin, and returns the origin.
 func (s *server) patchOrigin(ctx context.Context, q *request, p apitypes.Priority) (models.Origin, error) {
-	o, err := s.getOrigin(ctx, q)
+	priority, err := checkPriority(p)
+	if err != nil {
+		return models.Origin{}, err
+	}
+	o, err := s.Catalog.SetOriginPriority(ctx, q.text("origin"), priority)
 	if err != nil {
 		return o, err
 	}
-	if o.Priority, err = checkPriority(p); err != nil {
-		return o, err
-	}
-	_, err = s.Catalog.AddOrigin(ctx, o)
-	return o, err
+	one := []models.Origin{o}
+	err = s.markDisabled(ctx, one)
+	return one[0], err
 }
 
 // removeOrigin removes an origin, its recordings and its files in the code index. The error is

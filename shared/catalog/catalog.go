@@ -32,6 +32,9 @@ type Catalog interface {
 	// are nil, its branches.
 	// It reports whether the origin is new.
 	AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error)
+	// SetOriginPriority sets the priority of an origin, which its recordings get when it is visited
+	// next, and returns the origin.
+	SetOriginPriority(ctx context.Context, id string, priority int64) (models.Origin, error)
 	Origin(ctx context.Context, id string) (models.Origin, error)
 	// Origins lists all, oldest first.
 	Origins(ctx context.Context) ([]models.Origin, error)

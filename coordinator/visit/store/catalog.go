@@ -35,6 +35,24 @@ func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 	return s.name(0, Named{Origin: o}, time.Now().Unix())
 }
 
+// OriginPriority implements sqlite.Schedule, in the catalog's transaction. An origin that is not in
+// the schedule is ignored.
+func (s *Store) OriginPriority(c *sqlfile.Conn, id string, priority int64) error {
+	if err := s.enter(c); err != nil {
+		return err
+	}
+	was, err := read(c, id)
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r := was
+	r.priority = priority
+	return s.save(was, r, time.Now().Unix())
+}
+
 // BeforeRemoval implements sqlite.Schedule: it gives the origins that this lister named another
 // lister, or none. It takes several transactions before that of the removal, because there may be
 // many. For an unknown origin it does nothing. Errors are those of the file; the removal may be

@@ -11,6 +11,7 @@ import (
 	"leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/models"
+	"leasehold/shared/fault"
 )
 
 // withListers is a store with the listers one and two.
@@ -55,6 +56,28 @@ func TestAnOriginGoesWhenNoListerNamesIt(t *testing.T) {
 	full("one", "/a")
 	require.Equal(t, visit.ByLister, of("/c").Disabled)
 	require.Empty(t, of("/b").Disabled, "it has no lister any more")
+}
+
+func TestThePriorityOfAnOriginChangesNeitherItsListersNorWhetherItIsVisited(t *testing.T) {
+	t.Parallel()
+	s := withListers(t)
+	id := models.NewID("/a")
+	list(t, s, noon, store.Listing{Lister: "one", Visit: "v", Origins: named("/a", "/b"), Full: true})
+	prefer := func(priority int64) {
+		o, err := s.db.Catalog.SetOriginPriority(t.Context(), id, priority)
+		require.NoError(t, err)
+		require.Equal(t, priority, o.Priority)
+	}
+	prefer(5)
+	list(t, s, noon, store.Listing{Lister: "one", Visit: "w", Origins: named("/b"), Full: true})
+	require.Equal(t, visit.ByLister, look(t, s, noon, id).Disabled, "its lister dropped it")
+	prefer(6)
+	require.Equal(t, visit.ByLister, look(t, s, noon, id).Disabled)
+	require.NoError(t, s.db.Catalog.RemoveOrigin(t.Context(), id))
+	_, err := s.db.Catalog.SetOriginPriority(t.Context(), id, 7)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	_, err = s.Schedule(t.Context(), noon, id)
+	require.ErrorIs(t, err, fault.ErrNotFound)
 }
 
 func TestAnOriginThatTheUserAddedIsNotDroppedByAList(t *testing.T) {

@@ -1,12 +1,31 @@
 package catalogtest
 
 import (
+	"reflect"
+
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 )
 
 var priorityCases = []behaviour{
+	{"the priority of an origin is set and nothing else, and an unknown origin is not added", func(w *world) {
+		before, err := w.Origin(w.ctx, show)
+		w.ok(err)
+		before.Priority = -4
+		after, err := w.SetOriginPriority(w.ctx, show, -4)
+		w.ok(err)
+		got, err := w.Origin(w.ctx, show)
+		w.ok(err)
+		if !reflect.DeepEqual(after, before) || !reflect.DeepEqual(got, before) {
+			w.Fatalf("got %+v and %+v, want %+v", after, got, before)
+		}
+		w.ok(w.RemoveOrigin(w.ctx, show))
+		_, err = w.SetOriginPriority(w.ctx, show, 5)
+		w.wantErr(err, fault.ErrNotFound)
+		_, err = w.Origin(w.ctx, show)
+		w.wantErr(err, fault.ErrNotFound)
+	}},
 	{"an episode whose priority is set is selected next, also after its listing and a new version", func(w *world) {
 		w.episodes("monday", "tuesday")
 		w.clips("jingle")

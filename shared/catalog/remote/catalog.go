@@ -21,6 +21,11 @@ func (c *Client) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, er
 	return added.New, err
 }
 
+// SetOriginPriority sends one priority.
+func (c *Client) SetOriginPriority(ctx context.Context, id string, priority int64) (models.Origin, error) {
+	return setPriority[models.Origin](ctx, c, "origins/"+url.PathEscape(id), &priority)
+}
+
 // Origin requests one origin. The error is fault.ErrNotFound for an unknown id.
 func (c *Client) Origin(ctx context.Context, id string) (models.Origin, error) {
 	return get[models.Origin](ctx, c, "catalog/origins/"+url.PathEscape(id))
@@ -87,8 +92,8 @@ func (c *Client) SetClipPriority(ctx context.Context, id string, priority *int64
 	return setPriority[models.Clip](ctx, c, "clips/"+url.PathEscape(id), priority)
 }
 
-// setPriority sends the priority of the recording at path, or deletes the one that was set if
-// priority is nil, and returns the recording. The error is that of do.
+// setPriority sends the priority of the origin or recording at path, or deletes the one that was set
+// if priority is nil, and returns the item. The error is that of do.
 func setPriority[T any](ctx context.Context, c *Client, path string, priority *int64) (item T, err error) {
 	x := apiclient.Call{Method: "DELETE", Path: path + "/priority", Answer: &item}
 	if priority != nil {

@@ -111,6 +111,14 @@ func (f failing) Clip(ctx context.Context, id string) (c models.Clip, err error)
 	return c, err
 }
 
+func (f failing) SetOriginPriority(ctx context.Context, id string, priority int64) (o models.Origin, err error) {
+	err = f.ending(ctx, "SetOriginPriority", func(ctx context.Context) (err error) {
+		o, err = f.Catalog.SetOriginPriority(ctx, id, priority)
+		return err
+	})
+	return o, err
+}
+
 func (f failing) SetEpisodePriority(ctx context.Context, id string, priority *int64) (e models.Episode, err error) {
 	err = f.ending(ctx, "SetEpisodePriority", func(ctx context.Context) (err error) {
 		e, err = f.Catalog.SetEpisodePriority(ctx, id, priority)

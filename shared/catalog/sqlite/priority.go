@@ -8,6 +8,25 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
+// SetOriginPriority sets the priority and returns the origin. The schedule changes in the same
+// transaction. An unknown id is fault.ErrNotFound; other errors are those of the file.
+func (s *Store) SetOriginPriority(ctx context.Context, id string, priority int64) (o models.Origin, err error) {
+	err = s.file.Write(ctx, "catalog.SetOriginPriority "+id, func(c *sqlfile.Conn) error {
+		n, err := c.Affect("UPDATE origin SET priority = ? WHERE id = ?", priority, id)
+		if err = found(n > 0, err); err != nil {
+			return err
+		}
+		if s.schedule != nil {
+			if err := s.schedule.OriginPriority(c, id, priority); err != nil {
+				return err
+			}
+		}
+		o, _, err = findOrigin(c, id)
+		return err
+	})
+	return o, err
+}
+
 // SetEpisodePriority sets the priority (nil: that of the listing), makes the episode a candidate
 // with it, and returns the episode. The errors are those of setPriority.
 func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {

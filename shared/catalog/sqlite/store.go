@@ -32,6 +32,8 @@ func Format(others ...sqlfile.Schema) sqlfile.Format {
 type Schedule interface {
 	// OriginAdded is called for a new origin, and when a known one is added again.
 	OriginAdded(c *sqlfile.Conn, o models.Origin) error
+	// OriginPriority is called when the priority of a known origin was set.
+	OriginPriority(c *sqlfile.Conn, id string, priority int64) error
 	// BeforeRemoval is called before the transaction that removes an origin, for changes
 	// that take longer than one transaction may.
 	BeforeRemoval(ctx context.Context, id string) error
