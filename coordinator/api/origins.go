@@ -57,13 +57,14 @@ func (s *server) getOrigin(ctx context.Context, q *request) (models.Origin, erro
 }
 
 // checkOrigin refuses an origin that no manager could visit, with fault.ErrInvalid. It does not
-// check whether a path exists, because the path is on the managers' machine.
+// check whether a path exists, because the path is on the managers' machine. Its errors redact a URL
+// before they cut it, because a password without the @ after it is not recognised later.
 func checkOrigin(o apitypes.NewOrigin) error {
 	switch {
 	case o.Kind.IsProgram() && o.Kind.Accepted(o.URI):
 		return nil
 	case o.Kind.IsProgram():
-		return fmt.Errorf("uri %.100q of kind %s: %w: want a URI with a scheme, such as svn://host/path, of at most 4096 bytes", o.URI, o.Kind, fault.ErrInvalid)
+		return fmt.Errorf("uri %.100q of kind %s: %w: want a URI with a scheme, such as svn://host/path, of at most 4096 bytes", models.Redact(o.URI), o.Kind, fault.ErrInvalid)
 	case !o.Kind.Known():
 		return fmt.Errorf("kind %.64q: %w: use %s", o.Kind, fault.ErrInvalid, wording.Or(append(models.VisitedKinds(), models.API)...))
 	case len(o.URI) > 4096:
@@ -77,7 +78,7 @@ func checkOrigin(o apitypes.NewOrigin) error {
 	case o.Kind.Accepted(o.URI):
 		return nil
 	}
-	return fmt.Errorf("uri %.100q: %w: feeds, repositories and lists have an http(s) URL or a path, folders have a path; paths are absolute and clean", o.URI, fault.ErrInvalid)
+	return fmt.Errorf("uri %.100q: %w: feeds, repositories and lists have an http(s) URL or a path, folders have a path; paths are absolute and clean", models.Redact(o.URI), fault.ErrInvalid)
 }
 
 // requireLocal returns fault.ErrForbidden for a path in a request from another machine: managers

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,4 +160,19 @@ func TestAllVisitsThatWouldBeNextAreListedTheBestFirst(t *testing.T) {
 	require.Equal(t, []any{"o0", "o1", "o2"}, listed("/visits/next"))
 	require.Equal(t, []any{"o0", "o1"}, listed("/visits/next?limit=2"))
 	require.Equal(t, []any{"o0", "o1", "o2"}, listed("/visits/next"), "listing takes none")
+}
+
+func TestALongPasswordIsNotInTheErrorOfAURLThatIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	uri := "ftp://bob:" + strings.Repeat("s3cret", 30) + "@example.org/x"
+	for _, refused := range []struct{ method, path, body string }{
+		{"POST", "/origins", `{"kind":"feed","uri":"` + uri + `"}`},
+		{"POST", "/listers", `{"kind":"urls","uri":"` + uri + `"}`},
+		{"PUT", "/episodes", `{"items":[{"name":"a","uri":"` + uri + `"}]}`},
+	} {
+		_, answer := h.call(refused.method, v1+refused.path, refused.body)
+		require.Contains(t, answer["detail"], models.Redacted+"@example.org")
+		require.NotContains(t, answer["detail"], "s3cret")
+	}
 }

@@ -101,7 +101,7 @@ func checkRecording(n apitypes.NewRecording) (models.Recording, error) {
 	case n.Name == "" || len(n.Name) > 1024 || len(n.Title) > 4096:
 		return models.Recording{}, fmt.Errorf("name %.100q: %w: want a name of 1 to 1024 bytes, and a title of at most 4096", n.Name, fault.ErrInvalid)
 	case !models.IsWebURL(n.URI):
-		return models.Recording{}, fmt.Errorf("uri %.100q: %w: want an http(s) URL", n.URI, fault.ErrInvalid)
+		return models.Recording{}, fmt.Errorf("uri %.100q: %w: want an http(s) URL", models.Redact(n.URI), fault.ErrInvalid)
 	}
 	return models.Recording{
 		Name: n.Name, Title: n.Title, Priority: n.Priority,
