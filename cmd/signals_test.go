@@ -81,9 +81,10 @@ const signalTwiceEnv = "LEASEHOLD_TEST_SIGNAL_TWICE"
 func signalTwice() {
 	ctx, stop := untilSignal()
 	defer stop()
-	_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	self, _ := os.FindProcess(os.Getpid())
+	_ = self.Signal(syscall.SIGTERM)
 	<-ctx.Done()
-	_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	_ = self.Signal(syscall.SIGTERM)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
