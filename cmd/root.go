@@ -131,9 +131,9 @@ func bindSettings(c *cobra.Command, keys ...string) {
 // helpWidth is the number of columns of help texts.
 const helpWidth = 80
 
-// wrapUsageErrors turns the errors that cobra finds in arguments into usage errors, for c and all
-// its subcommands. A command that only groups others returns a usage error if none of them is
-// named.
+// wrapUsageErrors turns the errors that cobra finds in the number of arguments into usage errors, for
+// c and all its subcommands. A command that only groups others returns a usage error if none of them
+// is named.
 func wrapUsageErrors(c *cobra.Command) {
 	if c.HasSubCommands() {
 		c.Args = knownCommand
@@ -142,15 +142,27 @@ func wrapUsageErrors(c *cobra.Command) {
 		}
 	} else if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return usagef("%s: %s; usage: %s", c.CommandPath(), err, c.UseLine())
+			switch err := check(c, args); {
+			case err == nil:
+				return nil
+			case len(args) == 0:
+				return usagef("%s: an argument is missing; usage: %s", c.CommandPath(), c.UseLine())
 			}
-			return nil
+			return usagef("%s: it does not take these arguments: %s; usage: %s", c.CommandPath(), quoted(args), c.UseLine())
 		}
 	}
 	for _, sub := range c.Commands() {
 		wrapUsageErrors(sub)
 	}
+}
+
+// quoted returns arguments as a message shows them.
+func quoted(args []string) string {
+	var all []string
+	for _, a := range args {
+		all = append(all, fmt.Sprintf("%q", a))
+	}
+	return strings.Join(all, " ")
 }
 
 // knownCommand returns a usage error if there is an argument: cobra calls it only if that

@@ -47,6 +47,13 @@ func TestAPositionIsShownInMinutesAndHundredths(t *testing.T) {
 	require.Equal(t, models.Seconds(90), models.SecondsOf(90*time.Second))
 }
 
+func TestSecondsArePrintedAsADecimalNumber(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[models.Seconds]string{0: "0", -5: "-5", .25: "0.25", 2_592_000: "2592000", 1e-9: "0.000000001", 1e300: "1e+300"} {
+		require.Equal(t, want, fmt.Sprintf("%v", s))
+	}
+}
+
 func ExampleSeconds_Clock() {
 	fmt.Println(models.Seconds(754.56).Clock())
 	// Output: 12:34.56

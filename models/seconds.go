@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -16,6 +17,14 @@ func SecondsOf(d time.Duration) Seconds { return Seconds(d.Seconds()) }
 // Duration converts to a time.Duration, rounded to the nanosecond.
 func (s Seconds) Duration() time.Duration {
 	return time.Duration(math.Round(float64(s) * float64(time.Second)))
+}
+
+// String returns s as a decimal number, such as 0.5 or 2592000, with an exponent only from 10¹⁵ on.
+func (s Seconds) String() string {
+	if math.Abs(float64(s)) < 1e15 {
+		return strconv.FormatFloat(float64(s), 'f', -1, 64)
+	}
+	return strconv.FormatFloat(float64(s), 'g', -1, 64)
 }
 
 // Clock prints s as m:ss.ss, the form in which people read a position in an

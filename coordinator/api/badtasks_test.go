@@ -46,6 +46,8 @@ func TestMalformedTasksAreRefusedAndNamed(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, code, name)
 		require.Equal(t, "invalid", problem["code"], name)
 	}
+	_, problem := h.call("POST", tasks, `{"action":"a","backoff":3e6}`)
+	require.Contains(t, problem["detail"], "backoff 3000000: want 0 to 2592000 seconds")
 	code, problem := h.call("POST", tasks, `{"action":"a","data":"`+strings.Repeat("x", 600<<10)+`"}`)
 	require.Equal(t, http.StatusRequestEntityTooLarge, code)
 	require.Contains(t, problem["detail"], "524288")

@@ -255,7 +255,7 @@ func decode(body io.Reader, v any) error {
 // name is that of the field.
 func seconds(name string, s models.Seconds, most time.Duration) (time.Duration, error) {
 	if !(s >= 0 && s <= models.SecondsOf(most)) { // false for NaN too
-		return 0, fmt.Errorf("%s %v: %w: want 0 to %v seconds", name, float64(s), fault.ErrInvalid, most.Seconds())
+		return 0, fmt.Errorf("%s %v: %w: want 0 to %v seconds", name, s, fault.ErrInvalid, models.SecondsOf(most))
 	}
 	return s.Duration(), nil
 }

@@ -88,7 +88,7 @@ func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
 	if n.TTL != 0 {
 		if w.ttl = n.TTL.Duration(); !(n.TTL >= models.SecondsOf(min(minTTL, most)) && n.TTL <= models.SecondsOf(most)) {
-			return nil, fmt.Errorf("ttl %v: %w: want %v to %v seconds", float64(n.TTL), fault.ErrInvalid, minTTL.Seconds(), most.Seconds())
+			return nil, fmt.Errorf("ttl %v: %w: want %v to %v seconds", n.TTL, fault.ErrInvalid, models.SecondsOf(minTTL), models.SecondsOf(most))
 		}
 	}
 	for what, text := range map[string]string{"name": n.Name, "host": n.Host, "version": n.Version} {

@@ -114,9 +114,9 @@ func checkOptions(o models.TaskOptions) error {
 	case o.MaxAttempts < 0 || o.MaxAttempts > 1000:
 		return fmt.Errorf("%w: max_attempts %d: want 1 to 1000", fault.ErrInvalid, o.MaxAttempts)
 	case !(o.Backoff >= 0 && o.Backoff <= models.SecondsOf(lease.MaxTTL)):
-		return fmt.Errorf("%w: backoff %v: want 0 to %v seconds", fault.ErrInvalid, float64(o.Backoff), lease.MaxTTL.Seconds())
+		return fmt.Errorf("%w: backoff %v: want 0 to %v seconds", fault.ErrInvalid, o.Backoff, models.SecondsOf(lease.MaxTTL))
 	case !(o.ResultTTL >= 0 && o.ResultTTL <= models.SecondsOf(lease.MaxTTL)):
-		return fmt.Errorf("%w: result_ttl %v: want 0 to %v seconds", fault.ErrInvalid, float64(o.ResultTTL), lease.MaxTTL.Seconds())
+		return fmt.Errorf("%w: result_ttl %v: want 0 to %v seconds", fault.ErrInvalid, o.ResultTTL, models.SecondsOf(lease.MaxTTL))
 	case o.ResultTuple && o.ResultTTL == 0:
 		return fmt.Errorf("%w: result_tuple needs a result_ttl, because nothing else removes the tuple", fault.ErrInvalid)
 	case o.OnFailure != "" && o.OnFailure != models.FailWithParent && o.OnFailure != models.RunAnyway:

@@ -52,7 +52,7 @@ const maxDelay = 10 * 365 * 24 * time.Hour
 // maxDelay. The comparison is negated, because NaN must not pass.
 func delayOf(seconds float64) (time.Duration, error) {
 	if !(seconds >= 0 && seconds <= maxDelay.Seconds()) {
-		return 0, fmt.Errorf("delay %v: %w: want 0 to %v seconds", seconds, fault.ErrInvalid, maxDelay.Seconds())
+		return 0, fmt.Errorf("delay %v: %w: want 0 to %v seconds", models.Seconds(seconds), fault.ErrInvalid, models.SecondsOf(maxDelay))
 	}
 	return models.Seconds(seconds).Duration(), nil
 }
