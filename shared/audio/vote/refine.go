@@ -17,6 +17,9 @@ const (
 	// maxPace is the largest difference of pace, in thousandths: changes of tempo or pitch
 	// alone. It is the range of the benchmark; each percent more takes two more tries a candidate.
 	maxPace = 40
+	// paceStep is the distance of the paces that are tried beyond MaxFine. Of the best of them, finer
+	// ones are tried.
+	paceStep = 10
 	// MaxFine is the largest difference of pace between an episode and the variant that is
 	// nearest to its speed: half the distance of two variants, and a fifth of that. A waveform
 	// still fits there, at the corrected speed.
@@ -76,18 +79,12 @@ func (r *Refiner) Refine(candidates []Candidate, episode []landmark.Landmark, em
 
 // best returns the Hit at the pace at which most marks agree: the variant's own, unless a pace
 // within MaxFine has more, or one further off has clearly more. Then it fits the line through the
-// marks, if the pace is fine. marks are those near the candidate.
+// marks, unless the variant is too short to tell its pace. marks are those near the candidate.
 func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 	v := r.index.Variants()[c.Variant]
 	best := r.agree(c, v, 0, marks, 1)
 	if len(marks) >= few {
-		for pace, step := fineStep(v.Frames), fineStep(v.Frames); pace <= MaxFine; pace += step {
-			for _, p := range [2]int{pace, -pace} {
-				if h := r.agree(c, v, p, marks, best.Votes+1); h.Votes > best.Votes {
-					best = h
-				}
-			}
-		}
+		best = r.closer(c, v, best, MaxFine, marks)
 		for _, pace := range paces(v.Speed) {
 			// A pace that far off explains more by chance, because the best of eight is taken: it
 			// must explain a quarter more, and three, which is the deviation of ten votes.
@@ -96,8 +93,11 @@ func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 				best = h
 			}
 		}
+		if !best.Fine() {
+			best = r.closer(c, v, best, paceStep/2, marks)
+		}
 	}
-	if best.Pace >= -MaxFine && best.Pace <= MaxFine && fineStep(v.Frames) <= MaxFine {
+	if fineStep(v.Frames) <= MaxFine {
 		best.fit()
 	}
 	best.Variant = c.Variant
@@ -111,9 +111,27 @@ func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 	return best
 }
 
+// closer returns the Hit with the most votes at paces up to so many thousandths (reach) beside
+// that of h; the first of them if several have as many.
+func (r *Refiner) closer(c Candidate, v index.Variant, h Hit, reach int, marks []Mark) Hit {
+	pace := h.Pace
+	for off, step := fineStep(v.Frames), fineStep(v.Frames); off <= reach; off += step {
+		for _, p := range [2]int{pace + off, pace - off} {
+			if x := r.agree(c, v, p, marks, h.Votes+1); x.Votes > h.Votes {
+				h = x
+			}
+		}
+	}
+	return h
+}
+
+// Fine reports whether the pace is that of a change of speed between two variants, at which a
+// waveform fits, and not that of a change of tempo or pitch alone.
+func (h *Hit) Fine() bool { return h.Pace >= -MaxFine && h.Pace <= MaxFine }
+
 // fit sets the pace and the beginning to those of the line through the marks, by least squares:
 // several paces may leave all marks within one cell. It changes nothing with fewer than 8 marks,
-// or if the pace would be beyond MaxFine.
+// or if the pace would differ by more than MaxFine or be fine where it was not.
 func (h *Hit) fit() {
 	n := float64(len(h.Marks))
 	var clip, episode, square, product float64
@@ -129,9 +147,11 @@ func (h *Hit) fit() {
 	if n < 8 || product <= 0 {
 		return
 	}
-	if pace := int(math.Round(1000 * (square/product - 1))); pace >= -MaxFine && pace <= MaxFine {
-		h.Pace, h.Begin = pace, episode-float64(clip*1000/float64(1000+pace))
+	fitted := Hit{Pace: int(math.Round(1000 * (square/product - 1)))}
+	if off := fitted.Pace - h.Pace; off < -MaxFine || off > MaxFine || fitted.Fine() != h.Fine() {
+		return
 	}
+	h.Pace, h.Begin = fitted.Pace, episode-float64(clip*1000/float64(1000+fitted.Pace))
 }
 
 // fineStep is the distance of the paces that are tried within MaxFine, in thousandths: small
@@ -147,7 +167,7 @@ func Slack(frames int) int { return 2*cell + frames*maxPace/1000 + 1 }
 // speed 0; one of pitch alone those of its speed, at the pace of speed 0.
 func paces(speed int) []int {
 	if speed == 0 {
-		return []int{-40, -30, -20, -10, 10, 20, 30, 40}
+		return []int{-maxPace, -30, -20, -10, 10, 20, 30, maxPace}
 	}
 	return []int{-speed - 5, -speed, -speed + 5}
 }

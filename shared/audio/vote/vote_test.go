@@ -120,16 +120,19 @@ func TestWhatIsDecidedOfAClipDependsOnNoOther(t *testing.T) {
 
 func TestAnotherTempoIsAnotherPace(t *testing.T) {
 	t.Parallel()
-	clip := noise(1, 8*index.RateHz)
-	x := indexed(t, clip)
-	var episode []landmark.Landmark
-	for _, l := range landmark.Of(clip) {
-		episode = append(episode, landmark.Landmark{Hash: l.Hash, Frame: 500 + int(float64(l.Frame)/1.03+.5)})
+	for _, c := range []struct{ seconds, pace int }{{8, 30}, {8, -40}, {30, 25}, {30, -36}, {30, 14}} {
+		clip := noise(1, c.seconds*index.RateHz)
+		x := indexed(t, clip)
+		var episode []landmark.Landmark
+		for _, l := range landmark.Of(clip) {
+			episode = append(episode, landmark.Landmark{Hash: l.Hash, Frame: 500 + int(float64(l.Frame)*1000/float64(1000+c.pace)+.5)})
+		}
+		h := refined(x, vote.Candidate{Variant: x.Own(0), Frame: 500}, episode)
+		require.False(t, h.Fine())
+		require.InDelta(t, c.pace, h.Pace, 1)
+		require.InDelta(t, 500, h.Begin, 1)
+		require.Greater(t, h.Votes, x.Variants()[0].Postings*3/4)
 	}
-	h := refined(x, vote.Candidate{Variant: x.Own(0), Frame: 500}, episode)
-	require.Equal(t, 30, h.Pace)
-	require.InDelta(t, 500, h.Begin, 1)
-	require.Greater(t, h.Votes, x.Variants()[0].Postings*3/4)
 }
 
 func TestASpeedBetweenTwoVariantsIsAFinePace(t *testing.T) {
