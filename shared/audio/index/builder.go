@@ -19,8 +19,8 @@ import (
 // found as often as at normal speed, clips of 1 to 2 s 98 % as often, and clips below 1 s
 // 84 % as often.
 var (
-	speeds      = []int{0, -10, 10, -20, 20, -30, 30}
-	shortSpeeds = append(slices.Clone(speeds), -5, 5, -15, 15, -25, 25)
+	speeds      = []int{0, -10, 10, -20, 20, -30, 30, -40, 40}
+	shortSpeeds = append(slices.Clone(speeds), -5, 5, -15, 15, -25, 25, -35, 35)
 )
 
 // speedsOf returns the speeds at which a clip of that many samples is indexed.

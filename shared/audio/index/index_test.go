@@ -43,7 +43,7 @@ func TestEachLandmarkOfEachVariantIsThere(t *testing.T) {
 	clips := [][]float32{noise(1, index.RateHz), noise(2, index.RateHz/2), noise(3, 3*index.RateHz)}
 	x := built(t, clips...)
 	require.Equal(t, 3, x.Clips())
-	require.Len(t, x.Variants(), 13+13+7, "two are short")
+	require.Len(t, x.Variants(), 17+17+9, "two are short")
 	for i, v := range x.Variants() {
 		found := 0
 		for _, l := range landmark.Of(warp.Play(clips[v.Clip], v.Speed)) {
@@ -199,5 +199,5 @@ func ExampleBuilder() {
 		fmt.Println(err)
 	}
 	fmt.Println(x.Clips(), "clip at", len(x.Variants()), "speeds")
-	// Output: 1 clip at 7 speeds
+	// Output: 1 clip at 9 speeds
 }

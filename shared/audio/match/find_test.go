@@ -107,11 +107,11 @@ func TestFindTellsSpeedAndCuts(t *testing.T) {
 	require.InDelta(t, 4.0/6, found[0].Coverage, .1)
 }
 
-func TestAnySpeedWithin3PercentIsFound(t *testing.T) {
+func TestAnySpeedWithin4PercentIsFound(t *testing.T) {
 	t.Parallel()
 	clips := [][]float32{tune(31, second), tune(32, 3*second), tune(33, 14*second)}
 	x := indexed(t, clips...)
-	for i, speed := range []int{-29, -25, -16, -14, -6, -5, 4, 5, 15, 17, 24, 26} {
+	for i, speed := range []int{-39, -34, -25, -16, -14, -6, 4, 5, 17, 26, 35, 38} {
 		clip := clips[i%len(clips)]
 		found := find(t, x, in(func() []float32 { return show(25) }, 40000, warp.Play(clip, speed), 1)(), match.Options{})
 		require.Len(t, found, 1, "speed %d", speed)

@@ -148,7 +148,7 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 			continue
 		}
 		begin := int(h.Begin * spectrum.Hop)
-		same := RateHz/10 + length*3/100 // a block is looked for within 128 ms; the fastest variant ends 3 % early
+		same := RateHz/10 + length*4/100 // a block is looked for within 128 ms; the fastest variant ends 4 % early
 		if slices.ContainsFunc(places, func(p place) bool { return abs(p.begin-begin) < same }) {
 			s.note(h, verify.Result{}, Beside)
 			continue
@@ -175,7 +175,7 @@ func (s *search) placeOf(h vote.Hit, begin int) verify.Place {
 		Variant: h.Variant, Begin: begin, From: h.First, To: h.Last,
 		Ungated: float64(h.Votes) >= minDensity*float64(s.index.Variants()[h.Variant].Postings),
 	}
-	if straight(h) {
+	if h.Fine() {
 		p.Pace = h.Pace
 	}
 	return p
