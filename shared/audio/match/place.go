@@ -34,6 +34,10 @@ const (
 	// values of all these constants: docs/benchmarks.md, Constants of the search.
 	minDensity = 0.15
 	minSpread  = 0.6
+	// At another tempo or pitch fewer landmarks stay, and changed sound moves the rest by a frame or a bin.
+	// There they also count from pacedDensity on, if they lie in all eighths: those of other music that
+	// shares a loop do not (docs/benchmarks.md, Other tempo and pitch).
+	pacedDensity = 0.05
 	// allDense is a share of landmarks that only the clip itself has, or the same
 	// notes played again.
 	allDense = 0.5
@@ -45,9 +49,9 @@ const (
 	traceDensity = 0.05
 	// At another speed than the clip's own (by more than ownSpeed: a clock is off by less than 0.1 %, and
 	// the blocks of half a second tell the speed to 0.05 %), a place of at most fewBlocks matching blocks
-	// loses speedsZ deviations, because chance has twelve speeds to choose from. In clip-free hours the
-	// number of such places falls by e for each 0.7 to 0.92 deviations (docs/benchmarks.md), and ln 12
-	// times 0.92 is 2.3. With more than fewBlocks, chance does not reach the threshold at any speed.
+	// loses speedsZ deviations, because chance has sixteen speeds to choose from. In clip-free hours the
+	// number of such places falls by e for each 0.7 to 0.92 deviations (docs/benchmarks.md), and ln 16
+	// times 0.92 is 2.6. With more than fewBlocks, chance does not reach the threshold at any speed.
 	ownSpeed  = 0.002
 	fewBlocks = 4
 	speedsZ   = 2.5
@@ -80,13 +84,13 @@ func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	sure := func(z float64) bool { return verify.Score(z) >= s.options.Threshold }
 	score := s.score(h, r)
 	coverage := r.Coverage
-	dense := votes > 0 && straight(h) && (sure(z) || density >= allDense)
+	dense := votes > 0 && h.Fine() && (sure(z) || density >= allDense)
 	if dense {
 		coverage = max(coverage, h.Spread)
 	}
 	part := sure(z) && r.Run >= minPart && r.RunCoverage >= runShare
 	switch {
-	case votes > 0 && !straight(h) && sure(votes) && r.Coverage < mostly:
+	case votes > 0 && !h.Fine() && sure(votes) && r.Coverage < mostly:
 		return s.byLandmarks(clip, h, verify.Score(votes)), Found
 	case score < s.options.Threshold && r.Blocks == nil:
 		return place{}, NotVerified
@@ -118,12 +122,12 @@ func deviations(r verify.Result) float64 {
 }
 
 // density returns a hit's share of its variant's landmarks. If they are many and spread over the
-// variant, votes is their worth in standard deviations, else 0. A variant without postings has
-// share 0.
+// variant, votes is their worth in standard deviations, else 0; at another tempo or pitch those that
+// are spread over all of it may be fewer. A variant without postings has share 0.
 func (s *search) density(h vote.Hit) (density, votes float64) {
 	v := s.index.Variants()[h.Variant]
 	density = float64(h.Votes) / float64(max(1, v.Postings))
-	if density >= minDensity && h.Spread >= minSpread {
+	if density >= minDensity && h.Spread >= minSpread || density >= pacedDensity && h.Spread == 1 && !h.Fine() {
 		votes = max(0, float64(h.Votes)-vote.Least(v)) / 2
 	}
 	return density, votes
@@ -151,7 +155,3 @@ func (s *search) byLandmarks(clip int, h vote.Hit, score float64) place {
 		coverage: h.Spread, speed: float64(s.index.Samples(clip)) / float64(length), how: ByLandmarks,
 	}
 }
-
-// straight reports whether a hit is at the pace of a change of speed, at which waveforms fit,
-// and not at that of a change of tempo or pitch alone.
-func straight(h vote.Hit) bool { return h.Pace >= -vote.MaxFine && h.Pace <= vote.MaxFine }

@@ -2,6 +2,7 @@ package match
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,14 +12,19 @@ import (
 	"leasehold/shared/audio/vote"
 )
 
-// judging returns a search for one clip of four seconds, and how many landmarks it has.
-func judging(t *testing.T) (s *search, landmarks int) {
-	t.Helper()
+// tones returns four seconds of tones.
+func tones() []float32 {
 	clip := make([]float32, 4*RateHz)
 	for i := range clip {
 		hz := 300 + 150*float64(i/1600*7%13) // another tone each 0.2 s
 		clip[i] = float32(.3 * math.Sin(2*math.Pi*hz*float64(i)/RateHz))
 	}
+	return clip
+}
+
+// judging returns a search for one clip, and how many landmarks it has.
+func judging(t *testing.T, clip []float32) (s *search, landmarks int) {
+	t.Helper()
 	var b index.Builder
 	require.NoError(t, b.Add("a", clip))
 	x, err := b.Build()
@@ -41,7 +47,7 @@ type judged struct {
 // requireOutcomes judges hits of one clip.
 func requireOutcomes(t *testing.T, all ...judged) {
 	t.Helper()
-	s, landmarks := judging(t)
+	s, landmarks := judging(t, tones())
 	for _, c := range all {
 		_, got := s.judge(0, vote.Hit{Variant: s.index.Own(0), Votes: landmarks / c.oneOf}, c.result)
 		require.Equal(t, c.want, got, c.name)
@@ -73,4 +79,29 @@ func TestAPartWithoutItsLandmarksIsAnotherSound(t *testing.T) {
 		judged{"some blocks and their landmarks", covering(.8), 10, Found},
 		judged{"all blocks, masked landmarks", covering(1), 25, Found},
 	)
+}
+
+func TestAtAnotherTempoFewerLandmarksCountIfTheyAreInAllEighths(t *testing.T) {
+	t.Parallel()
+	noise, r := make([]float32, 4*RateHz), rand.New(rand.NewPCG(1, 7))
+	for i := range noise {
+		noise[i] = float32(.1 * r.NormFloat64())
+	}
+	s, landmarks := judging(t, noise)
+	for _, c := range []struct {
+		name          string
+		pace          int
+		share, spread float64
+		want          Outcome
+	}{
+		{"few in all eighths", -30, .07, 1, Found},
+		{"few in seven eighths", -30, .07, .875, Weak},
+		{"too few", -30, .04, 1, Weak},
+		{"many in five eighths", -30, .2, .625, Found},
+		{"the clip's own tempo", 0, .07, 1, Weak},
+	} {
+		h := vote.Hit{Variant: s.index.Own(0), Votes: int(c.share * float64(landmarks)), Spread: c.spread, Pace: c.pace}
+		_, got := s.judge(0, h, verify.Result{Z: 2, Speed: 1, Blocks: make([]verify.Block, 5)})
+		require.Equal(t, c.want, got, c.name)
+	}
 }

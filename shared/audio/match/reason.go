@@ -95,7 +95,7 @@ func (e *Explanation) explainLandmarks() {
 		e.say("a better place is within a tenth of a second")
 		return
 	}
-	if e.Hit.Pace != 0 && straight(e.Hit) {
+	if e.Hit.Pace != 0 && e.Hit.Fine() {
 		e.say("they agree at a speed that differs by %.1f %%", float64(e.Hit.Pace)/10)
 	} else if e.Hit.Pace != 0 {
 		e.say("they agree at a tempo that differs by %.1f %%: tempo or pitch was changed", float64(e.Hit.Pace)/10)
