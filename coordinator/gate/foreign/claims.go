@@ -134,26 +134,38 @@ func (c *claims) holder(token int64) *claimant {
 	return c.held[token]
 }
 
+// isClosed reports whether close was called.
+func (c *claims) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
 // claim carries out a get in the space "task". The answer has no tuple if there is no task and
 // the verb does not wait. A pattern that is not that of a claim is fault.ErrInvalid, and too
-// many claims are fault.ErrOverloaded.
+// many claims are fault.ErrOverloaded. If watchClaimant ends the session of a claim, because the
+// task before it timed out at that moment, another session claims.
 func (h *Hub) claim(ctx context.Context, o Operation) (Answer, error) {
 	action, err := claimedAction(o.Pattern)
 	if err != nil {
 		return Answer{}, err
 	}
-	x, err := h.claimant(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
-	t, ok, err := overPatterns(x.session).Claim(ctx, action, o.Verb == space.VerbGet)
-	if err != nil || !ok {
+	for {
+		x, err := h.claimant(ctx)
+		if err != nil {
+			return Answer{}, err
+		}
+		t, ok, err := overPatterns(x.session).Claim(ctx, action, o.Verb == space.VerbGet)
+		if err == nil && ok {
+			token := tokenOf(t)
+			h.claims.hold(x, token)
+			return Answer{Tuples: []tuple.Tuple{t}, taken: takenByClaim{h, x, token}}, nil
+		}
 		h.claims.release(x)
-		return Answer{}, err
+		if err == nil || x.session.Err() == nil || h.claims.isClosed() {
+			return Answer{}, err
+		}
 	}
-	token := tokenOf(t)
-	h.claims.hold(x, token)
-	return Answer{Tuples: []tuple.Tuple{t}, taken: takenByClaim{h, x, token}}, nil
 }
 
 // takenByClaim is the task that a claim holds. If the claim is delivered, its hold does

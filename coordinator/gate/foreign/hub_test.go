@@ -14,9 +14,12 @@ import (
 
 	"leasehold/coordinator/gate/foreign"
 	"leasehold/coordinator/gate/foreign/foreigntest"
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/interop"
 	"leasehold/shared/space"
+	"leasehold/shared/space/engine"
+	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 
@@ -113,6 +116,46 @@ func TestSurplusConnectionsAreClosedAndAPanicEndsOnlyItsConnection(t *testing.T)
 		_, err := c.Read(make([]byte, 1))
 		return err != nil && err != io.EOF
 	}, foreigntest.Wait, time.Millisecond)
+}
+
+// endsAtClaim is a session that ends at its first claim, as one does whose earlier task timed out
+// at that moment.
+type endsAtClaim struct{ engine.GateSession }
+
+func (s endsAtClaim) Do(ctx context.Context, r space.Request) (space.Reply, error) {
+	if r.Verb == space.VerbCall {
+		_ = space.Over(s.GateSession).Close(ctx)
+	}
+	return s.GateSession.Do(ctx, r)
+}
+
+// firstClaimantEnds opens sessions. The second one ends at its first claim; the first one is
+// for operations that are not claims.
+type firstClaimantEnds struct {
+	foreign.Engine
+	opened int
+}
+
+func (e *firstClaimantEnds) OpenGateSession(ctx context.Context, o engine.Opening) (engine.GateSession, error) {
+	s, err := e.Engine.OpenGateSession(ctx, o)
+	if e.opened++; e.opened == 2 {
+		return endsAtClaim{s}, err
+	}
+	return s, err
+}
+
+func TestAClaimWhoseSessionEndsIsRepeatedWithAnother(t *testing.T) {
+	t.Parallel()
+	f := foreigntest.New(t, 0)
+	created, err := task.Client{Repo: f.Repo}.Create(t.Context(), models.Task{Action: "a", Timeout: 3600}, 0)
+	require.NoError(t, err)
+	hub := foreign.NewHub(foreign.Config{Engine: &firstClaimantEnds{Engine: f.Engine}, Log: slog.New(slog.DiscardHandler)})
+	foreigntest.Start(t, hub.Run)
+	anyTask := interop.Exactly(task.AnyOf("a"))
+	a, err := hub.Do(t.Context(), foreign.Operation{Verb: space.VerbGetP, Space: task.Space, Pattern: anyTask})
+	require.NoError(t, err)
+	require.Len(t, a.Tuples, 1)
+	require.Equal(t, created.ID, a.Tuples[0].Str(2))
 }
 
 func ExampleAccess_Check() {
