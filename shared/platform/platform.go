@@ -1,12 +1,13 @@
 // Package platform has what operating systems do in different ways: locks, mapped files,
 // process groups, limits and counters. Each of its functions has one file for Unix systems
-// (Linux, macOS, FreeBSD) and one for Windows.
+// (Linux, macOS, FreeBSD) and one for Windows; one signal is Linux's alone.
 package platform
 
 import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -24,10 +25,14 @@ func OwnGroup(c *exec.Cmd) { ownGroup(c) }
 // RunGroup runs c in a process group of its own, which gets SIGTERM when the context of c ends and
 // is killed killAfter later. When c has exited, RunGroup waits up to killAfter for processes that
 // hold its output open, and kills those of the group that are left. They do not change the
-// result: it is nil if c exited with code 0, also if they are killed.
+// result: it is nil if c exited with code 0, also if they are killed. On Linux c also gets SIGTERM
+// when this process dies. It gets that when its thread ends, so the thread must not end before.
 func RunGroup(c *exec.Cmd, killAfter time.Duration) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	c.WaitDelay = killAfter
 	OwnGroup(c)
+	endWithThread(c)
 	c.Cancel = func() error { return TerminateGroup(c.Process) }
 	err := c.Run()
 	if c.Process != nil {
