@@ -1,7 +1,7 @@
 package landmark
 
 import (
-	"math"
+	"math/bits"
 
 	"leasehold/shared/audio/spectrum"
 )
@@ -14,7 +14,6 @@ const (
 	// lowestBin excludes hum: frequencies below 62 Hz.
 	lowestBin = 4
 	rows      = 2*framesAround + 1
-	padded    = spectrum.Bins + 2*binsAround + 1
 )
 
 // floor is the power that a peak must exceed: that of a sine at -90 dB of full scale, which
@@ -32,14 +31,14 @@ type Peaks struct {
 	frames *spectrum.Frames
 	next   int // number of the next frame
 	// ring holds the last rows frames. The index of a frame is its number modulo rows.
-	ring [rows]row
+	ring  [rows]row
+	spare around
 }
 
-// row is one frame: its power, padded with silence on either side, and the bins that are the
-// loudest within ± binsAround of the frame.
+// row is one frame: for each bin the largest power within ± binsAround, and the bins that have it.
 type row struct {
-	power  [padded]float32
-	maxima []uint8
+	loudest [spectrum.Bins]float32
+	maxima  []uint8
 }
 
 // NewPeaks returns Peaks at the start of a stream.
@@ -49,7 +48,7 @@ func NewPeaks() *Peaks { return &Peaks{frames: spectrum.NewFrames()} }
 // these samples decide, ordered by frame, and within a frame by bin.
 func (p *Peaks) Push(samples []float32, emit func(Peak)) {
 	p.frames.Push(samples, func(power []float32) {
-		p.ring[p.next%rows].fill(power)
+		p.ring[p.next%rows].fill(power, &p.spare)
 		p.next++
 		p.decide(p.next-1-framesAround, emit)
 	})
@@ -84,7 +83,7 @@ func (p *Peaks) decide(frame int, emit func(Peak)) {
 	}
 	own := &p.ring[frame%rows]
 	for _, bin := range own.maxima {
-		if p.isPeak(frame, int(bin), own.power[int(bin)+binsAround]) {
+		if p.isPeak(frame, int(bin), own.loudest[bin]) {
 			emit(Peak{frame, bin})
 		}
 	}
@@ -94,18 +93,8 @@ func (p *Peaks) decide(frame int, emit func(Peak)) {
 // one is as loud. It compares the nearest frames first, because they reject most candidates.
 func (p *Peaks) isPeak(frame, bin int, power float32) bool {
 	for d := 1; d <= framesAround; d++ {
-		for _, v := range p.ring[(frame+d)%rows].power[bin : bin+2*binsAround+1] {
-			if v > power {
-				return false
-			}
-		}
-		if frame < d {
-			continue
-		}
-		for _, v := range p.ring[(frame-d)%rows].power[bin : bin+2*binsAround+1] {
-			if v >= power {
-				return false
-			}
+		if p.ring[(frame+d)%rows].loudest[bin] > power || frame >= d && p.ring[(frame-d)%rows].loudest[bin] >= power {
+			return false
 		}
 	}
 	return true
@@ -113,41 +102,22 @@ func (p *Peaks) isPeak(frame, bin int, power float32) bool {
 
 // clear makes a row one of silence.
 func (r *row) clear() {
-	clear(r.power[:])
+	clear(r.loudest[:])
 	r.maxima = r.maxima[:0]
 }
 
-// fill stores the power of a frame and finds its maxima. A bin that is the loudest within
-// ± binsAround is also the loudest of any binsAround consecutive bins around it, so each group
-// of binsAround bins has one candidate.
-func (r *row) fill(power []float32) {
-	x := r.power[:]
-	copy(x[binsAround:], power[:spectrum.Bins])
+// fill stores the loudest powers of a frame and finds its maxima. Of equally loud bins that are no more
+// than binsAround apart, those of each group of binsAround bins have one maximum, the first.
+func (r *row) fill(power []float32, spare *around) {
+	spare.fill(power, &r.loudest)
 	r.maxima = r.maxima[:0]
-	for from := lowestBin; from < spectrum.Bins; from += binsAround {
-		i := loudestOf(power[from:min(from+binsAround, spectrum.Bins)]) + from
-		if v := power[i]; v > floor && loudest(x[i:][:2*binsAround+1], v) {
-			r.maxima = append(r.maxima, uint8(i))
+	group := -1
+	for i, some := range spare.maxima {
+		for ; some != 0; some &= some - 1 {
+			bin := 8*i + bits.TrailingZeros8(some)
+			if g := (bin - lowestBin) / binsAround; bin >= lowestBin && g != group {
+				r.maxima, group = append(r.maxima, uint8(bin)), g
+			}
 		}
 	}
-}
-
-// loudestOf returns the index of the largest value, and of equal ones the first. Power is never
-// negative, so its bits as an integer have the same order, and the comparison needs no branch.
-func loudestOf(power []float32) int {
-	best := uint64(0)
-	for i, v := range power {
-		best = max(best, uint64(math.Float32bits(v))<<8|uint64(255-i))
-	}
-	return 255 - int(best&255)
-}
-
-// loudest reports whether no value around is above power.
-func loudest(around []float32, power float32) bool {
-	for _, v := range around {
-		if v > power {
-			return false
-		}
-	}
-	return true
 }

@@ -41,13 +41,9 @@ func (f *Frames) Push(samples []float32, emit func(power []float32)) {
 	at := 0
 	for ; at+Window <= len(f.input); at += Hop {
 		x := f.input[at:][:Window]
-		for i, w := range f.hann {
-			f.windowed[i] = w * x[i]
-		}
+		weight(f.windowed, f.hann[:], x)
 		f.fft.Forward(f.bins, f.windowed)
-		for k, v := range f.bins[:Bins] {
-			f.power[k] = float32(real(v)*real(v)) + float32(imag(v)*imag(v))
-		}
+		powers(f.power, f.bins)
 		emit(f.power)
 	}
 	f.input = f.input[:copy(f.input, f.input[at:])]

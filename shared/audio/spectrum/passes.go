@@ -185,3 +185,27 @@ func Multiply(dst, a, b []complex64) {
 		dst[k] = mul(a[k], b[k])
 	}
 }
+
+// weight sets dst to the products of the values of w and x, which have at least its length.
+func weight(dst, w, x []float32) {
+	w, x = w[:len(dst)], x[:len(dst)]
+	if vector && len(dst) >= 8 && len(dst)%8 == 0 {
+		weightAVX(&dst[0], &w[0], &x[0], len(dst))
+		return
+	}
+	for i, v := range w {
+		dst[i] = v * x[i]
+	}
+}
+
+// powers sets dst to the squares of the absolute values of z, which has at least its length.
+func powers(dst []float32, z []complex64) {
+	z = z[:len(dst)]
+	if vector && len(dst) >= 8 && len(dst)%8 == 0 {
+		powersAVX(&dst[0], &z[0], len(dst))
+		return
+	}
+	for k, v := range z {
+		dst[k] = float32(real(v)*real(v)) + float32(imag(v)*imag(v))
+	}
+}

@@ -6,8 +6,8 @@ import "golang.org/x/sys/cpu"
 // time.
 var vector = cpu.X86.HasAVX
 
-// The passes of passes.go. quarter, stride and n must be multiples of four. foldAVX and
-// unfoldAVX process bins 1 to n and their mirrors.
+// The passes of passes.go. quarter, stride and n must be multiples of four, and n of
+// weightAVX and powersAVX one of eight. foldAVX and unfoldAVX process bins 1 to n and their mirrors.
 
 //go:noescape
 func firstPassAVX(out, in, w *complex64, quarter int)
@@ -35,3 +35,9 @@ func packAVX(dst *complex64, x *float32, n int)
 
 //go:noescape
 func unpackAVX(dst *float32, z *complex64, n int)
+
+//go:noescape
+func weightAVX(dst, w, x *float32, n int)
+
+//go:noescape
+func powersAVX(dst *float32, z *complex64, n int)

@@ -308,3 +308,43 @@ pack:
 // func unpackAVX(dst *float32, z *complex64, n int)
 TEXT ·unpackAVX(SB), NOSPLIT, $0-24
 	JMP ·conjugateAVX(SB)
+
+// func weightAVX(dst, w, x *float32, n int)
+TEXT ·weightAVX(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), CX
+	XORQ AX, AX
+
+weight:
+	VMOVUPS (SI)(AX*4), Y0
+	VMULPS  (DX)(AX*4), Y0, Y0
+	VMOVUPS Y0, (DI)(AX*4)
+	ADDQ    $8, AX
+	CMPQ    AX, CX
+	JLT     weight
+	VZEROUPPER
+	RET
+
+// func powersAVX(dst *float32, z *complex64, n int)
+TEXT ·powersAVX(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ z+8(FP), SI
+	MOVQ n+16(FP), CX
+	XORQ AX, AX
+
+powers:
+	VMOVUPS    (SI)(AX*8), Y0
+	VMOVUPS    32(SI)(AX*8), Y1
+	VMULPS     Y0, Y0, Y0
+	VMULPS     Y1, Y1, Y1
+	VPERM2F128 $0x20, Y1, Y0, Y2 // values 0, 1, 4, 5
+	VPERM2F128 $0x31, Y1, Y0, Y3 // values 2, 3, 6, 7
+	VHADDPS    Y3, Y2, Y0
+	VMOVUPS    Y0, (DI)(AX*4)
+	ADDQ       $8, AX
+	CMPQ       AX, CX
+	JLT        powers
+	VZEROUPPER
+	RET

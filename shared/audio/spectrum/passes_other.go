@@ -14,3 +14,5 @@ func conjugateAVX(dst, src *complex64, n int)              {}
 func multiplyAVX(dst, a, b *complex64, n int)              {}
 func packAVX(dst *complex64, x *float32, n int)            {}
 func unpackAVX(dst *float32, z *complex64, n int)          {}
+func weightAVX(dst, w, x *float32, n int)                  {}
+func powersAVX(dst *float32, z *complex64, n int)          {}

@@ -61,5 +61,17 @@ func TestEachValueIsMovedAndMultiplied(t *testing.T) {
 		for k, v := range got {
 			require.Equal(t, complex(real(a[k]), -imag(a[k])), v)
 		}
+		more := make([]float32, 2*n)
+		unpack(more, b)
+		weighted := make([]float32, 2*n)
+		weight(weighted, reals, more)
+		for k, v := range weighted {
+			require.Equal(t, reals[k]*more[k], v)
+		}
+		power := make([]float32, n)
+		powers(power, a)
+		for k, v := range power {
+			require.Equal(t, float32(real(a[k])*real(a[k]))+float32(imag(a[k])*imag(a[k])), v)
+		}
 	}
 }
