@@ -194,6 +194,22 @@ func TestTheScreenCorrelatesTheWholeClip(t *testing.T) {
 	}
 }
 
+// unread is a sound that must not be read.
+type unread struct{ t *testing.T }
+
+func (u unread) ReadAt([]float32, int) error {
+	u.t.Error("the sound was read")
+	return nil
+}
+
+func TestASilentClipIsNotSearchedFor(t *testing.T) {
+	t.Parallel()
+	s, err := NewStream(t.Context(), []Clip{{Load: always(hiss(1, RateHz)[:0])}, {Load: always(make([]float32, RateHz))}}, Options{})
+	require.NoError(t, err)
+	require.NoError(t, s.Close(t.Context(), unread{t}, 3*StreamWindow, func(Window) { t.Error("it was found") }))
+	require.Equal(t, 3*StreamWindow+1, s.Done())
+}
+
 func TestTheBlockOfAScreenHoldsAWindowOrFourClips(t *testing.T) {
 	t.Parallel()
 	for samples, want := range map[int]int{RateHz / 4: screenFFT, screenFFT/4 + 1: 2 * screenFFT, 9 * RateHz: 1 << 18, 32 * RateHz: screenMost, 33 * RateHz: 0} {

@@ -26,20 +26,25 @@ type Stream struct {
 	screens []*screen // by the lengths of their blocks
 	always  []int     // the clips that are not screened
 	finder  Finder
-	longest int // samples of any clip, at least leastAround
+	longest int // samples of any clip that is searched for, at least leastAround
 	done    int
 }
 
 // NewStream returns a Stream at the beginning of a sound. It calls Load of each clip once now, for
-// the screen, and again in each window where the clip may begin. The error is that of Load.
+// the screen, and again in each window where the clip may begin. It does not search for a clip with a
+// fault (Check), because Find would report no match of it. The error is that of Load.
 func NewStream(ctx context.Context, clips []Clip, o Options) (*Stream, error) {
-	s := &Stream{clips: clips, options: o.withDefaults()}
+	s := &Stream{clips: clips, options: o.withDefaults(), longest: leastAround}
 	for i, c := range clips {
 		wave, err := c.Load(ctx)
 		if err != nil {
 			return nil, err
 		}
-		s.lengths, s.longest = append(s.lengths, len(wave)), max(s.longest, len(wave), leastAround)
+		s.lengths = append(s.lengths, len(wave))
+		if Check(wave) != nil {
+			continue
+		}
+		s.longest = max(s.longest, len(wave))
 		if n := screenLength(len(wave)); n > 0 {
 			s.screenOf(n).add(i, wave, max(c.Least, s.options.Threshold), c.Load)
 		} else {
