@@ -100,3 +100,6 @@ func (p Postings) Len() int { return len(p) / 4 }
 
 // At returns the position of posting i.
 func (p Postings) At(i int) uint32 { return le.Uint32(p[4*i:]) }
+
+// From returns the postings from i on.
+func (p Postings) From(i int) Postings { return p[4*i:] }

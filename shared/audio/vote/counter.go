@@ -11,7 +11,8 @@ import (
 const (
 	// cell is the width of a cell in frames: 256 ms. A clip of 15 s at a speed half way
 	// between two variants drifts by 75 ms, so that two neighbouring cells hold all its votes.
-	cell = 32
+	cell     = 1 << cellBits
+	cellBits = 5
 	// Stretch is how many frames the Counter takes between two decisions: 32.8 s.
 	Stretch = 4096
 	cells   = Stretch / cell
@@ -42,20 +43,33 @@ type Candidate struct {
 
 // Counter counts the votes of one episode.
 type Counter struct {
-	index *index.Index
-	// places has for each variant the offsets that turn a vote into a cell.
-	places []place
-	votes  []uint8
-	start  int // frame at which the current stretch begins
+	index  *index.Index
+	places []place // of the variants
+	// turns has for each unit of positions what turns a vote into a cell: a landmark at frame f of the
+	// stretch votes by a posting at position p for the cell turn + (f-p)/cell of votes, rounded down.
+	turns []uint32
+	votes []uint8
+	start int     // frame at which the current stretch begins
+	open  []voter // of the current stretch
 }
 
-// place is a variant's stretch of votes: cells from first on. A beginning at frame s
-// votes for the cell (s - start + pad)/cell.
-type place struct {
-	turn  int32 // pad plus the variant's Base, so that a vote needs one subtraction
-	first int32
-	pad   int32 // frames, a multiple of cell: the variant's length and margin cells
+// voter is a landmark of the stretch, and its postings that have not voted.
+type voter struct {
+	at   int    // frame of the stretch
+	next uint32 // the position of the first posting; MaxUint32 if there is none
+	rest index.Postings
 }
+
+// place is a variant's stretch of votes: the cells from first on. A beginning at frame s
+// votes for the cell first + (s - start + pad)/cell.
+type place struct {
+	first, pad int32 // pad is in frames, a multiple of cell: the variant's length and margin cells
+}
+
+// blockCells is how many cells are counted at a time: few enough to stay in the processor's cache
+// of the second level meanwhile. Those of 1,000 clips are ten times as many, and each vote for them would
+// wait for memory. Half and twice as many cost the same.
+const blockCells = 1 << 20
 
 // margin cells more than a variant's length must have passed for a cell, its two later
 // neighbours and one of the past to be there and decided.
@@ -64,11 +78,14 @@ const margin = 3
 // NewCounter returns a Counter at the start of an episode. Each variant gets cells for a stretch
 // and for its own length before it, because a clip that began then is decided when it has ended.
 func NewCounter(x *index.Index) *Counter {
-	c := &Counter{index: x}
+	c := &Counter{index: x, turns: make([]uint32, x.Units())}
 	total := 0
 	for _, v := range x.Variants() {
 		pad := (v.Frames+cell-1)/cell*cell + margin*cell
-		c.places = append(c.places, place{turn: int32(pad + v.Base), first: int32(total), pad: int32(pad)})
+		c.places = append(c.places, place{first: int32(total), pad: int32(pad)})
+		for u := index.Unit(v.Base); u <= index.Unit(v.Base+v.Frames-1); u++ {
+			c.turns[u] = uint32(total + (pad+v.Base)/cell) // Base is a multiple of a unit, which is two cells
+		}
 		total += (cells + pad/cell + 7) / 8 * 8 // eight are read at a time
 	}
 	c.votes = make([]uint8, total)
@@ -78,37 +95,73 @@ func NewCounter(x *index.Index) *Counter {
 // Start is the frame at which the current stretch begins; it ends Stretch frames later.
 func (c *Counter) Start() int { return c.start }
 
-// Push takes a landmark of the current stretch: it votes for the cell in which each variant with
-// its hash would have begun. The landmark must lie between Start and Start+Stretch, or the cell
-// would be another variant's. A full cell stays full.
+// Push takes a landmark of the current stretch, for Decide. The landmark must lie between Start and
+// Start+Stretch, or its votes would be another variant's.
 func (c *Counter) Push(l landmark.Landmark) {
-	postings := c.index.Postings(l.Hash)
-	at := int32(l.Frame - c.start)
-	for i := range postings.Len() {
-		position := postings.At(i)
-		p := &c.places[c.index.Owner(position)]
-		v := &c.votes[p.first+(at+p.turn-int32(position))/cell]
-		if *v < full {
-			*v++
+	v := voter{at: l.Frame - c.start, next: math.MaxUint32, rest: c.index.Postings(l.Hash)}
+	if v.rest.Len() > 0 {
+		v.next = v.rest.At(0)
+	}
+	c.open = append(c.open, v)
+}
+
+// Decide counts the votes of the landmarks, and calls emit with the candidates among the beginnings
+// that no further landmark votes for, in the order of variants and frames. It goes on to the next
+// stretch, for which it keeps the cells of the others. At the end of the episode it is called until
+// Start is beyond the longest variant, for those that would end beyond the episode.
+func (c *Counter) Decide(emit func(Candidate)) {
+	for first := 0; first < len(c.places); {
+		end := first + 1
+		for end < len(c.places) && c.places[end].first-c.places[first].first < blockCells {
+			end++
+		}
+		c.count(end)
+		c.decide(first, end, emit)
+		first = end
+	}
+	c.open = c.open[:0]
+	c.start += Stretch
+}
+
+// count counts the votes for the variants before end which have not been counted: each landmark votes for
+// the cell in which each variant with its hash would have begun. A full cell stays full.
+func (c *Counter) count(end int) {
+	last := c.index.Variants()[end-1]
+	before := uint32(last.Base + last.Frames) // of the positions of these variants
+	for k := range c.open {
+		l := &c.open[k]
+		if l.next >= before {
+			continue
+		}
+		n := 0
+		for ; n < l.rest.Len(); n++ {
+			l.next = l.rest.At(n)
+			if l.next >= before {
+				break
+			}
+			v := &c.votes[int(c.turns[index.Unit(int(l.next))])+(l.at-int(l.next))>>cellBits]
+			if *v < full {
+				*v++
+			}
+		}
+		if l.rest = l.rest.From(n); l.rest.Len() == 0 {
+			l.next = math.MaxUint32
 		}
 	}
 }
 
-// Decide calls emit with the candidates among the beginnings that no further landmark votes for,
-// in the order of variants and frames, and goes on to the next stretch, for which it keeps the
-// cells of the others. At the end of the episode it is called until Start is beyond the longest
-// variant, for those that would end beyond the episode.
-func (c *Counter) Decide(emit func(Candidate)) {
-	for i, p := range c.places {
+// decide emits the candidates of the variants from first to before end, and moves their cells on to the
+// next stretch.
+func (c *Counter) decide(first, end int, emit func(Candidate)) {
+	for i, p := range c.places[first:end] {
 		n := cells + int(p.pad)/cell
 		own := c.votes[p.first:][:(n+7)/8*8]
 		if crowded(own) {
-			c.emitPeaks(i, p, own[:n], emit)
+			c.emitPeaks(first+i, p, own[:n], emit)
 		}
 		copy(own, own[cells:])
 		clear(own[n-cells:])
 	}
-	c.start += Stretch
 }
 
 // crowded reports whether some cell has half of few votes; without one, no two cells have few. It
