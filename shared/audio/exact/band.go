@@ -3,8 +3,6 @@ package exact
 import (
 	"math"
 	"math/bits"
-
-	"leasehold/shared/audio/spectrum"
 )
 
 const (
@@ -22,12 +20,17 @@ const (
 	coreLoss  = 0.5
 )
 
+// regions is the number of equal parts of a spectrum at which a band may begin, and leastRegions how many
+// it has at least: 62 Hz of the 4 kHz.
+const (
+	regions      = 512
+	leastRegions = regions / 64
+)
+
 // band is a part of a clip's spectrum. It is correlated at the lower rate that it needs.
 type band struct {
 	first    int // bin
 	spectrum []complex64
-	inverse  *spectrum.FFT
-	envelope []complex64
 	least    float64 // of the envelope's power, in the window's energy
 }
 
@@ -35,13 +38,14 @@ type band struct {
 // correlated: the core, if it is much narrower, and the wide band, if it can rule out anything. bins are the
 // clip's spectrum; their number is a power of two, and at least one is not 0.
 func bandsOf(bins []complex64, score float64) (bands []band) {
-	all := 0.0
-	for _, v := range bins {
-		all += norm(v)
+	all, energies := 0.0, make([]float64, regions)
+	for i, v := range bins {
+		e := norm(v)
+		all += e
+		energies[i*regions/len(bins)] += e
 	}
-	least := len(bins) / 64
-	wide := narrowest(bins, least, bandShare*all)
-	core := narrowest(bins, least, coreShare*all)
+	wide := narrowest(energies, bandShare*all)
+	core := narrowest(energies, coreShare*all)
 	if 2*core.width <= wide.width {
 		bands = append(bands, newBand(bins, core, all, coreLoss*core.energy/all*score))
 	}
@@ -53,21 +57,21 @@ func bandsOf(bins []complex64, score float64) (bands []band) {
 
 // stretch is a part of a spectrum.
 type stretch struct {
-	first, width int // bins
+	first, width int // regions
 	energy       float64
 }
 
-// narrowest returns the part of a spectrum that has an energy, in the fewest bins: a power of
-// two, and at least least. The whole spectrum has that energy. Of each width it takes the loudest
+// narrowest returns the part of a spectrum that has an energy, in the fewest regions: a power of
+// two, and at least leastRegions. The whole spectrum has that energy. Of each width it takes the loudest
 // part, by a sum that moves along.
-func narrowest(bins []complex64, least int, energy float64) (best stretch) {
-	for width := least; width <= len(bins); width *= 2 {
+func narrowest(energies []float64, energy float64) (best stretch) {
+	for width := leastRegions; width <= len(energies); width *= 2 {
 		sum := 0.0
 		best = stretch{width: width}
-		for k, v := range bins {
-			sum += norm(v)
+		for k, e := range energies {
+			sum += e
 			if k >= width {
-				sum -= norm(bins[k-width])
+				sum -= energies[k-width]
 			}
 			if k >= width-1 && sum > best.energy {
 				best.energy, best.first = sum, k+1-width
@@ -87,53 +91,50 @@ func norm(v complex64) float64 {
 // newBand returns the band in a part of a clip's spectrum, whose correlation, relative to the energies of
 // the window and of the whole clip, must be least. all is the energy of bins.
 func newBand(bins []complex64, part stretch, all, least float64) band {
-	n := 2 * len(bins)
-	b := band{
-		first: part.first, least: least * least,
-		inverse: spectrum.NewFFT(4 * part.width), envelope: make([]complex64, 2*part.width),
-	}
+	n, region := 2*len(bins), len(bins)/regions
+	b := band{first: part.first * region, least: least * least}
 	// The whole has an energy of all/(n/2), and an envelope is twice the sum over its bins.
 	scale := float32(2 / float64(n) / math.Sqrt(all/float64(n/2)))
-	for _, v := range bins[part.first:][:part.width] {
-		b.spectrum = append(b.spectrum, complex(real(v)*scale, -imag(v)*scale))
+	for _, v := range bins[b.first:][:part.width*region] {
+		b.spectrum = append(b.spectrum, complex(real(v)*scale, imag(v)*scale))
 	}
 	return b
 }
 
-// mayBegin reports whether a clip of so many samples may begin between two samples of a block. The
-// envelope has twice the values that the band needs, so that a peak between two values has
+// mayBegin reports whether a clip of so many samples may begin between two samples of the screen's
+// block. The envelope has twice the values that the band needs, so that a peak between two values has
 // no more power than both together.
-func (b *band) mayBegin(in *block, samples, from, before int) bool {
-	clear(b.envelope[len(b.spectrum):])
-	spectrum.Multiply(b.envelope, in.spectrum[b.first:][:len(b.spectrum)], b.spectrum)
-	b.inverse.InverseComplex(b.envelope, b.envelope)
-	shift := bits.TrailingZeros(uint(len(in.samples) / len(b.envelope))) // samples between two values
-	end := min((before-1)>>shift+1, (len(in.samples)-samples)>>shift)
+func (s *screen) mayBegin(b *band, samples, from, before int) bool {
+	power := s.power[:2*len(b.spectrum)]
+	s.transform(2*len(power)).Powers(power, s.conjugate[b.first:][:len(b.spectrum)], b.spectrum)
+	shift := bits.TrailingZeros(uint(len(s.samples) / len(power))) // samples between two values
+	end := min((before-1)>>shift+1, (len(s.samples)-samples)>>shift)
 	step := max(1, samples>>shift/8)
 	for m := from >> shift; m < end; m += step {
-		if b.reaches(in, samples, m, min(m+step, end), shift) {
+		to := min(m+step, end)
+		if b.reaches(&s.block, power[m:to+1], samples, m, shift) {
 			return true
 		}
 	}
 	return false
 }
 
-// reaches reports whether the envelope has enough power between two of its values. It first
-// compares with the energy of the samples that all windows there share, because no window has
-// less; most stretches fail this cheap check.
-func (b *band) reaches(in *block, samples, from, to, shift int) bool {
-	most, last := 0.0, norm(b.envelope[from])
-	for _, v := range b.envelope[from+1 : to+1] {
-		next := norm(v)
+// reaches reports whether the envelope has enough power between two of its values from the one at first
+// on. It first compares with the energy of the samples that all windows there share, because no window
+// has less; most stretches fail this cheap check.
+func (b *band) reaches(in *block, power []float32, samples, first, shift int) bool {
+	most, last := float32(0), power[0]
+	for _, next := range power[1:] {
 		most, last = max(most, last+next), next
 	}
-	silent := silence(samples)
-	if most < b.least*max(silent, in.energy(to<<shift, samples-(to-from)<<shift)) {
+	silent, count := silence(samples), len(power)-1
+	if float64(most) < b.least*max(silent, in.energy((first+count)<<shift, samples-count<<shift)) {
 		return false
 	}
-	for m := from; m < to; m++ {
-		energy := min(in.energy(m<<shift, samples), in.energy((m+1)<<shift, samples))
-		if norm(b.envelope[m])+norm(b.envelope[m+1]) >= b.least*max(silent, energy) {
+	for i := range count {
+		at := (first + i) << shift
+		energy := min(in.energy(at, samples), in.energy(at+1<<shift, samples))
+		if float64(power[i]+power[i+1]) >= b.least*max(silent, energy) {
 			return true
 		}
 	}

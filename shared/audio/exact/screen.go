@@ -28,8 +28,11 @@ const (
 // the window (Stream.find): most clips that pass the bands reach less than their score there.
 type screen struct {
 	*scanner
-	longest int // samples of any clip
-	clips   []screened
+	longest   int // samples of any clip
+	clips     []screened
+	conjugate []complex64           // of the block's spectrum
+	power     []float32             // of a band's envelope
+	ffts      map[int]*spectrum.FFT // of the bands, by their lengths
 }
 
 // screened is a clip of a screen.
@@ -54,7 +57,22 @@ func screenLength(samples int) int {
 }
 
 // newScreen returns a screen with a block of n samples (screenLength).
-func newScreen(n int) *screen { return &screen{scanner: newScanner(n)} }
+func newScreen(n int) *screen {
+	return &screen{
+		scanner: newScanner(n), conjugate: make([]complex64, n/2), power: make([]float32, n),
+		ffts: map[int]*spectrum.FFT{},
+	}
+}
+
+// transform returns the FFT of a length, which the bands of that width share.
+func (s *screen) transform(n int) *spectrum.FFT {
+	f := s.ffts[n]
+	if f == nil {
+		f = spectrum.NewFFT(n)
+		s.ffts[n] = f
+	}
+	return f
+}
 
 // add adds a clip, and the least score that its places must have. load returns its samples again. The
 // clip is not silent (Check).
@@ -79,6 +97,7 @@ func (s *screen) search(ctx context.Context, sound Sound, from, before, length i
 		if err := s.load(sound, from); err != nil {
 			return nil, err
 		}
+		spectrum.Conjugate(s.conjugate, s.spectrum[:len(s.conjugate)])
 		for i, c := range s.clips {
 			if may[i] {
 				continue
@@ -105,7 +124,7 @@ func (s *screen) search(ctx context.Context, sound Sound, from, before, length i
 // that of loading the clip.
 func (s *screen) begins(ctx context.Context, c screened, from, before int) (bool, error) {
 	for i := range c.bands {
-		if !c.bands[i].mayBegin(&s.block, c.samples, from, before) {
+		if !s.mayBegin(&c.bands[i], c.samples, from, before) {
 			return false, nil
 		}
 	}

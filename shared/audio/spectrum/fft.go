@@ -85,11 +85,14 @@ func (f *FFT) Inverse(dst []float32, x []complex64) {
 	unpack(dst, f.complex())
 }
 
-// InverseComplex sets dst, of n/2 values, to n/2 times the complex signal whose spectrum is
-// x, of n/2 bins. dst and x may be the same slice.
-func (f *FFT) InverseComplex(dst, x []complex64) {
-	conjugate(f.a, x[:len(f.a)])
-	conjugate(dst, f.complex())
+// Powers sets dst, of n/2 values, to the squares of the absolute values of n/2 times the complex signal
+// whose spectrum is the product of a and the conjugate of b in its first bins, and 0 in the others. The
+// caller passes the conjugate of a, which it may need several times: the transform of a conjugate spectrum is the
+// conjugate signal, whose powers are the same.
+func (f *FFT) Powers(dst []float32, conjugateOfA, b []complex64) {
+	Multiply(f.a, conjugateOfA, b)
+	clear(f.a[len(b):])
+	powers(dst[:len(f.a)], f.complex())
 }
 
 // complex transforms f.a. The result is one of the two buffers, and is valid until the next call.

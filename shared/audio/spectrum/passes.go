@@ -136,8 +136,8 @@ func foldPlain(a, x, w []complex64, done int) {
 	}
 }
 
-// conjugate sets dst to the conjugate of src. dst has at least its length.
-func conjugate(dst, src []complex64) {
+// Conjugate sets dst to the conjugate of src. dst has at least its length.
+func Conjugate(dst, src []complex64) {
 	dst = dst[:len(src)]
 	if vector && len(src) >= 4 && len(src)%4 == 0 {
 		conjugateAVX(&dst[0], &src[0], len(src))

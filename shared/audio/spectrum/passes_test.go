@@ -50,7 +50,7 @@ func TestEachValueIsMovedAndMultiplied(t *testing.T) {
 		for k := range got {
 			require.Equal(t, mul(a[k], b[k]), got[k])
 		}
-		conjugate(got, a)
+		Conjugate(got, a)
 		reals := make([]float32, 2*n)
 		unpack(reals, a)
 		for k, v := range got {
