@@ -123,12 +123,12 @@ func (s *screen) mayBegin(b *band, samples, from, before int) bool {
 // on. It first compares with the energy of the samples that all windows there share, because no window
 // has less; most stretches fail this cheap check.
 func (b *band) reaches(in *block, power []float32, samples, first, shift int) bool {
-	most, last := float32(0), power[0]
+	most, last := uint32(0), power[0]
 	for _, next := range power[1:] {
-		most, last = max(most, last+next), next
+		most, last = max(most, math.Float32bits(last+next)), next // the bits of powers have their order
 	}
 	silent, count := silence(samples), len(power)-1
-	if float64(most) < b.least*max(silent, in.energy((first+count)<<shift, samples-count<<shift)) {
+	if float64(math.Float32frombits(most)) < b.least*max(silent, in.energy((first+count)<<shift, samples-count<<shift)) {
 		return false
 	}
 	for i := range count {

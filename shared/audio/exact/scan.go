@@ -32,7 +32,18 @@ func blockLength(longest, episode int) int {
 
 // newScanner returns a scanner with blocks of n samples.
 func newScanner(n int) *scanner {
-	return &scanner{block: newBlock(n), product: make([]complex64, n/2+1), corr: make([]float32, n)}
+	s := &scanner{block: newBlock(n), product: make([]complex64, n/2+1), corr: make([]float32, n)}
+	s.sums = &sums{}
+	return s
+}
+
+// load loads the block, and computes its sums. The error is that of reading.
+func (s *scanner) load(sound Sound, at int) error {
+	if err := s.block.load(sound, at); err != nil {
+		return err
+	}
+	s.sums.set(s.samples, at)
+	return nil
 }
 
 // scan gives each template's collector all places that reach the threshold. It reads the episode

@@ -6,13 +6,14 @@ import (
 	"leasehold/shared/audio/spectrum"
 )
 
+// screenLengths are the lengths of the screens' blocks in samples. A block has four times the samples
+// of its clips, so that at most a quarter of it overlaps the next one, or all of a window of a
+// Stream. Clips that would need more (those above 32 s) are not screened: they may begin anywhere. There is no
+// length between the first two, because each takes a transform of the sound: with 2^16 and
+// 2^17, reading and transforming it took half of the time of plain correlation.
+var screenLengths = [...]int{1 << 15, 1 << 18, 1 << 19}
+
 const (
-	// screenFFT is the least length of a screen's block in samples. A block has four times the samples
-	// of its clips, so that at most a quarter of it overlaps the next one, or all of a window of a
-	// Stream. Clips that would need more than screenMost (those above 32 s) are not screened: they may
-	// begin anywhere.
-	screenFFT  = 1 << 15
-	screenMost = 1 << 19
 	// rounding is the share of its score that a clip must reach when the screen correlates the whole
 	// of it, because the block of Stream.find is another one: rounding changes a score by some thousandths
 	// where something 60 dB louder is near.
@@ -48,7 +49,7 @@ type screened struct {
 // are not.
 func screenLength(samples int) int {
 	least := min(4*samples, StreamWindow+samples*3/2)
-	for n := screenFFT; n <= screenMost; n *= 2 {
+	for _, n := range screenLengths {
 		if n >= least {
 			return n
 		}
@@ -87,14 +88,21 @@ func (s *screen) add(clip int, wave []float32, least float64, load func(context.
 	s.clips = append(s.clips, screened{clip, len(wave), load, least, bandsOf(s.spectrum[:len(s.samples)/2], least)})
 }
 
+// reads returns the first and the last of the samples whose energy search needs. The last window of a clip
+// begins up to two values of its narrowest envelope after before.
+func (s *screen) reads(from, before int) (first, last int) {
+	return from - s.longest/2, before + s.longest + 2*regions/leastRegions
+}
+
 // search returns the clips that may begin at a sample from from to before, or half of the longest
-// clip earlier, in a sound of length samples, in the order of add. The error is that of reading
-// the sound or of loading a clip.
-func (s *screen) search(ctx context.Context, sound Sound, from, before, length int) (found []int, err error) {
+// clip earlier, in a sound of length samples, in the order of add. energies are those of the samples of
+// reads at least. The error is that of reading the sound or of loading a clip.
+func (s *screen) search(ctx context.Context, sound Sound, energies *sums, from, before, length int) (found []int, err error) {
+	s.sums = energies
 	from -= s.longest / 2
 	may, left := make([]bool, len(s.clips)), len(s.clips)
 	for hop := len(s.samples) - s.longest; left > 0 && from < before; from += hop {
-		if err := s.load(sound, from); err != nil {
+		if err := s.block.load(sound, from); err != nil {
 			return nil, err
 		}
 		spectrum.Conjugate(s.conjugate, s.spectrum[:len(s.conjugate)])

@@ -25,6 +25,8 @@ type Stream struct {
 	options Options
 	screens []*screen // by the lengths of their blocks
 	always  []int     // the clips that are not screened
+	samples []float32 // of the window and around it
+	sums    sums      // of samples
 	finder  Finder
 	longest int // samples of any clip that is searched for, at least leastAround
 	done    int
@@ -107,8 +109,11 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 		return context.Cause(ctx)
 	}
 	may := slices.Clone(s.always)
+	if err := s.sum(sound, before); err != nil {
+		return err
+	}
 	for _, x := range s.screens {
-		clips, err := x.search(ctx, sound, s.done, before, end)
+		clips, err := x.search(ctx, sound, &s.sums, s.done, before, end)
 		if err != nil {
 			return err
 		}
@@ -120,6 +125,25 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 		}
 	}
 	s.done = before
+	return nil
+}
+
+// sum computes the sums of the samples that the screens need for a window, which they share. The error is
+// that of reading the sound.
+func (s *Stream) sum(sound Sound, before int) error {
+	if len(s.screens) == 0 {
+		return nil
+	}
+	first, last := s.done, before
+	for _, x := range s.screens {
+		f, l := x.reads(s.done, before)
+		first, last = min(first, f), max(last, l)
+	}
+	s.samples = slices.Grow(s.samples[:0], last-first)[:last-first]
+	if err := sound.ReadAt(s.samples, first); err != nil {
+		return err
+	}
+	s.sums.set(s.samples, first)
 	return nil
 }
 
