@@ -9,16 +9,20 @@
 // constants + 1 and - 1. Mutants that do not compile are replaced by others. The same seed
 // chooses the same mutants as long as the code is the same.
 //
-// Of the tests, only those run that cover the changed line, and those that take less time run first.
-// For that each test of a package runs once by itself, when the first mutant of the package is tested.
-// A mutant that no test covers survives without a run. What other processes run, which tests
-// start, does not count. If the tests of its own package pass, those of the packages in
-// [exercisedBy] run, which test the package from outside.
+// All mutants are compiled at once: each test binary contains those of all packages, and a variable
+// of the environment switches one of them on. Those that cannot be switched, such as constants in
+// declarations, are compiled one by one.
 //
-// It never writes into the source tree: a mutant is an overlay of the build (go test
-// -overlay). A mutant whose tests take longer than the time limit counts as killed.
-// Statements that only log are not dropped. Some survivors are equivalent to the original,
-// so that no test can fail; the reader has to judge that.
+// Of the tests, only those run that reach the mutant, and those that take less time run first.
+// For that each test of a package runs once by itself, when the first mutant of the package is tested.
+// A mutant that no test reaches survives without a run. What other processes run, which tests
+// start, does not count unless it is the test binary. If the tests of its own package pass, those
+// of the packages in [exercisedBy] run, which test the package from outside.
+//
+// It never writes into the source tree: mutants are an overlay of the build (go test
+// -overlay), and rapid does not keep the inputs that failed. A mutant whose tests take longer than
+// the time limit counts as killed. Statements that only log are not dropped. Some survivors are
+// equivalent to the original, so that no test can fail; the reader has to judge that.
 package main
 
 import (
@@ -45,7 +49,7 @@ func main() {
 	}
 }
 
-// run draws mutants until enough of them compiled, and prints the verdict on each. The choice
+// run draws mutants until enough of them compile, and prints the verdict on each. The choice
 // depends on the seed and the code alone. The error is that of the arguments, of the go command
 // or of a test run.
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -55,9 +59,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	limit := flags.Duration("timeout", 2*time.Minute, "time limit of the tests of one package with one mutant")
 	tests := flags.String("tests", "", "packages whose tests run too if the others pass, separated by commas")
 	own := flags.Bool("own", false, "run only the tests of the changed package itself and of -tests")
-	parallel := flags.Int("parallel", 1, "how many mutants are tested at the same time")
+	parallel := flags.Int("parallel", 2, "how many tests or mutants run at the same time")
 	at := flags.String("at", "", "only mutants of this FILE or FILE:LINE, as it is printed")
 	only := flags.String("run", "", "run only the tests that match this pattern, as go test does")
+	with := flags.String("exec", "", "run compilers and tests with this program and its arguments, such as nice or flock")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -65,7 +70,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	t := tester{limit: *limit, only: *only, mutated: packages}
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	t := newTester(dir, max(*parallel, 1))
+	t.limit, t.only, t.exec = *limit, *only, strings.Fields(*with)
 	if t.others, err = others(ctx, packages, strings.FieldsFunc(*tests, func(r rune) bool { return r == ',' }), *own); err != nil {
 		return err
 	}
@@ -77,49 +88,58 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("no mutants in %s: want packages with Go files, and FILE:LINE with code", strings.Join(flags.Args(), " "))
 	}
 	rand.New(rand.NewPCG(*seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return t.report(ctx, all, *sample, max(*parallel, 1), *seed, out)
-}
-
-// report tests mutants until a number of them compiled (0: all), and prints each verdict and then
-// the totals. The first error ends it.
-func (t *tester) report(ctx context.Context, all []candidate, sample, parallel int, seed uint64, out io.Writer) error {
-	tested, survived, byOthers, invalid := 0, 0, 0, 0
-	for len(all) > 0 && (tested < sample || sample == 0) {
-		n := len(all)
-		if sample > 0 {
-			n = min(n, sample-tested)
+	check, err := newChecker(ctx, packages)
+	if err != nil {
+		return err
+	}
+	chosen, invalid := choose(all, *sample, check)
+	if err := t.prepare(chosen, check); err != nil {
+		return err
+	}
+	survived, byOthers := 0, 0
+	for r := range t.testAll(ctx, chosen) {
+		if r.err != nil {
+			return r.err
 		}
-		for r := range t.testAll(ctx, all[:n], parallel) {
-			if r.err != nil {
-				return r.err
-			}
-			if r.verdict == doesNotCompile {
-				invalid++
-				continue
-			}
-			tested++
-			c, by := r.of, ""
-			switch {
-			case r.verdict == survives:
-				survived++
-			case r.by != c.pkg.ImportPath:
-				byOthers++
-				by = " (by " + r.by + ")"
-			}
-			fmt.Fprintf(out, "%-8s %s:%d: %s%s\n%s", r.verdict, c.mutant.file, c.mutant.line, c.mutant.what, by, c.mutant.diff(c.source))
+		c, by := r.of, ""
+		switch {
+		case r.verdict == survives:
+			survived++
+		case r.by != c.pkg.ImportPath:
+			byOthers++
+			by = " (by " + r.by + ")"
 		}
-		all = all[n:]
+		fmt.Fprintf(out, "%-8s %s:%d: %s%s\n%s", r.verdict, c.mutant.file, c.mutant.line, c.mutant.what, by, c.mutant.diff(c.source))
 	}
 	fmt.Fprintf(out, "%d of %d killed (%.0f %%), %d of them by tests of other packages, seed %d, %d drawn that do not compile\n",
-		tested-survived, tested, 100*float64(tested-survived)/float64(max(tested, 1)), byOthers, seed, invalid)
+		len(chosen)-survived, len(chosen), 100*float64(len(chosen)-survived)/float64(max(len(chosen), 1)), byOthers, *seed, invalid)
 	return nil
+}
+
+// choose returns the first mutants that compile (0: all), and how many before them did not.
+func choose(all []candidate, sample int, check *checker) (chosen []candidate, invalid int) {
+	for _, c := range all {
+		if len(chosen) == sample && sample > 0 {
+			break
+		}
+		if !check.compiles(c, c.mutant.apply(c.source)) {
+			invalid++
+			continue
+		}
+		c.number = len(chosen) + 1
+		c.switchable = check.switchable(c)
+		chosen = append(chosen, c)
+	}
+	return chosen, invalid
 }
 
 // candidate is a mutant with its package and the text of its file.
 type candidate struct {
-	pkg    goPackage
-	mutant mutant
-	source []byte
+	pkg        goPackage
+	mutant     mutant
+	source     []byte
+	number     int  // of the chosen one, from 1
+	switchable bool // at run time; else it is compiled by itself
 }
 
 // candidates returns the mutants of all packages, or only those at a FILE or FILE:LINE, in the
@@ -149,7 +169,7 @@ func candidates(packages []goPackage, at string) ([]candidate, error) {
 			}
 			for _, m := range mutants {
 				if wantLine == 0 || m.line == wantLine {
-					all = append(all, candidate{p, m, source})
+					all = append(all, candidate{pkg: p, mutant: m, source: source})
 				}
 			}
 		}

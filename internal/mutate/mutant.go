@@ -15,10 +15,10 @@ import (
 type mutant struct {
 	file     string
 	line     int
-	runsAt   int    // the change runs if this line does
 	what     string // the kind of the change
 	from, to int
 	text     string
+	switched []edit // make the same change at run time, if the mutant is on
 }
 
 // swapped is what each comparison or connective becomes.
@@ -37,16 +37,8 @@ type finder struct {
 	set     *token.FileSet
 	file    string
 	source  []byte
-	cases   []condition
 	limits  []*ast.GenDecl // declarations of constants
 	mutants []mutant
-}
-
-// condition is an expression of a case. It runs when the switch does: a coverage profile has
-// only the body of the case, which runs if the condition holds.
-type condition struct {
-	ast.Expr
-	switchAt token.Pos
 }
 
 // findMutants returns all mutants of a file in the order of its text. Some of them do not
@@ -65,20 +57,16 @@ func findMutants(file string, source []byte) ([]mutant, error) {
 			f.returns(n.Type, n.Body)
 		case *ast.IfStmt:
 			f.negate(n.Cond)
-		case *ast.SwitchStmt:
-			f.noteCases(n)
 		case *ast.BinaryExpr:
-			if other, ok := swapped[n.Op]; ok {
-				f.add("operator swapped", n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String())
-			}
+			f.swap(n)
 		case *ast.GenDecl:
 			if n.Tok == token.CONST {
 				f.limits = append(f.limits, n)
 			}
 		case *ast.BasicLit:
 			if n.Kind == token.INT && !f.isLimit(n) {
-				f.add("constant + 1", n.Pos(), n.End(), "("+n.Value+" + 1)")
-				f.add("constant - 1", n.Pos(), n.End(), "("+n.Value+" - 1)")
+				f.add("constant + 1", n.Pos(), n.End(), "("+n.Value+" + 1)", f.wrap(n, "(", " + mutantStep#())")...)
+				f.add("constant - 1", n.Pos(), n.End(), "("+n.Value+" - 1)", f.wrap(n, "(", " - mutantStep#())")...)
 			}
 		case *ast.BranchStmt:
 			f.branch(n)
@@ -95,31 +83,42 @@ func findMutants(file string, source []byte) ([]mutant, error) {
 	return f.mutants, nil
 }
 
-// add adds a mutant that replaces the text between two positions. A change in a condition of a
-// switch counts as run when the line of the switch does, because coverage knows only that one.
-func (f *finder) add(what string, from, to token.Pos, text string) {
-	at, runsAt := f.set.Position(from), f.set.Position(from).Line
-	for _, c := range f.cases {
-		if c.Pos() <= from && from < c.End() {
-			runsAt = f.set.Position(c.switchAt).Line
-		}
+// add adds a mutant that replaces the text between two positions, or does so when it is on.
+func (f *finder) add(what string, from, to token.Pos, text string, switched ...edit) {
+	at := f.set.Position(from)
+	f.mutants = append(f.mutants, mutant{f.file, at.Line, what, at.Offset, f.set.Position(to).Offset, text, switched})
+}
+
+// swap exchanges the operator of a comparison, && or ||.
+func (f *finder) swap(n *ast.BinaryExpr) {
+	other, ok := swapped[n.Op]
+	if !ok {
+		return
 	}
-	f.mutants = append(f.mutants, mutant{f.file, at.Line, runsAt, what, at.Offset, f.set.Position(to).Offset, text})
+	end := n.OpPos + token.Pos(len(n.Op.String()))
+	var switched []edit
+	switch n.Op {
+	case token.EQL, token.NEQ:
+		switched = f.wrap(n, "((", ") != mutant(#))")
+	case token.LAND, token.LOR: // x || y is !(!x && !y)
+		switched = slices.Concat(f.wrap(n, "(", " != mutant(#))"), f.wrap(n, "(", ")"), f.wrap(n.X, "(", ") != mutant(#)"), f.wrap(n.Y, "(", ") != mutant(#)"))
+	default:
+		compare := map[token.Token]string{token.LSS: "mutantLess(", token.LEQ: "mutantLess(!", token.GTR: "mutantMore(", token.GEQ: "mutantMore(!"}
+		switched = append(f.wrap(n, compare[n.Op]+"mutant(#), ", ")"), edit{f.set.Position(n.OpPos).Offset, f.set.Position(end).Offset, ",", replaces})
+	}
+	f.add("operator swapped", n.OpPos, end, other.String(), switched...)
+}
+
+// wrap returns the edits that put text around a node.
+func (f *finder) wrap(n ast.Node, before, after string) []edit {
+	from, to := f.set.Position(n.Pos()).Offset, f.set.Position(n.End()).Offset
+	return []edit{{from, from, before, opens}, {to, to, after, closes}}
 }
 
 // isLimit reports whether a number is of a constant that was chosen, such as a limit of 1000
 // items, so that 1001 would do as well: a test that notices would only repeat the number.
 func (f *finder) isLimit(n *ast.BasicLit) bool {
 	return (len(n.Value) > 1) && slices.ContainsFunc(f.limits, func(d *ast.GenDecl) bool { return d.Pos() <= n.Pos() && n.End() <= d.End() })
-}
-
-// noteCases notes the conditions of a switch, for add.
-func (f *finder) noteCases(n *ast.SwitchStmt) {
-	for _, clause := range n.Body.List {
-		for _, e := range clause.(*ast.CaseClause).List {
-			f.cases = append(f.cases, condition{e, n.Switch})
-		}
-	}
 }
 
 func (f *finder) textOf(n ast.Node) string {
@@ -131,18 +130,18 @@ func (f *finder) negate(cond ast.Expr) {
 	if b, ok := cond.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
 		return
 	}
-	f.add("condition negated", cond.Pos(), cond.End(), "!("+f.textOf(cond)+")")
+	f.add("condition negated", cond.Pos(), cond.End(), "!("+f.textOf(cond)+")", f.wrap(cond, "((", ") != mutant(#))")...)
 }
 
 // branch makes continue of break, and break of continue.
 func (f *finder) branch(n *ast.BranchStmt) {
-	end := n.TokPos + token.Pos(len(n.Tok.String()))
-	switch n.Tok {
-	case token.CONTINUE:
-		f.add("continue made break", n.TokPos, end, "break")
-	case token.BREAK:
-		f.add("break made continue", n.TokPos, end, "continue")
+	other := map[token.Token]string{token.CONTINUE: "break", token.BREAK: "continue"}[n.Tok]
+	if other == "" {
+		return
 	}
+	end := n.TokPos + token.Pos(len(n.Tok.String()))
+	label := strings.TrimPrefix(f.textOf(n), n.Tok.String())
+	f.add(n.Tok.String()+" made "+other, n.TokPos, end, other, f.wrap(n, "if mutant(#) { "+other+label+" } else { ", " }")...)
 }
 
 // statements drops each statement that has an effect of its own. Line breaks stay, so that the
@@ -163,7 +162,8 @@ func (f *finder) statements(list []ast.Stmt) {
 		default:
 			continue
 		}
-		f.add("statement dropped", s.Pos(), s.End(), strings.Repeat("\n", strings.Count(f.textOf(s), "\n")))
+		f.add("statement dropped", s.Pos(), s.End(), strings.Repeat("\n", strings.Count(f.textOf(s), "\n")),
+			f.wrap(s, "if !mutant(#) { ", " }")...)
 	}
 }
 
@@ -186,7 +186,7 @@ func (f *finder) returns(of *ast.FuncType, body *ast.BlockStmt) {
 				return true
 			}
 			if result := n.Results[len(n.Results)-1]; f.textOf(result) != "nil" {
-				f.add("error made nil", result.Pos(), result.End(), "nil")
+				f.add("error made nil", result.Pos(), result.End(), "nil", f.wrap(result, "mutantError(mutant(#), func() error { return ", " })")...)
 			}
 		}
 		return true

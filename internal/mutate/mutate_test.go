@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,98 @@ func TestMutantsOfAFile(t *testing.T) {
 		"constant + 1: func pass() (int, error) { return bound((0 + 1), nil) }",
 		"constant - 1: func pass() (int, error) { return bound((0 - 1), nil) }",
 	}, got)
+}
+
+// nested has all kinds of mutants inside each other, and of types that are not int.
+const nested = `package example
+
+import (
+	"errors"
+	"time"
+)
+
+type level uint8
+
+const low level = 3
+
+func Text(n int, wait time.Duration, l level, err error) (string, error) {
+	var text string
+	for i := range n {
+		if i == 1 && (n > 4 || wait <= 2*time.Second) {
+			continue
+		}
+		if func() bool { return i == 6 }() {
+			break
+		}
+		text += string(rune('a' + i))
+	}
+	if l >= 1 && l < low+1 || text == "" {
+		return text, nil
+	}
+	return text, errors.Join(err, errors.New("high"))
+}
+`
+
+// Each mutant changes the results of Text as the same change of the source does: the table is made
+// with both, and the tests of the package see all of it.
+func TestAMutantThatIsSwitchedOnDoesWhatTheChangedSourceDoes(t *testing.T) {
+	module(t, "9")
+	require.NoError(t, os.WriteFile("p.go", []byte(nested), 0o600))
+	require.NoError(t, os.WriteFile("p_test.go", []byte(`package example
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestPrint(t *testing.T) {
+	for n := range 9 {
+		for _, wait := range []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second} {
+			for l := range level(6) {
+				text, err := Text(n, wait, l, nil)
+				fmt.Printf("%q %v\\n", text, err)
+			}
+		}
+	}
+}
+`), 0o600))
+	packages, err := listPackages(t.Context(), []string{"."})
+	require.NoError(t, err)
+	check, err := newChecker(t.Context(), packages)
+	require.NoError(t, err)
+	all, err := candidates(packages, "")
+	require.NoError(t, err)
+	chosen, invalid := choose(all, 0, check)
+	require.NotZero(t, invalid)
+	mutants := newTester(t.TempDir(), 1)
+	mutants.limit = time.Minute
+	require.NoError(t, mutants.prepare(chosen, check))
+	s, err := mutants.suite(t.Context(), packages[0])
+	require.NoError(t, err)
+	printed := func(binary string, env string) string {
+		_, text, err := mutants.run(t.Context(), testRun{binary: binary, of: s, names: []string{"TestPrint"}, limit: 10 * time.Second, env: env})
+		require.NoError(t, err)
+		lines := strings.Split(string(text), "\n")
+		return strings.Join(lines[:min(len(lines), 217)], "\n") // without the time that the test took
+	}
+	original := printed(s.binary, "MUTANT=0")
+	switchable := 0
+	for _, c := range chosen {
+		if !c.switchable {
+			continue
+		}
+		switchable++
+		overlay := mutants.newFile()
+		require.NoError(t, mutants.writeOverlay(overlay, map[string][]byte{"p.go": c.mutant.apply(c.source)}))
+		binary, err := mutants.compile(t.Context(), packages[0], overlay)
+		require.NoError(t, err)
+		want := printed(binary, "MUTANT=0")
+		require.NotEqual(t, original, want, "the table shows this change: %s", c.mutant.diff(c.source))
+		require.Equal(t, want, printed(s.binary, "MUTANT="+strconv.Itoa(c.number)), c.mutant.diff(c.source))
+	}
+	require.Greater(t, switchable, 20)
+	require.Less(t, switchable, len(chosen), "the declaration of a constant is compiled by itself")
 }
 
 // module writes a package whose tests notice a change of the bound and none of the error,
@@ -126,7 +219,7 @@ func TestTheSameSeedChoosesTheSameMutants(t *testing.T) {
 	module(t, "9")
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
-		require.NoError(t, run(t.Context(), []string{"-seed", "7", "-sample", "2", "."}, out))
+		require.NoError(t, run(t.Context(), []string{"-parallel", "1", "-seed", "7", "-sample", "2", "."}, out))
 	}
 	require.Equal(t, first.String(), second.String())
 	require.Contains(t, first.String(), "of 2 killed")
@@ -138,36 +231,16 @@ func TestAPlaceWithoutMutantsIsAnError(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), []string{"-at", "p.go:x", "."}, &bytes.Buffer{}), "want FILE or FILE:LINE")
 }
 
-// A coverage profile has the bodies of cases, but not their conditions, which run although the
-// bodies do not.
-func TestAConditionOfACaseRunsWithItsSwitch(t *testing.T) {
+func TestOnlyTestsThatReachTheMutantRun(t *testing.T) {
 	module(t, "9")
-	require.NoError(t, os.WriteFile("p.go", []byte("package example\n\nfunc sign(n int) int {\n\tswitch {\n\tcase n < 0:\n\t\treturn -1\n\tcase n > 0:\n\t\treturn 1\n\t}\n\treturn 0\n}\n"), 0o600))
-	require.NoError(t, os.WriteFile("p_test.go", []byte("package example\n\nimport \"testing\"\n\nfunc TestZero(t *testing.T) {\n\tif sign(0) != 0 {\n\t\tt.Fail()\n\t}\n}\n"), 0o600))
-	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-at", "p.go:5", "-sample", "0", "."}, &out))
-	require.Contains(t, out.String(), "killed   p.go:5: operator swapped\n    - \tcase n < 0:\n    + \tcase n <= 0:\n")
-}
-
-func TestOnlyTestsThatCoverTheLineRun(t *testing.T) {
-	module(t, "9")
+	require.NoError(t, os.WriteFile("p_test.go", []byte("package example\n\nimport \"testing\"\n\nfunc TestNothing(t *testing.T) {}\n"), 0o600))
 	packages, err := listPackages(t.Context(), []string{"."})
 	require.NoError(t, err)
-	s, err := measure(t.Context(), packages[0], "", packages, time.Minute)
-	require.NoError(t, err)
-	kept, err := measure(t.Context(), packages[0], "", packages, time.Minute)
-	require.NoError(t, err)
-	require.Equal(t, s, kept, "what was measured is kept")
-	for line, want := range map[int][]string{4: {"TestBound"}, 8: {"TestFail"}, 2: {"TestBound", "TestFail"}} {
-		var names []string
-		for _, m := range s.covering(candidate{pkg: packages[0], mutant: mutant{file: "p.go", runsAt: line}}) {
-			names = append(names, m.Name)
-		}
-		require.ElementsMatch(t, want, names, line)
-	}
-	require.NoError(t, os.Remove("p_test.go"))
+	s := suite{pkg: packages[0], tests: []measured{{name: "TestA", reaches: map[int]bool{1: true}}, {name: "TestB", reaches: map[int]bool{2: true}}}}
+	require.Equal(t, s.tests[1:], s.reaching(candidate{number: 2, switchable: true}))
+	require.Empty(t, s.reaching(candidate{number: 3, switchable: true}))
+	require.Equal(t, s.tests, s.reaching(candidate{number: 2}), "all may reach one that is compiled by itself")
 	var out bytes.Buffer
-	require.NoError(t, os.WriteFile("p_test.go", []byte("package example\n\nimport \"testing\"\n\nfunc TestNothing(t *testing.T) {}\n"), 0o600))
 	require.NoError(t, run(t.Context(), []string{"-at", "p.go:4", "-sample", "0", "."}, &out))
 	require.Contains(t, out.String(), "SURVIVED p.go:4: operator swapped")
 }

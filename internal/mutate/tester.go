@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,15 +21,14 @@ import (
 type verdict string
 
 const (
-	killed         verdict = "killed"
-	survives       verdict = "SURVIVED"
-	timedOut       verdict = "timeout" // twice, the second time with five times the limit; counts as killed
-	doesNotCompile verdict = "invalid"
+	killed   verdict = "killed"
+	survives verdict = "SURVIVED"
+	timedOut verdict = "timeout" // twice, the second time with three times the limit; counts as killed
 )
 
 // goPackage is a package as go list prints it.
 type goPackage struct {
-	ImportPath                string
+	ImportPath, Name          string
 	Dir                       string
 	GoFiles                   []string
 	TestGoFiles, XTestGoFiles []string
@@ -52,7 +53,7 @@ func (p goPackage) hasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFile
 // listPackages returns the packages that match the patterns. The error is that of go list, which
 // has printed why.
 func listPackages(ctx context.Context, patterns []string) ([]goPackage, error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles"}, patterns...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Name,Dir,GoFiles,TestGoFiles,XTestGoFiles"}, patterns...)...)
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
@@ -70,15 +71,66 @@ func listPackages(ctx context.Context, patterns []string) ([]goPackage, error) {
 	}
 }
 
-// tester runs tests with mutants. Several mutants may be tested at the same time.
-type tester struct {
-	limit   time.Duration
-	only    string                 // pattern of the tests that run; empty: all
-	mutated []goPackage            // that mutants are of
-	others  map[string][]goPackage // of a mutated package: tested too if its own tests pass
+// newTester returns a tester that writes into a folder, and runs so many compilers and tests at
+// the same time.
+func newTester(dir string, parallel int) *tester {
+	return &tester{dir: dir, parallel: parallel, slots: make(chan struct{}, parallel), suites: map[string]func() (*suite, error){}}
+}
 
-	mu     sync.Mutex // guards suites
+// tester runs tests with mutants.
+type tester struct {
+	dir      string // of overlays and binaries
+	limit    time.Duration
+	only     string // pattern of the tests that run; empty: all
+	parallel int
+	exec     []string               // program that runs all others
+	others   map[string][]goPackage // of a mutated package: tested too if its own tests pass
+
+	slots chan struct{} // one for each compiler and test that may run
+
+	mu     sync.Mutex // guards suites and files
 	suites map[string]func() (*suite, error)
+	files  int // that were named
+}
+
+// prepare writes the overlay with all mutants that can be switched. The error is that of a file.
+func (t *tester) prepare(chosen []candidate, check *checker) error {
+	files := map[string]map[int]mutant{} // by path
+	packages := map[string]map[int]candidate{}
+	sources := map[string][]byte{}
+	for _, c := range chosen {
+		if !c.switchable {
+			continue
+		}
+		path, name := c.mutant.file, c.pkg.ImportPath
+		if sources[path] = c.source; files[path] == nil {
+			files[path] = map[int]mutant{}
+		}
+		if packages[name] == nil {
+			packages[name] = map[int]candidate{}
+		}
+		files[path][c.number], packages[name][c.number] = c.mutant, c
+	}
+	changed := map[string][]byte{}
+	for path, mutants := range files {
+		changed[path] = withSwitches(sources[path], mutants)
+	}
+	for name, numbered := range packages {
+		k := check.packages[name]
+		changed[filepath.Join(k.Dir, "mutants_.go")] = supportOf(k.Name, k.types, check.steps(numbered))
+	}
+	return t.writeOverlay(t.overlay(), changed)
+}
+
+// overlay returns the path of the overlay with all mutants that can be switched.
+func (t *tester) overlay() string { return filepath.Join(t.dir, "overlay.json") }
+
+// newFile returns a path that was not returned before.
+func (t *tester) newFile() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.files++
+	return filepath.Join(t.dir, strconv.Itoa(t.files))
 }
 
 // suite returns the tests of a package, which are measured once, also if several goroutines ask;
@@ -90,10 +142,7 @@ func (t *tester) suite(ctx context.Context, p goPackage) (*suite, error) {
 	t.mu.Lock()
 	get := t.suites[p.ImportPath]
 	if get == nil {
-		get = sync.OnceValues(func() (*suite, error) { return measure(ctx, p, t.only, t.mutated, t.limit) })
-		if t.suites == nil {
-			t.suites = map[string]func() (*suite, error){}
-		}
+		get = sync.OnceValues(func() (*suite, error) { return t.measure(ctx, p) })
 		t.suites[p.ImportPath] = get
 	}
 	t.mu.Unlock()
@@ -111,11 +160,11 @@ type result struct {
 // testAll tests mutants, several at the same time, and returns each result when it is there. It
 // ends when all have been sent, or with the first error, which stops the tests under way. The
 // channel buffers all results, so the caller may stop reading.
-func (t *tester) testAll(ctx context.Context, all []candidate, parallel int) <-chan result {
+func (t *tester) testAll(ctx context.Context, all []candidate) <-chan result {
 	ctx, stop := context.WithCancel(ctx)
 	next, results := make(chan candidate), make(chan result, len(all))
 	var workers sync.WaitGroup
-	for range parallel {
+	for range t.parallel {
 		workers.Go(func() {
 			for c := range next {
 				r := t.test(ctx, c)
@@ -143,35 +192,20 @@ func (t *tester) testAll(ctx context.Context, all []candidate, parallel int) <-c
 }
 
 // test returns the verdict on a mutant: that of the first tests that notice it, of its own
-// package before the others. Only tests that run its line can notice it; without any, compiling
-// it decides.
+// package before the others. Only tests that reach it can notice it.
 func (t *tester) test(ctx context.Context, c candidate) (r result) {
-	dir, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return result{err: err}
-	}
-	defer os.RemoveAll(dir)
-	overlay, err := writeOverlay(dir, c)
-	if err != nil {
-		return result{err: err}
-	}
-	compiled := false
 	for _, p := range append([]goPackage{c.pkg}, t.others[c.pkg.ImportPath]...) {
 		s, err := t.suite(ctx, p)
 		if err != nil {
 			return result{err: err}
 		}
-		if s == nil || len(s.covering(c)) == 0 {
+		if s == nil {
 			continue
 		}
-		v, err := t.testWith(ctx, s, c, filepath.Join(dir, "tests"), overlay)
+		v, err := t.testWith(ctx, s, c)
 		if err != nil || v != survives {
 			return result{verdict: v, by: p.ImportPath, err: err}
 		}
-		compiled = true
-	}
-	if !compiled && goTool(ctx, c.pkg, "build", "-o", os.DevNull, "-overlay", overlay, c.pkg.ImportPath) != nil {
-		return result{verdict: doesNotCompile, err: ctx.Err()}
 	}
 	return result{verdict: survives}
 }
@@ -179,27 +213,36 @@ func (t *tester) test(ctx context.Context, c candidate) (r result) {
 // quick is how long the tests take that run first: most mutants need no others.
 const quick = time.Second
 
-// testWith compiles the tests of a package with a mutant, and runs those that can notice it, the
-// quick ones first and together. After a timeout they run once more with more time, because the
-// machine may have been busy. The error is ctx's or that of running the tests.
-func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, overlay string) (verdict, error) {
-	tests := s.covering(c)
-	if goTool(ctx, s.pkg, "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary, "-overlay", overlay, s.pkg.ImportPath) != nil {
-		return doesNotCompile, ctx.Err()
+// testWith runs the tests of a package that can notice a mutant, the quick ones first and together.
+// After a timeout they run once more with more time, because the machine may have been busy. The
+// error is that of compiling or running the tests, or ctx's.
+func (t *tester) testWith(ctx context.Context, s *suite, c candidate) (verdict, error) {
+	tests, binary := s.reaching(c), s.binary
+	if len(tests) > 0 && !c.switchable {
+		overlay := t.newFile()
+		if err := t.writeOverlay(overlay, map[string][]byte{c.mutant.file: c.mutant.apply(c.source)}); err != nil {
+			return "", err
+		}
+		var err error
+		if binary, err = t.compile(ctx, s.pkg, overlay); err != nil {
+			return "", err
+		}
+		defer os.Remove(binary)
 	}
 	for len(tests) > 0 {
 		n, all := 0, time.Duration(0)
-		for ; n < len(tests) && (n == 0 || all < quick || tests[0].Took >= quick); n++ {
-			all += tests[n].Took
+		for ; n < len(tests) && (n == 0 || all < quick || tests[0].took >= quick); n++ {
+			all += tests[n].took
 		}
 		var names []string
 		for _, m := range tests[:n] {
-			names = append(names, m.Name)
+			names = append(names, m.name)
 		}
-		limit := min(t.limit, 20*time.Second+5*all)
-		result, err := runTests(ctx, s.pkg, binary, names, limit)
+		run := testRun{binary: binary, of: s, names: names, limit: min(t.limit, 10*time.Second+5*all), env: envOn + "=" + strconv.Itoa(c.number)}
+		result, _, err := t.run(ctx, run)
 		if result == timedOut {
-			result, err = runTests(ctx, s.pkg, binary, names, 5*limit)
+			run.limit *= 3
+			result, _, err = t.run(ctx, run)
 		}
 		if err != nil || result != survives {
 			return result, err
@@ -209,54 +252,92 @@ func (t *tester) testWith(ctx context.Context, s *suite, c candidate, binary, ov
 	return survives, nil
 }
 
-// writeOverlay writes the mutated file and the overlay that puts it in the place of the original,
-// and returns the path of the overlay. The error is that of a file.
-func writeOverlay(dir string, c candidate) (string, error) {
-	mutated := filepath.Join(dir, filepath.Base(c.mutant.file))
-	if err := os.WriteFile(mutated, c.mutant.apply(c.source), 0o600); err != nil {
-		return "", err
+// writeOverlay writes files and the overlay that puts them in the places of their paths. The error
+// is that of a file.
+func (t *tester) writeOverlay(overlay string, files map[string][]byte) error {
+	replace := map[string]string{}
+	for path, text := range files {
+		original, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		changed := t.newFile()
+		if err := os.WriteFile(changed, text, 0o600); err != nil {
+			return err
+		}
+		replace[original] = changed
 	}
-	original, err := filepath.Abs(c.mutant.file)
+	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	if err != nil {
-		return "", err
+		return err
 	}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, text, 0o600)
+	return os.WriteFile(overlay, text, 0o600)
 }
 
-// goTool runs the go command in the folder of a package. Its error has what it printed.
-func goTool(ctx context.Context, p goPackage, args ...string) error {
-	cmd := exec.CommandContext(ctx, "go", args...)
+// command returns a command that runs in the folder of a package.
+func (t *tester) command(ctx context.Context, p goPackage, name string, args ...string) *exec.Cmd {
+	all := append(append(slices.Clone(t.exec), name), args...)
+	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
 	cmd.Dir = p.Dir
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go %s %s: %w: %s", args[0], p.ImportPath, err, text)
-	}
-	return nil
+	return cmd
 }
 
-// runTests runs tests of a package within a time limit, and returns killed if one fails. The
-// error is ctx's, or that the binary cannot be run.
-func runTests(ctx context.Context, p goPackage, binary string, names []string, limit time.Duration, more ...string) (verdict, error) {
-	args := append([]string{"-test.failfast", "-test.run", "^(" + strings.Join(names, "|") + ")$", "-test.timeout", limit.String()}, more...)
-	tests := exec.CommandContext(ctx, binary, args...)
-	tests.Dir = p.Dir
-	tests.WaitDelay = time.Second // of programs that the tests started and that live on
-	begun := time.Now()
-	err := tests.Run()
-	switch {
+// slot waits until a program may run, and returns a function that ends it.
+func (t *tester) slot() (end func()) {
+	t.slots <- struct{}{}
+	return func() { <-t.slots }
+}
+
+// compile returns the test binary of a package with an overlay. Its error has what the go command
+// printed.
+func (t *tester) compile(ctx context.Context, p goPackage, overlay string) (binary string, err error) {
+	binary = t.newFile()
+	defer t.slot()()
+	cmd := t.command(ctx, p, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary, "-overlay", overlay, p.ImportPath)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go test -c %s: %w: %s", p.ImportPath, err, text)
+	}
+	return binary, nil
+}
+
+// testRun is one run of some tests of a package.
+type testRun struct {
+	binary string
+	of     *suite
+	names  []string
+	limit  time.Duration
+	env    string
+}
+
+// run returns killed if a test fails, and what the tests printed. The error is ctx's, or that the
+// binary cannot be run.
+func (t *tester) run(ctx context.Context, r testRun) (verdict, []byte, error) {
+	args := []string{"-test.v", "-test.failfast", "-test.run", "^(" + strings.Join(r.names, "|") + ")$", "-test.timeout", r.limit.String()}
+	cmd := t.command(ctx, r.of.pkg, r.binary, args...)
+	// Rapid would write what failed into the source tree, after 30 s in which it looks for a smaller case.
+	cmd.Env = append(os.Environ(), r.env, "RAPID_NOFAILFILE=1", "RAPID_SHRINKTIME=0s")
+	// A file, because Wait would wait for all who have a pipe, such as programs that live on.
+	output, err := os.Create(t.newFile())
+	if err != nil {
+		return "", nil, err
+	}
+	defer os.Remove(output.Name())
+	defer output.Close()
+	cmd.Stdout, cmd.Stderr = output, output
+	defer t.slot()()
+	runErr := cmd.Run()
+	text, err := os.ReadFile(output.Name())
+	switch exit := (*exec.ExitError)(nil); {
 	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case err == nil:
-		return survives, nil
-	case time.Since(begun) >= limit:
-		return timedOut, nil
+		return "", nil, ctx.Err()
+	case err != nil:
+		return "", nil, err
+	case runErr == nil:
+		return survives, text, nil
+	case bytes.Contains(text, []byte("panic: test timed out after")):
+		return timedOut, text, nil
+	case errors.As(runErr, &exit):
+		return killed, text, nil
 	}
-	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
-		return "", err
-	}
-	return killed, nil
+	return "", nil, runErr
 }
