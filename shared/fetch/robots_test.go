@@ -23,6 +23,7 @@ func TestTheCrawlDelayOfRobotsTxt(t *testing.T) {
 		"User-agent: other\nUser-agent: *\nDisallow: /\nCrawl-delay: 4":                            4 * time.Second,
 		"User-agent: leaseholder\nCrawl-delay: 4":                                                  0,
 		"User-agent: *\nCrawl-delay: 2\nUser-agent: x\nDisallow: /\nUser-agent: *\nCrawl-delay: 5": 5 * time.Second,
+		"User-agent: leasehold\ndisallow\nUser-agent: *\nCrawl-delay: 3":                           3 * time.Second, // a line without a colon begins no rules
 		"Crawl-delay: 7\n":                                        0,
 		"User-agent: *\nCrawl-delay: -1\n":                        0,
 		"User-agent: *\nCrawl-delay: NaN\n":                       0,

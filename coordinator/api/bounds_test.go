@@ -1,0 +1,66 @@
+package api_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"leasehold/shared/lease"
+)
+
+// The messages of the API name the bounds of its fields. What is at a bound is accepted, and what is
+// just beyond it is refused.
+func TestWhatIsAtABoundIsAcceptedAndBeyondItRefused(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.ok("POST", v1+"/visit-types", `{"type":"svn"}`)
+	recording := func(name, title int) string {
+		return fmt.Sprintf(`{"items":[{"name":%q,"title":%q,"uri":"https://example.org/a.mp3"}]}`, strings.Repeat("n", name), strings.Repeat("t", title))
+	}
+	limit := func(limit int) string { return fmt.Sprintf(`{"type":"svn","limit":%d}`, limit) }
+	task := func(option string) string { return `{"action":"a","data":{},` + option + `}` }
+	most := strconv.Itoa(int(lease.MaxTTL.Seconds()))
+	names := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf("n%d", i))
+		}
+		return marshal(t, all)
+	}
+	for _, c := range []struct{ method, path, at, beyond string }{
+		{"PUT", "/clips", recording(1, 0), recording(0, 0)},
+		{"PUT", "/clips", recording(1024, 0), recording(1025, 0)},
+		{"PUT", "/episodes", recording(1, 4096), recording(1, 4097)},
+		{"POST", "/visits/claims", limit(1), limit(0)},
+		{"POST", "/visits/claims", limit(1000), limit(1001)},
+		{"PUT", "/limits/a", `{"max":1}`, `{"max":-1}`},
+		{"PUT", "/limits/b", `{"rate":0.000001}`, `{"rate":0.0000009}`},
+		{"PUT", "/limits/c", `{"rate":1000000}`, `{"rate":1000001}`},
+		{"PUT", "/limits/d", `{"max":0,"rate":1}`, `{"max":0,"rate":0}`},
+		{"POST", "/tasks", task(`"max_attempts":1000`), task(`"max_attempts":1001`)},
+		{"POST", "/tasks", task(`"max_attempts":0`), task(`"max_attempts":-1`)},
+		{"POST", "/tasks", task(`"timeout":` + most), task(`"timeout":` + most + `.1`)},
+		{"POST", "/tasks", task(`"timeout":0.001`), task(`"timeout":0`)},
+		{"POST", "/tasks", task(`"backoff":` + most), task(`"backoff":` + most + `.1`)},
+		{"POST", "/tasks", task(`"backoff":0`), task(`"backoff":-0.001`)},
+		{"POST", "/tasks", task(`"result_tuple":true,"result_ttl":` + most), task(`"result_tuple":true`)},
+		{"POST", "/tasks", task(`"result_ttl":` + most), task(`"result_ttl":` + most + `.1`)},
+		{"POST", "/tasks", task(`"on_failure":"run"`), task(`"on_failure":"stay"`)},
+		{"POST", "/tasks", task(`"on_limit":"drop"`), task(`"on_limit":"hope"`)},
+		{"POST", "/tasks", task(`"unique_key":"` + strings.Repeat("k", 200) + `"`), task(`"unique_key":"` + strings.Repeat("k", 201) + `"`)},
+		{"POST", "/tasks", task(`"group":"` + strings.Repeat("g", 200) + `"`), task(`"group":"` + strings.Repeat("g", 201) + `"`)},
+		{"POST", "/tasks", task(`"tags":` + names(16)), task(`"tags":` + names(17))},
+		{"POST", "/tasks", task(`"limits":` + names(8)), task(`"limits":` + names(9))},
+		{"POST", "/tasks", task(`"tags":["a","b"]`), task(`"tags":["a","a"]`)},
+	} {
+		h.ok(c.method, v1+c.path, c.at)
+		h.refuses("invalid", c.method, v1+c.path, c.beyond)
+	}
+	for _, path := range []string{"/origins?offset=2147483647", "/origins?limit=10000", "/origins?limit=0", "/visits/capacity?slots=1048576", "/tasks?limit=1000"} {
+		h.ok("GET", v1+path, "")
+	}
+	for _, path := range []string{"/origins?offset=2147483648", "/origins?offset=-1", "/origins?limit=10001", "/visits/capacity?slots=1048577", "/tasks?limit=1001"} {
+		h.refuses("invalid", "GET", v1+path, "")
+	}
+}
