@@ -1,0 +1,100 @@
+package store
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/visit"
+	"leasehold/models"
+	"leasehold/shared/sqlfile"
+)
+
+func TestTheLatestTenOutcomesOfAnOriginAreKept(t *testing.T) {
+	t.Parallel()
+	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
+	require.NoError(t, s.List(t.Context(), now, Listing{Origins: hosted(2, 2)}))
+	for n := range 25 {
+		at := now.Add(time.Duration(n-25) * time.Hour)
+		for _, id := range []string{"o0", "o1"} {
+			_, err := s.Record(t.Context(), now, []models.Outcome{{Origin: id, Status: models.Eventful, At: at, Digest: fmt.Sprint(n)}})
+			require.NoError(t, err)
+		}
+		shown, err := s.Schedule(t.Context(), now, "o1")
+		require.NoError(t, err)
+		require.Len(t, shown.History, min(n+1, 10))
+		var latest time.Time
+		for _, o := range shown.History {
+			if o.At.After(latest) {
+				latest = o.At
+			}
+		}
+		require.True(t, latest.Equal(at))
+	}
+}
+
+// With time for all of them, origins that change many times a day are visited as often as their
+// cooldown lets them.
+func TestCapacityCountsVisitsOfOriginsThatChangeManyTimesADay(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	rules.HostGap, rules.Cooldown, rules.LongestCooldown = 0, 6*time.Hour, 0
+	s, err := New(t.Context(), openFile(t, sqlfile.Memory).file, uniform(t, "value", rules))
+	require.NoError(t, err)
+	now := time.Now().Truncate(time.Second)
+	require.NoError(t, s.List(t.Context(), now.AddDate(0, 0, -1), Listing{Origins: hosted(20, 20)}))
+	var often []time.Time
+	for h := range 48 {
+		often = append(often, now.Add(-time.Duration(h)*time.Hour))
+	}
+	visits, err := s.Claim(t.Context(), now, 20)
+	require.NoError(t, err)
+	for _, v := range visits {
+		_, err := s.Record(t.Context(), now, []models.Outcome{{Visit: v.ID, Origin: v.Origin.ID, Status: models.Eventful, At: now, Digest: "a", Changes: 48, ChangedAt: often, Took: 10}})
+		require.NoError(t, err)
+	}
+	c, err := s.Capacity(t.Context(), now, 1000)
+	require.NoError(t, err)
+	require.Len(t, c.Kinds, 1)
+	require.InDelta(t, 0.25, c.Kinds[0].Interval, 1e-9, "the cooldown")
+	require.InDelta(t, 20*4, c.Kinds[0].Visits, 1e-6)
+	require.Less(t, c.Fresh, 1.0)
+	require.Empty(t, c.Warnings)
+}
+
+// Origins that are new and were visited do not wait for a first visit.
+func TestNewOriginsThatWereVisitedDoNotMakeThePoolOfFirstVisitsGrow(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	rules.HostGap = 0
+	s, err := New(t.Context(), openFile(t, sqlfile.Memory).file, uniform(t, "value", rules))
+	require.NoError(t, err)
+	now := time.Now().Truncate(time.Second)
+	require.NoError(t, s.List(t.Context(), now.Add(-2*time.Hour), Listing{Origins: hosted(50, 50)}))
+	require.Equal(t, 50, visitAll(t, s, now.Add(-time.Hour), models.Outcome{Status: models.Eventful, Digest: "a", Took: 80_000}))
+	c, err := s.Capacity(t.Context(), now, 1)
+	require.NoError(t, err)
+	require.NotContains(t, fmt.Sprint(c.Warnings), "first visits")
+}
+
+// One host of a group that is down is the fault of its origins only: the others of the group are
+// visited.
+func TestAHostOfAGroupWithoutConnectionIsAFailureOfItsOriginsOnly(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Truncate(time.Second)
+	for groups, failures := range map[string]int{"": 0, "cast=*.cast.com": 1} {
+		s := grouped(t, filepath.Join(t.TempDir(), "catalog.db"), now, groups, "https://a.cast.com/1", "https://b.cast.com/2")
+		id := models.NewID("https://a.cast.com/1")
+		_, err := s.Record(t.Context(), now, []models.Outcome{{Origin: id, At: now, Status: models.Failed, Fault: models.HostFault, Error: "dial: refused"}})
+		require.NoError(t, err)
+		shown, err := s.Schedule(t.Context(), now, id)
+		require.NoError(t, err)
+		require.Equal(t, failures, shown.Failures, groups)
+		other := claims(t, s, now.Add(10*time.Second))
+		require.Len(t, other, 1, groups)
+		require.Equal(t, "https://b.cast.com/2", other[0].Origin.URI)
+	}
+}
