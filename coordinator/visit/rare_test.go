@@ -194,3 +194,48 @@ func TestAFailingOriginIsWorthLessWithEachFailure(t *testing.T) {
 	}
 	require.IsDecreasing(t, worth)
 }
+
+func TestEachShareEachNumberAndEachDurationOfTheRulesHasItsRange(t *testing.T) {
+	t.Parallel()
+	r := visit.DefaultRules()
+	check := func(name string, ok bool, set func()) {
+		r = visit.DefaultRules()
+		set()
+		require.Equal(t, ok, r.Check() == nil, "%s: %v", name, r.Check())
+	}
+	for name, d := range map[string]*time.Duration{
+		"cooldown": &r.Cooldown, "longest cooldown": &r.LongestCooldown, "lost after": &r.LostAfter, "failed": &r.FailedCooldown, "not found": &r.NotFoundCooldown,
+		"longest failed": &r.LongestFailed, "disable span": &r.DisableSpan, "host gap": &r.HostGap, "longest gap": &r.LongestGap, "ahead": &r.Ahead,
+	} {
+		check(name, true, func() { *d = 0 })
+		check(name, false, func() { *d = -1 })
+	}
+	ranges := map[string]struct {
+		x         *float64
+		low, high float64
+	}{"failed growth": {&r.FailedGrowth, 1, 1000}, "prior days": {&r.PriorDays, 1e-9, 1e6}, "prior strength": {&r.PriorStrength, 1e-9, 1e6}, "half-life": {&r.HalfLifeDays, 1e-9, 1e6}, "horizon": {&r.HorizonDays, 1e-9, 1e6}}
+	for name, x := range map[string]*float64{
+		"fudge": &r.Fudge, "host share": &r.HostShare, "now share": &r.NowShare, "mix": &r.MixShare, "first share": &r.FirstShare, "known share": &r.KnownShare,
+		"failed factor": &r.FailedFactor, "rest share": &r.RestShare, "fork weight": &r.ForkWeight,
+	} {
+		ranges[name] = struct {
+			x         *float64
+			low, high float64
+		}{x, 0, 1}
+	}
+	for name, c := range ranges {
+		check(name, true, func() { *c.x = c.low })
+		check(name, true, func() { *c.x = c.high })
+		check(name, false, func() { *c.x = c.low - 1e-6 })
+		check(name, false, func() { *c.x = c.high + 1e-6 })
+		check(name, false, func() { *c.x = math.NaN() })
+	}
+	check("index", false, func() { r.FirstIndex = -1 })
+	check("lower", false, func() { r.Lower = -1 })
+	check("equal intervals", true, func() { r.Intervals, r.FirstIndex = []int{1, 1}, 0 })
+	check("an interval of 0", false, func() { r.Intervals, r.FirstIndex = []int{0, 1}, 0 })
+	for _, order := range visit.FirstOrders {
+		check(order, true, func() { r.FirstOrder = order })
+	}
+	check("an unknown order", false, func() { r.FirstOrder = "best" })
+}

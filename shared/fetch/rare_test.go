@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -69,4 +70,24 @@ func TestACacheInPlaceOfAFileIsAnError(t *testing.T) {
 	file := write(t, filepath.Join(t.TempDir(), "file"), "x")
 	_, err := New(Config{Dir: filepath.Join(file, "cache")})
 	require.ErrorContains(t, err, filepath.Join(file, "cache"))
+}
+
+func TestAGuardedClientReachesOnlyWhatIsPublicOrAllowed(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) })
+	for _, target := range []string{s.URL, "http://10.1.2.3/", "http://[::1]/", "ftp://example.org/", "example.org", "://"} {
+		_, err := NewGuardedClient(target, nil, time.Second)
+		require.ErrorIs(t, err, fault.ErrInvalid, target)
+	}
+	_, err := NewGuardedClient("https://example.org/", []string{"not a host"}, time.Second)
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	_, err = NewGuardedClient("https://example.org/", nil, time.Second)
+	require.NoError(t, err)
+	c, err := NewGuardedClient(s.URL, []string{"127.0.0.0/8"}, 10*time.Second)
+	require.NoError(t, err)
+	defer c.CloseIdleConnections()
+	r, err := c.Get(s.URL)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Equal(t, http.StatusFound, r.StatusCode, "a redirect is not followed")
 }

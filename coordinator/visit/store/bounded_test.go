@@ -98,3 +98,19 @@ func TestAHostOfAGroupWithoutConnectionIsAFailureOfItsOriginsOnly(t *testing.T) 
 		require.Equal(t, "https://b.cast.com/2", other[0].Origin.URI)
 	}
 }
+
+// Files of this machine have no host that could be asked too much.
+func TestOriginsWithoutAHostAreVisitedAtATimeAsManyAsThereAreSlots(t *testing.T) {
+	t.Parallel()
+	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
+	var folders []Named
+	for i := range 30 {
+		folders = append(folders, Named{Origin: models.Origin{ID: fmt.Sprint("f", i), Kind: models.Media, URI: fmt.Sprint("/media/", i)}})
+	}
+	require.NoError(t, s.List(t.Context(), now, Listing{Origins: folders}))
+	for range 3 {
+		visits, err := s.Claim(t.Context(), now, 10)
+		require.NoError(t, err)
+		require.Len(t, visits, 10)
+	}
+}

@@ -1,0 +1,72 @@
+package pebble_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/space/journal/pebble"
+)
+
+// halfDisk is a disk on which only half of the reserve fits while it is full.
+type halfDisk struct {
+	smallDisk
+	full atomic.Bool
+}
+
+func (d *halfDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := d.FS.Create(name, c)
+	if err == nil && d.full.Load() && strings.Contains(name, "RESERVE") {
+		return halfFile{f}, nil
+	}
+	return f, err
+}
+
+type halfFile struct{ vfs.File }
+
+func (f halfFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p[:len(p)/2])
+	if err == nil {
+		err = syscall.ENOSPC
+	}
+	return n, err
+}
+
+// A part of the reserve would take the space that the journal needs.
+func TestFault12AReserveThatDoesNotFitLeavesNothingOnTheDisk(t *testing.T) {
+	t.Parallel()
+	d := &halfDisk{smallDisk: smallDisk{FS: vfs.NewMem()}}
+	d.total.Store(64 * mib)
+	d.free.Store(32 * mib)
+	d.full.Store(true)
+	open(t, pebble.Config{Dir: dir, FS: d})
+	for name := range folderOf(t, d) {
+		require.NotContains(t, name, "RESERVE")
+	}
+}
+
+// A list of the tables that cannot be read is not a list without tables: what it does not name could
+// bring back tuples that were taken.
+func TestAListOfTablesThatCannotBeReadIsAnErrorOfDiagnoseAndRepair(t *testing.T) {
+	t.Parallel()
+	whole := worn(t)
+	log := whole.named(".log")[0]
+	for _, damaged := range []folder{whole, whole.flipped(log, 8*(len(whole[log])/2))} {
+		disk := errorfs.Wrap(damaged.disk(t), errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if strings.Contains(op.Path, "MANIFEST") && (op.Kind == errorfs.OpFileRead || op.Kind == errorfs.OpFileReadAt) {
+				return errInjected
+			}
+			return nil
+		}))
+		c := pebble.Config{Dir: dir, FS: disk, Log: quiet}
+		_, err := pebble.Diagnose(c)
+		require.ErrorIs(t, err, errInjected)
+		_, err = pebble.Repair(c)
+		require.ErrorIs(t, err, errInjected)
+	}
+}
