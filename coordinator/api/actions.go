@@ -32,14 +32,14 @@ func (s *server) getAction(ctx context.Context, q *request) (apitypes.Action, er
 }
 
 func (s *server) pauseAction(ctx context.Context, q *request) (apitypes.Action, error) {
-	if err := s.tasks.Pause(ctx, q.text("action")); err != nil {
+	if err := s.tasksOf(q).Pause(ctx, q.text("action")); err != nil {
 		return apitypes.Action{}, err
 	}
 	return s.showAction(ctx, q.text("action"))
 }
 
 func (s *server) resumeAction(ctx context.Context, q *request) (apitypes.Action, error) {
-	if err := s.tasks.Resume(ctx, q.text("action")); err != nil {
+	if err := s.tasksOf(q).Resume(ctx, q.text("action")); err != nil {
 		return apitypes.Action{}, err
 	}
 	return s.showAction(ctx, q.text("action"))
@@ -54,9 +54,9 @@ func (s *server) listLimits(ctx context.Context, q *request) (apitypes.Page[apit
 }
 
 func (s *server) setLimit(ctx context.Context, q *request, n apitypes.NewLimit) (none, error) {
-	return none{}, s.tasks.SetLimit(ctx, task.Limit{Name: q.text("limit"), Max: n.Max, Rate: n.Rate})
+	return none{}, s.tasksOf(q).SetLimit(ctx, task.Limit{Name: q.text("limit"), Max: n.Max, Rate: n.Rate})
 }
 
 func (s *server) removeLimit(ctx context.Context, q *request) (none, error) {
-	return none{}, s.tasks.RemoveLimit(ctx, q.text("limit"))
+	return none{}, s.tasksOf(q).RemoveLimit(ctx, q.text("limit"))
 }

@@ -67,3 +67,41 @@ func TestAResultThatIsNotJSONIsShownAsAString(t *testing.T) {
 	_, body := h.call("GET", "/api/v1/tasks/"+made.ID, "")
 	require.Equal(t, "plain", body["result"], fmt.Sprint(body))
 }
+
+// Only the parent had a worker, but both died at some time.
+func TestADeadLetterTellsWhenItDied(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	parent := h.ok("POST", "/api/v1/tasks", `{"action":"a"}`)["id"].(string)
+	child := h.ok("POST", "/api/v1/tasks", `{"action":"a","after":["`+parent+`"]}`)["id"].(string)
+	worker := task.Client{Repo: h.connect()}
+	i, err := worker.Claim(t.Context(), "a")
+	require.NoError(t, err)
+	require.NoError(t, worker.Fail(t.Context(), i, task.Failure{Reason: "no disk", GiveUp: true}))
+	died := h.ok("GET", "/api/v1/tasks/"+parent, "")
+	require.Equal(t, i.CurrentClaimant, died["worker"])
+	require.NotNil(t, died["duration"])
+	orphan := h.ok("GET", "/api/v1/tasks/"+child, "")
+	require.NotEmpty(t, died["ended_at"])
+	require.NotEmpty(t, orphan["ended_at"])
+	require.Nil(t, orphan["worker"])
+	require.Nil(t, orphan["duration"])
+	require.Contains(t, orphan["note"], "no disk")
+}
+
+func TestWhoComesTooLateIsToldTheStateOfTheTask(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id := h.ok("POST", "/api/v1/tasks", `{"action":"a"}`)["id"].(string)
+	late := func(method, path, body, state string) {
+		h.Helper()
+		_, problem := h.call(method, path, body)
+		require.Equal(h, "not_found", problem["code"])
+		require.Contains(h, problem["detail"], "task "+id+" is "+state)
+	}
+	late("POST", "/api/v1/dead/"+id+"/requeue", "", "waiting")
+	h.ok("POST", "/api/v1/tasks/"+id+"/cancel", `{}`)
+	late("POST", "/api/v1/tasks/"+id+"/cancel", `{}`, "cancelled")
+	late("DELETE", "/api/v1/dead/"+id, "", "cancelled")
+	h.refuses("not_found", "POST", "/api/v1/tasks/t999/cancel", `{}`)
+}

@@ -49,6 +49,29 @@ func TestARequestThatIsRepeatedWithItsKeyHasOneEffect(t *testing.T) {
 	same("cancel", "POST", "/api/v1/tasks/"+next["id"].(string)+"/cancel", `{"reason":"x"}`)
 }
 
+// A repeated request may come late, when somebody has done the opposite meanwhile.
+func TestAPauseOrALimitThatIsRepeatedWithItsKeyUndoesNoLaterChange(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	action, limit := "/api/v1/actions/count", "/api/v1/limits/db"
+	send := func(key, method, path, body string) map[string]any {
+		h.Helper()
+		status, answer := h.keyed(key, method, path, body)
+		require.Less(h, status, 300, "%v", answer)
+		return answer
+	}
+	require.Equal(t, true, send("p", "POST", action+"/pause", "")["paused"])
+	require.Equal(t, false, send("r", "POST", action+"/resume", "")["paused"])
+	require.Equal(t, false, send("p", "POST", action+"/pause", "")["paused"], "it is the first pause again")
+	require.Equal(t, true, send("p2", "POST", action+"/pause", "")["paused"])
+	require.Equal(t, true, send("r", "POST", action+"/resume", "")["paused"])
+	send("set", "PUT", limit, `{"max":1}`)
+	send("remove", "DELETE", limit, "")
+	send("set", "PUT", limit, `{"max":1}`)
+	require.Empty(t, items(h.ok("GET", "/api/v1/limits", "")))
+	send("remove", "DELETE", limit, "")
+}
+
 func TestAKeyForAnotherRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -37,7 +37,7 @@ func showTask(i task.Item, state task.State) apitypes.Task {
 }
 
 // showListed shows a task of a list, without its data. If it cannot be decoded, the error is its
-// note. A dead letter has the end and the worker of its last attempt.
+// note. A dead letter that died with its last attempt has the worker and the duration of that.
 func showListed(l task.Listed) apitypes.Task {
 	shown := showTask(l.Item, l.StateNow())
 	shown.Session = l.Holder
@@ -50,15 +50,27 @@ func showListed(l task.Listed) apitypes.Task {
 	if l.Why.Code != "" {
 		shown.Why = &apitypes.Why{Code: l.Why.Code, Text: l.Why.Text}
 	}
-	switch n := len(l.History); {
+	switch {
 	case l.End != nil:
 		showEnd(&shown, l.End)
-	case l.Reason != "" && n > 0:
-		last := l.History[n-1]
-		taken := models.SecondsOf(last.EndedAt.Sub(last.ClaimedAt))
-		shown.EndedAt, shown.Worker, shown.Duration = last.EndedAt, last.Worker, &taken
+	case l.Reason != "":
+		showDeath(&shown, l.DiedAt)
 	}
 	return shown
+}
+
+// showDeath shows when a task became a dead letter. died is zero if an older version put the
+// letter; then it was when the last attempt failed. An expiry, or the end of a parent, may come
+// later than that, and then no worker had the task.
+func showDeath(shown *apitypes.Task, died time.Time) {
+	shown.EndedAt = died
+	n := len(shown.History)
+	if n == 0 || shown.History[n-1].EndedAt.Before(died) {
+		return
+	}
+	last := shown.History[n-1]
+	taken := models.SecondsOf(last.EndedAt.Sub(last.ClaimedAt))
+	shown.EndedAt, shown.Worker, shown.Duration = last.EndedAt, last.Worker, &taken
 }
 
 // showEnd shows how a task ended. shown is the task as it was when it was alive: if a worker had
@@ -259,7 +271,20 @@ func showNew(i task.Item) apitypes.Task {
 }
 
 func (s *server) cancelTask(ctx context.Context, q *request, c apitypes.Cancel) (none, error) {
-	return none{}, s.tasksOf(q).Cancel(ctx, q.text("task"), c.Reason)
+	return none{}, s.withState(ctx, q.text("task"), s.tasksOf(q).Cancel(ctx, q.text("task"), c.Reason))
+}
+
+// withState adds the state of a task to err if that is fault.ErrNotFound because the task is in
+// another state than the request needs. Any other error is returned as it is.
+func (s *server) withState(ctx context.Context, id string, err error) error {
+	if !errors.Is(err, fault.ErrNotFound) {
+		return err
+	}
+	l, unknown := s.tasks.Show(ctx, id)
+	if unknown != nil {
+		return err
+	}
+	return fmt.Errorf("task %s is %s: %w", id, l.StateNow(), err)
 }
 
 // getDead shows a dead letter; a malformed one has the error as its note.
@@ -274,7 +299,7 @@ func (s *server) getDead(ctx context.Context, q *request) (apitypes.Task, error)
 }
 
 func (s *server) discardDead(ctx context.Context, q *request) (none, error) {
-	return none{}, s.tasksOf(q).Discard(ctx, q.text("task"))
+	return none{}, s.withState(ctx, q.text("task"), s.tasksOf(q).Discard(ctx, q.text("task")))
 }
 
 // requeue requeues a dead letter. Research is selected again from the catalog, so its problems
@@ -285,7 +310,7 @@ func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Reque
 	tasks := s.tasksOf(q)
 	l, err := tasks.DeadLetter(ctx, q.text("task"))
 	if err != nil {
-		return answer, err
+		return answer, s.withState(ctx, q.text("task"), err)
 	}
 	selected := l.SelectedWork()
 	selectable := len(selected) > 0

@@ -28,7 +28,7 @@ type Task struct {
 	Why      *Why             `json:"why,omitempty" doc:"why a task that is alive is not running"`
 	Note     string           `json:"note,omitempty" doc:"why it waits, or how it ended"`
 	History  []models.Attempt `json:"history,omitempty" doc:"the attempts that failed, the latest at the end"`
-	EndedAt  time.Time        `json:"ended_at,omitzero" doc:"when it was resolved, cancelled, or discarded as a dead letter; of a dead letter, when its last attempt failed"`
+	EndedAt  time.Time        `json:"ended_at,omitzero" doc:"when it was resolved, cancelled, or discarded as a dead letter; of a dead letter, when it died"`
 	Duration *models.Seconds  `json:"duration,omitempty" doc:"seconds of the attempt that ended it; absent: no worker had it then"`
 	Worker   string           `json:"worker,omitempty" doc:"that had it when it ended"`
 	Result   json.RawMessage  `json:"result,omitempty" doc:"of a resolved task; absent in lists, and if a manager stored it in the catalog (under a lease)"`

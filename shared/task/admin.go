@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
@@ -110,7 +111,7 @@ func (p Policy) reviveChildren(tx space.Tx, parent string) error {
 				continue
 			}
 			l, err := DecodeDeadLetter(e)
-			if err != nil || l.Reason != parentFailed(revived[n], StateDead) {
+			if err != nil || !strings.HasPrefix(l.Reason, parentFailed(revived[n], StateDead)) {
 				continue
 			}
 			switch _, err := p.requeueOne(tx, e, l); {

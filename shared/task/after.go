@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
@@ -132,7 +133,7 @@ func (p Policy) parentEnded(tx space.Tx, e space.Entry, i Item, parent string, e
 	i.Pending = slices.DeleteFunc(slices.Clone(i.Pending), func(id string) bool { return id == parent })
 	switch {
 	case end.state != Resolved && i.OnFailure != models.RunAnyway:
-		reason := parentFailed(parent, end.state)
+		reason := childReason(parent, end)
 		return p.dieOf(tx, e, i, reason, reason)
 	case i.CurrentClaimant == "":
 		return p.place(tx, e, i, space.NewPlace)
@@ -140,10 +141,30 @@ func (p Policy) parentEnded(tx space.Tx, e space.Entry, i Item, parent string, e
 	return rewrite(tx, e, i, e.Turn)
 }
 
-// parentFailed returns the reason of a task that is dead because of its parent. reviveChildren
-// compares with it.
+// failedParent begins the reason of a task that is dead because of its parent.
+const failedParent = "its parent "
+
+// parentFailed begins the reason of a task that is dead because of its parent. reviveChildren
+// looks for it.
 func parentFailed(parent string, state State) string {
-	return fmt.Sprintf("its parent %s is %s", parent, state)
+	return fmt.Sprintf("%s%s is %s", failedParent, parent, state)
+}
+
+// childReason returns the reason of a task that is dead because its parent ended so. It has the
+// reason of the parent; if that is dead because of a parent of its own, only how the first of
+// these ended, so that each letter of a long chain tells where it broke.
+func childReason(parent string, end ending) string {
+	reason := parentFailed(parent, end.state)
+	if first, inherited := strings.CutPrefix(end.note, failedParent); inherited {
+		if id, before, found := strings.Cut(first, ", because "); found && !strings.Contains(id, ": ") {
+			first = before
+		}
+		return truncate(reason + ", because " + first)
+	}
+	if rest, repeated := strings.CutPrefix(end.note, string(end.state)); repeated { // "cancelled: by hand"
+		return truncate(reason + rest)
+	}
+	return truncate(reason + ": " + end.note)
 }
 
 // pendingParents returns the parents of a new task that have not ended. failed is the reason

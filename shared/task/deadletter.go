@@ -89,6 +89,9 @@ func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 // changed.
 func (p Policy) putDeadLetter(tx space.Tx, e space.Entry, i Item, reason string) error {
 	i.CurrentClaimant, i.Hidden, i.Behind, i.RetryAt, i.queued = "", "", false, noTime, false
+	if i.DiedAt.IsZero() { // it did not die with an attempt
+		i.DiedAt = tx.Now()
+	}
 	t, a := DeadLetter{Item: i, Reason: reason}.tupleOf()
 	if _, err := tx.Put(Dead, t, space.PutOptions{Attributes: a}); err != nil {
 		return err

@@ -254,7 +254,7 @@ func TestChildrenOfATaskThatIsWithdrawnDoNotWaitForever(t *testing.T) {
 		require.Equal(f, "withdrawn", f.end(parent.ID).End.Note)
 		l, err := f.client.DeadLetter(f.Context(), child.ID)
 		require.NoError(f, err)
-		require.Equal(f, "its parent "+parent.ID+" is cancelled", l.Reason)
+		require.Equal(f, "its parent "+parent.ID+" is cancelled: withdrawn", l.Reason)
 	})
 }
 

@@ -262,11 +262,15 @@ func TestChildrenOfATaskThatFailsAreDeadUntilItIsRequeued(t *testing.T) {
 		child := f.make(models.TaskOptions{After: []string{parent.ID}})
 		grandchild := f.make(models.TaskOptions{After: []string{child.ID}})
 		anyway := f.make(models.TaskOptions{After: []string{parent.ID}, OnFailure: models.RunAnyway})
-		require.NoError(f, f.client.Release(f.Context(), f.claims(), "cannot"))
-		for id, because := range map[string]string{child.ID: parent.ID, grandchild.ID: child.ID} {
+		greatGrandchild := f.make(models.TaskOptions{After: []string{grandchild.ID}})
+		require.NoError(f, f.client.Release(f.Context(), f.claims(), "no disk, because it is full"))
+		first := parent.ID + " is dead: given up after attempt 1: no disk, because it is full"
+		for id, reason := range map[string]string{
+			child.ID: first, grandchild.ID: child.ID + " is dead, because " + first, greatGrandchild.ID: grandchild.ID + " is dead, because " + first,
+		} {
 			l, err := f.client.DeadLetter(f.Context(), id)
 			require.NoError(f, err)
-			require.Equal(f, "its parent "+because+" is dead", l.Reason)
+			require.Equal(f, "its parent "+reason, l.Reason)
 		}
 		got := f.claims()
 		require.Equal(f, anyway.ID, got.ID)
@@ -279,7 +283,7 @@ func TestChildrenOfATaskThatFailsAreDeadUntilItIsRequeued(t *testing.T) {
 		require.Equal(f, parent.ID, again.ID)
 		f.is(child.ID, task.StateBlocked, task.WhyParent)
 		f.is(grandchild.ID, task.StateBlocked, task.WhyParent)
-		for _, want := range []string{parent.ID, child.ID, grandchild.ID} {
+		for _, want := range []string{parent.ID, child.ID, grandchild.ID, greatGrandchild.ID} {
 			got := f.claims()
 			require.Equal(f, want, got.ID)
 			f.resolve(got, nil)

@@ -51,6 +51,7 @@ const (
 	tagPriority
 	tagHost
 	tagExisting
+	tagDiedAt
 )
 
 // The tags of an attempt within a record.
@@ -145,6 +146,7 @@ func encodeRecord(i Item) string {
 	w.time(tagRetryAt, i.RetryAt)
 	w.flag(tagQueued, i.queued)
 	w.flag(tagExisting, i.Existing)
+	w.time(tagDiedAt, i.DiedAt)
 	w.number(tagPriority, i.Priority) // of a dead letter, whose tuple has none
 	return string(w)
 }
@@ -297,6 +299,8 @@ func (r *recordReader) field(i *Item, tag uint64, v string) {
 		i.Behind = true
 	case tagRetryAt:
 		i.RetryAt = r.time(v)
+	case tagDiedAt:
+		i.DiedAt = r.time(v)
 	case tagQueued:
 		i.queued = true
 	case tagExisting:

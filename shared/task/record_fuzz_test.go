@@ -16,7 +16,7 @@ import (
 func fullItem() Item {
 	at := time.Date(2026, 11, 22, 1, 2, 3, 4, time.UTC)
 	return Item{
-		Hidden: Limited, HiddenBy: "db", Pending: []string{"t8"}, Behind: true, RetryAt: at, queued: true, Existing: true, Priority: -7,
+		Hidden: Limited, HiddenBy: "db", Pending: []string{"t8"}, Behind: true, RetryAt: at, DiedAt: at, queued: true, Existing: true, Priority: -7,
 		Task: models.Task{
 			Subject: "s", Parts: []string{"p", "q"}, Timeout: 60, QueueTTL: 1.5, Claimants: []string{"w1", "w2"}, Hosts: []string{"h"},
 			CurrentClaimant: "w3", Attempts: 2, State: "waits", CreatedAt: at, ClaimedAt: at,

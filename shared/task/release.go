@@ -130,6 +130,7 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error
 		return err
 	}
 	if f.giveUp || i.Attempts > p.attempts(i) {
+		i.DiedAt = i.History[len(i.History)-1].EndedAt
 		return p.die(tx, e, i, f.reason)
 	}
 	i.State = "waits after an attempt that failed: " + f.reason

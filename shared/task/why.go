@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/status"
 	"leasehold/shared/tuple"
@@ -40,14 +41,14 @@ type Facts struct {
 	Paused  string   // since when its action is paused; empty: it is not
 	Holders []string // tasks that have the slots of the limit that it waits for; some of them
 	Servers []Server // live workers that serve its action
-	Claimed int      // tasks of its action
 	Ahead   int      // tasks of its action that come before it, at most maxAhead; notCounted: some
 }
 
 // Server is a live worker that serves an action.
 type Server struct {
-	Name  string
-	Slots int64
+	Name    string
+	Slots   int64
+	Running int64 // tasks that it has, of all actions, because these share its slots
 }
 
 const (
@@ -93,19 +94,21 @@ func Explain(i Item, f Facts) Why {
 
 // explainWaiting is Explain for a task that workers may claim.
 func explainWaiting(i Item, f Facts) Why {
+	var willing []Server
 	var slots int64
-	willing := false
+	free := false
 	for _, s := range f.Servers {
-		slots += s.Slots
-		willing = willing || !slices.Contains(i.Claimants, s.Name)
+		if !slices.Contains(i.Claimants, s.Name) {
+			willing, slots, free = append(willing, s), slots+s.Slots, free || s.Running < s.Slots
+		}
 	}
 	switch {
 	case len(f.Servers) == 0:
 		return Why{WhyNoWorker, "no live worker serves the action " + i.Action}
-	case !willing:
-		return Why{WhyAllGave, fmt.Sprintf("each of the %d live workers gave it back", len(f.Servers))}
-	case int64(f.Claimed) >= slots:
-		return Why{WhyBusy, fmt.Sprintf("all %d slots of the %d live workers are in use", slots, len(f.Servers))}
+	case len(willing) == 0:
+		return Why{WhyAllGave, everyWorker(f.Servers) + " gave it back"}
+	case !free:
+		return Why{WhyBusy, fmt.Sprintf("all slots (%d) of %s are in use", slots, theWorkers(willing))}
 	case f.Ahead == notCounted:
 		return Why{WhyBehind, "behind others of its action"}
 	case f.Ahead >= maxAhead:
@@ -114,6 +117,22 @@ func explainWaiting(i Item, f Facts) Why {
 		return Why{WhyBehind, fmt.Sprintf("behind %d tasks of its action", f.Ahead)}
 	}
 	return Why{WhyNextInLine, "it is the next one of its action"}
+}
+
+// theWorkers names live workers, of which there is at least one.
+func theWorkers(all []Server) string {
+	if len(all) == 1 {
+		return "the live worker " + all[0].Name
+	}
+	return fmt.Sprintf("the %d live workers", len(all))
+}
+
+// everyWorker is theWorkers as the subject of a sentence.
+func everyWorker(all []Server) string {
+	if len(all) == 1 {
+		return "the only live worker, " + all[0].Name + ","
+	}
+	return fmt.Sprintf("each of the %d live workers", len(all))
 }
 
 // factsOf reads what Explain needs for the task of an entry. It counts at most maxAhead tasks
@@ -182,9 +201,8 @@ func factsOfAction(tx space.Tx, action string) (f Facts) {
 		f.Paused = decodePaused(p.Tuple).Since.UTC().Format(time.RFC3339)
 	}
 	for _, s := range status.Servers(tx, action) {
-		f.Servers = append(f.Servers, Server{nameOf(tx, s.ID), s.Slots})
+		f.Servers = append(f.Servers, Server{nameOf(tx, s.ID), s.Slots, int64(tx.Count(lease.Space, ClaimsOf(s.ID)))})
 	}
-	f.Claimed = tx.CountLabelled(Space, stateLabel(Claimed, action))
 	return f
 }
 

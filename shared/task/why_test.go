@@ -17,6 +17,7 @@ func TestExplainHasACodeForEachReason(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 22, 15, 0, 0, 0, time.UTC)
 	worker := []task.Server{{Name: "lab/w1", Slots: 2}}
+	busy := []task.Server{{Name: "lab/w1", Slots: 2, Running: 2}}
 	for name, c := range map[string]struct {
 		item  task.Item
 		facts task.Facts
@@ -44,9 +45,15 @@ func TestExplainHasACodeForEachReason(t *testing.T) {
 		"no worker": {task.Item{Task: models.Task{Action: "a"}}, task.Facts{},
 			task.Why{Code: task.WhyNoWorker, Text: "no live worker serves the action a"}},
 		"all gave it back": {task.Item{Task: models.Task{Claimants: []string{"lab/w1"}}}, task.Facts{Servers: worker},
-			task.Why{Code: task.WhyAllGave, Text: "each of the 1 live workers gave it back"}},
-		"no free slot": {task.Item{}, task.Facts{Servers: worker, Claimed: 2, Ahead: 3},
-			task.Why{Code: task.WhyBusy, Text: "all 2 slots of the 1 live workers are in use"}},
+			task.Why{Code: task.WhyAllGave, Text: "the only live worker, lab/w1, gave it back"}},
+		"both gave it back": {task.Item{Task: models.Task{Claimants: []string{"lab/w2", "lab/w1"}}}, task.Facts{Servers: append(worker, task.Server{Name: "lab/w2", Slots: 1})},
+			task.Why{Code: task.WhyAllGave, Text: "each of the 2 live workers gave it back"}},
+		"no free slot": {task.Item{}, task.Facts{Servers: busy, Ahead: 3},
+			task.Why{Code: task.WhyBusy, Text: "all slots (2) of the live worker lab/w1 are in use"}},
+		"no free slot of two": {task.Item{}, task.Facts{Servers: append(busy, task.Server{Name: "lab/w2", Slots: 1, Running: 1})},
+			task.Why{Code: task.WhyBusy, Text: "all slots (3) of the 2 live workers are in use"}},
+		"the free worker gave it back": {task.Item{Task: models.Task{Claimants: []string{"lab/w2"}}}, task.Facts{Servers: append(busy, task.Server{Name: "lab/w2", Slots: 1})},
+			task.Why{Code: task.WhyBusy, Text: "all slots (2) of the live worker lab/w1 are in use"}},
 		"behind some": {task.Item{}, task.Facts{Servers: worker, Ahead: 3},
 			task.Why{Code: task.WhyBehind, Text: "behind 3 tasks of its action"}},
 		"behind many": {task.Item{}, task.Facts{Servers: worker, Ahead: 1000},
@@ -102,4 +109,18 @@ func TestAListHasTheCodeOfEachTask(t *testing.T) {
 func (f fixture) serve(action string, slots int64) {
 	f.Helper()
 	require.NoError(f, f.repo.Space(status.Space).Put(f.Context(), tuple.New("serves", f.repo.Session(), action, slots), 0))
+}
+
+// Actions share the slots of a worker, so a task may wait for one of another action.
+func TestNoSlotIsFreeIfTheWorkerHasTasksOfAnotherAction(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.serve("a", 1)
+		f.serve("b", 1)
+		f.make(models.TaskOptions{})
+		f.claims()
+		other := f.make(models.TaskOptions{}, func(n *task.New) { n.Action = "b" })
+		shown, err := f.client.Show(f.Context(), other.ID)
+		require.NoError(f, err)
+		require.Equal(f, task.WhyBusy, shown.Why.Code, shown.Why.Text)
+	})
 }
