@@ -100,9 +100,13 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 	bindTaskFilter(c, &f)
 	c.Flags().BoolVar(&all, "all", false, "all dead letters that the other flags select")
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask for a confirmation")
+	op := bindOperation(c.Flags())
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		selects := all || f != apiclient.TaskFilter{}
-		if selects == (len(args) > 0) {
+		switch {
+		case selects && len(args) > 0:
+			return usagef("ids, such as %.50q, cannot be combined with flags that select dead letters", args[0])
+		case !selects && len(args) == 0:
 			return usagef("name dead letters, or select them with --all or other flags")
 		}
 		for _, id := range args {
@@ -122,37 +126,66 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 				args = append(args, t.ID)
 			}
 		}
-		return a.changeEach(ctx, api, args, past, selects, do)
+		var skip func(id string) bool
+		if selects {
+			skip = func(id string) bool { return verb == "requeue" && isAlive(ctx, api, id) }
+		}
+		return a.changeEach(ctx, api, args, past, skip, func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+			return do(op.of(ctx, id), api, id)
+		})
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
 
-// changeEach calls do with each task, and prints past and the detail that do returns. With
-// skip, it prints the error of one that cannot be changed and goes on, because others may have
-// changed a selection meanwhile; the error then tells how many failed. Without skip, the first
-// error ends it.
-func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []string, past string, skip bool, do func(context.Context, *apiclient.Client, string) (string, error)) error {
-	failed := 0
-	for _, id := range ids {
-		detail, err := do(ctx, api, id)
-		if err != nil {
-			if !skip || ctx.Err() != nil {
-				return err
-			}
-			failed++
-			fmt.Fprintf(a.err, "leasehold: %s: %s\n", id, strings.Join(plainError(err), "; "))
-			continue
-		}
+// isAlive reports whether a task is neither dead nor has ended otherwise, or has resolved: a child
+// of a dead letter is requeued with it, so a selection of both finds that one is done already.
+func isAlive(ctx context.Context, api *apiclient.Client, id string) bool {
+	t, err := api.Task(ctx, id)
+	return err == nil && t.State != "dead" && t.State != "cancelled"
+}
+
+// changeEach calls do with each task, and prints past and the detail that do returns. The first
+// error ends it, unless there is skip: then the others are changed first, because somebody else may
+// have changed a selection meanwhile. Those that failed are printed at the end with their errors,
+// and counted, except those for which skip reports that they are as past tells.
+func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []string, past string, skip func(id string) bool, do func(context.Context, *apiclient.Client, string) (string, error)) error {
+	done := func(id, detail string) error {
 		if detail != "" {
 			detail = ": " + detail
 		}
-		if _, err := fmt.Fprintf(a.out, "%s %s%s\n", past, id, detail); err != nil {
+		_, err := fmt.Fprintf(a.out, "%s %s%s\n", past, id, detail)
+		return err
+	}
+	type failure struct {
+		id  string
+		err error
+	}
+	var failed []failure
+	for _, id := range ids {
+		detail, err := do(ctx, api, id)
+		if err == nil {
+			err = done(id, detail)
+		} else if skip != nil && ctx.Err() == nil {
+			failed, err = append(failed, failure{id, err}), nil
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d were not %s", failed, len(ids), past)
+	left := 0
+	for _, f := range failed {
+		if skip(f.id) {
+			if err := done(f.id, "with its parent"); err != nil {
+				return err
+			}
+			continue
+		}
+		left++
+		fmt.Fprintf(a.err, "leasehold: %s: %s\n", f.id, strings.Join(plainError(f.err), "; "))
+	}
+	if left > 0 {
+		return fmt.Errorf("%d of %d were not %s", left, len(ids), past)
 	}
 	return nil
 }

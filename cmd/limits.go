@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +36,9 @@ func (a *app) newLimitSet() *cobra.Command {
 	c.Flags().Int64Var(&n.Max, "max", 0, "tasks that may run at a time; 0 is any number")
 	c.Flags().Float64Var(&n.Rate, "rate", 0, "tasks that may start in a second; 0 is any number")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		if math.IsNaN(n.Rate) || math.IsInf(n.Rate, 0) {
+			return usagef("--rate must be a number of 0 or more; got %v", n.Rate)
+		}
 		if err := api.SetLimit(ctx, args[0], n); err != nil {
 			return err
 		}

@@ -52,9 +52,9 @@ argument, a file, or standard input (@-).`,
 	f.Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
 	f.Int64Var(&t.MaxAttempts, "max-attempts", 0, "attempts that may fail (default: the coordinator's)")
 	f.DurationVar(&backoff, "backoff", 0, "pause after an attempt that failed")
-	f.StringVar(&t.Group, "group", "", "groups of equal priority take turns")
-	f.StringSliceVar(&t.Tags, "tags", nil, "tags, separated by commas")
-	f.StringSliceVar(&t.Limits, "limits", nil, "names of limits (leasehold limit)")
+	filledVar(f, &t.Group, "group", "groups of equal priority take turns")
+	listVar(f, &t.Tags, "tags", "tags, separated by commas")
+	listVar(f, &t.Limits, "limits", "names of limits (leasehold limit)")
 	f.StringVar(&t.OnLimit, "on-limit", "", "if a limit is reached: wait (the default), cancel_running or drop")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
 		if err := needID("schedule", args[0]); err != nil {

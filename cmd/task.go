@@ -66,10 +66,10 @@ type listTasks = func(*apiclient.Client, context.Context, apiclient.TaskFilter, 
 
 // bindTaskFilter adds the flags that select tasks.
 func bindTaskFilter(c *cobra.Command, f *apiclient.TaskFilter) {
-	c.Flags().StringVar(&f.Action, "action", "", "only tasks of this action")
-	c.Flags().StringVar(&f.Tag, "tag", "", "only tasks with this tag")
-	c.Flags().StringVar(&f.Group, "group", "", "only tasks of this group")
-	c.Flags().StringVar(&f.Text, "text", "", "only tasks whose last error contains this text")
+	filledVar(c.Flags(), &f.Action, "action", "only tasks of this action")
+	filledVar(c.Flags(), &f.Tag, "tag", "only tasks with this tag")
+	filledVar(c.Flags(), &f.Group, "group", "only tasks of this group")
+	filledVar(c.Flags(), &f.Text, "text", "only tasks whose last error contains this text")
 	c.Flags().DurationVar(&f.Older, "older", 0, "only tasks created at least so long ago")
 	c.Flags().DurationVar(&f.Younger, "younger", 0, "only tasks created at most so long ago")
 }
@@ -123,6 +123,7 @@ func (a *app) newTaskDiscard() *cobra.Command {
 // and the detail that do returns. All ids are checked first; the first error of do ends
 // it.
 func (a *app) eachTask(use, short, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
+	var op *operation
 	c := &cobra.Command{
 		Use:   use,
 		Short: short,
@@ -133,9 +134,12 @@ func (a *app) eachTask(use, short, past string, do func(context.Context, *apicli
 					return err
 				}
 			}
-			return a.changeEach(ctx, api, args, past, false, do)
+			return a.changeEach(ctx, api, args, past, nil, func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+				return do(op.of(ctx, id), api, id)
+			})
 		}),
 	}
+	op = bindOperation(c.Flags())
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
@@ -155,6 +159,7 @@ func (a *app) newTaskResume() *cobra.Command {
 // eachAction returns a command that calls do with each action that is named, and prints
 // whether it is paused.
 func (a *app) eachAction(use, short string, do func(*apiclient.Client, context.Context, string) (apitypes.Action, error)) *cobra.Command {
+	var op *operation
 	c := &cobra.Command{
 		Use:   use,
 		Short: short,
@@ -166,7 +171,7 @@ func (a *app) eachAction(use, short string, do func(*apiclient.Client, context.C
 				}
 			}
 			for _, action := range args {
-				x, err := do(api, ctx, action)
+				x, err := do(api, op.of(ctx, action), action)
 				if err != nil {
 					return err
 				}
@@ -181,6 +186,7 @@ func (a *app) eachAction(use, short string, do func(*apiclient.Client, context.C
 			return nil
 		}),
 	}
+	op = bindOperation(c.Flags())
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +37,7 @@ each line of a file, which is its data; 1,000 at a time, all or none.`,
 	}
 	o := bindOutput(c)
 	bindNewTask(c, &n, &d)
+	op := bindOperation(c.Flags())
 	c.Flags().StringVar(&each, "each", "", "file with a line of JSON for each task; - is standard input")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
 		n.Action = args[0]
@@ -54,9 +56,9 @@ each line of a file, which is its data; 1,000 at a time, all or none.`,
 			if len(args) > 1 || n.UniqueKey != "" {
 				return usagef("--each cannot be combined with data or --unique-key, because each line is the data of a task of its own")
 			}
-			return a.createEach(ctx, api, o, n, each, c.InOrStdin())
+			return a.createEach(ctx, api, eachLine{output: o, operation: op}, n, each, c.InOrStdin())
 		}
-		t, err := api.CreateTask(ctx, n)
+		t, err := api.CreateTask(op.of(ctx, "1"), n)
 		if err != nil {
 			return err
 		}
@@ -90,17 +92,17 @@ func bindNewTask(c *cobra.Command, n *apitypes.NewTask, d *taskDurations) {
 	f.Int64Var(&n.Priority, "priority", 0, "priority; higher is sooner")
 	f.DurationVar(&d.timeout, "timeout", 0, "maximum time of an attempt (default 10m)")
 	f.Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
-	f.StringVar(&d.notBefore, "not-before", "", "earliest start: a duration from now, or a time such as 2026-11-22T15:00:00Z")
-	f.StringVar(&d.expires, "expires", "", "when it is dead if no worker has it, in the same form")
+	filledVar(f, &d.notBefore, "not-before", "earliest start: a duration from now, or a time such as 2026-11-22T15:00:00Z")
+	filledVar(f, &d.expires, "expires", "when it is dead if no worker has it, in the same form")
 	f.Int64Var(&n.MaxAttempts, "max-attempts", 0, "attempts that may fail (default: the coordinator's)")
 	f.DurationVar(&d.backoff, "backoff", 0, "pause after an attempt that failed")
-	f.StringVar(&n.UniqueKey, "unique-key", "", "key of at most one task that is alive; if it is taken, that task is printed")
+	filledVar(f, &n.UniqueKey, "unique-key", "key of at most one task that is alive; if it is taken, that task is printed")
 	f.StringVar(&n.OnConflict, "on-conflict", "", "if the unique key is taken: keep (the default) or replace")
-	f.StringVar(&n.Group, "group", "", "groups of equal priority take turns")
-	f.StringSliceVar(&n.Tags, "tags", nil, "tags, separated by commas")
-	f.StringSliceVar(&n.After, "after", nil, "ids of tasks that must end before")
+	filledVar(f, &n.Group, "group", "groups of equal priority take turns")
+	listVar(f, &n.Tags, "tags", "tags, separated by commas")
+	listVar(f, &n.After, "after", "ids of tasks that must end before")
 	f.StringVar(&n.OnFailure, "on-failure", "", "if one of these does not resolve: fail (the default) or run")
-	f.StringSliceVar(&n.Limits, "limits", nil, "names of limits (leasehold limit)")
+	listVar(f, &n.Limits, "limits", "names of limits (leasehold limit)")
 	f.StringVar(&n.OnLimit, "on-limit", "", "if a limit is reached: wait (the default), cancel_running or drop")
 	f.DurationVar(&d.resultTTL, "result-tuple", 0, "put the result into the space result, for so long")
 }
@@ -170,6 +172,9 @@ func readData(argument string, stdin io.Reader) (json.RawMessage, error) {
 			return nil, usagef("data %s: larger than %d bytes", argument, maxData)
 		}
 		text = string(data)
+	}
+	if !utf8.ValidString(text) {
+		return nil, usagef("data must be UTF-8; got %.100q", text)
 	}
 	var compact json.RawMessage
 	if err := json.Unmarshal([]byte(text), &compact); err != nil {

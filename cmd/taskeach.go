@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"leasehold/shared/apiclient"
 	"leasehold/shared/apitypes"
@@ -22,7 +24,7 @@ const (
 // createEach creates a task like n for each line of a file, and prints them. Empty lines are
 // skipped. Tasks are created in batches while the file is read; if one fails, the error tells up
 // to which line there are tasks.
-func (a *app) createEach(ctx context.Context, api *apiclient.Client, o *output, n apitypes.NewTask, name string, stdin io.Reader) error {
+func (a *app) createEach(ctx context.Context, api *apiclient.Client, e eachLine, n apitypes.NewTask, name string, stdin io.Reader) error {
 	in := stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -32,7 +34,7 @@ func (a *app) createEach(ctx context.Context, api *apiclient.Client, o *output, 
 		defer f.Close()
 		in = f
 	}
-	e := eachLine{app: a, api: api, output: o}
+	e.api = api
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxData)
 	for lines.Scan() {
@@ -49,30 +51,32 @@ func (a *app) createEach(ctx context.Context, api *apiclient.Client, o *output, 
 			return e.failed(err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return e.failed(usagef("line %d of %s is longer than %d bytes", e.line+1, name, maxData))
+	} else if err != nil {
 		return e.failed(fmt.Errorf("line %d of %s: %w", e.line+1, name, err))
 	}
 	if err := e.flush(ctx); err != nil {
 		return e.failed(err)
 	}
-	if o.form == asTable {
+	if e.output.form == asTable {
 		_, err := fmt.Fprintf(a.out, "created %d tasks %s\n", e.created, n.Action)
 		return err
 	}
-	return show(a, o, e.made, "")
+	return show(a, e.output, e.made, "")
 }
 
 // eachLine collects the tasks of lines, and creates them in batches.
 type eachLine struct {
-	*app
-	api     *apiclient.Client
-	output  *output
-	made    []taskRow // unless they are only counted
-	line    int       // that was read last
-	done    int       // up to which there are tasks
-	created int
-	batch   []apitypes.NewTask
-	bytes   int
+	api       *apiclient.Client
+	output    *output
+	operation *operation
+	made      []taskRow // unless they are only counted
+	line      int       // that was read last
+	done      int       // up to which there are tasks
+	created   int
+	batch     []apitypes.NewTask
+	bytes     int
 }
 
 // failed returns err, with the number of tasks that were created before if there are any.
@@ -102,7 +106,7 @@ func (e *eachLine) flush(ctx context.Context) error {
 	if len(e.batch) == 0 {
 		return nil
 	}
-	made, err := e.api.CreateTasks(ctx, apitypes.NewTasks{Tasks: e.batch})
+	made, err := e.api.CreateTasks(e.operation.of(ctx, strconv.Itoa(e.created+1)), apitypes.NewTasks{Tasks: e.batch})
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func CallCoordinator(ctx context.Context, cfg config.Config, do func(context.Con
 		return err
 	}
 	if e.api == "" {
-		return fmt.Errorf("no coordinator: %w: --host is not set, and %s does not exist; start a coordinator, or name one with --host",
+		return fmt.Errorf("no coordinator: %w: --host is not set, and %s does not exist; start a coordinator, or name one with --host, or its folder with --data",
 			fault.ErrUnavailable, e.file)
 	}
 	client, err := apiclient.New(e.api)

@@ -72,6 +72,7 @@ type Call struct {
 	Answer       any           // pointer into which the response is decoded; nil: it is not read
 	Timeout      time.Duration // of one try; 0: one minute
 	Repeat       bool          // retry transient errors; set it only if a second execution changes nothing
+	Operation    string        // operation id, with which transient errors are retried too; only for routes that take one
 }
 
 // transient reports whether a retry may succeed: the coordinator could not be reached, or
@@ -82,8 +83,9 @@ func transient(err error) bool {
 
 // Do sends a request, decodes the response into x.Answer, and returns its status; 0 if
 // there was no response. Errors have the kind that the coordinator reports,
-// fault.ErrUnavailable if it cannot be reached, or are the cause of ctx. With Repeat,
-// transient errors are retried at most maxTries times, and not once x.Timeout has passed.
+// fault.ErrUnavailable if it cannot be reached, or are the cause of ctx. With Repeat
+// or an Operation, transient errors are retried at most maxTries times, and not once x.Timeout has
+// passed.
 func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	c.mu.Lock()
 	if c.closed {
@@ -109,7 +111,7 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 			return status, context.Cause(ctx)
 		}
 		// A coordinator that accepts connections and does not answer is not asked again.
-		if try == maxTries || time.Since(began) >= cmp.Or(x.Timeout, defaultTimeout) || !x.Repeat || !transient(err) {
+		if try == maxTries || time.Since(began) >= cmp.Or(x.Timeout, defaultTimeout) || !x.Repeat && x.Operation == "" || !transient(err) {
 			return status, err
 		}
 		select {
@@ -135,6 +137,9 @@ func (c *Client) once(ctx context.Context, x Call, data []byte) (status int, err
 	}
 	if x.Body != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	if x.Operation != "" {
+		r.Header.Set("Idempotency-Key", x.Operation)
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {

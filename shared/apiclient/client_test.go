@@ -89,6 +89,28 @@ func TestOnlyCallsThatChangeNothingAreRepeated(t *testing.T) {
 	require.EqualValues(t, 3, lists.Load())
 }
 
+func TestAChangeOfATaskIsRepeatedWithItsOperationID(t *testing.T) {
+	t.Parallel()
+	var got []string
+	c := serve(t, map[string]http.HandlerFunc{"POST /api/v1/tasks": func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("Idempotency-Key"))
+		if len(got)%2 == 1 {
+			refuse(507, "overloaded", "busy")(w, r)
+			return
+		}
+		fmt.Fprint(w, `{"id":"t1"}`)
+	}})
+	for _, id := range []string{"", "", "mine"} {
+		made, err := c.CreateTask(apiclient.WithOperation(t.Context(), id), apitypes.NewTask{Action: "a"})
+		require.NoError(t, err)
+		require.Equal(t, "t1", made.ID)
+	}
+	require.Len(t, got, 6)
+	require.NotEmpty(t, got[0])
+	require.NotEqual(t, got[0], got[2], "another operation")
+	require.Equal(t, []string{got[0], got[0], got[2], got[2], "mine", "mine"}, got)
+}
+
 func TestALongWaitOfAGetIsSplitIntoSeveralRequests(t *testing.T) {
 	t.Parallel()
 	var gets atomic.Int64

@@ -4,8 +4,9 @@
 //
 // Errors have the kind and the message that the coordinator gave them. If it cannot be
 // reached, or if the response is not a coordinator's, the error is fault.ErrUnavailable
-// and names the address. A call is retried only if Call.Repeat is set, because the API has
-// no operation ids: a repeated put or get would be executed twice.
+// and names the address. A call is retried if Call.Repeat is set, or if it has an operation id
+// (WithOperation), which those about tasks have. Operations on spaces have none: a repeated put or
+// get would be executed twice.
 //
 // A tuple taken over HTTP is lost if its response is lost, because the API has no
 // acknowledgement.

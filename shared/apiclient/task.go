@@ -101,32 +101,32 @@ func (c *Client) DeadLetter(ctx context.Context, id string) (t apitypes.Task, er
 
 // CreateTask puts a task.
 func (c *Client) CreateTask(ctx context.Context, n apitypes.NewTask) (t apitypes.Task, err error) {
-	_, err = c.Do(ctx, Call{Method: "POST", Path: "tasks", Body: n, Answer: &t})
+	_, err = c.Do(ctx, Call{Method: "POST", Path: "tasks", Body: n, Answer: &t, Operation: operationOf(ctx)})
 	return t, err
 }
 
 // CreateTasks puts several tasks, all or none.
 func (c *Client) CreateTasks(ctx context.Context, n apitypes.NewTasks) ([]apitypes.Task, error) {
 	var made apitypes.Tasks
-	_, err := c.Do(ctx, Call{Method: "POST", Path: "task-batches", Body: n, Answer: &made})
+	_, err := c.Do(ctx, Call{Method: "POST", Path: "task-batches", Body: n, Answer: &made, Operation: operationOf(ctx)})
 	return made.Items, err
 }
 
 // CancelTask ends a task that is alive.
 func (c *Client) CancelTask(ctx context.Context, id, reason string) error {
-	_, err := c.Do(ctx, Call{Method: "POST", Path: "tasks/" + url.PathEscape(id) + "/cancel", Body: apitypes.Cancel{Reason: reason}})
+	_, err := c.Do(ctx, Call{Method: "POST", Path: "tasks/" + url.PathEscape(id) + "/cancel", Body: apitypes.Cancel{Reason: reason}, Operation: operationOf(ctx)})
 	return err
 }
 
 // Requeue makes the work of a dead letter available again.
 func (c *Client) Requeue(ctx context.Context, id string) (r apitypes.Requeued, err error) {
-	_, err = c.Do(ctx, Call{Method: "POST", Path: "dead/" + url.PathEscape(id) + "/requeue", Answer: &r})
+	_, err = c.Do(ctx, Call{Method: "POST", Path: "dead/" + url.PathEscape(id) + "/requeue", Answer: &r, Operation: operationOf(ctx)})
 	return r, err
 }
 
 // Discard takes a dead letter for good.
 func (c *Client) Discard(ctx context.Context, id string) error {
-	_, err := c.Do(ctx, Call{Method: "DELETE", Path: "dead/" + url.PathEscape(id)})
+	_, err := c.Do(ctx, Call{Method: "DELETE", Path: "dead/" + url.PathEscape(id), Operation: operationOf(ctx)})
 	return err
 }
 
@@ -138,13 +138,13 @@ func (c *Client) Action(ctx context.Context, action string) (x apitypes.Action, 
 
 // PauseAction has no more tasks of an action claimed.
 func (c *Client) PauseAction(ctx context.Context, action string) (x apitypes.Action, err error) {
-	_, err = c.Do(ctx, Call{Method: "POST", Path: "actions/" + url.PathEscape(action) + "/pause", Answer: &x, Repeat: true})
+	_, err = c.Do(ctx, Call{Method: "POST", Path: "actions/" + url.PathEscape(action) + "/pause", Answer: &x, Operation: operationOf(ctx)})
 	return x, err
 }
 
 // ResumeAction ends the pause of an action.
 func (c *Client) ResumeAction(ctx context.Context, action string) (x apitypes.Action, err error) {
-	_, err = c.Do(ctx, Call{Method: "POST", Path: "actions/" + url.PathEscape(action) + "/resume", Answer: &x, Repeat: true})
+	_, err = c.Do(ctx, Call{Method: "POST", Path: "actions/" + url.PathEscape(action) + "/resume", Answer: &x, Operation: operationOf(ctx)})
 	return x, err
 }
 
@@ -156,12 +156,12 @@ func (c *Client) Limits(ctx context.Context) ([]apitypes.Limit, error) {
 
 // SetLimit sets a limit.
 func (c *Client) SetLimit(ctx context.Context, name string, n apitypes.NewLimit) error {
-	_, err := c.Do(ctx, Call{Method: "PUT", Path: "limits/" + url.PathEscape(name), Body: n, Repeat: true})
+	_, err := c.Do(ctx, Call{Method: "PUT", Path: "limits/" + url.PathEscape(name), Body: n, Operation: operationOf(ctx)})
 	return err
 }
 
 // RemoveLimit removes a limit.
 func (c *Client) RemoveLimit(ctx context.Context, name string) error {
-	_, err := c.Do(ctx, Call{Method: "DELETE", Path: "limits/" + url.PathEscape(name)})
+	_, err := c.Do(ctx, Call{Method: "DELETE", Path: "limits/" + url.PathEscape(name), Operation: operationOf(ctx)})
 	return err
 }

@@ -49,7 +49,7 @@ func (s *WorkerSession) Claim(ctx context.Context, limit int, wait time.Duration
 // answer: one that is refused does not undo the others.
 func (s *WorkerSession) Next(ctx context.Context, finish []apitypes.Finish, limit int, wait time.Duration, actions ...string) (next apitypes.ClaimedTasks, err error) {
 	n := apitypes.NewTaskClaims{Actions: actions, Limit: limit, Wait: min(models.SecondsOf(wait), claimWait), Finish: finish}
-	_, err = s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims", Body: n, Answer: &next})
+	_, err = s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims", Body: n, Answer: &next, Operation: operationOf(ctx)})
 	return next, err
 }
 
@@ -78,6 +78,6 @@ func (s *WorkerSession) HandBack(ctx context.Context, t apitypes.ClaimedTask, de
 }
 
 func (s *WorkerSession) answer(ctx context.Context, t apitypes.ClaimedTask, verb string, body, answer any) error {
-	_, err := s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims/" + url.PathEscape(t.ID) + "/" + verb, Body: body, Answer: answer})
+	_, err := s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims/" + url.PathEscape(t.ID) + "/" + verb, Body: body, Answer: answer, Operation: operationOf(ctx)})
 	return err
 }

@@ -1,0 +1,82 @@
+package cmd
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"leasehold/shared/apiclient"
+)
+
+// errEmptyValue refuses an empty value where it would mean none, or all: a variable of a script
+// that is not set would start a task before its parents, or select every dead letter.
+var errEmptyValue = errors.New("want a value; it is empty, perhaps because a variable is not set")
+
+// listVar adds a flag with a list. Its elements are separated by commas or line breaks, so that it
+// takes the ids that a command printed. A flag that is repeated adds to the list.
+func listVar(f *pflag.FlagSet, list *[]string, name, usage string) {
+	f.Var(&listValue{list}, name, usage)
+}
+
+type listValue struct{ list *[]string }
+
+func (v *listValue) String() string { return strings.Join(*v.list, ",") }
+func (v *listValue) Type() string   { return "strings" }
+
+// Set adds elements. An empty one is errEmptyValue.
+func (v *listValue) Set(text string) error {
+	r := csv.NewReader(strings.NewReader(text)) // an element in quotes may have a comma
+	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
+	lines, err := r.ReadAll()
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(lines...)
+	if len(all) == 0 || slices.Contains(all, "") {
+		return errEmptyValue
+	}
+	*v.list = append(*v.list, all...)
+	return nil
+}
+
+// filledVar adds a flag with a text that must not be empty.
+func filledVar(f *pflag.FlagSet, text *string, name, usage string) {
+	f.Var((*filledValue)(text), name, usage)
+}
+
+type filledValue string
+
+func (v *filledValue) String() string { return string(*v) }
+func (v *filledValue) Type() string   { return "string" }
+
+// Set sets the text; an empty one is errEmptyValue.
+func (v *filledValue) Set(text string) error {
+	if text == "" {
+		return errEmptyValue
+	}
+	*v = filledValue(text)
+	return nil
+}
+
+// operation is the flag with the id of an operation.
+type operation struct{ id string }
+
+// bindOperation adds the flag.
+func bindOperation(f *pflag.FlagSet) *operation {
+	o := &operation{}
+	filledVar(f, &o.id, "operation-id", "id of this operation: if the command is repeated with it within 10 minutes, it has no second effect")
+	return o
+}
+
+// of returns the context for the request that changes one thing, which part names: several
+// requests of a command must not have the same id. Without the flag each has an id of its own.
+func (o *operation) of(ctx context.Context, part string) context.Context {
+	if o.id == "" {
+		return ctx
+	}
+	return apiclient.WithOperation(ctx, o.id+"/"+part)
+}
