@@ -81,6 +81,10 @@ public final class Conformance {
         same(List.of(second.id(), 0L), List.of(again.id(), again.attempts()));
         again.release("not an image", 0, "line", true);
         same("dead", client.await(second.id(), null).get("state"));
+        for (int n = 0; n < 2; n++) client.requeue(second.id(), action + "-requeue"); // without a key, the second time is refused
+        same("waiting", client.get(second.id()).get("state"));
+        for (int n = 0; n < 2; n++) client.cancel(second.id(), "done with it", action + "-cancel");
+        refused(Leasehold.NotFound.class, 404, () -> client.cancel(second.id(), "late"));
         System.out.println("claim");
 
         var family = client.createAll(List.of(Map.of("action", action, "ref", "p"), Map.of("action", action, "after", List.of("p"))));

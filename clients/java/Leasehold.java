@@ -134,8 +134,11 @@ public final class Leasehold {
     }
 
     /** Creates tasks, all or none: maps with action, data and options. */
-    public List<Map<String, Object>> createAll(List<? extends Map<String, ?>> tasks) {
-        return maps(post("/task-batches", Map.of("tasks", tasks), null, null).get("items"));
+    public List<Map<String, Object>> createAll(List<? extends Map<String, ?>> tasks) { return createAll(tasks, null); }
+
+    /** Creates tasks, all or none. The same key creates them once; null: a new key. */
+    public List<Map<String, Object>> createAll(List<? extends Map<String, ?>> tasks, String key) {
+        return maps(post("/task-batches", Map.of("tasks", tasks), key, null).get("items"));
     }
 
     /** Returns a task, alive or ended. {@link NotFound}: it never was, or ended long ago. */
@@ -156,10 +159,18 @@ public final class Leasehold {
     }
 
     /** Ends a task that has not ended; its worker stops. */
-    public void cancel(String id, String reason) { post("/tasks/" + quote(id) + "/cancel", Map.of("reason", reason), null, null); }
+    public void cancel(String id, String reason) { cancel(id, reason, null); }
+
+    /** Ends a task that has not ended. The same key does it once; null: a new key. */
+    public void cancel(String id, String reason, String key) {
+        post("/tasks/" + quote(id) + "/cancel", Map.of("reason", reason), key, null);
+    }
 
     /** Has a dead task tried again. */
-    public void requeue(String id) { post("/dead/" + quote(id) + "/requeue", null, null, null); }
+    public void requeue(String id) { requeue(id, null); }
+
+    /** Has a dead task tried again. The same key does it once; null: a new key. */
+    public void requeue(String id, String key) { post("/dead/" + quote(id) + "/requeue", null, key, null); }
 
     /**
      * Opens the session of a worker that serves actions: slots by action. It lives while a request of it

@@ -50,6 +50,10 @@ async function verbs(client, action) {
   assert.deepEqual([again.id, again.attempts], [second.id, 0]);
   await again.release('not an image', { output: 'line', giveUp: true });
   assert.equal((await client.wait(second.id)).state, 'dead');
+  for (let n = 0; n < 2; n++) await client.requeue(second.id, `${action}-requeue`); // without a key, the second time is refused
+  assert.equal((await client.get(second.id)).state, 'waiting');
+  for (let n = 0; n < 2; n++) await client.cancel(second.id, 'done with it', `${action}-cancel`);
+  await refused(leasehold.NotFoundError, 404, () => client.cancel(second.id));
   console.log('claim');
 
   const [parent, child] = await client.createAll([{ action, ref: 'p' }, { action, after: ['p'] }]);

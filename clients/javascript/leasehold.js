@@ -113,14 +113,14 @@ export class Client {
     }
   }
 
-  /** End a task that has not ended; its worker stops. */
-  cancel(id, reason = '') {
-    return this.post(`/tasks/${encodeURIComponent(id)}/cancel`, { reason });
+  /** End a task that has not ended; its worker stops. The same key does it once. */
+  cancel(id, reason = '', key = undefined) {
+    return this.post(`/tasks/${encodeURIComponent(id)}/cancel`, { reason }, { key });
   }
 
-  /** Have a dead task tried again. */
-  requeue(id) {
-    return this.post(`/dead/${encodeURIComponent(id)}/requeue`);
+  /** Have a dead task tried again. The same key does it once. */
+  requeue(id, key = undefined) {
+    return this.post(`/dead/${encodeURIComponent(id)}/requeue`, undefined, { key });
   }
 
   /**

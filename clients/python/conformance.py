@@ -55,6 +55,12 @@ def verbs(client, action):
     assert (again.id, again.attempts) == (second.id, 0)
     again.release("not an image", output="line", give_up=True)
     assert client.wait(second.id)["state"] == "dead"
+    for _ in range(2):  # without a key, the second time is refused
+        client.requeue(second.id, key=action + "-requeue")
+    assert client.get(second.id)["state"] == "waiting"
+    for _ in range(2):
+        client.cancel(second.id, "done with it", key=action + "-cancel")
+    refused(leasehold.NotFound, 404, lambda: client.cancel(second.id))
     print("claim")
 
     parent, child = client.create_all([{"action": action, "ref": "p"}, {"action": action, "after": ["p"]}])

@@ -133,13 +133,13 @@ class Client:
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError(f"task {task_id} is {task['state']} after {timeout} s")
 
-    def cancel(self, task_id, reason=""):
-        """End a task that has not ended; its worker stops."""
-        self._post(f"/tasks/{_quote(task_id)}/cancel", {"reason": reason})
+    def cancel(self, task_id, reason="", *, key=None):
+        """End a task that has not ended; its worker stops. The same key does it once."""
+        self._post(f"/tasks/{_quote(task_id)}/cancel", {"reason": reason}, key)
 
-    def requeue(self, task_id):
-        """Have a dead task tried again."""
-        return self._post(f"/dead/{_quote(task_id)}/requeue", None)
+    def requeue(self, task_id, *, key=None):
+        """Have a dead task tried again. The same key does it once."""
+        return self._post(f"/dead/{_quote(task_id)}/requeue", None, key)
 
     def session(self, serves=None, *, name=None, ttl=30):
         """Open the session of a worker that serves actions: a dictionary of action and slots.

@@ -119,7 +119,7 @@ func explainWaiting(i Item, f Facts) Why {
 	return Why{WhyNextInLine, "it is the next one of its action"}
 }
 
-// theWorkers names live workers, of which there is at least one.
+// theWorkers names one or more live workers.
 func theWorkers(all []Server) string {
 	if len(all) == 1 {
 		return "the live worker " + all[0].Name
