@@ -52,6 +52,9 @@ each line of a file, which is its data; 1,000 at a time, all or none.`,
 		if err := d.apply(c, &n, time.Now()); err != nil {
 			return err
 		}
+		if op.id != "" && (isDuration(d.notBefore) || isDuration(d.expires)) {
+			return usagef("--operation-id needs times such as 2026-11-22T15:00:00Z, because a duration from now would make the repeated command another one")
+		}
 		if each != "" {
 			if len(args) > 1 || n.UniqueKey != "" {
 				return usagef("--each cannot be combined with data or --unique-key, because each line is the data of a task of its own")
@@ -129,6 +132,11 @@ func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Tim
 	}
 	n.ExpiresAt, err = parseTime("--expires", d.expires, now)
 	return err
+}
+
+func isDuration(text string) bool {
+	_, err := time.ParseDuration(text)
+	return err == nil
 }
 
 // parseTime reads a duration above 0 from now, or a time. Empty text returns the zero time. The
