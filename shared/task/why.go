@@ -80,11 +80,10 @@ func Explain(i Item, f Facts) Why {
 		}
 		return Why{WhyBackOff, text}
 	case Limited:
-		text := "limit " + i.HiddenBy + " is reached"
-		if len(f.Holders) > 0 {
-			text += " by " + strings.Join(f.Holders, ", ")
+		if len(f.Holders) == 0 { // a slot is free, so the rate is the reason
+			return Why{WhyLimit, "the rate of limit " + i.HiddenBy + " is reached"}
 		}
-		return Why{WhyLimit, text}
+		return Why{WhyLimit, fmt.Sprintf("limit %s is reached by %s", i.HiddenBy, strings.Join(f.Holders, ", "))}
 	}
 	if f.Paused != "" || i.Hidden == Paused {
 		return Why{WhyPaused, fmt.Sprintf("action %s is paused since %s", i.Action, f.Paused)}

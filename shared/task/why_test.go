@@ -41,7 +41,7 @@ func TestExplainHasACodeForEachReason(t *testing.T) {
 		"limit": {task.Item{Hidden: task.Limited, HiddenBy: "api"}, task.Facts{Holders: []string{"t7", "t8"}},
 			task.Why{Code: task.WhyLimit, Text: "limit api is reached by t7, t8"}},
 		"rate": {task.Item{Hidden: task.Limited, HiddenBy: "api"}, task.Facts{},
-			task.Why{Code: task.WhyLimit, Text: "limit api is reached"}},
+			task.Why{Code: task.WhyLimit, Text: "the rate of limit api is reached"}},
 		"no worker": {task.Item{Task: models.Task{Action: "a"}}, task.Facts{},
 			task.Why{Code: task.WhyNoWorker, Text: "no live worker serves the action a"}},
 		"all gave it back": {task.Item{Task: models.Task{Claimants: []string{"lab/w1"}}}, task.Facts{Servers: worker},

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -58,11 +59,25 @@ type Handler struct {
 
 var _ worker.Handler = (*Handler)(nil)
 
-// New returns a handler that runs a program with arguments in a folder. An empty folder is
-// that of this process. The program may print at most so many bytes on standard output.
-// fault.ErrNotFound means that the program does not exist.
+// New returns a handler that runs a program with arguments in a folder, from which a relative path
+// of the program begins too. An empty folder is that of this process. The program may print at most
+// so many bytes on standard output. fault.ErrNotFound means that the program or the folder does not
+// exist.
 func New(words []string, dir string, output int64) (*Handler, error) {
-	program, err := exec.LookPath(words[0])
+	program := words[0]
+	if dir != "" {
+		whole, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(whole); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("--exec-dir %s: %w: there is no such folder", whole, fault.ErrNotFound)
+		}
+		if isPath := filepath.Base(program) != program; isPath && !filepath.IsAbs(program) {
+			program = filepath.Join(whole, program)
+		}
+	}
+	program, err := exec.LookPath(program)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", fault.ErrNotFound, err)
 	}

@@ -232,6 +232,16 @@ func TestAnUnknownProgramIsNamedAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "no-such-program")
 }
 
+func TestARelativeProgramIsInTheFolderOfTheCommands(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "here.sh"), []byte("#!/bin/sh\necho $PWD\n"), 0o700))
+	_, err := exec.New([]string{"./here.sh"}, dir, output)
+	require.NoError(t, err)
+	_, err = exec.New([]string{"sh"}, filepath.Join(dir, "missing"), output)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	require.ErrorContains(t, err, "--exec-dir")
+}
+
 // requireGone waits until a process has ended, and at most until the test's deadline. A process
 // whose parent has not reaped it yet has ended too.
 func requireGone(t *testing.T, pid int) {
