@@ -69,7 +69,7 @@ type place struct {
 // blockCells is how many cells are counted at a time: few enough to stay in the processor's cache
 // of the second level meanwhile. Those of 1,000 clips are ten times as many, and each vote for them would
 // wait for memory. Half and twice as many cost the same.
-const blockCells = 1 << 20
+const blockCells = 1 << 21
 
 // margin cells more than a variant's length must have passed for a cell, its two later
 // neighbours and one of the past to be there and decided.
@@ -98,10 +98,8 @@ func (c *Counter) Start() int { return c.start }
 // Push takes a landmark of the current stretch, for Decide. The landmark must lie between Start and
 // Start+Stretch, or its votes would be another variant's.
 func (c *Counter) Push(l landmark.Landmark) {
-	v := voter{at: l.Frame - c.start, next: math.MaxUint32, rest: c.index.Postings(l.Hash)}
-	if v.rest.Len() > 0 {
-		v.next = v.rest.At(0)
-	}
+	v := voter{at: l.Frame - c.start}
+	v.next, v.rest = first(c.index.Postings(l.Hash))
 	c.open = append(c.open, v)
 }
 
@@ -128,26 +126,30 @@ func (c *Counter) Decide(emit func(Candidate)) {
 func (c *Counter) count(end int) {
 	last := c.index.Variants()[end-1]
 	before := uint32(last.Base + last.Frames) // of the positions of these variants
+	votes, turns := c.votes, c.turns
 	for k := range c.open {
 		l := &c.open[k]
 		if l.next >= before {
 			continue
 		}
-		n := 0
-		for ; n < l.rest.Len(); n++ {
-			l.next = l.rest.At(n)
-			if l.next >= before {
-				break
-			}
-			v := &c.votes[int(c.turns[index.Unit(int(l.next))])+(l.at-int(l.next))>>cellBits]
+		at, rest, next := l.at, l.rest, l.next
+		for next < before {
+			v := &votes[int(turns[index.Unit(int(next))])+(at-int(next))>>cellBits]
 			if *v < full {
 				*v++
 			}
+			next, rest = first(rest.From(1))
 		}
-		if l.rest = l.rest.From(n); l.rest.Len() == 0 {
-			l.next = math.MaxUint32
-		}
+		l.rest, l.next = rest, next
 	}
+}
+
+// first returns the position of the first posting, or MaxUint32 if there is none, and the postings.
+func first(p index.Postings) (uint32, index.Postings) {
+	if len(p) == 0 {
+		return math.MaxUint32, p
+	}
+	return p.At(0), p
 }
 
 // decide emits the candidates of the variants from first to before end, and moves their cells on to the
@@ -156,38 +158,46 @@ func (c *Counter) decide(first, end int, emit func(Candidate)) {
 	for i, p := range c.places[first:end] {
 		n := cells + int(p.pad)/cell
 		own := c.votes[p.first:][:(n+7)/8*8]
-		if crowded(own) {
-			c.emitPeaks(first+i, p, own[:n], emit)
+		if crowded(own, (few+1)/2) { // without such a cell, no two cells have few
+			c.emitPeaks(first+i, p, own, n, emit)
 		}
 		copy(own, own[cells:])
 		clear(own[n-cells:])
 	}
 }
 
-// crowded reports whether some cell has half of few votes; without one, no two cells have few. It
-// adds to eight cells at a time what lifts such a cell to bit 7; no cell has more than full, so
-// that none carries into the next. The length of votes is a multiple of 8.
-func crowded(votes []uint8) bool {
-	const most, carry = 0x7f7f7f7f7f7f7f7f, 128 - (few+1)/2
-	for ; len(votes) >= 8; votes = votes[8:] {
-		w := binary.LittleEndian.Uint64(votes)
-		if (w+carry*0x0101010101010101)&^most != 0 {
+// crowded reports whether some cell has so many votes (least, 1 to full). It adds to eight cells at a
+// time what lifts such a cell to bit 7; no cell has more than full, so that none carries into the next.
+// The length of votes is a multiple of 8.
+func crowded(votes []uint8, least int) bool {
+	const ones, most = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
+	for carry := uint64(128-least) * ones; len(votes) >= 8; votes = votes[8:] {
+		if (binary.LittleEndian.Uint64(votes)+carry)&^most != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// emitPeaks compares cells 1 to cells, each together with the next, and emits the candidates:
-// sums that are larger than their neighbours and stand out from the mean of all. The neighbours
-// of these cells are complete, because of margin.
-func (c *Counter) emitPeaks(variant int, p place, votes []uint8, emit func(Candidate)) {
-	sum := 0
-	for _, v := range votes {
-		sum += int(v)
+// total returns the sum of the votes, eight at a time. The length of votes is a multiple of 8.
+func total(votes []uint8) (sum int) {
+	const low, ones = 0x00ff00ff00ff00ff, 0x0001000100010001
+	for ; len(votes) >= 8; votes = votes[8:] {
+		w := binary.LittleEndian.Uint64(votes)
+		sum += int((w&low + w>>8&low) * ones >> 48)
 	}
-	mean := 2 * float64(sum) / float64(len(votes))
+	return sum
+}
+
+// emitPeaks compares cells 1 to cells, each together with the next, and emits the candidates:
+// sums that are larger than their neighbours and stand out from the mean of all n. The neighbours
+// of these cells are complete, because of margin. The length of votes is the next multiple of 8 after n.
+func (c *Counter) emitPeaks(variant int, p place, votes []uint8, n int, emit func(Candidate)) {
+	mean := 2 * float64(total(votes)) / float64(n)
 	least := int(math.Ceil(max(Least(c.index.Variants()[variant]), mean+float64(deviations*math.Sqrt(mean)))))
+	if least > 2*full || !crowded(votes, (least+1)/2) {
+		return
+	}
 	two := func(k int) int { return int(votes[k]) + int(votes[k+1]) }
 	for k := 1; k <= cells; k++ {
 		if n := two(k); n >= least && n > two(k-1) && n >= two(k+1) {

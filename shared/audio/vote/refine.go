@@ -220,10 +220,10 @@ func (r *Refiner) ask(variant int, first int32) {
 // share adds a landmark to the marks of the candidates that it may belong to: those of a variant
 // with its hash, at a place at most slack frames off. Variants have been asked for (ask).
 func (r *Refiner) share(candidates []Candidate, l landmark.Landmark) {
-	postings := r.index.Postings(l.Hash)
-	for k := range postings.Len() {
-		position := postings.At(k)
-		if u := index.Unit(int(position)); r.asked[u/64]>>(u%64)&1 == 0 {
+	asked := r.asked
+	for postings := r.index.Postings(l.Hash); len(postings) > 0; postings = postings.From(1) {
+		position := postings.At(0)
+		if u := uint(index.Unit(int(position))); asked[u/64]>>(u%64)&1 == 0 {
 			continue
 		}
 		variant := r.index.Owner(position)
