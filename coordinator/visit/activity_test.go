@@ -62,3 +62,32 @@ func TestAnOriginThatWasSilentForLongIsLessActiveIfOriginsChangeInPhases(t *test
 	unknown := visit.NewState(1, 0, visit.DefaultRules())
 	require.EqualValues(t, 1, visit.DefaultRules().Activity(&visit.Silences{}, unknown))
 }
+
+// The bands of silence are factors of two, of less than 1/8 to 8 or more changes that were expected
+// and did not come. A visit adds to the band of the silence before it.
+func TestAVisitIsCountedInTheBandOfTheSilenceBeforeIt(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	for expected, band := range map[float64]int{0: 0, 0.12: 0, 0.13: 1, 0.24: 1, 0.26: 2, 0.49: 2, 0.51: 3, 0.99: 3, 1.01: 4, 3.9: 5, 4.1: 6, 7.9: 6, 8.1: 7, 1000: 7} {
+		s := visit.NewState(1, 0, rules)
+		s.Changes, s.Days = 100, 100
+		last := int64(1000 * day)
+		s.Recent[len(s.Recent)-1] = uint32(last)
+		s.LastSuccess = last + int64(expected/rules.Rate(s)*day)
+		var all visit.Silences
+		e := visit.Event{Status: visit.Full, At: s.LastSuccess + day, Digest: "a"}
+		rules.LearnSilence(&all, s, e, visit.Effect{Success: true})
+		var counted []int
+		for rate := range all {
+			for silence, x := range all[rate] {
+				if x.Expected > 0 {
+					counted = append(counted, silence)
+				}
+			}
+		}
+		require.Equal(t, []int{band}, counted, "%v changes expected", expected)
+		var none visit.Silences
+		rules.LearnSilence(&none, s, e, visit.Effect{})
+		require.Zero(t, none, "a visit that failed shows nothing")
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mmcdole/gofeed"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
@@ -94,4 +95,38 @@ func TestElementsThatEndAreNotNestedInEachOther(t *testing.T) {
 			require.Equal(t, 1, strings.Count(string(cut), "<item>"))
 		})
 	}
+}
+
+func TestTheTypeOfAnEnclosureIsThatOfItsNameIfTheFeedHasNoneOrALongOne(t *testing.T) {
+	t.Parallel()
+	long := "audio/" + strings.Repeat("x", 121)
+	for stated, want := range map[string]string{"audio/x": "audio/x", long: long, long + "x": "audio/ogg", "": "audio/ogg", " \n": "audio/ogg"} {
+		require.Equal(t, want, mediaType(gofeed.Enclosure{Type: stated, URL: "https://example.org/a.ogg?b"}))
+	}
+}
+
+// A feed may name sound in several ways; pictures and texts are never taken for it.
+func TestOfSeveralEnclosuresTheFirstSoundIsChosenOrElseTheFirstOfAnUnknownType(t *testing.T) {
+	t.Parallel()
+	at := func(name, kind string) *gofeed.Enclosure {
+		return &gofeed.Enclosure{URL: " https://example.org/" + name + " ", Type: kind}
+	}
+	for want, list := range map[string][]*gofeed.Enclosure{
+		"sound":          {at("cover", "image/png"), at("unknown", ""), at("sound", "Audio/MPEG"), at("film", "video/mp4")},
+		"film":           {at("unknown", ""), at("film", "VIDEO/mp4")},
+		"named.mp3":      {at("unknown", "application/x"), at("named.mp3", "application/x")},
+		"listed.mp3":     {nil, {Type: "audio/mpeg"}, {URL: "  ", Type: "audio/mpeg"}, at("listed.mp3", "text/plain")},
+		"first":          {at("text", "text/html"), at("first", "application/x"), at("second", "application/x")},
+		"octets":         {at("octets", "application/octet-stream"), at("cover", "image/png")},
+		"the last.flac":  {at("first", "application/x"), at("the last.flac", "application/x")},
+		"in a query?a=b": {at("in a query?a=b", "audio/mpeg")},
+	} {
+		e, err := choose(list)
+		require.NoError(t, err, want)
+		require.Equal(t, "https://example.org/"+want, e.URL)
+	}
+	_, err := choose([]*gofeed.Enclosure{at("cover", "image/png"), at("notes", "text/html")})
+	require.EqualError(t, err, "no sound is enclosed, but image/png, text/html")
+	_, err = choose([]*gofeed.Enclosure{nil, {URL: " "}})
+	require.EqualError(t, err, "nothing is enclosed")
 }

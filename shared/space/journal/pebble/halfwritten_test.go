@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/space/journal/pebble"
 )
 
@@ -68,5 +69,26 @@ func TestAListOfTablesThatCannotBeReadIsAnErrorOfDiagnoseAndRepair(t *testing.T)
 		require.ErrorIs(t, err, errInjected)
 		_, err = pebble.Repair(c)
 		require.ErrorIs(t, err, errInjected)
+	}
+}
+
+// A caller tells a disk that cannot be read from a journal that is damaged: only the second may be
+// repaired.
+func TestAFileThatCannotBeReadIsNotADamagedOne(t *testing.T) {
+	t.Parallel()
+	whole := worn(t)
+	for _, name := range []string{"FORMAT", "NEWEST", "STAMP", "MANIFEST", ".log", ".sst"} {
+		reached := false
+		disk := errorfs.Wrap(whole.disk(t), errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if strings.Contains(op.Path, name) && op.Kind.ReadOrWrite() == errorfs.OpIsRead && op.Kind != errorfs.OpStat {
+				reached = true
+				return syscall.EIO
+			}
+			return nil
+		}))
+		_, _, err := try(disk)
+		require.True(t, reached, name)
+		require.ErrorIs(t, err, syscall.EIO, name)
+		require.NotErrorIs(t, err, fault.ErrCorrupt, name)
 	}
 }
