@@ -162,3 +162,24 @@ func TestNoFailureRestsLongerThanAWeekUnderTheDefaults(t *testing.T) {
 		require.LessOrEqual(t, until, int64(7*86400))
 	})
 }
+
+func TestAnOriginIsDisabledWhenItsFailuresAreManyAndItsLastSuccessIsLongAgo(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	span := int64(rules.DisableSpan / time.Second)
+	for _, c := range []struct {
+		failures int   // before this one
+		since    int64 // the last success or the first sight
+		disabled bool
+	}{{rules.DisableAfter - 1, span, true}, {rules.DisableAfter - 1, span - 1, false}, {rules.DisableAfter - 2, span, false}, {rules.DisableAfter, 2 * span, true}} {
+		for _, succeeded := range []bool{true, false} {
+			s := visit.NewState(1, 100*day, rules)
+			if succeeded {
+				s.FirstSeen, s.LastSuccess = 0, 100*day
+			}
+			s.Failures = c.failures
+			s, _ = rules.Record(s, visit.Event{Status: visit.Failed, At: 100*day + c.since}, 0)
+			require.Equal(t, c.disabled, !s.Enabled(), "%+v, succeeded: %v", c, succeeded)
+		}
+	}
+}

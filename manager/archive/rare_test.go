@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/fault"
 )
 
 func TestARepositoryIsRecognisedBareOrWithItsFiles(t *testing.T) {
@@ -129,4 +130,21 @@ func TestOfSeveralEnclosuresTheFirstSoundIsChosenOrElseTheFirstOfAnUnknownType(t
 	require.EqualError(t, err, "no sound is enclosed, but image/png, text/html")
 	_, err = choose([]*gofeed.Enclosure{nil, {URL: " "}})
 	require.EqualError(t, err, "nothing is enclosed")
+}
+
+func TestAFeedAtItsLimitsIsReadAndOneBeyondThemIsTooLarge(t *testing.T) {
+	t.Parallel()
+	nested := func(depth int) string { // with rss, channel and item
+		return rss("<item>" + strings.Repeat("<a>", depth-3) + strings.Repeat("</a>", depth-3) + "</item>")
+	}
+	tag := func(bytes int) string { return rss("<item><" + strings.Repeat("a", bytes-1) + "/></item>") }
+	for name, c := range map[string]struct{ at, beyond string }{
+		"depth": {nested(maxDepth), nested(maxDepth + 1)},
+		"tag":   {tag(maxTagBytes - 1), tag(maxTagBytes + 1)},
+	} {
+		_, _, err := parseFeed(t.Context(), []byte(c.at))
+		require.NoError(t, err, name)
+		_, _, err = parseFeed(t.Context(), []byte(c.beyond))
+		require.ErrorIs(t, err, fault.ErrTooLarge, name)
+	}
 }

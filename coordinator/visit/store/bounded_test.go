@@ -114,3 +114,24 @@ func TestOriginsWithoutAHostAreVisitedAtATimeAsManyAsThereAreSlots(t *testing.T)
 		require.Len(t, visits, 10)
 	}
 }
+
+// The rate of an origin counts its changes in the time in which they were seen: at the first visit
+// the half year before it.
+func TestTheRateOfAnOriginIsItsChangesInTheTimeInWhichTheyWereSeen(t *testing.T) {
+	t.Parallel()
+	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
+	require.NoError(t, s.List(t.Context(), now, Listing{Origins: hosted(1, 1)}))
+	for visit, want := range []float64{90.0 / 180, 180.0 / 360} {
+		at := now.AddDate(0, 0, -181+180*visit)
+		var changes []time.Time
+		for n := range 90 {
+			changes = append(changes, at.AddDate(0, 0, -2*n))
+		}
+		changes = append(changes, at.AddDate(-3, 0, 0), at.AddDate(0, 0, 1)) // long before, and in the future
+		_, err := s.Record(t.Context(), now, []models.Outcome{{Origin: "o0", Status: models.Eventful, At: at, Digest: fmt.Sprint(visit), ChangedAt: changes}})
+		require.NoError(t, err)
+		shown, err := s.Schedule(t.Context(), now, "o0")
+		require.NoError(t, err)
+		require.InEpsilon(t, want, shown.Rate, 0.15, "visit %d", visit)
+	}
+}
