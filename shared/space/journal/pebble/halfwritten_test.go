@@ -92,3 +92,44 @@ func TestAFileThatCannotBeReadIsNotADamagedOne(t *testing.T) {
 		require.NotErrorIs(t, err, fault.ErrCorrupt, name)
 	}
 }
+
+// Without the list of the tables it is unknown whether a table that cannot be read was needed.
+func TestARepairWithoutAListAndWithADamagedTableIsRefused(t *testing.T) {
+	t.Parallel()
+	whole := worn(t)
+	for _, name := range whole.named(".sst") {
+		damaged := whole.with(manifestOf(whole), nil).flipped(name, 8*(len(whole[name])/2))
+		fs := damaged.disk(t)
+		_, err := pebble.Repair(pebble.Config{Dir: dir, FS: fs, Log: quiet})
+		require.ErrorIs(t, err, fault.ErrCorrupt, name)
+		require.ErrorContains(t, err, name)
+		require.Equal(t, damaged, folderOf(t, fs), "nothing was changed")
+	}
+}
+
+// A disk that fails once while a journal is opened makes nobody repair the journal.
+func TestADiskThatFailsOnceMakesNoJournalLookDamaged(t *testing.T) {
+	t.Parallel()
+	whole := worn(t)
+	for n := int64(1); ; n++ {
+		var done atomic.Int64
+		disk := errorfs.Wrap(whole.disk(t), errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if reads(op) && done.Add(1) == n {
+				return syscall.EIO
+			}
+			return nil
+		}))
+		position, refs, err := try(disk)
+		if done.Load() < n {
+			require.NoError(t, err)
+			break
+		}
+		if err != nil {
+			require.ErrorIs(t, err, syscall.EIO, "operation %d", n)
+			require.NotErrorIs(t, err, fault.ErrCorrupt, "operation %d", n)
+			continue
+		}
+		require.EqualValues(t, wornRecords, position, "operation %d", n)
+		require.Len(t, refs, wornRecords)
+	}
+}
