@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -59,6 +60,27 @@ func (v *filledValue) Set(text string) error {
 		return errEmptyValue
 	}
 	*v = filledValue(text)
+	return nil
+}
+
+// ageValue is the value of a flag with an age. The API counts whole seconds, and 0 would select all.
+type ageValue time.Duration
+
+func (v *ageValue) String() string {
+	if *v == 0 {
+		return ""
+	}
+	return time.Duration(*v).String()
+}
+func (v *ageValue) Type() string { return "age" }
+
+// Set sets the age; one below a second is refused.
+func (v *ageValue) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second {
+		return errors.New("want a duration of 1s or more, such as 90m")
+	}
+	*v = ageValue(d)
 	return nil
 }
 

@@ -72,6 +72,15 @@ type column struct {
 	head, cell string
 	detail     bool // shown only in showOne, and only if the cell is not empty
 	rare       bool // left out of a table if the cell of every row is empty, and of one row if its cell is
+	most       int  // characters of the cell in a table of several rows, whose other rows are as wide; 0: any number
+}
+
+// short returns the cell for a table of several rows.
+func (c column) short() string {
+	if all := []rune(c.cell); c.most > 0 && len(all) > c.most {
+		return string(all[:c.most]) + "…"
+	}
+	return c.cell
 }
 
 // show prints rows in the format of o. In place of a table without rows it prints none; the other
@@ -104,7 +113,7 @@ func printTable[T row](a *app, rows []T) error {
 	var empty T
 	t := a.newTable(cells(empty, filled, func(c column) string { return strings.ToUpper(c.head) })...)
 	for _, r := range rows {
-		t.row(cells(r, filled, func(c column) string { return c.cell })...)
+		t.row(cells(r, filled, column.short)...)
 	}
 	return t.print()
 }

@@ -70,8 +70,8 @@ func bindTaskFilter(c *cobra.Command, f *apiclient.TaskFilter) {
 	filledVar(c.Flags(), &f.Tag, "tag", "only tasks with this tag")
 	filledVar(c.Flags(), &f.Group, "group", "only tasks of this group")
 	filledVar(c.Flags(), &f.Text, "text", "only tasks whose last error contains this text")
-	c.Flags().DurationVar(&f.Older, "older", 0, "only tasks created at least so long ago")
-	c.Flags().DurationVar(&f.Younger, "younger", 0, "only tasks created at most so long ago")
+	c.Flags().Var((*ageValue)(&f.Older), "older", "only tasks created at least so long ago")
+	c.Flags().Var((*ageValue)(&f.Younger), "younger", "only tasks created at most so long ago")
 }
 
 // newTaskShow is `leasehold task show`.
