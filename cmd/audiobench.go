@@ -150,8 +150,8 @@ func (o benchOptions) method(name string) func() bench.Method {
 	return methods[name]
 }
 
-// bench measures each method on each set, and prints a row for each group. Files of
-// --write are written before.
+// bench measures each method on each set, writes the tables into the file of --write, and prints a
+// row for each group.
 func (a *app) bench(ctx context.Context, o benchOptions) error {
 	level := slog.LevelInfo
 	if o.each {

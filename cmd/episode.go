@@ -137,11 +137,11 @@ returns to the priority that the origin lists.`, r.noun),
 			ids = append(ids, r.of(found).ID)
 		}
 		for _, id := range ids {
-			now, err := r.set(ctx, s.Catalog, id, wanted)
+			changed, err := r.set(ctx, s.Catalog, id, wanted)
 			if err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintf(a.out, "%s %s: priority %d\n", id, oneLine(r.of(now).Title), r.of(now).Priority); err != nil {
+			if _, err := fmt.Fprintf(a.out, "%s %s: priority %d\n", id, oneLine(r.of(changed).Title), r.of(changed).Priority); err != nil {
 				return err
 			}
 		}

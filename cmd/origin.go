@@ -70,9 +70,9 @@ visits them, and each PATH must be on the coordinator's machine.`,
 			return err
 		}
 		if s.Dir == nil {
-			return a.addThere(ctx, s, origins, keepPriority)
+			return a.addToCoordinator(ctx, s, origins, keepPriority)
 		}
-		return a.addHere(ctx, s.Dir, origins, keepPriority)
+		return a.addToFolder(ctx, s.Dir, origins, keepPriority)
 	})
 	c.Flags().Int64Var(&priority, "priority", 0, "the priority of recordings without one of their own; higher is sooner (default: what a manifest lists, or what the origin has, or 0)")
 	c.Flags().DurationVar(&every, "every", 0, "fixed time between two visits, such as 24h, under any policy; 0 leaves it to the policy again (default: what a manifest lists, or unchanged)")
@@ -100,10 +100,10 @@ func setBranches(origins []models.Origin, branches []string) error {
 	return nil
 }
 
-// addHere adds origins to a data folder that no coordinator has, and visits them. A failed visit
+// addToFolder adds origins to a data folder that no coordinator has, and visits them. A failed visit
 // does not end it; the errors of all visits are returned together. With keepPriority, an origin
 // that exists keeps its priority.
-func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Origin, keepPriority bool) error {
+func (a *app) addToFolder(ctx context.Context, d *node.DataDir, origins []models.Origin, keepPriority bool) error {
 	if err := d.AddOrigins(ctx, origins, keepPriority); err != nil {
 		return err
 	}
@@ -121,9 +121,9 @@ func (a *app) addHere(ctx context.Context, d *node.DataDir, origins []models.Ori
 	return errors.Join(append(failed, visited)...)
 }
 
-// addThere adds origins to a running coordinator. With keepPriority, an origin that
+// addToCoordinator adds origins to a running coordinator. With keepPriority, an origin that
 // exists keeps its priority, unless the new one has one of its own.
-func (a *app) addThere(ctx context.Context, s *node.CatalogSource, origins []models.Origin, keepPriority bool) error {
+func (a *app) addToCoordinator(ctx context.Context, s *node.CatalogSource, origins []models.Origin, keepPriority bool) error {
 	for _, o := range origins {
 		added, isNew, err := s.API.AddOrigin(ctx, o, keepPriority && o.Priority == 0)
 		if err != nil {

@@ -121,11 +121,11 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				now, err := s.Steer(ctx, o, action)
+				schedule, err := s.Steer(ctx, o, action)
 				if err != nil {
 					return fmt.Errorf("%s %s: %w", what, o.URI, err)
 				}
-				if _, err := fmt.Fprintf(a.out, "%s %s %s: %s\n", o.ID, o.Kind, o.URI, reason(now)); err != nil {
+				if _, err := fmt.Fprintf(a.out, "%s %s %s: %s\n", o.ID, o.Kind, o.URI, reason(schedule)); err != nil {
 					return err
 				}
 			}

@@ -27,8 +27,8 @@ type redactor struct {
 // openURL is the end of a text behind which the rest of a user and a password may follow.
 var openURL = regexp.MustCompile("(?::/?|://[^\\s/?#\"'`<>\\\\]*)$")
 
-// Write writes p without users and passwords. It returns len(p) also if it holds back the
-// end of p.
+// Write writes p without users and passwords. If p ends within a URL, whose password may come with
+// the next call, it holds back that URL, at most maxHeld bytes of it; also then it returns len(p).
 func (r *redactor) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -188,11 +188,11 @@ func openIndexer(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logg
 	return x, nil
 }
 
-// advertised returns the address at which workers reach a port that listens there: set,
-// with the port of the listener if that of set is 0, or the listener's address if set is
-// not an address.
-func advertised(set string, listens net.Addr) string {
-	host, port, err := net.SplitHostPort(set)
+// advertised returns the address at which workers reach the port that listens at listens: the
+// configured one, with the port of listens if its own is 0, or listens itself if configured is not
+// an address.
+func advertised(configured string, listens net.Addr) string {
+	host, port, err := net.SplitHostPort(configured)
 	if err != nil {
 		return listens.String()
 	}

@@ -42,7 +42,7 @@ func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, li
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	listening(l.addresses())
-	return host(ctx, d, func(h *hosted) (supervisor.Task, []supervisor.Task) {
+	return host(ctx, d, func(h *hosted) (main supervisor.Task, helpers []supervisor.Task) {
 		return func(ctx context.Context) error { return l.serve(ctx, h) }, nil
 	})
 }
@@ -95,10 +95,10 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 }
 
 // forwardLog puts warnings of this process into the space "log" of its own coordinator until ctx
-// ends.
+// ends, over a session that it opens for that; the forwarder keeps it.
 func (d *DataDir) forwardLog(ctx context.Context, c *coordinator.Coordinator) error {
-	connect := func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) }
-	if _, err := d.forwarder.Over(connect)(ctx); err != nil {
+	open := d.forwarder.Over(func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) })
+	if _, err := open(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil // the process was asked to end right after its start
 		}

@@ -22,8 +22,8 @@ func forwarding(ctx context.Context, f *status.Forwarder, log *slog.Logger, run 
 	return run()
 }
 
-// awakeUnder is the longest pause that is not logged. The engine has the same limit.
-const awakeUnder = 2500 * time.Millisecond
+// leastPause is the longest pause that is not logged. The engine has the same limit.
+const leastPause = 2500 * time.Millisecond
 
 // logPauses logs for how long this process did not run, because it was stopped or its machine
 // was suspended or had no processor time, until ctx ends. Without that its log would name only the
@@ -38,7 +38,7 @@ func logPauses(ctx context.Context, log *slog.Logger) {
 			return
 		case <-tick.C:
 		}
-		if pause := time.Since(last) - interval; pause > awakeUnder {
+		if pause := time.Since(last) - interval; pause > leastPause {
 			log.Warn("this process did not run for a time; if its session is lost meanwhile, its tasks are offered to others", "pause", pause.Round(time.Millisecond))
 		}
 	}

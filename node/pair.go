@@ -66,7 +66,7 @@ func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error
 		return open()
 	}
 	state, err := database.FindState(ctx, filepath.Join(d.cfg.Data, catalogFile))
-	if err = d.leaveMixedLog(err); err != nil {
+	if err = d.setAsideMixedLog(err); err != nil {
 		return err
 	}
 	found := pairing.Found{State: state}
@@ -130,9 +130,9 @@ func (d *DataDir) accept(err error) (lost pairing.Name, refused error) {
 	return accepted, nil
 }
 
-// leaveMixedLog returns err, unless it is a *pairing.Mixed: the database file has the write-ahead
+// setAsideMixedLog returns err, unless it is a *pairing.Mixed: the database file has the write-ahead
 // log of another one. If the operator has accepted that, it sets the log aside and returns nil.
-func (d *DataDir) leaveMixedLog(err error) error {
+func (d *DataDir) setAsideMixedLog(err error) error {
 	var m *pairing.Mixed
 	if !errors.As(err, &m) {
 		return err

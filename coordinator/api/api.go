@@ -128,10 +128,10 @@ func New(c Config) http.Handler {
 	}
 	mux.HandleFunc("/api/", notFound)
 	for path, h := range map[string]http.HandlerFunc{"/healthz": s.healthz, "/readyz": s.readyz, "/metrics": s.serveMetrics} {
-		mux.Handle(path, s.metrics.count(path, h))
+		mux.Handle(path, s.metrics.measure(path, h))
 	}
 	if c.Page != nil {
-		mux.Handle("/", s.metrics.count("/", c.Page))
+		mux.Handle("/", s.metrics.measure("/", c.Page))
 	}
 	return s.guard(mux)
 }

@@ -51,7 +51,7 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Bac
 func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added apitypes.Added, err error) {
 	err = requireLocal(q.Request, o.URI)
 	if err == nil && o.Kind.Accepted(o.URI) { // else AddOrigin refuses it
-		err = s.registered(ctx, o.Kind)
+		err = s.requireRegistered(ctx, o.Kind)
 	}
 	if err != nil {
 		return added, err

@@ -174,9 +174,9 @@ func (s *server) held(ctx context.Context, q *request, token int64) (task.Client
 	return task.Client{Repo: q.idempotent(w.repo)}, task.Item{Task: models.Task{ID: q.text("task")}, Token: token}, nil
 }
 
-// The handlers of claimed tasks return fault.ErrStaleToken if the session does not have
-// the task, or another attempt of it. extendTask restarts the timeout and, if the request
-// has progress, notes it.
+// extendTask restarts the timeout of a claimed task and, if the request has progress, notes it. It
+// and the next three handlers return fault.ErrStaleToken if the session does not have the task, or
+// has another attempt of it.
 func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extension) (none, error) {
 	client, i, err := s.held(ctx, q, e.Token)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *server) serve(rt route) http.Handler {
 		}
 		s.write(w, q, answer, rt.isForManagers() || rt.isExact)
 	}
-	return s.metrics.count(rt.method+" "+rt.path, http.HandlerFunc(h))
+	return s.metrics.measure(rt.method+" "+rt.path, http.HandlerFunc(h))
 }
 
 // admit takes one of the slots for a request, and one of its peer's, until release is

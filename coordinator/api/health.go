@@ -45,9 +45,9 @@ type check struct {
 	err  error
 }
 
-// checkReady is ready, but callers that come while a check runs share its result, so that many of
-// them cost one. A check goes on if the request that began it is cancelled, because others may
-// wait for it.
+// checkReady returns the result of ready. Callers that come while a check runs share its result, so
+// that many of them cost one. A check goes on if the request that began it is cancelled, because
+// others may wait for it.
 func (s *server) checkReady(ctx context.Context) error {
 	s.checking.Lock()
 	c := s.check

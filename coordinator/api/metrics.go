@@ -44,8 +44,8 @@ func newMetrics() *metrics {
 	return m
 }
 
-// count measures the requests that next serves.
-func (m *metrics) count(route string, next http.Handler) http.Handler {
+// measure returns next with a measurement of each request: its duration, by route and status.
+func (m *metrics) measure(route string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		recorded := &statusWriter{ResponseWriter: w, status: http.StatusOK}

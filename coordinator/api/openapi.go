@@ -174,7 +174,7 @@ func (g generator) schema(t reflect.Type) object {
 		if strings.Contains(t.Name(), "[") { // a page
 			return g.structure(t)
 		}
-		return object{"$ref": "#/components/schemas/" + g.name(t)}
+		return object{"$ref": "#/components/schemas/" + g.addSchema(t)}
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.Float64:
@@ -188,9 +188,9 @@ func (g generator) schema(t reflect.Type) object {
 	return object{"type": "integer"}
 }
 
-// name returns the name of a struct's schema, which it adds if it is missing. If another
-// package has a type of the same name, its package is part of it.
-func (g generator) name(t reflect.Type) string {
+// addSchema adds the schema of a struct, if it is missing, and returns its name. If another
+// package has a type of the same name, the name has the package too.
+func (g generator) addSchema(t reflect.Type) string {
 	name := t.Name()
 	if known := g.types[name]; known != nil && known != t {
 		pkg := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:]

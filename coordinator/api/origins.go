@@ -95,7 +95,7 @@ func requireLocal(r *http.Request, uri string) error {
 // the priority, if the request has one. The error is fault.ErrInvalid or fault.ErrForbidden, and
 // nothing is added then.
 func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin) (o models.Origin, err error) {
-	if err := s.registered(ctx, n.Kind); err != nil {
+	if err := s.requireRegistered(ctx, n.Kind); err != nil {
 		return o, err
 	}
 	if err := checkOrigin(n); err != nil {

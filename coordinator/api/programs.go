@@ -26,9 +26,9 @@ func (s *server) addVisitType(ctx context.Context, _ *request, t apitypes.VisitT
 	return t, s.Visits.Register(ctx, t.Type)
 }
 
-// registered returns fault.ErrInvalid for a kind of a program that was not registered.
+// requireRegistered returns fault.ErrInvalid for a kind of a program that was not registered.
 // Other kinds pass.
-func (s *server) registered(ctx context.Context, kind models.OriginKind) error {
+func (s *server) requireRegistered(ctx context.Context, kind models.OriginKind) error {
 	if !kind.IsProgram() {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (
 		return apitypes.Pushed{}, fmt.Errorf("list: %w: want at most %d origins, and from and next of 0 or more; full only with the last part", fault.ErrInvalid, models.MaxListed)
 	}
 	for i, n := range l.Origins {
-		if err := s.registered(ctx, n.Kind); err != nil {
+		if err := s.requireRegistered(ctx, n.Kind); err != nil {
 			return apitypes.Pushed{}, fmt.Errorf("origin %d: %w", i, err)
 		}
 		if !o.MayList(n) {

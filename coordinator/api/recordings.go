@@ -34,7 +34,7 @@ func (q *request) isOfOther(r models.Recording) bool {
 
 // putEpisodes curates episodes. The clips of the origin stay.
 func (s *server) putEpisodes(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
-	return s.put(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
+	return s.curateRecordings(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
 		l.Episodes = append(l.Episodes, models.Episode{Recording: r, Aired: item.Aired})
 		return nil
 	}, func(l *catalog.Listing, origin string) error {
@@ -47,7 +47,7 @@ func (s *server) putEpisodes(ctx context.Context, _ *request, n apitypes.NewReco
 // putClips curates clips, which have no time at which they were aired. The episodes of
 // the origin stay.
 func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
-	return s.put(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
+	return s.curateRecordings(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
 		if !item.Aired.IsZero() {
 			return fmt.Errorf("clip %.100q: %w: only episodes are aired", item.Name, fault.ErrInvalid)
 		}
@@ -60,11 +60,11 @@ func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordi
 	})
 }
 
-// put curates recordings of one sort, and returns their ids in the order of n.Items. add checks
+// curateRecordings curates recordings of one sort, and returns their ids in the order of n.Items. add checks
 // an item and adds it to the listing. If the recordings are complete, addOthers adds the origin's
 // recordings of the other sort to the listing, so that those do not count as gone. An invalid
 // item is fault.ErrInvalid, and nothing is curated then.
-func (s *server) put(
+func (s *server) curateRecordings(
 	ctx context.Context, n apitypes.NewRecordings,
 	add func(apitypes.NewRecording, models.Recording, *catalog.Listing) error, addOthers func(l *catalog.Listing, origin string) error,
 ) (answer apitypes.CuratedItems, err error) {

@@ -27,6 +27,7 @@ func (s *server) routes() []route {
 		s.taskRoutes(), s.codeRoutes())
 }
 
+// originRoutes are those of origins, their schedules and listers.
 func (s *server) originRoutes() []route {
 	return []route{
 		on("GET", "/origins", "List the origins, oldest first.", s.listOrigins, page(maxPage)...),
@@ -43,6 +44,7 @@ func (s *server) originRoutes() []route {
 	}
 }
 
+// visitRoutes are those of visits and of the visit types that programs register.
 func (s *server) visitRoutes() []route {
 	return []route{
 		on("GET", "/visit-types", "List the visit types that programs registered.", s.listVisitTypes, page(maxPage)...),
@@ -90,6 +92,7 @@ func (s *server) fleetRoutes() []route {
 	}
 }
 
+// spaceRoutes are those of spaces, their tuples and transactions.
 func (s *server) spaceRoutes() []route {
 	return []route{
 		on("GET", "/spaces", "List the spaces with their counts.", s.listSpaces, page(maxPage)...),

@@ -42,8 +42,8 @@ func (r Rules) silenceBand(s State) (rate, silence int, ok bool) {
 	}
 	perDay := r.Rate(s)
 	missing := perDay * max(float64(s.LastSuccess-last)/day, 1e-6)
-	rate = int(math.Log2(perDay/minRate) / 2)
-	silence = int(math.Floor(math.Log2(missing))) + 4
+	rate = int(math.Log2(perDay/minRate) / 2)         // factors of four
+	silence = int(math.Floor(math.Log2(missing))) + 4 // factors of two; band 0 ends at 1/8
 	return min(max(rate, 0), rateBands-1), min(max(silence, 0), silenceBands-1), true
 }
 

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Of returns the rules with the rests after failures that a policy prescribes, unless r
+// ForPolicy returns the rules with the rests after failures that a policy prescribes, unless r
 // already has others than the defaults. "seed" has a rest of the smallest interval, which
 // is that of its document; the schedulers of Software Heritage have theirs. Neither grows,
 // and the number of failures alone disables an origin. All other policies have the
-// defaults. Of is idempotent.
-func (r Rules) Of(policy string) Rules {
+// defaults. A second call changes nothing.
+func (r Rules) ForPolicy(policy string) Rules {
 	d := DefaultRules()
 	var failed, notFound time.Duration
 	switch policy {

@@ -42,7 +42,7 @@ func TestRestsAfterFailuresAreHoursOrDaysAndDouble(t *testing.T) {
 		"swh2026: its own cooldowns":    {"swh2026", visit.Failed, []time.Duration{14 * day, 14 * day}},
 		"swh2026: its own if not found": {"swh2026-git", visit.NotFound, []time.Duration{31 * day, 31 * day}},
 	} {
-		rules := visit.DefaultRules().Of(c.policy)
+		rules := visit.DefaultRules().ForPolicy(c.policy)
 		p, err := visit.New(c.policy, visit.DefaultRules())
 		require.NoError(t, err)
 		rests, _ := failing(t, p, rules, seen, c.status, len(c.want))

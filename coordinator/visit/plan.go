@@ -53,7 +53,7 @@ var typeName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 // Uniform is the plan with one policy and the same rules for all types. Errors are those
 // of New.
 func Uniform(policy string, r Rules) (*Plan, error) {
-	r = r.Of(policy)
+	r = r.ForPolicy(policy)
 	p, err := New(policy, r)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (p *Plan) addType(name string, policyOf map[string]string, common, own stri
 	if !ownPolicy {
 		policy = policyOf[""]
 	}
-	rules = rules.Of(policy)
+	rules = rules.ForPolicy(policy)
 	if g.policy, err = New(policy, rules); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ var Names, ByTarget = func() (names, byTarget []string) {
 	return names, byTarget
 }()
 
-// New returns the policy with a name, under the rules r.Of(name). The error is fault.ErrInvalid
+// New returns the policy with a name, under the rules r.ForPolicy(name). The error is fault.ErrInvalid
 // if no policy has the name or r.Check fails.
 func New(name string, r Rules) (Policy, error) {
 	if err := r.Check(); err != nil {
@@ -42,7 +42,7 @@ func New(name string, r Rules) (Policy, error) {
 	}
 	for _, p := range registered {
 		if p.name == name {
-			return p.make(r.Of(name)), nil
+			return p.make(r.ForPolicy(name)), nil
 		}
 	}
 	return nil, fmt.Errorf("visit policy %q: %w: want one of %s", name, fault.ErrInvalid, strings.Join(Names, ", "))

@@ -38,10 +38,10 @@ func (r Rules) Rate(s State) float64 {
 	return min(max(rate, minRate), maxRate)
 }
 
-// learnRate adds the observation of a successful visit. If the visit counts changes,
-// their number is added, a burst counted as one (changesIn). If it only compares digests, a change stands for the
-// expected number given that there was at least one: x/(1-e^-x). Invariant: Days
-// grows by at most 36,500 a visit and Changes by maxCount, so both stay finite.
+// learnRate adds the observation of a successful visit. If the visit counts changes, their number
+// is added, a burst counted as one (changesIn). If it only compares digests, a change stands for
+// the expected number given that there was at least one: x/(1-e^-x). Invariant: Days grows by at
+// most 36,500 a visit and Changes by maxCount, so both stay finite.
 func (r Rules) learnRate(s State, e Event, effect Effect) State {
 	s.Recent = s.Recent.with(e.Times, e.At)
 	days := e.Span

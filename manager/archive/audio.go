@@ -22,11 +22,11 @@ const (
 	audioCheckTime = 10 * time.Second // for all of them
 )
 
-// checkAudio has those of the feed's episodes researched again whose audio was replaced since it
-// was checked last. It returns how many these are. A server that does not answer is not asked
-// again in this visit; its episodes count as checked, so that they do not keep others from being
-// checked. A coordinator of an older version has no such list; then nothing is checked. The error
-// is that of the catalog; those of servers are logged.
+// checkAudio asks servers about the audio of those episodes of the feed that were checked longest
+// ago. Episodes whose audio was replaced are researched again; it returns how many these are. A
+// server that does not answer is not asked again in this visit; its episodes count as checked, so
+// that they do not keep others from being checked. A coordinator of an older version has no such
+// list; then nothing is checked. The error is that of the catalog; those of servers are logged.
 func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, err error) {
 	var list []models.Audio
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
@@ -47,7 +47,7 @@ func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, e
 		if err != nil || silent[u.Host] {
 			continue
 		}
-		now, err := f.Lister.audio(asking, o, a)
+		reported, err := f.Lister.audio(asking, o, a)
 		if asking.Err() != nil {
 			list = list[:i]
 			break
@@ -57,7 +57,7 @@ func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, e
 			f.Log.Debug("archive: audio is not checked", "uri", a.URI, "error", err)
 			continue
 		}
-		list[i] = now
+		list[i] = reported
 	}
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
 		replaced, err = f.Catalog.AudioChecked(ctx, time.Now().UTC(), list)

@@ -34,11 +34,11 @@ type cachedReport struct {
 // inspect adds a problem for each clip that a search would not find or would find twice, and
 // returns the clips without those that cannot be searched for at all. Only the first compareLimit
 // clips are compared. The error is that of reading a clip for another reason than its content.
-func (v *folderVisit) inspect(ctx context.Context, h *clipChecker, clips []models.Clip) ([]models.Clip, error) {
+func (v *folderVisit) inspect(ctx context.Context, checker *clipChecker, clips []models.Clip) ([]models.Clip, error) {
 	if len(clips) > compareLimit {
 		v.problems.add("", "only the first %d clips were compared with each other", compareLimit)
 	}
-	notices, err := h.notices(ctx, v, clips[:min(compareLimit, len(clips))])
+	notices, err := checker.notices(ctx, v, clips[:min(compareLimit, len(clips))])
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func (v *folderVisit) inspect(ctx context.Context, h *clipChecker, clips []model
 // kinds: workers report clips that cannot be decoded, because they may have a decoder that this
 // machine lacks, and the catalog reports equal files. It keeps them per origin, and checks again
 // when a clip has another version. The error is that of cliplint.Check.
-func (h *clipChecker) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]cliplint.Notice, error) {
+func (checker *clipChecker) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]cliplint.Notice, error) {
 	digest := digestOf(clips)
-	h.mu.Lock()
-	known, ok := h.known[v.origin.ID]
-	h.mu.Unlock()
+	checker.mu.Lock()
+	known, ok := checker.known[v.origin.ID]
+	checker.mu.Unlock()
 	if ok && known.digest == digest {
 		return known.notices, nil
 	}
@@ -75,12 +75,12 @@ func (h *clipChecker) notices(ctx context.Context, v *folderVisit, clips []model
 	notices = slices.DeleteFunc(notices, func(n cliplint.Notice) bool {
 		return n.Fault == cliplint.Unreadable || n.Fault == cliplint.Duplicate && equal(clips, n.Clip, n.Other)
 	})
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.known == nil {
-		h.known = map[string]cachedReport{}
+	checker.mu.Lock()
+	defer checker.mu.Unlock()
+	if checker.known == nil {
+		checker.known = map[string]cachedReport{}
 	}
-	h.known[v.origin.ID] = cachedReport{digest, notices}
+	checker.known[v.origin.ID] = cachedReport{digest, notices}
 	return notices, nil
 }
 

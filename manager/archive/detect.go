@@ -72,7 +72,7 @@ func detect(path string, kind models.OriginKind, manifests bool) ([]models.Origi
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("no such file or folder: %w", fault.ErrNotFound)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+		return nil, fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 	case !info.IsDir():
 		return detectFile(path, kind, manifests)
 	}
@@ -122,7 +122,7 @@ func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.O
 	}
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+		return nil, fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 	}
 	if kind == "" {
 		kind = models.KindOfFile(path)
@@ -154,17 +154,17 @@ func accepted() string {
 func beginning(path string) ([]byte, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+		return nil, fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 	}
 	defer root.Close()
 	f, _, err := fetch.OpenRegular(root, filepath.Base(path))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+		return nil, fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, 4096))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+		return nil, fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 	}
 	return content, nil
 }
@@ -229,7 +229,7 @@ func holdsRecordings(path string) (found bool, err error) {
 		seen++
 		switch hidden := strings.HasPrefix(filepath.Base(name), "."); {
 		case err != nil && name == path:
-			return fmt.Errorf("the folder cannot be read: %w: %w", readable(err), fault.ErrInvalid)
+			return fmt.Errorf("the folder cannot be read: %w: %w", withoutPath(err), fault.ErrInvalid)
 		case err != nil:
 			return nil
 		case hidden && name != path && e.IsDir():

@@ -16,10 +16,10 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// choose returns the first enclosure whose type or extension is that of audio or video,
+// chooseEnclosure returns the first enclosure whose type or extension is that of audio or video,
 // or else the first of an unknown type. Images and texts are never chosen. The error, for
 // people, names the types of the others.
-func choose(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
+func chooseEnclosure(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 	var maybe *gofeed.Enclosure
 	var others []string
 	for _, e := range list {
@@ -181,20 +181,20 @@ func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	if err == nil {
 		names = []string{u.Path, enclosure}
 	}
-	return b.first(names)
+	return b.firstFile(names)
 }
 
-// first returns the first of the names that is a file. A name that leads out of the folder is an
+// firstFile returns the first of the names that is a file. A name that leads out of the folder is an
 // error. It tries the next name only if a file does not exist; the error is that of the last one
 // tried, for people.
-func (b localBase) first(names []string) (uri, version string, err error) {
+func (b localBase) firstFile(names []string) (uri, version string, err error) {
 	for _, name := range names {
 		name = filepath.FromSlash(name)
 		if !filepath.IsLocal(name) {
 			return "", "", errors.New("leads out of the feed's folder; only paths relative to it are accepted")
 		}
 		var info fs.FileInfo
-		if info, err = regular(b.root, name); err == nil {
+		if info, err = checkRegular(b.root, name); err == nil {
 			return fetch.FileURI(filepath.Join(b.dir, name)), fileVersion(info), nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {

@@ -161,7 +161,7 @@ type curator struct {
 // its guid, or else its URL; of two with one name the first counts. Without a version of its
 // file, the URL, the length and the dates stand for one.
 func (c *curator) addItem(n int, item *gofeed.Item) {
-	enclosure, err := choose(item.Enclosures)
+	enclosure, err := chooseEnclosure(item.Enclosures)
 	label := cmp.Or(sanitize(item.Title), sanitize(item.GUID), sanitize(enclosure.URL), fmt.Sprintf("item %d", n+1))
 	if err != nil {
 		c.problems.add(label, "%v", err)

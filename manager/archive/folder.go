@@ -90,10 +90,10 @@ func (v *folderVisit) walk(ctx context.Context, most int) error {
 		}
 		switch {
 		case err != nil && name == ".":
-			return fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+			return fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 		case err != nil:
 			v.complete = false
-			v.problems.add(sanitize(name), "the folder cannot be read: %v", readable(err))
+			v.problems.add(sanitize(name), "the folder cannot be read: %v", withoutPath(err))
 			return nil
 		case name == ".":
 			return nil
@@ -146,7 +146,7 @@ func (v *folderVisit) isFolder(link string) bool {
 // recording curates one file, with its sidecar. The error, for people, is a problem of the file.
 // Only clips of at most clipHashBytes get a hash here, because it reads the whole file.
 func (v *folderVisit) recording(ctx context.Context, name string) (models.Recording, sidecar, error) {
-	info, err := regular(v.root, name)
+	info, err := checkRegular(v.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("a link to a file that does not exist")
 	}

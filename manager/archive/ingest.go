@@ -24,7 +24,7 @@ import (
 // returns to the space then.
 func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
 	log := f.Log.With("episode", h.Subject, "part", h.Part, "worker", h.Worker)
-	results, err := f.researched(h)
+	results, err := f.decodeResults(h)
 	failpoint.Reached("ingest.before", "")
 	for _, r := range results {
 		err = catalog.RetryUnavailable(ctx, log, func() error { return f.Catalog.Ingest(ctx, r, time.Now().UTC()) })
@@ -49,10 +49,10 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	return nil
 }
 
-// researched decodes the body of a result: the findings of a worker, those of a sweep, or the
+// decodeResults decodes the body of a result: the findings of a worker, those of a sweep, or the
 // failure that a dead task left. A malformed body, and one of another episode than the result's
 // subject, are fault.ErrInvalid.
-func (f *Flow) researched(h *work.Held) ([]models.Researched, error) {
+func (f *Flow) decodeResults(h *work.Held) ([]models.Researched, error) {
 	var body struct {
 		models.Failure
 		Swept map[string]json.RawMessage `json:"swept"`
@@ -64,7 +64,7 @@ func (f *Flow) researched(h *work.Held) ([]models.Researched, error) {
 	case body.Task != nil:
 		return problemsOf(body.Failure)
 	case body.Swept != nil:
-		return f.swept(h)
+		return f.decodeSwept(h)
 	}
 	var r models.Researched
 	if err := json.Unmarshal([]byte(h.Body), &r); err != nil {
@@ -100,10 +100,10 @@ func problemsOf(f models.Failure) (all []models.Researched, err error) {
 // maxUnswept bounds how many clips a flow remembers not to sweep.
 const maxUnswept = 1000
 
-// swept decodes a result of a sweep. If the worker knew less than half of the episodes, the clip
+// decodeSwept decodes a result of a sweep. If the worker knew less than half of the episodes, the clip
 // is not swept again, unless maxUnswept others follow. A body that is malformed or of another
 // clip is fault.ErrInvalid.
-func (f *Flow) swept(h *work.Held) ([]models.Researched, error) {
+func (f *Flow) decodeSwept(h *work.Held) ([]models.Researched, error) {
 	var s models.Swept
 	if err := json.Unmarshal([]byte(h.Body), &s); err != nil {
 		return nil, fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)

@@ -29,12 +29,12 @@ import (
 func readManifest(path string) ([]models.Origin, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+		return nil, fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 	}
 	dir := filepath.Dir(path)
 	root, err := os.OpenRoot(filepath.Dir(real))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", readable(err), fault.ErrInvalid)
+		return nil, fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 	}
 	defer root.Close()
 	content, err := readSmall(root, filepath.Base(real), manifestBytes)

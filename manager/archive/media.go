@@ -24,12 +24,12 @@ func fileVersion(info fs.FileInfo) string {
 	return fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano())
 }
 
-// regular checks that a name is a regular file that can be read and is not empty. Its
+// checkRegular checks that a name is a regular file that can be read and is not empty. Its
 // errors are for people; errors.Is finds fs.ErrNotExist.
-func regular(root *os.Root, name string) (fs.FileInfo, error) {
+func checkRegular(root *os.Root, name string) (fs.FileInfo, error) {
 	f, info, err := fetch.OpenRegular(root, name)
 	if err != nil {
-		return nil, readable(err)
+		return nil, withoutPath(err)
 	}
 	f.Close()
 	if info.Size() == 0 {
@@ -39,23 +39,23 @@ func regular(root *os.Root, name string) (fs.FileInfo, error) {
 }
 
 // readSmall reads a file of at most most bytes; a larger one, and one that is not regular, is an
-// error. Errors are those of readable. It does not block at a named pipe, and refuses it.
+// error. Errors are those of withoutPath. It does not block at a named pipe, and refuses it.
 func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
 	f, _, err := fetch.OpenRegular(root, name)
 	if err != nil {
-		return nil, readable(err)
+		return nil, withoutPath(err)
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(content)) > most {
 		err = fmt.Errorf("it has more than %d bytes", most)
 	}
-	return content, readable(err)
+	return content, withoutPath(err)
 }
 
-// readable drops the operation and the path from an error, because the problem names the
-// item.
-func readable(err error) error {
+// withoutPath drops the operation and the path from an error, because the problem names the item.
+// nil stays nil.
+func withoutPath(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err

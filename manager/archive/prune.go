@@ -147,7 +147,7 @@ func (p *pruner) startTag(m []byte) error {
 	if len(p.open) > 0 {
 		e.namespaces += p.open[len(p.open)-1].namespaces
 	}
-	p.item(e.name)
+	p.countItem(e.name)
 	if p.end > 0 {
 		return nil
 	}
@@ -168,10 +168,10 @@ func (p *pruner) startTag(m []byte) error {
 	return nil
 }
 
-// item counts the elements that the parser turns into items, and marks the cut before the first
+// countItem counts the elements that the parser turns into items, and marks the cut before the first
 // that is too many. The tail then closes the elements that are open there. Elements within an
 // item that have such a name are not items.
-func (p *pruner) item(name string) {
+func (p *pruner) countItem(name string) {
 	if local := localName(name); local != "item" && local != "entry" {
 		return
 	}

@@ -122,13 +122,13 @@ func TestOfSeveralEnclosuresTheFirstSoundIsChosenOrElseTheFirstOfAnUnknownType(t
 		"the last.flac":  {at("first", "application/x"), at("the last.flac", "application/x")},
 		"in a query?a=b": {at("in a query?a=b", "audio/mpeg")},
 	} {
-		e, err := choose(list)
+		e, err := chooseEnclosure(list)
 		require.NoError(t, err, want)
 		require.Equal(t, "https://example.org/"+want, e.URL)
 	}
-	_, err := choose([]*gofeed.Enclosure{at("cover", "image/png"), at("notes", "text/html")})
+	_, err := chooseEnclosure([]*gofeed.Enclosure{at("cover", "image/png"), at("notes", "text/html")})
 	require.EqualError(t, err, "no sound is enclosed, but image/png, text/html")
-	_, err = choose([]*gofeed.Enclosure{nil, {URL: " "}})
+	_, err = chooseEnclosure([]*gofeed.Enclosure{nil, {URL: " "}})
 	require.EqualError(t, err, "nothing is enclosed")
 }
 

@@ -30,25 +30,25 @@ func IsBlob(oid string, content []byte) bool {
 }
 
 // Blobs reads blobs and calls visit with each, in the order of oids. content is valid
-// until visit returns. A blob that is missing, damaged, or larger than most bytes is
+// until visit returns. A blob that is missing, damaged, or larger than maxBytes bytes is
 // visited with an error (fault.ErrCorrupt, fault.ErrTooLarge) and no content. An error of
 // visit ends the reading and is returned.
-func (m *Mirror) Blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error {
+func (m *Mirror) Blobs(ctx context.Context, oids []string, maxBytes int64, visit func(oid string, content []byte, err error) error) error {
 	for _, oid := range oids {
 		if !objectID.MatchString(oid) {
 			return fmt.Errorf("blob %.80q: %w: want 40 or 64 hexadecimal digits", oid, fault.ErrInvalid)
 		}
 	}
-	return m.engine.blobs(ctx, oids, most, visit)
+	return m.engine.blobs(ctx, oids, maxBytes, visit)
 }
 
 // blobs reads blobs with git cat-file; see Mirror.Blobs. Git ends at an object that it cannot
 // read: that is the first blob without an answer. blobs visits it as fault.ErrCorrupt and starts
 // git again with the next one. The error is that of visit, of ctx, or of an answer that cannot be
 // read.
-func (m command) blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error {
+func (m command) blobs(ctx context.Context, oids []string, maxBytes int64, visit func(oid string, content []byte, err error) error) error {
 	for len(oids) > 0 {
-		n, err := m.readBlobs(ctx, oids, most, visit)
+		n, err := m.readBlobs(ctx, oids, maxBytes, visit)
 		if oids = oids[n:]; err == nil {
 			continue
 		}
@@ -72,7 +72,7 @@ func (e *endedEarly) Error() string { return e.message }
 // readBlobs runs one git cat-file, and returns how many blobs it visited, in the order of oids. If
 // git ended before it answered for all, the error is endedEarly; otherwise it is that of visit, of
 // an answer that cannot be read, or the cause of ctx.
-func (m command) readBlobs(ctx context.Context, oids []string, most int64, visit func(string, []byte, error) error) (n int, err error) {
+func (m command) readBlobs(ctx context.Context, oids []string, maxBytes int64, visit func(string, []byte, error) error) (n int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c, messages := m.gitCommand(ctx, "--git-dir="+m.dir, "cat-file", "--batch", "--buffer")
@@ -84,7 +84,7 @@ func (m command) readBlobs(ctx context.Context, oids []string, most int64, visit
 	if err != nil {
 		return 0, fmt.Errorf("git cat-file: %w: %w", fault.ErrUnavailable, err)
 	}
-	r := blobReader{in: bufio.NewReaderSize(pipe, 64<<10), maxBytes: most}
+	r := blobReader{in: bufio.NewReaderSize(pipe, 64<<10), maxBytes: maxBytes}
 	var failed error
 	for n < len(oids) && failed == nil {
 		var content []byte

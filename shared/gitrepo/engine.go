@@ -24,7 +24,7 @@ type engine interface {
 	// files and blobs are Mirror.Files and Mirror.Blobs for ids that are well-formed. They
 	// may be called concurrently.
 	files(ctx context.Context, commit string) ([]File, error)
-	blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error
+	blobs(ctx context.Context, oids []string, maxBytes int64, visit func(oid string, content []byte, err error) error) error
 }
 
 // engineOf returns the engine of a mirror.

@@ -93,7 +93,7 @@ func checkExtensions(config io.Reader) error {
 	return nil
 }
 
-// listFolderRefs is list for a folder. It adds the hash of HEAD if HEAD names a branch that
+// listFolderRefs is listRefs for a folder. It adds the hash of HEAD if HEAD names a branch that
 // exists. The error is that of openFolder, or fault.ErrInvalid for refs that cannot be read.
 func (m library) listFolderRefs() (refs map[string]string, target string, err error) {
 	r, err := m.openFolder()

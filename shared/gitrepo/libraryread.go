@@ -190,7 +190,7 @@ func (l *listing) addTree(ctx context.Context, tree plumbing.Hash, folder string
 
 // blobs is Mirror.Blobs; a blob at which go-git panics is visited as corrupt. The error is that
 // of visit or ctx's cause.
-func (m library) blobs(ctx context.Context, oids []string, most int64, visit func(oid string, content []byte, err error) error) error {
+func (m library) blobs(ctx context.Context, oids []string, maxBytes int64, visit func(oid string, content []byte, err error) error) error {
 	r := openRepository(m.dir)
 	defer r.Close()
 	for _, oid := range oids {
@@ -199,7 +199,7 @@ func (m library) blobs(ctx context.Context, oids []string, most int64, visit fun
 		}
 		var content []byte
 		problem := recoverPanics(func() (err error) {
-			content, err = r.readBlob(oid, most)
+			content, err = r.readBlob(oid, maxBytes)
 			return err
 		})
 		if err := visit(oid, content, problem); err != nil {
@@ -209,12 +209,12 @@ func (m library) blobs(ctx context.Context, oids []string, most int64, visit fun
 	return nil
 }
 
-// readBlob returns the content of a blob of at most most bytes, whose hash it checks, because
+// readBlob returns the content of a blob of at most maxBytes bytes, whose hash it checks, because
 // go-git does not. A larger blob is fault.ErrTooLarge, one with another hash fault.ErrCorrupt.
-func (r repository) readBlob(oid string, most int64) ([]byte, error) {
+func (r repository) readBlob(oid string, maxBytes int64) ([]byte, error) {
 	hash := plumbing.NewHash(oid)
-	if size, err := r.EncodedObjectSize(hash); err == nil && size > most {
-		return nil, fmt.Errorf("blob %s: %w: %d bytes, more than %d", oid, fault.ErrTooLarge, size, most)
+	if size, err := r.EncodedObjectSize(hash); err == nil && size > maxBytes {
+		return nil, fmt.Errorf("blob %s: %w: %d bytes, more than %d", oid, fault.ErrTooLarge, size, maxBytes)
 	}
 	content, err := r.readKind(plumbing.BlobObject, hash)
 	if err == nil && !IsBlob(oid, content) {

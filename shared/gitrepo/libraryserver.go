@@ -110,7 +110,7 @@ func (p *prefix) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// listServerRefs is list for a server. Refs with ^{} are the commits that annotated tags name.
+// listServerRefs is listRefs for a server. Refs with ^{} are the commits that annotated tags name.
 // The error is that of withServer.
 func (m library) listServerRefs(ctx context.Context) (refs map[string]string, target string, err error) {
 	refs = map[string]string{}

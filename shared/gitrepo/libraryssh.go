@@ -86,7 +86,7 @@ func (s *sshServer) upload(ctx context.Context, request []byte) (io.ReadCloser, 
 }
 
 // endProcess closes the input of ssh, waits until it ends, and returns its failure with the reason
-// that it printed. If it succeeded or end was called before, it returns err.
+// that it printed. If ssh succeeded, or endProcess was called before, it returns err.
 func (s *sshServer) endProcess(ctx context.Context, err error) error {
 	if s.ended {
 		return err

@@ -143,7 +143,7 @@ func (c *Conn) transaction(begin string, do func(*Conn) error) error {
 		return err
 	}
 	committed = true
-	c.committed()
+	c.committed() // of failAt
 	return nil
 }
 

@@ -247,8 +247,10 @@ func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) 
 	return err
 }
 
-// useWriter calls do with the writer. long reports whether the log has become long. The
-// caller has the turn; useWriter gives it back.
+// useWriter calls do with the writer. long reports whether the log has become long, so that the
+// caller must write it back; a file in memory has no log. The limit is then raised, because the log
+// cannot be begun again while a reader needs it, and not each commit shall try. The caller has the
+// turn; useWriter gives it back.
 func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (long bool, err error) {
 	defer func() { f.turn <- struct{}{} }()
 	if f.closed {
@@ -261,7 +263,7 @@ func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (
 	began := time.Now()
 	err = wrap(op, do(f.writer))
 	f.longest = max(f.longest, time.Since(began))
-	if f.readers == nil {
+	if f.readers == nil { // in memory
 		return false, err
 	}
 	log, statErr := os.Stat(f.path + "-wal")

@@ -182,8 +182,11 @@ func (format Format) step(name string) error {
 	return format.OnStep(name)
 }
 
-// attachLegacy opens the file in which older programs kept a schema that this file does
-// not have yet, and returns the script that imports it; empty: there is none.
+// attachLegacy attaches the file in which older programs kept a schema that this file does not
+// have yet, and returns the script that imports it. An empty script means that no such file is
+// attached; otherwise the caller detaches it. After an error the file is closed anyway. have is the
+// version of the schema in this file, 0 for none. A file of another program is fault.ErrCorrupt,
+// an unknown version fault.ErrInvalid.
 func (f *File) attachLegacy(s Schema, have int) (script string, err error) {
 	if s.Legacy == nil || have > 0 || f.path == Memory {
 		return "", nil

@@ -95,9 +95,9 @@ type mismatch struct {
 
 func (m *mismatch) Error() string { return m.why }
 
-// awaitPut looks in line, a later line of the log, for the event that puts the missing
-// tuple of m. It returns m if e is that event, whose line it adds to the reason, or a
-// reload, which lists all tuples again. With nil the search goes on.
+// awaitPut handles e, an event after that of m, whose tuple is missing. If e puts this tuple, it
+// adds the line of e to the reason. Then, and at a reload, which lists all tuples again, it returns
+// m, which ends the check. With nil the search for the put goes on.
 func (m *mismatch) awaitPut(line int, e trace.Event) error {
 	switch {
 	case puts(e, m.observed.event):
@@ -152,10 +152,10 @@ func (c *Checker) resetForLog(name string) {
 	c.logState, c.block, c.loading, c.last = newLogState(), nil, false, nil
 }
 
-// setOutcome completes the report, whose outcome is Conforms so far (resetForLog). err ended the check: nil at the end of the log. One that is
-// about the log or the model becomes the outcome; any other, such as ctx.Err() or ErrNoLog, is
-// returned. If no event was explained, because the map covers none or only by rules without
-// actions, it is Incomplete.
+// setOutcome completes the report, whose outcome is Conforms so far (resetForLog). err ended the
+// check; it is nil at the end of the log. An error about the log or the model becomes the outcome;
+// any other, such as ctx.Err() or ErrNoLog, is returned. If no event was explained, because the map
+// covers none or only by rules without actions, the outcome is Incomplete.
 func (c *Checker) setOutcome(err error) error {
 	r := c.report
 	r.Instances, r.States = len(c.all), c.walker.Len()
@@ -259,7 +259,7 @@ func (c *Checker) endTransactions(o *observation) error {
 // of them is in the middle of a step, endTransactions checks later that the step is completed.
 // Other errors are those of the model and its bounds.
 func (c *Checker) advanceInstance(o *observation) error {
-	rule, err := c.rule(o)
+	rule, err := c.ruleFor(o)
 	if err != nil || rule == nil {
 		return err
 	}
@@ -287,10 +287,10 @@ func (c *Checker) advanceInstance(o *observation) error {
 	return nil
 }
 
-// rule returns the first rule that covers an event, and binds its variables in o. It
+// ruleFor returns the first rule that covers an event, and binds its variables in o. It
 // returns nil if the event is to be ignored: its space is in no rule, it was refused, its
 // rule has no actions, or it only reads. Another event without a rule is a mismatch.
-func (c *Checker) rule(o *observation) (*Rule, error) {
+func (c *Checker) ruleFor(o *observation) (*Rule, error) {
 	if !c.spaces[o.event.Space] || refused(o.event) {
 		return nil, nil
 	}
@@ -317,13 +317,14 @@ func (c *Checker) rule(o *observation) (*Rule, error) {
 var errTooFewProcesses = errors.New("the model has too few processes")
 
 // expect translates an event by a rule into the actions that a step of the model must
-// have. It numbers the values of the event in the instance. The error is
-// errTooFewProcesses if the number of the copy is above the copies of the process.
+// have. It numbers the values of the event in the instance. The number 0 fits each copy of the
+// process; an event without a session has it. The error is errTooFewProcesses if the number of the
+// copy is above the copies of the process.
 func (c *Checker) expect(r *Rule, o *observation, in *instance) (*expectation, error) {
 	want := &expectation{by: r.By}
 	if r.Copy != "" {
 		if want.number = c.valueOfVariable(r, r.Copy, o, in); want.number == 0 && r.Copy != "process" {
-			want.number = nowhere // because 0 would match any copy
+			want.number = nowhere // because 0 would fit each copy
 		}
 		if n := (&resolver{model: c.model}).copies(r.By); int(want.number) > n {
 			return nil, fmt.Errorf("%w: %s is number %d of %s in %s, and %s has %d: set the constant in the map, const … = %d",

@@ -75,7 +75,7 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 			}
 			return
 		}
-		a.InLog = c.inLog(st, shown)
+		a.InLog = c.patternsFor(st, shown)
 		all = append(all, a)
 	}
 	for _, x := range states {
@@ -92,10 +92,10 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	return all
 }
 
-// inLog lists the event patterns that could show the rest of a step, without the number of
+// patternsFor lists the event patterns that could show the rest of a step, without the number of
 // actions that the log has shown. A pattern counts if the actions of its rule are the next ones
 // of the step.
-func (c *Checker) inLog(st *step, shown int) (all []string) {
+func (c *Checker) patternsFor(st *step, shown int) (all []string) {
 	p := c.model.Procs[st.move.Proc]
 	for _, r := range c.m.Rules {
 		rest := st.actions[shown:]

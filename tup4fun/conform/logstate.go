@@ -72,13 +72,13 @@ func (l *logState) apply(e trace.Event) (before *tupleState, wrong string) {
 	if e.Operation != trace.Begin && e.Operation != trace.Restore {
 		l.loading = false
 	}
-	if wrong := l.session(e); wrong != "" || e.Space == "" || refused(e) {
+	if wrong := l.applyToSession(e); wrong != "" || e.Space == "" || refused(e) {
 		return nil, wrong
 	}
 	if e.Ref == 0 {
 		return nil, "the event names no tuple"
 	}
-	return l.tuple(e)
+	return l.applyToTuple(e)
 }
 
 // results lists the allowed results by operation. Others allow only ok.
@@ -107,10 +107,10 @@ func checkResult(e trace.Event) string {
 	return ""
 }
 
-// session tracks the live sessions. It describes an event of a session that cannot do it, or
+// applyToSession tracks the live sessions. It describes an event of a session that cannot do it, or
 // returns "". A restored tuple, an acknowledged get and a tuple that comes back may be of any
 // session, because the engine writes them, also after its end.
-func (l *logState) session(e trace.Event) string {
+func (l *logState) applyToSession(e trace.Event) string {
 	lives := e.Process == "" || l.sessions[e.Process]
 	switch e.Operation {
 	case trace.Begin:
@@ -139,9 +139,10 @@ func (l *logState) session(e trace.Event) string {
 // arrivals are the operations that add a tuple.
 var arrivals = []string{"put", "putp", trace.Restore}
 
-// tuple applies an event on a tuple. It returns a copy of the state before, which does
-// not change with later events, or nil for an event that adds the tuple.
-func (l *logState) tuple(e trace.Event) (before *tupleState, wrong string) {
+// applyToTuple applies an event on a tuple. It returns a copy of the state before, which does
+// not change with later events, or nil for an event that adds the tuple. wrong describes a
+// contradiction; "" is none.
+func (l *logState) applyToTuple(e trace.Event) (before *tupleState, wrong string) {
 	was := l.tuples[e.Ref]
 	if slices.Contains(arrivals, e.Operation) {
 		if was != nil {

@@ -100,16 +100,16 @@ func (o *observation) bind(pattern []Field, tuple []value) bool {
 		return false
 	}
 	for i, f := range pattern {
-		if !o.field(f, tuple[i]) {
+		if !o.bindField(f, tuple[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// field reports whether a field of a pattern matches v. A variable matches any value at
-// its first occurrence, and the same value after that.
-func (o *observation) field(f Field, v value) bool {
+// bindField reports whether a field of a pattern matches v. A variable matches any value at its
+// first occurrence, which binds it, and the same value after that.
+func (o *observation) bindField(f Field, v value) bool {
 	switch f.Kind {
 	case Text:
 		return v.kind == Text && v.text == f.Text

@@ -26,9 +26,9 @@ func (r *Report) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "  at the end of the log %s may have begun a step that is not all logged\n", counted(r.Within, "instance"))
 	}
 	if r.Violation != nil {
-		r.Violation.text(&b, r)
+		r.Violation.writeText(&b, r)
 	} else {
-		r.coverage(&b)
+		r.writeCoverage(&b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -46,15 +46,15 @@ func preposition(r *Report) string {
 	return "for " + r.Model
 }
 
-// text prints the violation of a report: the event, what the model allows, and the state.
-func (v *Violation) text(b *strings.Builder, r *Report) {
+// writeText writes the violation of a report: the event, what the model allows, and the state.
+func (v *Violation) writeText(b *strings.Builder, r *Report) {
 	fmt.Fprintf(b, "\n%s:%d: %s\n  %s\n", r.Trace, v.Line, v.Why, strings.TrimSpace(eventText(v.Event)))
 	if v.InModel != "" {
 		fmt.Fprintf(b, "  in %s this is %s\n", r.Model, v.InModel)
 	}
 	if v.Instance != "" {
 		fmt.Fprintf(b, "instance: %s\n", v.Instance)
-		v.allowed(b)
+		v.writeAllowed(b)
 	}
 	if len(v.Last) > 0 {
 		b.WriteString("logged before:\n")
@@ -63,13 +63,13 @@ func (v *Violation) text(b *strings.Builder, r *Report) {
 		}
 	}
 	if v.Instance != "" {
-		v.state(b)
+		v.writeState(b)
 	}
 }
 
-// allowed writes the actions that the model could have done in place of the event, with the
+// writeAllowed writes the actions that the model could have done in place of the event, with the
 // events of the log that stand for each.
-func (v *Violation) allowed(b *strings.Builder) {
+func (v *Violation) writeAllowed(b *strings.Builder) {
 	if len(v.Allowed) == 0 {
 		b.WriteString("the model allows no further action\n")
 		return
@@ -83,9 +83,9 @@ func (v *Violation) allowed(b *strings.Builder) {
 	}
 }
 
-// state prints the state of the model before the violation, one of those that are possible, and
+// writeState writes the state of the model before the violation, one of those that are possible, and
 // the values of the log for its numbers.
-func (v *Violation) state(b *strings.Builder) {
+func (v *Violation) writeState(b *strings.Builder) {
 	b.WriteString("state of the model")
 	switch {
 	case v.Others == 1:
@@ -125,8 +125,8 @@ func values(all []explore.Value) string {
 // maxUnseen bounds the unseen operations that are listed.
 const maxUnseen = 30
 
-// coverage lists the operations of the model that the log never showed, at most maxUnseen.
-func (r *Report) coverage(b *strings.Builder) {
+// writeCoverage lists the operations of the model that the log never showed, at most maxUnseen.
+func (r *Report) writeCoverage(b *strings.Builder) {
 	if len(r.Unseen) == 0 {
 		b.WriteString("  every operation of the model was seen\n")
 		return

@@ -53,7 +53,7 @@ type compiler struct {
 }
 
 // decls adds the shared variables and spaces to the model. The elements of an array have
-// consecutive indexes, from slots on. A space without a capacity gets capacity, at least the
+// consecutive indexes; slots has the first. A space without a capacity gets capacity, at least the
 // number of its initial tuples; 0 is none, and the search may find that it grows without bound.
 func (c *compiler) decls(capacity int) {
 	m := c.model
@@ -95,7 +95,8 @@ func (c *compiler) variable(name string, value int64, array bool) {
 }
 
 // copies adds one process that runs code for each copy of pr. Copies that do not use their number
-// are one class, because they are symmetric; any other is a class of its own.
+// are one class, that of their code, because they are symmetric; any other is a class of its own,
+// whose number is negative, so that it is the index of no code.
 func (c *compiler) copies(pr *syntax.Process, code *Code) {
 	n := 1
 	if pr.Count != nil {
@@ -231,7 +232,7 @@ func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
 	if s.Kind != syntax.If {
 		after = from
 	}
-	other := false
+	hasElse := false
 	for _, g := range s.Guards {
 		c.resetAccess()
 		e := &Edge{From: from, To: c.node(inner), Pos: g.Pos, Text: syntax.GuardText(g), kills: newAccess()}
@@ -242,14 +243,14 @@ func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
 		case syntax.OnOp:
 			c.operation(e, g.Op)
 		case syntax.Else:
-			e.Kind, other = Else, true
+			e.Kind, hasElse = Else, true
 		case syntax.Timeout:
 			e.Kind = Timeout
 		}
 		c.addEdge(e)
 		c.stmts(g.Body, e.To, after, inner)
 	}
-	if s.Kind == syntax.Do && !other {
+	if s.Kind == syntax.Do && !hasElse {
 		c.resetAccess()
 		c.addEdge(&Edge{From: from, To: to, Kind: Else, Pos: s.End, Text: "od", kills: newAccess()})
 	}

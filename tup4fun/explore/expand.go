@@ -16,10 +16,10 @@ func (t *tables) bytes() int64 {
 	return t.procs.size() + t.mem.size() + t.spaces.size() + t.tuples.size()
 }
 
-// extremes returns the smallest and the greatest number in any state, at most and at least 0;
-// symbols are left out.
+// extremes returns the smallest and the greatest number in any state, without symbols. 0 counts as
+// one of the numbers, so that least is never positive and most never negative.
 func (t *tables) extremes() (least, most int64) {
-	look := func(values []int64) {
+	include := func(values []int64) {
 		for _, v := range values {
 			if v < syntax.SymbolBase {
 				least, most = min(least, v), max(most, v)
@@ -27,12 +27,12 @@ func (t *tables) extremes() (least, most int64) {
 		}
 	}
 	for _, p := range t.procs.items {
-		look(p[atParam : atParam+1])
-		look(p[procHead:])
+		include(p[atParam : atParam+1])
+		include(p[procHead:])
 	}
 	for _, t := range [...]*table{t.mem, t.tuples} {
 		for _, values := range t.items {
-			look(values)
+			include(values)
 		}
 	}
 	return least, most
@@ -153,7 +153,8 @@ func (x *expander) internSpace(space int, ids []int64) uint32 {
 }
 
 // procInfo returns the cached properties of a process state. The pointer is valid until
-// the next call, because the slice may grow.
+// the next call, because the slice may grow. The bits of live are the first 64 shared variables
+// that are live or observed; the others count as live always (isLive).
 func (x *expander) procInfo(id uint32) *procInfo {
 	for int(id) >= len(x.procInfos) {
 		x.procInfos = append(x.procInfos, make([]procInfo, max(64, len(x.procInfos)))...)

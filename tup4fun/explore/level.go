@@ -23,7 +23,8 @@ func (st *store) endLevel(level int) [][]byte {
 	return pieces
 }
 
-// level returns the states of a level that has ended. Only an exact store keeps them.
+// level returns the states of a level that has ended, and none for a level without states. Only an
+// exact store keeps them.
 func (st *store) level(level int) [][]byte {
 	var pieces [][]byte
 	for i := range st.shards {

@@ -17,12 +17,12 @@ func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
 	if e.op.verb == syntax.Put {
 		return s.put(e, f, want.values, done)
 	}
-	any := s.find(e, f, want, done)
-	if !any && (e.op.verb == syntax.GetP || e.op.verb == syntax.QueryP) {
+	found := s.find(e, f, want, done)
+	if !found && (e.op.verb == syntax.GetP || e.op.verb == syntax.QueryP) {
 		s.moveTo(e, f, event{}, done)
 		return true
 	}
-	return any
+	return found
 }
 
 // put calls done with the tuple added, and reports whether the space has capacity for it. A
@@ -56,13 +56,13 @@ func (f *frame) withSpace(space int, ids []int64) frame {
 // L the newest match, Q the oldest tuple if it matches, S the newest tuple if it matches.
 func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool {
 	ids := f.spaces[e.op.space]
-	any := false
+	found := false
 	try := func(i int) bool {
 		tuple := s.tuples.get(uint32(ids[i]))
 		if !want.matches(tuple) {
 			return false
 		}
-		any = true
+		found = true
 		s.useTuple(e, f, i, tuple, done)
 		return true
 	}
@@ -91,7 +91,7 @@ func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool
 			try(len(ids) - 1)
 		}
 	}
-	return any
+	return found
 }
 
 // useTuple takes or reads the i-th tuple, tuple, of the space, binds the formals, and calls done

@@ -112,19 +112,19 @@ func (p *product) accepts(part []int32) bool {
 		in[n] = true
 	}
 	var sets uint64
-	moved, content := false, map[int32]bool{} // processes that are not treated unfairly
+	moved, treatedFairly := false, map[int32]bool{} // treatedFairly: processes that move or are disabled somewhere
 	for _, n := range part {
 		sets |= p.b.nodes[p.q(n)].sets
 		for _, m := range p.moves(n) {
 			if in[m.to] {
 				moved = true
-				content[m.proc] = true
+				treatedFairly[m.proc] = true
 			}
 		}
 		if p.fair {
 			for proc := range p.g.m.Procs {
 				if !p.enabled(n, int32(proc)) {
-					content[int32(proc)] = true
+					treatedFairly[int32(proc)] = true
 				}
 			}
 		}
@@ -133,7 +133,7 @@ func (p *product) accepts(part []int32) bool {
 		return false
 	}
 	for proc := range p.g.m.Procs {
-		if p.fair && !content[int32(proc)] {
+		if p.fair && !treatedFairly[int32(proc)] {
 			return false
 		}
 	}

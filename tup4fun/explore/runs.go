@@ -23,7 +23,7 @@ func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) Verdict {
 	}
 	v.Outcome = Holds
 	for _, f := range s.instances(p) {
-		trace, err := s.graph.refute(f.fs, f.not, p.Fair)
+		trace, err := s.graph.findRun(f.fs, f.negated, p.Fair)
 		if err != nil {
 			v.Outcome, v.Detail = Incomplete, err.Error()
 			return v
@@ -41,8 +41,8 @@ func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) Verdict {
 }
 
 type instance struct {
-	fs  *formulas
-	not int // number of the negated formula
+	fs      *formulas
+	negated int // the number of the negated formula
 }
 
 // instances returns the formulas to check for p: one, or one for each combination of values of
@@ -58,11 +58,11 @@ func (s *search) instances(p *prop) []instance {
 		x = &syntax.Expr{Pos: x.Pos, Kind: syntax.Always, X: &syntax.Expr{Kind: syntax.Binary, Op: "->", X: x, Y: end}}
 	}
 	var all []instance
-	var open func(x *syntax.Expr, names []*syntax.Expr, values []int64)
-	open = func(x *syntax.Expr, names []*syntax.Expr, values []int64) {
+	var unfold func(x *syntax.Expr, names []*syntax.Expr, values []int64)
+	unfold = func(x *syntax.Expr, names []*syntax.Expr, values []int64) {
 		if x.Kind == syntax.Forall {
 			for _, v := range x.Set.Values {
-				open(x.X, append(names, x), append(values, v))
+				unfold(x.X, append(names, x), append(values, v))
 			}
 			return
 		}
@@ -74,18 +74,18 @@ func (s *search) instances(p *prop) []instance {
 		}
 		build()
 	}
-	open(x, nil, nil)
+	unfold(x, nil, nil)
 	return all
 }
 
-// refute searches for a run in which formula not holds: a path to an accepting cycle that, if
-// fair is set, treats no process unfairly. It returns nil if there is none. The error is that of
-// a formula that is too large or fails.
-func (g *Graph) refute(fs *formulas, not int, fair bool) (*Trace, error) {
+// findRun searches for a run in which a formula, given by its number, holds: a path to an accepting
+// cycle that, if fair is set, treats no process unfairly. It returns nil if there is none. The error
+// is that of a formula that is too large or fails.
+func (g *Graph) findRun(fs *formulas, formula int, fair bool) (*Trace, error) {
 	if fs.err != nil {
 		return nil, fs.err
 	}
-	b, err := fs.automaton(not)
+	b, err := fs.automaton(formula)
 	if err != nil {
 		return nil, err
 	}

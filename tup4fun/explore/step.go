@@ -56,25 +56,25 @@ type stepper struct {
 // f.err is its error, s.at its edge, and no further step is tried.
 func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
 	n := code.Nodes[f.proc[atNode]]
-	any := false
-	var other *Edge
+	possible := false
+	var otherwise *Edge
 	for _, e := range n.Edges {
 		if e.Kind == Else {
-			other = e
+			otherwise = e
 			continue
 		}
 		if s.edge(code, e, f, func(g *frame) { done(e, g) }) {
-			any = true
+			possible = true
 		}
 		if f.err != nil {
-			return any
+			return possible
 		}
 	}
-	if other != nil && !any {
-		s.moveTo(other, f, event{}, func(g *frame) { done(other, g) })
-		any = true
+	if otherwise != nil && !possible {
+		s.moveTo(otherwise, f, event{}, func(g *frame) { done(otherwise, g) })
+		possible = true
 	}
-	return any
+	return possible
 }
 
 // edge calls done with the outcomes of one edge, which is neither else nor timeout. It reports
@@ -146,11 +146,11 @@ func (s *stepper) atomic(code *Code, e *Edge, f *frame, done func(*frame)) bool 
 	g := *f
 	g.proc = slices.Clone(f.proc)
 	g.proc[atNode] = int64(e.Entry)
-	any := s.runBlock(code, e, &g, done)
+	possible := s.runBlock(code, e, &g, done)
 	if f.err = g.err; f.err != nil {
 		return false
 	}
-	return any
+	return possible
 }
 
 // runBlock continues the block of e from the node that f is at, and calls done at its
@@ -171,7 +171,7 @@ func (s *stepper) runBlock(code *Code, e *Edge, f *frame, done func(*frame)) boo
 		return false
 	}
 	var failed error
-	any := s.node(code, f, func(_ *Edge, g *frame) {
+	possible := s.node(code, f, func(_ *Edge, g *frame) {
 		s.runBlock(code, e, g, done)
 		if failed == nil {
 			failed = g.err
@@ -180,8 +180,8 @@ func (s *stepper) runBlock(code *Code, e *Edge, f *frame, done func(*frame)) boo
 	if f.err == nil {
 		f.err = failed
 	}
-	if !any && !first && f.err == nil {
+	if !possible && !first && f.err == nil {
 		f.err = errBlocked
 	}
-	return any
+	return possible
 }

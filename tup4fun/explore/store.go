@@ -139,7 +139,7 @@ func (sh *shard) addAll(b *batch, compact bool) (added int64) {
 	for k, h := range b.hashes[:b.n] {
 		state := b.states[from:b.ends[k]]
 		from = b.ends[k]
-		if compact && sh.addPrint(h|1, state) || !compact && sh.addExact(fragment(h), state) {
+		if compact && sh.addHash(h|1, state) || !compact && sh.addExact(fragment(h), state) {
 			added++
 		}
 	}
@@ -147,7 +147,7 @@ func (sh *shard) addAll(b *batch, compact bool) (added int64) {
 	return added
 }
 
-// prefetch reads the memory that addExact or addPrint will read first, so that these loads
+// prefetch reads the memory that addExact or addHash will read first, so that these loads
 // overlap. It adds to sh.seen only to have the compiler keep the loads.
 func (sh *shard) prefetch(hashes []uint64, compact bool) {
 	var near [batchSize]uint64
@@ -207,10 +207,10 @@ func (sh *shard) write(state []byte) uint32 {
 	return at
 }
 
-// addPrint adds a hash, which is not 0, and its state, and reports whether the hash is
+// addHash adds a hash, which is not 0, and its state, and reports whether the hash is
 // new. The caller holds the lock. The search for a slot ends, because the table is at
 // most 7/8 full.
-func (sh *shard) addPrint(h uint64, state []byte) bool {
+func (sh *shard) addHash(h uint64, state []byte) bool {
 	i := firstSlot(fragment(h), len(sh.slots))
 	for ; sh.slots[i] != 0; i++ {
 		if sh.slots[i] == h {

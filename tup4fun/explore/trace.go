@@ -88,8 +88,8 @@ func (x *expander) config(s []uint32) Config {
 	return c
 }
 
-// procConfig converts the state id of process p to text: its place is that of its first next
-// statement, and Next lists all.
+// procConfig converts the state id of process p to text. Next lists the statements that may come
+// next, and Pos is where the first of them is; without any it is zero.
 func (x *expander) procConfig(p Proc, id uint32) ProcConfig {
 	part, values := x.procInfo(id), x.t.procs.get(id)
 	pc := ProcConfig{Name: p.Name, Terminated: part.at == part.code.Final}
@@ -235,8 +235,9 @@ func (s *search) predecessor(ctx context.Context, level int, target []uint32) []
 	return best
 }
 
-// concrete finds steps along a path of canonical states in which processes do not change
-// places. Each state of the path has a step to the next.
+// concrete returns the steps along a path of canonical states, each of which has a step to the
+// next. In a canonical state equal processes may have changed places; in the trace each keeps its
+// own.
 func (s *search) concrete(path [][]uint32) *Trace {
 	x := newExpander(s.m, s.t, s.o.Reduction)
 	now := slices.Clone(path[0])

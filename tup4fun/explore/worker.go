@@ -86,10 +86,12 @@ func (w *worker) countFinal(err *RuntimeError) {
 }
 
 // addFinding records that w.state violates property prop; the index after the last is for
-// errors. err may be nil.
+// errors. err is the error of a step or an invariant that failed, or nil. A state of an earlier
+// level has precedence, because its trace is shorter; within a level the smallest hash has, so that
+// the report does not depend on which worker comes first.
 func (w *worker) addFinding(prop int, err *RuntimeError) {
 	s := w.s
-	if s.found[prop] != nil { // a nearer state was found
+	if s.found[prop] != nil { // of an earlier level
 		return
 	}
 	hash := w.x.hash(w.state)
@@ -99,7 +101,8 @@ func (w *worker) addFinding(prop int, err *RuntimeError) {
 }
 
 // measureSpaces records the most tuples of each space and, from growthCheckAt on, a state
-// with that many.
+// with that many: of the first level that has one, that with the smallest hash, so that it does
+// not depend on which worker comes first.
 func (w *worker) measureSpaces(state []uint32) {
 	for i, id := range state[len(w.s.m.Procs)+1:] {
 		n, f := w.size(id), &w.fullest[i]
@@ -148,10 +151,10 @@ func (w *worker) checkState(state []uint32) {
 	}
 }
 
-// evalInvariant evaluates invariant p, which is property i. Results are cached by the parts of
-// the state that it reads; errors are not. The bool is whether it holds; with an error, that of
-// the evaluation, it has no meaning.
-func (w *worker) evalInvariant(i int, p *prop, state []uint32) (bool, error) {
+// evalInvariant reports whether invariant p, which is property i, holds in a state. Results are
+// cached by the parts of the state that it reads. The error is that of an evaluation that failed;
+// then holds has no meaning, and nothing is cached.
+func (w *worker) evalInvariant(i int, p *prop, state []uint32) (holds bool, err error) {
 	k, mem := checkKey{prop: i}, len(w.s.m.Procs)
 	remember := len(p.footprint.spaces) < len(k.parts)
 	if remember {

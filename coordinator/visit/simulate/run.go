@@ -101,7 +101,7 @@ func newRun(s Setup) (*run, error) {
 		s.Origins = n
 	}
 	w := newWorld(s.Scenario, s.Origins, s.Origins, s.Seed, start+int64(s.Days)*day)
-	s.Capacity, s.Rules = w.capacity(s), s.Rules.Of(s.Policy)
+	s.Capacity, s.Rules = w.capacity(s), s.Rules.ForPolicy(s.Policy)
 	r := &run{Setup: s, world: w, rules: s.Rules, position: start}
 	r.meter.warm = start + int64(warmUp*float64(w.end-start))
 	var err error

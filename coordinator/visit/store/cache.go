@@ -22,7 +22,7 @@ type cache struct {
 	under     map[string]int             // visits under way, by type
 	claims    map[int64]row              // origins whose claims are not in their rows yet, by key
 	claimKeys map[string]int64           // keys of claims, by id
-	free      map[string]int64           // by busy host: when the gap after its last visit is over, in milliseconds
+	gapEnds   map[string]int64           // by busy host: when the gap after its last visit is over, in milliseconds
 	refusals  map[string]refusal         // Retry-After, by host
 	hosts     map[string]host            // that cannot be reached or ask for a gap
 	gaps      map[string]int64           // Crawl-delay in milliseconds, by host or group
@@ -68,7 +68,8 @@ func groupOf(r row) Group {
 }
 
 // add counts a row: n is 1 for one that the file has now, and -1 for one that it had. Each row
-// that was added must be subtracted as it was, or the counts drift. The caller has called update.
+// that was added must be subtracted as it was, or the counts drift. Of the enabled origins, A
+// counts those without a date of a change, and B the others. The caller has called update.
 func (k *cache) add(r row, n int) {
 	addCount(k.queues, r.waitsAt().Queue(), n)
 	addCount(k.pools, r.waitsAt().Pool, n)
@@ -135,13 +136,13 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{
 		queues: map[visit.Queue]int{}, pools: map[visit.Pool]int{}, groups: map[Group]int{}, disabled: map[visit.Reason]int{},
-		flights: map[string]int{}, under: map[string]int{}, claims: map[int64]row{}, claimKeys: map[string]int64{}, free: was.free, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, unsaved: map[int32]bool{}, preferred: map[int32]bool{},
+		flights: map[string]int{}, under: map[string]int{}, claims: map[int64]row{}, claimKeys: map[string]int64{}, gapEnds: was.gapEnds, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, unsaved: map[int32]bool{}, preferred: map[int32]bool{},
 		position: map[models.OriginKind]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
 		stale: true, // until all is read
 	}
 	k := &s.cache
 	if k.tally == nil {
-		k.free, k.refusals, k.tally = map[string]int64{}, map[string]refusal{}, newTally()
+		k.gapEnds, k.refusals, k.tally = map[string]int64{}, map[string]refusal{}, newTally()
 	}
 	if err := errors.Join(s.loadCounters(c), k.loadHosts(c), k.loadPrograms(c), k.loadLearned(c)); err != nil {
 		return err

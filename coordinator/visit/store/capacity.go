@@ -35,7 +35,7 @@ type KindCapacity struct {
 
 const (
 	assumedVisit = 1.0                // seconds
-	newest       = 7 * 24 * time.Hour // origins seen first in this time show how fast new ones come
+	recentSpan   = 7 * 24 * time.Hour // origins seen first in this time show how fast new ones come
 )
 
 // Capacity computes what a number of slots can hold, which intervals fit, and warns if origins
@@ -99,7 +99,7 @@ func (s *Store) fit(c *Capacity, states []visit.State, scale float64) {
 			interval := max(g.Interval, s.policy.Rules(order[i]).Cooldown.Hours()/24)
 			k.Visits += g.Origins / interval
 			x := g.Rate * interval
-			c.Fresh += -math.Expm1(-x) / x / float64(len(groups))
+			c.Fresh += -math.Expm1(-x) / x / float64(len(groups)) // the share of the interval before the first change, which is a Poisson process
 		}
 	}
 	for _, name := range slices.Compact(order) {
@@ -122,8 +122,8 @@ func (s *Store) growing(c Capacity, m Metrics, states []visit.State, scale float
 	recent := 0.0
 	positions := map[string]float64{}
 	for _, x := range states {
-		if x.FirstSeen > now-int64(newest.Seconds()) && x.FirstSeen < now-3600 && x.LastVisit == visit.Never {
-			recent += scale / newest.Hours() * 24
+		if x.FirstSeen > now-int64(recentSpan.Seconds()) && x.FirstSeen < now-3600 && x.LastVisit == visit.Never {
+			recent += scale / recentSpan.Hours() * 24
 		}
 		if s.policy.UsesTargets(x.Type) && x.Every == 0 {
 			positions[x.Type] += scale * 86400 / float64(s.policy.Rules(x.Type).Interval(x.Index, 0))

@@ -32,7 +32,7 @@ func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 		return err
 	}
 	s.notify()
-	return s.name(0, Named{Origin: o}, time.Now().Unix())
+	return s.putNamed(0, Named{Origin: o}, time.Now().Unix())
 }
 
 // OriginPriority implements sqlite.Schedule, in the catalog's transaction. An origin that is not in

@@ -67,12 +67,12 @@ func (s *Store) claim(c visit.Candidate, at time.Time) (models.Visit, bool, erro
 	}
 	s.startHostGap(r.host, at)
 	k.move(was, r)
-	return s.claimed(r), true, s.db.Exec("INSERT INTO claim VALUES (?, ?, ?)", r.Key, r.visit, now)
+	return s.visitOf(r), true, s.db.Exec("INSERT INTO claim VALUES (?, ?, ?)", r.Key, r.visit, now)
 }
 
-// claimed is the visit under way, as it is put into the space: with the digest and the HTTP
-// validators that the schedule has, by which a manager finds that nothing has changed.
-func (s *Store) claimed(r row) models.Visit {
+// visitOf returns the visit of r that is under way, as it is put into the space: with the digest
+// and the HTTP validators of the last success, by which a manager finds that nothing has changed.
+func (s *Store) visitOf(r row) models.Visit {
 	v := models.Visit{
 		ID:     r.visit,
 		Origin: r.origin(),
@@ -92,7 +92,7 @@ func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 		return s.db.All(selectRows+` WHERE key IN (SELECT key FROM schedule WHERE visit <> '' UNION ALL SELECT key FROM claim)
 			ORDER BY coalesce(claimed_at, last_scheduled), key`, nil, func(from sqlfile.Row) error {
 			r, err := scanRow(from)
-			all = append(all, s.claimed(r))
+			all = append(all, s.visitOf(r))
 			return err
 		})
 	})
@@ -121,8 +121,8 @@ func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[str
 // pick chooses n origins that may be visited now, and changes only where origins wait: if the
 // clock was set back by more than an hour since the last pick it corrects their times (fixClock),
 // and it brings back the origins whose rest is over (sweep). It returns the requested ones first,
-// then the others by policy. busy tells which hosts were busy. Each step is a transaction of its
-// own, so that none is long; errors are those of the file, and steps before it stay.
+// then the others by policy. busy has the hosts that delayed others. Each step is a transaction of
+// its own, so that none is long; errors are those of the file, and steps before it stay.
 func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (picked []visit.Candidate, busy *hosts, err error) {
 	var clockSetBack bool
 	err = s.write(ctx, op, func() error {
@@ -147,16 +147,16 @@ func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (pick
 
 // choose chooses n of the origins that wait now, in the transaction under way. It changes
 // nothing. First come the requested origins, in the slots that are reserved for them, then the
-// others by policy, and in the slots that these leave more requested ones. busy has the pauses of
-// hosts, for which accept refuses an origin. Errors are those of the file.
-func (s *Store) choose(now time.Time, n int) ([]visit.Candidate, *hosts, error) {
+// others by policy, and in the slots that these leave more requested ones. busy, which is never
+// nil, has the waits of hosts, for which accept refused origins. Errors are those of the file.
+func (s *Store) choose(now time.Time, n int) (picked []visit.Candidate, busy *hosts, err error) {
 	h := s.politeness(now.UnixMilli(), n)
 	if n <= 0 {
 		return nil, h, nil
 	}
 	q := &queues{s: s, hosts: h, cursors: map[cursorKey]*cursor{}, want: n}
 	counts := s.counts()
-	picked := visit.Pick(visit.RoundRobin{}, asUrgent{q}, now.Unix(), s.reserved(n), counts, h.accept)
+	picked = visit.Pick(visit.RoundRobin{}, asUrgent{q}, now.Unix(), s.reserved(n), counts, h.accept)
 	picked = append(picked, visit.Pick(s.policy, q, now.Unix(), n-len(picked), counts, h.accept)...)
 	if left := n - len(picked); left > 0 {
 		picked = append(picked, visit.Pick(visit.RoundRobin{}, asUrgent{q}, now.Unix(), left, counts, h.accept)...)

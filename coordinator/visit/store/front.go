@@ -34,6 +34,7 @@ func (s *Store) moveFront(was, is row) (front bool, err error) {
 	if err != nil || !ok {
 		return true, err
 	}
+	// With the same ref the lower key is first; a new row gets a higher key than all others.
 	front = is.place.Ref < first.Place.Ref || is.place.Ref == first.Place.Ref && is.Key != 0 && is.Key < first.Key
 	if front || was.Key != 0 && was.front && was.queued() && stays {
 		err = s.setFront(first.Key, !front)
@@ -73,8 +74,9 @@ func (s *Store) firstOther(r row) (first visit.Candidate, ok bool, err error) {
 	return first, ok, err
 }
 
-// following returns the origin that waits right behind c in its queue and of its host, and
-// reports whether there is one; there is none without a host. Errors are those of the file.
+// following returns the next origin of c's host behind c in its queue, and reports whether there
+// is one; without a host, and in the pools above 200, there is none, because all origins are in
+// front there. Errors are those of the file.
 func (s *Store) following(c visit.Candidate) (next visit.Candidate, ok bool, err error) {
 	next = c
 	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?

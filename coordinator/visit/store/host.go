@@ -104,7 +104,9 @@ func (s *Store) explainPace(name string) (group string, gap time.Duration) {
 // hostFails notes that a visit could not connect to a host, and reports whether the fault is
 // still the host's. After Rules.DisableSpan it counts for the origins too, so that those of a
 // host that is gone are disabled. Failures within the rest after an earlier one do not lengthen
-// it, because they are those of visits that were under way. Errors are those of the file.
+// it, because they are those of visits that were under way. A rest that is longer than any, or a
+// first failure in the future, is replaced, because the clock was set back. Errors are those of the
+// file.
 func (s *Store) hostFails(name string, now int64) (ofHost bool, err error) {
 	h := s.cache.hosts[name]
 	if h.failures == 0 || h.since > now {

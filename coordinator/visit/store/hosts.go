@@ -56,9 +56,9 @@ func (s *Store) politeness(now int64, n int) *hosts {
 		}
 	}
 	longest := max(s.rules.HostGap, s.rules.LongestGap).Milliseconds()
-	for host, free := range s.cache.free {
+	for host, free := range s.cache.gapEnds {
 		if free <= now || free > now+longest+60_000 {
-			delete(s.cache.free, host)
+			delete(s.cache.gapEnds, host)
 		}
 	}
 	return &hosts{s: s, now: now, most: max(1, int(math.Ceil(s.rules.HostShare*float64(n)))), batch: map[string]int{}}
@@ -96,8 +96,8 @@ func (h *hosts) waitOf(host string) wait {
 		return wait{visit.Unreachable, k.hosts[host].until * 1000}
 	case h.batch[host] >= h.most, h.batch[host]+k.flights[host] >= slots:
 		return wait{busyHost, 0}
-	case k.free[host] > h.now:
-		return wait{gapOfHost, k.free[host]}
+	case k.gapEnds[host] > h.now:
+		return wait{gapOfHost, k.gapEnds[host]}
 	case gap > 0 && h.batch[host] > 0:
 		return wait{gapOfHost, h.now + gap}
 	}

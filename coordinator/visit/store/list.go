@@ -57,7 +57,7 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	for some := range slices.Chunk(l.Origins, models.MaxListed) {
 		err := s.write(ctx, op, func() error {
 			s.notify()
-			return s.nameAll(lister, some, named, now.Unix())
+			return s.putNamedAll(lister, some, named, now.Unix())
 		})
 		if err != nil {
 			return err
@@ -76,19 +76,18 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 // too, because servers sometimes fail with an empty answer.
 func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Listing, named map[string]bool, now time.Time) error {
 	var d dates
-	read := func() error {
+	current := func() {
 		d = s.cache.dates[lister]
 		if l.From == 0 {
 			d.begun = now.Unix()
 		}
-		return nil
 	}
-	err := s.write(ctx, op, read)
+	err := s.write(ctx, op, func() error { current(); return nil })
 	if err != nil || l.From != 0 && l.From != d.next {
 		return err // the second: of a list that has changed since
 	}
 	empty := l.From == 0 && l.Next == 0 && l.Full && len(named) == 0
-	if again := d.empty != "" && d.empty != l.Visit; l.Next == 0 && l.Full && (!empty || again) {
+	if emptyBefore := d.empty != "" && d.empty != l.Visit; l.Next == 0 && l.Full && (!empty || emptyBefore) {
 		err := s.dropUnnamed(ctx, op, lister, now.Unix(), func(id string, seen int64) bool {
 			return named[id] || l.From != 0 && seen >= d.begun
 		})
@@ -98,9 +97,7 @@ func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Li
 	}
 	return s.write(ctx, op, func() error {
 		s.notify()
-		if err := read(); err != nil { // again: outcomes have changed it meanwhile
-			return err
-		}
+		current() // again, because outcomes have changed it meanwhile
 		if l.From == 0 {
 			d.active = 0
 		}

@@ -56,7 +56,7 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 		}
 		for q, n := range k.queues {
 			if q.Pool < poolUrgent {
-				m.Rates[q.Class%visit.Classes] += n // a fork has the class of its rate, and Classes
+				m.Rates[q.Class%visit.Classes] += n // the class of a fork is that of its rate plus Classes
 			}
 		}
 		for kind, at := range m.Position {

@@ -22,11 +22,11 @@ type Named struct {
 	Metadata         map[string]string
 }
 
-// nameAll adds origins, or notes that they were named again, and adds their ids to named. All are
+// putNamedAll adds origins, or notes that they were named again, and adds their ids to named. All are
 // of one transaction: it writes the pages of the indexes of hosts and times once, and not for
 // some origins each. An id that named has already is skipped. The error names the origin, and is
 // that of the catalog or of the file.
-func (s *Store) nameAll(lister int32, all []Named, named map[string]bool, now int64) (err error) {
+func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, now int64) (err error) {
 	for _, o := range all {
 		if named[o.ID] {
 			continue
@@ -38,7 +38,7 @@ func (s *Store) nameAll(lister int32, all []Named, named map[string]bool, now in
 				return fmt.Errorf("%s: %w", o.URI, err)
 			}
 		}
-		if err := s.name(lister, o, now); err != nil {
+		if err := s.putNamed(lister, o, now); err != nil {
 			return fmt.Errorf("%s: %w", o.URI, err)
 		}
 		if err := s.followBranches(lister, o.Origin, branches); err != nil {
@@ -48,10 +48,10 @@ func (s *Store) nameAll(lister int32, all []Named, named map[string]bool, now in
 	return nil
 }
 
-// name adds an origin, or notes that it was named again, in the transaction under way. lister 0
+// putNamed adds an origin, or notes that it was named again, in the transaction under way. lister 0
 // is the user, whose naming also enables an origin that its server called gone. Dates count only
 // from the first lister, or if there are none yet. fault.ErrInvalid: the id is not valid.
-func (s *Store) name(lister int32, o Named, now int64) error {
+func (s *Store) putNamed(lister int32, o Named, now int64) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("id %.64q: %w", o.ID, fault.ErrInvalid)
 	}
@@ -89,7 +89,7 @@ func (s *Store) name(lister int32, o Named, now int64) error {
 	if err := s.save(was, r, now); err != nil {
 		return err
 	}
-	if r.Key == 0 && (o.ForkOf != "" || len(o.Metadata) > 0) {
+	if r.Key == 0 && (o.ForkOf != "" || len(o.Metadata) > 0) { // save gave it a key, which describe needs
 		if r, err = read(s.db, o.ID); err != nil {
 			return err
 		}

@@ -26,7 +26,8 @@ type Next struct {
 }
 
 // Next lists the n origins that a claim would take now, the best first. It takes none, but, as
-// pick, brings back origins whose rest is over. Errors are those of the file.
+// pick, brings back origins whose rest is over. A requested one has the value 0, because a request
+// does not compete by value. Errors are those of the file.
 func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, err error) {
 	const op = "next visits"
 	picked, _, err := s.pick(ctx, op, now, n)
@@ -115,7 +116,7 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 			State: r.State, Origin: r.origin(), Pool: poolName(r.waitsAt().Pool), Place: r.waitsAt(), Rate: s.rulesOf(r.kind).RateNow(r.State),
 			Why: s.rulesOf(r.kind).Why(r.State, now.Unix()), Until: until, Visit: r.visit, Urgent: r.urgent != 0, Habit: habitOf(r),
 		}
-		if !r.claimed && r.place.Pool < poolUrgent {
+		if !r.claimed && r.place.Pool < poolUrgent { // only the policy's own pools have a value
 			o.Value = s.policy.Worth(r.place, s.quality(r.place.Lister), now.Unix())
 		}
 		if !s.policy.UsesTargets(r.Type) {

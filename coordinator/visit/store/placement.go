@@ -44,7 +44,7 @@ func (s *Store) placeAll(ctx context.Context, op string) error {
 	if err != nil {
 		return err
 	}
-	err = stepThrough(ctx, s, op, missing, func(o models.Origin) error { return s.name(0, Named{Origin: o}, now.Unix()) })
+	err = stepThrough(ctx, s, op, missing, func(o models.Origin) error { return s.putNamed(0, Named{Origin: o}, now.Unix()) })
 	if err != nil {
 		return err
 	}

@@ -156,7 +156,7 @@ func (s *Store) countHost(r row, o models.Outcome, effect visit.Effect, now int6
 func (s *Store) startHostGap(host string, at time.Time) {
 	if host != "" {
 		gap, _ := s.gap(host)
-		s.update().free[host] = at.UnixMilli() + gap
+		s.update().gapEnds[host] = at.UnixMilli() + gap
 	}
 }
 

@@ -39,7 +39,7 @@ func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models
 		if len(checked) == 0 {
 			return true, nil
 		}
-		stored, isReplaced, err := audioChecked(c, at, checked[0])
+		stored, isReplaced, err := storeCheck(c, at, checked[0])
 		if err != nil {
 			return false, err
 		}
@@ -54,12 +54,12 @@ func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models
 	return replaced, err
 }
 
-// audioChecked records one check. stored is true if that is done; it is false if audioChecked
-// must be called again in another transaction, because there is much to delete. replaced is true
+// storeCheck records one check. stored is true if that is done; it is false if storeCheck must be
+// called again in another transaction, because there is much to delete. replaced is true
 // if the episode is to be researched again. For an episode that is unknown, gone or has another
 // URI there is nothing to record: stored is true and replaced false. Replaced audio is a new
 // version, so the episode is a candidate again. Errors are those of the file.
-func audioChecked(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced bool, err error) {
+func storeCheck(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced bool, err error) {
 	old, known, err := versionOf(c, episodes, a.Episode)
 	if err != nil || !known || old.gone {
 		return true, false, err

@@ -36,7 +36,7 @@ type ingestion struct {
 // problem of a clip does not depend on the version of the episode. An error is that of the file,
 // and voids the transaction.
 func (i ingestion) run() error {
-	episode, current, err := i.episode()
+	episode, current, err := i.currentEpisode()
 	if err != nil {
 		return err
 	}
@@ -49,29 +49,29 @@ func (i ingestion) run() error {
 		}
 		return problem{scope: scopeEpisode, episode: episode, reason: i.r.Problem, at: i.at}.note(i.c)
 	}
-	numbers, err := i.clips()
+	numbers, err := i.currentClips()
 	if err != nil {
 		return err
 	}
 	switch {
 	case i.r.Problem != "" && i.r.Scope == models.ScopeClip:
-		return i.clipProblems(numbers)
+		return i.noteClipProblems(numbers)
 	case !current:
 		return nil
 	case i.r.Problem != "" && i.r.Scope == models.ScopePair:
-		return i.pairProblems(episode, numbers)
+		return i.notePairProblems(episode, numbers)
 	case i.r.Problem != "": // of a part of the episode; the research of the rest is stored, too
 		if err := (problem{scope: scopePart, episode: episode, reason: i.r.Problem, at: i.at}).note(i.c); err != nil {
 			return err
 		}
 	}
-	return i.research(episode, numbers)
+	return i.storeResearch(episode, numbers)
 }
 
-// episode returns the number of the episode if the catalog has it at the version that the result
+// currentEpisode returns the number of the episode if the catalog has it at the version that the result
 // is for; then current is true. Otherwise it returns 0 and false, without an error. It stores the
 // hash of the result if the catalog has none.
-func (i ingestion) episode() (number int64, current bool, err error) {
+func (i ingestion) currentEpisode() (number int64, current bool, err error) {
 	v, ok, err := versionOf(i.c, episodes, i.r.Episode)
 	if err != nil || !ok || v.version != i.r.EpisodeMedia.Version {
 		return 0, false, err
@@ -82,10 +82,10 @@ func (i ingestion) episode() (number int64, current bool, err error) {
 	return v.number, true, err
 }
 
-// clips returns, by id, the numbers of those clips that the catalog has at the version that the
+// currentClips returns, by id, the numbers of those clips that the catalog has at the version that the
 // result is for; others are left out, without an error. It stores their hashes if the catalog has
 // none.
-func (i ingestion) clips() (map[string]int64, error) {
+func (i ingestion) currentClips() (map[string]int64, error) {
 	numbers := make(map[string]int64, len(i.r.Clips))
 	for _, id := range i.r.Clips {
 		v, ok, err := versionOf(i.c, clips, id)
@@ -132,9 +132,9 @@ func (i ingestion) learnHash(id string, number int64, hash string) error {
 	return nil
 }
 
-// clipProblems stores the problem for each of the clips, which are not selectable then. Errors
+// noteClipProblems stores the problem for each of the clips, which are not selectable then. Errors
 // are those of the file.
-func (i ingestion) clipProblems(numbers map[string]int64) error {
+func (i ingestion) noteClipProblems(numbers map[string]int64) error {
 	i.s.forgetClips(i.c)
 	for _, n := range numbers {
 		if err := (problem{scope: scopeClip, clip: n, reason: i.r.Problem, at: i.at}).note(i.c); err != nil {
@@ -144,10 +144,10 @@ func (i ingestion) clipProblems(numbers map[string]int64) error {
 	return nil
 }
 
-// pairProblems notes the problem for each pair that was not researched, and deletes the findings
+// notePairProblems notes the problem for each pair that was not researched, and deletes the findings
 // of earlier versions. A pair that was researched stays so, because another attempt succeeded.
 // numbers are those of the result's clips. Errors are those of the file.
-func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
+func (i ingestion) notePairProblems(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.c, episode)
 	if err != nil {
 		return err
@@ -167,10 +167,10 @@ func (i ingestion) pairProblems(episode int64, numbers map[string]int64) error {
 	return nil
 }
 
-// research marks the pairs of the episode and the clips in numbers as researched. The findings of
+// storeResearch marks the pairs of the episode and the clips in numbers as researched. The findings of
 // the result, which may be none, replace theirs, and their problems are lifted. All is in the
 // caller's transaction, so a repeated result changes nothing. Errors are those of the file.
-func (i ingestion) research(episode int64, numbers map[string]int64) error {
+func (i ingestion) storeResearch(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.c, episode)
 	if err != nil {
 		return err

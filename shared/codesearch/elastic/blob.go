@@ -94,11 +94,11 @@ func terms(trigrams []uint32) string {
 // idsAtOnce is how many documents one request reads by their ids.
 const idsAtOnce = 1000
 
-// blobs calls visit for each of ids, in their order, with the fields of its document, or with
+// eachBlob calls visit for each of ids, in their order, with the fields of its document, or with
 // nil if the server does not have it. fields are separated by commas; "" reads none, which
 // suffices to know whether documents exist. It sees documents that are written and not yet
 // refreshed. It returns the first error of visit.
-func (x *Index) blobs(ctx context.Context, ids []codesearch.OID, fields string, visit func(codesearch.OID, *blob) error) error {
+func (x *Index) eachBlob(ctx context.Context, ids []codesearch.OID, fields string, visit func(codesearch.OID, *blob) error) error {
 	for part := range slices.Chunk(ids, idsAtOnce) {
 		found, err := readMany[blob](ctx, x, blobs, asStrings(part), fields)
 		if err != nil {

@@ -54,17 +54,17 @@ func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, vi
 		if !wanted(g.RepoID, g.Repo) {
 			continue
 		}
-		if more, err := x.filesOf(ctx, g, visit); err != nil || !more {
+		if more, err := x.visitFiles(ctx, g, visit); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
-// filesOf calls visit for the files of one generation, ordered by name. more is false if visit
+// visitFiles calls visit for the files of one generation, ordered by name. more is false if visit
 // returned false, or with an error. The error is fault.ErrUnavailable if the generation was
 // removed meanwhile.
-func (x *Index) filesOf(ctx context.Context, g *generation, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) (more bool, err error) {
+func (x *Index) visitFiles(ctx context.Context, g *generation, visit func(codesearch.FileInfo, func() []codesearch.FunctionReport) bool) (more bool, err error) {
 	s := selection{alias: files, query: object{"term": object{"generation": g.ID}}, fields: fileFields, order: []string{"filename", "key"}}
 	listed := 0
 	for {
@@ -118,7 +118,7 @@ type pageFunctions struct {
 func (p *pageFunctions) functionsOf(ctx context.Context, id codesearch.OID) []codesearch.FunctionReport {
 	if p.known == nil {
 		p.known = map[codesearch.OID][]codesearch.FunctionReport{}
-		p.err = p.index.blobs(ctx, oidsOf(p.page), "functions", func(id codesearch.OID, b *blob) error {
+		p.err = p.index.eachBlob(ctx, oidsOf(p.page), "functions", func(id codesearch.OID, b *blob) error {
 			if b != nil {
 				p.known[id] = b.Functions
 			}

@@ -103,7 +103,7 @@ func (x *Index) Missing(ctx context.Context, ids []codesearch.OID) ([]codesearch
 		}
 		seen[id] = true
 	}
-	err := x.blobs(ctx, asked, "", func(id codesearch.OID, b *blob) error {
+	err := x.eachBlob(ctx, asked, "", func(id codesearch.OID, b *blob) error {
 		if b == nil {
 			missing = append(missing, id)
 		}
@@ -120,7 +120,7 @@ func (x *Index) Text(ctx context.Context, id codesearch.OID) (text []byte, err e
 	}
 	ctx, cancel := withDefaultTimeout(ctx)
 	defer cancel()
-	err = x.blobs(ctx, []codesearch.OID{id}, "info,text,raw", func(_ codesearch.OID, b *blob) error {
+	err = x.eachBlob(ctx, []codesearch.OID{id}, "info,text,raw", func(_ codesearch.OID, b *blob) error {
 		switch {
 		case b == nil:
 			return fmt.Errorf("blob %s is not indexed: %w", id, fault.ErrNotFound)

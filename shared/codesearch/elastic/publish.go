@@ -38,9 +38,9 @@ type place struct {
 	Info codesearch.BlobInfo `json:"info"`
 }
 
-// filesOf returns a document for each path and content of m, ordered by path; its Refs are the
+// newFiles returns a document for each path and content of m, ordered by path; its Refs are the
 // numbers of all refs of m that have it. Fields about the blob and the generation are not set yet.
-func filesOf(m codesearch.Manifest) []*file {
+func newFiles(m codesearch.Manifest) []*file {
 	number := map[string]int{}
 	for i, r := range m.Refs {
 		number[r.Name] = i
@@ -69,7 +69,7 @@ func (x *Index) setBlobFacts(ctx context.Context, m codesearch.Manifest, all []*
 	for _, f := range all {
 		filesByID[f.OID] = append(filesByID[f.OID], f)
 	}
-	return x.blobs(ctx, m.OIDs(), "info", func(id codesearch.OID, b *blob) error {
+	return x.eachBlob(ctx, m.OIDs(), "info", func(id codesearch.OID, b *blob) error {
 		if b == nil {
 			return fmt.Errorf("repository %q: blob %s is not on the search server, to which all workers must write: %w", m.Repo, id, fault.ErrConflict)
 		}
@@ -95,7 +95,7 @@ func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 	if err != nil {
 		return err
 	}
-	all := filesOf(m)
+	all := newFiles(m)
 	if err := x.setBlobFacts(ctx, m, all); err != nil {
 		return err
 	}

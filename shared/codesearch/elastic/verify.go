@@ -58,7 +58,7 @@ func (s *search) verifyGroup(group []*candidate) error {
 		ids[i] = c.OID
 	}
 	i := 0
-	return s.index.blobs(s.ctx, ids, fields, func(_ codesearch.OID, b *blob) error {
+	return s.index.eachBlob(s.ctx, ids, fields, func(_ codesearch.OID, b *blob) error {
 		r := &readBlob{candidate: group[i], values: map[codesearch.Expr]codesearch.Truth{}, hits: map[codesearch.Expr][]hit{}}
 		i++
 		if b == nil {

@@ -50,7 +50,7 @@ func (x *Index) writeViews(ctx context.Context, g *generation, all []*file) erro
 	report := repositoryReport{Generation: g.ID, RepoID: g.RepoID, Repository: g.Repo, Report: []reportedFunction{}}
 	for group := range bySize(all) {
 		of := map[codesearch.OID]*blob{}
-		err := x.blobs(ctx, oidsOf(group), "text,raw,functions", func(id codesearch.OID, b *blob) error { of[id] = b; return nil })
+		err := x.eachBlob(ctx, oidsOf(group), "text,raw,functions", func(id codesearch.OID, b *blob) error { of[id] = b; return nil })
 		if err != nil {
 			return err
 		}

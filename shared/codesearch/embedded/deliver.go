@@ -5,16 +5,16 @@ import (
 	"leasehold/shared/codesearch/match"
 )
 
-// deliver visits the matches of f in the order of places and lines, except those that known
+// deliver visits the matches of f in the order of places and lines, except those that earlier
 // reports as delivered. A file counts in Stats.Files with its first match that is visited;
-// counted reports that an earlier delivery did that. If known is nil, nothing was delivered. The
+// counted reports that an earlier delivery did that. If earlier is nil, nothing was delivered. The
 // error is errStop if the search ends.
-func (r *results) deliver(f *found, known func(place, line int) (delivered, counted bool)) error {
+func (r *results) deliver(f *found, earlier func(place, line int) (delivered, counted bool)) error {
 	for i := range f.places {
 		counted := false
 		for line := range max(1, len(f.hits)) { // a file without lines is one match
-			if known != nil {
-				delivered, countedBefore := known(i, line)
+			if earlier != nil {
+				delivered, countedBefore := earlier(i, line)
 				if counted = counted || countedBefore; delivered {
 					continue
 				}

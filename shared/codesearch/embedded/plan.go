@@ -77,7 +77,7 @@ func (p *plan) compile(e codesearch.Expr, fold bool, known map[codesearch.Expr]i
 		return p.compileAll(opNot, []codesearch.Expr{e.Of}, fold, known)
 	}
 	if n, ok := known[e]; ok {
-		return node{leaf: n}, nil
+		return node{op: opLeaf, leaf: n}, nil
 	}
 	l, err := newLeaf(e, fold)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *plan) compile(e codesearch.Expr, fold bool, known map[codesearch.Expr]i
 	p.filtersPlaces = p.filtersPlaces || !l.kind.aboutBlob()
 	known[e] = len(p.leaves)
 	p.leaves = append(p.leaves, l)
-	return node{leaf: known[e]}, nil
+	return node{op: opLeaf, leaf: known[e]}, nil
 }
 
 // compileAll compiles the parts of a node and orders them: the cheap ones are evaluated first.

@@ -24,9 +24,11 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []codesearch
 }
 
 // putBlobs writes a segment of those of the blobs that the index does not have, and opens it for
-// searches; of several with one id the first counts. It does nothing if all are there. The
-// segment is durable before openAdded; after a crash in between Open finds it. Errors are those
-// of a read-only or closed index, of an object id (fault.ErrInvalid), and of the system.
+// searches; of several with one id the first counts. It does nothing if all are there. It takes no
+// lock while it writes, because that is slow: if two calls write the same blob, searches use the
+// first copy, and merging drops the other. The segment is durable before openAdded; after a crash
+// in between Open finds it. Errors are those of a read-only or closed index, of an object id
+// (fault.ErrInvalid), and of the system.
 func (x *Index) putBlobs(ctx context.Context, blobs []codesearch.Blob) error {
 	if x.options.ReadOnly {
 		_, err := x.writable() // the error for a read-only index

@@ -120,9 +120,7 @@ func (s *search) searchDefinitions() (map[blobKey]bool, error) {
 			continue
 		}
 		for n, p := range s.view.parts {
-			var blobs []uint32
-			p.DefiningExactly(name, func(of []uint32) { blobs = of })
-			for _, b := range blobs {
+			for _, b := range p.DefiningExactly(name) {
 				k := blobKey{n, int(b)}
 				if done[k] || len(done) == maxDefinitions {
 					continue
@@ -247,7 +245,7 @@ func (s *search) searchBlob(p *partSearch, blob int) error {
 		}
 		return codesearch.Unknown
 	}
-	truth := s.excludedByPlaces(p, blob, places)
+	truth := s.truthByPlaces(p, blob, places)
 	if truth != codesearch.False {
 		truth = s.plan.root.evaluate(blobValue)
 	}
@@ -265,9 +263,9 @@ func (s *search) searchBlob(p *partSearch, blob int) error {
 // notEvaluated is the value of a leaf before it is evaluated for a blob.
 const notEvaluated codesearch.Truth = -1
 
-// excludedByPlaces returns False if the filters exclude all places of a blob, so that its text
-// need not be read. Any other value means that it may match.
-func (s *search) excludedByPlaces(p *partSearch, blob int, places []place) codesearch.Truth {
+// truthByPlaces returns False if the filters exclude all places of a blob, so that its text need
+// not be read. Any other value means that the blob may match.
+func (s *search) truthByPlaces(p *partSearch, blob int, places []place) codesearch.Truth {
 	if !s.plan.filtersPlaces {
 		return codesearch.Unknown
 	}

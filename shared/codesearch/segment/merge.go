@@ -75,37 +75,38 @@ func (m *mergedLists) appendTo(dst []uint32, i int) []uint32 {
 	return dst
 }
 
-// copyBlob copies the chunks, facts and record of blob i and notes the new numbers of its chunks.
-// If keep is false, it only notes that these are dropped. The error is fault.ErrCorrupt if
-// a chunk is damaged.
-func (b *Builder) copyBlob(from *mergedLists, i int, keep bool) error {
-	first, end := from.ChunksOf(i)
+// copyBlob copies the chunks, record and facts of blob i of source, and notes the new numbers of its
+// chunks. The record has where the facts begin, so it is added before them. If keep is false,
+// copyBlob only notes that the chunks are dropped. The error is fault.ErrCorrupt if a chunk is
+// damaged.
+func (b *Builder) copyBlob(source *mergedLists, i int, keep bool) error {
+	first, end := source.ChunksOf(i)
 	number, firstNew := uint32(len(b.oids)), uint32(len(b.chunks)/chunkSize)
 	for c := first; c < end; c++ {
 		if !keep {
-			from.renumbered[c] = dropped
+			source.renumbered[c] = dropped
 			continue
 		}
-		begin, to, start := from.chunkSpan(c)
-		stored := from.parts[sectionText][begin:to]
-		if err := from.checkSum(c, stored); err != nil {
+		from, to, start := source.chunkSpan(c)
+		stored := source.parts[sectionText][from:to]
+		if err := source.checkSum(c, stored); err != nil {
 			return err
 		}
-		from.renumbered[c] = uint32(len(b.chunks) / chunkSize)
-		b.addChunk(stored, start, from.firstLine(c))
+		source.renumbered[c] = uint32(len(b.chunks) / chunkSize)
+		b.addChunk(stored, start, source.firstLine(c))
 	}
 	if !keep {
 		return nil
 	}
-	blob := codesearch.Blob{OID: from.OID(i), BlobInfo: from.Info(i), Functions: from.Functions(i)}
-	from.Symbols(i, func(_ int, read func() codesearch.Symbol) bool {
+	blob := codesearch.Blob{OID: source.OID(i), BlobInfo: source.Info(i), Functions: source.Functions(i)}
+	source.Symbols(i, func(_ int, read func() codesearch.Symbol) bool {
 		s := read()
 		b.addName(number, s.Name)
 		blob.Symbols = append(blob.Symbols, s)
 		return true
 	})
-	b.textBytes += int64(from.record(i).text)
-	if err := b.addRecord(blob, firstNew, from.record(i).text); err != nil {
+	b.textBytes += int64(source.record(i).text)
+	if err := b.addRecord(blob, firstNew, source.record(i).text); err != nil {
 		return err
 	}
 	b.facts = appendFacts(b.facts, blob)

@@ -115,9 +115,8 @@ func Unite(a, b []uint32) []uint32 {
 	return append(append(all, a...), b...)
 }
 
-// DefiningExactly calls visit once with the blobs that define a symbol with this name. If none
-// does, it does not call visit.
-func (s *Segment) DefiningExactly(name string, visit func(blobs []uint32)) {
+// DefiningExactly returns the blobs that define a symbol with this name, and nil if none does.
+func (s *Segment) DefiningExactly(name string) []uint32 {
 	text, ends := s.parts[sectionNames], s.parts[sectionNameEnds]
 	at := func(i int) string {
 		from, to := span(ends, i)
@@ -125,8 +124,9 @@ func (s *Segment) DefiningExactly(name string, visit func(blobs []uint32)) {
 	}
 	n := len(ends) / 4
 	if i := sort.Search(n, func(i int) bool { return at(i) >= name }); i < n && at(i) == name {
-		visit(s.definedBy(i))
+		return s.definedBy(i)
 	}
+	return nil
 }
 
 // definedBy returns the blobs that define the i-th name. It leaves out numbers that are not

@@ -304,7 +304,6 @@ type Chunk struct {
 // call with it. The error is fault.ErrCorrupt if the text is damaged.
 func (s *Segment) Chunk(i, c int, buffer *[]byte) (Chunk, error) {
 	from, to, start := s.chunkSpan(c)
-
 	text := s.parts[sectionText][from:to]
 	if err := s.checkSum(c, text); err != nil {
 		return Chunk{}, err

@@ -189,7 +189,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return true
 		})
-		s.DefiningExactly("Find", func([]uint32) {})
+		s.DefiningExactly("Find")
 		var out bytes.Buffer
 		_ = segment.Merge(&out, []*segment.Segment{s}, func(int, int) bool { return true }, nil, func() error { return nil })
 	})
