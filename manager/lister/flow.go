@@ -57,7 +57,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 	}
 	if fitting(named) < len(named) {
-		named = sorted(named)
+		named = sortedByID(named)
 	}
 	outcome := models.Outcome{Status: models.Eventful, Digest: digest(named)}
 	from := 0
@@ -72,10 +72,10 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	return outcome, nil
 }
 
-// sorted returns the origins of a list that is named in parts, in the order of their ids.
+// sortedByID returns the origins of a list that is named in parts, in the order of their ids.
 // Positions then depend on the names only, as the digest does; and each part changes
 // another part of the coordinator's indexes of ids, while else each would change all of them.
-func sorted(named []models.ListedOrigin) []models.ListedOrigin {
+func sortedByID(named []models.ListedOrigin) []models.ListedOrigin {
 	ids, byID := make([]string, len(named)), make([]int, len(named))
 	for i, n := range named {
 		ids[i], byID[i] = models.NewID(string(n.Kind), n.URI), i

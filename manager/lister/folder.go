@@ -43,7 +43,7 @@ func (f *Flow) repositories(ctx context.Context, dir string) (named []models.Lis
 		case strings.HasPrefix(path.Base(name), "."):
 			return fs.SkipDir
 		}
-		if n, ok := repository(root, name); ok {
+		if n, ok := readRepository(root, name); ok {
 			if n.URI = filepath.Join(dir, filepath.FromSlash(name)); len(named) <= maxNames {
 				named = append(named, n)
 			}
@@ -57,9 +57,9 @@ func (f *Flow) repositories(ctx context.Context, dir string) (named []models.Lis
 	return named, err
 }
 
-// repository returns when the repository in a folder was made and last updated; ok is false if
+// readRepository returns when the repository in a folder was made and last updated; ok is false if
 // the folder has none. The update is the latest time of the files that a push or commit writes.
-func repository(root *os.Root, name string) (n models.ListedOrigin, ok bool) {
+func readRepository(root *os.Root, name string) (n models.ListedOrigin, ok bool) {
 	for _, inner := range []string{name + "/.git", name} {
 		dir, err := root.OpenRoot(inner)
 		if err != nil {

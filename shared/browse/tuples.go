@@ -56,15 +56,16 @@ func (a *answer) add(e Entry) bool {
 	return true
 }
 
-// decodeAnswer reads an answer of browse.look, and its entries; another tuple is
-// fault.ErrCorrupt.
+// decodeAnswer reads an answer of browse.look, and its entries. A tuple of another length, and
+// bytes that are not entries, are fault.ErrCorrupt. It does not check the types of fields, because
+// only the procedure of this package makes answers: a field of another type counts as zero.
 func decodeAnswer(reply tuple.Tuple) (a answer, entries []Entry, err error) {
 	if len(reply) != 4 {
 		return a, nil, fmt.Errorf("%s: %w: an answer of %d fields", Procedure, fault.ErrCorrupt, len(reply))
 	}
 	data, _ := reply[0].([]byte)
 	for len(data) > 0 {
-		where, rest, err := tuple.Decode(data)
+		hold, rest, err := tuple.Decode(data) // (held, holder)
 		if err != nil {
 			return a, nil, fmt.Errorf("%s: %w: %w", Procedure, fault.ErrCorrupt, err)
 		}
@@ -72,7 +73,7 @@ func decodeAnswer(reply tuple.Tuple) (a answer, entries []Entry, err error) {
 		if err != nil {
 			return a, nil, fmt.Errorf("%s: %w: %w", Procedure, fault.ErrCorrupt, err)
 		}
-		entries = append(entries, Entry{Tuple: t, Held: where.Bool(0), Holder: where.Str(1)})
+		entries = append(entries, Entry{Tuple: t, Held: hold.Bool(0), Holder: hold.Str(1)})
 		data = rest
 	}
 	return answer{next: reply.Int64(1), total: reply.Int64(2), omitted: reply.Int64(3)}, entries, nil

@@ -43,7 +43,7 @@ func foldRunes(dst, text []byte) []byte {
 // foldedASCII is the folded form of each ASCII byte.
 var foldedASCII = func() (table [utf8.RuneSelf]byte) {
 	for b := range table {
-		table[b] = byte(foldBySearch(rune(b)))
+		table[b] = byte(leastFolded(rune(b)))
 	}
 	return table
 }()
@@ -52,7 +52,7 @@ var foldedASCII = func() (table [utf8.RuneSelf]byte) {
 // case, up to Armenian.
 var foldedRunes = func() (table [0x590]rune) {
 	for r := range table {
-		table[r] = foldBySearch(rune(r))
+		table[r] = leastFolded(rune(r))
 	}
 	return table
 }()
@@ -62,11 +62,12 @@ func foldRune(r rune) rune {
 	if int(r) < len(foldedRunes) {
 		return foldedRunes[r]
 	}
-	return foldBySearch(r)
+	return leastFolded(r)
 }
 
-// foldBySearch returns the least character that folds to r, in lower case if it is ASCII.
-func foldBySearch(r rune) rune {
+// leastFolded returns the least of the characters that unicode.SimpleFold considers equal to r, in
+// lower case if it is ASCII.
+func leastFolded(r rune) rune {
 	least := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
 		least = min(least, other)

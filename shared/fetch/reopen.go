@@ -47,7 +47,7 @@ func (c *cache) loadBlobs() error {
 		used  time.Time
 	}
 	var all []found
-	err := files(filepath.Join(c.dir, blobFolder), func(path string, info fs.FileInfo) {
+	err := eachFile(filepath.Join(c.dir, blobFolder), func(path string, info fs.FileInfo) {
 		hash := hashPrefix + filepath.Base(path)
 		if wellFormedHash.MatchString(hash) && c.path(hash) == path {
 			all = append(all, found{hash, info.Size(), info.ModTime()})
@@ -66,7 +66,7 @@ func (c *cache) loadBlobs() error {
 // loadBlobs. It converts records of earlier versions; one that cannot be written is converted
 // again at the next start. The error is that of the folder.
 func (c *cache) loadRecords() error {
-	return files(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
+	return eachFile(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
 		var rec record
 		content, err := os.ReadFile(path)
 		if err == nil {
@@ -86,9 +86,9 @@ func (c *cache) loadRecords() error {
 	})
 }
 
-// files calls do for each regular file below dir, in lexical order. The error is that of the
+// eachFile calls do for each regular file below dir, in lexical order. The error is that of the
 // folder.
-func files(dir string, do func(path string, info fs.FileInfo)) error {
+func eachFile(dir string, do func(path string, info fs.FileInfo)) error {
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err

@@ -52,8 +52,8 @@ func (f *Forwarder) Logger(log *slog.Logger) *slog.Logger {
 	return slog.New(&forwardHandler{next: log.Handler(), to: f})
 }
 
-// Over returns connect, but puts the lines over the session that it opened last. The first
-// session lets Run begin.
+// Over returns a function that opens sessions as connect does, and remembers the last one: Run puts
+// the lines over it. Run begins with the first one.
 func (f *Forwarder) Over(connect Connect) Connect {
 	return func(ctx context.Context) (space.Repository, error) {
 		repo, err := connect(ctx)

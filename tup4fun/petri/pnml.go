@@ -179,7 +179,8 @@ func (p *pnml) arc(from, to string, at syntax.Pos) {
 }
 
 // endElement handles the text of place/initialMarking/text, arc/inscription/text and
-// net/name/text.
+// net/name/text: the last place and the last arc are those around it, because startElement added
+// them. There is no last place if its id was refused. A number that is not valid is reported.
 func (p *pnml) endElement(at syntax.Pos) {
 	n := len(p.path)
 	if n < 3 || p.path[n-1] != "text" {

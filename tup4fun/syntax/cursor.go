@@ -70,9 +70,9 @@ func (c *Cursor) Comment() (text string, ok bool) {
 	return c.Take(func(b byte) bool { return b != '\n' }), true
 }
 
-// Quoted reads "a text" and returns it without its quotes. A text must end on its line
-// and may not contain the bytes in without; otherwise ok is false and the cursor is after
-// the invalid text.
+// Quoted reads "a text", at whose opening quote the cursor is, and returns it without its quotes. A
+// text must end on its line and may not contain the bytes in without; otherwise ok is false and the
+// cursor is after the invalid text.
 func (c *Cursor) Quoted(without string) (text string, ok bool) {
 	body := c.Rest()[1:]
 	end := strings.IndexAny(body, "\"\n"+without)

@@ -232,7 +232,8 @@ func (p *parser) call() (*Expr, error) {
 }
 
 // bracketed reports whether the opening parenthesis encloses the whole template, which is
-// the case if the parenthesis that closes it is followed by another.
+// the case if the parenthesis that closes it is followed by another. It reads ahead with a copy of
+// the lexer, so the parser does not move.
 func (p *parser) bracketed() bool {
 	l := *p.lex
 	l.fail = func(Pos, string, ...any) {}

@@ -137,14 +137,14 @@ func (r *resolver) formalField(f *Field, verb Verb, seen map[string]bool) {
 }
 
 // number resolves x, which must be arithmetic.
-func (r *resolver) number(x *Expr) { r.typed(x, false) }
+func (r *resolver) number(x *Expr) { r.resolveAs(x, false) }
 
 // truth resolves x, which must be boolean.
-func (r *resolver) truth(x *Expr) { r.typed(x, true) }
+func (r *resolver) truth(x *Expr) { r.resolveAs(x, true) }
 
-// typed resolves x and reports it unless it is a condition, if truth is true, or a number,
-// if it is false.
-func (r *resolver) typed(x *Expr, truth bool) {
+// resolveAs resolves x as a condition, if truth is true, or as a number. It reports x if it is the
+// other of the two.
+func (r *resolver) resolveAs(x *Expr, truth bool) {
 	if r.expr(x) == truth {
 		return
 	}

@@ -48,9 +48,9 @@ func Arith(op string, a, b int64) (int64, error) {
 	return a, nil
 }
 
-// Compare computes a op b for = != < <= > >=. Only = and != accept symbols, which have no order;
-// the others return an error for them.
-func Compare(op string, a, b int64) (bool, error) {
+// Compare reports whether a op b holds, for = != < <= > >=. Only = and != accept symbols, which
+// have no order; the others return an error for them.
+func Compare(op string, a, b int64) (holds bool, err error) {
 	switch op {
 	case "=":
 		return a == b, nil

@@ -17,7 +17,7 @@ func Warn(p *Program) []*Error {
 		w.stmts(proc.Body)
 	}
 	w.warnShared()
-	w.spaces()
+	w.warnSpaces()
 	slices.SortStableFunc(w.all, func(a, b *Error) int { return a.Pos.Compare(b.Pos) })
 	return w.all
 }
@@ -138,9 +138,9 @@ func negationText(x *Expr) string {
 	return (&Expr{Kind: Not, X: x}).Source()
 }
 
-// spaces warns of spaces without a bound that nothing is taken from, and of operations for
+// warnSpaces warns of spaces without a bound that nothing is taken from, and of operations for
 // which no put of the program has a tuple.
-func (w *warner) spaces() {
+func (w *warner) warnSpaces() {
 	for _, d := range w.prog.Decls {
 		if d.Kind != SpaceDecl {
 			continue

@@ -67,8 +67,8 @@ func ignoreResolved(err error) error {
 // searchGroup searches the episode for the next group of clips, from a.next on, and returns an
 // outcome for each, in their order. A clip that cannot be searched has its error there; the error
 // of searchGroup is that of the episode or ctx's cause. A clip that is longer than an episode
-// which breaks off has no error, because it may have been played where nothing can be read. The
-// group has at least one clip.
+// which breaks off has no error, because it may have been played where nothing can be read. At
+// least one clip must be left, so the group is never empty.
 func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error) {
 	var b index.Builder
 	var group []outcome

@@ -43,12 +43,12 @@ func (r *run) listDue(now int64) {
 	if (now-start)%day == 0 {
 		r.listNewOrigins(now)
 	}
-	due, any := make([]bool, len(r.listers)), false
+	due, anyDue := make([]bool, len(r.listers)), false
 	for i, l := range r.listers {
 		due[i] = (now-start)%l.cadence == 0
-		any = any || due[i]
+		anyDue = anyDue || due[i]
 	}
-	if !any {
+	if !anyDue {
 		return
 	}
 	for _, key := range r.telling {

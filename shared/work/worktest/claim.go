@@ -45,7 +45,7 @@ func claimOrder(f *fixture) {
 	require.Equal(f, "middle-3", w.claim(dig, fill).Subject)
 	require.Equal(f, "low", w.claim(dig).Subject)
 	require.Equal(f, "lowest", w.claim(dig).Subject)
-	_, more := w.claims(dig, fill)
+	_, more := w.tryClaim(dig, fill)
 	require.False(f, more)
 }
 
@@ -133,7 +133,7 @@ func claimLeavesOthers(f *fixture) {
 	}
 	require.Equal(f, dig, w.claim(dig, fill).Action, "though another has a higher priority")
 	require.Equal(f, fill, w.claim(dig, fill).Action)
-	_, more := w.claims(dig, fill)
+	_, more := w.tryClaim(dig, fill)
 	require.False(f, more)
 	require.Equal(f, plant, w.claim(plant).Action)
 }
@@ -161,7 +161,7 @@ func endsAndClaims(f *fixture) {
 	require.Len(f, claimed, 1)
 	require.Equal(f, "site-4", claimed[0].Subject)
 	require.Equal(f, released.ID, other.claim().ID, "another worker may try")
-	found := []string{m.ingest().Body, m.ingest().Body}
+	found := []string{m.ingestResult().Body, m.ingestResult().Body}
 	require.ElementsMatch(f, []string{`"bones"`, `"a coin"`}, found, "a late result is true too")
 	require.Equal(f, 1, f.total(lease.Revoked))
 }

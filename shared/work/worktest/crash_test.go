@@ -47,13 +47,13 @@ func TestFault04AClaimWhoseAnswerIsLostInACrashIsClaimableOnceMore(t *testing.T)
 		m.issue(toDig("site"), 0)
 		f.crash(true, func() { _, _ = w.task.Claim(context.Background(), dig) })
 		w2 := f.worker("worker-2", 1)
-		_, early := w2.claims()
+		_, early := w2.tryClaim()
 		require.False(f, early, "the claim is durable")
 		f.pass(sessionTTL)
 		i := w2.claim()
 		require.EqualValues(f, 1, i.Attempts, "counted once")
 		require.NoError(f, w2.report(i, "", true))
-		f.manager("manager-2").ingest()
+		f.manager("manager-2").ingestResult()
 		require.Equal(f, 1, f.total(lease.Revoked))
 	})
 }
@@ -65,11 +65,11 @@ func TestFault05ACrashBetweenIngestAndRevokeKeepsTheResult(t *testing.T) {
 				w, m := f.worker("worker-1", 1), f.manager("manager-1")
 				m.issue(toDig("site"), 0)
 				require.NoError(f, w.report(w.claim(), "", true))
-				r := m.hold() // and it is in the catalog
+				r := m.holdResult() // and it is in the catalog
 				f.crash(durable, func() { _ = m.work.Ingested(context.Background(), r) })
 				f.pass(sessionTTL)
 				if !durable {
-					require.Equal(f, r.ResultTuple, f.manager("manager-2").ingest().ResultTuple, "ingested again, which changes nothing")
+					require.Equal(f, r.ResultTuple, f.manager("manager-2").ingestResult().ResultTuple, "ingested again, which changes nothing")
 				}
 				require.Equal(f, 1, f.total(lease.Revoked))
 				require.Zero(f, f.count(lease.Space, lease.Any()))

@@ -44,9 +44,9 @@ func (f *fixture) refs() (refs []journal.Fact) {
 	return refs
 }
 
-// goneTogether checks that no task and no lease is left, and that one record took all refs, so
+// requireGoneTogether checks that no task and no lease is left, and that one record took all refs, so
 // that no reader saw one without the other.
-func (f *fixture) goneTogether(refs []journal.Fact) {
+func (f *fixture) requireGoneTogether(refs []journal.Fact) {
 	f.Helper()
 	require.Empty(f, f.state().tasks)
 	require.Empty(f, f.state().leases)
@@ -81,7 +81,7 @@ func leaseUnderHold(f *fixture) {
 	require.ErrorIs(f, err, fault.ErrConflict)
 	require.Zero(f, f.total(lease.Expired))
 	require.NoError(f, w.report(i, "a", true))
-	m.ingest()
+	m.ingestResult()
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
@@ -94,7 +94,7 @@ func leaseEndsWithHold(f *fixture) {
 	f.pass(leaseTTL + time.Minute)
 	refs := f.refs()
 	w.closeInOrder()
-	f.goneTogether(refs)
+	f.requireGoneTogether(refs)
 	require.Equal(f, 1, f.total(lease.Expired))
 }
 
@@ -111,7 +111,7 @@ func leaseExpiresInBackOff(f *fixture) {
 	f.pass(backoff/2 - time.Nanosecond)
 	require.Len(f, f.state().leases, 1)
 	f.pass(time.Nanosecond)
-	f.goneTogether(refs)
+	f.requireGoneTogether(refs)
 	require.Equal(f, 1, f.total(lease.Expired))
 	f.pass(time.Hour)
 }
@@ -125,7 +125,7 @@ func pastQueueTTL(f *fixture) {
 	f.pass(queueTTL - time.Nanosecond)
 	require.Len(f, f.state().tasks, 1)
 	f.pass(time.Nanosecond)
-	f.goneTogether(refs)
+	f.requireGoneTogether(refs)
 	require.Equal(f, 1, f.total(lease.Expired))
 	require.Empty(f, m.reserved())
 	m.issue(toDig("site", "a"), 0)
@@ -158,7 +158,7 @@ func handedBackLate(f *fixture) {
 	f.pass(queueTTL + time.Minute)
 	refs := f.refs()
 	require.NoError(f, w.task.HandBack(f.Context(), i))
-	f.goneTogether(refs)
+	f.requireGoneTogether(refs)
 	require.Equal(f, 1, f.total(lease.Expired))
 }
 
@@ -171,6 +171,6 @@ func expiresWhileFinalWaits(f *fixture) {
 	f.pass(leaseTTL)
 	require.Equal(f, 1, f.total(lease.Expired))
 	require.Equal(f, []string{"a"}, m.reserved()["site"], "the result waits")
-	m.ingest()
+	m.ingestResult()
 	require.Zero(f, f.total(lease.Revoked))
 }

@@ -43,7 +43,7 @@ func (f *fleet) hold(r *rapid.T) {
 		r.SkipNow()
 	}
 	m := one(r, f.managers)
-	m.results = append(m.results, m.session.hold())
+	m.results = append(m.results, m.session.holdResult())
 }
 
 func (f *fleet) ingest(r *rapid.T) {
@@ -123,11 +123,11 @@ func (f *fleet) finish(r *rapid.T) {
 	w, m := f.fixture.worker("worker-good", 1), f.fixture.manager("manager-good")
 	for range 2 {
 		f.fixture.pass(2 * time.Hour) // no hold or back-off lasts longer unless it is extended
-		for i, ok := w.claims(); ok; i, ok = w.claims() {
+		for i, ok := w.tryClaim(); ok; i, ok = w.tryClaim() {
 			require.NoError(r, w.report(i, "", true))
 		}
 		for f.waits() > 0 {
-			m.ingest()
+			m.ingestResult()
 		}
 	}
 	s := f.fixture.state()

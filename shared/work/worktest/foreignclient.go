@@ -40,7 +40,7 @@ func corruptTasks(f *fixture) {
 	issued, err := m.work.Issue(f.Context(), m.inProgress(), toDig("site", "a"), 0)
 	require.NoError(f, err)
 	require.False(f, issued, "they count as waiting")
-	_, ok := w.claims()
+	_, ok := w.tryClaim()
 	require.False(f, ok, "but are never claimed")
 
 	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
@@ -49,7 +49,7 @@ func corruptTasks(f *fixture) {
 	require.Equal(f, len(bodies), f.count(status.Log, status.MatchLog(tuple.AnyString, "error")))
 	m.issue(toDig("site", "a"), 0)
 	require.NoError(f, w.report(w.claim(), "a", true))
-	m.ingest()
+	m.ingestResult()
 }
 
 // foreignTask checks that a task that a foreign client put without a record is done with the
@@ -87,7 +87,7 @@ func foreignLease(f *fixture) {
 	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
 	require.Equal(f, 2, f.state().dead)
 	require.Equal(f, l, f.onlyLease())
-	m.ingest() // the failure that the second one left
+	m.ingestResult() // the failure that the second one left
 	require.Equal(f, l, f.onlyLease())
 	require.NoError(f, m.revoke(l.ID, l.Token))
 }

@@ -45,12 +45,12 @@ func fault19PausedWorker(f *fixture) {
 
 	w1 = f.worker("worker-1", 1) // it comes back, and still has what it found
 	require.ErrorIs(f, w1.report(i, "", true), fault.ErrStaleToken)
-	require.Equal(f, "worker-1", m.ingest().Worker, "what it found is true")
+	require.Equal(f, "worker-1", m.ingestResult().Worker, "what it found is true")
 	require.Equal(f, again.Token, f.onlyLease().Token)
 	require.Zero(f, f.total(lease.Revoked)+f.total(lease.Extended), "but moves nothing")
 
 	require.NoError(f, w2.report(again, "", true))
-	m.ingest()
+	m.ingestResult()
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
@@ -72,7 +72,7 @@ func fault28TwoResolve(f *fixture) {
 	}
 	require.NoError(f, one)
 	require.ErrorIs(f, two, fault.ErrStaleToken)
-	workers := []string{m.ingest().Worker, m.ingest().Worker}
+	workers := []string{m.ingestResult().Worker, m.ingestResult().Worker}
 	require.ElementsMatch(f, []string{"worker-1", "worker-2"}, workers)
 	require.Equal(f, 1, f.total(lease.Revoked))
 	require.Empty(f, f.state().tasks)
@@ -95,12 +95,12 @@ func fault31Killed(f *fixture, reported []string) {
 	require.EqualValues(f, 1, again.Attempts)
 	require.Greater(f, again.Token, i.Token)
 	for range reported {
-		m.ingest()
+		m.ingestResult()
 	}
 	require.NoError(f, w2.report(again, "a", false))
 	require.NoError(f, w2.report(again, "b", true))
-	m.ingest()
-	m.ingest()
+	m.ingestResult()
+	m.ingestResult()
 	require.Equal(f, 1, f.total(lease.Revoked))
 	require.Equal(f, 1, f.total(lease.Extended), "by the report with the current token")
 }
@@ -127,8 +127,8 @@ func lostWorkerIsReplaced(f *fixture) {
 	require.LessOrEqual(f, time.Since(killed), sessionTTL+time.Second)
 }
 
-// claiming claims a task in the background, and sends it.
-func (s *session) claiming() chan task.Item {
+// claimInBackground claims a task in a goroutine, and sends it to the channel.
+func (s *session) claimInBackground() chan task.Item {
 	claimed := make(chan task.Item, 1)
 	go func() {
 		if i, err := s.task.Claim(s.f.Context(), dig); err == nil {
@@ -144,9 +144,9 @@ func otherMachineIsPreferred(f *fixture) {
 	w1, m := f.workerOn("mill", "worker-1"), f.manager("manager-1")
 	m.issue(toDig("site"), 0)
 	w1.claim()
-	sameMachine := f.workerOn("mill", "worker-2").claiming()
+	sameMachine := f.workerOn("mill", "worker-2").claimInBackground()
 	f.pass(time.Second)
-	other := f.workerOn("farm", "worker-3").claiming()
+	other := f.workerOn("farm", "worker-3").claimInBackground()
 	killed := time.Now()
 	w1.stopHeartbeat()
 	i := receive(f, other)
@@ -162,7 +162,7 @@ func onlyMachine(f *fixture) {
 	w1, m := f.workerOn("mill", "worker-1"), f.manager("manager-1")
 	m.issue(toDig("site"), 0)
 	i := w1.claim()
-	sameMachine := f.workerOn("mill", "worker-2").claiming()
+	sameMachine := f.workerOn("mill", "worker-2").claimInBackground()
 	f.pass(time.Second)
 	require.NoError(f, w1.task.Release(f.Context(), i, "no shovel"))
 	require.Equal(f, i.ID, receive(f, sameMachine).ID, "at once")
@@ -174,7 +174,7 @@ func otherMachineLeaves(f *fixture) {
 	w1, m := f.workerOn("mill", "worker-1"), f.manager("manager-1")
 	m.issue(toDig("site"), 0)
 	i := w1.claim()
-	sameMachine, other := f.workerOn("mill", "worker-2").claiming(), f.workerOn("farm", "worker-3")
+	sameMachine, other := f.workerOn("mill", "worker-2").claimInBackground(), f.workerOn("farm", "worker-3")
 	f.pass(time.Second)
 	require.NoError(f, w1.task.Release(f.Context(), i, "no shovel"))
 	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
@@ -194,7 +194,7 @@ func fault31KilledAfterFinal(f *fixture) {
 	require.NoError(f, w1.report(w1.claim(), "", true))
 	w1.kill()
 	require.Empty(f, f.state().tasks, "it is done")
-	m.ingest()
+	m.ingestResult()
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
@@ -230,7 +230,7 @@ func fault32Poison(f *fixture) {
 	require.Equal(f, 1, f.count(status.Log, status.MatchLog(dead.ID, "error")))
 	require.Equal(f, []string{"a", "b"}, m.reserved()["site"], "until the failure is ingested")
 
-	r := m.ingest()
+	r := m.ingestResult()
 	require.True(f, r.Final)
 	require.Equal(f, "a,b", r.Part)
 	var failure models.Failure

@@ -35,11 +35,11 @@ func fault25HoldingResult(f *fixture) {
 	m2 := f.manager("manager-2")
 	m1.issue(toDig("site", "a"), 0)
 	require.NoError(f, w.report(w.claim(), "a", true))
-	r := m1.hold()
+	r := m1.holdResult()
 	require.Equal(f, []string{"a", "a"}, m2.reserved()["site"], "lease and held result")
 	m1.kill()
 	require.ErrorIs(f, m1.work.Ingested(f.Context(), r), fault.ErrClosed)
-	require.Equal(f, r.ResultTuple, m2.ingest().ResultTuple)
+	require.Equal(f, r.ResultTuple, m2.ingestResult().ResultTuple)
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
@@ -58,19 +58,19 @@ func fault25IssuedHalf(f *fixture) {
 	for range 3 {
 		i := w.claim()
 		require.NoError(f, w.report(i, lease.JoinParts(i.Parts), true))
-		m2.ingest()
+		m2.ingestResult()
 	}
 	require.Equal(f, 3, f.total(lease.Granted))
 	require.Equal(f, 3, f.total(lease.Revoked))
 	require.Empty(f, m2.reserved())
 }
 
-// done has a worker do a work-item, and the manager ingest its result.
-func (m *session) done(w *session, t models.Task) {
+// complete has a worker do a work-item, and the manager ingest its result.
+func (m *session) complete(w *session, t models.Task) {
 	m.f.Helper()
 	m.issue(t, 0)
 	require.NoError(m.f, w.report(w.claim(), lease.JoinParts(t.Parts), true))
-	m.ingest()
+	m.ingestResult()
 }
 
 // transposed checks that a pair of a clip and an episode is not issued twice, although the one
@@ -94,7 +94,7 @@ func transposed(f *fixture) {
 	m.issue(toDig("another", "e0"), 0)
 	require.NoError(f, w.report(i, "e1,e2", true))
 	refused(before, toDig("e2", "clip")) // while its result waits
-	m.ingest()
+	m.ingestResult()
 	refused(before, toDig("e2", "clip")) // it was done since
 	refused(before, toDig("e1", "clip"))
 	m.issue(toDig("e3", "clip"), 0)
@@ -105,13 +105,13 @@ func transposed(f *fixture) {
 func selectionOvertaken(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	seen := m1.inProgress()
-	m2.done(w, toDig("site", "a"))
+	m2.complete(w, toDig("site", "a"))
 	require.Empty(f, m1.reserved(), "neither a lease nor a result is in the way")
 	_, err := m1.work.Issue(f.Context(), seen, toDig("site", "a", "b"), 0)
 	require.ErrorIs(f, err, fault.ErrConflict)
 	m1.issue(toDig("site", "b"), 0) // as the catalog has it now
 	require.NoError(f, w.report(w.claim(), "b", true))
-	m2.ingest()
+	m2.ingestResult()
 	require.Equal(f, 2, f.total(lease.Revoked))
 }
 
@@ -126,7 +126,7 @@ func selectionWaits(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Expired))
 	_, err := m1.work.Issue(f.Context(), seen, toDig("site", "a"), 0)
 	require.ErrorIs(f, err, fault.ErrConflict)
-	r := m2.hold()
+	r := m2.holdResult()
 	_, err = m1.work.Issue(f.Context(), seen, toDig("site", "a"), 0)
 	require.ErrorIs(f, err, fault.ErrConflict)
 	require.NoError(f, m2.work.Ingested(f.Context(), r))
@@ -148,7 +148,7 @@ func selectionLate(f *fixture) {
 	seen := m1.inProgress()
 	require.Empty(f, seen.Reserved, "lease and task are gone")
 	require.ErrorIs(f, w.report(i, "a", true), fault.ErrStaleToken)
-	m2.ingest()
+	m2.ingestResult()
 	_, err := m1.work.Issue(f.Context(), seen, toDig("site", "a"), 0)
 	require.ErrorIs(f, err, fault.ErrConflict)
 }
@@ -158,7 +158,7 @@ func selectionApart(f *fixture) {
 	w, m1, m2 := f.worker("worker-1", 1), f.manager("manager-1"), f.manager("manager-2")
 	seen := m1.inProgress()
 	for range 3 {
-		m2.done(w, toDig("site", "a"))
+		m2.complete(w, toDig("site", "a"))
 	}
 	issued, err := m1.work.Issue(f.Context(), seen, toDig("park", "a"), 0)
 	require.NoError(f, err)
@@ -180,12 +180,12 @@ func (f *fixture) twoResults(m *session) {
 func poisonResult(f *fixture) {
 	m := f.manager("manager-1")
 	f.twoResults(m)
-	r := m.hold()
+	r := m.holdResult()
 	require.Equal(f, "a", r.Part)
 	f.pass(ingestTTL)
 	require.ErrorIs(f, m.work.Ingested(f.Context(), r), fault.ErrStaleToken)
-	require.Equal(f, "b", m.ingest().Part)
-	require.Equal(f, "a", m.ingest().Part)
+	require.Equal(f, "b", m.ingestResult().Part)
+	require.Equal(f, "a", m.ingestResult().Part)
 }
 
 // managerStops checks that a manager that closes its session puts its result back in front of the
@@ -193,10 +193,10 @@ func poisonResult(f *fixture) {
 func managerStops(f *fixture) {
 	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
 	f.twoResults(m1)
-	require.Equal(f, "a", m1.hold().Part)
+	require.Equal(f, "a", m1.holdResult().Part)
 	m1.closeInOrder()
-	require.Equal(f, "a", m2.ingest().Part)
-	require.Equal(f, "b", m2.ingest().Part)
+	require.Equal(f, "a", m2.ingestResult().Part)
+	require.Equal(f, "b", m2.ingestResult().Part)
 }
 
 // inProgressPages checks that InProgress returns more than one answer can carry: parts of leases,
@@ -220,7 +220,7 @@ func inProgressPages(f *fixture) {
 		require.NoError(f, w.report(i, part, false))
 		want[i.Subject] = append(want[i.Subject], part)
 	}
-	m.hold()
+	m.holdResult()
 	require.Equal(f, want, m.reserved())
 }
 

@@ -165,7 +165,7 @@ func (f *fleet) issueChoice(r *rapid.T) {
 
 func (f *fleet) claim(r *rapid.T) {
 	w := one(r, f.workers)
-	i, ok := w.claims()
+	i, ok := w.tryClaim()
 	if !ok {
 		return
 	}

@@ -23,8 +23,8 @@ var giveBackScenarios = []scenario{
 	{"WhoGaveBackCannotReachTheTaskAnyMore", gaveBackIsOver},
 }
 
-// untouched claims the next task, and checks that it is i with no attempt counted.
-func (s *session) untouched(i task.Item) {
+// claimUntouched claims the next task, and checks that it is i with no attempt counted.
+func (s *session) claimUntouched(i task.Item) {
 	s.f.Helper()
 	again := s.claim()
 	require.Equal(s.f, i.ID, again.ID, "its old place")
@@ -42,10 +42,10 @@ func handBackCountsNothing(f *fixture) {
 	m.issue(toDig("site-2"), 0)
 	i := w.claim()
 	require.NoError(f, w.task.HandBack(f.Context(), i))
-	require.Equal(f, "handed back by worker-1", f.waiting(i.ID).State)
-	require.Empty(f, f.waiting(i.ID).CurrentClaimant)
-	require.Zero(f, f.waiting(i.ID).ClaimedAt)
-	w.untouched(i)
+	require.Equal(f, "handed back by worker-1", f.taskWith(i.ID).State)
+	require.Empty(f, f.taskWith(i.ID).CurrentClaimant)
+	require.Zero(f, f.taskWith(i.ID).ClaimedAt)
+	w.claimUntouched(i)
 }
 
 // closingCountsNothing checks that a task whose worker closes its session has its old place and
@@ -57,11 +57,11 @@ func closingCountsNothing(f *fixture) {
 	m.issue(toDig("site-2"), 0)
 	i := w.claim()
 	w.closeInOrder()
-	w2.untouched(i)
+	w2.claimUntouched(i)
 }
 
-// waiting returns the task with an id, held or not, or fails the test.
-func (f *fixture) waiting(id string) entry {
+// taskWith returns the task with an id, held or not, or fails the test.
+func (f *fixture) taskWith(id string) entry {
 	f.Helper()
 	for _, t := range f.state().tasks {
 		if t.ID == id {
@@ -81,7 +81,7 @@ func fault33GoesToAnother(f *fixture) {
 	i := w1.claim()
 	require.NoError(f, w1.task.Release(f.Context(), i, "no shovel"))
 	f.pass(time.Hour / 4)
-	_, ok := w1.claims()
+	_, ok := w1.tryClaim()
 	require.False(f, ok, "another could take it")
 	again := w2.claim()
 	require.Equal(f, i.ID, again.ID)
@@ -89,7 +89,7 @@ func fault33GoesToAnother(f *fixture) {
 	require.Equal(f, []string{"worker-1: no shovel"}, models.Errors(again.History))
 	require.EqualValues(f, 1, again.Attempts)
 	require.NoError(f, w2.report(again, "", true))
-	m.ingest()
+	m.ingestResult()
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
@@ -105,7 +105,7 @@ func fault33OnlyWorker(f *fixture) {
 		require.Empty(f, i.Claimants, "cleared after the back-off")
 		require.NoError(f, w.task.Release(f.Context(), i, "no shovel"))
 		require.Contains(f, f.onlyTask().State, "every worker gave it back")
-		_, ok := w.claims()
+		_, ok := w.tryClaim()
 		require.False(f, ok, "no spin")
 		f.pass(backoff)
 		require.WithinDuration(f, start.Add(backoff), time.Now(), time.Second)
@@ -126,7 +126,7 @@ func fault33OtherLeaves(f *fixture) {
 	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
 	require.False(f, f.onlyTask().held, "worker-2 could take it: it is left alone")
 	w2.closeInOrder()
-	_, ok := w1.claims()
+	_, ok := w1.tryClaim()
 	require.False(f, ok)
 	require.NoError(f, m.task.ReviveStuck(f.Context(), dig))
 	require.Contains(f, f.onlyTask().State, "every worker gave it back")
@@ -152,7 +152,7 @@ func longReason(f *fixture) {
 	require.Less(f, len(dead.Reason), 1000)
 	require.NotContains(f, dead.Reason, "\n")
 
-	m.ingest() // its failure
+	m.ingestResult() // its failure
 	big.Data = []byte(`"` + strings.Repeat("<", 540_000) + `"`)
 	_, err := m.work.Issue(f.Context(), m.inProgress(), big, 0)
 	require.ErrorIs(f, err, fault.ErrTooLarge)
@@ -173,10 +173,10 @@ func gaveBackIsOver(f *fixture) {
 	} {
 		require.ErrorIs(f, verb(), fault.ErrStaleToken, name)
 	}
-	m.ingest() // the late final
+	m.ingestResult() // the late final
 	require.Zero(f, f.total(lease.Revoked), "the lease is the next one's")
 	require.NoError(f, w.report(w.claim(), "", true))
-	m.ingest()
+	m.ingestResult()
 	require.Equal(f, 1, f.total(lease.Revoked))
 	_, err := w.repo.Call(f.Context(), space.OpID{}, "task.extend", nil)
 	require.ErrorIs(f, err, fault.ErrInvalid)

@@ -96,9 +96,9 @@ func (s *session) issue(t models.Task, priority int64) {
 	require.True(s.f, issued)
 }
 
-// claims claims a task of the actions, or of dig if none is given. It returns false if
+// tryClaim claims a task of the actions, or of dig if none is given. It returns false if
 // the session can claim none now.
-func (s *session) claims(actions ...string) (task.Item, bool) {
+func (s *session) tryClaim(actions ...string) (task.Item, bool) {
 	s.f.Helper()
 	if len(actions) == 0 {
 		actions = []string{dig}
@@ -116,7 +116,7 @@ func (s *session) claims(actions ...string) (task.Item, bool) {
 // claim claims a task that must be there.
 func (s *session) claim(actions ...string) task.Item {
 	s.f.Helper()
-	i, ok := s.claims(actions...)
+	i, ok := s.tryClaim(actions...)
 	require.True(s.f, ok, "there is no task for %s", s.repo.Session())
 	return i
 }
@@ -124,7 +124,7 @@ func (s *session) claim(actions ...string) task.Item {
 // claimAfterBackoff claims a task that is in its back-off.
 func (s *session) claimAfterBackoff() task.Item {
 	s.f.Helper()
-	_, early := s.claims()
+	_, early := s.tryClaim()
 	require.False(s.f, early, "claimed during the back-off")
 	s.f.pass(backoff)
 	return s.claim()
@@ -136,8 +136,8 @@ func (s *session) report(i task.Item, part string, final bool) error {
 	return s.task.Report(s.f.Context(), i, part, final, map[string]string{"found": part})
 }
 
-// hold holds a result that must be there.
-func (s *session) hold() *work.Held {
+// holdResult holds a result that must be there.
+func (s *session) holdResult() *work.Held {
 	s.f.Helper()
 	ctx, cancel := context.WithTimeout(s.f.Context(), time.Nanosecond)
 	defer cancel()
@@ -147,10 +147,10 @@ func (s *session) hold() *work.Held {
 	return step.Result
 }
 
-// ingest holds a result and reports it as ingested.
-func (s *session) ingest() *work.Held {
+// ingestResult holds a result and reports it as ingested.
+func (s *session) ingestResult() *work.Held {
 	s.f.Helper()
-	r := s.hold()
+	r := s.holdResult()
 	require.NoError(s.f, s.work.Ingested(s.f.Context(), r))
 	return r
 }

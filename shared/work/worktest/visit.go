@@ -29,8 +29,8 @@ func visitOf(id string) models.Visit {
 	return models.Visit{ID: id, Origin: models.Origin{ID: "o-" + id, Kind: models.Feed, URI: "https://example.org/feed"}}
 }
 
-// takes takes a visit, and reports whether one was there.
-func (s *session) takes() (models.Visit, bool) {
+// takeVisit takes a visit, and reports whether one was there.
+func (s *session) takeVisit() (models.Visit, bool) {
 	s.f.Helper()
 	ctx, cancel := context.WithTimeout(s.f.Context(), time.Nanosecond)
 	defer cancel()
@@ -38,8 +38,8 @@ func (s *session) takes() (models.Visit, bool) {
 	return v, err == nil
 }
 
-// recorded takes the outcome of a visit, as the coordinator does.
-func (f *fixture) recorded() models.Outcome {
+// takeOutcome takes the outcome of a visit, as the coordinator does.
+func (f *fixture) takeOutcome() models.Outcome {
 	f.Helper()
 	t, ok, err := f.admin.Space(task.Result).GetP(f.Context(), task.AnyResult(visit.Action))
 	require.NoError(f, err)
@@ -60,13 +60,13 @@ func visitEnds(f *fixture) {
 	m := f.manager("manager-1")
 	f.putVisit(visitOf("v1"))
 	f.putVisit(visitOf("v2"))
-	v, ok := m.takes()
+	v, ok := m.takeVisit()
 	require.True(f, ok)
 	require.Equal(f, visitOf("v1"), v, "the oldest")
 	o := models.Outcome{Visit: "v1", Origin: "o-v1", Status: models.Eventful, Items: 3, At: time.Now().UTC()}
 	require.NoError(f, m.visit.End(f.Context(), o))
 	require.ErrorIs(f, m.visit.End(f.Context(), o), fault.ErrStaleToken, "twice")
-	require.Equal(f, o, f.recorded())
+	require.Equal(f, o, f.takeOutcome())
 	require.ErrorIs(f, m.visit.End(f.Context(), models.Outcome{Visit: "v2"}), fault.ErrStaleToken, "not taken")
 }
 
@@ -75,17 +75,17 @@ func visitEnds(f *fixture) {
 func visitLost(f *fixture, end func(*session)) {
 	m := f.manager("manager-1")
 	f.putVisit(visitOf("v1"))
-	_, ok := m.takes()
+	_, ok := m.takeVisit()
 	require.True(f, ok)
 	end(m)
-	o := f.recorded()
+	o := f.takeOutcome()
 	require.Equal(f, models.Lost, o.Status)
 	require.Equal(f, "v1", o.Visit)
 	require.Equal(f, "o-v1", o.Origin)
 	require.Contains(f, o.Error, "manager-1")
 	late := f.manager("manager-2").visit.End(f.Context(), models.Outcome{Visit: "v1", Status: models.Eventful})
 	require.ErrorIs(f, late, fault.ErrStaleToken)
-	_, ok = f.manager("manager-3").takes()
+	_, ok = f.manager("manager-3").takeVisit()
 	require.False(f, ok)
 	require.Zero(f, f.count(task.Result, task.AnyResult(visit.Action)))
 }
@@ -96,9 +96,9 @@ func visitHandedBack(f *fixture) {
 	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
 	f.putVisit(visitOf("v1"))
 	f.putVisit(visitOf("v2"))
-	v1, _ := m1.takes()
+	v1, _ := m1.takeVisit()
 	m1.closeInOrder()
-	v, ok := m2.takes()
+	v, ok := m2.takeVisit()
 	require.True(f, ok)
 	require.Equal(f, v1, v)
 	require.Zero(f, f.count(task.Result, task.AnyResult(visit.Action)))
@@ -115,16 +115,16 @@ func visitTwice(f *fixture) {
 	}
 	f.putVisit(visitOf("v1"))
 	again("waits")
-	_, ok := m.takes()
+	_, ok := m.takeVisit()
 	require.True(f, ok)
 	again("is held")
 	require.NoError(f, m.visit.End(f.Context(), models.Outcome{Visit: "v1", Status: models.Uneventful}))
 	again("has an outcome")
-	_, ok = m.takes()
+	_, ok = m.takeVisit()
 	require.False(f, ok, "it was visited once")
-	f.recorded()
+	f.takeOutcome()
 	again("is recorded")
-	_, ok = m.takes()
+	_, ok = m.takeVisit()
 	require.True(f, ok, "that was another time")
 }
 
@@ -138,7 +138,7 @@ func visitCorrupt(f *fixture) {
 	v, err := m.visit.Take(f.Context())
 	require.NoError(f, err)
 	require.Equal(f, "v2", v.ID)
-	o := f.recorded()
+	o := f.takeOutcome()
 	require.Equal(f, models.Failed, o.Status)
 	require.Equal(f, "v1", o.Visit)
 	require.Contains(f, o.Error, "body")
