@@ -24,7 +24,7 @@ func costLines(costs []models.Cost) (lines []string) {
 func costLine(name string, costs []models.Cost) string {
 	var parts []string
 	for _, c := range costs {
-		action, _ := models.ActionNamed(c.Action)
+		action, _ := models.ActionNamed(c.Action) // an unknown one has no ways
 		way, known := action.Ways[c.How]
 		if !known || c.Tasks <= 0 || c.Action != name {
 			continue

@@ -20,6 +20,7 @@ func (a *app) newDead() *cobra.Command {
 		Use:   "dead",
 		Short: "list, show, requeue, discard and export dead letters",
 	}
+	// The filter belongs to the command list, which applies it.
 	list, _ := a.newTasks("print the dead letters with their reasons", "no dead letters", (*apiclient.Client).Dead)
 	c.AddCommand(list, a.newDeadShow(), a.newDeadChange("requeue", "try dead letters again, under their ids", "requeued", requeueOne),
 		a.newDeadChange("discard", "remove dead letters for good", "discarded", discardOne), a.newDeadExport())
@@ -197,7 +198,7 @@ func (a *app) confirm(in io.Reader, yes bool, question string) error {
 		return nil
 	}
 	fmt.Fprintf(a.err, "%s Type yes: ", question)
-	line, _ := bufio.NewReader(in).ReadString('\n')
+	line, _ := bufio.NewReader(in).ReadString('\n') // at the end of the input, what came before
 	if strings.TrimSpace(line) != "yes" {
 		return usagef("not confirmed: type yes, or set --yes")
 	}

@@ -132,9 +132,9 @@ func (s summary) nothingDone() bool {
 	return s.catalog.Researched == 0 && len(s.problems) > 0 && (failed || pairs > 0)
 }
 
-// done returns the numbers of recordings and repositories to work on, and of the findings in
+// totalsText returns the numbers of recordings and repositories to work on, and of the findings in
 // recordings, as text.
-func (s summary) done() string {
+func (s summary) totalsText() string {
 	repositories := 0
 	for _, o := range s.origins {
 		if o.Kind.Info().Flow == models.IndexFlow {
@@ -172,7 +172,7 @@ func (a *app) printSummary(s summary) error {
 		return err
 	}
 	_, err := fmt.Fprintf(a.out, "%s in %s; leases: %d granted, %d extended, %d revoked, %d expired; %s\n",
-		s.done(), count(int(s.leases[lease.Granted]), "work-item"),
+		s.totalsText(), count(int(s.leases[lease.Granted]), "work-item"),
 		s.leases[lease.Granted], s.leases[lease.Extended], s.leases[lease.Revoked], s.leases[lease.Expired],
 		count(len(s.problems), "problem"))
 	for _, line := range s.costs {

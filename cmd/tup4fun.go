@@ -131,10 +131,10 @@ func (f *searchFlags) options() (explore.Options, error) {
 	return o, nil
 }
 
-// machineReadable prints found as JSON, or rows as CSV, if o selects that; done is true then, and
+// printMachineReadable prints found as JSON, or rows as CSV, if o selects that; done is true then, and
 // err is one of writing. done is false if o selects a table, which the caller prints; err is then
 // nil.
-func machineReadable[R row](a *app, o *output, found any, rows []R) (done bool, err error) {
+func printMachineReadable[R row](a *app, o *output, found any, rows []R) (done bool, err error) {
 	switch o.form {
 	case asJSON:
 		return true, a.printIndented(found)

@@ -68,7 +68,7 @@ func (a *app) showReport(o *output, r *explore.Report) error {
 		}
 		rows = append(rows, row)
 	}
-	if done, err := machineReadable(a, o, r, rows); done {
+	if done, err := printMachineReadable(a, o, r, rows); done {
 		return err
 	}
 	for _, w := range r.Warnings {

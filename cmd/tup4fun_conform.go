@@ -96,7 +96,7 @@ func checkLog(c *cobra.Command, checker *conform.Checker, path string) (*conform
 // does not conform is an error of the command (conformance).
 func (a *app) showConformance(o *output, r *conform.Report) error {
 	row := conformRow{r.Trace, r.Model, string(r.Outcome), r.Reason, r.Events, r.Explained}
-	if done, err := machineReadable(a, o, r, []conformRow{row}); done {
+	if done, err := printMachineReadable(a, o, r, []conformRow{row}); done {
 		return err
 	}
 	return r.Text(a.out)

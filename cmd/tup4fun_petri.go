@@ -16,7 +16,7 @@ import (
 
 // petriFlags are the flags of `leasehold tup4fun petri`.
 type petriFlags struct {
-	o          petri.Options
+	options    petri.Options
 	memory     int64
 	properties []string
 	final      []string
@@ -42,7 +42,7 @@ be read.`,
 	o := bindOutput(c)
 	f.bind(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		q, n, err := f.question(args[0])
+		q, n, err := f.readQuestion(args[0])
 		if err != nil {
 			return err
 		}
@@ -66,18 +66,18 @@ func (f *petriFlags) bind(c *cobra.Command) {
 	flags.StringArrayVar(&f.final, "final", nil, "marking in which a run may end, such as '{p0, 2*p8}'; by default those of the file")
 	flags.StringArrayVar(&f.cover, "cover", nil, "marking that no reachable marking should cover")
 	flags.StringVar(&f.graph, "graph", "", "print the reachability graph (of an unbounded net, the coverability graph) as one of "+strings.Join(draw.Formats, ", "))
-	flags.IntVar(&f.o.Markings, "markings", 0, "maximum number of markings; 0 is 200000")
-	flags.Int64Var(&f.o.Tokens, "tokens", 0, "maximum number of tokens in a place; 0 is unlimited")
+	flags.IntVar(&f.options.Markings, "markings", 0, "maximum number of markings; 0 is 200000")
+	flags.Int64Var(&f.options.Tokens, "tokens", 0, "maximum number of tokens in a place; 0 is unlimited")
 	flags.Int64Var(&f.memory, "memory", 0, "maximum memory in MiB; 0 is 1024")
 	_ = c.RegisterFlagCompletionFunc("graph", cobra.FixedCompletions(draw.Formats, cobra.ShellCompDirectiveNoFileComp)) // the flags are there
 	_ = c.RegisterFlagCompletionFunc("property", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// question reads the net, with the final markings of --final if there are any, and the
+// readQuestion reads the net, with the final markings of --final if there are any, and the
 // properties to check. Invalid flags and files are usage errors.
-func (f *petriFlags) question(path string) (petri.Question, *petri.Net, error) {
-	q := petri.Question{Properties: f.properties, Options: f.o}
-	if f.o.Markings < 0 || f.o.Tokens < 0 || f.memory < 0 || f.memory > 1<<40 {
+func (f *petriFlags) readQuestion(path string) (petri.Question, *petri.Net, error) {
+	q := petri.Question{Properties: f.properties, Options: f.options}
+	if f.options.Markings < 0 || f.options.Tokens < 0 || f.memory < 0 || f.memory > 1<<40 {
 		return q, nil, usagef("--markings, --tokens and --memory must not be negative")
 	}
 	q.Options.Memory = f.memory << 20
@@ -88,14 +88,14 @@ func (f *petriFlags) question(path string) (petri.Question, *petri.Net, error) {
 	if err != nil {
 		return q, nil, err
 	}
-	finals, err := markings(n, "--final", f.final)
+	finals, err := parseMarkings(n, "--final", f.final)
 	if err != nil {
 		return q, nil, err
 	}
 	if len(finals) > 0 {
 		n.Final = finals
 	}
-	if q.Cover, err = markings(n, "--cover", f.cover); err != nil {
+	if q.Cover, err = parseMarkings(n, "--cover", f.cover); err != nil {
 		return q, nil, err
 	}
 	return q, n, f.checkProperties(n)
@@ -133,9 +133,9 @@ func readNet(path string) (*petri.Net, error) {
 	return n, nil
 }
 
-// markings parses the markings that a flag gives; flag is its name, for the errors, which are
+// parseMarkings parses the markings that a flag gives; flag is its name, for the errors, which are
 // usage errors.
-func markings(n *petri.Net, flag string, texts []string) ([]petri.Marking, error) {
+func parseMarkings(n *petri.Net, flag string, texts []string) ([]petri.Marking, error) {
 	var all []petri.Marking
 	for _, text := range texts {
 		m, err := petri.ParseMarking(n, flag, text)
@@ -167,14 +167,14 @@ func (a *app) showPetri(o *output, r *petri.Report) error {
 	for _, f := range r.Findings {
 		rows = append(rows, petriRow{r.File, f.Property, string(f.Outcome), f.Detail, strings.Join(f.Firing, " ")})
 	}
-	if done, err := machineReadable(a, o, r, rows); done {
+	if done, err := printMachineReadable(a, o, r, rows); done {
 		return err
 	}
 	fmt.Fprintf(a.out, "%s: %s\n", r.File, r.Outcome)
 	if r.Reason != "" {
 		fmt.Fprintf(a.out, "  not all markings were explored: %s\n", r.Reason)
 	}
-	if err := a.petriCounts(r); err != nil {
+	if err := a.showPetriCounts(r); err != nil {
 		return err
 	}
 	if err := show(a, o, rows, "no properties"); err != nil {
@@ -188,8 +188,8 @@ func (a *app) showPetri(o *output, r *petri.Report) error {
 	return nil
 }
 
-// petriCounts prints the counts and the semiflows of a report.
-func (a *app) petriCounts(r *petri.Report) error {
+// showPetriCounts prints the counts and the semiflows of a report.
+func (a *app) showPetriCounts(r *petri.Report) error {
 	t := a.newTable()
 	t.row("  places", strconv.Itoa(r.Places))
 	t.row("  transitions", strconv.Itoa(r.Transitions))

@@ -38,10 +38,11 @@ type buildInfo struct {
 	Platform string `json:"platform"`
 }
 
+// readBuild returns what the program was built from. The revision is empty unless it was built in
+// a work tree of git.
 func readBuild() buildInfo {
 	b := buildInfo{Version: build.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if ok {
+	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			switch s.Key {
 			case "vcs.revision":

@@ -56,11 +56,11 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 		seen[x.Origin] = true
 	}
 	if explain && len(next) < n {
-		resting, err := resting(ctx, s, seen, n-len(next))
+		others, err := restingRows(ctx, s, seen, n-len(next))
 		if err != nil {
 			return err
 		}
-		rows = append(rows, resting...)
+		rows = append(rows, others...)
 	}
 	none := "nothing is due; --explain prints why"
 	if explain {
@@ -69,9 +69,9 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 	return show(a, o, rows, none)
 }
 
-// resting returns at most most of the visited origins that are not in next, with the reasons, in
+// restingRows returns at most most of the visited origins that are not in next, with the reasons, in
 // the order of the catalog. It reads the schedule of each, so most should be small.
-func resting(ctx context.Context, s *node.CatalogSource, next map[string]bool, most int) (rows []nextRow, err error) {
+func restingRows(ctx context.Context, s *node.CatalogSource, next map[string]bool, most int) (rows []nextRow, err error) {
 	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {
 		return nil, err

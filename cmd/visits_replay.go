@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -45,7 +44,7 @@ leasehold visits simulate --scenario FILE compares policies.`,
 		if err != nil {
 			return err
 		}
-		if err := writable(*world); err != nil {
+		if err := checkWritable(*world); err != nil {
 			return usagef("world: %s", err)
 		}
 		rows, outcomes, err := replay(c.Context(), cfg, args[0])
@@ -110,7 +109,7 @@ func replay(ctx context.Context, cfg config.Config, path string) (rows []replayR
 		}
 		rows, outcomes = append(rows, row), append(outcomes, o)
 	}
-	if err := lines.Err(); err != nil && !errors.Is(err, io.EOF) {
+	if err := lines.Err(); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w: %w", path, fault.ErrInvalid, err)
 	}
 	return rows, outcomes, nil

@@ -93,7 +93,7 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 			return usagef("%s", err)
 		}
 	}
-	if err := writable(s.plot); err != nil {
+	if err := checkWritable(s.plot); err != nil {
 		return usagef("plot: %s", err)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
@@ -119,10 +119,10 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 // Two runs of 10^6 origins need less than that.
 const simulationMemory = 1300 << 20
 
-// writable returns an error if path cannot be written, because that should be known before a long
+// checkWritable returns an error if path cannot be written, because that should be known before a long
 // simulation. It changes nothing: a file that it has to create is removed. An empty path needs no
 // file.
-func writable(path string) error {
+func checkWritable(path string) error {
 	if path == "" {
 		return nil
 	}

@@ -54,7 +54,7 @@ type Config struct {
 	Log    *slog.Logger        // nil: slog.Default
 	Memory *memory.Budget      // nil: no limit
 	MaxTTL time.Duration       // of sessions that are restored from the journal; 0: no limit
-	Retain space.HistoryLimits // of the ended tasks that are kept; the zero limits are DefaultRetain
+	Retain space.HistoryLimits // of the ended tasks that are kept; zero: a day, a million tasks, 128 MiB
 	// Decorate, if not nil, wraps the connection of each session in this process: tests make
 	// it refuse calls.
 	Decorate func(space.Conn) space.Conn
@@ -68,8 +68,8 @@ type Coordinator struct {
 	durations durations
 }
 
-// DefaultRetain are the limits of the ended tasks that are kept.
-var DefaultRetain = space.HistoryLimits{Age: 24 * time.Hour, Number: 1_000_000, Bytes: 128 << 20}
+// defaultRetain are the limits of the ended tasks that are kept.
+var defaultRetain = space.HistoryLimits{Age: 24 * time.Hour, Number: 1_000_000, Bytes: 128 << 20}
 
 // New fills in the defaults of c, loads the journal and returns a coordinator; Run starts it. A
 // policy that is not valid is fault.ErrInvalid; other errors are those of loading. The sessions
@@ -82,7 +82,7 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 		return nil, err
 	}
 	if c.Retain == (space.HistoryLimits{}) {
-		c.Retain = DefaultRetain
+		c.Retain = defaultRetain
 	}
 	c.Work.Task.Alerts = alert.Names(c.Alerts)
 	lost := make(chan lostSession, maxLost)

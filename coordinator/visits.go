@@ -31,15 +31,15 @@ import (
 // A claim is on disk before the tuple is put, and an outcome is recorded before the hold
 // of its result ends. So after a crash at any point, repeating a step changes nothing.
 type visits struct {
-	c      *Coordinator
-	store  *store.Store
-	client visit.Client
-	work   work.Client
-	rest   []models.Visit // visits that start could not put yet; schedule puts them
+	coordinator *Coordinator
+	store       *store.Store
+	client      visit.Client
+	work        work.Client
+	rest        []models.Visit // visits that start could not put yet; schedule puts them
 }
 
 func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
-	return &visits{c: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
+	return &visits{coordinator: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
 }
 
 // start puts the visits again that were under way, except those of programs; a put of one that is
@@ -141,7 +141,7 @@ func (v *visits) schedule(ctx context.Context) error {
 		}
 		var claimed []models.Visit
 		if free > 0 {
-			err = catalog.RetryOverload(ctx, v.c.Log, func() (err error) {
+			err = catalog.RetryOverload(ctx, v.coordinator.Log, func() (err error) {
 				claimed, err = v.store.Claim(ctx, time.Now(), min(free, maxClaim))
 				return err
 			})
@@ -234,8 +234,9 @@ func (v *visits) record(ctx context.Context) error {
 	return <-failed // the first error; the others followed from it
 }
 
-// takeResults holds results, lists what listers named, and passes both to recordEndings, until
-// ctx ends or one of them fails. A malformed outcome counts as a lost visit, after which the
+// takeResults holds the result of a visit, adds what a lister named to the catalog, and passes
+// the held result with its outcome to recordEndings, until ctx ends or one of the steps fails.
+// A malformed outcome counts as a lost visit, after which the
 // origin is visited again, unless several visits were lost.
 func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 	for {
@@ -245,10 +246,10 @@ func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 		}
 		o := models.Outcome{}
 		if err := json.Unmarshal([]byte(h.Body), &o); err != nil {
-			v.c.Log.Error("coordinator: malformed outcome of a visit, dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
+			v.coordinator.Log.Error("coordinator: malformed outcome of a visit, dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
 			o = models.Outcome{Origin: h.Subject, Visit: h.Part, Status: models.Lost, At: time.Now().UTC()}
 		}
-		err = catalog.RetryOverload(ctx, v.c.Log, func() error { return addListed(ctx, v.c.Catalog, v.store, o) })
+		err = catalog.RetryOverload(ctx, v.coordinator.Log, func() error { return addListed(ctx, v.coordinator.Catalog, v.store, o) })
 		if err != nil {
 			return fmt.Errorf("coordinator: listing of %s: %w", h.Subject, err)
 		}
@@ -272,7 +273,7 @@ func (v *visits) recordEndings(ctx context.Context, endings chan ending) error {
 		for _, e := range batch {
 			outcomes = append(outcomes, e.outcome)
 		}
-		err = catalog.RetryOverload(ctx, v.c.Log, func() error {
+		err = catalog.RetryOverload(ctx, v.coordinator.Log, func() error {
 			_, err := v.store.Record(ctx, time.Now(), outcomes)
 			return err
 		})

@@ -90,7 +90,7 @@ func (a *aggregation) permit(operator string, f interface{}, template []interfac
 
 // run returns the fold of the matches, and puts it if stores is true. What it took is in taken.
 func (a *aggregation) run(template []interface{}, stores bool) (Tuple, error) {
-	matched, err := a.matches(template)
+	matched, err := a.findArguments(template)
 	if err != nil {
 		return noTuple(), err
 	}
@@ -109,10 +109,10 @@ func (a *aggregation) run(template []interface{}, stores bool) (Tuple, error) {
 	return result, nil
 }
 
-// matches returns the arguments of the fold. With a label they are the matches without labels and
-// those with that label, as labelled tuples; it puts the others back.
-func (a *aggregation) matches(template []interface{}) ([]Intertuple, error) {
-	template, err := a.change.template(template)
+// findArguments returns the arguments of the fold. With a label they are the matches without labels
+// and those with that label, as labelled tuples; it puts the others back.
+func (a *aggregation) findArguments(template []interface{}) ([]Intertuple, error) {
+	template, err := a.change.transformTemplate(template)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (a *aggregation) matches(template []interface{}) ([]Intertuple, error) {
 			}
 			continue
 		}
-		it, err := a.change.Mtch.of(&lt)
+		it, err := a.change.Mtch.transform(&lt)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +214,7 @@ func (a *aggregation) fold(args []Intertuple) (folded Tuple, err error) {
 	if result == nil {
 		return Tuple{}, invalid("the function of the aggregation returned nil")
 	}
-	if result, err = a.change.Rslt.of(result); err != nil {
+	if result, err = a.change.Rslt.transform(result); err != nil {
 		return Tuple{}, err
 	}
 	return result.Tuple(), nil

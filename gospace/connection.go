@@ -159,7 +159,7 @@ func (c *connection) open(ctx context.Context) (space.Repository, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(c.ending, stop)()
-	repo, err := c.session(ctx)
+	repo, err := c.openSession(ctx)
 	if err != nil {
 		if c.ending.Err() != nil {
 			return nil, fmt.Errorf("space %s: %w", c.name, fault.ErrClosed)
@@ -172,9 +172,9 @@ func (c *connection) open(ctx context.Context) (space.Repository, error) {
 	return repo, nil
 }
 
-// session opens a session and makes the space. A space that exists with other options is
+// openSession opens a session and makes the space. A space that exists with other options is
 // fault.ErrConflict, unless none were asked for. With an error no session is open.
-func (c *connection) session(ctx context.Context) (repo space.Repository, err error) {
+func (c *connection) openSession(ctx context.Context) (repo space.Repository, err error) {
 	if c.host != nil {
 		var local *spaces.Repository
 		if local, err = c.host.Repository(ctx, remote.SessionID("gospace")); err == nil {

@@ -77,6 +77,7 @@ func (t Tuple) GetDelimiter() string { return ", " }
 // String prints the tuple, as in ("a", 1, nil).
 func (t Tuple) String() string { return "(" + printed(t.Flds, asTuple) + ")" }
 
+// setField sets field i, and reports whether there is one.
 func setField(fields []interface{}, i int, val interface{}) bool {
 	if i < 0 || i >= len(fields) {
 		return false
@@ -85,6 +86,7 @@ func setField(fields []interface{}, i int, val interface{}) bool {
 	return true
 }
 
+// apply replaces each field by what fun returns for it, and reports whether there are any.
 func apply(fields []interface{}, fun func(interface{}) interface{}) bool {
 	for i, f := range fields {
 		fields[i] = fun(f)
@@ -236,6 +238,8 @@ func (tp *Template) ExactMatch(other *Template) (exact bool, values, formals uin
 	return int(values+formals) == len(p), values, formals
 }
 
+// encodedPair returns the encoded fields of a and b. The error is that of a field that cannot be
+// encoded, or of a template that is nil.
 func encodedPair(a, b *Template) (p, q []any, err error) {
 	if a == nil || b == nil {
 		return nil, nil, invalid("a nil template")

@@ -67,8 +67,8 @@ func (r *registry) find(address, name, folder string, create bool) (*host, error
 	key := r.key(address, folder)
 	h := r.hosts[key]
 	if address == "" {
-		if h0 := r.named[name]; h0 != nil {
-			h = h0
+		if named := r.named[name]; named != nil {
+			h = named
 		} else if !create {
 			return nil, nil
 		}
@@ -82,8 +82,8 @@ func (r *registry) find(address, name, folder string, create bool) (*host, error
 	return r.open(key, address, folder)
 }
 
-// key returns the key of the host of a space that is not open. Spaces in memory have as many
-// hosts as they need.
+// key returns the key of the host for a space that is not open. Spaces in memory share the first
+// host that has fewer than maxNames.
 func (r *registry) key(address, folder string) string {
 	switch {
 	case address != "":

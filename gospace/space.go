@@ -97,7 +97,7 @@ func (s *Space) run(waits bool, f func(context.Context, space.Space) error) erro
 	return s.end(repo, f(ctx, repo.Space(s.name)))
 }
 
-// call is run for an f that needs the whole session.
+// call is run for an f that needs the whole session; waits is as in callContext.
 func (s *Space) call(waits bool, f func(context.Context, space.Repository) error) error {
 	ctx, repo, stop, err := s.begin(waits)
 	if err != nil {
@@ -107,13 +107,13 @@ func (s *Space) call(waits bool, f func(context.Context, space.Repository) error
 	return s.end(repo, f(ctx, repo))
 }
 
-// begin returns the context of one operation and the session, after it has connected. Unless
-// there is an error, stop must follow.
+// begin returns the context of one operation (callContext) and the session, after it has connected.
+// Unless there is an error, stop must follow.
 func (s *Space) begin(waits bool) (ctx context.Context, repo space.Repository, stop context.CancelFunc, err error) {
 	if s == nil || s.connection == nil {
 		return nil, nil, nil, errNoSpace
 	}
-	ctx, stop = s.context(waits)
+	ctx, stop = s.callContext(waits)
 	if repo, err = s.open(ctx); err != nil {
 		stop()
 	}
@@ -132,9 +132,10 @@ func (s *Space) end(repo space.Repository, err error) error {
 	return failure(err)
 }
 
-// context returns the context of one operation. Without a timeout of the handle, an operation that
-// does not wait ends after callTimeout if the space is remote.
-func (s *Space) context(waits bool) (context.Context, context.CancelFunc) {
+// callContext returns the context of one operation; waits is whether it waits for a match, or
+// until the space is not full. Without a timeout of the handle, an operation that does not wait
+// ends after callTimeout if the space is remote.
+func (s *Space) callContext(waits bool) (context.Context, context.CancelFunc) {
 	ctx := s.ctx
 	if ctx == nil {
 		ctx = context.Background()
@@ -162,7 +163,8 @@ func (s *Space) PutP(fields ...interface{}) (Tuple, error) {
 	return s.put(atOnce, fields)
 }
 
-// put encodes and puts a tuple, and returns it with pointers replaced by their values.
+// put encodes and puts a tuple, and returns it with pointers replaced by their values. If waits is
+// true it waits until the space is not full.
 func (s *Space) put(waits bool, fields []interface{}) (Tuple, error) {
 	values, err := dereferenced(fields)
 	if err != nil {
@@ -215,7 +217,7 @@ func (s *Space) QueryP(template ...interface{}) (Tuple, error) {
 }
 
 // find runs f, which looks for one match, and binds what it found to the template's pointers.
-// waits is whether f waits for a match: see context. f returns false if there is none, which
+// waits is whether f waits for a match: see callContext. f returns false if there is none, which
 // is ErrNoMatch.
 func (s *Space) find(template []interface{}, waits bool, f func(context.Context, space.Space, tuple.Template) (tuple.Tuple, bool, error)) (Tuple, error) {
 	p, err := encodeTemplate(template)
@@ -243,31 +245,31 @@ func (s *Space) find(template []interface{}, waits bool, f func(context.Context,
 
 // GetAll takes all matches, oldest first. It stores nothing through pointers.
 func (s *Space) GetAll(template ...interface{}) ([]Tuple, error) {
-	return s.all(template, space.Space.GetAll)
+	return s.findAll(template, space.Space.GetAll)
 }
 
 // QueryAll returns all matches, oldest first. It stores nothing through pointers.
 func (s *Space) QueryAll(template ...interface{}) ([]Tuple, error) {
-	return s.all(template, space.Space.QueryAll)
+	return s.findAll(template, space.Space.QueryAll)
 }
 
 // GetUpTo takes the first matches: at most limit, and as many as fit 4 MiB. It stores nothing
 // through pointers. A limit below 1 is fault.ErrInvalid.
 func (s *Space) GetUpTo(limit int, template ...interface{}) ([]Tuple, error) {
-	return s.all(template, func(sp space.Space, ctx context.Context, p tuple.Template) ([]tuple.Tuple, error) {
+	return s.findAll(template, func(sp space.Space, ctx context.Context, p tuple.Template) ([]tuple.Tuple, error) {
 		return sp.GetUpTo(ctx, p, limit)
 	})
 }
 
 // QueryUpTo is GetUpTo, except that it takes nothing.
 func (s *Space) QueryUpTo(limit int, template ...interface{}) ([]Tuple, error) {
-	return s.all(template, func(sp space.Space, ctx context.Context, p tuple.Template) ([]tuple.Tuple, error) {
+	return s.findAll(template, func(sp space.Space, ctx context.Context, p tuple.Template) ([]tuple.Tuple, error) {
 		return sp.QueryUpTo(ctx, p, limit)
 	})
 }
 
-// all returns the matches that f finds; an empty slice, not nil, if there are none.
-func (s *Space) all(template []interface{}, f func(space.Space, context.Context, tuple.Template) ([]tuple.Tuple, error)) ([]Tuple, error) {
+// findAll returns the matches that f finds; an empty slice, not nil, if there are none.
+func (s *Space) findAll(template []interface{}, f func(space.Space, context.Context, tuple.Template) ([]tuple.Tuple, error)) ([]Tuple, error) {
 	p, err := encodeTemplate(template)
 	if err != nil {
 		return []Tuple{}, failure(err)

@@ -46,7 +46,7 @@ func (s *Space) Subscribe(template ...interface{}) (*SpaceSubscription, error) {
 // how many changes before them were dropped, because more than 4,096 or 16 MiB of them waited.
 // The error is fault.ErrClosed after Close, and after the connection to a remote space was lost.
 func (u *SpaceSubscription) Next() (events []SpaceEvent, missed int, err error) {
-	ctx, stop := u.space.context(waiting)
+	ctx, stop := u.space.callContext(waiting)
 	defer stop()
 	found, missed, err := u.changes.Next(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func (u *SpaceSubscription) Next() (events []SpaceEvent, missed int, err error) 
 
 // Close ends the subscription, and the calls of Next that wait.
 func (u *SpaceSubscription) Close() error {
-	ctx, stop := u.space.context(atOnce)
+	ctx, stop := u.space.callContext(atOnce)
 	defer stop()
 	if err := u.changes.Close(ctx); err != nil {
 		return failure(err)

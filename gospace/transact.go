@@ -69,7 +69,7 @@ func (s *Space) matching(kind transaction.Kind, template []interface{}) SpaceOp 
 }
 
 // operation returns an operation without its tuple or template. An error of the handle is one of
-// the operation, which listOf returns.
+// the operation, which checkOps returns.
 func (s *Space) operation(kind transaction.Kind) SpaceOp {
 	if s == nil || s.connection == nil {
 		return SpaceOp{err: errNoSpace}
@@ -88,11 +88,11 @@ func Transact(ops ...SpaceOp) ([]Tuple, error) { return transact(waiting, ops) }
 // TransactP is Transact, except that it does not wait: a missing match is ErrUnmet.
 func TransactP(ops ...SpaceOp) ([]Tuple, error) { return transact(atOnce, ops) }
 
-// transact carries out the operations with the session of the first space. The other spaces are
-// opened before, which makes them; they must be of the same program, so that one session reaches
-// them.
+// transact carries out the operations with the session of the first space, and if waits is true
+// waits for their matches. The other spaces are opened before, which makes them; they must be of the
+// same program, so that one session reaches them.
 func transact(waits bool, ops []SpaceOp) ([]Tuple, error) {
-	list, err := listOf(ops)
+	list, err := checkOps(ops)
 	if err != nil {
 		return nil, failure(err)
 	}
@@ -125,8 +125,8 @@ func transact(waits bool, ops []SpaceOp) ([]Tuple, error) {
 	return all, nil
 }
 
-// listOf returns the operations of a transaction, or the first error in one of them.
-func listOf(ops []SpaceOp) ([]transaction.Op, error) {
+// checkOps returns the operations of a transaction, or the first error in one of them.
+func checkOps(ops []SpaceOp) ([]transaction.Op, error) {
 	if len(ops) == 0 {
 		return nil, invalid("a transaction without operations")
 	}

@@ -70,8 +70,8 @@ func (t Transformations) String() string {
 	return fmt.Sprintf("(%s, %s, %s)", t.Tmpl, t.Mtch, t.Rslt)
 }
 
-// template returns the transformed fields of a template.
-func (t *Transformations) template(fields []interface{}) ([]interface{}, error) {
+// transformTemplate returns the transformed fields of a template.
+func (t *Transformations) transformTemplate(fields []interface{}) ([]interface{}, error) {
 	if t.Tmpl.Func == nil {
 		return fields, nil
 	}
@@ -90,8 +90,8 @@ func (t *Transformations) template(fields []interface{}) ([]interface{}, error) 
 	return nil, invalid("the transformation of a template returned %T: want Template", result)
 }
 
-// of returns the transformed tuple.
-func (t *Transformation) of(it Intertuple) (Intertuple, error) {
+// transform returns the transformed tuple; it itself without a function.
+func (t *Transformation) transform(it Intertuple) (Intertuple, error) {
 	if t.Func == nil {
 		return it, nil
 	}

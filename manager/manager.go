@@ -57,17 +57,17 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	err := status.Reconnect(ctx, connect, c.Log, c.session)
+	err := status.Reconnect(ctx, connect, c.Log, c.runSession)
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("manager: %w", err)
 	}
 	return nil
 }
 
-// session manages until ctx or the session ends, or the coordinator asks it to drain. If one of
+// runSession manages until ctx or the session ends, or the coordinator asks it to drain. If one of
 // its parts fails, it stops the others, waits for them, and returns that error. It closes the
 // session last, which returns what it held, and has Config.Grace for that even if ctx has ended.
-func (c Config) session(ctx context.Context, repo space.Repository) error {
+func (c Config) runSession(ctx context.Context, repo space.Repository) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	heartbeat := status.NewHeartbeat(repo, c.Heartbeat, map[string]int{visit.Action: max(c.Slots, 1)})

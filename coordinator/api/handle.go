@@ -219,7 +219,7 @@ func writeProblem(w http.ResponseWriter, row fault.Row, detail string) {
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(row.HTTPStatus)
-	_, _ = w.Write(data)
+	_, _ = w.Write(data) // the client may be gone
 }
 
 func notFound(w http.ResponseWriter, r *http.Request) {

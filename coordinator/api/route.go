@@ -119,10 +119,12 @@ func page(maxItems int, more ...param) []param {
 	return append([]param{offset, limit(100, maxItems)}, more...)
 }
 
+// limit is the parameter for the length of a page; absent is its value if a request has none.
 func limit(absent, maxItems int) param {
 	return param{name: "limit", kind: numberParam, absent: absent, max: maxItems, doc: "maximum number of items"}
 }
 
+// held is the parameter by which a request wants what is held, too; absent is as in limit.
 func held(absent bool) param {
 	return param{name: "held", kind: flagParam, absent: absent, doc: "include what is held"}
 }

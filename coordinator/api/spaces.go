@@ -57,7 +57,7 @@ func fieldsOf(t tuple.Tuple) []apitypes.Field {
 	for i, f := range t {
 		value, err := encode(valueOf(f))
 		if err != nil { // an opaque value whose JSON is invalid
-			value, _ = encode(err.Error())
+			value, _ = encode(err.Error()) // a string has no error
 		}
 		fields[i] = apitypes.Field{Type: string(tuple.TypeOf(f)), Value: value}
 	}

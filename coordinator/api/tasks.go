@@ -193,7 +193,7 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 		defer cancel()
 		l, err := s.tasks.Wait(waiting, id)
 		if waiting.Err() == nil || err == nil || ctx.Err() != nil {
-			return l, err
+			return l, err // of the task, or of the request, which has ended
 		}
 	}
 	return s.tasks.Show(ctx, id)

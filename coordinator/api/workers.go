@@ -82,7 +82,8 @@ func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSess
 }
 
 // newWorker checks the body that opens a session, and returns a worker without the session. A
-// value out of range is fault.ErrInvalid.
+// value out of range is fault.ErrInvalid. The comparison of the TTL is negated, because NaN must
+// not pass.
 func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
 	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}

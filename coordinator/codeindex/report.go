@@ -90,10 +90,10 @@ func matchRepo(repo string) func(id, name string) bool {
 func (x *Index) Report(ctx context.Context, q apitypes.ReportQuery) (r apitypes.CodeReport, err error) {
 	r.Skipped = map[string]int{}
 	languages := map[string]apitypes.LanguageReport{}
-	functions := topItems[apitypes.FunctionReport]{n: q.Limit, less: func(a, b apitypes.FunctionReport) int {
+	functions := topItems[apitypes.FunctionReport]{n: q.Limit, compare: func(a, b apitypes.FunctionReport) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	}}
-	files := topItems[apitypes.IndexedFile]{n: q.Limit, less: func(a, b apitypes.IndexedFile) int {
+	files := topItems[apitypes.IndexedFile]{n: q.Limit, compare: func(a, b apitypes.IndexedFile) int {
 		return cmp.Or(cmp.Compare(b.Complexity, a.Complexity), cmp.Compare(a.Path, b.Path))
 	}}
 	err = x.Files(ctx, matchRepo(q.Repo), func(f codesearch.FileInfo, read func() []codesearch.FunctionReport) bool {
@@ -144,9 +144,9 @@ func (x *Index) Report(ctx context.Context, q apitypes.ReportQuery) (r apitypes.
 // topItems keeps the first n of the items that were added, by an order. It holds some more, so
 // that it sorts seldom.
 type topItems[T any] struct {
-	n     int
-	less  func(a, b T) int
-	items []T
+	n       int
+	compare func(a, b T) int
+	items   []T
 }
 
 func (t *topItems[T]) add(item T) {
@@ -156,6 +156,6 @@ func (t *topItems[T]) add(item T) {
 }
 
 func (t *topItems[T]) list() []T {
-	slices.SortFunc(t.items, t.less)
+	slices.SortFunc(t.items, t.compare)
 	return append([]T{}, t.items[:min(len(t.items), t.n)]...)
 }

@@ -67,6 +67,7 @@ func (x *Index) Received(hash string) (int64, error) {
 	return x.uploads.received(hash)
 }
 
+// received returns how many bytes of an upload were received; 0 if it has not begun.
 func (u *uploads) received(hash string) (int64, error) {
 	info, err := os.Stat(u.path(hash))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -183,5 +183,5 @@ func (p *Page) renderCode(w http.ResponseWriter, c codePage, err error) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = io.Copy(w, &b)
+	_, _ = io.Copy(w, &b) // the visitor may be gone
 }

@@ -96,5 +96,5 @@ func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = io.WriteString(w, models.Redact(b.String()))
+	_, _ = io.WriteString(w, models.Redact(b.String())) // the visitor may be gone
 }

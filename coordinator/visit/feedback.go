@@ -55,8 +55,8 @@ func (r Rules) Position(position int64, s State) int64 {
 	return max(position, s.Target)
 }
 
-// nextIndex returns the index after a visit: smaller, so that visits are more frequent, if it saw
-// a change.
+// nextIndex returns the index after a visit: smaller, so that visits are more frequent, if the visit
+// saw a change (changed), else larger.
 func (r Rules) nextIndex(index int, changed bool) int {
 	if changed {
 		return r.clampIndex(index - r.Lower)

@@ -63,7 +63,7 @@ func (g HostGroups) Of(host string) string {
 	}
 	for _, group := range g {
 		for _, pattern := range group.Patterns {
-			with, _ := path.Match(pattern, host)
+			with, _ := path.Match(pattern, host) // patterns were checked when they were read
 			if without, _ := path.Match(pattern, name); with || without {
 				return groupPrefix + group.Name
 			}

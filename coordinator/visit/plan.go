@@ -165,7 +165,7 @@ func (p *Plan) addType(name string, policyOf map[string]string, common, own stri
 	return nil
 }
 
-// parse takes weight and queue out of the rules of a type, and returns the others, as text for
+// parse sets weight and queue from the rules of a type, and returns the other rules, as text for
 // Rules.parse. A number that is out of range is fault.ErrInvalid.
 func (g *group) parse(own string) (rest string, err error) {
 	for _, pair := range strings.Split(own, ",") {
@@ -252,7 +252,7 @@ func (p *Plan) Position(position int64, s State) int64 {
 // Place implements Policy.
 func (p *Plan) Place(s State) Place {
 	if s.Every > 0 {
-		return Place{Pool: PoolFixed, Ref: s.FixedDue()}
+		return Place{Pool: PoolFixed, Ref: s.fixedDue()}
 	}
 	t := p.of(s.Type)
 	place := t.policy.Place(s)

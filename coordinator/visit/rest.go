@@ -37,7 +37,7 @@ func (r Rules) Rest(s State) (until int64, why string) {
 	rest(r.refusalEnd(s), 0, RetryAfter)
 	rest(s.FreshUntil, 0, StillFresh)
 	if s.Every > 0 {
-		rest(s.FixedDue(), 0, fixedInterval)
+		rest(s.fixedDue(), 0, fixedInterval)
 		return until, why
 	}
 	rest(s.LastScheduled, r.cooldown(s), absoluteCooldown)
@@ -65,9 +65,9 @@ func (r Rules) cooldown(s State) int64 {
 	return min(max(wanted, shortest), longest)
 }
 
-// FixedDue returns when an origin with a fixed interval is due: Never before its first
+// fixedDue returns when an origin with a fixed interval is due: Never before its first
 // visit.
-func (s State) FixedDue() int64 {
+func (s State) fixedDue() int64 {
 	if s.LastScheduled == Never {
 		return Never
 	}

@@ -24,8 +24,9 @@ var data = `"` + strings.Repeat("x", 198) + `"`
 type peer interface {
 	name() string
 	pid() int
-	// begin empties the queue, fills it with the backlog, and starts its workers. A call of a
-	// turn creates batch tasks, and returns when it has consumed as many results.
+	// begin empties the queue, fills it with the backlog, and starts its workers. It returns a
+	// turn for each slot: a call of it creates batch tasks, and returns when it has consumed
+	// as many results.
 	begin(ctx context.Context, slots, batch int) (turns []func() error, err error)
 	end() error
 	// once connects a worker that is idle, and returns a function that creates a task and

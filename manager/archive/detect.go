@@ -112,7 +112,7 @@ func isURL(s string) bool {
 // detectFile returns the origin of a file, or those of a manifest. It never detects a manifest by
 // its content, because many YAML files could be one; only the name decides. A link is resolved,
 // because a feed may enclose files of the folder that it is in. Without kind, a file that is not
-// a feed is fault.ErrInvalid.
+// a feed is fault.ErrInvalid. Only with manifests it accepts a manifest: one cannot name another.
 func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	switch {
 	case kind != "" && kind.LocalForm(path) != models.LocalFile:

@@ -20,10 +20,10 @@ const (
 	packSpan  = 180 * 24 * time.Hour // the period that a first visit requests
 )
 
-// dates returns when the commits of HEAD since a time were made, the latest first. It
+// requestDates returns when the commits of HEAD since a time were made, the latest first. It
 // requests the commits without trees and files, and returns nil if the server cannot
 // omit those, or after any error, because the visit already knows that the refs changed.
-func (f *Flow) dates(ctx context.Context, u *url.URL, ad advertisement, since time.Time) []time.Time {
+func (f *Flow) requestDates(ctx context.Context, u *url.URL, ad advertisement, since time.Time) []time.Time {
 	head := ad.refs["HEAD"]
 	if head == "" || !ad.can("filter") || !ad.can("deepen-since") || !ad.can("ofs-delta") {
 		return nil
@@ -33,7 +33,7 @@ func (f *Flow) dates(ctx context.Context, u *url.URL, ad advertisement, since ti
 	header := http.Header{
 		"Content-Type": {"application/x-git-upload-pack-request"}, "Accept": {"application/x-git-upload-pack-result"},
 	}
-	answer, err := f.Fetch.Post(ctx, u.JoinPath("git-upload-pack").String(), header, wanted(head, since), packBytes)
+	answer, err := f.Fetch.Post(ctx, u.JoinPath("git-upload-pack").String(), header, commitsRequest(head, since), packBytes)
 	if err != nil {
 		return nil
 	}
@@ -46,9 +46,9 @@ func (f *Flow) dates(ctx context.Context, u *url.URL, ad advertisement, since ti
 	return times[:min(len(times), models.MaxChanges)]
 }
 
-// wanted returns the request for the commits of a head since a time, in the stateless
+// commitsRequest returns the request for the commits of a head since a time, in the stateless
 // protocol of git-upload-pack (version 0).
-func wanted(head string, since time.Time) []byte {
+func commitsRequest(head string, since time.Time) []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) {
 		text := fmt.Sprintf(format, args...)

@@ -39,9 +39,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err := f.Fetch.Trust(o); err != nil {
 		return models.Outcome{}, fmt.Errorf("git %s: %w", o.URI, err)
 	}
-	readRefs := f.remote
+	readRefs := f.readRemote
 	if filepath.IsAbs(o.URI) {
-		readRefs = f.folder
+		readRefs = f.readFolder
 	}
 	var found seen
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
@@ -86,10 +86,10 @@ func Digest(refs map[string]string) string {
 	return "refs:" + hex.EncodeToString(sum[:])
 }
 
-// remote requests the refs of a repository behind http(s) and, if they have changed, the dates of
+// readRemote requests the refs of a repository behind http(s) and, if they have changed, the dates of
 // its commits, since the last visit or, at the first one, of packSpan. The error is that of the
 // request, or fault.ErrInvalid for an answer that is not a list of refs.
-func (f *Flow) remote(ctx context.Context, uri string, known models.Known) (seen, error) {
+func (f *Flow) readRemote(ctx context.Context, uri string, known models.Known) (seen, error) {
 	u, err := url.Parse(uri)
 	if err != nil || !models.IsWebURL(uri) {
 		return seen{}, fmt.Errorf("not a repository: want a folder or an http(s) URL: %w", fault.ErrInvalid)
@@ -110,6 +110,6 @@ func (f *Flow) remote(ctx context.Context, uri string, known models.Known) (seen
 	if since.IsZero() {
 		since = time.Now().Add(-packSpan)
 	}
-	s.times = f.dates(ctx, u, ad, since)
+	s.times = f.requestDates(ctx, u, ad, since)
 	return s, nil
 }

@@ -17,10 +17,10 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// folder reads the refs of a repository on this machine, and the dates of its changes from the
+// readFolder reads the refs of a repository on this machine, and the dates of its changes from the
 // log of HEAD. Another folder is fault.ErrInvalid; other errors are those of Fetch.Folder and of
 // reading.
-func (f *Flow) folder(ctx context.Context, path string, _ models.Known) (seen, error) {
+func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (seen, error) {
 	root, err := f.Fetch.Folder(path)
 	if err != nil {
 		return seen{}, err
@@ -56,7 +56,7 @@ func Made(root *os.Root) time.Time {
 		return time.Time{}
 	}
 	defer f.Close()
-	line, _ := bufio.NewReader(io.LimitReader(f, refBytes)).ReadString('\n')
+	line, _ := bufio.NewReader(io.LimitReader(f, refBytes)).ReadString('\n') // logTimes skips a truncated line
 	if times := logTimes(line); len(times) > 0 {
 		return times[0]
 	}

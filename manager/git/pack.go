@@ -150,7 +150,7 @@ func (p *pack) inflate() ([]byte, error) {
 // patch applies a delta to its base: two sizes, which are not needed, followed by copies from the
 // base and bytes to insert. errPack: the delta is malformed, or its result too large.
 func patch(base, delta []byte) (object []byte, err error) {
-	d := pack{content: delta}
+	d := pack{content: delta} // only to read from it
 	for range 2 {
 		for b := byte(0x80); b >= 0x80 && err == nil; {
 			b, err = d.byte()
@@ -158,7 +158,7 @@ func patch(base, delta []byte) (object []byte, err error) {
 	}
 	for err == nil && d.at < len(delta) {
 		var part []byte
-		part, err = d.part(base)
+		part, err = d.readPart(base)
 		if object = append(object, part...); len(object) > maxObject {
 			return nil, errPack
 		}
@@ -166,9 +166,9 @@ func patch(base, delta []byte) (object []byte, err error) {
 	return object, err
 }
 
-// part reads one instruction of a delta, and returns the bytes that it adds. A copy from outside
+// readPart reads one instruction of a delta, and returns the bytes that it adds. A copy from outside
 // of the base is errPack.
-func (p *pack) part(base []byte) ([]byte, error) {
+func (p *pack) readPart(base []byte) ([]byte, error) {
 	op, err := p.byte()
 	if err != nil || op == 0 {
 		return nil, errPack

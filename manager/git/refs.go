@@ -17,8 +17,8 @@ var (
 )
 
 // addRef adds one line "HASH NAME", without the capabilities that may follow it. A server that only
-// has files writes a tab for the space. The line of an empty repository adds nothing. Any other line is fault.ErrInvalid; more than maxRefs are
-// fault.ErrTooLarge.
+// has files writes a tab for the space. The line of an empty repository adds nothing. Any other line
+// is fault.ErrInvalid; more than maxRefs are fault.ErrTooLarge.
 func addRef(refs map[string]string, line string) error {
 	line = strings.TrimRight(line, "\n")
 	line, _, _ = strings.Cut(line, "\x00") // capabilities
@@ -56,7 +56,7 @@ func parseAdvertisement(content []byte) (a advertisement, err error) {
 		if err != nil || n > 0 && n < 4 || int(n) > len(content) {
 			return a, fmt.Errorf("not a line of refs: %.20q: %w", content, fault.ErrInvalid)
 		}
-		line := string(content[min(4, max(n, 4)):max(n, 4)])
+		line := string(content[4:max(n, 4)]) // n counts itself; 0 ends a section
 		content = content[max(n, 4):]
 		if n == 0 || strings.HasPrefix(line, "# ") {
 			continue

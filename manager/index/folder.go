@@ -63,8 +63,8 @@ func (f *Flow) openFolder(o models.Origin) (source, error) {
 	return &folderSource{root: root, places: map[codesearch.OID]string{}}, nil
 }
 
-func (s *folderSource) shared() (string, string) { return "", "" } // its files may change
-func (s *folderSource) close()                   { s.root.Close() }
+func (s *folderSource) shared() (dir, nonce string) { return "", "" } // its files may change
+func (s *folderSource) close()                      { s.root.Close() }
 
 // refs returns the only ref of a folder, or none if the folder was removed.
 func (s *folderSource) refs() []codesearch.Ref {

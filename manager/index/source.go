@@ -138,9 +138,9 @@ func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
 	return s, nil
 }
 
-func (s *gitSource) refs() []codesearch.Ref   { return s.branches }
-func (s *gitSource) shared() (string, string) { return s.dir, s.nonce }
-func (s *gitSource) close()                   { s.mirror.Close() }
+func (s *gitSource) refs() []codesearch.Ref      { return s.branches }
+func (s *gitSource) shared() (dir, nonce string) { return s.dir, s.nonce }
+func (s *gitSource) close()                      { s.mirror.Close() }
 
 // files returns the files of the commit of a ref. Links, submodules and large files have the
 // reason why they are not read. The error is that of gitrepo.Mirror.Files.

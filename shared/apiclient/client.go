@@ -103,7 +103,7 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	}
 	pause, began := firstPause, time.Now()
 	for try := 1; ; try++ {
-		status, err := c.once(ctx, x, data)
+		status, err := c.tryOnce(ctx, x, data)
 		if err == nil {
 			return status, nil
 		}
@@ -122,8 +122,8 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	}
 }
 
-// once is one try of Do. data is x.Body as JSON.
-func (c *Client) once(ctx context.Context, x Call, data []byte) (status int, err error) {
+// tryOnce is one try of Do. data is x.Body as JSON.
+func (c *Client) tryOnce(ctx context.Context, x Call, data []byte) (status int, err error) {
 	if x.Timeout == 0 {
 		x.Timeout = defaultTimeout
 	}
@@ -153,7 +153,7 @@ func (c *Client) once(ctx context.Context, x Call, data []byte) (status int, err
 	case len(data) > maxResponse:
 		return resp.StatusCode, fmt.Errorf("response of %s: %w: more than %d bytes", c.base, fault.ErrTooLarge, maxResponse)
 	case resp.StatusCode >= 300:
-		return resp.StatusCode, c.refused(resp, data)
+		return resp.StatusCode, c.responseError(resp, data)
 	case x.Answer == nil:
 		return resp.StatusCode, nil
 	}
@@ -174,9 +174,9 @@ func (c *Client) unreachable(err error) error {
 	return fmt.Errorf("the coordinator at %s is %w: %w", c.base, fault.ErrUnavailable, err)
 }
 
-// refused converts an error response. A body that is not a problem document was not
+// responseError returns the error that a response tells. A body that is not a problem document was not
 // written by a coordinator, but by a proxy in between or by another server.
-func (c *Client) refused(resp *http.Response, data []byte) error {
+func (c *Client) responseError(resp *http.Response, data []byte) error {
 	var p apitypes.Problem
 	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
 		return fmt.Errorf("the coordinator at %s is %w: %s, not from a coordinator", c.base, fault.ErrUnavailable, resp.Status)

@@ -42,7 +42,7 @@ func (c *Client) Search(ctx context.Context, query string, limit, lines int, vis
 		if err != nil {
 			return end, c.unreachable(err)
 		}
-		return end, c.refused(answer, data)
+		return end, c.responseError(answer, data)
 	}
 	in := bufio.NewScanner(answer.Body)
 	in.Buffer(nil, maxSearchLine)
@@ -75,7 +75,8 @@ func (c *Client) CodeReport(ctx context.Context, q apitypes.ReportQuery) (r apit
 	return r, err
 }
 
-// Files lists the files of a repository, or of all, at most most.
+// Files lists the files of a repository, or of all if repo is empty, at most most; with skipped only
+// those that are not indexed.
 func (c *Client) Files(ctx context.Context, repo string, skipped bool, most int) (apitypes.Page[apitypes.IndexedFile], error) {
 	q := url.Values{"repo": {repo}, "skipped": {strconv.FormatBool(skipped)}}
 	return List[apitypes.IndexedFile](ctx, c, "files", q, PageSize, most)

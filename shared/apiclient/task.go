@@ -39,17 +39,17 @@ func (f TaskFilter) query() url.Values {
 // Tasks lists at most most of the tasks that are alive and that a filter selects; a negative
 // most lists all. more reports whether there may be others.
 func (c *Client) Tasks(ctx context.Context, f TaskFilter, most int) (all []apitypes.Task, more bool, err error) {
-	return c.tasks(ctx, "tasks", f, most)
+	return c.listTasks(ctx, "tasks", f, most)
 }
 
 // Dead lists dead letters as Tasks lists tasks; it ignores the state.
 func (c *Client) Dead(ctx context.Context, f TaskFilter, most int) (all []apitypes.Task, more bool, err error) {
 	f.State = ""
-	return c.tasks(ctx, "dead", f, most)
+	return c.listTasks(ctx, "dead", f, most)
 }
 
-// tasks lists at most most tasks of a path, page by page; a negative most lists all.
-func (c *Client) tasks(ctx context.Context, path string, f TaskFilter, most int) (all []apitypes.Task, more bool, err error) {
+// listTasks lists at most most tasks of a path, page by page; a negative most lists all.
+func (c *Client) listTasks(ctx context.Context, path string, f TaskFilter, most int) (all []apitypes.Task, more bool, err error) {
 	q := f.query()
 	for most < 0 || len(all) < most {
 		want := TuplesPage

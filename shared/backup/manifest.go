@@ -40,7 +40,7 @@ type file struct {
 func measureFiles(ctx context.Context, dir string) (map[string]file, error) {
 	all := map[string]file{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(dir, path)
+		name, _ := filepath.Rel(dir, path) // path is in dir
 		if err = errors.Join(err, ctx.Err()); err != nil || d.IsDir() || name == Manifest {
 			return err
 		}

@@ -35,7 +35,7 @@ type File struct {
 const (
 	MaxRefs      = 64
 	MaxPathBytes = 4096
-	MaxNameBytes = 1024 // of repository ids, names and refs
+	maxNameBytes = 1024 // of repository ids, names and refs
 )
 
 // Check returns fault.ErrInvalid with the first value of m that is out of range: an empty or too
@@ -97,11 +97,11 @@ func (m Manifest) OIDs() []OID {
 	return slices.Compact(all)
 }
 
-// checkName returns fault.ErrInvalid unless a name has 1 to MaxNameBytes bytes; what says whose
+// checkName returns fault.ErrInvalid unless a name has 1 to maxNameBytes bytes; what says whose
 // name it is.
 func checkName(what, name string) error {
-	if name == "" || len(name) > MaxNameBytes {
-		return fmt.Errorf("%s %.200q: want 1 to %d bytes: %w", what, name, MaxNameBytes, fault.ErrInvalid)
+	if name == "" || len(name) > maxNameBytes {
+		return fmt.Errorf("%s %.200q: want 1 to %d bytes: %w", what, name, maxNameBytes, fault.ErrInvalid)
 	}
 	return nil
 }

@@ -23,11 +23,9 @@ const (
 const yearS = 365.25 * 24 * 3600
 
 // LineScore returns the part of a match's score that comes from its line: the score of the best
-// of ranges, the places of the query in line. symbols are those that line defines. The second
-// result is the symbol that the best range names, or nil if none does.
-func LineScore(line []byte, ranges []Range, symbols []Symbol) (float64, *Symbol) {
-	best := 0.0
-	var symbol *Symbol
+// of ranges, the places of the query in line. symbols are those that line defines; symbol is the
+// one that the best range names, or nil if none does.
+func LineScore(line []byte, ranges []Range, symbols []Symbol) (best float64, symbol *Symbol) {
 	for _, r := range ranges {
 		score := 0.0
 		if atBoundary(line, r.Start) {
@@ -47,9 +45,7 @@ func LineScore(line []byte, ranges []Range, symbols []Symbol) (float64, *Symbol)
 // definedBy returns the symbol whose name is most like text, and its weight: weightDefines if
 // the name is equal but for case, weightDefinesPart if one contains the other. It returns 0 and
 // nil if no symbol does. Of equal weights the first symbol is taken.
-func definedBy(text string, symbols []Symbol) (float64, *Symbol) {
-	weight := 0.0
-	var best *Symbol
+func definedBy(text string, symbols []Symbol) (weight float64, best *Symbol) {
 	for i := range symbols {
 		w := 0.0
 		switch name := symbols[i].Name; {
@@ -78,7 +74,8 @@ func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 
 // FileScore returns the part of a match's score that comes from its file, whose path is name.
 // words are the texts that the query has (Query.Words); newest is the date of the newest commit
-// that has the file, or zero if that is not known. Several words do not add up; the best counts.
+// that has the file, or zero if that is not known. Several words do not add up; the best counts. A
+// file that is generated or vendored has less.
 func FileScore(name string, words []string, generated, vendored bool, newest time.Time) float64 {
 	score := 0.0
 	lower := strings.ToLower(name)

@@ -97,15 +97,14 @@ func addEntry(entries map[string]entry, name string, key, val *yaml.Node) *Fault
 }
 
 // scalar returns the text of a plain value or, if the setting is a list of hosts, of a list of
-// plain values, joined by commas. The bool is false if the node is neither.
-func scalar(n *yaml.Node, s setting) (string, bool) {
+// plain values, joined by commas. ok is false if the node is neither.
+func scalar(n *yaml.Node, s setting) (text string, ok bool) {
 	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 		return n.Value, true
 	}
 	if _, list := s.field(new(Config)).(hosts); !list || n.Kind != yaml.SequenceNode {
 		return "", false
 	}
-	text := ""
 	for i, item := range n.Content {
 		if item.Kind != yaml.ScalarNode {
 			return "", false

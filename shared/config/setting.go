@@ -319,7 +319,7 @@ func Keys() []string {
 // Run.
 func KeysOf(mode string) []string {
 	return slices.DeleteFunc(Keys(), func(key string) bool {
-		s, _ := settingByKey(key)
+		s, _ := settingByKey(key) // Keys are known
 		return s.usedBy&modeBits[mode] == 0
 	})
 }

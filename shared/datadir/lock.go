@@ -75,11 +75,12 @@ func sign(f *os.File) error {
 	return err
 }
 
-// holder returns the process that holds the lock, for errors.
+// holder returns the process that holds the lock, for errors; "another process" if the file does
+// not tell which.
 func holder(f *os.File) string {
 	const longest = 512
 	buf := make([]byte, longest)
-	n, _ := f.ReadAt(buf, 0)
+	n, _ := f.ReadAt(buf, 0) // usually io.EOF, because the file is shorter
 	pid, command, ok := strings.Cut(strings.TrimSpace(string(buf[:n])), " ")
 	if !ok {
 		return "another process"

@@ -32,10 +32,10 @@ type Folders struct {
 // Examine runs all checks, in a fixed order.
 func Examine(ctx context.Context, f Folders) []Finding {
 	return slices.Concat(
-		[]Finding{dataFolder(f.Data), diskSpace("disk space for data", f.Data), diskSpace("disk space for spools", f.temp())},
-		[]Finding{openFiles(), clock(), processors()},
-		[]Finding{git()},
-		sound(ctx),
+		[]Finding{checkDataFolder(f.Data), checkDiskSpace("disk space for data", f.Data), checkDiskSpace("disk space for spools", f.temp())},
+		[]Finding{checkOpenFiles(), checkClock(), checkProcessors()},
+		[]Finding{checkGit()},
+		checkSound(ctx),
 	)
 }
 

@@ -21,14 +21,14 @@ func (f Folders) temp() string {
 	return os.TempDir()
 }
 
-// dataFolder checks that the data folder can be created, locked and written. A folder that
+// checkDataFolder checks that the data folder can be created, locked and written. A folder that
 // another process holds is OK.
-func dataFolder(dir string) Finding {
+func checkDataFolder(dir string) Finding {
 	f := Finding{Check: "data folder", State: OK, What: dir}
 	_, statErr := os.Stat(dir)
 	if errors.Is(statErr, os.ErrNotExist) {
 		// Only check that the folder could be created, because doctor changes nothing.
-		return writable(f, nearestExisting(dir), dir+", which will be created")
+		return checkWritable(f, nearestExisting(dir), dir+", which will be created")
 	}
 	release, err := datadir.Lock(dir)
 	if errors.Is(err, fault.ErrConflict) {
@@ -43,12 +43,12 @@ func dataFolder(dir string) Finding {
 		f.State, f.What = Warn, err.Error()
 		return f
 	}
-	return writable(f, dir, dir)
+	return checkWritable(f, dir, dir)
 }
 
-// writable completes f: it checks that a file can be written, synced and removed in dir.
+// checkWritable completes f: it checks that a file can be written, synced and removed in dir.
 // what describes the folder in the finding.
-func writable(f Finding, dir, what string) Finding {
+func checkWritable(f Finding, dir, what string) Finding {
 	f.What = what
 	file, err := os.CreateTemp(dir, ".doctor-*")
 	if err == nil {
@@ -78,9 +78,9 @@ func nearestExisting(dir string) string {
 	}
 }
 
-// diskSpace checks the free space of the disk that dir is on, or would be on. check is
+// checkDiskSpace checks the free space of the disk that dir is on, or would be on. check is
 // the name of the finding.
-func diskSpace(check, dir string) Finding {
+func checkDiskSpace(check, dir string) Finding {
 	f := Finding{Check: check, State: OK}
 	free, err := platform.FreeSpace(nearestExisting(dir))
 	if err != nil {

@@ -15,8 +15,8 @@ const fewFiles = 4096
 // released is before the first release, so that a clock before it is wrong.
 var released = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// openFiles checks the limit of open files of this process.
-func openFiles() Finding {
+// checkOpenFiles checks the limit of open files of this process.
+func checkOpenFiles() Finding {
 	f := Finding{Check: "open files", State: OK}
 	limit, ok := platform.MaxOpenFiles()
 	if !ok {
@@ -30,9 +30,9 @@ func openFiles() Finding {
 	return f
 }
 
-// clock checks that the wall clock is plausible. Leases do not depend on it; visits and
+// checkClock checks that the wall clock is plausible. Leases do not depend on it; visits and
 // dates do.
-func clock() Finding {
+func checkClock() Finding {
 	now := time.Now()
 	f := Finding{Check: "clock", State: OK, What: now.Format(time.RFC3339)}
 	if now.Before(released) {
@@ -41,8 +41,8 @@ func clock() Finding {
 	return f
 }
 
-// git checks what copies repositories.
-func git() Finding {
+// checkGit checks what copies repositories.
+func checkGit() Finding {
 	path := gitrepo.FindGit()
 	if path == "" {
 		return Finding{
@@ -54,6 +54,6 @@ func git() Finding {
 }
 
 // processors tells how many goroutines run at once; it cannot fail.
-func processors() Finding {
+func checkProcessors() Finding {
 	return Finding{Check: "processors", State: OK, What: fmt.Sprintf("%d, which is the default number of workers and slots", runtime.GOMAXPROCS(0))}
 }

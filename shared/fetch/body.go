@@ -42,14 +42,14 @@ func (t *stallTimer) stop() { t.timer.Stop() }
 type encoded struct {
 	io.Reader
 	stall *stallTimer
-	n     int64
+	read  int64
 }
 
 // Read counts the bytes as they come from the network, and tells the watch over stalled
 // transfers. The error is that of the network.
 func (e *encoded) Read(p []byte) (int, error) {
 	n, err := e.Reader.Read(p)
-	e.n += int64(n)
+	e.read += int64(n)
 	e.stall.progress(n)
 	return n, err
 }
@@ -98,7 +98,7 @@ func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case b.n > b.max:
 		return 0, tooLarge(b.max)
-	case b.n > ratioGrace && b.n > maxRatio*b.raw.n:
+	case b.n > ratioGrace && b.n > maxRatio*b.raw.read:
 		return 0, fmt.Errorf("it grows more than %d times when decoded: %w", maxRatio, fault.ErrTooLarge)
 	case err == nil || err == io.EOF:
 		return n, err
@@ -136,7 +136,7 @@ func (b *body) classify(err error) error {
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &bad):
 		return fmt.Errorf("%w: %w", err, fault.ErrCorrupt)
 	}
-	return fmt.Errorf("cut off after %d bytes: %w: %w", b.raw.n, err, fault.ErrUnavailable)
+	return fmt.Errorf("cut off after %d bytes: %w: %w", b.raw.read, err, fault.ErrUnavailable)
 }
 
 func tooLarge(maxBytes int64) error {

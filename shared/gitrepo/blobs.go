@@ -100,7 +100,7 @@ func (m command) readBlobs(ctx context.Context, oids []string, maxBytes int64, v
 	ended := c.Wait()
 	switch {
 	case errors.As(failed, new(*cutOff)) && context.Cause(ctx) == nil:
-		message := messages.String()
+		message := messages.summary()
 		if message == "" {
 			message = "git cat-file ended before it was read"
 		}

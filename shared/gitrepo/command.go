@@ -100,13 +100,13 @@ func subcommand(args []string) string {
 }
 
 // gitError returns the error of the git command named what: the cause of ctx if that ended, else
-// git's messages, or err if it printed none, with the kind that they describe. Secrets of URLs are
-// removed.
+// the summary of git's messages, or err if it printed none, with the kind that all messages
+// describe. Secrets of URLs are removed.
 func gitError(ctx context.Context, what string, err error, messages *tail) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	text := messages.String()
+	text := messages.summary()
 	if text == "" {
 		text = err.Error()
 	}
@@ -188,10 +188,10 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the first maxMessages errors among the messages, or if there are none the last
+// summary returns the first maxMessages errors among the messages, or if there are none the last
 // maxMessages lines, in one line. It replaces control characters and invalid UTF-8, because the
 // server may have written them.
-func (t *tail) String() string {
+func (t *tail) summary() string {
 	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
 	errors := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return !strings.HasPrefix(line, "fatal: ") && !strings.HasPrefix(line, "error: ")

@@ -49,8 +49,9 @@ func (m command) copy(ctx context.Context, refs remote, names []string, history 
 }
 
 // prepare makes the bare repository, unless it exists. The error is errUnusable if it exists
-// with another object format, is damaged, or has too many packs. It removes the marker of the
-// library, because git may copy objects that are too large for it.
+// with another object format, is damaged, or has too many packs for a mirror with or without
+// history. It removes the marker of the library, because git may copy objects that are too large
+// for it.
 func (m command) prepare(ctx context.Context, format string, history bool) error {
 	if _, err := os.Stat(filepath.Join(m.dir, "HEAD")); err == nil {
 		out, err := m.run(ctx, nil, maxOutput, "--git-dir="+m.dir, "rev-parse", "--show-object-format")

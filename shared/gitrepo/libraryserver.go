@@ -32,7 +32,7 @@ type server interface {
 // dial returns the server of the source. It connects when advertise is called.
 func (m library) dial() server {
 	if m.src.url.Scheme == "ssh" {
-		return &sshServer{m: m}
+		return &sshServer{library: m}
 	}
 	return newWebServer(m.store, m.src)
 }
@@ -99,7 +99,7 @@ func serverFault(what string, err error) error {
 	}
 	text := &tail{}
 	_, _ = text.Write([]byte(err.Error())) // a tail takes all
-	return fmt.Errorf("%s of the server: %w: %.200s", what, kindOfMessage(err.Error()), models.Redact(text.String()))
+	return fmt.Errorf("%s of the server: %w: %.200s", what, kindOfMessage(err.Error()), models.Redact(text.summary()))
 }
 
 // prefix keeps the first bytes that are written.

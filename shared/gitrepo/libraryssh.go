@@ -14,7 +14,7 @@ import (
 
 // sshServer is a repository behind ssh, to which the command ssh connects.
 type sshServer struct {
-	m        library
+	library  library
 	process  *exec.Cmd
 	in       io.WriteCloser
 	out      io.ReadCloser
@@ -36,8 +36,8 @@ func (s *sshServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 		return nil, needsGit("a repository behind ssh, on a machine without a shell,")
 	}
 	run, cancel := context.WithCancel(ctx)
-	c := exec.CommandContext(run, shell, append([]string{"-c", s.m.store.SSH + sshOptions + sshScript, "sh"}, s.arguments()...)...)
-	c.Dir, c.Env = s.m.store.Dir, append(command{s.m.Mirror}.environment(), "GIT_PROTOCOL=")
+	c := exec.CommandContext(run, shell, append([]string{"-c", s.library.store.SSH + sshOptions + sshScript, "sh"}, s.arguments()...)...)
+	c.Dir, c.Env = s.library.store.Dir, append(command{s.library.Mirror}.environment(), "GIT_PROTOCOL=")
 	c.WaitDelay = killAfter
 	platform.KillWithChildren(c)
 	s.messages = &tail{}
@@ -60,7 +60,7 @@ func (s *sshServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 // shell reads the path between single quotes, so a quote in the path ends them, stands behind a
 // backslash, and begins them again. A path of /~ is in a home folder.
 func (s *sshServer) arguments() []string {
-	u := s.m.src.url
+	u := s.library.src.url
 	var args []string
 	if port := u.Port(); port != "" {
 		args = append(args, "-p", port)
@@ -117,16 +117,16 @@ func (s *sshServer) close() {
 // sshAnswer reads the output of ssh. If ssh failed, the end of its output is that error instead of
 // io.EOF.
 type sshAnswer struct {
-	s   *sshServer
-	ctx context.Context
+	server *sshServer
+	ctx    context.Context
 }
 
 // Read reads ssh's output. At its end it waits for ssh and returns why it ended, because a failed
 // ssh ends its output too.
 func (a sshAnswer) Read(p []byte) (int, error) {
-	n, err := a.s.out.Read(p)
+	n, err := a.server.out.Read(p)
 	if n == 0 && errors.Is(err, io.EOF) {
-		return 0, a.s.endProcess(a.ctx, err)
+		return 0, a.server.endProcess(a.ctx, err)
 	}
 	return n, err
 }

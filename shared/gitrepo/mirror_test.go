@@ -147,7 +147,7 @@ func TestTooManyBranchesAreNotCopied(t *testing.T) {
 func testTooManyBranchesAreNotCopied(t *testing.T, lib bool) {
 	r := newRepo(t)
 	r.commit(map[string]string{"a": "one"})
-	for i := range MaxBranches {
+	for i := range maxBranches {
 		r.git("update-ref", fmt.Sprint("refs/heads/b", i), "main")
 	}
 	m := mirrorOf(t, openStore(t, Config{Library: lib}), r.dir)
@@ -155,7 +155,7 @@ func testTooManyBranchesAreNotCopied(t *testing.T, lib bool) {
 	require.ErrorIs(t, err, fault.ErrTooLarge)
 	found, err := m.Fetch(t.Context(), Wanted{Branches: []string{"b*"}})
 	require.NoError(t, err)
-	require.Len(t, found, MaxBranches)
+	require.Len(t, found, maxBranches)
 }
 
 func TestARepositoryWithoutHeadHasNoBranch(t *testing.T) {

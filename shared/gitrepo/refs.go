@@ -19,8 +19,8 @@ const (
 	maxOutput   = 1 << 20  // of a command that prints a few lines
 )
 
-// MaxBranches is how many branches of one repository are copied.
-const MaxBranches = 64
+// maxBranches is how many branches of one repository are copied.
+const maxBranches = 64
 
 const (
 	headsPrefix = "refs/heads/"
@@ -134,7 +134,7 @@ func newRemote(refs map[string]string, target string) remote {
 
 // chooseBranches returns the branches of r that match at least one of patterns, each once, in
 // alphabetical order. The pattern HEAD is the main branch; no patterns mean HEAD. The error is
-// fault.ErrInvalid for a malformed pattern, and fault.ErrTooLarge for more than MaxBranches. It is
+// fault.ErrInvalid for a malformed pattern, and fault.ErrTooLarge for more than maxBranches. It is
 // fault.ErrNotFound if r has branches but none matches, because a mistyped name must not have the
 // effect that the repository is indexed as empty.
 func chooseBranches(r remote, patterns []string) ([]string, error) {
@@ -162,8 +162,8 @@ func chooseBranches(r remote, patterns []string) ([]string, error) {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	switch {
-	case len(names) > MaxBranches:
-		return nil, fmt.Errorf("%w: %d branches, more than %d: select fewer", fault.ErrTooLarge, len(names), MaxBranches)
+	case len(names) > maxBranches:
+		return nil, fmt.Errorf("%w: %d branches, more than %d: select fewer", fault.ErrTooLarge, len(names), maxBranches)
 	case len(names) == 0 && len(r.hash) > 0:
 		return nil, fmt.Errorf("branch %s: %w; the repository has %s", wording.Or(patterns...), fault.ErrNotFound, r.someBranches())
 	}

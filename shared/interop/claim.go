@@ -64,6 +64,6 @@ func handBack(tx space.Tx, token int64) (tuple.Tuple, error) {
 // report (result) reports the result of the task that the caller holds with the result's
 // token. If it holds none, the result is a late one: it is put, and changes no lease.
 func report(tx space.Tx, result tuple.Tuple) (tuple.Tuple, error) {
-	id, _ := heldWith(tx, task.DecodeResult(result).Token)
+	id, _ := heldWith(tx, task.DecodeResult(result).Token) // "" makes it a late one
 	return tx.Call(taskReport, tuple.New(id, result))
 }

@@ -17,9 +17,6 @@ const (
 	procBack    = "interop.back"
 )
 
-// FindAllProcedure is the name of the procedure of Client.FindAll. Its answers are large.
-const FindAllProcedure = procFindAll
-
 // pageBytes is the size in bytes after which interop.findall ends a page.
 const pageBytes = tuple.MaxBytes / 2
 

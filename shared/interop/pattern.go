@@ -150,11 +150,11 @@ func decodePattern(data []byte) (Pattern, error) {
 			return nil, fmt.Errorf("a pattern that ends before field %d: %w", i, fault.ErrInvalid)
 		}
 		flags := data[0]
-		any, rest, err := tuple.DecodeTemplate(data[1:])
+		accepted, rest, err := tuple.DecodeTemplate(data[1:])
 		if err != nil {
 			return nil, fmt.Errorf("field %d of a pattern: %w: %w", i, fault.ErrInvalid, err)
 		}
-		p, data = append(p, Field{Any: any, Ints: Range(flags &^ objectFlag), Object: flags&objectFlag != 0}), rest
+		p, data = append(p, Field{Any: accepted, Ints: Range(flags &^ objectFlag), Object: flags&objectFlag != 0}), rest
 	}
 	return p, nil
 }

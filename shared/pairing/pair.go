@@ -56,7 +56,7 @@ func (p *Pair) Raise(ctx context.Context) error {
 // on this order. After an error the counter stays raised, because it is unknown who has it; the
 // next raise takes a higher one. Calls must not overlap.
 func (p *Pair) raise(ctx context.Context) error {
-	now, err := p.count(ctx)
+	changes, err := p.count(ctx)
 	if err != nil {
 		return fmt.Errorf("raise the counter: %w", err)
 	}
@@ -84,17 +84,17 @@ func (p *Pair) raise(ctx context.Context) error {
 		return fmt.Errorf("confirm the counter of the database: %w", err)
 	}
 	failpoint.Reached("pair.after", "")
-	p.changes = now
+	p.changes = changes
 	return nil
 }
 
 // count returns how often each store was changed: of the database, then of the journal. The error
 // is that of either.
-func (p *Pair) count(ctx context.Context) (now [2]uint64, err error) {
+func (p *Pair) count(ctx context.Context) (changes [2]uint64, err error) {
 	var dErr, jErr error
-	now[0], dErr = p.database.Changes(ctx)
-	now[1], jErr = p.journal.Changes(ctx)
-	return now, errors.Join(dErr, jErr)
+	changes[0], dErr = p.database.Changes(ctx)
+	changes[1], jErr = p.journal.Changes(ctx)
+	return changes, errors.Join(dErr, jErr)
 }
 
 // RaiseIfChanged raises the counter if a store has changed since the last raise. The error is
@@ -102,8 +102,8 @@ func (p *Pair) count(ctx context.Context) (now [2]uint64, err error) {
 func (p *Pair) RaiseIfChanged(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now, err := p.count(ctx)
-	if err != nil || now == p.changes {
+	changes, err := p.count(ctx)
+	if err != nil || changes == p.changes {
 		return err
 	}
 	return p.raise(ctx)

@@ -33,7 +33,7 @@ func RunGroup(c *exec.Cmd, killAfter time.Duration) error {
 	c.WaitDelay = killAfter
 	OwnGroup(c)
 	endWithThread(c)
-	c.Cancel = func() error { return TerminateGroup(c.Process) }
+	c.Cancel = func() error { return terminateGroup(c.Process) }
 	err := c.Run()
 	if c.Process != nil {
 		_ = KillGroup(c.Process) // usually none is left
@@ -43,11 +43,6 @@ func RunGroup(c *exec.Cmd, killAfter time.Duration) error {
 	}
 	return err
 }
-
-// TerminateGroup asks a process that was started in a group of its own to end, and the other
-// processes of the group. It returns os.ErrProcessDone if none is left. On Windows it is
-// KillGroup, because processes cannot be asked.
-func TerminateGroup(p *os.Process) error { return terminateGroup(p) }
 
 // KillGroup ends a process that was started in a group of its own, and the other processes of
 // the group. It returns os.ErrProcessDone if none is left.

@@ -13,6 +13,8 @@ import (
 
 func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
+// terminateGroup asks a process that was started in a group of its own to end, and the other
+// processes of the group. It returns os.ErrProcessDone if none is left.
 func terminateGroup(p *os.Process) error { return signalGroup(p, syscall.SIGTERM) }
 
 func killGroup(p *os.Process) error { return signalGroup(p, syscall.SIGKILL) }

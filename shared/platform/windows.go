@@ -19,6 +19,7 @@ func ownGroup(c *exec.Cmd) {
 	c.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
+// terminateGroup kills the group, because on Windows processes cannot be asked to end.
 func terminateGroup(p *os.Process) error { return killGroup(p) }
 
 // killGroup ends a process and its children. Windows has no call for that; taskkill comes with

@@ -76,11 +76,11 @@ func (s State) check() (timing, error) {
 	if err := oneOf("overlap", s.Overlap, models.OverlapSkip, models.OverlapWait, models.OverlapAllow); err != nil {
 		return nil, err
 	}
-	w, err := newTiming(s.Schedule)
+	when, err := newTiming(s.Schedule)
 	if err != nil {
 		return nil, err
 	}
-	return w, s.newTask().Check()
+	return when, s.newTask().Check()
 }
 
 // Client reads and changes schedules over one session. It may be used concurrently.
@@ -102,7 +102,7 @@ func (c Client) now() time.Time {
 // MaxSchedules can be added (fault.ErrOverloaded).
 func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s State, created bool, err error) {
 	s = State{Name: name, Schedule: m}
-	w, err := s.check()
+	when, err := s.check()
 	if err != nil {
 		return s, false, err
 	}
@@ -113,7 +113,7 @@ func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s Stat
 	case err != nil && !errors.Is(err, fault.ErrNotFound) && !errors.Is(err, fault.ErrCorrupt):
 		return s, false, err
 	default:
-		if s.Next = w.after(time.Time{}, c.now()); s.Next.IsZero() {
+		if s.Next = when.after(time.Time{}, c.now()); s.Next.IsZero() {
 			return s, false, fmt.Errorf("%w: cron expression %q: it has no due time within five years", fault.ErrInvalid, s.Cron)
 		}
 	}
@@ -191,9 +191,9 @@ func (c Client) Resume(ctx context.Context, name string) (State, error) {
 		if !s.Paused() {
 			return s, nil
 		}
-		w, err := s.check()
+		when, err := s.check()
 		if err == nil {
-			s.Next = w.after(time.Time{}, c.now())
+			s.Next = when.after(time.Time{}, c.now())
 		}
 		return s, err
 	})

@@ -43,17 +43,17 @@ func (c Client) runOne(ctx context.Context, old tuple.Tuple, now time.Time) erro
 	if err != nil {
 		return err
 	}
-	w, err := newTiming(s.Schedule)
+	when, err := newTiming(s.Schedule)
 	if err != nil {
 		return fmt.Errorf("schedule %s: %w", s.Name, err)
 	}
 	if s.Last.Sub(now) > clockSetBack {
 		s.Note = fmt.Sprintf("the clock was set back from %s to %s", stamp(s.Last), stamp(now))
-		s.Next, s.Last = w.after(time.Time{}, now), time.Time{}
+		s.Next, s.Last = when.after(time.Time{}, now), time.Time{}
 		return c.replace(ctx, procChange, old, s)
 	}
-	s.Last = w.last(s.Next, now)
-	s.Next = w.after(s.Last, now)
+	s.Last = when.last(s.Next, now)
+	s.Next = when.after(s.Last, now)
 	if s.Missed == models.MissedNone && now.Sub(s.Last) > missedAfter {
 		s.Note = fmt.Sprintf("left out the run of %s, because it was missed", stamp(s.Last))
 		return c.replace(ctx, procChange, old, s)

@@ -19,8 +19,8 @@ func HasLog(path string) (bool, error) {
 	return err == nil && info.Size() > 0, err
 }
 
-// ReadUnchanged calls do with the file at path, with its log or as if it had none, and
-// changes neither. No process may have the file open. Errors are as of File.Read.
+// ReadUnchanged calls do with the file at path, withLog or as if it had no log, and changes
+// neither. No process may have the file open. Errors are as of File.Read.
 func ReadUnchanged(ctx context.Context, path string, withLog bool, do func(*Conn) error) (err error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -116,8 +116,8 @@ func fieldsOf(t reflect.Type, deep bool) []string {
 	return all
 }
 
-// addFields adds the fields of t to names. seen has the types that were entered, because a
-// type may contain itself.
+// addFields adds the fields of t to names; if deep is true also those of the structs in it. seen
+// has the types that were entered, because a type may contain itself.
 func addFields(names map[string]bool, t reflect.Type, deep bool, seen map[reflect.Type]bool) {
 	for t.Kind() == reflect.Pointer || deep && t.Kind() == reflect.Slice {
 		t = t.Elem()

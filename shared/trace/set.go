@@ -3,6 +3,7 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func rotated(path string) (all []earlierFile, err error) {
 			all = append(all, earlierFile{filepath.Join(filepath.Dir(path), name.Name()), last})
 		}
 	}
-	slices.SortFunc(all, func(a, b earlierFile) int { return int(a.last) - int(b.last) })
+	slices.SortFunc(all, func(a, b earlierFile) int { return cmp.Compare(a.last, b.last) })
 	return all, nil
 }
 

@@ -152,8 +152,8 @@ func (c Client) run(ctx context.Context, waits bool, ops []Op) ([]tuple.Tuple, e
 	return a.found, err
 }
 
-// call sends a transaction and returns its answer. If a condition does not hold, the
-// error is nil and answer.met is false.
+// call sends a transaction and returns its answer. If waits is true it waits until the conditions
+// hold. If one does not hold, the error is nil and answer.met is false.
 func (c Client) call(ctx context.Context, waits bool, ops []Op) (answer, error) {
 	data, err := encodeOps(ops)
 	if err != nil {

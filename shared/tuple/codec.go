@@ -39,7 +39,8 @@ func appendFields(buf []byte, fields []any) []byte {
 	return buf
 }
 
-// appendField encodes a field that is not supported as nil: callers validate first.
+// appendField appends the tag of a field's type and its value. A value of a Go type that tuples do
+// not have is encoded as nil, because callers validate first.
 func appendField(buf []byte, f any) []byte {
 	switch v := f.(type) {
 	case bool:

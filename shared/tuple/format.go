@@ -22,7 +22,8 @@ func format(fields []any) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// formatField prints a float64 with a point or exponent, so that it is not an int64.
+// formatField prints a field for people: strings, int64 and float64 as in Go, the others with their
+// type in front. A float64 has a point or an exponent, so that it does not look like an int64.
 func formatField(f any) string {
 	switch v := f.(type) {
 	case nil:

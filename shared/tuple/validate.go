@@ -19,8 +19,8 @@ func (t Tuple) Size() int {
 	return size
 }
 
-// validate checks each field and nested tuple, and then the whole size. Errors are ErrType and
-// ErrBounds.
+// validate checks each field and nested tuple, and then the whole size; formals is whether there may
+// be formals. Errors are ErrType and ErrBounds.
 func validate(fields []any, formals bool) error {
 	size, err := measure(fields, formals, outermost)
 	if err != nil {

@@ -23,8 +23,8 @@ type Options struct {
 // and steps of the model between logs. It is not safe for concurrent use.
 type Checker struct {
 	model    *explore.Model
-	m        *Map
-	o        Options
+	mapping  *Map
+	options  Options
 	walker   *explore.Walker
 	shown    map[action]bool
 	restored []int
@@ -73,7 +73,7 @@ func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
 	o.States = cmp.Or(max(o.States, 0), 1_000_000)
 	o.Search = cmp.Or(max(o.Search, 0), 20_000)
 	c := &Checker{
-		model: model, m: m, o: o, walker: explore.NewWalker(model), shown: m.shownActions(), restored: m.restoredSpaces(),
+		model: model, mapping: m, options: o, walker: explore.NewWalker(model), shown: m.shownActions(), restored: m.restoredSpaces(),
 		stepsOf: map[explore.State][]*step{}, spaces: map[string]bool{},
 	}
 	for _, r := range m.Rules {
@@ -146,7 +146,7 @@ func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Repor
 
 // resetForLog empties the fields of a log. The outcome is Conforms until setOutcome.
 func (c *Checker) resetForLog(name string) {
-	c.report = &Report{Model: c.model.Program.File, Map: c.m.File, Trace: name, Outcome: Conforms}
+	c.report = &Report{Model: c.model.Program.File, Map: c.mapping.File, Trace: name, Outcome: Conforms}
 	c.covered, c.used = map[*explore.Edge]bool{}, map[*Rule]bool{}
 	c.named, c.all, c.open = map[string]*instance{}, nil, nil
 	c.logState, c.block, c.loading, c.last = newLogState(), nil, false, nil
@@ -294,13 +294,13 @@ func (c *Checker) ruleFor(o *observation) (*Rule, error) {
 	if !c.spaces[o.event.Space] || refused(o.event) {
 		return nil, nil
 	}
-	for _, r := range c.m.Rules {
+	for _, r := range c.mapping.Rules {
 		if !r.covers(o) {
 			continue
 		}
 		c.used[r] = true
 		if r.Never {
-			return nil, &mismatch{observed: o, why: fmt.Sprintf("%s:%s: a never rule covers this event", c.m.File, r.Pos)}
+			return nil, &mismatch{observed: o, why: fmt.Sprintf("%s:%s: a never rule covers this event", c.mapping.File, r.Pos)}
 		}
 		if len(r.Actions) == 0 {
 			return nil, nil
@@ -310,7 +310,7 @@ func (c *Checker) ruleFor(o *observation) (*Rule, error) {
 	if o.event.Space == "" || slices.Contains(readOperations, o.event.Operation) {
 		return nil, nil
 	}
-	return nil, &mismatch{observed: o, why: "no rule of " + c.m.File + " covers this event"}
+	return nil, &mismatch{observed: o, why: "no rule of " + c.mapping.File + " covers this event"}
 }
 
 // errTooFewProcesses reports that the log has more sessions than the model has processes.
@@ -363,8 +363,8 @@ func (c *Checker) valueOfVariable(r *Rule, name string, o *observation, in *inst
 		return in.number(r.By, v)
 	case name == "process":
 		return in.number(name, v)
-	case c.m.Numbered[name] != "":
-		return in.number(c.m.Numbered[name], v)
+	case c.mapping.Numbered[name] != "":
+		return in.number(c.mapping.Numbered[name], v)
 	case v.kind == Number:
 		return v.number
 	}

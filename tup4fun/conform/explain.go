@@ -83,7 +83,7 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 			add(x.step, x.shown)
 			continue
 		}
-		steps, _ := c.steps(x.state)
+		steps, _ := c.steps(x.state) // after an error it has none to explain
 		for _, st := range steps {
 			add(st, 0)
 		}
@@ -97,7 +97,7 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 // of the step.
 func (c *Checker) patternsFor(st *step, shown int) (all []string) {
 	p := c.model.Procs[st.move.Proc]
-	for _, r := range c.m.Rules {
+	for _, r := range c.mapping.Rules {
 		rest := st.actions[shown:]
 		if len(r.resolved) == 0 || len(r.resolved) > len(rest) || r.Event.Operations[0] == "restore" || r.By != "" && r.By != p.Code.Proc.Title {
 			continue
@@ -215,7 +215,7 @@ func verbOf(v syntax.Verb) syntax.Verb {
 
 // unused lists the lines of the rules that covered no event.
 func (c *Checker) unused() (lines []int) {
-	for _, r := range c.m.Rules {
+	for _, r := range c.mapping.Rules {
 		if !c.used[r] && len(r.Actions) > 0 {
 			lines = append(lines, r.Pos.Line)
 		}

@@ -90,12 +90,12 @@ func (c candidate) midStep() bool { return c.step != nil }
 // instances. Further names in the event become names of the same instance. An event with
 // the names of two instances is a mismatch. It returns nil if the event names no instance.
 func (c *Checker) findInstance(o *observation) (*instance, error) {
-	if len(c.m.Instance) == 0 {
+	if len(c.mapping.Instance) == 0 {
 		return c.instance(""), nil
 	}
 	var found *instance
 	var names []string
-	for _, variable := range c.m.Instance {
+	for _, variable := range c.mapping.Instance {
 		v, ok := o.bound[variable]
 		if !ok || v.isEmpty() {
 			continue

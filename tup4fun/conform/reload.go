@@ -127,7 +127,7 @@ func (c *Checker) searchRestored(from []candidate, want content) ([]candidate, e
 			return c.closure(found)
 		}
 		level = next
-		if len(seen)+len(level) > c.o.Search {
+		if len(seen)+len(level) > c.options.Search {
 			return nil, fmt.Errorf("after a reload: %w", errTooManyStates)
 		}
 	}

@@ -24,16 +24,16 @@ type action struct {
 
 // resolver looks up the names of a map in a model.
 type resolver struct {
-	m     *Map
-	model *explore.Model
-	names map[string]int64 // constants and symbols
-	errs  syntax.Errors
+	mapping *Map
+	model   *explore.Model
+	names   map[string]int64 // constants and symbols
+	errs    syntax.Errors
 }
 
 // resolve checks a map against the model and sets the resolved actions of its rules. The
 // error is a syntax.Errors.
 func (m *Map) resolve(model *explore.Model) error {
-	r := &resolver{m: m, model: model, names: map[string]int64{}}
+	r := &resolver{mapping: m, model: model, names: map[string]int64{}}
 	prog := model.Program
 	for _, d := range prog.Decls {
 		if d.Kind == syntax.ConstDecl {
@@ -60,7 +60,7 @@ func (m *Map) resolve(model *explore.Model) error {
 // errorf notes an error of the map, up to syntax.MaxErrors.
 func (r *resolver) errorf(at syntax.Pos, format string, args ...any) {
 	if len(r.errs) < syntax.MaxErrors {
-		r.errs = append(r.errs, &syntax.Error{File: r.m.File, Pos: at, Msg: fmt.Sprintf(format, args...)})
+		r.errs = append(r.errs, &syntax.Error{File: r.mapping.File, Pos: at, Msg: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -72,8 +72,8 @@ func (r *resolver) rule(rule *Rule) {
 		return
 	}
 	bound := rule.Event.variables()
-	if len(r.m.Instance) > 0 && !slices.ContainsFunc(r.m.Instance, func(n string) bool { return slices.Contains(bound, n) }) {
-		r.errorf(rule.Pos, "the rule does not name an instance: it binds none of %v", r.m.Instance)
+	if len(r.mapping.Instance) > 0 && !slices.ContainsFunc(r.mapping.Instance, func(n string) bool { return slices.Contains(bound, n) }) {
+		r.errorf(rule.Pos, "the rule does not name an instance: it binds none of %v", r.mapping.Instance)
 	}
 	if rule.By != "" && r.copies(rule.By) == 0 {
 		r.errorf(rule.Pos, "%s has no process %s", r.model.Program.File, rule.By)

@@ -40,7 +40,7 @@ func (c *Checker) steps(s explore.State) ([]*step, error) {
 	if known, ok := c.stepsOf[s]; ok {
 		return known, nil
 	}
-	if c.walker.Len() > c.o.States {
+	if c.walker.Len() > c.options.States {
 		return nil, errTooManyStates
 	}
 	moves, err := c.walker.Moves(s)
@@ -83,7 +83,7 @@ func (c *Checker) closure(states []candidate) ([]candidate, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(all) > c.o.States {
+		if len(all) > c.options.States {
 			return nil, errTooManyStates
 		}
 		for _, st := range steps {

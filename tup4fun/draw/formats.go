@@ -62,9 +62,9 @@ func (g Graph) SVG() string {
 	fmt.Fprintf(&b, "<title>%s</title>\n", escape(g.Title))
 	b.WriteString(`<defs><marker id="arrow" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0 0 10 5 0 10z"/></marker></defs>` + "\n")
 	var labels strings.Builder
-	free := placer{slices.Clone(boxes)}
+	placed := placer{slices.Clone(boxes)}
 	for i, e := range g.Edges {
-		path, label := drawEdge(boxes[e.From], boxes[e.To], e, i, &free)
+		path, label := drawEdge(boxes[e.From], boxes[e.To], e, i, &placed)
 		b.WriteString(path)
 		labels.WriteString(label)
 	}
@@ -84,8 +84,8 @@ var colours = map[Mark]string{Plain: "#555", Start: "#05c", Terminated: "#080", 
 
 // drawEdge draws an edge: a curve downwards, or around the side if it leads upwards or to
 // its own node. i is the number of the edge; it keeps curves around one side apart. The
-// label is to be drawn after all edges, at a position that free still has.
-func drawEdge(from, to box, e Edge, i int, free *placer) (path, label string) {
+// label is to be drawn after all edges, at the place that placed finds.
+func drawEdge(from, to box, e Edge, i int, placed *placer) (path, label string) {
 	c := curve{{from.x + from.w/2, from.y + from.h}, {from.x + from.w/2, from.y + from.h + layerGap/2},
 		{to.x + to.w/2, to.y - layerGap/2}, {to.x + to.w/2, to.y}}
 	if c[3].y <= c[0].y {
@@ -94,7 +94,7 @@ func drawEdge(from, to box, e Edge, i int, free *placer) (path, label string) {
 	}
 	path = fmt.Sprintf(`<path d="M%g %gC%g %g %g %g %g %g" fill="none" stroke="#555" marker-end="url(#arrow)"/>`+"\n",
 		c[0].x, c[0].y, c[1].x, c[1].y, c[2].x, c[2].y, c[3].x, c[3].y)
-	at := free.place(c, e.Label)
+	at := placed.place(c, e.Label)
 	label = fmt.Sprintf(`<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", at.x, at.y+4, escape(e.Label))
 	return path, label
 }

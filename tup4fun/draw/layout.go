@@ -36,7 +36,7 @@ func (g Graph) layout() (boxes []box, width, height float64) {
 			boxes[n].x += max(0, shift)
 		}
 	}
-	return boxes, width + 8*margin, y
+	return boxes, width + 8*margin, y // with space at the right for curves that lead upwards
 }
 
 // labelWidth returns the space for the longest label at an edge from n.

@@ -7,8 +7,8 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// ActionText prints an action, with its tuple if it has one.
-func ActionText(a explore.Action) string {
+// actionText prints an action, with its tuple if it has one.
+func actionText(a explore.Action) string {
 	if a.Tuple == "" {
 		return a.Text
 	}
@@ -19,7 +19,7 @@ func ActionText(a explore.Action) string {
 func ActionsText(s explore.Step) string {
 	texts := make([]string, len(s.Actions))
 	for i, a := range s.Actions {
-		texts[i] = ActionText(a)
+		texts[i] = actionText(a)
 	}
 	return strings.Join(texts, "; ")
 }

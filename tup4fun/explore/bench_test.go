@@ -31,7 +31,7 @@ func BenchmarkExplore(b *testing.B) {
 					require.Equal(b, c.states, s.total.states)
 				}
 				b.ReportMetric(float64(s.total.states), "states")
-				b.ReportMetric(float64(s.st.bytes()+s.t.bytes())/float64(s.total.states), "bytes/state")
+				b.ReportMetric(float64(s.store.bytes()+s.tables.bytes())/float64(s.total.states), "bytes/state")
 			}
 		})
 	}

@@ -64,7 +64,7 @@ func Check(ctx context.Context, m *Model, o Options) *Report {
 	s := newSearch(m, o)
 	s.run(ctx, toTheEnd)
 	r := &Report{File: m.Program.File, States: s.total.states, Transitions: s.total.transitions, Stuck: s.total.stuck,
-		Terminated: s.total.terminated, Depth: max(0, s.level-1), Reason: s.reason, Bytes: s.st.bytes() + s.t.bytes(),
+		Terminated: s.total.terminated, Depth: max(0, s.level-1), Reason: s.reason, Bytes: s.store.bytes() + s.tables.bytes(),
 		Spaces: []SpaceSeen{}, Verdicts: []Verdict{}, Warnings: []string{}}
 	for _, w := range syntax.Warn(m.Program) {
 		r.Warnings = append(r.Warnings, w.Error())
@@ -75,7 +75,7 @@ func Check(ctx context.Context, m *Model, o Options) *Report {
 	for i := range s.found {
 		r.Verdicts = append(r.Verdicts, s.verdict(ctx, i))
 	}
-	r.Least, r.Most = s.t.extremes()
+	r.Least, r.Most = s.tables.extremes()
 	r.Outcome = r.overall()
 	r.Elapsed = time.Since(s.began).Seconds()
 	return r
@@ -105,8 +105,8 @@ func (r *Report) overall() Outcome {
 // cannot be found, Detail has the reason.
 func (s *search) verdict(ctx context.Context, i int) Verdict {
 	v := Verdict{Name: noErrors, Text: "no step divides by zero, overflows, leaves an array or stops within atomic"}
-	if i < len(s.m.props) {
-		p := &s.m.props[i]
+	if i < len(s.model.props) {
+		p := &s.model.props[i]
 		v.Name, v.Text = p.Name, p.Text()
 		if p.isOverRuns() {
 			return s.checkRuns(ctx, p, v)
@@ -127,7 +127,7 @@ func (s *search) verdict(ctx context.Context, i int) Verdict {
 		v.Outcome = Incomplete
 	default:
 		v.Outcome = Holds
-		if s.o.Compact {
+		if s.options.Compact {
 			v.Detail = "unless two states had the same 64-bit hash and one of them was not explored"
 		}
 	}

@@ -143,14 +143,15 @@ func (c *compiler) process(pr *syntax.Process) *Code {
 	return c.code
 }
 
+// node adds a node, and returns its number. inner marks nodes within atomic.
 func (c *compiler) node(inner bool) int {
 	c.code.Nodes = append(c.code.Nodes, &Node{inner: inner})
 	return len(c.code.Nodes) - 1
 }
 
-// stmts compiles statements into a path between two nodes. inner marks nodes within atomic. A
-// block without steps becomes skip, because the nodes must be connected. Declarations only give
-// local variables their names.
+// stmts compiles statements into a path between two nodes; inner is as in node. A block without
+// steps becomes skip, because the nodes must be connected. Declarations only give local variables
+// their names.
 func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
 	var steps []*syntax.Stmt
 	for _, s := range all {
@@ -179,8 +180,8 @@ func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
 }
 
 // stmt compiles one statement, which is not a declaration, into edges between two nodes. Its
-// label is that of the node at which it begins. The block of atomic is one edge, with a graph of
-// its own between Entry and Last.
+// label is that of the node at which it begins; inner is as in node. The block of atomic is one
+// edge, with a graph of its own between Entry and Last.
 func (c *compiler) stmt(s *syntax.Stmt, from, to int, inner bool) {
 	if s.Label != nil {
 		c.code.Nodes[from].Label = s.Label.Text
@@ -225,8 +226,8 @@ func (c *compiler) atomicFoot(n int, seen map[int]bool) {
 	}
 }
 
-// branches compiles if, do and loop. The guards of do and loop lead back to their start;
-// without an else guard, do gets one that leaves it.
+// branches compiles if, do and loop; inner is as in node. The guards of do and loop lead back to
+// their start; without an else guard, do gets one that leaves it.
 func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
 	after := to
 	if s.Kind != syntax.If {

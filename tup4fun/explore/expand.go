@@ -52,9 +52,9 @@ type procInfo struct {
 
 // expander computes the successors of states. It is not safe for concurrent use.
 type expander struct {
-	m         *Model
-	t         *tables
-	r         Reduction
+	model     *Model
+	tables    *tables
+	reduction Reduction
 	procInfos []procInfo
 	memo      *memo
 	step      stepper
@@ -75,8 +75,8 @@ type deadKey struct {
 // newExpander returns an expander of the states of m. It is for one goroutine, and shares t
 // with the others.
 func newExpander(m *Model, t *tables, r Reduction) *expander {
-	x := &expander{m: m, t: t, r: r, memo: newMemo(), dead: map[deadKey]uint32{}}
-	x.step = stepper{m: m, tuples: t.tuples}
+	x := &expander{model: m, tables: t, reduction: r, memo: newMemo(), dead: map[deadKey]uint32{}}
+	x.step = stepper{model: m, tuples: t.tuples}
 	x.next = make([]uint32, m.width())
 	x.frame.tuples = t.tuples
 	if r.Symmetry {
@@ -108,7 +108,7 @@ func (m *Model) groups() [][]int {
 // and of each space. The tuples of a multiset are sorted, and exchangeable processes ordered
 // (canonical), so that equal states are equal numbers.
 func (x *expander) initial() []uint32 {
-	m := x.m
+	m := x.model
 	s := make([]uint32, 0, m.width())
 	for _, p := range m.Procs {
 		values := make([]int64, procHead+len(p.Code.Locals))
@@ -119,11 +119,11 @@ func (x *expander) initial() []uint32 {
 	for i, v := range m.Variables {
 		mem[i] = v.Start
 	}
-	s = append(s, x.t.mem.intern(mem, hashValues(mem)))
+	s = append(s, x.tables.mem.intern(mem, hashValues(mem)))
 	for i := range m.Spaces {
 		var ids []int64
 		for _, t := range m.Spaces[i].Start {
-			ids = append(ids, int64(x.t.tuples.intern(t, hashValues(t))))
+			ids = append(ids, int64(x.tables.tuples.intern(t, hashValues(t))))
 		}
 		if m.Spaces[i].Kind == 'R' {
 			slices.Sort(ids)
@@ -135,7 +135,7 @@ func (x *expander) initial() []uint32 {
 }
 
 func (x *expander) internProc(values []int64) uint32 {
-	return x.t.procs.intern(values, hashValues(values))
+	return x.tables.procs.intern(values, hashValues(values))
 }
 
 // internSpace returns the number of a space's content. The hash of a random space ignores
@@ -143,13 +143,13 @@ func (x *expander) internProc(values []int64) uint32 {
 func (x *expander) internSpace(space int, ids []int64) uint32 {
 	hash := uint64(len(ids))
 	for _, id := range ids {
-		if p := mix(x.t.tuples.hash(uint32(id))); x.m.Spaces[space].Kind == 'R' {
+		if p := mix(x.tables.tuples.hash(uint32(id))); x.model.Spaces[space].Kind == 'R' {
 			hash += p
 		} else {
 			hash = mix(hash ^ p)
 		}
 	}
-	return x.t.spaces.intern(ids, hash)
+	return x.tables.spaces.intern(ids, hash)
 }
 
 // procInfo returns the cached properties of a process state. The pointer is valid until
@@ -163,14 +163,14 @@ func (x *expander) procInfo(id uint32) *procInfo {
 	if p.known {
 		return p
 	}
-	values := x.t.procs.get(id)
+	values := x.tables.procs.get(id)
 	p.known = true
-	p.code = x.m.Codes[values[atCode]]
+	p.code = x.model.Codes[values[atCode]]
 	p.at = int(values[atNode])
 	p.node = p.code.Nodes[p.at]
-	p.hash = x.t.procs.hash(id)
+	p.hash = x.tables.procs.hash(id)
 	for v, live := range p.node.liveMem {
-		if v < 64 && (live || x.m.observe[v]) {
+		if v < 64 && (live || x.model.observe[v]) {
 			p.live |= 1 << v
 		}
 	}
@@ -178,12 +178,13 @@ func (x *expander) procInfo(id uint32) *procInfo {
 }
 
 // expand calls each with every successor of s and the process that makes the step; the slice is
-// valid during the call. With the reduction by order, a process whose steps depend on no other
-// alone makes them, if it has any. Timeouts come only if no process has another step. It returns
-// the number of successors. If a step fails there are none, and err is its error.
+// valid during the call. With the reduction by order, the steps of one process are enough if they
+// have no effect on others (Node.ample); those of the first such process that has any are the only
+// ones. Timeouts come only if no process has another step. It returns the number of successors. If a
+// step fails there are none, and err is its error.
 func (x *expander) expand(s []uint32, each func(proc int, next []uint32)) (n int, err *RuntimeError) {
-	if x.r.Order {
-		for p := range x.m.Procs {
+	if x.reduction.Order {
+		for p := range x.model.Procs {
 			if !x.procInfo(s[p]).node.ample {
 				continue
 			}
@@ -197,7 +198,7 @@ func (x *expander) expand(s []uint32, each func(proc int, next []uint32)) (n int
 		}
 	}
 	x.entries = x.entries[:0]
-	for p := range x.m.Procs {
+	for p := range x.model.Procs {
 		entry := x.outcomes(s, p)
 		if entry[0] == failedEntry {
 			return 0, x.errorOf(entry, p)
@@ -217,7 +218,7 @@ func (x *expander) expand(s []uint32, each func(proc int, next []uint32)) (n int
 // because equal processes share their entries.
 func (x *expander) errorOf(entry []uint32, p int) *RuntimeError {
 	err := *x.errs[entry[1]]
-	err.Process = x.m.Procs[p].Name
+	err.Process = x.model.Procs[p].Name
 	return &err
 }
 
@@ -249,7 +250,7 @@ func (x *expander) emit(s []uint32, p int, outcome []uint32, node *Node, each fu
 // writeOutcome writes the parts that a step of process p changed into s: the process, the shared
 // variables and the spaces of node.footprint, in the form of outcome.
 func (x *expander) writeOutcome(s []uint32, p int, outcome []uint32, node *Node) {
-	mem := len(x.m.Procs)
+	mem := len(x.model.Procs)
 	s[p] = outcome[0]
 	if node.footprint.mem {
 		s[mem] = outcome[1]
@@ -265,7 +266,7 @@ func (x *expander) writeOutcome(s []uint32, p int, outcome []uint32, node *Node)
 // depend on the scheduling of the search. Different states with equal hashes keep their order:
 // that costs states, and changes no verdict.
 func (x *expander) canonical(s []uint32) {
-	if x.r.Dead && x.m.hasDeadShared {
+	if x.reduction.Dead && x.model.hasDeadShared {
 		x.clearDeadShared(s)
 	}
 	for _, g := range x.groups {
@@ -284,17 +285,17 @@ func (x *expander) canonical(s []uint32) {
 // reads them.
 func (x *expander) clearDeadShared(s []uint32) {
 	live := x.liveShared(s)
-	mem := &s[len(x.m.Procs)]
+	mem := &s[len(x.model.Procs)]
 	k := deadKey{*mem, live}
 	id, ok := x.dead[k]
 	if !ok {
-		values := slices.Clone(x.t.mem.get(*mem))
+		values := slices.Clone(x.tables.mem.get(*mem))
 		for v := range values {
 			if !isLive(live, v) {
 				values[v] = 0
 			}
 		}
-		id = x.t.mem.intern(values, hashValues(values))
+		id = x.tables.mem.intern(values, hashValues(values))
 		if len(x.dead) >= maxMemo {
 			clear(x.dead)
 		}
@@ -306,7 +307,7 @@ func (x *expander) clearDeadShared(s []uint32) {
 // liveShared returns the shared variables that a process may read before it writes them, or that a
 // property reads, as bits for isLive.
 func (x *expander) liveShared(s []uint32) (live uint64) {
-	for p := range x.m.Procs {
+	for p := range x.model.Procs {
 		live |= x.procInfo(s[p]).live
 	}
 	return live

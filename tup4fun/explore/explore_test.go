@@ -96,7 +96,7 @@ func TestTheVectorsAreExact(t *testing.T) {
 			if c.want != s.total {
 				t.Error(c.name, s.total, c.want)
 			}
-			t.Log(s.total, s.most, s.st.bytes()/s.total.states, s.t.bytes()/s.total.states)
+			t.Log(s.total, s.most, s.store.bytes()/s.total.states, s.tables.bytes()/s.total.states)
 		})
 	}
 }

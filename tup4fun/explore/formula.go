@@ -38,20 +38,20 @@ type atom struct {
 
 // formulas builds the formulas of one property.
 type formulas struct {
-	c     *compiler
-	all   []formula
-	known map[formula]int
-	atoms []atom
-	named map[string]int
-	scope []int64 // values of the enclosing quantifiers
-	err   error
+	compiler *compiler
+	all      []formula
+	known    map[formula]int
+	atoms    []atom
+	named    map[string]int
+	scope    []int64 // values of the enclosing quantifiers
+	err      error
 }
 
 // newFormulas returns an empty set of formulas over a model.
 func newFormulas(m *Model) *formulas {
 	c := &compiler{model: m, slots: m.slots, quant: map[*syntax.Object]int{}, code: &Code{}}
 	c.resetAccess()
-	return &formulas{c: c, known: map[formula]int{}, named: map[string]int{}}
+	return &formulas{compiler: c, known: map[formula]int{}, named: map[string]int{}}
 }
 
 // intern returns the number of a formula, and adds it if it is new, so that equal formulas have
@@ -112,7 +112,7 @@ func dual(op uint8, not bool) uint8 {
 }
 
 // quantified replaces a quantifier by the conjunction or disjunction of its body for each
-// value.
+// value, or by the negation of that if not is true.
 func (fs *formulas) quantified(x *syntax.Expr, not bool) int {
 	op, id := fAnd, fs.intern(dual(fTrue, not), 0, 0)
 	if x.Kind == syntax.Exists {
@@ -126,12 +126,12 @@ func (fs *formulas) quantified(x *syntax.Expr, not bool) int {
 
 // withValue calls build while the quantified name of x has the value v.
 func (fs *formulas) withValue(x *syntax.Expr, v int64, build func()) {
-	fs.c.quant[x.Name.Obj] = fs.c.depth
-	fs.c.depth++
+	fs.compiler.quant[x.Name.Obj] = fs.compiler.depth
+	fs.compiler.depth++
 	fs.scope = append(fs.scope, v)
 	build()
 	fs.scope = fs.scope[:len(fs.scope)-1]
-	fs.c.depth--
+	fs.compiler.depth--
 }
 
 // atom returns the number of an atom. Atoms with the same source and quantifier values
@@ -143,9 +143,9 @@ func (fs *formulas) atom(x *syntax.Expr) int {
 	}
 	a := atom{quant: append([]int64{}, fs.scope...)}
 	if x.Kind == syntax.Event {
-		a.verb, a.space, a.fields = x.Verb, x.Space.Obj.Index, fs.c.fields(x.Fields)
+		a.verb, a.space, a.fields = x.Verb, x.Space.Obj.Index, fs.compiler.fields(x.Fields)
 	} else {
-		a.test = fs.c.truth(x)
+		a.test = fs.compiler.truth(x)
 	}
 	if len(fs.atoms) == maxAtoms {
 		fs.err = fmt.Errorf("the formula has more than %d atoms", maxAtoms)

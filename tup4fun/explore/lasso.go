@@ -31,10 +31,10 @@ func (p *product) lasso(part []int32) *Trace {
 // a node and the move into it, which is nil for the first node.
 func (p *product) goals(in map[int32]bool) []func(int32, *move) bool {
 	var all []func(int32, *move) bool
-	for set := range p.b.sets {
-		all = append(all, func(n int32, _ *move) bool { return p.b.nodes[p.q(n)].sets>>set&1 == 1 })
+	for set := range p.automaton.sets {
+		all = append(all, func(n int32, _ *move) bool { return p.automaton.nodes[p.q(n)].sets>>set&1 == 1 })
 	}
-	for proc := range p.g.m.Procs {
+	for proc := range p.graph.model.Procs {
 		if p.fair {
 			all = append(all, func(n int32, m *move) bool {
 				return !p.enabled(n, int32(proc)) || m != nil && m.proc == int32(proc)
@@ -93,8 +93,8 @@ func (p *product) traceOf(prefix, cycle []move) *Trace {
 			if m.edge < 0 {
 				continue
 			}
-			e := p.g.edges[at][m.edge]
-			t.Steps = append(t.Steps, p.g.labels[e.label])
+			e := p.graph.edges[at][m.edge]
+			t.Steps = append(t.Steps, p.graph.labels[e.label])
 			at = e.to
 		}
 	}
@@ -104,6 +104,6 @@ func (p *product) traceOf(prefix, cycle []move) *Trace {
 	if len(t.Steps) > before {
 		t.Cycle = before
 	}
-	t.End = p.g.Config(int(at))
+	t.End = p.graph.Config(int(at))
 	return t
 }

@@ -28,7 +28,7 @@ func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
 // put calls done with the tuple added, and reports whether the space has capacity for it. A
 // multiset is kept sorted, because its order has no meaning; other spaces add at the end.
 func (s *stepper) put(e *Edge, f *frame, tuple []int64, done func(*frame)) bool {
-	space := &s.m.Spaces[e.op.space]
+	space := &s.model.Spaces[e.op.space]
 	before := f.spaces[e.op.space]
 	if space.Cap >= 0 && len(before) >= space.Cap {
 		return false
@@ -66,7 +66,7 @@ func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool
 		s.useTuple(e, f, i, tuple, done)
 		return true
 	}
-	switch s.m.Spaces[e.op.space].Kind {
+	switch s.model.Spaces[e.op.space].Kind {
 	case 'R':
 		for i := range ids {
 			if i == 0 || ids[i] != ids[i-1] {

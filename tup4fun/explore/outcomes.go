@@ -29,7 +29,7 @@ func (x *expander) outcomes(s []uint32, p int) []uint32 {
 // key returns the memo key of the steps at a node, which has at most four spaces: the ids of the
 // parts of s that the steps read or write, two in each word.
 func (x *expander) key(s []uint32, p int, node *Node) memoKey {
-	mem := len(x.m.Procs)
+	mem := len(x.model.Procs)
 	k := memoKey{uint64(s[p]) << 32}
 	if node.footprint.mem {
 		k[0] |= uint64(s[mem])
@@ -43,15 +43,15 @@ func (x *expander) key(s []uint32, p int, node *Node) memoKey {
 // load fills the frame with the state that the node of process p may touch. It is valid
 // until the next load.
 func (x *expander) load(s []uint32, p int) *frame {
-	f, mem := &x.frame, len(x.m.Procs)
+	f, mem := &x.frame, len(x.model.Procs)
 	f.err = nil
-	f.proc = x.t.procs.get(s[p])
-	f.mem = x.t.mem.get(s[mem])
+	f.proc = x.tables.procs.get(s[p])
+	f.mem = x.tables.mem.get(s[mem])
 	if f.spaces == nil {
-		f.spaces = make([][]int64, len(x.m.Spaces))
+		f.spaces = make([][]int64, len(x.model.Spaces))
 	}
 	for _, sp := range x.procInfo(s[p]).node.footprint.spaces {
-		f.spaces[sp] = x.t.spaces.get(s[mem+1+sp])
+		f.spaces[sp] = x.tables.spaces.get(s[mem+1+sp])
 	}
 	return f
 }
@@ -79,7 +79,7 @@ func (x *expander) compute(s []uint32, p int) []uint32 {
 func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []uint32 {
 	var mem uint32
 	if node.footprint.mem {
-		mem = x.t.mem.intern(g.mem, hashValues(g.mem))
+		mem = x.tables.mem.intern(g.mem, hashValues(g.mem))
 	}
 	entry = append(entry, x.internLive(code, g.proc), mem)
 	for _, sp := range node.footprint.spaces {
@@ -91,7 +91,7 @@ func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []u
 // internLive returns the number of a process state. With Reduction.Dead it sets the dead
 // variables in values to 0.
 func (x *expander) internLive(code *Code, values []int64) uint32 {
-	if x.r.Dead {
+	if x.reduction.Dead {
 		for i, live := range code.Nodes[values[atNode]].live {
 			if !live {
 				values[procHead+i] = 0 // moveTo has cloned values
@@ -105,7 +105,7 @@ func (x *expander) internLive(code *Code, values []int64) uint32 {
 // other step is. It returns their number.
 func (x *expander) timeouts(s []uint32, each func(int, []uint32)) int {
 	n := 0
-	for p := range x.m.Procs {
+	for p := range x.model.Procs {
 		for _, e := range x.procInfo(s[p]).node.timeouts {
 			f := x.load(s, p)
 			code, node := x.procInfo(s[p]).code, x.procInfo(s[p]).node

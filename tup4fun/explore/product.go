@@ -5,15 +5,15 @@ import "slices"
 // product runs a state graph and an automaton together. Its nodes are pairs, numbered in
 // the order of discovery.
 type product struct {
-	g      *Graph
-	b      *buchi
-	fs     *formulas
-	fair   bool
-	seen   []uint64 // by state: bits of the atoms that hold
-	number map[int64]int32
-	pairs  []int64 // state × number of automaton nodes + automaton node
-	start  []int32
-	succ   [][]move // computed on demand
+	graph     *Graph
+	automaton *buchi
+	fs        *formulas
+	fair      bool
+	seen      []uint64 // by state: bits of the atoms that hold
+	number    map[int64]int32
+	pairs     []int64 // state × number of automaton nodes + automaton node
+	start     []int32
+	succ      [][]move // computed on demand
 }
 
 // move is one step of the product. A state without steps has a move to itself, without a
@@ -27,7 +27,7 @@ type move struct {
 // node returns the number of a pair, and numbers it if it is new. q is a node of the
 // automaton.
 func (p *product) node(state, q int32) int32 {
-	pair := int64(state)*int64(len(p.b.nodes)) + int64(q)
+	pair := int64(state)*int64(len(p.automaton.nodes)) + int64(q)
 	id, ok := p.number[pair]
 	if !ok {
 		id = int32(len(p.pairs))
@@ -38,8 +38,8 @@ func (p *product) node(state, q int32) int32 {
 	return id
 }
 
-func (p *product) state(n int32) int32 { return int32(p.pairs[n] / int64(len(p.b.nodes))) }
-func (p *product) q(n int32) int32     { return int32(p.pairs[n] % int64(len(p.b.nodes))) }
+func (p *product) state(n int32) int32 { return int32(p.pairs[n] / int64(len(p.automaton.nodes))) }
+func (p *product) q(n int32) int32     { return int32(p.pairs[n] % int64(len(p.automaton.nodes))) }
 
 // moves returns the moves from a node, and computes them once. A state without a step repeats
 // itself, so that each run is infinite. The result is never nil.
@@ -47,20 +47,20 @@ func (p *product) moves(n int32) []move {
 	if p.succ[n] != nil {
 		return p.succ[n]
 	}
-	state, next := p.state(n), p.b.nodes[p.q(n)].next
+	state, next := p.state(n), p.automaton.nodes[p.q(n)].next
 	all := []move{}
-	edges := p.g.edges[state]
+	edges := p.graph.edges[state]
 	for i, e := range edges {
 		letter := p.letter(e)
 		for _, q := range next {
-			if p.b.nodes[q].reads(letter) {
+			if p.automaton.nodes[q].reads(letter) {
 				all = append(all, move{p.node(e.to, q), e.proc, int32(i)})
 			}
 		}
 	}
 	if len(edges) == 0 {
 		for _, q := range next {
-			if p.b.nodes[q].reads(p.seen[state]) {
+			if p.automaton.nodes[q].reads(p.seen[state]) {
 				all = append(all, move{p.node(state, q), -1, -1})
 			}
 		}
@@ -72,8 +72,8 @@ func (p *product) moves(n int32) []move {
 // search returns an accepted run, or nil. It goes through the components that the start nodes
 // lead to, until one accepts.
 func (p *product) search() *Trace {
-	for _, q := range p.b.start {
-		if p.b.nodes[q].reads(p.seen[0]) {
+	for _, q := range p.automaton.start {
+		if p.automaton.nodes[q].reads(p.seen[0]) {
 			p.start = append(p.start, p.node(0, q))
 		}
 	}
@@ -114,7 +114,7 @@ func (p *product) accepts(part []int32) bool {
 	var sets uint64
 	moved, treatedFairly := false, map[int32]bool{} // treatedFairly: processes that move or are disabled somewhere
 	for _, n := range part {
-		sets |= p.b.nodes[p.q(n)].sets
+		sets |= p.automaton.nodes[p.q(n)].sets
 		for _, m := range p.moves(n) {
 			if in[m.to] {
 				moved = true
@@ -122,17 +122,17 @@ func (p *product) accepts(part []int32) bool {
 			}
 		}
 		if p.fair {
-			for proc := range p.g.m.Procs {
+			for proc := range p.graph.model.Procs {
 				if !p.enabled(n, int32(proc)) {
 					treatedFairly[int32(proc)] = true
 				}
 			}
 		}
 	}
-	if !moved || sets != 1<<p.b.sets-1 {
+	if !moved || sets != 1<<p.automaton.sets-1 {
 		return false
 	}
-	for proc := range p.g.m.Procs {
+	for proc := range p.graph.model.Procs {
 		if p.fair && !treatedFairly[int32(proc)] {
 			return false
 		}
@@ -142,5 +142,5 @@ func (p *product) accepts(part []int32) bool {
 
 // enabled reports whether a process can make a step in the state of n.
 func (p *product) enabled(n, proc int32) bool {
-	return slices.ContainsFunc(p.g.edges[p.state(n)], func(e graphEdge) bool { return e.proc == proc })
+	return slices.ContainsFunc(p.graph.edges[p.state(n)], func(e graphEdge) bool { return e.proc == proc })
 }

@@ -85,10 +85,10 @@ func temporal(x *syntax.Expr) bool {
 
 // propertyFrame returns a frame with the spaces and shared variables of a state.
 func (x *expander) propertyFrame(s []uint32) *frame {
-	f, mem := &frame{tuples: x.t.tuples}, len(x.m.Procs)
-	f.mem = x.t.mem.get(s[mem])
-	for i := range x.m.Spaces {
-		f.spaces = append(f.spaces, x.t.spaces.get(s[mem+1+i]))
+	f, mem := &frame{tuples: x.tables.tuples}, len(x.model.Procs)
+	f.mem = x.tables.mem.get(s[mem])
+	for i := range x.model.Spaces {
+		f.spaces = append(f.spaces, x.tables.spaces.get(s[mem+1+i]))
 	}
 	return f
 }

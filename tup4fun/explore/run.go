@@ -4,22 +4,22 @@ import "slices"
 
 // Run is one run of a program, step by step. It is not safe for concurrent use.
 type Run struct {
-	x     *expander
-	now   []uint32
-	steps []Step
+	expander *expander
+	now      []uint32
+	steps    []Step
 }
 
 // NewRun returns a run in the initial state.
 func NewRun(m *Model) *Run {
 	x := newExpander(m, newTables(), Reduction{})
-	return &Run{x: x, now: x.initial()}
+	return &Run{expander: x, now: x.initial()}
 }
 
 // Choices lists the possible steps, in the order of the processes and of their programs.
 // The list is empty if the program has terminated or is stuck. If a step fails, the error
 // is a *RuntimeError.
 func (r *Run) Choices() ([]Step, error) {
-	all, err := r.x.allSteps(r.now)
+	all, err := r.expander.allSteps(r.now)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (r *Run) Choices() ([]Step, error) {
 
 // Take takes step i of Choices. It reports whether there is such a step.
 func (r *Run) Take(i int) bool {
-	all, _ := r.x.allSteps(r.now)
+	all, _ := r.expander.allSteps(r.now)
 	if i < 0 || i >= len(all) {
 		return false
 	}
@@ -42,11 +42,11 @@ func (r *Run) Take(i int) bool {
 }
 
 // Terminated reports whether all processes have ended.
-func (r *Run) Terminated() bool { return r.x.terminated(r.now) }
+func (r *Run) Terminated() bool { return r.expander.terminated(r.now) }
 
 // Trace returns the steps so far and the current state.
 func (r *Run) Trace() *Trace {
-	return &Trace{Steps: slices.Clone(r.steps), End: r.x.config(r.now), Cycle: -1}
+	return &Trace{Steps: slices.Clone(r.steps), End: r.expander.config(r.now), Cycle: -1}
 }
 
 // All returns the edges of a node, timeouts last.

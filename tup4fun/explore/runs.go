@@ -15,7 +15,7 @@ func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) Verdict {
 		return v
 	}
 	if s.graph == nil {
-		s.graph, s.graphReason = Build(ctx, s.m, s.o)
+		s.graph, s.graphReason = Build(ctx, s.model, s.options)
 	}
 	if s.graphReason != "" {
 		v.Detail = s.graphReason + "; properties of runs are checked without symmetry"
@@ -66,7 +66,7 @@ func (s *search) instances(p *prop) []instance {
 			}
 			return
 		}
-		fs := newFormulas(s.m)
+		fs := newFormulas(s.model)
 		build := func() { all = append(all, instance{fs, fs.build(x, true)}) }
 		for i := range names {
 			inner, name, value := build, names[i], values[i]
@@ -89,16 +89,16 @@ func (g *Graph) findRun(fs *formulas, formula int, fair bool) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &product{g: g, b: b, fair: fair, number: map[int64]int32{}}
+	p := &product{graph: g, automaton: b, fair: fair, number: map[int64]int32{}}
 	p.computeLetters(fs)
 	return p.search(), nil
 }
 
 // computeLetters computes the atoms that hold in each state.
 func (p *product) computeLetters(fs *formulas) {
-	p.seen = make([]uint64, p.g.Len())
+	p.seen = make([]uint64, p.graph.Len())
 	for i := range p.seen {
-		p.seen[i] = fs.stateAtoms(p.g.x.propertyFrame(p.g.state(i)))
+		p.seen[i] = fs.stateAtoms(p.graph.expander.propertyFrame(p.graph.state(i)))
 	}
 	p.fs = fs
 }
@@ -108,7 +108,7 @@ func (p *product) letter(e graphEdge) uint64 {
 	bits := p.seen[e.to]
 	for _, a := range p.fs.atoms {
 		if a.test == nil {
-			return bits | p.fs.eventAtoms(p.g.x.propertyFrame(p.g.state(int(e.to))), p.g.events[e.label])
+			return bits | p.fs.eventAtoms(p.graph.expander.propertyFrame(p.graph.state(int(e.to))), p.graph.events[e.label])
 		}
 	}
 	return bits

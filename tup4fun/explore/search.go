@@ -34,10 +34,10 @@ type finding struct {
 
 // search explores all states, breadth first, level by level.
 type search struct {
-	m             *Model
-	o             Options
-	t             *tables
-	st            *store
+	model         *Model
+	options       Options
+	tables        *tables
+	store         *store
 	workers       []*worker
 	total         counts // of the complete levels
 	level         int
@@ -59,8 +59,8 @@ type search struct {
 // newSearch returns a search that has not begun, with one worker for each of o.Cores. found
 // has one place more than m has properties: the last is for errors of the program.
 func newSearch(m *Model, o Options) *search {
-	s := &search{m: m, o: o, t: newTables(), began: time.Now()}
-	s.st = newStore(m.width(), o.Compact, o.Cores)
+	s := &search{model: m, options: o, tables: newTables(), began: time.Now()}
+	s.store = newStore(m.width(), o.Compact, o.Cores)
 	s.found = make([]*finding, len(m.props)+1)
 	s.most, s.fullest, s.unbounded = make([]int, len(m.Spaces)), make([]fullestState, len(m.Spaces)), make([]bool, len(m.Spaces))
 	s.growthCheckAt = m.firstGrowthChecks(o)
@@ -79,14 +79,14 @@ const toTheEnd = -1
 // that level, without expanding them.
 func (s *search) run(ctx context.Context, stop int) {
 	w := s.workers[0]
-	w.addState(w.x.initial())
+	w.addState(w.expander.initial())
 	w.flushStates()
 	for {
 		for _, w := range s.workers {
 			s.total.add(counts{states: w.newStates})
 			w.newStates = 0
 		}
-		pieces := s.st.endLevel(s.level)
+		pieces := s.store.endLevel(s.level)
 		if len(pieces) == 0 || s.level == stop {
 			return
 		}
@@ -98,8 +98,8 @@ func (s *search) run(ctx context.Context, stop int) {
 			return
 		}
 		for _, w := range s.workers {
-			s.total.add(w.n)
-			w.n = counts{}
+			s.total.add(w.counts)
+			w.counts = counts{}
 		}
 		if s.checkUnboundedGrowth(ctx); s.over.Load() {
 			return
@@ -153,13 +153,13 @@ func (s *search) checkBounds(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 		s.stop("interrupted")
-	case s.o.Time > 0 && time.Since(s.began) > s.o.Time:
-		s.stop(fmt.Sprintf("the time is over (%s)", s.o.Time))
-	case s.total.states+added > s.o.States:
-		s.stop(fmt.Sprintf("there are more than %d states", s.o.States))
+	case s.options.Time > 0 && time.Since(s.began) > s.options.Time:
+		s.stop(fmt.Sprintf("the time is over (%s)", s.options.Time))
+	case s.total.states+added > s.options.States:
+		s.stop(fmt.Sprintf("there are more than %d states", s.options.States))
 	default:
-		if memory = s.st.bytes() + s.t.bytes(); memory > s.o.Memory {
-			s.stop(fmt.Sprintf("more than %d MiB of memory would be needed", s.o.Memory>>20))
+		if memory = s.store.bytes() + s.tables.bytes(); memory > s.options.Memory {
+			s.stop(fmt.Sprintf("more than %d MiB of memory would be needed", s.options.Memory>>20))
 		}
 	}
 }

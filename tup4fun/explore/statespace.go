@@ -11,13 +11,13 @@ import (
 // search; 0 is the initial state. It uses neither symmetry nor partial-order reduction,
 // so that its runs are those of the program.
 type Graph struct {
-	m      *Model
-	x      *expander
-	states *table
-	edges  [][]graphEdge // by state
-	labels []Step
-	known  map[string]int32 // labels by their text
-	events [][]event        // by label
+	model    *Model
+	expander *expander
+	states   *table
+	edges    [][]graphEdge // by state
+	labels   []Step
+	known    map[string]int32 // labels by their text
+	events   [][]event        // by label
 }
 
 type graphEdge struct {
@@ -30,7 +30,7 @@ type graphEdge struct {
 func (g *Graph) Len() int { return len(g.edges) }
 
 // Config describes a state.
-func (g *Graph) Config(state int) Config { return g.x.config(g.state(state)) }
+func (g *Graph) Config(state int) Config { return g.expander.config(g.state(state)) }
 
 // Each calls visit with every step from a state and the state it leads to.
 func (g *Graph) Each(state int, visit func(Step, int)) {
@@ -40,7 +40,7 @@ func (g *Graph) Each(state int, visit func(Step, int)) {
 }
 
 // Terminated reports whether all processes have ended in a state.
-func (g *Graph) Terminated(state int) bool { return g.x.terminated(g.state(state)) }
+func (g *Graph) Terminated(state int) bool { return g.expander.terminated(g.state(state)) }
 
 // state returns the parts of state i.
 func (g *Graph) state(i int) []uint32 {
@@ -57,15 +57,15 @@ func (g *Graph) state(i int) []uint32 {
 // lack their steps.
 func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
 	o = o.withDefaults()
-	g = &Graph{m: m, states: newTable(), known: map[string]int32{}}
+	g = &Graph{model: m, states: newTable(), known: map[string]int32{}}
 	t := newTables()
-	g.x = newExpander(m, t, Reduction{Dead: o.Reduction.Dead})
-	g.number(g.x.initial())
+	g.expander = newExpander(m, t, Reduction{Dead: o.Reduction.Dead})
+	g.number(g.expander.initial())
 	began := time.Now()
 	for i := 0; i < len(g.edges); i++ {
-		steps, _ := g.x.allSteps(g.state(i)) // a failing step has no successor
+		steps, _ := g.expander.allSteps(g.state(i)) // a failing step has no successor
 		for _, st := range steps {
-			g.x.canonical(st.next)
+			g.expander.canonical(st.next)
 			g.edges[i] = append(g.edges[i], graphEdge{g.number(st.next), int32(st.proc), g.label(st)})
 		}
 		switch {

@@ -43,7 +43,7 @@ type event struct {
 
 // stepper runs the steps of one node. It is not safe for concurrent use.
 type stepper struct {
-	m      *Model
+	model  *Model
 	tuples *table
 	track  bool    // record events
 	events []event // of the step so far

@@ -39,8 +39,8 @@ type end struct {
 	at    uint32
 }
 
-// newStore returns an empty store of states of width words. With one core it has a single
-// shard, because nothing contends for its lock.
+// newStore returns an empty store of states of width words, or with compact of their hashes. With
+// one core it has a single shard, because nothing contends for its lock.
 func newStore(width int, compact bool, cores int) *store {
 	s := &store{width: width, compact: compact}
 	if cores > 1 {
@@ -129,8 +129,8 @@ func (st *store) flush(batches []batch) (added int64) {
 	return added
 }
 
-// addAll adds a batch, empties it, and returns the number of new states. It takes the
-// lock.
+// addAll adds a batch, empties it, and returns the number of new states. With compact it adds
+// hashes only, with the lowest bit set, because 0 is an empty slot. It takes the lock.
 func (sh *shard) addAll(b *batch, compact bool) (added int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -147,8 +147,8 @@ func (sh *shard) addAll(b *batch, compact bool) (added int64) {
 	return added
 }
 
-// prefetch reads the memory that addExact or addHash will read first, so that these loads
-// overlap. It adds to sh.seen only to have the compiler keep the loads.
+// prefetch reads the memory that addExact, or with compact addHash, will read first, so that these
+// loads overlap. It adds to sh.seen only to have the compiler keep the loads.
 func (sh *shard) prefetch(hashes []uint64, compact bool) {
 	var near [batchSize]uint64
 	for k, h := range hashes {

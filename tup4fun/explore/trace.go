@@ -64,21 +64,21 @@ type SpaceConfig struct {
 // has no meaning. With Reduction.Dead, dead variables are left out, because they count as 0.
 func (x *expander) config(s []uint32) Config {
 	var c Config
-	m := x.m
+	m := x.model
 	for i, p := range m.Procs {
 		c.Processes = append(c.Processes, x.procConfig(p, s[i]))
 	}
 	live := x.liveShared(s)
-	for i, v := range x.t.mem.get(s[len(m.Procs)]) {
-		if x.r.Dead && !isLive(live, i) {
+	for i, v := range x.tables.mem.get(s[len(m.Procs)]) {
+		if x.reduction.Dead && !isLive(live, i) {
 			continue
 		}
 		c.Variables = append(c.Variables, Value{m.Variables[i].Name, m.Program.Show(v)})
 	}
 	for i, sp := range m.Spaces {
 		sc := SpaceConfig{Name: sp.Name}
-		for _, id := range x.t.spaces.get(s[len(m.Procs)+1+i]) {
-			sc.Tuples = append(sc.Tuples, m.tuple(x.t.tuples.get(uint32(id))))
+		for _, id := range x.tables.spaces.get(s[len(m.Procs)+1+i]) {
+			sc.Tuples = append(sc.Tuples, m.tuple(x.tables.tuples.get(uint32(id))))
 		}
 		if sp.Kind == 'R' {
 			slices.Sort(sc.Tuples)
@@ -89,9 +89,10 @@ func (x *expander) config(s []uint32) Config {
 }
 
 // procConfig converts the state id of process p to text. Next lists the statements that may come
-// next, and Pos is where the first of them is; without any it is zero.
+// next, and Pos is where the first of them is; without any it is zero. With the reduction of dead
+// variables, Locals has only those that are read again.
 func (x *expander) procConfig(p Proc, id uint32) ProcConfig {
-	part, values := x.procInfo(id), x.t.procs.get(id)
+	part, values := x.procInfo(id), x.tables.procs.get(id)
 	pc := ProcConfig{Name: p.Name, Terminated: part.at == part.code.Final}
 	for _, e := range slices.Concat(part.node.Edges, part.node.timeouts) {
 		if pc.Pos.Line == 0 {
@@ -100,10 +101,10 @@ func (x *expander) procConfig(p Proc, id uint32) ProcConfig {
 		pc.Next = append(pc.Next, e.Text)
 	}
 	for i, name := range part.code.Locals {
-		if x.r.Dead && !part.node.live[i] {
+		if x.reduction.Dead && !part.node.live[i] {
 			continue
 		}
-		pc.Locals = append(pc.Locals, Value{name, x.m.Program.Show(values[procHead+i])})
+		pc.Locals = append(pc.Locals, Value{name, x.model.Program.Show(values[procHead+i])})
 	}
 	return pc
 }
@@ -133,18 +134,18 @@ func (x *expander) allSteps(s []uint32) ([]taken, *RuntimeError) {
 	x.step.track = true
 	defer func() { x.step.track = false }()
 	var steps []taken
-	for p := range x.m.Procs {
+	for p := range x.model.Procs {
 		f, q := x.load(s, p), x.procInfo(s[p])
 		x.step.node(q.code, f, func(e *Edge, g *frame) { steps = append(steps, x.take(s, p, e, g)) })
 		if f.err != nil {
 			at := x.step.at
-			return nil, &RuntimeError{x.m.Procs[p].Name, at.Pos, at.Text, f.err}
+			return nil, &RuntimeError{x.model.Procs[p].Name, at.Pos, at.Text, f.err}
 		}
 	}
 	if len(steps) > 0 {
 		return steps, nil
 	}
-	for p := range x.m.Procs {
+	for p := range x.model.Procs {
 		f := x.load(s, p)
 		for _, e := range x.procInfo(s[p]).node.timeouts {
 			x.step.moveTo(e, f, event{}, func(g *frame) { steps = append(steps, x.take(s, p, e, g)) })
@@ -160,11 +161,11 @@ func (x *expander) take(s []uint32, p int, e *Edge, g *frame) taken {
 	t := taken{proc: p, edge: e, event: slices.Clone(x.step.events), next: slices.Clone(s)}
 	entry := x.outcome(nil, q.code, q.node, g)
 	x.writeOutcome(t.next, p, entry, q.node)
-	t.step = Step{Process: x.m.Procs[p].Name, Pos: e.Pos}
+	t.step = Step{Process: x.model.Procs[p].Name, Pos: e.Pos}
 	for _, ev := range t.event {
 		a := Action{Text: ev.edge.Text}
 		if ev.verb != "" {
-			a.Space, a.Verb, a.Tuple = x.m.Spaces[ev.space].Name, string(ev.verb), x.m.tuple(ev.tuple)
+			a.Space, a.Verb, a.Tuple = x.model.Spaces[ev.space].Name, string(ev.verb), x.model.tuple(ev.tuple)
 		}
 		t.step.Actions = append(t.step.Actions, a)
 	}
@@ -175,11 +176,11 @@ func (x *expander) take(s []uint32, p int, e *Edge, g *frame) taken {
 // names the bound that was reached, or wraps ctx.Err(). A compact store no longer has the states,
 // so the search is repeated with an exact one.
 func (s *search) trace(ctx context.Context, f *finding) (*Trace, error) {
-	if s.o.Compact {
-		o := s.o
+	if s.options.Compact {
+		o := s.options
 		o.Compact = false
-		again := newSearch(s.m, o)
-		again.t = s.t
+		again := newSearch(s.model, o)
+		again.tables = s.tables
 		again.workers = nil
 		for range o.Cores {
 			again.workers = append(again.workers, newWorker(again))
@@ -216,18 +217,18 @@ func (s *search) predecessor(ctx context.Context, level int, target []uint32) []
 	w := s.workers[0]
 	var best []uint32
 	var least uint64
-	for _, piece := range s.st.level(level) {
+	for _, piece := range s.store.level(level) {
 		if ctx.Err() != nil {
 			return nil
 		}
 		for len(piece) > 0 {
 			piece = piece[readState(piece, w.state):]
 			leads := false
-			_, _ = w.x.expand(w.state, func(_ int, next []uint32) { leads = leads || slices.Equal(next, target) })
+			_, _ = w.expander.expand(w.state, func(_ int, next []uint32) { leads = leads || slices.Equal(next, target) })
 			if !leads {
 				continue
 			}
-			if hash := w.x.hash(w.state); best == nil || hash < least {
+			if hash := w.expander.hash(w.state); best == nil || hash < least {
 				best, least = slices.Clone(w.state), hash
 			}
 		}
@@ -235,15 +236,14 @@ func (s *search) predecessor(ctx context.Context, level int, target []uint32) []
 	return best
 }
 
-// concrete returns the steps along a path of canonical states, each of which has a step to the
-// next. In a canonical state equal processes may have changed places; in the trace each keeps its
-// own.
+// concrete returns the steps along a path of canonical states. Each state has a step to the next.
+// In a canonical state equal processes may have changed places; in the trace each keeps its own.
 func (s *search) concrete(path [][]uint32) *Trace {
-	x := newExpander(s.m, s.t, s.o.Reduction)
+	x := newExpander(s.model, s.tables, s.options.Reduction)
 	now := slices.Clone(path[0])
 	t := &Trace{Cycle: -1}
 	for _, want := range path[1:] {
-		steps, _ := x.allSteps(now)
+		steps, _ := x.allSteps(now) // of this state no step fails, because one of them leads to want
 		for _, st := range steps {
 			next := slices.Clone(st.next)
 			x.canonical(next)

@@ -39,7 +39,7 @@ type fullestState struct {
 // random spaces without bound. The steps between them can then be repeated forever (Karp
 // and Miller 1969), provided that no step depends on the absence of a tuple.
 func (s *search) checkUnboundedGrowth(ctx context.Context) {
-	for i := range s.m.Spaces {
+	for i := range s.model.Spaces {
 		if s.most[i] < s.growthCheckAt[i] {
 			continue
 		}
@@ -65,7 +65,7 @@ func (s *search) stopUnbounded(spaces []int, steps int) {
 	var names []string
 	for _, i := range spaces {
 		s.unbounded[i] = true
-		names = append(names, s.m.Spaces[i].Name)
+		names = append(names, s.model.Spaces[i].Name)
 	}
 	s.stop(fmt.Sprintf("there are infinitely many states: %s grows without bound (%d steps can be repeated forever); "+
 		"--capacity N limits spaces without bound to N tuples", strings.Join(names, " and "), steps))
@@ -75,16 +75,16 @@ func (s *search) stopUnbounded(spaces []int, steps int) {
 // differ in anything else or in nothing. Only random spaces without a capacity count, because the
 // order of others could matter.
 func (s *search) strictlyMore(big, little []uint32) []int {
-	first := len(s.m.Procs) + 1
+	first := len(s.model.Procs) + 1
 	if !slices.Equal(big[:first], little[:first]) {
 		return nil
 	}
 	var more []int
-	for i, sp := range s.m.Spaces {
+	for i, sp := range s.model.Spaces {
 		a, b := big[first+i], little[first+i]
 		switch {
 		case a == b:
-		case sp.Cap < 0 && sp.Kind == 'R' && contains(s.t.spaces.get(a), s.t.spaces.get(b)):
+		case sp.Cap < 0 && sp.Kind == 'R' && contains(s.tables.spaces.get(a), s.tables.spaces.get(b)):
 			more = append(more, i)
 		default:
 			return nil

@@ -11,11 +11,11 @@ import (
 // caches the states and steps. Steps without effect on other processes go first. It is
 // not safe for concurrent use.
 type Walker struct {
-	x      *expander
-	states [][]uint32
-	known  map[string]State
-	moves  map[State][]*Move
-	key    []byte
+	expander *expander
+	states   [][]uint32
+	known    map[string]State
+	moves    map[State][]*Move
+	key      []byte
 }
 
 // State identifies a state of a Walker; 0 is the initial state.
@@ -40,8 +40,8 @@ type Operation struct {
 
 // NewWalker returns a Walker that knows the initial state of m.
 func NewWalker(m *Model) *Walker {
-	w := &Walker{x: newExpander(m, newTables(), Reduction{Dead: true}), known: map[string]State{}, moves: map[State][]*Move{}}
-	w.state(w.x.initial())
+	w := &Walker{expander: newExpander(m, newTables(), Reduction{Dead: true}), known: map[string]State{}, moves: map[State][]*Move{}}
+	w.state(w.expander.initial())
 	return w
 }
 
@@ -49,14 +49,14 @@ func NewWalker(m *Model) *Walker {
 func (w *Walker) Len() int { return len(w.states) }
 
 // Config describes a state.
-func (w *Walker) Config(s State) Config { return w.x.config(w.states[s]) }
+func (w *Walker) Config(s State) Config { return w.expander.config(w.states[s]) }
 
 // Content returns the tuples of a space in a state.
 func (w *Walker) Content(s State, space int) [][]int64 {
-	ids := w.x.t.spaces.get(w.states[s][len(w.x.m.Procs)+1+space])
+	ids := w.expander.tables.spaces.get(w.states[s][len(w.expander.model.Procs)+1+space])
 	tuples := make([][]int64, len(ids))
 	for i, id := range ids {
-		tuples[i] = w.x.t.tuples.get(uint32(id))
+		tuples[i] = w.expander.tables.tuples.get(uint32(id))
 	}
 	return tuples
 }
@@ -83,7 +83,7 @@ func (w *Walker) Moves(s State) ([]*Move, error) {
 	if moves, ok := w.moves[s]; ok {
 		return moves, nil
 	}
-	all, err := w.x.allSteps(w.states[s])
+	all, err := w.expander.allSteps(w.states[s])
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +98,8 @@ func (w *Walker) Moves(s State) ([]*Move, error) {
 // reduce applies partial-order reduction: it returns only the steps of a process that may
 // be explored alone, if there is one.
 func (w *Walker) reduce(s State, all []taken) []taken {
-	for p := range w.x.m.Procs {
-		if !w.x.procInfo(w.states[s][p]).node.ample {
+	for p := range w.expander.model.Procs {
+		if !w.expander.procInfo(w.states[s][p]).node.ample {
 			continue
 		}
 		if its := slices.DeleteFunc(slices.Clone(all), func(t taken) bool { return t.proc != p }); len(its) > 0 {
@@ -112,7 +112,7 @@ func (w *Walker) reduce(s State, all []taken) []taken {
 // move converts a step. It makes t.next canonical, so that states that differ only by equal
 // processes are one.
 func (w *Walker) move(t taken) *Move {
-	w.x.canonical(t.next)
+	w.expander.canonical(t.next)
 	m := &Move{Step: t.step, Proc: t.proc, To: w.state(t.next)}
 	for _, e := range t.event {
 		if e.verb != "" {

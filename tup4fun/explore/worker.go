@@ -8,9 +8,9 @@ import (
 
 // worker explores states in one goroutine.
 type worker struct {
-	s         *search
-	x         *expander
-	n         counts
+	search    *search
+	expander  *expander
+	counts    counts
 	newStates int64 // new states; read by other goroutines
 	state     []uint32
 	found     []*finding
@@ -28,18 +28,18 @@ type checkKey struct {
 
 // newWorker returns a worker of a search, with buffers of its own.
 func newWorker(s *search) *worker {
-	return &worker{s: s, x: newExpander(s.m, s.t, s.o.Reduction), state: make([]uint32, s.m.width()),
-		found: make([]*finding, len(s.found)), most: make([]int, len(s.m.Spaces)), fullest: make([]fullestState, len(s.m.Spaces)), checked: map[checkKey]bool{},
-		batches: make([]batch, len(s.st.shards))}
+	return &worker{search: s, expander: newExpander(s.model, s.tables, s.options.Reduction), state: make([]uint32, s.model.width()),
+		found: make([]*finding, len(s.found)), most: make([]int, len(s.model.Spaces)), fullest: make([]fullestState, len(s.model.Spaces)), checked: map[checkKey]bool{},
+		batches: make([]batch, len(s.store.shards))}
 }
 
 // addState adds a state to the store.
 func (w *worker) addState(state []uint32) {
-	w.addNew(w.s.st.add(state, w.batches))
+	w.addNew(w.search.store.add(state, w.batches))
 }
 
 // flushStates adds the batched states to the store.
-func (w *worker) flushStates() { w.addNew(w.s.st.flush(w.batches)) }
+func (w *worker) flushStates() { w.addNew(w.search.store.flush(w.batches)) }
 
 // addNew counts new states. checkBounds reads the count at the same time, so it is atomic.
 func (w *worker) addNew(added int64) {
@@ -56,8 +56,8 @@ func (w *worker) expandAll(piece []byte) {
 		piece = piece[readState(piece, w.state):]
 		w.measureSpaces(w.state)
 		w.checkState(w.state)
-		n, err := w.x.expand(w.state, each)
-		w.n.transitions += int64(n)
+		n, err := w.expander.expand(w.state, each)
+		w.counts.transitions += int64(n)
 		if n == 0 {
 			w.countFinal(err)
 		}
@@ -69,16 +69,16 @@ func (w *worker) expandAll(piece []byte) {
 func (w *worker) countFinal(err *RuntimeError) {
 	switch {
 	case err != nil:
-		w.n.errors++
-		w.n.stuck++
-		w.addFinding(len(w.s.m.props), err)
-	case w.x.terminated(w.state):
-		w.n.terminated++
+		w.counts.errors++
+		w.counts.stuck++
+		w.addFinding(len(w.search.model.props), err)
+	case w.expander.terminated(w.state):
+		w.counts.terminated++
 	default:
-		w.n.stuck++
-		for i := range w.s.m.props {
-			p := &w.s.m.props[i]
-			if p.Kind == syntax.DeadlockFree && !w.x.mayWait(w.state, p.Property) {
+		w.counts.stuck++
+		for i := range w.search.model.props {
+			p := &w.search.model.props[i]
+			if p.Kind == syntax.DeadlockFree && !w.expander.mayWait(w.state, p.Property) {
 				w.addFinding(i, nil)
 			}
 		}
@@ -90,11 +90,11 @@ func (w *worker) countFinal(err *RuntimeError) {
 // level has precedence, because its trace is shorter; within a level the smallest hash has, so that
 // the report does not depend on which worker comes first.
 func (w *worker) addFinding(prop int, err *RuntimeError) {
-	s := w.s
+	s := w.search
 	if s.found[prop] != nil { // of an earlier level
 		return
 	}
-	hash := w.x.hash(w.state)
+	hash := w.expander.hash(w.state)
 	if f := w.found[prop]; f == nil || hash < f.hash {
 		w.found[prop] = &finding{s.level, append([]uint32{}, w.state...), hash, err}
 	}
@@ -104,16 +104,16 @@ func (w *worker) addFinding(prop int, err *RuntimeError) {
 // with that many: of the first level that has one, that with the smallest hash, so that it does
 // not depend on which worker comes first.
 func (w *worker) measureSpaces(state []uint32) {
-	for i, id := range state[len(w.s.m.Procs)+1:] {
+	for i, id := range state[len(w.search.model.Procs)+1:] {
 		n, f := w.size(id), &w.fullest[i]
 		if n > w.most[i] {
 			w.most[i], f.state = n, nil
 		}
-		if n < w.most[i] || n < w.s.growthCheckAt[i] || f.state != nil && f.level != w.s.level {
+		if n < w.most[i] || n < w.search.growthCheckAt[i] || f.state != nil && f.level != w.search.level {
 			continue
 		}
-		if hash := w.x.hash(state); f.state == nil || hash < f.hash {
-			*f = fullestState{append([]uint32{}, state...), w.s.level, hash}
+		if hash := w.expander.hash(state); f.state == nil || hash < f.hash {
+			*f = fullestState{append([]uint32{}, state...), w.search.level, hash}
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (w *worker) size(content uint32) int {
 		w.sizes = append(w.sizes, make([]int32, max(64, len(w.sizes)))...)
 	}
 	if w.sizes[content] == 0 {
-		w.sizes[content] = int32(len(w.s.t.spaces.get(content))) + 1
+		w.sizes[content] = int32(len(w.search.tables.spaces.get(content))) + 1
 	}
 	return int(w.sizes[content] - 1)
 }
@@ -133,12 +133,12 @@ func (w *worker) size(content uint32) int {
 // checkState checks the properties of states that are not violated yet, and adds a finding for
 // each that this state violates. An invariant that fails is a finding too.
 func (w *worker) checkState(state []uint32) {
-	for i := range w.s.m.props {
-		p := &w.s.m.props[i]
+	for i := range w.search.model.props {
+		p := &w.search.model.props[i]
 		switch {
-		case w.s.found[i] != nil:
+		case w.search.found[i] != nil:
 		case p.Kind == syntax.Bound:
-			if w.size(state[len(w.s.m.Procs)+1+p.space]) > p.limit {
+			if w.size(state[len(w.search.model.Procs)+1+p.space]) > p.limit {
 				w.addFinding(i, nil)
 			}
 		case p.Kind == syntax.Invariant:
@@ -155,7 +155,7 @@ func (w *worker) checkState(state []uint32) {
 // cached by the parts of the state that it reads. The error is that of an evaluation that failed;
 // then holds has no meaning, and nothing is cached.
 func (w *worker) evalInvariant(i int, p *prop, state []uint32) (holds bool, err error) {
-	k, mem := checkKey{prop: i}, len(w.s.m.Procs)
+	k, mem := checkKey{prop: i}, len(w.search.model.Procs)
 	remember := len(p.footprint.spaces) < len(k.parts)
 	if remember {
 		if p.footprint.mem {
@@ -168,7 +168,7 @@ func (w *worker) evalInvariant(i int, p *prop, state []uint32) (holds bool, err 
 			return ok, nil
 		}
 	}
-	f := w.x.propertyFrame(state)
+	f := w.expander.propertyFrame(state)
 	ok := p.holds(f)
 	if remember && f.err == nil {
 		if len(w.checked) >= maxMemo {
@@ -184,13 +184,13 @@ func (w *worker) evalInvariant(i int, p *prop, state []uint32) (holds bool, err 
 func (x *expander) hash(s []uint32) uint64 {
 	var h uint64
 	for i, id := range s {
-		switch procs := len(x.m.Procs); {
+		switch procs := len(x.model.Procs); {
 		case i < procs:
 			h = mix(h ^ x.procInfo(id).hash)
 		case i == procs:
-			h = mix(h ^ x.t.mem.hash(id))
+			h = mix(h ^ x.tables.mem.hash(id))
 		default:
-			h = mix(h ^ x.t.spaces.hash(id))
+			h = mix(h ^ x.tables.spaces.hash(id))
 		}
 	}
 	return h
@@ -198,7 +198,7 @@ func (x *expander) hash(s []uint32) uint64 {
 
 // terminated reports whether all processes have ended.
 func (x *expander) terminated(s []uint32) bool {
-	for p := range x.m.Procs {
+	for p := range x.model.Procs {
 		if q := x.procInfo(s[p]); q.at != q.code.Final {
 			return false
 		}
@@ -209,7 +209,7 @@ func (x *expander) terminated(s []uint32) bool {
 // mayWait reports whether each process has ended, or is where the property lets it wait
 // forever.
 func (x *expander) mayWait(s []uint32, p *syntax.Property) bool {
-	for i := range x.m.Procs {
+	for i := range x.model.Procs {
 		if q := x.procInfo(s[i]); q.at != q.code.Final && !exceptAt(p, q.code, q.at) {
 			return false
 		}

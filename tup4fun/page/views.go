@@ -103,8 +103,8 @@ type statesView struct {
 }
 
 // states counts the reachable states. If a bound was reached, the last states are not expanded
-// and are not counted as final. Without the reduction, which would leave out states. It never
-// fails.
+// and are not counted as final. It explores without the reduction, which would leave out states.
+// It never fails.
 func (p *Page) states(ctx context.Context, m *explore.Model, s session) (any, error) {
 	o := p.limits.options()
 	o.Reduction = explore.Reduction{}

@@ -54,8 +54,8 @@ func (c *checker) bounds() []PlaceBound {
 	return all
 }
 
-// find decides one property by its name. An unknown name is Incomplete. The Finding has the name.
-func (c *checker) find(property string) Finding {
+// decide decides one property by its name. An unknown name is Incomplete. The Finding has the name.
+func (c *checker) decide(property string) Finding {
 	find := map[string]func() Finding{
 		Bounded: c.isBounded, Safe: c.isSafe, DeadlockFree: c.isDeadlockFree, QuasiLive: c.isQuasiLive,
 		Live: c.isLive, Reversible: c.isReversible, Completes: c.completes, Proper: c.isProper,

@@ -116,21 +116,21 @@ func (g *Graph) add(m Marking, from Edge) int {
 	g.sums = append(g.sums, total(m))
 	g.edges = append(g.edges, nil)
 	g.from = append(g.from, from)
-	g.bytes += int64(len(key)) + 120
+	g.bytes += int64(len(key)) + 120 // about: the entries of a marking in the slices and the map
 	return id
 }
 
 // accelerate sets Omega in the places of m that have more tokens than in a marking on the
 // path to m that m covers. m is reached from marking i by transition t.
 func (g *Graph) accelerate(i, t int, m Marking) {
-	had := slices.Contains(g.Marking(i), Omega)
+	hadOmega := slices.Contains(g.Marking(i), Omega) // then a pump on the way to i is known
 	sum := total(m)
 	for at, loop := i, []int{t}; at >= 0; at = g.from[at].To {
-		if g.sums[at] < sum || sum == Omega {
+		if g.sums[at] < sum || sum == Omega { // else m cannot cover it with more tokens
 			if grown := growth(g.Marking(at), m); len(grown) > 0 {
-				if !had {
+				if !hadOmega {
 					g.pumps = append(g.pumps, pump{at, reversed(loop), grown})
-					had = true
+					hadOmega = true
 				}
 				for _, p := range grown {
 					m[p] = Omega

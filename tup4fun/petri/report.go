@@ -1,6 +1,7 @@
 package petri
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -90,13 +91,13 @@ func Check(ctx context.Context, file string, n *Net, q Question) *Report {
 	r := &Report{File: file, Name: n.Name, Places: len(n.Places), Transitions: len(n.Transitions),
 		Markings: c.reach.Len(), Edges: c.reach.Firings(), Reason: c.reach.Reason, Findings: []Finding{}, Bounds: c.bounds()}
 	for _, property := range q.properties(n) {
-		r.Findings = append(r.Findings, c.find(property))
+		r.Findings = append(r.Findings, c.decide(property))
 	}
 	for _, m := range q.Cover {
 		r.Findings = append(r.Findings, c.uncoverable(m))
 	}
 	r.Outcome = overall(r.Findings)
-	r.semiflows(ctx, n, q.Options)
+	r.addSemiflows(ctx, n, q.Options)
 	r.Elapsed = time.Since(began).Seconds()
 	return r
 }
@@ -128,15 +129,13 @@ func overall(fs []Finding) explore.Outcome {
 	return all
 }
 
-// semiflows puts the semiflows of places and transitions into the report. If one of the two
+// addSemiflows puts the semiflows of places and transitions into the report. If one of the two
 // searches was given up, its list is empty and SemiflowsReason has why.
-func (r *Report) semiflows(ctx context.Context, n *Net, o Options) {
-	places, err := PlaceSemiflows(ctx, n, o)
-	transitions, err2 := TransitionSemiflows(ctx, n, o)
-	for _, e := range []error{err2, err} {
-		if e != nil {
-			r.SemiflowsReason = e.Error()
-		}
+func (r *Report) addSemiflows(ctx context.Context, n *Net, o Options) {
+	places, placesErr := PlaceSemiflows(ctx, n, o)
+	transitions, transitionsErr := TransitionSemiflows(ctx, n, o)
+	if err := cmp.Or(placesErr, transitionsErr); err != nil {
+		r.SemiflowsReason = err.Error()
 	}
 	r.PlaceSemiflows, r.TransitionSemiflows = []Flow{}, []Flow{}
 	for _, s := range places {

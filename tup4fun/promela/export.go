@@ -30,7 +30,7 @@ type Seen struct {
 // spaces than Spin allows. seen must be of a complete search, because it decides the sizes of
 // tables and numbers.
 func Export(m *explore.Model, seen Seen) (string, error) {
-	w := &writer{m: m, seen: seen, arity: make([]int, len(m.Spaces))}
+	w := &writer{model: m, seen: seen, arity: make([]int, len(m.Spaces))}
 	if len(m.Procs) > 250 {
 		return "", fmt.Errorf("%d processes; Spin allows at most 250", len(m.Procs))
 	}
@@ -42,24 +42,24 @@ func Export(m *explore.Model, seen Seen) (string, error) {
 	}
 	for _, c := range m.Codes {
 		for _, n := range c.Nodes {
-			w.atomic = w.atomic || slices.ContainsFunc(n.Edges, func(e *explore.Edge) bool { return e.Kind == explore.Atomic })
+			w.hasAtomic = w.hasAtomic || slices.ContainsFunc(n.Edges, func(e *explore.Edge) bool { return e.Kind == explore.Atomic })
 		}
 	}
-	w.globals()
+	w.writeGlobals()
 	for _, c := range m.Codes {
-		w.process(c)
+		w.writeProcess(c)
 	}
-	w.init()
+	w.writeInit()
 	return w.out.String(), nil
 }
 
 type writer struct {
-	m     *explore.Model
+	model *explore.Model
 	seen  Seen
 	arity []int // of the longest tuple in each space
 	out   strings.Builder
 
-	atomic bool // some process has an atomic block, inside which values may exceed those of any state
+	hasAtomic bool // some process has an atomic block, inside which values may exceed those of any state
 }
 
 func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.out, format, args...) }
@@ -68,10 +68,10 @@ func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.out, format
 // puts. Rows of its table have as many columns.
 func (w *writer) maxArity(space int) int {
 	k := 0
-	for _, t := range w.m.Spaces[space].Start {
+	for _, t := range w.model.Spaces[space].Start {
 		k = max(k, len(t))
 	}
-	for _, c := range w.m.Codes {
+	for _, c := range w.model.Codes {
 		for _, n := range c.Nodes {
 			for _, e := range n.All() {
 				if e.Op != nil && e.Op.Verb == syntax.Put && e.Op.Space.Obj.Index == space {
@@ -100,9 +100,9 @@ const atomicSlack = 8
 // any state: its capacity, or atomicSlack more if it has none that fits. It is at least 1, because
 // Promela has no empty arrays.
 func (w *writer) tableSize(space int) int {
-	most, limit := max(1, w.seen.Spaces[space].Most), w.m.Spaces[space].Cap
+	most, limit := max(1, w.seen.Spaces[space].Most), w.model.Spaces[space].Cap
 	switch {
-	case !w.atomic:
+	case !w.hasAtomic:
 		return most
 	case limit >= 0 && limit <= maxTable:
 		return max(1, limit)
@@ -110,21 +110,21 @@ func (w *writer) tableSize(space int) int {
 	return most + atomicSlack
 }
 
-// globals writes the tables of the spaces and the shared variables, with the smallest
+// writeGlobals writes the tables of the spaces and the shared variables, with the smallest
 // type that holds all values. Inside atomic blocks values may exceed those of any state,
 // so the type is int then.
-func (w *writer) globals() {
-	typ, most := "int", w.seen.Most+int64(len(w.m.Program.Symbols))
+func (w *writer) writeGlobals() {
+	typ, most := "int", w.seen.Most+int64(len(w.model.Program.Symbols))
 	switch {
-	case w.atomic:
+	case w.hasAtomic:
 	case w.seen.Least >= 0 && most < 256:
 		typ = "byte"
 	case w.seen.Least >= -32768 && most < 32768:
 		typ = "short"
 	}
-	w.printf("/* %s, exported by leasehold tup4fun */\n#define VALUE %s\n", strings.ReplaceAll(w.m.Program.File, "*/", ""), typ)
+	w.printf("/* %s, exported by leasehold tup4fun */\n#define VALUE %s\n", strings.ReplaceAll(w.model.Program.File, "*/", ""), typ)
 	widest := 0
-	for i, s := range w.m.Spaces {
+	for i, s := range w.model.Spaces {
 		widest = max(widest, w.arity[i])
 		w.printf("byte n_%s; /* tuples in it */\nbyte a_%s[%d]; /* their lengths */\n", s.Name, s.Name, w.tableSize(i))
 		for k := range w.arity[i] {
@@ -135,7 +135,7 @@ func (w *writer) globals() {
 	for k := range widest {
 		w.printf("hidden int t%d;\n", k)
 	}
-	for _, d := range w.m.Program.Decls {
+	for _, d := range w.model.Program.Decls {
 		switch d.Kind {
 		case syntax.VarDecl:
 			w.printf("VALUE v_%s = %s;\n", d.Name.Text, w.value(d.Value.Value))
@@ -145,17 +145,17 @@ func (w *writer) globals() {
 	}
 }
 
-// init writes the process that fills arrays and spaces and starts the others. The tables of
+// writeInit writes the process that fills arrays and spaces and starts the others. The tables of
 // random spaces are sorted, as put keeps them. At the end it waits forever, which end_init marks
 // as no deadlock.
-func (w *writer) init() {
+func (w *writer) writeInit() {
 	w.printf("\ninit {\n  atomic {\n")
-	for _, d := range w.m.Program.Decls {
+	for _, d := range w.model.Program.Decls {
 		for i, x := range d.Values {
 			w.printf("    v_%s[%d] = %s;\n", d.Name.Text, i, w.value(x.Value))
 		}
 	}
-	for i, s := range w.m.Spaces {
+	for i, s := range w.model.Spaces {
 		tuples := slices.Clone(s.Start)
 		if s.Kind == 'R' {
 			slices.SortFunc(tuples, compare)
@@ -166,10 +166,10 @@ func (w *writer) init() {
 				w.printf("    f%d_%s[%d] = %s;\n", k, s.Name, j, w.value(v))
 			}
 		}
-		w.printf("    n_%s = %d;\n", w.m.Spaces[i].Name, len(tuples))
+		w.printf("    n_%s = %d;\n", w.model.Spaces[i].Name, len(tuples))
 	}
-	for _, p := range w.m.Procs {
-		w.printf("    run P%d(%d);\n", slices.Index(w.m.Codes, p.Code), p.Number)
+	for _, p := range w.model.Procs {
+		w.printf("    run P%d(%d);\n", slices.Index(w.model.Codes, p.Code), p.Number)
 	}
 	w.printf("  };\nend_init:\n  false\n}\n")
 }
@@ -182,10 +182,10 @@ func compare(a, b []int64) int {
 	return slices.Compare(a, b)
 }
 
-// process writes one program graph: a label and its options for each node. The nodes inside an
+// writeProcess writes one program graph: a label and its options for each node. The nodes inside an
 // atomic block are written as part of the edge that enters it.
-func (w *writer) process(c *explore.Code) {
-	w.printf("\nproctype P%d(int copy) { /* %s */\n", slices.Index(w.m.Codes, c), c.Proc.Title)
+func (w *writer) writeProcess(c *explore.Code) {
+	w.printf("\nproctype P%d(int copy) { /* %s */\n", slices.Index(w.model.Codes, c), c.Proc.Title)
 	for _, l := range c.Locals {
 		w.printf("  VALUE l_%s;\n", l)
 	}
@@ -205,7 +205,7 @@ func (w *writer) process(c *explore.Code) {
 	}
 	for i := range c.Nodes {
 		if !inner[i] {
-			g.node(i)
+			g.writeNode(i)
 		}
 	}
 	w.printf("}\n")
@@ -234,14 +234,14 @@ type graph struct {
 	jumps map[int]int // from the last node of an atomic block to the node after it
 }
 
-func (g *graph) node(i int) {
+func (g *graph) writeNode(i int) {
 	g.printf("%s:\n", label(i))
-	g.options(i)
+	g.writeOptions(i)
 }
 
-// options prints the statements that may be executed at node i of a process. At a node
+// writeOptions prints the statements that may be executed at node i of a process. At a node
 // without edges the process stays for ever, as it does in the model.
-func (g *graph) options(i int) {
+func (g *graph) writeOptions(i int) {
 	edges := g.code.Nodes[i].All()
 	if len(edges) == 0 {
 		g.printf("  false;\n")
@@ -250,36 +250,36 @@ func (g *graph) options(i int) {
 	g.printf("  if\n")
 	for _, e := range edges {
 		if e.Kind == explore.Atomic {
-			g.atomic(e)
+			g.writeAtomic(e)
 		} else {
-			g.edge(i, e)
+			g.writeEdge(i, e)
 		}
 	}
 	g.printf("  fi;\n")
 }
 
-// atomic writes a block with all its nodes, so that jumps stay inside it. Its first
+// writeAtomic writes a block with all its nodes, so that jumps stay inside it. Its first
 // statement cannot have a label, so a block that returns to its entry contains the entry
 // twice.
-func (g *graph) atomic(e *explore.Edge) {
+func (g *graph) writeAtomic(e *explore.Edge) {
 	g.printf("  :: atomic {\n")
-	g.options(e.Entry)
+	g.writeOptions(e.Entry)
 	nodes := atomicNodes(g.code, e)
 	back := slices.ContainsFunc(nodes, func(i int) bool {
 		return slices.ContainsFunc(g.code.Nodes[i].All(), func(f *explore.Edge) bool { return f.To == e.Entry })
 	})
 	for _, i := range nodes {
 		if back || i != e.Entry {
-			g.node(i)
+			g.writeNode(i)
 		}
 	}
 	g.printf("  }\n")
 }
 
-// edge writes the options of one edge: one for each position at which a tuple may be found. An
+// writeEdge writes the options of one edge: one for each position at which a tuple may be found. An
 // edge to the last node of an atomic block goes on behind the block (jumps). d_step makes guard
 // and action one step, as they are in the model.
-func (g *graph) edge(from int, e *explore.Edge) {
+func (g *graph) writeEdge(from int, e *explore.Edge) {
 	to := e.To
 	if next, ok := g.jumps[to]; ok {
 		to = next
@@ -302,7 +302,7 @@ func (g *graph) edge(from int, e *explore.Edge) {
 	case explore.Assign:
 		option("true", g.expr(e.Stmt.Target)+" = "+g.expr(e.Stmt.Value))
 	case explore.Op:
-		g.operation(e.Op, option)
+		g.eachOption(e.Op, option)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// operation calls option for each way in which an operation can be executed: put has one, and the
+// eachOption calls option for each way in which an operation can be executed: put has one, and the
 // others one per row of the table; getp and queryp can also find nothing.
-func (g *graph) operation(o *syntax.Op, option func(guard, do string)) {
+func (g *graph) eachOption(o *syntax.Op, option func(guard, do string)) {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {
 		option("("+g.canExecute(o)+")", g.put(o))
@@ -28,7 +28,7 @@ func (g *graph) operation(o *syntax.Op, option func(guard, do string)) {
 func (g *graph) canExecute(o *syntax.Op) string {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {
-		limit := g.m.Spaces[space].Cap
+		limit := g.model.Spaces[space].Cap
 		if limit < 0 {
 			return "true"
 		}
@@ -50,7 +50,7 @@ func (g *graph) finds(o *syntax.Op, j int) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
 	match := func(j int) string { return g.match(name, space, o.Fields, j) }
 	conds := []string{match(j)}
-	switch g.m.Spaces[space].Kind {
+	switch g.model.Spaces[space].Kind {
 	case 'R':
 		if j > 0 {
 			conds = append(conds, "!"+g.equal(name, space, j, j-1))
@@ -114,7 +114,7 @@ func (g *graph) put(o *syntax.Op) string {
 		fmt.Fprintf(&b, "t%d = %s; ", k, v)
 	}
 	fmt.Fprintf(&b, "assert(n_%s < %d); at = n_%s; ", name, g.tableSize(space), name)
-	if g.m.Spaces[space].Kind == 'R' {
+	if g.model.Spaces[space].Kind == 'R' {
 		fmt.Fprintf(&b, "do :: at > 0 && %s -> %s at = at - 1 :: else -> break od; ", g.less(name, space, len(o.Fields)), g.move(name, space, "at", "at - 1"))
 	}
 	fmt.Fprintf(&b, "a_%s[at] = %d; ", name, len(o.Fields))

@@ -92,7 +92,7 @@ func (c content) request(ctx context.Context, method string, body any) (*http.Re
 		return nil, &unreachableError{fmt.Errorf("the manager's files: %w: %w", fault.ErrUnavailable, err)}
 	}
 	if answer.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorText))
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorText)) // a part of the reason is enough
 		answer.Body.Close()
 		return nil, &unreachableError{fmt.Errorf("the manager's files: %s: %s", answer.Status, strings.TrimSpace(string(text)))}
 	}

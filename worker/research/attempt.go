@@ -20,7 +20,7 @@ var errResolved = errors.New("resolved")
 
 // attempt is one run of a task.
 type attempt struct {
-	h       *Handler
+	handler *Handler
 	job     worker.Job
 	task    models.Research
 	episode models.MediaRef   // with its hash, once it is fetched
@@ -33,7 +33,7 @@ type attempt struct {
 // newAttempt returns an attempt that has searched for no clip yet. It copies the media, because
 // fetching sets their hashes.
 func newAttempt(h *Handler, job worker.Job, r models.Research) *attempt {
-	a := &attempt{h: h, job: job, task: r, episode: r.Episode.Media}
+	a := &attempt{handler: h, job: job, task: r, episode: r.Episode.Media}
 	for _, c := range r.Clips {
 		a.media = append(a.media, c.Media)
 	}
@@ -74,7 +74,7 @@ func (a *attempt) putResult(ctx context.Context, o outcome) error {
 	i := a.next
 	a.next++
 	item := a.task.Clips[i]
-	a.h.opt.Log.DebugContext(ctx, "researched", "episode", a.task.Episode.ID, "clip", item.ID, "findings", len(o.findings), "err", o.err)
+	a.handler.opt.Log.DebugContext(ctx, "researched", "episode", a.task.Episode.ID, "clip", item.ID, "findings", len(o.findings), "err", o.err)
 	last := a.next == len(a.task.Clips) || o.last && a.draining()
 	if o.err != nil && !audio.Lasting(o.err) {
 		if a.passing == nil {

@@ -52,12 +52,12 @@ func (m *meter) share() time.Duration {
 // logged only, because the costs are for people and the task itself succeeds.
 func (a *attempt) reportCost(ctx context.Context, e *episode, opened, searched time.Duration) {
 	c := models.Cost{
-		How: models.ResearchDecoded, Tasks: 1, Wall: models.SecondsOf(opened + searched), CPU: models.SecondsOf(a.h.meter.share()), Windows: int64(e.windows),
+		How: models.ResearchDecoded, Tasks: 1, Wall: models.SecondsOf(opened + searched), CPU: models.SecondsOf(a.handler.meter.share()), Windows: int64(e.windows),
 	}
 	if e.known {
 		c.How = models.ResearchKnown
 	}
-	log := a.h.opt.Log.With("episode", a.task.Episode.ID)
+	log := a.handler.opt.Log.With("episode", a.task.Episode.ID)
 	log.InfoContext(ctx, "research", "how", c.How, "minutes", e.Samples/match.RateHz/60, "clips", len(a.task.Clips),
 		"opened", opened, "searched", searched, "cpu", c.CPU.Duration(), "windows", c.Windows)
 	if err := a.job.Spend(ctx, c); err != nil {

@@ -21,7 +21,7 @@ type episode struct {
 	*fingerprint.Episode
 	before  *fingerprint.Episode // nil, or the one before fetchSound: its landmarks are still read
 	ctx     context.Context
-	h       *Handler
+	handler *Handler
 	ref     *models.MediaRef
 	windows int  // of sound, that were read
 	known   bool // the store had everything that was read so far
@@ -30,7 +30,7 @@ type episode struct {
 // openEpisode reads the episode from the store or, if the store does not have it or ref.Hash is empty,
 // fetches and decodes it, and sets ref.Hash. Without an error the caller closes the episode.
 func (h *Handler) openEpisode(ctx context.Context, ref *models.MediaRef) (*episode, error) {
-	e := &episode{ctx: ctx, h: h, ref: ref}
+	e := &episode{ctx: ctx, handler: h, ref: ref}
 	var err error
 	if ref.Hash != "" {
 		e.Episode, err = h.store.Get(ref.Hash)
@@ -99,7 +99,7 @@ func (e *episode) ReadAt(dst []float32, offset int) error {
 func (e *episode) fetchSound() error {
 	e.known = false
 	hash := e.ref.Hash
-	whole, err := e.h.fetchEpisode(e.ctx, e.ref)
+	whole, err := e.handler.fetchEpisode(e.ctx, e.ref)
 	if err != nil {
 		return err
 	}

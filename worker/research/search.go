@@ -28,7 +28,7 @@ type outcome struct {
 func (a *attempt) searchAll(ctx context.Context) error {
 	began := time.Now()
 	failpoint.Reached("research.fetch", "")
-	e, err := a.h.openEpisode(ctx, &a.episode)
+	e, err := a.handler.openEpisode(ctx, &a.episode)
 	if err != nil {
 		return a.episodeFails(ctx, err)
 	}
@@ -74,7 +74,7 @@ func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error
 	var group []outcome
 	var indexed []int // the position in the group, for each clip of the index
 	total := 0
-	for i := a.next; i < len(a.task.Clips) && len(group) < a.h.opt.Group && total < groupSamples; i++ {
+	for i := a.next; i < len(a.task.Clips) && len(group) < a.handler.opt.Group && total < groupSamples; i++ {
 		wave, err := a.loadClip(ctx, i, e.Samples)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -98,7 +98,7 @@ func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error
 		return nil, err
 	}
 	known := match.Known{Samples: e.Samples, Landmarks: e.Of, Sound: e}
-	err = match.FindKnown(ctx, x, known, a.h.opt.Match, func(f match.Finding) error {
+	err = match.FindKnown(ctx, x, known, a.handler.opt.Match, func(f match.Finding) error {
 		o := &group[indexed[f.Clip]]
 		o.findings = append(o.findings, f)
 		return nil
@@ -109,7 +109,7 @@ func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error
 // loadClip loads clip i and checks that it can be searched for: the error is that of exact.Check, or
 // exact.ErrLongerThanEpisode if it has more samples than the episode.
 func (a *attempt) loadClip(ctx context.Context, i, episode int) ([]float32, error) {
-	wave, err := a.h.loadSamples(ctx, &a.media[i])
+	wave, err := a.handler.loadSamples(ctx, &a.media[i])
 	if err == nil {
 		err = exact.Check(wave)
 	}

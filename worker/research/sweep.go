@@ -27,7 +27,7 @@ var errDraining = errors.New("the worker drains")
 
 // sweep is one run of a task with one clip and many episodes.
 type sweep struct {
-	h        *Handler
+	handler  *Handler
 	job      worker.Job
 	task     models.Research
 	clip     models.MediaRef // with its hash, once it is fetched
@@ -47,7 +47,7 @@ type sweep struct {
 // problem; any other error has the worker release it.
 func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) error {
 	began := time.Now()
-	s := &sweep{h: h, job: job, task: r, clip: r.Clips[0].Media}
+	s := &sweep{handler: h, job: job, task: r, clip: r.Clips[0].Media}
 	s.reset()
 	if err := s.loadClip(ctx); err != nil {
 		if ctx.Err() != nil || !audio.Lasting(err) {
@@ -70,7 +70,7 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 // loadClip loads the clip, checks it, and makes its index. The result has the hash of the clip
 // also after an error, which is that of loading or of exact.Check.
 func (s *sweep) loadClip(ctx context.Context) error {
-	wave, err := s.h.loadSamples(ctx, &s.clip)
+	wave, err := s.handler.loadSamples(ctx, &s.clip)
 	s.result.ClipMedia = s.clip
 	if err == nil {
 		err = exact.Check(wave)
@@ -96,9 +96,11 @@ func (s *sweep) search(ctx context.Context) error {
 		keys[i] = e.Media.Hash
 	}
 	damaged := func(err error) {
-		s.h.opt.Log.WarnContext(ctx, "research: a part of the cache is damaged", "error", err)
+		s.handler.opt.Log.WarnContext(ctx, "research: a part of the cache is damaged", "error", err)
 	}
-	_, err := s.h.store.Search(keys, s.index.Hashes(), damaged, func(i int, k fingerprint.Known) error {
+	// The first result, the episodes that the store does not know, are not in the report: the manager
+	// selects them again.
+	_, err := s.handler.store.Search(keys, s.index.Hashes(), damaged, func(i int, k fingerprint.Known) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -125,8 +127,8 @@ func (s *sweep) searchEpisode(ctx context.Context, item models.ResearchItem, k f
 	case s.samples > k.Samples:
 		s.result.Problems[item.ID] = describeFault(s.task.Clips[0], exact.ErrLongerThanEpisode)
 	default:
-		sound := &sound{ctx: ctx, h: s.h, ref: item.Media}
-		err := match.FindKnown(ctx, s.index, match.Known{Samples: k.Samples, Landmarks: k.Landmarks, Sound: sound}, s.h.opt.Match, func(f match.Finding) error {
+		sound := &sound{ctx: ctx, handler: s.handler, ref: item.Media}
+		err := match.FindKnown(ctx, s.index, match.Known{Samples: k.Samples, Landmarks: k.Landmarks, Sound: sound}, s.handler.opt.Match, func(f match.Finding) error {
 			s.result.Findings = append(s.result.Findings, finding(item.ID, s.task.Clips[0].ID, f))
 			return nil
 		})
@@ -137,7 +139,7 @@ func (s *sweep) searchEpisode(ctx context.Context, item models.ResearchItem, k f
 		}
 		if err != nil {
 			s.result.Findings = s.result.Findings[:before]
-			s.h.opt.Log.InfoContext(ctx, "research: an episode is left to a task of its own", "episode", item.ID, "error", err)
+			s.handler.opt.Log.InfoContext(ctx, "research: an episode is left to a task of its own", "episode", item.ID, "error", err)
 			return nil
 		}
 	}
@@ -189,19 +191,19 @@ func (s *sweep) draining() bool {
 // counts.
 func (s *sweep) reportCost(ctx context.Context, took time.Duration) {
 	c := models.Cost{
-		How: models.ResearchKnown, Tasks: int64(s.searched), Wall: models.SecondsOf(took), CPU: models.SecondsOf(s.h.meter.share()), Windows: int64(s.windows),
+		How: models.ResearchKnown, Tasks: int64(s.searched), Wall: models.SecondsOf(took), CPU: models.SecondsOf(s.handler.meter.share()), Windows: int64(s.windows),
 	}
-	s.h.opt.Log.InfoContext(ctx, "research", "how", c.How, "clip", s.task.Clips[0].ID, "episodes", s.searched, "of", len(s.task.Episodes),
+	s.handler.opt.Log.InfoContext(ctx, "research", "how", c.How, "clip", s.task.Clips[0].ID, "episodes", s.searched, "of", len(s.task.Episodes),
 		"searched", took, "cpu", c.CPU.Duration(), "windows", c.Windows)
 	if err := s.job.Spend(ctx, c); err != nil { // the costs are for people; the task itself succeeds
-		s.h.opt.Log.WarnContext(ctx, "research: its cost is not counted", "error", err)
+		s.handler.opt.Log.WarnContext(ctx, "research: its cost is not counted", "error", err)
 	}
 }
 
 // sound is the sound of an episode of a sweep, opened when it is first read.
 type sound struct {
 	ctx     context.Context
-	h       *Handler
+	handler *Handler
 	ref     models.MediaRef
 	episode *episode
 	windows int
@@ -213,7 +215,7 @@ func (s *sound) ReadAt(dst []float32, offset int) error {
 	s.windows++
 	if s.episode == nil {
 		hash := s.ref.Hash
-		e, err := s.h.openEpisode(s.ctx, &s.ref)
+		e, err := s.handler.openEpisode(s.ctx, &s.ref)
 		if err != nil {
 			return err
 		}

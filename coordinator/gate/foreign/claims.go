@@ -42,7 +42,7 @@ func newClaims() claims {
 }
 
 // close refuses further claims, and returns the open sessions, which the caller ends. A session
-// that is being opened is not among them; claimant ends it.
+// that is being opened is not among them; takeClaimant ends it.
 func (c *claims) close() []*claimant {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,11 +54,11 @@ func (c *claims) close() []*claimant {
 	return all
 }
 
-// claimant returns a session without a task, which is no longer free: release must follow. Too
+// takeClaimant returns a session without a task, which is no longer free: release must follow. Too
 // many are fault.ErrOverloaded. It holds the mu of claims, except while it opens a session,
 // which may wait for a disk; opened counts that session before. A session that was opened after
 // close is ended at once, because close did not return it.
-func (h *Hub) claimant(ctx context.Context) (*claimant, error) {
+func (h *Hub) takeClaimant(ctx context.Context) (*claimant, error) {
 	c := &h.claims
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +151,7 @@ func (h *Hub) claim(ctx context.Context, o Operation) (Answer, error) {
 		return Answer{}, err
 	}
 	for {
-		x, err := h.claimant(ctx)
+		x, err := h.takeClaimant(ctx)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -171,17 +171,17 @@ func (h *Hub) claim(ctx context.Context, o Operation) (Answer, error) {
 // takenByClaim is the task that a claim holds. If the claim is delivered, its hold does
 // not end: the worker now does the task.
 type takenByClaim struct {
-	hub   *Hub
-	x     *claimant
-	token int64
+	hub      *Hub
+	claimant *claimant
+	token    int64
 }
 
 // undo hands the task back. If that fails, the session is not free again: the task times out, and
 // then watchClaimant ends the session.
 func (t takenByClaim) undo(ctx context.Context) error {
-	err := overPatterns(t.x.session).HandBack(ctx, t.token)
+	err := overPatterns(t.claimant.session).HandBack(ctx, t.token)
 	if err == nil {
-		t.hub.claims.release(t.x)
+		t.hub.claims.release(t.claimant)
 	}
 	return err
 }

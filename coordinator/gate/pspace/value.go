@@ -82,9 +82,9 @@ type typed struct {
 	value []byte // JSON; nil if it has none
 }
 
-// typed reads {"type":T,"value":V}, or {"TypeName":T,"Value":V} in dotSpace. Either may be
+// readTyped reads {"type":T,"value":V}, or {"TypeName":T,"Value":V} in dotSpace. Either may be
 // missing; other members are skipped. Text that is not an object is fault.ErrInvalid.
-func (d dialect) typed(s *scanner) (t typed, err error) {
+func (d dialect) readTyped(s *scanner) (t typed, err error) {
 	typeKey, valueKey := "type", "value"
 	if d == dotSpace {
 		typeKey, valueKey = "TypeName", "Value"
@@ -106,7 +106,7 @@ func (d dialect) typed(s *scanner) (t typed, err error) {
 
 // value reads a typed value and returns the field that it means. Errors are those of decode.
 func (d dialect) value(s *scanner) (any, error) {
-	t, err := d.typed(s)
+	t, err := d.readTyped(s)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (d dialect) field(s *scanner) (interop.Field, error) {
 // dotSpaceField is field for dotSpace, where a formal is a type without a value, and an actual
 // both. A value without a type is fault.ErrInvalid.
 func (d dialect) dotSpaceField(s *scanner) (interop.Field, error) {
-	t, err := d.typed(s)
+	t, err := d.readTyped(s)
 	switch {
 	case err != nil:
 		return interop.Field{}, err
@@ -285,7 +285,7 @@ func (d dialect) actualOf(value []byte) (interop.Field, error) {
 	v := scanner{data: value}
 	switch v.peek() {
 	case '{':
-		t, err := d.typed(&v)
+		t, err := d.readTyped(&v)
 		if err != nil {
 			return interop.Field{}, err
 		}
@@ -308,16 +308,16 @@ func (d dialect) actual(t typed) (interop.Field, error) {
 	if err != nil {
 		return interop.Field{}, err
 	}
-	any := tuple.Template{v}
+	accepted := tuple.Template{v}
 	switch n := v.(type) {
 	case int32:
-		any = append(any, int(n))
+		accepted = append(accepted, int(n))
 	case int64:
 		if n != int64(int32(n)) {
-			any = append(any, int(n))
+			accepted = append(accepted, int(n))
 		}
 	}
-	return interop.Field{Any: any}, nil
+	return interop.Field{Any: accepted}, nil
 }
 
 // formal returns the field that accepts all values of a type. Java's int and long accept the Go

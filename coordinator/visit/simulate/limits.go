@@ -80,7 +80,8 @@ func clairvoyant(w *world, visits float64) float64 {
 		}
 		w.unseen.clear(&o.unseen)
 	}
-	for class := int(ratesPerE * math.Log(3.2e10)); class >= 0 && visits > 0; class-- {
+	const longest = 3.2e10 // seconds, a thousand years: no gap is longer
+	for class := int(ratesPerE * math.Log(longest)); class >= 0 && visits > 0; class-- {
 		taken := min(lengths[class], visits)
 		visits -= taken
 		fresh += taken * math.Exp(float64(class)/ratesPerE)

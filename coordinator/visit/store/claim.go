@@ -154,7 +154,7 @@ func (s *Store) choose(now time.Time, n int) (picked []visit.Candidate, busy *ho
 	if n <= 0 {
 		return nil, h, nil
 	}
-	q := &queues{s: s, hosts: h, cursors: map[cursorKey]*cursor{}, want: n}
+	q := &queues{store: s, hosts: h, cursors: map[cursorKey]*cursor{}, want: n}
 	counts := s.counts()
 	picked = visit.Pick(visit.RoundRobin{}, asUrgent{q}, now.Unix(), s.reserved(n), counts, h.accept)
 	picked = append(picked, visit.Pick(s.policy, q, now.Unix(), n-len(picked), counts, h.accept)...)

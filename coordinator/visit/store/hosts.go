@@ -35,7 +35,7 @@ func (k *cache) noteRefusal(r row, now int64) {
 
 // hosts refuses what would be impolite in one pick.
 type hosts struct {
-	s     *Store
+	store *Store
 	now   int64          // milliseconds
 	most  int            // of one host in this batch
 	batch map[string]int // picked, by host
@@ -61,7 +61,7 @@ func (s *Store) politeness(now int64, n int) *hosts {
 			delete(s.cache.gapEnds, host)
 		}
 	}
-	return &hosts{s: s, now: now, most: max(1, int(math.Ceil(s.rules.HostShare*float64(n)))), batch: map[string]int{}}
+	return &hosts{store: s, now: now, most: max(1, int(math.Ceil(s.rules.HostShare*float64(n)))), batch: map[string]int{}}
 }
 
 // A wait is why no origin of a host may be visited now; the zero wait: one may.
@@ -83,9 +83,9 @@ const (
 // because the delay counts from its end. A rest longer than longestWait is not believed: the
 // clock was set back.
 func (h *hosts) waitOf(host string) wait {
-	k := &h.s.cache
-	gap, crawlDelay := h.s.gap(host)
-	slots := h.s.rules.HostSlots
+	k := &h.store.cache
+	gap, crawlDelay := h.store.gap(host)
+	slots := h.store.rules.HostSlots
 	if crawlDelay {
 		slots = 1
 	}

@@ -10,7 +10,7 @@ import (
 
 // queues reads the file for one pick. It passes over origins whose host is busy.
 type queues struct {
-	s       *Store
+	store   *Store
 	hosts   *hosts
 	cursors map[cursorKey]*cursor
 	want    int // origins that the pick is for
@@ -40,7 +40,7 @@ type cursor struct {
 // so that the order does not depend on a map.
 func (q *queues) Of(p visit.Pool) []visit.Queue {
 	var all []visit.Queue
-	for name, n := range q.s.cache.queues {
+	for name, n := range q.store.cache.queues {
 		if name.Pool == p && n > 0 {
 			all = append(all, name)
 		}
@@ -52,7 +52,7 @@ func (q *queues) Of(p visit.Pool) []visit.Queue {
 }
 
 // Quality implements visit.Queues.
-func (q *queues) Quality(lister int32) visit.Quality { return q.s.quality(lister) }
+func (q *queues) Quality(lister int32) visit.Quality { return q.store.quality(lister) }
 
 // quality returns how good the dates of a lister are, from the observations of it and of all
 // listers. Reports of changes (visit.TellersID) count as listed at any time, because they come at
@@ -97,7 +97,7 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 			continue
 		}
 		c.given = head
-		if _, claimed := q.s.cache.claims[head.Key]; !claimed {
+		if _, claimed := q.store.cache.claims[head.Key]; !claimed {
 			return head, true
 		}
 	}
@@ -112,16 +112,16 @@ func (q *queues) follow(c *cursor) {
 	if given.Host == "" || q.err != nil || q.hosts.waitOf(given.Host).why != "" {
 		return
 	}
-	next, ok, err := q.s.following(given)
+	next, ok, err := q.store.following(given)
 	if q.err = err; ok {
 		at, _ := slices.BinarySearchFunc(c.behind, next, compareInQueue)
 		c.behind = slices.Insert(c.behind, at, next)
 	}
 }
 
-// head removes the first candidate at one end of a queue, of those in the buffer and those behind
-// a given one, and reports whether there is one. It reads more if the buffer is empty. It returns
-// none after an error, or when both ends have met.
+// head removes the first candidate at one end of a queue, the back one if back is true, of those in
+// the buffer and those behind a given one, and reports whether there is one. It reads more if the
+// buffer is empty. It returns none after an error, or when both ends have met.
 func (q *queues) head(name visit.Queue, back bool, c *cursor) (visit.Candidate, bool) {
 	if q.err != nil {
 		return visit.Candidate{}, false
@@ -201,7 +201,7 @@ func (q *queues) fetch(name visit.Queue, back bool, c *cursor) error {
 	if c.begun {
 		args = append(args, c.from.Place.Ref, c.from.Key)
 	}
-	err := q.s.db.All(text, append(args, c.fetching), func(from sqlfile.Row) error {
+	err := q.store.db.All(text, append(args, c.fetching), func(from sqlfile.Row) error {
 		x := visit.Candidate{Place: visit.Place{Pool: name.Pool, Lister: name.Lister, Class: name.Class}}
 		err := from.Scan(&x.Key, &x.Place.Ref, &x.Host)
 		c.buffer = append(c.buffer, x)

@@ -19,7 +19,8 @@ func (w *world) published(names ...string) catalog.Curated {
 	})})
 }
 
-// checked records a check of an episode of the feed.
+// checked records a check of an episode of the feed, which found another file at its address if
+// replaced is true, and returns what AudioChecked returns.
 func (w *world) checked(name, etag string, replaced bool) int {
 	w.Helper()
 	a := models.Audio{Episode: models.NewID("feed", name), URI: "https://example.org/" + name + ".mp3", ETag: etag, Modified: "today", Bytes: 9, Replaced: replaced}

@@ -130,7 +130,7 @@ func TestAnEpisodeThatIsClosedWithAnOlderSetOfClipsIsOpenedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.file.Write(t.Context(), "test", func(c *sqlfile.Conn) error {
-		_, wanted, err := walk{s: s, clips: old}.first(c)
+		_, wanted, err := walk{store: s, clips: old}.first(c)
 		if err == nil && wanted != nil && !wanted.IsEmpty() { // nil: the walk took long
 			t.Error("the older set has no clip that is left")
 		}
@@ -166,7 +166,7 @@ func TestAListingThatWasCutOffIsCompletedByTheNext(t *testing.T) {
 	l.Complete = true
 	for cut := range 12 { // one more transaction of three recordings succeeds each time
 		n, died := 0, errors.New("died")
-		v := curation{s: s, ctx: t.Context(), op: "test", id: "spots", at: today}
+		v := curation{store: s, ctx: t.Context(), op: "test", id: "spots", at: today}
 		list, err := v.prepare(clips, toListed(l.Clips))
 		if err != nil {
 			t.Fatal(err)

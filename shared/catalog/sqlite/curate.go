@@ -17,7 +17,7 @@ import (
 // catalog is consistent, and to curate the listing again completes it. The error is that of run;
 // then nothing is counted, although a part may be stored.
 func (s *Store) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (catalog.Curated, error) {
-	v := curation{s: s, ctx: ctx, op: "catalog.Curate " + origin, id: origin, at: at.UTC(), problems: redacted(l.Problems)}
+	v := curation{store: s, ctx: ctx, op: "catalog.Curate " + origin, id: origin, at: at.UTC(), problems: redacted(l.Problems)}
 	if err := v.run(l); err != nil {
 		return catalog.Curated{}, err
 	}
@@ -26,7 +26,7 @@ func (s *Store) Curate(ctx context.Context, origin string, at time.Time, l catal
 
 // curation is one listing that is being stored.
 type curation struct {
-	s        *Store
+	store    *Store
 	ctx      context.Context
 	op       string
 	id       string // of the origin
@@ -55,12 +55,12 @@ func (v *curation) run(l catalog.Listing) error {
 	if listedClips, err = v.prepare(clips, listedClips); err != nil {
 		return err
 	}
-	unlock, err := v.s.lockOrigin(v.ctx, v.op, v.id)
+	unlock, err := v.store.lockOrigin(v.ctx, v.op, v.id)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	err = v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
+	err = v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
 		v.number, err = originNumber(c, v.id)
 		return err
 	})
@@ -83,7 +83,7 @@ func (v *curation) run(l catalog.Listing) error {
 	if err := v.replaceItemProblems(); err != nil {
 		return err
 	}
-	return v.s.deleteRetired(v.ctx, v.op)
+	return v.store.deleteRetired(v.ctx, v.op)
 }
 
 // listed is one recording of a listing.
@@ -139,7 +139,7 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 		return err
 	}
 	var gone []version
-	err = v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
+	err = v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
 		gone, err = missing(c, t, v.number, list, "gone = 0")
 		return err
 	})
@@ -156,8 +156,8 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 		if err := c.Exec(`UPDATE `+string(t)+` SET gone = 1 WHERE number = ?`, g.number); err != nil || t == episodes {
 			return false, err
 		}
-		v.s.forgetClips(c)
-		_, err = v.s.markDuplicates(c, g.hash, g.number)
+		v.store.forgetClips(c)
+		_, err = v.store.markDuplicates(c, g.hash, g.number)
 		return false, err
 	})
 }
@@ -167,7 +167,7 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 // a repeated visit marks the rest.
 func (v *curation) hideUnlisted(list []listed) error {
 	var unlisted []version
-	err := v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
+	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
 		unlisted, err = missing(c, episodes, v.number, list, "unlisted = 0")
 		return err
 	})
@@ -184,7 +184,7 @@ func (v *curation) hideUnlisted(list []listed) error {
 // steps calls next in one transaction after the other until it reports done, several times in one
 // transaction if it is fast (sqlfile.File.Steps).
 func (v *curation) steps(next func(*sqlfile.Conn) (done bool, err error)) error {
-	return v.s.file.Steps(v.ctx, v.op, next)
+	return v.store.file.Steps(v.ctx, v.op, next)
 }
 
 // put stores one listed recording, and what follows from that: an episode that is new or has
@@ -264,7 +264,7 @@ func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int
 // the clip before, empty if it is new. With another hash, the clips of the old and of the new
 // hash get new duplicates. Errors are those of the file.
 func (v *curation) putClip(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
-	v.s.forgetClips(c)
+	v.store.forgetClips(c)
 	if renewed {
 		if err := reopenEpisodes(c); err != nil {
 			return err
@@ -274,7 +274,7 @@ func (v *curation) putClip(c *sqlfile.Conn, r listed, old version, number int64,
 		return nil
 	}
 	for _, hash := range slices.Compact([]string{old.hash, r.Media.Hash}) {
-		if _, err := v.s.markDuplicates(c, hash, number); err != nil {
+		if _, err := v.store.markDuplicates(c, hash, number); err != nil {
 			return err
 		}
 	}
@@ -296,7 +296,7 @@ func redacted(problems []models.Problem) []models.Problem {
 func (v *curation) replaceItemProblems() error {
 	type key struct{ item, reason string }
 	stored := map[key][]int64{} // numbers
-	err := v.s.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) error {
+	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) error {
 		return c.All("SELECT number, item, reason FROM problem WHERE origin = ? AND scope = ? ORDER BY at DESC", []any{v.number, scopeItem}, func(row sqlfile.Row) error {
 			var k key
 			var number int64

@@ -18,16 +18,16 @@ func (s *Store) Ingest(ctx context.Context, r models.Researched, at time.Time) e
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
-		return ingestion{s: s, c: c, r: r, at: at}.run()
+		return ingestion{store: s, conn: c, result: r, at: at}.run()
 	})
 }
 
 // ingestion is one result on its way into the store.
 type ingestion struct {
-	s  *Store
-	c  *sqlfile.Conn
-	r  models.Researched
-	at time.Time
+	store  *Store
+	conn   *sqlfile.Conn
+	result models.Researched
+	at     time.Time
 }
 
 // run stores the result: a problem of the episode, of clips or of pairs, or the research of
@@ -40,28 +40,28 @@ func (i ingestion) run() error {
 	if err != nil {
 		return err
 	}
-	if i.r.Problem != "" && i.r.Scope == models.ScopeEpisode {
+	if i.result.Problem != "" && i.result.Scope == models.ScopeEpisode {
 		if !current {
 			return nil
 		}
-		if err := deleteOldFindings(i.c, episode, 0); err != nil {
+		if err := deleteOldFindings(i.conn, episode, 0); err != nil {
 			return err
 		}
-		return problem{scope: scopeEpisode, episode: episode, reason: i.r.Problem, at: i.at}.note(i.c)
+		return problem{scope: scopeEpisode, episode: episode, reason: i.result.Problem, at: i.at}.note(i.conn)
 	}
 	numbers, err := i.currentClips()
 	if err != nil {
 		return err
 	}
 	switch {
-	case i.r.Problem != "" && i.r.Scope == models.ScopeClip:
+	case i.result.Problem != "" && i.result.Scope == models.ScopeClip:
 		return i.noteClipProblems(numbers)
 	case !current:
 		return nil
-	case i.r.Problem != "" && i.r.Scope == models.ScopePair:
+	case i.result.Problem != "" && i.result.Scope == models.ScopePair:
 		return i.notePairProblems(episode, numbers)
-	case i.r.Problem != "": // of a part of the episode; the research of the rest is stored, too
-		if err := (problem{scope: scopePart, episode: episode, reason: i.r.Problem, at: i.at}).note(i.c); err != nil {
+	case i.result.Problem != "": // of a part of the episode; the research of the rest is stored, too
+		if err := (problem{scope: scopePart, episode: episode, reason: i.result.Problem, at: i.at}).note(i.conn); err != nil {
 			return err
 		}
 	}
@@ -72,12 +72,12 @@ func (i ingestion) run() error {
 // is for; then current is true. Otherwise it returns 0 and false, without an error. It stores the
 // hash of the result if the catalog has none.
 func (i ingestion) currentEpisode() (number int64, current bool, err error) {
-	v, ok, err := versionOf(i.c, episodes, i.r.Episode)
-	if err != nil || !ok || v.version != i.r.EpisodeMedia.Version {
+	v, ok, err := versionOf(i.conn, episodes, i.result.Episode)
+	if err != nil || !ok || v.version != i.result.EpisodeMedia.Version {
 		return 0, false, err
 	}
-	if hash := i.r.EpisodeMedia.Hash; v.hash == "" && hash != "" {
-		err = i.c.Exec("UPDATE episode SET hash = ? WHERE number = ?", hash, v.number)
+	if hash := i.result.EpisodeMedia.Hash; v.hash == "" && hash != "" {
+		err = i.conn.Exec("UPDATE episode SET hash = ? WHERE number = ?", hash, v.number)
 	}
 	return v.number, true, err
 }
@@ -86,13 +86,13 @@ func (i ingestion) currentEpisode() (number int64, current bool, err error) {
 // result is for; others are left out, without an error. It stores their hashes if the catalog has
 // none.
 func (i ingestion) currentClips() (map[string]int64, error) {
-	numbers := make(map[string]int64, len(i.r.Clips))
-	for _, id := range i.r.Clips {
-		v, ok, err := versionOf(i.c, clips, id)
+	numbers := make(map[string]int64, len(i.result.Clips))
+	for _, id := range i.result.Clips {
+		v, ok, err := versionOf(i.conn, clips, id)
 		if err != nil {
 			return nil, err
 		}
-		media := i.r.ClipMedia[id]
+		media := i.result.ClipMedia[id]
 		if !ok || v.version != media.Version {
 			continue
 		}
@@ -111,22 +111,22 @@ func (i ingestion) currentClips() (map[string]int64, error) {
 // hash in the set changes, when the transaction commits. The epoch rises in both cases, so that a
 // set that is being read is not kept. Errors are those of the file.
 func (i ingestion) learnHash(id string, number int64, hash string) error {
-	if err := i.c.Exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
+	if err := i.conn.Exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
 		return err
 	}
-	changed, err := i.s.markDuplicates(i.c, hash, number)
+	changed, err := i.store.markDuplicates(i.conn, hash, number)
 	if err != nil {
 		return err
 	}
 	if changed {
-		i.s.forgetClips(i.c)
+		i.store.forgetClips(i.conn)
 		return nil
 	}
-	i.c.OnEnd(func(committed bool) {
-		i.s.clipsEpoch++
-		if set := i.s.clips; committed && set != nil {
+	i.conn.OnEnd(func(committed bool) {
+		i.store.clipsEpoch++
+		if set := i.store.clips; committed && set != nil {
 			set.setHash(id, hash)
-			set.epoch = i.s.clipsEpoch
+			set.epoch = i.store.clipsEpoch
 		}
 	})
 	return nil
@@ -135,9 +135,9 @@ func (i ingestion) learnHash(id string, number int64, hash string) error {
 // noteClipProblems stores the problem for each of the clips, which are not selectable then. Errors
 // are those of the file.
 func (i ingestion) noteClipProblems(numbers map[string]int64) error {
-	i.s.forgetClips(i.c)
+	i.store.forgetClips(i.conn)
 	for _, n := range numbers {
-		if err := (problem{scope: scopeClip, clip: n, reason: i.r.Problem, at: i.at}).note(i.c); err != nil {
+		if err := (problem{scope: scopeClip, clip: n, reason: i.result.Problem, at: i.at}).note(i.conn); err != nil {
 			return err
 		}
 	}
@@ -148,7 +148,7 @@ func (i ingestion) noteClipProblems(numbers map[string]int64) error {
 // of earlier versions. A pair that was researched stays so, because another attempt succeeded.
 // numbers are those of the result's clips. Errors are those of the file.
 func (i ingestion) notePairProblems(episode int64, numbers map[string]int64) error {
-	researched, err := loadResearched(i.c, episode)
+	researched, err := loadResearched(i.conn, episode)
 	if err != nil {
 		return err
 	}
@@ -156,11 +156,11 @@ func (i ingestion) notePairProblems(episode int64, numbers map[string]int64) err
 		if researched.Contains(uint32(n)) {
 			continue
 		}
-		p := problem{scope: scopePair, episode: episode, clip: n, reason: i.r.Problem, at: i.at}
-		if err := p.note(i.c); err != nil {
+		p := problem{scope: scopePair, episode: episode, clip: n, reason: i.result.Problem, at: i.at}
+		if err := p.note(i.conn); err != nil {
 			return err
 		}
-		if err := deleteOldFindings(i.c, episode, n); err != nil {
+		if err := deleteOldFindings(i.conn, episode, n); err != nil {
 			return err
 		}
 	}
@@ -171,22 +171,22 @@ func (i ingestion) notePairProblems(episode int64, numbers map[string]int64) err
 // the result, which may be none, replace theirs, and their problems are lifted. All is in the
 // caller's transaction, so a repeated result changes nothing. Errors are those of the file.
 func (i ingestion) storeResearch(episode int64, numbers map[string]int64) error {
-	researched, err := loadResearched(i.c, episode)
+	researched, err := loadResearched(i.conn, episode)
 	if err != nil {
 		return err
 	}
 	findings := map[string][]models.Finding{}
-	for _, f := range i.r.Findings {
+	for _, f := range i.result.Findings {
 		findings[f.Clip] = append(findings[f.Clip], f)
 	}
 	for id, n := range numbers {
-		if err := replaceFindings(i.c, episode, n, findings[id]); err != nil {
+		if err := replaceFindings(i.conn, episode, n, findings[id]); err != nil {
 			return err
 		}
-		if err := i.c.Exec("DELETE FROM problem WHERE episode = ? AND clip = ? AND scope = 'pair'", episode, n); err != nil {
+		if err := i.conn.Exec("DELETE FROM problem WHERE episode = ? AND clip = ? AND scope = 'pair'", episode, n); err != nil {
 			return err
 		}
 		researched.Add(uint32(n))
 	}
-	return saveResearched(i.c, episode, researched)
+	return saveResearched(i.conn, episode, researched)
 }

@@ -29,7 +29,7 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 	if err != nil {
 		return work, 0, err
 	}
-	w := walk{s: s, clips: set, busy: set.busy(busy)}
+	w := walk{store: s, clips: set, busy: set.busy(busy)}
 	var first candidate
 	var clips *roaring.Bitmap
 	for done := false; !done; {
@@ -96,7 +96,7 @@ type candidate struct {
 
 // walk goes through the candidates in the order of selection.
 type walk struct {
-	s     *Store
+	store *Store
 	clips *clipSet
 	busy  map[string]*roaring.Bitmap // see clipSet.busy
 }
@@ -153,7 +153,7 @@ func (w walk) removeCandidates(c *sqlfile.Conn, numbers []int64) error {
 			return err
 		}
 	}
-	if len(numbers) > 0 && w.clips.epoch != w.s.clipsEpoch {
+	if len(numbers) > 0 && w.clips.epoch != w.store.clipsEpoch {
 		return reopenEpisodes(c)
 	}
 	return nil

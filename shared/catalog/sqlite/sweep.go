@@ -29,7 +29,7 @@ func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roar
 		return r, nil
 	}
 	r.Clips = []models.ResearchItem{w.clips.item(clip)}
-	err = w.s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+	err = w.store.file.Read(ctx, op, func(c *sqlfile.Conn) error {
 		r.Episodes = nil
 		for skip := 0; len(r.Episodes) < l.Episodes; {
 			page, err := candidates(c, skip, l.Episodes)

@@ -80,6 +80,7 @@ type counter struct {
 func countLines(lang string, content []byte) counted {
 	s, known := syntaxes[lang]
 	c := counter{syntax: s, text: content, words: wordsOnly[lang]}
+	// Markup, data and languages without comments have no branches.
 	hasBranches := known && (len(s.line) > 0 || len(s.block) > 0) && lang != "HTML" && lang != "XML" && lang != "SVG" && lang != "YAML" && lang != "TOML" && lang != "INI"
 	c.prepare(hasBranches)
 	for at := 0; at < len(content); {

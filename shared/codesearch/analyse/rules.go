@@ -111,8 +111,9 @@ func bySimpleRules(lang string, content []byte) (found []codesearch.Symbol) {
 	return found
 }
 
-// symbolIn returns the symbol that a line, without its indent, defines by r. ok is false if
-// the line does not match, or if what looks like the name is a word of the language.
+// symbolIn returns the symbol that a line, without its indent, defines by r; indented is whether
+// it had one. ok is false if the line does not match, or if what looks like the name is a word of
+// the language.
 func (r rule) symbolIn(line []byte, indented bool) (s codesearch.Symbol, ok bool) {
 	if r.top && indented {
 		return s, false

@@ -64,8 +64,8 @@ func (p *plan) compileAll(of []codesearch.Expr, shown bool) error {
 	return nil
 }
 
-// compilePattern keeps the matcher of a leaf, and the texts that it needs. The error is that of
-// the pattern.
+// compilePattern keeps the matcher of a leaf, which ignores case if fold is true, and the texts that
+// it needs. The error is that of the pattern.
 func (p *plan) compilePattern(e codesearch.Expr, pattern codesearch.Pattern, fold bool) error {
 	m, err := match.New(pattern, fold)
 	if err != nil {

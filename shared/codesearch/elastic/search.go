@@ -179,12 +179,12 @@ func (s *search) inShownGenerations() any {
 
 // fileQuery returns the query for the files that may match; nil if every file may.
 func (s *search) fileQuery() any {
-	q, _ := (&candidates{plan: s.plan, leaf: fileLeaf}).queryFor(s.Root)
+	q, _ := (&candidates{plan: s.plan, leaf: fileLeaf}).queryFor(s.Root) // verify makes it exact
 	return q
 }
 
 // blobQuery returns the query for the blobs that may match; nil if every blob may.
 func (s *search) blobQuery() any {
-	q, _ := (&candidates{plan: s.plan, leaf: blobLeaf}).queryFor(s.Root)
+	q, _ := (&candidates{plan: s.plan, leaf: blobLeaf}).queryFor(s.Root) // verify makes it exact
 	return q
 }

@@ -105,7 +105,7 @@ func encodeFiles(m codesearch.Manifest) (records, paths []byte) {
 		}
 		var id [hashBytes]byte
 		flags := byte(0)
-		if n, _ := hex.Decode(id[:], []byte(f.OID)); n == hashBytes {
+		if n, _ := hex.Decode(id[:], []byte(f.OID)); n == hashBytes { // a manifest is checked before
 			flags |= fileSHA256
 		}
 		if vendored {

@@ -256,7 +256,7 @@ func (v *view) withMerged(group []mergedPart, s *openSegment) *view {
 		p := v.partOf(m.openSegment)
 		for i := range p.Blobs() {
 			for _, x := range p.placesOf(i) {
-				blob, _ := s.Find(p.OID(i))
+				blob, _ := s.Find(p.OID(i)) // it is there
 				places = append(places, blobPlace{uint32(blob), x})
 			}
 		}

@@ -65,8 +65,8 @@ func newPlan(q codesearch.Query) (*plan, error) {
 	return p, err
 }
 
-// compile returns the node of e, and adds its leaves to p. known has the leaves that p has
-// already; equal ones are evaluated once. The error is that of newLeaf.
+// compile returns the node of e, and adds its leaves to p, which ignore case if fold is true. known
+// has the leaves that p has already; equal ones are evaluated once. The error is that of newLeaf.
 func (p *plan) compile(e codesearch.Expr, fold bool, known map[codesearch.Expr]int) (node, error) {
 	switch e := e.(type) {
 	case codesearch.And:
@@ -140,8 +140,8 @@ func newLeaf(e codesearch.Expr, fold bool) (l leaf, err error) {
 	return l, err
 }
 
-// literal returns the text of p, or "" if p is an expression or ignores case: then text that
-// is equal to the pattern need not occur.
+// literal returns the text of p, or "" if p is an expression or ignores case (fold): then text
+// that is equal to the pattern need not occur.
 func literal(p codesearch.Pattern, fold bool) string {
 	if p.Regexp || fold {
 		return ""

@@ -201,7 +201,7 @@ func (r *results) lineScores(f *found) ([]float64, error) {
 	symbols := f.symbols()
 	for i, h := range f.hits {
 		line := text[h.start:h.end]
-		scores[i], _ = codesearch.LineScore(line, r.ranges(f, h, line), symbols[h.line])
+		scores[i], _ = codesearch.LineScore(line, r.ranges(f, h, line), symbols[h.line]) // deliver finds the symbol
 	}
 	return scores, nil
 }

@@ -131,7 +131,7 @@ func folds(re *syntax.Regexp) bool {
 // that the lines of a matching text have together.
 func (m *Matcher) Need() Need { return m.need }
 
-// Multiline reports whether matches may have several lines. Then Spans finds them, and
+// Multiline reports whether matches may have several lines. Then SpanLines finds them, and
 // otherwise Lines.
 func (m *Matcher) Multiline() bool { return m.multiline }
 
@@ -163,10 +163,10 @@ func (m *Matcher) Ranges(line []byte) []codesearch.Range {
 // maxSpans is how many matches of a pattern over several lines are found in one text.
 const maxSpans = 1 << 17
 
-// Spans calls visit with the places of the first 131,072 matches in text, until visit returns
+// spans calls visit with the places of the first 131,072 matches in text, until visit returns
 // false. A search that would take long (interruptibleFrom) has no such limit, but ends when ctx
 // does, and continues behind the line in which a match ends, so that ^ holds where it begins.
-func (m *Matcher) Spans(ctx context.Context, text []byte, visit func(start, end int) bool) {
+func (m *Matcher) spans(ctx context.Context, text []byte, visit func(start, end int) bool) {
 	if m.states*len(text) < interruptibleFrom {
 		for _, at := range m.re.FindAllIndex(text, maxSpans) {
 			if !visit(at[0], at[1]) {

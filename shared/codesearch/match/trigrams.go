@@ -33,15 +33,15 @@ func classTrigrams(re *syntax.Regexp) []Need {
 	slices.SortStableFunc(windows, func(a, b window) int { return cmp.Compare(a.size, b.size) })
 	var needs []Need
 	for _, w := range windows[:min(len(windows), maxWindows)] {
-		var any []Need
+		var alternatives []Need
 		for _, a := range sequence[w.at] {
 			for _, b := range sequence[w.at+1] {
 				for _, c := range sequence[w.at+2] {
-					any = append(any, Need{Op: Literal, Text: []byte{a, b, c}})
+					alternatives = append(alternatives, Need{Op: Literal, Text: []byte{a, b, c}})
 				}
 			}
 		}
-		needs = append(needs, oneOf(any))
+		needs = append(needs, oneOf(alternatives))
 	}
 	return needs
 }

@@ -46,7 +46,7 @@ var ttls = []behaviour{
 		} {
 			ref := w.call(w.repo, "test.put", "s", item(procedure, 1), int64(time.Second), procedure, false)[0]
 			time.Sleep(time.Second)
-			w.logged(procedure, space.Due, ref, "")
+			w.requireLogged(procedure, space.Due, ref, "")
 			require.Equal(w, stays, w.call(w.repo, "test.entry", ref)[0], procedure)
 			if stays {
 				w.call(w.repo, "test.take", ref)
@@ -57,7 +57,7 @@ var ttls = []behaviour{
 		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(time.Second), "test.on.extend", false)[0]
 		for range 5 {
 			time.Sleep(time.Second)
-			w.logged("test.on.extend", space.Due, ref, "")
+			w.requireLogged("test.on.extend", space.Due, ref, "")
 		}
 		require.Equal(w, []int{1}, w.numbers(w.s))
 	}},
@@ -68,7 +68,7 @@ var ttls = []behaviour{
 		}
 		time.Sleep(time.Second)
 		for _, ref := range refs {
-			w.logged("test.on.leave", space.Due, ref, "")
+			w.requireLogged("test.on.leave", space.Due, ref, "")
 		}
 	}},
 	{"a failed transaction leaves timers as they were", func(w *fixture) {
@@ -86,9 +86,9 @@ var ttls = []behaviour{
 	}},
 }
 
-// logged takes the entry that an expiry procedure logged, and requires that it is as given. It
+// requireLogged takes the entry that an expiry procedure logged, and requires that it is as given. It
 // requires that there is none for the empty procedure, an unknown one and one that fails.
-func (w *fixture) logged(procedure string, cause space.Cause, ref any, holder string) {
+func (w *fixture) requireLogged(procedure string, cause space.Cause, ref any, holder string) {
 	w.Helper()
 	t, ok, err := w.repo.Space("log").GetP(w.Context(), tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.AnyString))
 	require.NoError(w, err)
@@ -146,7 +146,7 @@ var holds = []behaviour{
 		w.repo = other
 		require.Equal(w, tuple.New(true, true, "other", item("a", 1)), w.call(other, "test.entry", ref))
 		time.Sleep(time.Nanosecond)
-		w.logged("test.on.leave", space.Due, ref, "other")
+		w.requireLogged("test.on.leave", space.Due, ref, "other")
 		require.Equal(w, []int{1}, w.numbers(other.Space("s")))
 	}},
 	{"a hold without a session outlives the session that made it", func(w *fixture) {
@@ -170,9 +170,9 @@ var holds = []behaviour{
 		ref := w.call(w.repo, "test.put", "s", item("a", 1), int64(time.Minute), "test.on.leave", false)[0]
 		w.call(w.repo, "test.hold", "s", "a", int64(time.Hour), "", false)
 		time.Sleep(time.Hour - 1)
-		w.logged("", space.Due, ref, "")
+		w.requireLogged("", space.Due, ref, "")
 		time.Sleep(time.Nanosecond)
-		w.logged("test.on.leave", space.Due, ref, "")
+		w.requireLogged("test.on.leave", space.Due, ref, "")
 		require.Empty(w, w.numbers(w.s))
 		ref = w.call(w.repo, "test.put", "s", item("a", 2), int64(time.Minute), "", false)[0]
 		w.call(w.repo, "test.hold", "s", "a", int64(0), "", false)
@@ -192,7 +192,7 @@ var expiries = []behaviour{
 		w.call(w.repo, "test.hold", "s", "a", int64(0), "", false)
 		time.Sleep(time.Second)
 		w.call(w.repo, "test.back", ref, false)
-		w.logged("test.on.leave", space.Due, ref, "")
+		w.requireLogged("test.on.leave", space.Due, ref, "")
 		require.Empty(w, w.numbers(w.s))
 	}},
 	{"the expiry of a hold gets the cause, and decides what happens to the tuple", func(w *fixture) {
@@ -204,7 +204,7 @@ var expiries = []behaviour{
 				s := w.create(procedure+string(cause), space.Options{})
 				w.put(s, "a", 1, 2)
 				ref, holder := w.endHold(s.Name(), procedure, cause)
-				w.logged(procedure, cause, ref, holder)
+				w.requireLogged(procedure, cause, ref, holder)
 				require.Equal(w, want, w.numbers(s), "%s %s", procedure, cause)
 			}
 		}
@@ -213,7 +213,7 @@ var expiries = []behaviour{
 		w.put(w.s, "a", 1)
 		ref := w.call(w.repo, "test.hold", "s", "a", int64(time.Minute), "test.on.rehold", false)[0]
 		time.Sleep(time.Minute)
-		w.logged("test.on.rehold", space.Due, ref, "test-1")
+		w.requireLogged("test.on.rehold", space.Due, ref, "test-1")
 		time.Sleep(time.Second - 1)
 		require.Empty(w, w.numbers(w.s))
 		time.Sleep(time.Nanosecond)

@@ -111,7 +111,7 @@ var waiters = []behaviour{
 	}},
 	{"the new head of a queue or a stack wakes its waiters", func(w *fixture) {
 		for _, kind := range []space.Kind{space.Queue, space.Stack} {
-			w.headChanges(w.create(string(kind), space.Options{Kind: kind}), kind)
+			w.checkHeadChanges(w.create(string(kind), space.Options{Kind: kind}), kind)
 		}
 	}},
 	{"a waiter that a new head wakes wakes the next", func(w *fixture) {
@@ -143,9 +143,9 @@ var waiters = []behaviour{
 	}},
 }
 
-// headChanges removes the head of a queue or stack in every possible way. A tuple of another
+// checkHeadChanges removes the head of a queue or stack in every possible way. A tuple of another
 // name is behind the head; each time the get that waits for it must take it.
-func (w *fixture) headChanges(s space.Space, kind space.Kind) {
+func (w *fixture) checkHeadChanges(s space.Space, kind space.Kind) {
 	for name, goes := range map[string]func(ref any){
 		"got":  func(any) { require.Equal(w, 1, w.getP(s, anyItem("head"))) },
 		"all":  func(any) { _, err := s.GetAll(w.Context(), anyItem("head")); require.NoError(w, err) },

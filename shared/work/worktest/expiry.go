@@ -68,8 +68,8 @@ func longDig() models.Task {
 	return t
 }
 
-// leaseUnderHold checks that a lease does not expire while a session holds its task, and that its
-// parts stay reserved.
+// leaseUnderHold checks that a lease does not expire while a session holds its task, that its
+// parts stay reserved, and that the last result ends it as usual.
 func leaseUnderHold(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(longDig(), 0)

@@ -130,20 +130,20 @@ type copier struct {
 // both results must not be used.
 func Copy(buf []byte, w *Writer, r *Reader, id int64) ([]byte, int64) {
 	c := copier{r, w, map[int64]int64{}}
-	written := c.number(id)
+	written := c.numberOf(id)
 	return c.single(buf, id, 0), written
 }
 
 // Skip reads and drops the value of a type that follows; a 0 before it has been read.
 func Skip(r *Reader, id int64) {
 	c := copier{r, NewWriter(), map[int64]int64{}}
-	c.value(nil, id, 0)
+	c.copyValue(nil, id, 0)
 }
 
-// number returns the Writer's number of a type, which it defines on its first use, with the
+// numberOf returns the Writer's number of a type, which it defines on its first use, with the
 // types that it refers to; 0 after an error. The reader bounds the number of types, and so how
 // deep it calls itself.
-func (c *copier) number(id int64) int64 {
+func (c *copier) numberOf(id int64) int64 {
 	if id > 0 && id < int64(Array) {
 		return id
 	}
@@ -159,13 +159,13 @@ func (c *copier) number(id int64) int64 {
 	c.ids[id] = written // before those that it refers to, which may refer to it
 	switch t.Kind {
 	case Array, Slice:
-		t.Elem = c.number(t.Elem)
+		t.Elem = c.numberOf(t.Elem)
 	case Map:
-		t.Key, t.Elem = c.number(t.Key), c.number(t.Elem)
+		t.Key, t.Elem = c.numberOf(t.Key), c.numberOf(t.Elem)
 	case Struct:
 		t.Fields = slices.Clone(t.Fields)
 		for i := range t.Fields {
-			t.Fields[i].Type = c.number(t.Fields[i].Type)
+			t.Fields[i].Type = c.numberOf(t.Fields[i].Type)
 		}
 	}
 	if c.r.err == nil {
@@ -179,13 +179,13 @@ func (c *copier) single(buf []byte, id int64, depth int) []byte {
 	if c.r.Type(id).Kind != Struct {
 		buf = AppendUint(buf, 0)
 	}
-	return c.value(buf, id, depth)
+	return c.copyValue(buf, id, depth)
 }
 
-// value copies one value of a type that is depth levels within the outermost one. More than
+// copyValue copies one value of a type that is depth levels within the outermost one. More than
 // maxDepth levels end the reader with fault.ErrTooLarge. After an error of the reader it returns
 // what it has.
-func (c *copier) value(buf []byte, id int64, depth int) []byte {
+func (c *copier) copyValue(buf []byte, id int64, depth int) []byte {
 	r := c.r
 	if depth > maxDepth {
 		r.Fail(errTooDeep)
@@ -202,7 +202,7 @@ func (c *copier) value(buf []byte, id int64, depth int) []byte {
 	case Bytes, String, Encoded:
 		return AppendText(buf, r.Bytes())
 	case Interface:
-		return c.interfaceValue(buf, depth)
+		return c.copyInterface(buf, depth)
 	case Array, Slice:
 		n := r.Count()
 		if t.Kind == Array && int64(n) != t.Len {
@@ -210,11 +210,11 @@ func (c *copier) value(buf []byte, id int64, depth int) []byte {
 		}
 		buf = AppendUint(buf, uint64(n))
 		for i := 0; i < n && r.err == nil; i++ {
-			buf = c.value(buf, t.Elem, depth+1)
+			buf = c.copyValue(buf, t.Elem, depth+1)
 		}
 		return buf
 	case Map:
-		return c.mapValue(buf, t, depth)
+		return c.copyMap(buf, t, depth)
 	}
 	last := -1
 	r.Struct(func(n int) {
@@ -222,31 +222,31 @@ func (c *copier) value(buf []byte, id int64, depth int) []byte {
 			r.invalid("field %d of a type of %d", n, len(t.Fields))
 			return
 		}
-		buf = c.value(AppendUint(buf, uint64(n-last)), t.Fields[n].Type, depth+1)
+		buf = c.copyValue(AppendUint(buf, uint64(n-last)), t.Fields[n].Type, depth+1)
 		last = n
 	})
 	return AppendUint(buf, 0)
 }
 
-// interfaceValue copies a value of an interface type, with its name and the Writer's number of its
+// copyInterface copies a value of an interface type, with its name and the Writer's number of its
 // type; a nil is a 0.
-func (c *copier) interfaceValue(buf []byte, depth int) []byte {
+func (c *copier) copyInterface(buf []byte, depth int) []byte {
 	name, id := c.r.Interface()
 	if name == "" || c.r.err != nil {
 		return AppendUint(buf, 0)
 	}
-	written := c.number(id)
+	written := c.numberOf(id)
 	return AppendInterface(buf, name, written, c.single(nil, id, depth+1))
 }
 
-// mapValue copies a map, sorted by the encoding of its entries, because Go writes them in random
+// copyMap copies a map, sorted by the encoding of its entries, because Go writes them in random
 // order and equal maps must have equal copies.
-func (c *copier) mapValue(buf []byte, t *Type, depth int) []byte {
+func (c *copier) copyMap(buf []byte, t *Type, depth int) []byte {
 	n := c.r.Count()
 	var entries []byte
 	var ends []int
 	for i := 0; i < n && c.r.err == nil; i++ {
-		entries = c.value(c.value(entries, t.Key, depth+1), t.Elem, depth+1)
+		entries = c.copyValue(c.copyValue(entries, t.Key, depth+1), t.Elem, depth+1)
 		ends = append(ends, len(entries))
 	}
 	sorted := make([][]byte, len(ends))

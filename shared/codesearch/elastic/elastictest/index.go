@@ -152,7 +152,7 @@ func (s *Server) find(name string) (*index, matcher, *refusal) {
 	for index, a := range s.aliases[name] {
 		return s.indices[index], a.match, nil
 	}
-	return nil, nil, nil
+	return nil, nil, nil // not reached: the alias has one index
 }
 
 // addAlias adds an alias of an index, or replaces its filter. It refuses a filter that does not

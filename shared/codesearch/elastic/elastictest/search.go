@@ -37,7 +37,7 @@ func oneKey(data json.RawMessage) (string, json.RawMessage, *refusal) {
 	for key, value := range of {
 		return key, value, nil
 	}
-	return "", nil, nil
+	return "", nil, nil // not reached: the object has one key
 }
 
 // compile compiles one query, and counts its clauses with those around it. The matcher holds only

@@ -151,7 +151,7 @@ func asAnswer(status int, header http.Header, document any) (*Answer, error) {
 	return &Answer{Status: status, Header: all, Body: string(data)}, err
 }
 
-// refusal is an error of the server.
+// A refusal is an error that the server sends. The operations return nil if they refuse nothing.
 type refusal struct {
 	status       int
 	kind, reason string

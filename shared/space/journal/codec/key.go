@@ -47,9 +47,6 @@ func AppendAnswerKey(buf []byte, op space.OpID) []byte {
 	return binary.BigEndian.AppendUint64(AppendAnswersKey(buf, op.Session), op.Seq)
 }
 
-// TokenKey returns the key of the tokens that were given out.
-func TokenKey() []byte { return []byte{keyToken} }
-
 // StandingKey returns the key of where the journal stands.
 func StandingKey() []byte { return []byte{keyStanding} }
 

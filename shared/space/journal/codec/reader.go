@@ -45,7 +45,7 @@ func (r *reader) uvarint() uint64 {
 	return n
 }
 
-func (r *reader) text() string { return r.names.one(r.bytes()) }
+func (r *reader) text() string { return r.names.text(r.bytes()) }
 
 // bytes reads a length and as many bytes, which share memory with data. A length beyond data is
 // an error, and the result is nil then.

@@ -107,8 +107,8 @@ type Names map[string]string
 // maxNames bounds a Names. Names beyond it are copied each time.
 const maxNames = 4096
 
-// one returns b as a string: the copy that n keeps of it, or a new one. A nil n keeps none.
-func (n Names) one(b []byte) string {
+// text returns b as a string: the copy that n keeps of it, or a new one. A nil n keeps none.
+func (n Names) text(b []byte) string {
 	if s, ok := n[string(b)]; ok {
 		return s
 	}
