@@ -43,6 +43,7 @@ func bindOutput(c *cobra.Command) *output {
 	return o
 }
 
+// Set implements pflag.Value, for the flag -o.
 func (o *output) Set(form string) error {
 	if !slices.Contains(outputs, form) {
 		return fmt.Errorf("want one of %s", strings.Join(outputs, ", "))
@@ -50,6 +51,7 @@ func (o *output) Set(form string) error {
 	return o.set("-o", form)
 }
 
+// set sets the form that a flag chooses. It is an error if another flag has chosen one.
 func (o *output) set(flag, form string) error {
 	if o.flag != "" && o.flag != flag {
 		return fmt.Errorf("%s cannot be combined with %s", flag, o.flag)

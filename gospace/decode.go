@@ -67,7 +67,7 @@ func decodeOpaque(o tuple.Opaque) (any, bool) {
 	return decoded(v, stdgob.NewDecoder(bytes.NewReader(stream)).DecodeValue(v))
 }
 
-// decoded returns the value to which v points, unless there is an error.
+// decoded returns the value to which v points, and true; nil and false if there is an error.
 func decoded(v reflect.Value, err error) (any, bool) {
 	if err != nil {
 		return nil, false

@@ -169,6 +169,7 @@ func fieldType(t reflect.Type) tuple.Type {
 	return tuple.OpaqueType(name)
 }
 
+// opaqueName returns the name of the opaque values of a Go type, which gates for goSpace know.
 func opaqueName(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[int8]():

@@ -213,9 +213,9 @@ func (x *indexer) flow(cfg config.Config, common index.Config, own codeIndex) *i
 	return index.NewFlow(common)
 }
 
-// beside runs manage and, if repositories are indexed, serves files to workers meanwhile. It
+// runBeside runs manage and, if repositories are indexed, serves files to workers meanwhile. It
 // returns when both have ended; each ends if the other fails or ctx ends.
-func (x *indexer) beside(ctx context.Context, manage supervisor.Task) error {
+func (x *indexer) runBeside(ctx context.Context, manage supervisor.Task) error {
 	if x.content == nil {
 		return manage(ctx)
 	}

@@ -9,10 +9,10 @@ import (
 	"leasehold/shared/status"
 )
 
-// forwarding calls run and returns its error. Meanwhile f puts lines of the log into the spaces,
+// runForwarding calls run and returns its error. Meanwhile f puts lines of the log into the spaces,
 // and pauses of the process are logged; both end after run, not with ctx, so that the last lines
 // are put too.
-func forwarding(ctx context.Context, f *status.Forwarder, log *slog.Logger, run func() error) error {
+func runForwarding(ctx context.Context, f *status.Forwarder, log *slog.Logger, run func() error) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	background.Go(func() { f.Run(ctx) })

@@ -47,7 +47,7 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 	return host(ctx, d, func(h *hosted) (_ supervisor.Task, helpers []supervisor.Task) {
 		l := &Local{hosted: h}
 		helpers = []supervisor.Task{func(ctx context.Context) error {
-			return x.beside(ctx, func(ctx context.Context) error {
+			return x.runBeside(ctx, func(ctx context.Context) error {
 				return runManager(ctx, l.connect(config.Manager), d.cfg, d.fetcher, newFlows(d.cfg, d.Catalog, d.fetcher, x, d.index, d.log), d.log)
 			})
 		}}

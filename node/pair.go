@@ -43,8 +43,11 @@ func (j *pairedJournal) position() uint64 {
 	return j.last
 }
 
+// Changes implements pairing.Store. It never fails.
 func (j *pairedJournal) Changes(context.Context) (uint64, error) { return j.position(), nil }
 
+// Describe implements pairing.Store. Before the engine has loaded the journal, its records are not
+// counted. It never fails.
 func (j *pairedJournal) Describe(context.Context) (string, error) {
 	if j.open == nil {
 		return "the records of its last start", nil

@@ -48,8 +48,8 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 	if err != nil {
 		return err
 	}
-	return forwarding(ctx, f, log, func() error {
-		return x.beside(ctx, func(ctx context.Context) error {
+	return runForwarding(ctx, f, log, func() error {
+		return x.runBeside(ctx, func(ctx context.Context) error {
 			return runManager(ctx, f.Over(r.connect), cfg, r.fetcher, newFlows(cfg, r.catalog, r.fetcher, x, r.index, log), log)
 		})
 	})
@@ -79,7 +79,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	if err != nil {
 		return err
 	}
-	err = forwarding(ctx, f, log, func() error {
+	err = runForwarding(ctx, f, log, func() error {
 		return worker.Run(ctx, f.Over(r.connect), workerConfig(cfg, handlers, cfg.Slots, log))
 	})
 	if errors.Is(err, worker.ErrStuck) {

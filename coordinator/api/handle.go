@@ -172,6 +172,7 @@ func (s *server) write(w http.ResponseWriter, q *request, answer any, exact bool
 	written = err == nil && q.Context().Err() == nil
 }
 
+// encode returns the JSON of v, with a line feed. It leaves <, > and & as they are.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -99,6 +99,7 @@ func (d *Database) SetMark(ctx context.Context, m pairing.Mark) error {
 	return nil
 }
 
+// write puts the row in place of the one before, because a database has one mark.
 func (r row) write(ctx context.Context, file *sqlfile.File) error {
 	return file.Write(ctx, "database.SetMark", func(c *sqlfile.Conn) error {
 		return c.Exec(`INSERT INTO pair (id, instance, counter, confirmed, at, other, in_file) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)

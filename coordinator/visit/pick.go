@@ -137,10 +137,10 @@ func (k *picker) next(q Queue, end int) (Candidate, bool) {
 	return k.returnedAtOtherEnd(q, end)
 }
 
-// after returns the candidate that follows one that was just taken or refused, as next does. None
-// was returned from that end since, because takeBest is still merging. Many origins have the
-// place of the one before them, because one pick had both visited; their value is the same and is
-// not computed again.
+// after returns the candidate that follows one that was just taken or refused, and whether there
+// is one, as next does. None was returned from that end since, because takeBest is still merging.
+// Many origins have the place of the one before them, because one pick had both visited; their
+// value is the same and is not computed again.
 func (k *picker) after(before Candidate, end int) (Candidate, bool) {
 	c, ok := k.queues.Next(before.Place.Queue(), end == 1)
 	switch {

@@ -28,8 +28,8 @@ func newStallTimer(after time.Duration, stop context.CancelCauseFunc) *stallTime
 	return &stallTimer{timer: time.AfterFunc(after, func() { stop(stalled) }), after: after}
 }
 
-// progress counts bytes that have arrived, and restarts the timer when they are stallBytes.
-func (t *stallTimer) progress(n int) {
+// noteProgress counts bytes that have arrived, and restarts the timer when they are stallBytes.
+func (t *stallTimer) noteProgress(n int) {
 	if t.since += n; t.since >= stallBytes {
 		t.since = 0
 		t.timer.Reset(t.after)
@@ -50,7 +50,7 @@ type encoded struct {
 func (e *encoded) Read(p []byte) (int, error) {
 	n, err := e.Reader.Read(p)
 	e.read += int64(n)
-	e.stall.progress(n)
+	e.stall.noteProgress(n)
 	return n, err
 }
 

@@ -86,7 +86,7 @@ func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Head
 	if err != nil {
 		return fail(transportError(ctx, err))
 	}
-	stall.progress(stallBytes)
+	stall.noteProgress(stallBytes)
 	b := &body{}
 	if err = statusError(resp); err == nil {
 		b, err = newBody(ctx, resp, stall, maxBytes)

@@ -90,6 +90,8 @@ func (b *Budget) exempt(c Class) int64 {
 	return 0
 }
 
+// limitOf returns how many bytes may be used while a call of a class is still served. Growth leaves
+// the last quarter to the others.
 func (b *Budget) limitOf(c Class) int64 {
 	if c == Growth {
 		return b.limit - b.limit/4

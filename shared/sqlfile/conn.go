@@ -26,7 +26,7 @@ type Conn struct {
 func (c *Conn) BeforeCommit(f func() error) { c.last = append(c.last, f) }
 
 // OnEnd has f called when the transaction under way ends, before anybody else writes;
-// committed reports whether it is on disk. It lets a caller keep in memory what the
+// endCountdown reports whether it is on disk. It lets a caller keep in memory what the
 // file holds.
 func (c *Conn) OnEnd(f func(committed bool)) { c.ended = append(c.ended, f) }
 
@@ -113,10 +113,10 @@ func (c *Conn) Script(text string) error {
 	return err
 }
 
-// transaction runs do so that all it writes is kept, or nothing; begin is the statement
+// inTransaction runs do so that all it writes is kept, or nothing; begin is the statement
 // that begins it. Before the commit it calls the functions in c.last, and after it, or
 // after the rollback, those in c.ended.
-func (c *Conn) transaction(begin string, do func(*Conn) error) error {
+func (c *Conn) inTransaction(begin string, do func(*Conn) error) error {
 	if err := c.Exec(begin); err != nil {
 		return err
 	}
@@ -143,11 +143,12 @@ func (c *Conn) transaction(begin string, do func(*Conn) error) error {
 		return err
 	}
 	committed = true
-	c.committed() // of failAt
+	c.endCountdown() // of failAt
 	return nil
 }
 
-func (c *Conn) pragmas(all ...string) error {
+// runPragmas executes pragmas, without the word PRAGMA, until one fails.
+func (c *Conn) runPragmas(all ...string) error {
 	for _, p := range all {
 		if err := c.Script("PRAGMA " + p); err != nil {
 			return err
@@ -164,6 +165,7 @@ func (c *Conn) close() error {
 	return errors.Join(append(errs, c.conn.Close())...)
 }
 
+// run executes a statement, which it prepares once. Its error is not classified yet.
 func (c *Conn) run(query string, args []any) (sql.Result, error) {
 	st, err := c.prepare(query)
 	if err != nil {

@@ -50,8 +50,8 @@ func (c *Conn) countDown() error {
 	return nil
 }
 
-// committed ends the countdown of FailInFirst.
-func (c *Conn) committed() {
+// endCountdown ends the countdown of FailInFirst.
+func (c *Conn) endCountdown() {
 	if c.countdown != nil && c.countdown.first {
 		c.countdown.left = 0
 	}

@@ -79,7 +79,7 @@ func (f *File) open(ctx context.Context, format Format) error {
 	if err := f.writer.checkOurs(format); err != nil {
 		return err
 	}
-	if err := f.writer.pragmas("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=0"); err != nil {
+	if err := f.writer.runPragmas("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=0"); err != nil {
 		return err
 	}
 	if err := f.migrate(format); err != nil || f.path == Memory {
@@ -128,7 +128,7 @@ func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
 	f.conns = append(f.conns, c)
 	// SQLite is busy only while a log is recovered or begun again, or while a program
 	// that is not ours looks at the file.
-	return c, c.pragmas(append([]string{"busy_timeout=5000"}, pragmas...)...)
+	return c, c.runPragmas(append([]string{"busy_timeout=5000"}, pragmas...)...)
 }
 
 // Close waits for calls under way, writes the log back, and gives up the file.
@@ -169,7 +169,7 @@ func (f *File) Read(ctx context.Context, op string, do func(*Conn) error) error 
 	if f.readers == nil {
 		return f.Write(ctx, op, do)
 	}
-	return f.withReader(ctx, op, func(c *Conn) error { return c.transaction("BEGIN", do) })
+	return f.withReader(ctx, op, func(c *Conn) error { return c.inTransaction("BEGIN", do) })
 }
 
 // withReader calls do with a free reader, for which it waits. op is the prefix of errors.
@@ -191,17 +191,17 @@ func (f *File) withReader(ctx context.Context, op string, do func(*Conn) error) 
 // Write runs do in one transaction. Errors are as in Read, and fault.ErrOverloaded when
 // the disk is full.
 func (f *File) Write(ctx context.Context, op string, do func(*Conn) error) error {
-	return f.withWriter(ctx, op, func(c *Conn) error { return c.transaction("BEGIN IMMEDIATE", do) })
+	return f.withWriter(ctx, op, func(c *Conn) error { return c.inTransaction("BEGIN IMMEDIATE", do) })
 }
 
 // Note is Write of something that may be lost when the machine stops, and that
 // therefore does not wait for the disk.
 func (f *File) Note(ctx context.Context, op string, do func(*Conn) error) error {
 	return f.withWriter(ctx, op, func(c *Conn) error {
-		if err := c.pragmas("synchronous=NORMAL"); err != nil {
+		if err := c.runPragmas("synchronous=NORMAL"); err != nil {
 			return err
 		}
-		return errors.Join(c.transaction("BEGIN IMMEDIATE", do), c.pragmas("synchronous=FULL"))
+		return errors.Join(c.inTransaction("BEGIN IMMEDIATE", do), c.runPragmas("synchronous=FULL"))
 	})
 }
 
@@ -297,7 +297,7 @@ func (f *File) writeLogBack(ctx context.Context) {
 // caller has the turn, or is open. Errors are left to the next attempt.
 func (f *File) emptyLog() {
 	// With a busy timeout the writer would be kept until the last reader is done.
-	if f.writer.pragmas("busy_timeout=0", "wal_checkpoint(TRUNCATE)", "busy_timeout=5000") != nil {
+	if f.writer.runPragmas("busy_timeout=0", "wal_checkpoint(TRUNCATE)", "busy_timeout=5000") != nil {
 		return
 	}
 	log, err := os.Stat(f.path + "-wal")
@@ -331,14 +331,15 @@ func (f *File) LongestWrite() time.Duration {
 func (f *File) Copy(ctx context.Context, path string) error {
 	op := fmt.Sprintf("copy the %s to %s", f.name, path)
 	vacuum := func(c *Conn) error {
-		return errors.Join(c.pragmas("query_only=OFF"), c.Exec("VACUUM INTO ?", path))
+		return errors.Join(c.runPragmas("query_only=OFF"), c.Exec("VACUUM INTO ?", path))
 	}
 	if f.readers == nil {
 		return f.withWriter(ctx, op, vacuum)
 	}
-	return f.withReader(ctx, op, func(c *Conn) error { return errors.Join(vacuum(c), c.pragmas("query_only=ON")) })
+	return f.withReader(ctx, op, func(c *Conn) error { return errors.Join(vacuum(c), c.runPragmas("query_only=ON")) })
 }
 
+// wrap adds the operation and the kind to an error of SQLite; nil stays nil.
 func wrap(op string, err error) error {
 	if err == nil {
 		return nil

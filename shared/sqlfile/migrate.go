@@ -158,7 +158,7 @@ func (f *File) migrateStep(format Format, s Schema, file string, version int, sc
 	if err := format.step("before " + step); err != nil {
 		return err
 	}
-	err := f.writer.transaction("BEGIN IMMEDIATE", func(c *Conn) error {
+	err := f.writer.inTransaction("BEGIN IMMEDIATE", func(c *Conn) error {
 		if err := c.Script(script); err != nil {
 			return err
 		}
@@ -175,6 +175,7 @@ func (f *File) migrateStep(format Format, s Schema, file string, version int, sc
 	return format.step("after " + step)
 }
 
+// step passes the name of a step to OnStep, if that is set, and returns its error.
 func (format Format) step(name string) error {
 	if format.OnStep == nil {
 		return nil
@@ -244,6 +245,7 @@ func (f *File) removeLegacy(format Format, s Schema) error {
 	return nil
 }
 
+// syncFolder makes new and changed names in a folder durable.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

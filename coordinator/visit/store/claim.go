@@ -27,7 +27,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []model
 		return nil, err
 	}
 	next := picked
-	err = s.steps(ctx, op, func() (done bool, err error) {
+	err = s.runSteps(ctx, op, func() (done bool, err error) {
 		if len(next) == 0 {
 			s.countGranted(n, picked, hosts)
 			return true, nil

@@ -55,7 +55,7 @@ func (s *Store) current(id string) (r row, ok bool, err error) {
 // writeClaims writes all claims into the rows of their origins. Each is a step of its own, so
 // that no transaction is long. Errors are those of the file.
 func (s *Store) writeClaims(ctx context.Context, op string) error {
-	return s.steps(ctx, op, func() (done bool, err error) {
+	return s.runSteps(ctx, op, func() (done bool, err error) {
 		found, err := s.writeClaim(math.MaxInt64)
 		return !found, err
 	})

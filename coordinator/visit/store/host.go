@@ -120,9 +120,9 @@ func (s *Store) hostFails(name string, now int64) (ofHost bool, err error) {
 	return now-h.since < int64(s.rules.DisableSpan.Seconds()), s.keepHost(name, h)
 }
 
-// hostAnswers notes that a host was reached, which ends its rest; its Crawl-delay stays. Errors
+// noteHostAnswer notes that a host was reached, which ends its rest; its Crawl-delay stays. Errors
 // are those of the file.
-func (s *Store) hostAnswers(name string) error {
+func (s *Store) noteHostAnswer(name string) error {
 	h := s.cache.hosts[name]
 	h.failures, h.since, h.until = 0, 0, 0
 	return s.keepHost(name, h)
@@ -142,7 +142,7 @@ func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 		}
 		name = r.host // or its group
 		delete(s.update().refusals, name)
-		return s.hostAnswers(name)
+		return s.noteHostAnswer(name)
 	})
 	if err != nil {
 		return err

@@ -62,10 +62,10 @@ func (s *Store) write(ctx context.Context, op string, f func() error) error {
 // it as 1,000 do, and each transaction waits for the disk.
 const stepTime = 50 * time.Millisecond
 
-// steps calls next until it reports that it is done, in short transactions
+// runSteps calls next until it reports that it is done, in short transactions
 // (sqlfile.File.StepsOf). After an error the earlier transactions stay, so next must be one that
 // can be begun again.
-func (s *Store) steps(ctx context.Context, op string, next func() (done bool, err error)) error {
+func (s *Store) runSteps(ctx context.Context, op string, next func() (done bool, err error)) error {
 	return s.file.StepsOf(ctx, op, stepTime, func(c *sqlfile.Conn) (done bool, err error) {
 		if err := s.enter(c); err != nil {
 			return false, err
@@ -77,7 +77,7 @@ func (s *Store) steps(ctx context.Context, op string, next func() (done bool, er
 // stepThrough is steps with one step for each element of a list. After an error of step, the
 // steps of earlier transactions stay.
 func stepThrough[T any](ctx context.Context, s *Store, op string, list []T, step func(T) error) error {
-	return s.steps(ctx, op, func() (done bool, err error) {
+	return s.runSteps(ctx, op, func() (done bool, err error) {
 		if len(list) > 0 {
 			err = step(list[0])
 			list = list[1:]

@@ -60,7 +60,7 @@ const (
 func (s *Store) sweep(ctx context.Context, op string, now int64) error {
 	swept := 0
 	for _, pool := range []visit.Pool{poolRest, poolFlight} {
-		err := s.steps(ctx, op, func() (done bool, err error) {
+		err := s.runSteps(ctx, op, func() (done bool, err error) {
 			if s.cache.pools[pool] == 0 || swept >= sweepMost {
 				return true, nil
 			}

@@ -147,7 +147,7 @@ func (s *Store) countHost(r row, o models.Outcome, effect visit.Effect, now int6
 	case o.Fault == models.HostFault && !effect.Success:
 		return s.hostFails(name, now)
 	}
-	return false, s.hostAnswers(name)
+	return false, s.noteHostAnswer(name)
 }
 
 // startHostGap notes that a visit of a host begins or ends at a time: the next visit of the host

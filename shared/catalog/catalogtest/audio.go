@@ -63,8 +63,8 @@ func findsAt(r models.Research, offset models.Seconds) models.Researched {
 	return done
 }
 
-// researchedFeed adds a feed of one episode that was researched for two clips.
-func (w *world) researchedFeed() {
+// addResearchedFeed adds a feed of one episode that was researched for two clips.
+func (w *world) addResearchedFeed() {
 	w.Helper()
 	w.addOrigin("feed", models.Feed)
 	w.clips("jingle", "spot")
@@ -108,9 +108,9 @@ var audioCases = []behaviour{
 		}
 	}},
 	{"replaced audio is researched again, and its findings stay until a result replaces them", func(w *world) {
-		w.researchedFeed()
+		w.addResearchedFeed()
 		w.checked("monday", "old", false)
-		w.nothingLeft()
+		w.requireNothingLeft()
 		for range 2 {
 			w.checked("monday", "new", true)
 		}
@@ -128,12 +128,12 @@ var audioCases = []behaviour{
 		w.wantFindings("The monday The jingle 1", "The monday The spot 2")
 		w.ingest(result(w.selects("monday", "jingle")))
 		w.wantFindings("The monday The spot 2")
-		w.nothingLeft()
+		w.requireNothingLeft()
 		w.wantCurated(w.published("monday"), catalog.Curated{})
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"audio is replaced once, however often the check is recorded", func(w *world) {
-		w.researchedFeed()
+		w.addResearchedFeed()
 		if n := w.checked("monday", "new", true); n != 1 {
 			w.Fatalf("%d are replaced", n)
 		}
@@ -142,7 +142,7 @@ var audioCases = []behaviour{
 		}
 	}},
 	{"another version in the listing ends what was checked", func(w *world) {
-		w.researchedFeed()
+		w.addResearchedFeed()
 		w.checked("monday", "new", true)
 		w.wantCurated(w.published("monday@2"), catalog.Curated{Changed: 1})
 		if got := w.selects("monday", "jingle", "spot").Episode.Media.Version; got != "2" {
@@ -154,7 +154,7 @@ var audioCases = []behaviour{
 		w.wantFindings("The monday The jingle 1", "The monday The spot 1")
 	}},
 	{"a problem of replaced audio ends the old findings, and only those", func(w *world) {
-		w.researchedFeed()
+		w.addResearchedFeed()
 		w.checked("monday", "new", true)
 		r := w.selects("monday", "jingle", "spot")
 		w.ingest(failed(only(r, "The spot"), models.ScopePair, "too long"))
@@ -166,7 +166,7 @@ var audioCases = []behaviour{
 		w.wantProblems(0)
 		w.ingest(failed(result(w.selects("monday", "jingle", "spot")), models.ScopeEpisode, "gone"))
 		w.wantFindings()
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"all problems of replaced audio go, however many they are", func(w *world) {
 		w.addOrigin("feed", models.Feed)

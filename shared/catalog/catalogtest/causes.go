@@ -47,7 +47,7 @@ var causeCases = []behaviour{
 		lists("tuesday")
 		w.wantReasons("tuesday: unreachable The tuesday")
 		w.wantProblems(1)
-		w.nothingLeft()
+		w.requireNothingLeft()
 		if n := w.totals().Episodes; n != 2 {
 			w.Fatalf("%d episodes, want both", n)
 		}

@@ -93,7 +93,7 @@ var curateCases = []behaviour{
 		if got := w.oneEpisode(); got.Title != "Mardi" || got.Priority != 9 || got.Media.URI != "file:///other" {
 			w.Fatalf("got %+v", got)
 		}
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"an episode of another version is researched again for all clips", func(w *world) {
 		w.episodes("monday", "tuesday")
@@ -124,7 +124,7 @@ var curateCases = []behaviour{
 			}
 			w.ingest(result(r))
 		}
-		w.nothingLeft()
+		w.requireNothingLeft()
 		if got := w.totals().Researched; got != 4 {
 			w.Fatalf("got %d researched pairs, want 4", got)
 		}
@@ -207,7 +207,7 @@ var goneCases = []behaviour{
 		w.episodes("tuesday")
 		w.clips("advert")
 		w.ingest(result(w.selects("tuesday", "advert")))
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"an episode listed again comes back as it was", func(w *world) {
 		w.episodes("monday", "tuesday")
@@ -225,10 +225,10 @@ var goneCases = []behaviour{
 		w.researchAll()
 		w.clips()
 		w.episodes("monday", "tuesday")
-		w.nothingLeft()
+		w.requireNothingLeft()
 		w.clips("jingle")
 		w.ingest(result(w.selects("tuesday", "jingle")))
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"a recording listed again in another version is researched again", func(w *world) {
 		w.episodes("monday")

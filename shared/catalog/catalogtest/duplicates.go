@@ -31,7 +31,7 @@ var duplicateCases = []behaviour{
 		w.selects("monday", "b")
 		w.clips("a#sha256:11", "b#sha256:11")
 		w.wantReasons(sameAsA)
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"when the original's origin is removed the other is selected", func(w *world) {
 		w.episodes("monday")

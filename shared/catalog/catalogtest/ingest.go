@@ -111,7 +111,7 @@ var ingestCases = []behaviour{
 	}},
 	{"a problem of a pair excludes that pair only", func(w *world) {
 		w.clips("jingle", "advert")
-		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		w.listRankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
 		r := w.selects("monday", "jingle", "advert")
 		w.ingest(failed(only(r, "The jingle"), models.ScopePair, "longer than the episode"))
 		w.ingest(result(w.selects("monday", "advert")))
@@ -123,7 +123,7 @@ var ingestCases = []behaviour{
 	}},
 	{"a problem of an episode excludes the episode, and is there once", func(w *world) {
 		w.clips("jingle", "advert")
-		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		w.listRankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
 		r := w.selects("monday", "jingle", "advert")
 		w.ingest(failed(only(r, "The jingle"), models.ScopeEpisode, "not audio"))
 		w.ingest(failed(only(r, "The advert"), models.ScopeEpisode, "not audio"))
@@ -132,12 +132,12 @@ var ingestCases = []behaviour{
 	}},
 	{"a problem of a clip excludes the clip everywhere", func(w *world) {
 		w.clips("jingle", "silence")
-		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		w.listRankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
 		r := w.selects("monday", "jingle", "silence")
 		w.ingest(failed(only(r, "The silence"), models.ScopeClip, "silent"))
 		w.ingest(result(w.selects("monday", "jingle")))
 		w.ingest(result(w.selects("tuesday", "jingle")))
-		w.nothingLeft()
+		w.requireNothingLeft()
 		w.wantReasons("silence: silent")
 	}},
 	{"a problem is lifted when its recording's version changes", func(w *world) {
@@ -147,7 +147,7 @@ var ingestCases = []behaviour{
 		w.ingest(failed(only(r, "The silence"), models.ScopeClip, "silent"))
 		w.ingest(failed(only(r, "The long"), models.ScopePair, "too long"))
 		w.ingest(failed(only(r, "The jingle"), models.ScopeEpisode, "not audio"))
-		w.nothingLeft()
+		w.requireNothingLeft()
 		w.episodes("monday@2")
 		w.wantReasons("silence: silent")
 		w.selects("monday", "jingle", "long")
@@ -190,7 +190,7 @@ var ingestCases = []behaviour{
 		w.ingest(found(r, 4))
 		w.wantReasons()
 		w.wantOffsets(4)
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"a result for another version of the episode is dropped", func(w *world) {
 		w.episodes("monday")
@@ -226,7 +226,7 @@ var ingestCases = []behaviour{
 		r.Episode = episodeID("monday")
 		w.selects("monday", "jingle")
 		w.ingest(r)
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"a result for what is gone is kept for when it is listed again", func(w *world) {
 		w.episodes("monday")
@@ -237,7 +237,7 @@ var ingestCases = []behaviour{
 		w.wantOffsets()
 		w.episodes("monday")
 		w.wantOffsets(4)
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"one stale clip of a result does not hide the others, wherever it is", func(w *world) {
 		names := []string{"advert", "jingle", "noise"}

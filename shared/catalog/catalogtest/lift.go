@@ -13,7 +13,7 @@ var liftCases = []behaviour{
 		w.ingest(failed(only(r, "The long"), models.ScopePair, "gave up"))
 		w.ingest(failed(only(r, "The longer"), models.ScopePair, "gave up"))
 		w.ingest(failed(only(r, "The silence"), models.ScopeClip, "silent"))
-		w.nothingLeft()
+		w.requireNothingLeft()
 		w.ok(w.Lift(w.ctx, episodeID("monday"), []string{clipID("long"), clipID("silence"), "nobody"}))
 		w.selects("monday", "long")
 		w.wantReasons("monday: gave up", "silence: silent")
@@ -25,7 +25,7 @@ var liftCases = []behaviour{
 		w.ok(w.Lift(w.ctx, episodeID("monday"), []string{clipID("jingle")}))
 		w.ok(w.Lift(w.ctx, "nobody", []string{clipID("jingle")}))
 		w.ok(w.Lift(w.ctx, episodeID("monday"), nil))
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"after Close nothing is lifted", func(w *world) {
 		w.ok(w.Catalog.Close())

@@ -52,7 +52,7 @@ var listCases = []behaviour{
 		}
 	}},
 	{"a finding within a longer one names it, and of several the shortest, whatever came first", func(w *world) {
-		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		w.listRankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
 		w.clips("drop", "jingle", "theme", "twin")
 		lasts := map[string]models.Seconds{"drop": 1, "jingle": 5, "theme": 30, "twin": 1.05}
 		plays := func(episode string, at map[string]models.Seconds) {
@@ -90,7 +90,7 @@ var listCases = []behaviour{
 	}},
 	{"a problem comes with the names that people know, oldest first", func(w *world) {
 		w.clips("silence", "long", "jingle")
-		w.rankedEpisodes([]string{"monday", "noise"}, 2, 1)
+		w.listRankedEpisodes([]string{"monday", "noise"}, 2, 1)
 		r := w.selects("monday", "silence", "long", "jingle")
 		silent, long := only(r, "The silence"), only(r, "The long")
 		w.ok(w.Ingest(w.ctx, failed(silent, models.ScopeClip, "silent"), start))
@@ -123,8 +123,8 @@ var listCases = []behaviour{
 		}
 	}},
 	{"clips are listed in the order in which they are selected", func(w *world) {
-		w.rankedClips([]string{"old", "low"}, 0, -1)
-		w.rankedClips([]string{"old", "low", "new", "high"}, 0, -1, 0, 8)
+		w.listRankedClips([]string{"old", "low"}, 0, -1)
+		w.listRankedClips([]string{"old", "low", "new", "high"}, 0, -1, 0, 8)
 		list, err := w.Clips(w.ctx)
 		w.ok(err)
 		got := each(list, func(c models.Clip) string { return c.Name })

@@ -102,7 +102,7 @@ var originCases = []behaviour{
 		if got, want := w.totals(), (catalog.Totals{Origins: 1, Clips: 2}); got != want {
 			w.Fatalf("got %+v, want %+v", got, want)
 		}
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"removing the origin of clips leaves no researched pairs", func(w *world) {
 		w.episodes("monday")

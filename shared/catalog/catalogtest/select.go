@@ -16,15 +16,15 @@ func ranked[T any](list []T, priority func(*T) *int64, priorities ...int64) []T 
 	return list
 }
 
-// rankedEpisodes lists these episodes, and no others, with priorities.
-func (w *world) rankedEpisodes(names []string, priorities ...int64) {
+// listRankedEpisodes lists these episodes, and no others, with priorities.
+func (w *world) listRankedEpisodes(names []string, priorities ...int64) {
 	w.Helper()
 	list := ranked(each(names, episode), func(e *models.Episode) *int64 { return &e.Priority }, priorities...)
 	w.visit(show, catalog.Listing{Complete: true, Episodes: list})
 }
 
-// rankedClips lists these clips, and no others, with priorities.
-func (w *world) rankedClips(names []string, priorities ...int64) {
+// listRankedClips lists these clips, and no others, with priorities.
+func (w *world) listRankedClips(names []string, priorities ...int64) {
 	w.Helper()
 	list := ranked(each(names, clip), func(c *models.Clip) *int64 { return &c.Priority }, priorities...)
 	w.visit(spots, catalog.Listing{Complete: true, Clips: list})
@@ -50,17 +50,17 @@ func (w *world) sweeps(busy []catalog.Busy, l catalog.Limits, clip string, episo
 }
 
 var selectCases = []behaviour{
-	{"an empty catalog has nothing to select", func(w *world) { w.nothingLeft() }},
+	{"an empty catalog has nothing to select", func(w *world) { w.requireNothingLeft() }},
 	{"episodes without clips have nothing to select", func(w *world) {
 		w.episodes("monday")
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"selecting changes nothing: the same is selected until it is researched", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle")
 		w.selects("monday", "jingle")
 		w.ingest(result(w.selects("monday", "jingle")))
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"the work carries titles and media", func(w *world) {
 		w.episodes("monday@5#sha256:ee")
@@ -75,7 +75,7 @@ var selectCases = []behaviour{
 	}},
 	{"the episode with the highest priority is first, and gives the work its priority", func(w *world) {
 		w.clips("jingle")
-		w.rankedEpisodes([]string{"low", "high", "middle"}, -1, 5, 2)
+		w.listRankedEpisodes([]string{"low", "high", "middle"}, -1, 5, 2)
 		for _, want := range []struct {
 			name     string
 			priority int64
@@ -90,8 +90,8 @@ var selectCases = []behaviour{
 	}},
 	{"a priority changed later counts", func(w *world) {
 		w.clips("jingle")
-		w.rankedEpisodes([]string{"a", "b"}, 2, 1)
-		w.rankedEpisodes([]string{"a", "b"}, 2, 3)
+		w.listRankedEpisodes([]string{"a", "b"}, 2, 1)
+		w.listRankedEpisodes([]string{"a", "b"}, 2, 3)
 		w.selects("b", "jingle")
 	}},
 	{"of equal priority the latest curated episode is first", func(w *world) {
@@ -105,8 +105,8 @@ var selectCases = []behaviour{
 	}},
 	{"clips come by priority, then latest curated, at most the limit", func(w *world) {
 		w.episodes("monday")
-		w.rankedClips([]string{"old", "low"}, 0, -1)
-		w.rankedClips([]string{"old", "low", "new", "high"}, 0, -1, 0, 8)
+		w.listRankedClips([]string{"old", "low"}, 0, -1)
+		w.listRankedClips([]string{"old", "low", "new", "high"}, 0, -1, 0, 8)
 		r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 3})
 		w.ok(err)
 		if got, want := titles(r), []string{"The high", "The new", "The old"}; !slices.Equal(got, want) {
@@ -119,7 +119,7 @@ var selectCases = []behaviour{
 		w.episodes("monday", "tuesday")
 		w.clips("jingle", "advert")
 		w.researchAll()
-		w.nothingLeft()
+		w.requireNothingLeft()
 		w.clips("jingle", "advert", "news")
 		for range 2 {
 			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
@@ -129,7 +129,7 @@ var selectCases = []behaviour{
 			}
 			w.ingest(result(r))
 		}
-		w.nothingLeft()
+		w.requireNothingLeft()
 	}},
 	{"an episode added later is selected with all clips", func(w *world) {
 		w.episodes("monday")
@@ -140,7 +140,7 @@ var selectCases = []behaviour{
 	}},
 	{"busy clips are left out, in their episode only", func(w *world) {
 		w.clips("theme")
-		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		w.listRankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
 		w.researchAll()
 		w.clips("theme", "jingle", "advert")
 		busy := []catalog.Busy{{Episode: episodeID("monday"), Clips: []string{clipID("jingle")}}}
@@ -150,14 +150,14 @@ var selectCases = []behaviour{
 	}},
 	{"a new episode that a worker is about to decode is passed over until it has a result", func(w *world) {
 		w.clips("jingle")
-		w.rankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
+		w.listRankedEpisodes([]string{"monday", "tuesday"}, 2, 1)
 		first := w.selects("monday", "jingle")
 		w.clips("jingle", "advert")
 		busy := []catalog.Busy{{Episode: episodeID("monday"), Clips: []string{clipID("jingle")}}}
 		w.selectsWhile(busy, "tuesday", "jingle", "advert")
 		w.ingest(result(first))
 		w.selects("monday", "advert")
-		w.rankedEpisodes([]string{"monday@2", "tuesday"}, 2, 1)
+		w.listRankedEpisodes([]string{"monday@2", "tuesday"}, 2, 1)
 		w.selectsWhile(busy, "tuesday", "jingle", "advert")
 	}},
 	{"what was busy and came to nothing is selected again", func(w *world) {
@@ -194,9 +194,9 @@ var selectCases = []behaviour{
 		names := []string{"a", "b", "c", "d", "e"}
 		w.clips("theme")
 		hashed := each(names, func(n string) string { return n + "#sha256:" + n })
-		w.rankedEpisodes(hashed, 1, 1, 1, 1, 1)
+		w.listRankedEpisodes(hashed, 1, 1, 1, 1, 1)
 		w.researchAll()
-		w.rankedEpisodes(append(hashed, "new", "low"), 1, 1, 1, 1, 1, 1, 0)
+		w.listRankedEpisodes(append(hashed, "new", "low"), 1, 1, 1, 1, 1, 1, 0)
 		w.clips("theme", "jingle")
 		w.ingest(result(w.selects("new", "theme", "jingle"))) // it is first, and not known
 		sweep := catalog.Limits{Clips: 10, Episodes: 10}

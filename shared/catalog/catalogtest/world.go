@@ -140,8 +140,8 @@ func titles(r models.Research) []string {
 	return each(r.Clips, func(i models.ResearchItem) string { return i.Title })
 }
 
-// nothingLeft sees that Select has nothing to choose.
-func (w *world) nothingLeft() {
+// requireNothingLeft requires that Select has nothing to choose.
+func (w *world) requireNothingLeft() {
 	w.Helper()
 	r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 	if !errors.Is(err, fault.ErrNotFound) {

@@ -122,7 +122,7 @@ func (v *curation) prepare(t table, list []listed) ([]listed, error) {
 // of its content. Each recording is a step, so an error leaves the earlier ones stored.
 func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	next := list
-	err := v.steps(func(c *sqlfile.Conn) (done bool, err error) {
+	err := v.runSteps(func(c *sqlfile.Conn) (done bool, err error) {
 		if len(next) == 0 {
 			return true, nil
 		}
@@ -146,7 +146,7 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	if err != nil {
 		return err
 	}
-	return v.steps(func(c *sqlfile.Conn) (done bool, err error) {
+	return v.runSteps(func(c *sqlfile.Conn) (done bool, err error) {
 		if len(gone) == 0 {
 			return true, nil
 		}
@@ -174,16 +174,16 @@ func (v *curation) hideUnlisted(list []listed) error {
 	if err != nil || len(unlisted) == 0 {
 		return err
 	}
-	return v.steps(func(c *sqlfile.Conn) (done bool, err error) {
+	return v.runSteps(func(c *sqlfile.Conn) (done bool, err error) {
 		err = c.Exec("UPDATE episode SET unlisted = 1 WHERE number = ?", unlisted[0].number)
 		unlisted = unlisted[1:]
 		return len(unlisted) == 0, err
 	})
 }
 
-// steps calls next in one transaction after the other until it reports done, several times in one
-// transaction if it is fast (sqlfile.File.Steps).
-func (v *curation) steps(next func(*sqlfile.Conn) (done bool, err error)) error {
+// runSteps calls next in one transaction after the other until it reports done, several times in
+// one transaction if it is fast (sqlfile.File.Steps).
+func (v *curation) runSteps(next func(*sqlfile.Conn) (done bool, err error)) error {
 	return v.store.file.Steps(v.ctx, v.op, next)
 }
 
@@ -324,7 +324,7 @@ func (v *curation) replaceItemProblems() error {
 	if len(added)+len(removed) == 0 {
 		return nil
 	}
-	return v.steps(func(c *sqlfile.Conn) (done bool, err error) {
+	return v.runSteps(func(c *sqlfile.Conn) (done bool, err error) {
 		switch {
 		case len(removed) > 0:
 			err = c.Exec("DELETE FROM problem WHERE number = ?", removed[0])

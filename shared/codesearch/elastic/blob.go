@@ -148,7 +148,7 @@ func readMany[T any](ctx context.Context, x *Index, alias string, ids []string, 
 	for i, d := range answer.Docs {
 		switch {
 		case d.Error.Type == indexNotFound:
-			return nil, x.wasDeleted(&statusError{status: http.StatusNotFound, kind: fault.ErrNotFound, what: alias, text: d.Error.String()})
+			return nil, x.noteDeleted(&statusError{status: http.StatusNotFound, kind: fault.ErrNotFound, what: alias, text: d.Error.String()})
 		case d.Error.Type != "":
 			return nil, fmt.Errorf("document %s of %s: %w: %s", ids[i], alias, fault.ErrUnavailable, d.Error)
 		case d.ID != ids[i]:

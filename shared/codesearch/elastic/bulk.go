@@ -135,7 +135,7 @@ func (b *bulk) failureOf(i item, a action, result itemAnswer) error {
 	}
 	failed := &statusError{status: result.Status, kind: kindOf(result.Status), what: "document " + i.id + " of " + i.alias, text: result.Error.String(), errorType: result.Error.Type}
 	if result.Error.Type == indexNotFound {
-		return b.wasDeleted(failed)
+		return b.noteDeleted(failed)
 	}
 	return failed
 }

@@ -49,7 +49,7 @@ func (x *Index) newGeneration(m codesearch.Manifest, places []*file) *generation
 }
 
 // currentIDs returns the ids of the generations that searches see: those that the filter of the
-// alias current lists. A missing alias means that the index was deleted (wasDeleted); an alias on
+// alias current lists. A missing alias means that the index was deleted (noteDeleted); an alias on
 // several indices is fault.ErrCorrupt.
 func (x *Index) currentIDs(ctx context.Context) ([]string, error) {
 	var found map[string]struct {
@@ -60,7 +60,7 @@ func (x *Index) currentIDs(ctx context.Context) ([]string, error) {
 	alias := x.prefix + current
 	err := x.do(ctx, call{method: http.MethodGet, path: "_alias/" + alias, answer: &found})
 	if errors.Is(err, fault.ErrNotFound) {
-		return nil, x.wasDeleted(err)
+		return nil, x.noteDeleted(err)
 	}
 	if err != nil {
 		return nil, err

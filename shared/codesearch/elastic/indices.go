@@ -102,7 +102,7 @@ func (x *Index) indices() []string {
 }
 
 // prepare creates the indices that do not exist, and checks all. Once that has succeeded, it does
-// nothing until wasDeleted or the collector resets prepared. Another process may create an index
+// nothing until noteDeleted or the collector resets prepared. Another process may create an index
 // at the same time, which counts as created. After an error the next call begins again.
 func (x *Index) prepare(ctx context.Context) error {
 	x.preparing.Lock()
@@ -210,7 +210,7 @@ func (x *Index) do(ctx context.Context, c call) error {
 	}
 	err := x.client.do(ctx, c)
 	if failed := (*statusError)(nil); errors.As(err, &failed) && failed.errorType == indexNotFound {
-		return x.wasDeleted(err)
+		return x.noteDeleted(err)
 	}
 	return err
 }
@@ -218,9 +218,9 @@ func (x *Index) do(ctx context.Context, c call) error {
 // indexNotFound is the type of the error of a request for an index that does not exist.
 const indexNotFound = "index_not_found_exception"
 
-// wasDeleted makes the next request create the indices that were deleted. It returns err as
+// noteDeleted makes the next request create the indices that were deleted. It returns err as
 // fault.ErrUnavailable, because repeating the request may succeed.
-func (x *Index) wasDeleted(err error) error {
+func (x *Index) noteDeleted(err error) error {
 	x.prepared.Store(false)
 	return fmt.Errorf("%w: an index was deleted, and will be created again: %w", fault.ErrUnavailable, err)
 }

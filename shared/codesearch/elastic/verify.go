@@ -128,7 +128,7 @@ func (s *search) evaluateForText(e codesearch.Expr, r *readBlob) (codesearch.Tru
 	_, isSymbol := e.(codesearch.Sym)
 	switch {
 	case isSymbol:
-		s.symbolHits(m, r, add)
+		s.eachSymbolHit(m, r, add)
 	case m.Multiline():
 		m.SpanLines(s.ctx, r.text, add)
 	default:
@@ -151,10 +151,10 @@ func (s *search) evaluateForText(e codesearch.Expr, r *readBlob) (codesearch.Tru
 	return codesearch.TruthOf(len(hits) > 0), nil
 }
 
-// symbolHits calls add for the lines that define symbols whose names match, with the range of the
-// name; an empty range if the line does not have it. A symbol of a line that the blob does not
+// eachSymbolHit calls add for the lines that define symbols whose names match, with the range of
+// the name; an empty range if the line does not have it. A symbol of a line that the blob does not
 // have is left out.
-func (s *search) symbolHits(m *match.Matcher, r *readBlob, add func(line, start, end int, at codesearch.Range)) {
+func (s *search) eachSymbolHit(m *match.Matcher, r *readBlob, add func(line, start, end int, at codesearch.Range)) {
 	walk := match.Walk{Text: r.text}
 	for _, x := range r.Symbols {
 		if !m.MatchName([]byte(x.Name)) {

@@ -130,20 +130,20 @@ func (s *search) evaluateForBlob(n int, p *partSearch, blob int) (codesearch.Tru
 	case !p.blobs[n].has(blob, blob+1):
 		return codesearch.False, nil
 	case l.kind == kindSym:
-		return codesearch.True, s.symbolHits(n, p, blob)
+		return codesearch.True, s.addSymbolHits(n, p, blob)
 	}
 	var err error
 	if l.matcher.Multiline() {
-		err = s.spanHits(n, p, blob)
+		err = s.addSpanHits(n, p, blob)
 	} else {
-		err = s.lineHits(n, p, blob)
+		err = s.addLineHits(n, p, blob)
 	}
 	return codesearch.TruthOf(len(s.hits[n]) > 0), err
 }
 
-// lineHits adds the lines of a blob that match leaf n to its hits. It reads those chunks of the
+// addLineHits adds the lines of a blob that match leaf n to its hits. It reads those chunks of the
 // blob that are candidates; no line is in two chunks. The errors are those of evaluateForBlob.
-func (s *search) lineHits(n int, p *partSearch, blob int) error {
+func (s *search) addLineHits(n int, p *partSearch, blob int) error {
 	l := &s.plan.leaves[n]
 	first, end := p.ChunksOf(blob)
 	list := p.chunks[n].list // unused if all chunks are candidates
@@ -189,9 +189,9 @@ func (s *search) countScanned(n, bytes int) error {
 	return nil
 }
 
-// spanHits searches the whole text of a blob for matches over several lines, which chunks could
+// addSpanHits searches the whole text of a blob for matches over several lines, which chunks could
 // cut. The errors are those of evaluateForBlob.
-func (s *search) spanHits(n int, p *partSearch, blob int) error {
+func (s *search) addSpanHits(n int, p *partSearch, blob int) error {
 	text, err := p.Text(blob, &s.blobText)
 	if err != nil {
 		return err
@@ -213,10 +213,10 @@ func (s *search) addSpan(n, line, start, end int, r codesearch.Range) {
 	s.hits[n] = append(s.hits[n], hit{uint32(line), uint32(start), uint32(end), []codesearch.Range{r}})
 }
 
-// symbolHits adds the lines that define symbols whose names match to the hits of leaf n, with
+// addSymbolHits adds the lines that define symbols whose names match to the hits of leaf n, with
 // the range of the name. If the line does not have the name, the range is empty. The error is
 // fault.ErrCorrupt if the blob does not have a symbol's line.
-func (s *search) symbolHits(n int, p *partSearch, blob int) error {
+func (s *search) addSymbolHits(n int, p *partSearch, blob int) error {
 	text, err := p.Text(blob, &s.blobText)
 	if err != nil {
 		return err

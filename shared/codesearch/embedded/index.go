@@ -62,7 +62,7 @@ func Open(dir string, o Options) (*Index, error) {
 	generations, generationsErr := x.openGenerations()
 	v := newView(segments, generations)
 	if err := errors.Join(err, generationsErr); err != nil {
-		v.mappings(func(m *mapping) { _ = m.close() })
+		v.eachMapping(func(m *mapping) { _ = m.close() })
 		return nil, fmt.Errorf("code index %s: %w", dir, err)
 	}
 	x.install(v)
@@ -206,7 +206,7 @@ func (x *Index) install(v *view) {
 	old := x.current
 	if v != nil {
 		v.users = 1 // the index itself
-		v.mappings(func(m *mapping) { m.views++ })
+		v.eachMapping(func(m *mapping) { m.views++ })
 	}
 	x.current = v
 	if old != nil {
@@ -240,7 +240,7 @@ func (x *Index) endUse(v *view) {
 	if v.users--; v.users > 0 {
 		return
 	}
-	v.mappings(func(m *mapping) {
+	v.eachMapping(func(m *mapping) {
 		if m.views--; m.views == 0 {
 			_ = m.close() // munmap of a mapping that exists does not fail
 		}

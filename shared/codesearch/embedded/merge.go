@@ -28,9 +28,9 @@ const (
 // generation names become old enough to drop.
 const mergeInterval = time.Hour
 
-// mayMerge asks Run to check whether there is something to merge. If Run was asked already,
+// requestMerge asks Run to check whether there is something to merge. If Run was asked already,
 // it does nothing.
-func (x *Index) mayMerge() {
+func (x *Index) requestMerge() {
 	select {
 	case x.merge <- struct{}{}:
 	default:

@@ -79,7 +79,7 @@ func (x *Index) openAdded(path string) error {
 		return err
 	}
 	x.install(v.withSegment(newOpenSegment(s, path)))
-	x.mayMerge()
+	x.requestMerge()
 	return nil
 }
 
@@ -161,7 +161,7 @@ func (x *Index) Publish(_ context.Context, m codesearch.Manifest) error {
 		return fmt.Errorf("repository %q: %w", m.Repo, err)
 	}
 	x.install(v.withGeneration(g))
-	x.mayMerge()
+	x.requestMerge()
 	return nil
 }
 
@@ -186,6 +186,6 @@ func (x *Index) DropRepo(_ context.Context, repoID string) error {
 		return fmt.Errorf("repository %q: %w", dropped.repo, err)
 	}
 	x.install(w)
-	x.mayMerge()
+	x.requestMerge()
 	return nil
 }

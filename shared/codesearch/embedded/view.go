@@ -59,8 +59,8 @@ type view struct {
 
 func emptyView() *view { return &view{slots: map[string]uint32{}, lost: map[string]int{}} }
 
-// mappings calls visit for each file that v uses.
-func (v *view) mappings(visit func(*mapping)) {
+// eachMapping calls visit for each file that v uses.
+func (v *view) eachMapping(visit func(*mapping)) {
 	for _, p := range v.parts {
 		visit(&p.mapping)
 	}

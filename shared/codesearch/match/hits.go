@@ -14,7 +14,7 @@ import (
 // does.
 func (m *Matcher) SpanLines(ctx context.Context, text []byte, visit func(line, start, end int, r codesearch.Range)) {
 	line, lineStart := 1, 0 // the line in which the last match ended
-	m.spans(ctx, text, func(from, to int) bool {
+	m.eachSpan(ctx, text, func(from, to int) bool {
 		for lineStart < len(text) {
 			next := lineStart + lineEnd(text[lineStart:])
 			end := withoutFeed(text, next)

@@ -11,7 +11,7 @@ import (
 type Scratch struct {
 	folded  []byte
 	matched int64 // bytes that expressions read
-	next    []int // of linesWithAny: the next place of each text
+	next    []int // of eachLineWithAny: the next place of each text
 }
 
 // Matched returns how many bytes were read by regular expressions, which take about 64
@@ -29,9 +29,9 @@ func (s *Scratch) Matched() int64 {
 func (m *Matcher) Lines(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
 	switch {
 	case m.oneOfTexts == nil:
-		m.matchingLines(ctx, text, s, visit)
+		m.eachMatchingLine(ctx, text, s, visit)
 	case !m.fold:
-		m.linesWithAny(text, m.oneOfTexts, s, func(start, end int) bool {
+		m.eachLineWithAny(text, m.oneOfTexts, s, func(start, end int) bool {
 			if m.literal == nil && !m.lineNeed.mayBeIn(text[start:end]) {
 				return true
 			}
@@ -41,14 +41,14 @@ func (m *Matcher) Lines(ctx context.Context, text []byte, s *Scratch, visit func
 			return visit(start, end)
 		})
 	default:
-		m.foldedLines(ctx, text, s, visit)
+		m.eachFoldedLine(ctx, text, s, visit)
 	}
 }
 
-// matchingLines runs the expression over the whole text, and calls visit once for each line with
+// eachMatchingLine runs the expression over the whole text, and calls visit once for each line with
 // a match, until visit returns false or ctx ends. An empty match after the last line feed is
 // none.
-func (m *Matcher) matchingLines(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
+func (m *Matcher) eachMatchingLine(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
 	s.matched += int64(len(text))
 	for from := 0; from < len(text); {
 		at := m.find(ctx, m.within, text[from:], nil)
@@ -73,10 +73,10 @@ func withoutFeed(text []byte, end int) int {
 	return end
 }
 
-// linesWithAny calls visit with the place of each line that has one of texts, until visit returns
-// false. s.next has the next place of each text, len(text) if there is none, so that each text is
-// searched for only after its last place was passed.
-func (m *Matcher) linesWithAny(text []byte, texts [][]byte, s *Scratch, visit func(start, end int) bool) {
+// eachLineWithAny calls visit with the place of each line that has one of texts, until visit
+// returns false. s.next has the next place of each text, len(text) if there is none, so that each
+// text is searched for only after its last place was passed.
+func (m *Matcher) eachLineWithAny(text []byte, texts [][]byte, s *Scratch, visit func(start, end int) bool) {
 	s.next = append(s.next[:0], make([]int, len(texts))...)
 	for i := range texts {
 		s.next[i] = -1
@@ -103,14 +103,14 @@ func (m *Matcher) linesWithAny(text []byte, texts [][]byte, s *Scratch, visit fu
 	}
 }
 
-// foldedLines looks for lines in the folded text, and runs the expression on each as it is in
+// eachFoldedLine looks for lines in the folded text, and runs the expression on each as it is in
 // text. If folding moved bytes, it finds the line in text by counting line feeds, which folding
 // keeps.
-func (m *Matcher) foldedLines(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
+func (m *Matcher) eachFoldedLine(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
 	var same bool
 	s.folded, same = codesearch.Fold(s.folded[:0], text)
 	at, read := 0, 0 // the start of one line: in text, and in s.folded
-	m.linesWithAny(s.folded, m.oneOfTexts, s, func(start, end int) bool {
+	m.eachLineWithAny(s.folded, m.oneOfTexts, s, func(start, end int) bool {
 		if !m.lineNeed.mayBeIn(s.folded[start:end]) {
 			return true
 		}

@@ -163,10 +163,10 @@ func (m *Matcher) Ranges(line []byte) []codesearch.Range {
 // maxSpans is how many matches of a pattern over several lines are found in one text.
 const maxSpans = 1 << 17
 
-// spans calls visit with the places of the first 131,072 matches in text, until visit returns
+// eachSpan calls visit with the places of the first 131,072 matches in text, until visit returns
 // false. A search that would take long (interruptibleFrom) has no such limit, but ends when ctx
 // does, and continues behind the line in which a match ends, so that ^ holds where it begins.
-func (m *Matcher) spans(ctx context.Context, text []byte, visit func(start, end int) bool) {
+func (m *Matcher) eachSpan(ctx context.Context, text []byte, visit func(start, end int) bool) {
 	if m.states*len(text) < interruptibleFrom {
 		for _, at := range m.re.FindAllIndex(text, maxSpans) {
 			if !visit(at[0], at[1]) {

@@ -157,10 +157,10 @@ func (d *decoder) info() codesearch.BlobInfo {
 	return codesearch.BlobInfo{Size: int64(d.number()), Lines: d.number(), Code: d.number(), Comment: d.number(), Complexity: d.number()}
 }
 
-// symbols calls visit for each symbol with its line until visit returns false; read decodes
+// eachSymbol calls visit for each symbol with its line until visit returns false; read decodes
 // the rest of the symbol. It stops at damage. The decoder is at the reports only if visit
 // returned true for all symbols.
-func (d *decoder) symbols(visit func(line int, read func() codesearch.Symbol) bool) {
+func (d *decoder) eachSymbol(visit func(line int, read func() codesearch.Symbol) bool) {
 	line := 0
 	for range min(d.number(), maxSymbols) {
 		line += d.number()

@@ -246,14 +246,14 @@ func (s *Segment) facts(i int) decoder {
 func (s *Segment) Symbols(i int, visit func(line int, read func() codesearch.Symbol) bool) {
 	d := s.facts(i)
 	d.info() // precedes the symbols
-	d.symbols(visit)
+	d.eachSymbol(visit)
 }
 
 // Functions returns the reports of blob i.
 func (s *Segment) Functions(i int) []codesearch.FunctionReport {
 	d := s.facts(i)
 	d.info() // precedes the symbols, and these the reports
-	d.symbols(func(int, func() codesearch.Symbol) bool { return true })
+	d.eachSymbol(func(int, func() codesearch.Symbol) bool { return true })
 	return d.functions()
 }
 

@@ -165,8 +165,8 @@ func selectionApart(f *fixture) {
 	require.True(f, issued)
 }
 
-// twoResults puts two results that wait, a before b.
-func (f *fixture) twoResults(m *session) {
+// putTwoResults puts two results that wait, a before b.
+func (f *fixture) putTwoResults(m *session) {
 	f.Helper()
 	w := f.worker("worker-1", 1)
 	m.issue(toDig("site", "a", "b"), 0)
@@ -179,7 +179,7 @@ func (f *fixture) twoResults(m *session) {
 // the others, so that one on which managers fail does not stop them.
 func poisonResult(f *fixture) {
 	m := f.manager("manager-1")
-	f.twoResults(m)
+	f.putTwoResults(m)
 	r := m.holdResult()
 	require.Equal(f, "a", r.Part)
 	f.pass(ingestTTL)
@@ -192,7 +192,7 @@ func poisonResult(f *fixture) {
 // others.
 func managerStops(f *fixture) {
 	m1, m2 := f.manager("manager-1"), f.manager("manager-2")
-	f.twoResults(m1)
+	f.putTwoResults(m1)
 	require.Equal(f, "a", m1.holdResult().Part)
 	m1.closeInOrder()
 	require.Equal(f, "a", m2.ingestResult().Part)

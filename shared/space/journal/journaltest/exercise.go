@@ -241,8 +241,8 @@ func testClosedTwice(t *testing.T, open func() journal.Journal) {
 	require.NoError(t, j.Close())
 }
 
-// recorded commits n history records with one key each, of 10 bytes and a second apart.
-func recorded(t require.TestingT, j journal.Journal, n int) {
+// commitHistory commits n history records with one key each, of 10 bytes and a second apart.
+func commitHistory(t require.TestingT, j journal.Journal, n int) {
 	var facts []journal.Fact
 	for i := range n {
 		facts = append(facts, &journal.Historic{HistoryRecord: space.HistoryRecord{
@@ -257,7 +257,7 @@ func recorded(t require.TestingT, j journal.Journal, n int) {
 // on disk refuses to read it.
 func testHistory(t *testing.T, open func() journal.Journal) {
 	j := open()
-	recorded(t, j, 3)
+	commitHistory(t, j, 3)
 	commit(t, j, 1, &journal.Historic{HistoryRecord: space.HistoryRecord{Seq: 9, Key: "k0001", Value: "again"}})
 	twice(t, j, open, func(j journal.Journal) {
 		standing, facts := load(t, j)
@@ -287,7 +287,7 @@ func testHistory(t *testing.T, open func() journal.Journal) {
 // is removed: the latest 100 are left. Counts go on after a restart.
 func testTrimmed(t *testing.T, open func() journal.Journal) {
 	j := open()
-	recorded(t, j, 2000)
+	commitHistory(t, j, 2000)
 	trim := func(before time.Duration, l space.HistoryLimits) (removed int) {
 		for {
 			n, err := j.TrimHistory(t.Context(), before, l)
