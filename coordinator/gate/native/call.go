@@ -35,12 +35,12 @@ type call struct {
 // readRequests reads what the client sends until the connection ends, and returns the reason:
 // that of the link, or fault.ErrInvalid for a malformed frame. Answers are written, and calls
 // whose answers are not durable are finished, whenever no further frame has arrived. A frame for
-// which memory was lacking is refused, and after refused large ones the connection pauses.
+// which memory was lacking is refused, and after refused calls the connection pauses.
 func (s *session) readRequests(ctx context.Context, conn *connection) error {
 	conn.link.BeforeWait = conn.endBatch
 	defer conn.endBatch()
 	for {
-		if conn.refusals.any() && !isFleet(s.mode) {
+		if !isFleet(s.mode) && conn.refusals.pauses() {
 			conn.endBatch()
 			conn.refusals.pause(ctx, conn.link.Ping)
 		}
@@ -120,6 +120,7 @@ func (s *session) admitCall(conn *connection, f wire.Frame, r space.Request) (*c
 	if mayWait(r.Verb) {
 		if err := s.g.takeWaiter(s); err != nil {
 			s.g.Memory.Add(-size)
+			conn.refusals.note(len(f.Body), err)
 			return nil, conn.link.Send(failure(f.Call, fmt.Errorf("%s: %w", r.Verb, err)))
 		}
 	}
@@ -243,7 +244,7 @@ func (s *session) answerFrame(c *call, reply space.Reply, err error) wire.Frame 
 	return wire.Frame{Kind: wire.Reply, Call: c.number, Body: wire.AppendReply(make([]byte, 0, 32+reply.Tuple.Size()), reply)}
 }
 
-// noteRefusal counts a large call that was refused with err, so that the client's connection
+// noteRefusal counts a call that was refused with err, so that the client's connection
 // pauses, if it is connected. It does nothing after other errors.
 func (s *session) noteRefusal(c *call, err error) {
 	s.mu.Lock()

@@ -53,6 +53,33 @@ func TestAClientWhoseLargePutIsRefusedIsReadAgainAfterAPause(t *testing.T) {
 	})
 }
 
+// Refused calls count by their number too, because each of them takes time of a processor: 4,096 in
+// a second of a client.
+func TestAClientWhoseSmallPutsAreRefusedIsReadAgainAfterAPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		budget := memory.New(3 << 20)
+		fx := newFixture(t, spacetest.Procedures(), native.Config{Memory: budget})
+		fx.space()
+		flood, other := space.Over(fx.session("flood", 0)).Space("s"), space.Over(fx.session("other", 0)).Space("s")
+		budget.Add(5 << 19) // more than three quarters, so that puts are refused
+		defer budget.Add(-5 << 19)
+		refuse := func(calls int) time.Duration {
+			start := time.Now()
+			for range calls {
+				require.ErrorIs(t, flood.PutP(t.Context(), a(1), 0), fault.ErrOverloaded)
+			}
+			return time.Since(start)
+		}
+		require.Zero(t, refuse(8), "a client that asks again sometimes is answered at once")
+		require.InDelta(t, 1.0, refuse(4096).Seconds(), 0.01)
+		start := time.Now()
+		_, _, err := other.GetP(t.Context(), anyA)
+		require.NoError(t, err)
+		require.Zero(t, time.Since(start), "others do not wait")
+	})
+}
+
 // The sign of life waits behind large requests of the same worker that are refused.
 func TestAWorkerWhoseLargePutsAreRefusedKeepsItsSession(t *testing.T) {
 	t.Parallel()
