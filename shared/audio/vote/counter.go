@@ -49,15 +49,9 @@ type Counter struct {
 	// stretch votes by a posting at position p for the cell turn + (f-p)/cell of votes, rounded down.
 	turns []uint32
 	votes []uint8
-	start int     // frame at which the current stretch begins
-	open  []voter // of the current stretch
-}
-
-// voter is a landmark of the stretch, and its postings that have not voted.
-type voter struct {
-	at   int    // frame of the stretch
-	next uint32 // the position of the first posting; MaxUint32 if there is none
-	rest index.Postings
+	// pending are the votes that have not been counted, by blocks of cells.
+	pending []pending
+	start   int // frame at which the current stretch begins
 }
 
 // place is a variant's stretch of votes: the cells from first on. A beginning at frame s
@@ -66,10 +60,17 @@ type place struct {
 	first, pad int32 // pad is in frames, a multiple of cell: the variant's length and margin cells
 }
 
-// blockCells is how many cells are counted at a time: few enough to stay in the processor's cache
-// of the second level meanwhile. Those of 1,000 clips are ten times as many, and each vote for them would
-// wait for memory. Half and twice as many cost the same.
-const blockCells = 1 << 21
+// pending holds votes for a block of cells, because such a block stays in the processor's cache while it is
+// counted. The cells of 10,000 clips are far more than that, and each vote for them would wait for memory.
+type pending struct {
+	count int
+	cells *[pendingVotes]uint32
+}
+
+const (
+	blockBits    = 18      // of the number of a cell within its block: 256 KB
+	pendingVotes = 1 << 16 // as much memory as the cells have; then the votes are counted
+)
 
 // margin cells more than a variant's length must have passed for a cell, its two later
 // neighbours and one of the past to be there and decided.
@@ -89,81 +90,59 @@ func NewCounter(x *index.Index) *Counter {
 		total += (cells + pad/cell + 7) / 8 * 8 // eight are read at a time
 	}
 	c.votes = make([]uint8, total)
+	for range total>>blockBits + 1 {
+		c.pending = append(c.pending, pending{cells: new([pendingVotes]uint32)})
+	}
 	return c
 }
 
 // Start is the frame at which the current stretch begins; it ends Stretch frames later.
 func (c *Counter) Start() int { return c.start }
 
-// Push takes a landmark of the current stretch, for Decide. The landmark must lie between Start and
-// Start+Stretch, or its votes would be another variant's.
+// Push takes a landmark of the current stretch: it votes for the cell in which each variant with
+// its hash would have begun. The landmark must lie between Start and Start+Stretch, or the cell
+// would be another variant's.
 func (c *Counter) Push(l landmark.Landmark) {
-	v := voter{at: l.Frame - c.start}
-	v.next, v.rest = first(c.index.Postings(l.Hash))
-	c.open = append(c.open, v)
+	at, turns := l.Frame-c.start, c.turns
+	for postings := c.index.Postings(l.Hash); len(postings) > 0; postings = postings.From(1) {
+		position := int(postings.At(0))
+		k := int(turns[index.Unit(position)]) + (at-position)>>cellBits
+		p := &c.pending[k>>blockBits]
+		p.cells[p.count] = uint32(k)
+		if p.count++; p.count == pendingVotes {
+			c.count(p)
+		}
+	}
 }
 
-// Decide counts the votes of the landmarks, and calls emit with the candidates among the beginnings
-// that no further landmark votes for, in the order of variants and frames. It goes on to the next
-// stretch, for which it keeps the cells of the others. At the end of the episode it is called until
-// Start is beyond the longest variant, for those that would end beyond the episode.
+// count counts the votes of a block. A full cell stays full.
+func (c *Counter) count(p *pending) {
+	for _, k := range p.cells[:p.count] {
+		if v := &c.votes[k]; *v < full {
+			*v++
+		}
+	}
+	p.count = 0
+}
+
+// Decide calls emit with the candidates among the beginnings that no further landmark votes for,
+// in the order of variants and frames, and goes on to the next stretch, for which it keeps the
+// cells of the others. At the end of the episode it is called until Start is beyond the longest
+// variant, for those that would end beyond the episode.
 func (c *Counter) Decide(emit func(Candidate)) {
-	for first := 0; first < len(c.places); {
-		end := first + 1
-		for end < len(c.places) && c.places[end].first-c.places[first].first < blockCells {
-			end++
-		}
-		c.count(end)
-		c.decide(first, end, emit)
-		first = end
+	for i := range c.pending {
+		c.count(&c.pending[i])
 	}
-	c.open = c.open[:0]
-	c.start += Stretch
-}
-
-// count counts the votes for the variants before end which have not been counted: each landmark votes for
-// the cell in which each variant with its hash would have begun. A full cell stays full.
-func (c *Counter) count(end int) {
-	last := c.index.Variants()[end-1]
-	before := uint32(last.Base + last.Frames) // of the positions of these variants
-	votes, turns := c.votes, c.turns
-	for k := range c.open {
-		l := &c.open[k]
-		if l.next >= before {
-			continue
-		}
-		at, rest, next := l.at, l.rest, l.next
-		for next < before {
-			v := &votes[int(turns[index.Unit(int(next))])+(at-int(next))>>cellBits]
-			if *v < full {
-				*v++
-			}
-			next, rest = first(rest.From(1))
-		}
-		l.rest, l.next = rest, next
-	}
-}
-
-// first returns the position of the first posting, or MaxUint32 if there is none, and the postings.
-func first(p index.Postings) (uint32, index.Postings) {
-	if len(p) == 0 {
-		return math.MaxUint32, p
-	}
-	return p.At(0), p
-}
-
-// decide emits the candidates of the variants from first to before end, and moves their cells on to the
-// next stretch.
-func (c *Counter) decide(first, end int, emit func(Candidate)) {
-	for i, p := range c.places[first:end] {
+	for i, p := range c.places {
 		n := cells + int(p.pad)/cell
 		own := c.votes[p.first:][:(n+7)/8*8]
 		if crowded(own, (few+1)/2) { // without such a cell, no two cells have few
-			c.emitPeaks(first+i, p, own, n, emit)
+			c.emitPeaks(i, p, own, n, emit)
 		}
 		copy(own, own[cells:])
 		clear(own[n-cells:])
 	}
+	c.start += Stretch
 }
 
 // crowded reports whether some cell has so many votes (least, 1 to full). It adds to eight cells at a

@@ -9,7 +9,7 @@
 // of tempo or of pitch alone leaves hashes of one speed at the pace of another.
 //
 // Counter streams: a beginning is decided as soon as the variant would have ended. Its
-// memory is 1 byte for each cell: about 1 KB for each clip of 5 s. Decisions depend
+// memory is 2 bytes for each cell: about 3 KB for each clip of 5 s. Decisions depend
 // on the landmarks and the variant alone: not on other clips, and not on where the episode was
 // cut into stretches.
 package vote
