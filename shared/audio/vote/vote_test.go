@@ -118,6 +118,17 @@ func TestWhatIsDecidedOfAClipDependsOnNoOther(t *testing.T) {
 	require.NotEmpty(t, alone)
 }
 
+// TestVotesAreCountedHoweverManyWait pushes one landmark until its cell is full, and then more often than
+// votes can wait.
+func TestVotesAreCountedHoweverManyWait(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, index.RateHz)
+	x, of := indexed(t, clip), landmark.Of(clip)
+	full := candidates(x, slices.Repeat(of[:1], 200), len(clip)/64)
+	require.NotEmpty(t, full)
+	require.Equal(t, full, candidates(x, slices.Repeat(of[:1], 200_000), len(clip)/64))
+}
+
 func TestAnotherTempoIsAnotherPace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ seconds, pace int }{{8, 30}, {8, -40}, {30, 25}, {30, -36}, {30, 14}} {
