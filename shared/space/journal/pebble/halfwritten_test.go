@@ -133,3 +133,21 @@ func TestADiskThatFailsOnceMakesNoJournalLookDamaged(t *testing.T) {
 		require.Len(t, refs, wornRecords)
 	}
 }
+
+func TestARepairThatCannotFinishAnEarlierOneSaysSoAndTheNextOneFinishesIt(t *testing.T) {
+	t.Parallel()
+	for n := range int64(3) { // the rename, and the sync of the folder that it opens
+		fs := worn(t).disk(t)
+		require.NoError(t, fs.Rename(dir, dir+".repaired"))
+		disk, _ := failsOnce(fs, n+1, func(op errorfs.Op) bool {
+			return op.Kind == errorfs.OpRename || op.Kind == errorfs.OpOpenDir || op.Kind == errorfs.OpFileSync
+		})
+		c := pebble.Config{Dir: dir, FS: disk, Log: quiet}
+		_, err := pebble.Repair(c)
+		require.ErrorIs(t, err, errInjected, "operation %d", n)
+		found, err := pebble.Repair(c)
+		require.NoError(t, err)
+		require.Empty(t, found.Damage)
+		require.Equal(t, wornRecords, found.Tuples)
+	}
+}
