@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"leasehold/shared/lease"
 )
 
@@ -57,6 +59,8 @@ func TestWhatIsAtABoundIsAcceptedAndBeyondItRefused(t *testing.T) {
 		h.ok(c.method, v1+c.path, c.at)
 		h.refuses("invalid", c.method, v1+c.path, c.beyond)
 	}
+	_, problem := h.call("POST", v1+"/tasks", task(`"timeout":`+most+`.1`))
+	require.Contains(t, problem["detail"], "timeout "+most+".1")
 	for _, path := range []string{"/origins?offset=2147483647", "/origins?limit=10000", "/origins?limit=0", "/visits/capacity?slots=1048576", "/tasks?limit=1000"} {
 		h.ok("GET", v1+path, "")
 	}

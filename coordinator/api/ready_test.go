@@ -77,3 +77,23 @@ func TestARefusedBulkRequestGivesItsTurnBack(t *testing.T) {
 	require.Empty(t, s.slots)
 	require.Empty(t, s.listings)
 }
+
+type brokenSpaces struct{ space.Repository }
+
+func (brokenSpaces) List(context.Context) ([]space.Info, error) {
+	return nil, errors.New("no space answers")
+}
+
+// A load balancer must not send requests to a coordinator whose spaces or whose catalog fail, or which
+// is about to end.
+func TestACoordinatorOfWhichAPartFailsIsNotReady(t *testing.T) {
+	t.Parallel()
+	fails := func(err error) *slowCatalog {
+		c := &slowCatalog{answer: make(chan error, 1)}
+		c.answer <- err
+		return c
+	}
+	require.NoError(t, (&server{Config: Config{Catalog: fails(nil)}, repo: answeringSpaces{}}).ready(t.Context()))
+	require.ErrorContains(t, (&server{Config: Config{Catalog: fails(nil)}, repo: brokenSpaces{}}).ready(t.Context()), "no space answers")
+	require.ErrorContains(t, (&server{Config: Config{Catalog: fails(errors.New("no catalog"))}, repo: answeringSpaces{}}).ready(t.Context()), "no catalog")
+}
