@@ -11,8 +11,8 @@ import (
 	"leasehold/shared/lease"
 )
 
-// The messages of the API name the bounds of its fields. What is at a bound is accepted, and what is
-// just beyond it is refused.
+// The messages of the API name the bounds of its fields. A value at a bound is accepted, and one just
+// beyond it is refused.
 func TestWhatIsAtABoundIsAcceptedAndBeyondItRefused(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -71,8 +71,8 @@ func TestALongMessageIsCutAtAWholeCharacterAndAShortOneIsWhole(t *testing.T) {
 	})
 }
 
-// What is in a group is not the session that the line is about, and all that the log of the
-// process accepts is in it.
+// An attribute of a group does not name the session that the line is about. The log of the process
+// has all lines that its level accepts.
 func TestTheLogOfTheProcessHasWhatIsForwardedAndAllElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

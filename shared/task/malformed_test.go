@@ -11,8 +11,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Without its record nothing else can be done for a task; whoever cancels it must not be told that
-// it is gone while it stays.
+// Without its record nothing else can be done for a task. A cancel that returns no error has removed
+// it.
 func TestAMalformedTaskThatIsCancelledBecomesADeadLetter(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		require.NoError(f, f.repo.Space(task.Space).Put(f.Context(), tuple.New("task", "a", "t1", "", int64(2), int64(0), "{"), 0))

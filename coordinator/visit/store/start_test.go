@@ -13,7 +13,7 @@ import (
 )
 
 // A start under other rules places all origins again, and adds those that an older program did not
-// schedule. If it fails anywhere it says so, and the next one does all of it.
+// schedule. If it fails anywhere it returns the error, and the next one does all of it.
 func TestAStartThatFailsAnywhereIsAnErrorAndTheNextOnePlacesAllOrigins(t *testing.T) {
 	t.Parallel()
 	path, now := filepath.Join(t.TempDir(), "catalog.db"), time.Now().Truncate(time.Second)

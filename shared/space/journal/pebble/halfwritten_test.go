@@ -107,7 +107,7 @@ func TestARepairWithoutAListAndWithADamagedTableIsRefused(t *testing.T) {
 	}
 }
 
-// A disk that fails once while a journal is opened makes nobody repair the journal.
+// An operator would repair a journal without need if one failure of the disk made it look damaged.
 func TestADiskThatFailsOnceMakesNoJournalLookDamaged(t *testing.T) {
 	t.Parallel()
 	whole := worn(t)

@@ -10,8 +10,8 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// A record with a right checksum may still be of another program, or cut: it is not of a journal,
-// and must not end the one who reads it.
+// A record with a right checksum may still be of another program, or cut: it is not of a journal, and
+// reading it must not panic.
 func TestARecordThatIsNotOfAJournalIsToldFromOneThatIs(t *testing.T) {
 	t.Parallel()
 	want := codec.Step{From: 300}
