@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -44,7 +48,7 @@ const limit = time.Minute
 
 func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
 	t.Parallel()
-	url := startCoordinator(t)
+	at := startCoordinator(t)
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -69,19 +73,19 @@ func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
-			printed, err := client(ctx, url, l.name+"-verbs").CombinedOutput()
+			printed, err := client(ctx, at, l.name+"-verbs").CombinedOutput()
 			require.NoError(t, err, "%s", printed)
 			require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nsession\n", string(printed))
-			testWorker(t, url, l.name, client(t.Context(), url, l.name, "worker"))
+			testWorker(t, at, l.name, client(t.Context(), refuseOneReport(t, at), l.name, "worker"))
 		})
 	}
 }
 
 // testWorker starts a worker with two slots, whose session lives for 1 s without a heartbeat, has
 // it do tasks of every outcome, and stops it with SIGTERM while it has two.
-func testWorker(t *testing.T, url, action string, worker *exec.Cmd) {
+func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 	t.Helper()
-	api, err := apiclient.New(url)
+	api, err := apiclient.New(at)
 	require.NoError(t, err)
 	defer api.Close()
 	var printed bytes.Buffer
@@ -107,7 +111,7 @@ func testWorker(t *testing.T, url, action string, worker *exec.Cmd) {
 	claimed := func(now apitypes.Task) bool { return now.State == "claimed" }
 
 	ids := map[string]string{}
-	for _, do := range []string{"slow", "double", "fail", "giveup", "later"} {
+	for _, do := range []string{"slow", "double", "fail", "giveup", "later", "unsendable"} {
 		ids[do] = create(do)
 	}
 	for do, want := range map[string]string{"slow": `"done"`, "double": `42`, "later": `"later"`} {
@@ -116,7 +120,7 @@ func testWorker(t *testing.T, url, action string, worker *exec.Cmd) {
 		require.JSONEq(t, want, string(now.Result), do)
 		require.Zero(t, now.Attempts, do)
 	}
-	for do, want := range map[string]string{"fail": "broken", "giveup": "never"} {
+	for do, want := range map[string]string{"fail": "broken", "giveup": "never", "unsendable": "its result was refused"} {
 		now := await(ids[do], apitypes.Task.HasEnded)
 		require.Equal(t, "dead", now.State, do)
 		require.Contains(t, now.Note, want)
@@ -146,8 +150,40 @@ func testWorker(t *testing.T, url, action string, worker *exec.Cmd) {
 	require.Zero(t, now.Attempts, "what was handed back does not count")
 }
 
+// refuseOneReport starts a proxy of the coordinator for which the first report of a result is
+// unavailable, more often than one call of a client repeats it. It returns the URL of the proxy.
+func refuseOneReport(t *testing.T, coordinator string) string {
+	t.Helper()
+	target, err := url.Parse(coordinator)
+	require.NoError(t, err)
+	through := httputil.NewSingleHostReverseProxy(target)
+	through.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) } // a worker breaks its claim off
+	var mu sync.Mutex
+	refused, path := 0, ""
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		if strings.HasSuffix(r.URL.Path, "/resolve") && path == "" {
+			path = r.URL.Path
+		}
+		refuse := r.URL.Path == path && refused < 7
+		if refuse {
+			refused++
+		}
+		mu.Unlock()
+		if refuse {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, `{"code":"unavailable","title":"unavailable","detail":"a test"}`)
+			return
+		}
+		r.Host = target.Host // the coordinator refuses unknown hosts
+		through.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	return proxy.URL
+}
+
 // startCoordinator runs the real binary until the test ends, and returns the URL of its API.
-func startCoordinator(t *testing.T) (url string) {
+func startCoordinator(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "leasehold")

@@ -471,25 +471,52 @@ public final class Leasehold {
         }
 
         private void conclude(Task task) {
-            Object result;
+            final Object result;
             try {
                 result = handlers.get(task.action()).handle(task);
             } catch (StaleClaim e) {
                 throw e;
             } catch (GiveUp e) {
-                task.release(e.getMessage(), 0, "", true);
+                report(task, () -> task.release(e.getMessage(), 0, "", true));
                 return;
             } catch (HandBack e) {
-                task.handBack(e.delay);
+                report(task, () -> task.handBack(e.delay));
                 return;
             } catch (Exception e) {
                 if (task.stopped) return; // it is not ours any more
                 var trace = new StringWriter();
                 e.printStackTrace(new PrintWriter(trace));
-                task.release(e.toString(), 0, trace.toString(), false);
+                report(task, () -> task.release(e.toString(), 0, trace.toString(), false));
                 return;
             }
-            task.resolve(result);
+            try {
+                report(task, () -> task.resolve(result));
+            } catch (StaleClaim | SessionClosed | Unavailable e) {
+                throw e;
+            } catch (RuntimeException e) { // it is too large, or no JSON
+                report(task, () -> task.release("its result was refused: " + e, 0, "", false));
+            }
+        }
+
+        /**
+         * Tells how a task ended. Repeats that while the coordinator cannot be reached: after a restart the
+         * session has the task again.
+         */
+        private void report(Task task, Runnable call) {
+            while (true) {
+                try {
+                    call.run();
+                    return;
+                } catch (Unavailable e) {
+                    if (task.stopped) throw e;
+                    LOG.log(System.Logger.Level.WARNING, "task " + task.id() + ": retrying: " + e.getMessage());
+                    try {
+                        if (ended.await(1, TimeUnit.SECONDS)) throw e;
+                    } catch (InterruptedException interrupted) { // it is not ours any more
+                        throw e;
+                    }
+                }
+            }
         }
 
         /** Gives handlers time to finish, and hands back the tasks of the others. */

@@ -155,6 +155,7 @@ export class Client {
 
   /** @private */
   async once(method, path, body, key, signal) {
+    const content = body === undefined ? undefined : JSON.stringify(body);
     const call = new AbortController();
     const stop = () => call.abort();
     const timer = setTimeout(stop, TIMEOUT * 1000);
@@ -163,7 +164,7 @@ export class Client {
     let response, text;
     try {
       response = await fetch(this.base + path, {
-        method, signal: call.signal, body: body === undefined ? undefined : JSON.stringify(body),
+        method, signal: call.signal, body: content,
         headers: { 'Content-Type': 'application/json', ...(key && { 'Idempotency-Key': key }) },
       });
       text = await response.text();
@@ -437,12 +438,33 @@ export class Worker {
       result = await this.handlers[task.action](task);
     } catch (err) {
       if (err instanceof StaleClaimError) throw err;
-      if (err instanceof GiveUp) await task.release(err.message, { giveUp: true });
-      else if (err instanceof HandBack) await task.handBack(err.delay);
-      else await task.release(String(err), { output: err?.stack ?? '' });
+      if (err instanceof GiveUp) await this.#report(task, () => task.release(err.message, { giveUp: true }));
+      else if (err instanceof HandBack) await this.#report(task, () => task.handBack(err.delay));
+      else await this.#report(task, () => task.release(String(err), { output: err?.stack ?? '' }));
       return;
     }
-    await task.resolve(result);
+    try {
+      await this.#report(task, () => task.resolve(result));
+    } catch (err) { // if it is not about the claim, the result is too large, or no JSON
+      if ([StaleClaimError, SessionClosedError, UnavailableError].some((kind) => err instanceof kind)) throw err;
+      await this.#report(task, () => task.release(`its result was refused: ${err}`));
+    }
+  }
+
+  /**
+   * Tell how a task ended. Repeat that while the coordinator cannot be reached: after a restart the
+   * session has the task again.
+   */
+  async #report(task, call) {
+    for (;;) {
+      try {
+        return await call();
+      } catch (err) {
+        if (!(err instanceof UnavailableError) || task.stopped.aborted || this.#ended.signal.aborted) throw err;
+        this.log(`leasehold: task ${task.id}: retrying: ${err.message}`);
+      }
+      await pause(1, this.#ended.signal);
+    }
   }
 
   /** Give handlers time to finish, and hand back the tasks of the others. */

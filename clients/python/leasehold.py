@@ -427,16 +427,36 @@ class Worker:
         try:
             result = self._handlers[task.action](task)
         except GiveUp as err:
-            task.release(str(err), give_up=True)
+            self._report(task, task.release, str(err), give_up=True)
         except HandBack as err:
-            task.hand_back(err.delay)
+            self._report(task, task.hand_back, err.delay)
         except StaleClaim:
             raise
         except Exception as err:
             log.warning("task %s failed", task.id, exc_info=True)
-            task.release(f"{type(err).__name__}: {err}", output=traceback.format_exc())
+            self._report(task, task.release, f"{type(err).__name__}: {err}", output=traceback.format_exc())
         else:
-            task.resolve(result)
+            self._resolve(task, result)
+
+    def _resolve(self, task, result):
+        try:
+            self._report(task, task.resolve, result)
+        except (StaleClaim, SessionClosed, Unavailable):
+            raise
+        except Exception as err:  # the result is too large, or no JSON
+            log.warning("result of task %s", task.id, exc_info=True)
+            self._report(task, task.release, f"its result was refused: {type(err).__name__}: {err}")
+
+    def _report(self, task, verb, *args, **more):
+        """Tell how a task ended. Repeat that while the coordinator cannot be reached: after a
+        restart the session has the task again."""
+        while True:
+            try:
+                return verb(*args, **more)
+            except Unavailable as err:
+                if task.stopped.is_set() or self._ended.wait(1):
+                    raise
+                log.warning("task %s: retrying: %s", task.id, err)
 
     def _finish(self):
         """Give handlers time to finish, and hand back the tasks of the others."""

@@ -49,6 +49,27 @@ func TestARequestThatIsRepeatedWithItsKeyHasOneEffect(t *testing.T) {
 	same("cancel", "POST", "/api/v1/tasks/"+next["id"].(string)+"/cancel", `{"reason":"x"}`)
 }
 
+func TestATaskAfterOneThatHasEndedIsCreatedOnceForItsKey(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	id := h.ok("POST", "/api/v1/tasks", `{"action":"count"}`)["id"].(string)
+	claimed := first(h.ok("POST", w+"/claims", `{}`))
+	h.ok("POST", w+"/claims/"+id+"/resolve", `{"token":`+marshal(t, claimed["token"])+`,"result":7}`)
+	for range 2 {
+		status, made := h.keyed("after", "POST", "/api/v1/tasks", `{"action":"count","after":["`+id+`"]}`)
+		require.Equal(t, 201, status, "%v", made)
+	}
+	child := first(h.ok("POST", w+"/claims", `{}`))
+	require.EqualValues(t, 7, child["parents"].([]any)[0].(map[string]any)["result"])
+	body := `{"token":` + marshal(t, child["token"]) + `,"create":[{"action":"count","after":["` + id + `"]}]}`
+	for range 2 {
+		status, made := h.keyed("resolve", "POST", w+"/claims/"+child["id"].(string)+"/resolve", body)
+		require.Equal(t, 200, status, "%v", made)
+	}
+	require.Len(t, items(h.ok("GET", "/api/v1/tasks", "")), 1)
+}
+
 // A repeated request may come late, when somebody has done the opposite meanwhile.
 func TestAPauseOrALimitThatIsRepeatedWithItsKeyUndoesNoLaterChange(t *testing.T) {
 	t.Parallel()

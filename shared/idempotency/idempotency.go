@@ -148,5 +148,9 @@ func (k *Keyed) ForgetFrom(ctx context.Context, call int) error {
 	return nil
 }
 
+// Plain returns the session without the key, for calls that only read: a reader is no procedure,
+// and its answer is not kept.
+func (k *Keyed) Plain() space.Repository { return k.Repository }
+
 // keyOf returns the key of one of the request's calls.
 func (k *Keyed) keyOf(call int) string { return fmt.Sprintf("%s/%d", k.Key, call) }

@@ -216,7 +216,11 @@ func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bo
 
 // endOf returns how a task ended; nil if the history does not know it.
 func (c Client) endOf(ctx context.Context, id string) (*ParentResult, error) {
-	reply, err := c.Repo.Call(ctx, space.OpID{}, procEnded, tuple.New(id))
+	repo := c.Repo
+	if keyed, ok := repo.(interface{ Plain() space.Repository }); ok {
+		repo = keyed.Plain()
+	}
+	reply, err := repo.Call(ctx, space.OpID{}, procEnded, tuple.New(id))
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil, nil
 	}
