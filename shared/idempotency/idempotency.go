@@ -148,8 +148,8 @@ func (k *Keyed) ForgetFrom(ctx context.Context, call int) error {
 	return nil
 }
 
-// Plain returns the session without the key, for calls that only read: a reader is no procedure,
-// and its answer is not kept.
+// Plain returns the session without the key, for calls that only read: they need no key, and cannot
+// be made within the transaction that keeps an answer.
 func (k *Keyed) Plain() space.Repository { return k.Repository }
 
 // keyOf returns the key of one of the request's calls.
