@@ -19,10 +19,10 @@ const (
 	maxAnswer = tuple.MaxBytes - 1<<10
 )
 
-// claim ([number,] action…) holds the first task of the actions, of those that the caller
-// has not given back, up to that number, and returns them. It waits until there is one. An
-// empty answer means that it found only tasks that cannot be claimed, and moved them out of
-// the way: then the caller claims again.
+// claim ([number,] action…) holds the first tasks of the actions that the caller has not given
+// back, at most number of them and without a number one, and returns them. It waits until there
+// is one. An empty answer means that it found only tasks that cannot be claimed, and moved them
+// out of the way: then the caller claims again.
 func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	wanted, err := parseClaim(args)
 	if err != nil {

@@ -245,15 +245,15 @@ func (p Policy) offerSlots(tx space.Tx, limit string) (offered int, err error) {
 // offerUpTo places tasks with a label until free of them are visible, because one that waits
 // for something else now does not need the slot. It returns how many it placed, at most
 // maxOffered.
-func (p Policy) offerUpTo(tx space.Tx, waiting string, free int) (placed int, err error) {
+func (p Policy) offerUpTo(tx space.Tx, label string, free int) (placed int, err error) {
 	for shown := 0; shown < free && placed < maxOffered; {
-		some := withLabel(tx, Space, waiting, min(free-shown, maxOffered-placed))
+		some := withLabel(tx, Space, label, min(free-shown, maxOffered-placed))
 		if len(some) == 0 {
 			break
 		}
-		for _, w := range some {
-			e, there := tx.Entry(w.Ref)
-			if !there || !slices.Contains(e.Labels, waiting) {
+		for _, found := range some {
+			e, there := tx.Entry(found.Ref)
+			if !there || !slices.Contains(e.Labels, label) {
 				continue // placing another one changed it
 			}
 			i, err := DecodeEntry(e)
@@ -264,7 +264,7 @@ func (p Policy) offerUpTo(tx space.Tx, waiting string, free int) (placed int, er
 				return placed, err
 			}
 			placed++
-			if now, alive := tx.Entry(w.Ref); alive && !now.Held {
+			if now, alive := tx.Entry(found.Ref); alive && !now.Held {
 				shown++
 			}
 		}

@@ -197,17 +197,18 @@ func (c Client) List(ctx context.Context, f Filter, from Cursor, limit int) (all
 // Counts are the tasks of one action that are alive, by state.
 type Counts map[State]int64
 
-// counted are the labels that Counts sums up, by state.
-var counted = map[State][]State{
+// countedLabels are the labels of the hidden tasks that counts adds up, by state.
+var countedLabels = map[State][]State{
 	Claimed: {Claimed}, StateDelayed: {StateDelayed}, StateBlocked: {StateBlocked}, StatePaused: {StatePaused}, Waiting: {inBackOff, behindLimit},
 }
 
-// counts (action) returns (state, number)…. It visits no task.
+// counts (action) returns (state, number)…. It visits no task: those that can be found are counted by
+// the template of their action, and all others by their labels.
 func counts(tx space.Tx, action string) (tuple.Tuple, error) {
 	var reply tuple.Tuple
 	for _, state := range []State{Waiting, StateDelayed, StateBlocked, StatePaused, Claimed} {
 		n := 0
-		for _, s := range counted[state] {
+		for _, s := range countedLabels[state] {
 			n += tx.CountLabelled(Space, stateLabel(s, action))
 		}
 		if state == Waiting {

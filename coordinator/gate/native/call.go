@@ -100,11 +100,11 @@ func (s *session) admitCall(conn *connection, f wire.Frame, r space.Request) (*c
 		if earlier.answer != nil {
 			return nil, conn.link.Send(*earlier.answer)
 		}
-		return nil, nil
+		return nil, nil // it runs, and is answered over conn
 	}
 	if r.Verb == space.VerbAck || r.Verb == space.VerbBack {
 		for _, seq := range append(r.Acknowledged, r.Op.Seq) {
-			s.forgetAnswer(seq - space.AutoSeq) // the client numbers calls and operations alike
+			s.forgetAnswer(seq - space.AutoSeq) // the client adds AutoSeq to the number of a call for its operation id
 		}
 	}
 	if len(s.calls) >= maxCalls || s.bytes+len(f.Body) > maxInFlight {

@@ -59,9 +59,9 @@ func (a answer) voidError() error {
 	return fmt.Errorf("not durable yet: %w", fault.ErrUnavailable)
 }
 
-// executed is one transaction on its way to the journal, or only the trace of a
+// effects are those of one transaction on their way to the journal, or only the trace of a
 // request that was refused.
-type executed struct {
+type effects struct {
 	facts  []journal.Fact
 	clock  time.Duration
 	traced []trace.Event
@@ -69,7 +69,7 @@ type executed struct {
 
 // batch is what one commit makes durable, and what it takes to undo it.
 type batch struct {
-	executed     []executed
+	effects      []effects
 	steps        []step       // of all transactions
 	answered     []space.OpID // operations whose answers were remembered
 	irreversible bool         // a transaction cannot be undone in memory
@@ -79,13 +79,13 @@ type batch struct {
 // emptied returns b without its content, with the memory to be filled again. Slices that are
 // larger than maxKept are not kept, because their memory would never be freed.
 func (b batch) emptied() batch {
-	if cap(b.executed) > maxKept || cap(b.steps) > maxKept || cap(b.answered) > maxKept {
+	if cap(b.effects) > maxKept || cap(b.steps) > maxKept || cap(b.answered) > maxKept {
 		return batch{}
 	}
-	clear(b.executed)
+	clear(b.effects)
 	clear(b.steps)
 	clear(b.answered)
-	return batch{executed: b.executed[:0], steps: b.steps[:0], answered: b.answered[:0]}
+	return batch{effects: b.effects[:0], steps: b.steps[:0], answered: b.answered[:0]}
 }
 
 // beginTransaction starts a transaction of a session; a nil caller is the engine itself. There
@@ -138,7 +138,7 @@ func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.R
 	}
 	e.counters.operations.Add(1)
 	if len(facts) > 0 || len(traced) > 0 || len(tx.steps) > 0 {
-		e.enqueue(executed{facts: facts, traced: traced})
+		e.enqueue(effects{facts: facts, traced: traced})
 	}
 	e.deliver(tx.messages)
 }
@@ -164,14 +164,14 @@ func irreversible(f journal.Fact) bool {
 
 // enqueue adds a transaction to the next commit, with the engine time of now. Its memory counts
 // until that commit has ended.
-func (e *Engine) enqueue(x executed) {
+func (e *Engine) enqueue(x effects) {
 	st := &e.state
 	st.epoch.executed++
 	x.clock = st.now()
 	size := pendingSize(x.facts)
 	st.pending.size += size
 	st.memory.Add(size)
-	st.pending.executed = append(st.pending.executed, x)
+	st.pending.effects = append(st.pending.effects, x)
 }
 
 // rememberAnswer keeps the answer to op for a repeat, and returns the facts of it
@@ -273,8 +273,8 @@ func (e *Engine) commit() error {
 	b, p, upTo := st.pending, st.epoch, st.epoch.executed
 	st.pending, st.spare = st.spare, batch{}
 	st.mu.Unlock()
-	records := make([]journal.Record, 0, len(b.executed))
-	for _, x := range b.executed {
+	records := make([]journal.Record, 0, len(b.effects))
+	for _, x := range b.effects {
 		if len(x.facts) > 0 {
 			records = append(records, journal.Record{Clock: x.clock, Facts: x.facts})
 		}
@@ -293,7 +293,7 @@ func (e *Engine) commit() error {
 		e.committer.position += journal.Position(len(records))
 		e.counters.countCommit(len(records), time.Since(began))
 	}
-	for _, x := range b.executed {
+	for _, x := range b.effects {
 		for _, event := range x.traced {
 			e.writeEvent(event)
 		}

@@ -62,7 +62,7 @@ func (e *Engine) undoBatch(b batch) bool {
 	if st.stopped != nil || b.irreversible || st.pending.irreversible {
 		return false
 	}
-	e.log.Warn("the journal is full; undoing the operations of the failed commit", "operations", len(b.executed)+len(st.pending.executed))
+	e.log.Warn("the journal is full; undoing the operations of the failed commit", "operations", len(b.effects)+len(st.pending.effects))
 	st.epoch.end(fmt.Errorf("nothing has happened: %w", journal.ErrFull))
 	for _, undone := range []batch{st.pending, b} {
 		for _, s := range slices.Backward(undone.steps) {

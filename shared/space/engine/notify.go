@@ -190,8 +190,9 @@ func (st *state) forgetAllEvents() {
 	}
 }
 
-// publish adds a step to the events of the space's subscribers. While memory is used up, the
-// events that wait are forgotten, because tuples that were taken would stay in memory.
+// publish adds a step to the events of the space's subscribers. A subscriber that already has
+// maxEvents or maxEventBytes of them loses those first (forgetEvents), and each one does while memory
+// is used up, because tuples that were taken would stay in memory.
 func (in *spaceState) publish(s step) {
 	t := s.entry().Tuple
 	for _, sub := range in.subscribers {

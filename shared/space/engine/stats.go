@@ -63,7 +63,7 @@ func (e *Engine) Stats() Stats {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	stats := Stats{
-		Sessions: len(st.sessions), Waiters: st.waiting, Held: st.held, Pending: len(st.pending.executed), Full: e.fullError() != nil,
+		Sessions: len(st.sessions), Waiters: st.waiting, Held: st.held, Pending: len(st.pending.effects), Full: e.fullError() != nil,
 		Memory: st.memory.Budget.Used(), MemoryLimit: st.memory.Budget.Limit(),
 		Operations: c.operations.Load(), Refused: c.refusals.Load(),
 		Commits: c.commits.Load(), Records: c.records.Load(), CommitTime: time.Duration(c.commitTime.Load()),

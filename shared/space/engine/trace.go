@@ -126,7 +126,7 @@ func (e *Engine) recordRefusal(s *session, r space.Request, err error) {
 	case r.Template != nil:
 		event.Template = r.Template.String()
 	}
-	e.enqueue(executed{traced: []trace.Event{event}})
+	e.enqueue(effects{traced: []trace.Event{event}})
 }
 
 // writeEvent numbers an event and passes it to the trace. The caller has the

@@ -28,7 +28,7 @@ type coder struct {
 
 	reading bool
 	current bool   // there is a current field, with tag and content
-	passed  bool   // a pass over the list has begun since it became current
+	passed  bool   // a pass over the list has begun since the field became current
 	tag     uint64 // of the current field
 	content []byte
 	rest    []byte // the data after it
