@@ -46,8 +46,8 @@ func (a *around) fillPlain(loudest *[spectrum.Bins]float32) {
 	}
 }
 
-// largest sets each value of dst to the largest of four of x, the first of which has its index, and
-// the others follow at that distance. dst may be x, because no value is read after it is written.
+// largest sets the value of dst at each index to the largest of four values of x: the one at that index, and
+// three that follow at that distance. dst may be x, because no value is read after it is written.
 func largest(dst, x []float32, distance int) {
 	for i := range dst {
 		v := x[i]
