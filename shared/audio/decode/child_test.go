@@ -178,6 +178,20 @@ func TestTheTailOfComplaintsIsKept(t *testing.T) {
 	}
 }
 
+// A busy machine may need longer to start a program than findFFmpeg waits.
+func TestAnFFmpegThatDoesNotAnswerInTimeIsAskedAgain(t *testing.T) {
+	dir := t.TempDir()
+	ffmpeg := filepath.Join(dir, "ffmpeg")
+	require.NoError(t, os.WriteFile(ffmpeg, []byte("#!/bin/sh\nexec sleep 60"), 0o755))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	bin, ok := Decoder{stall: time.Millisecond}.findFFmpeg()
+	require.True(t, ok, "it may only be slow")
+	require.Equal(t, ffmpeg, bin)
+	require.NoError(t, os.WriteFile(ffmpeg, []byte("#!/bin/sh\nexit 127"), 0o755))
+	_, ok = Decoder{}.findFFmpeg()
+	require.False(t, ok)
+}
+
 func TestAnFFmpegThatDoesNotRunIsTreatedAsAbsent(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ffmpeg"), []byte("#!/bin/sh\necho libavcodec.so.59: cannot open >&2\nexit 127"), 0o755))

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,8 +91,9 @@ func (d Decoder) ffmpeg(ctx context.Context, in ffmpegInput) (*ffmpegSource, err
 }
 
 // findFFmpeg looks for ffmpeg in the PATH. ok is false if there is none, if it does not run, for
-// example because it lacks a library, or if WithoutFFmpeg is set. Each path is tried once in a
-// process.
+// example because it lacks a library, or if WithoutFFmpeg is set. Each path is tried until it has
+// answered once in this process. One that does not answer in time counts as running, because the
+// machine may only be slow, and an episode that needs ffmpeg would become a problem.
 func (d Decoder) findFFmpeg() (bin string, ok bool) {
 	if d.WithoutFFmpeg {
 		return "", false
@@ -102,7 +104,10 @@ func (d Decoder) findFFmpeg() (bin string, ok bool) {
 	}
 	runs, known := ffmpegRuns.Load(bin)
 	if !known {
-		_, err := runFFmpeg(context.Background(), bin, "-version")
+		_, err := runFFmpeg(context.Background(), bin, cmp.Or(d.stall, versionTime), "-version")
+		if errors.Is(err, errStalled) {
+			return bin, true
+		}
 		runs, _ = ffmpegRuns.LoadOrStore(bin, err == nil)
 	}
 	return bin, runs.(bool)

@@ -38,7 +38,7 @@ func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 	if err != nil {
 		return FFmpeg{}, fmt.Errorf("ffmpeg: not in the PATH: %w", fault.ErrNotFound)
 	}
-	version, err := runFFmpeg(ctx, bin, "-version")
+	version, err := runFFmpeg(ctx, bin, versionTime, "-version")
 	if err != nil {
 		return FFmpeg{Path: bin}, err
 	}
@@ -47,7 +47,7 @@ func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 	if f.Version, _, _ = strings.Cut(strings.TrimPrefix(first, "ffmpeg version "), " "); f.Version == "" {
 		return f, errors.New("ffmpeg: it does not say its version")
 	}
-	decoders, err := runFFmpeg(ctx, bin, "-hide_banner", "-decoders")
+	decoders, err := runFFmpeg(ctx, bin, versionTime, "-hide_banner", "-decoders")
 	if err != nil {
 		return f, err
 	}
@@ -66,10 +66,10 @@ func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 }
 
 // runFFmpeg runs ffmpeg and returns at most maxAnswer bytes of its output. The error is errStalled, or
-// how ffmpeg ended, with the last lines of its stderr. It waits at most versionTime for each part
-// of the output.
-func runFFmpeg(ctx context.Context, bin string, args ...string) (string, error) {
-	c, err := start(ctx, bin, append([]string{"-nostdin"}, args...), nil, versionTime)
+// how ffmpeg ended, with the last lines of its stderr. It waits at most limit for each part of the
+// output.
+func runFFmpeg(ctx context.Context, bin string, limit time.Duration, args ...string) (string, error) {
+	c, err := start(ctx, bin, append([]string{"-nostdin"}, args...), nil, limit)
 	if err != nil {
 		return "", err
 	}
