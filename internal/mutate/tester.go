@@ -23,7 +23,7 @@ type verdict string
 const (
 	killed   verdict = "killed"
 	survives verdict = "SURVIVED"
-	timedOut verdict = "timeout" // twice, the second time with three times the limit; counts as killed
+	timedOut verdict = "timeout" // twice, the second time with five times the limit; counts as killed
 )
 
 // goPackage is a package as go list prints it.
@@ -238,10 +238,10 @@ func (t *tester) testWith(ctx context.Context, s *suite, c candidate) (verdict, 
 		for _, m := range tests[:n] {
 			names = append(names, m.name)
 		}
-		run := testRun{binary: binary, of: s, names: names, limit: min(t.limit, 10*time.Second+5*all), env: envOn + "=" + strconv.Itoa(c.number)}
+		run := testRun{binary: binary, of: s, names: names, limit: min(t.limit, 20*time.Second+5*all), env: envOn + "=" + strconv.Itoa(c.number)}
 		result, _, err := t.run(ctx, run)
 		if result == timedOut {
-			run.limit *= 3
+			run.limit *= 5
 			result, _, err = t.run(ctx, run)
 		}
 		if err != nil || result != survives {
