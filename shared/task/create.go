@@ -124,25 +124,26 @@ func checkOptions(o models.TaskOptions) error {
 	case !slices.Contains([]string{"", models.WaitForLimit, models.CancelRunning, models.Drop}, o.OnLimit):
 		return fmt.Errorf("%w: on_limit %.50q: want %s, %s or %s", fault.ErrInvalid, o.OnLimit, models.WaitForLimit, models.CancelRunning, models.Drop)
 	}
-	for name, list := range map[string]struct {
+	for _, list := range []struct {
+		name string
 		all  []string
 		most int
-	}{"tags": {o.Tags, maxTags}, "limits": {o.Limits, maxLimits}, "after": {o.After, maxParents}} {
+	}{{"tags", o.Tags, maxTags}, {"limits", o.Limits, maxLimits}, {"after", o.After, maxParents}} {
 		if len(list.all) > list.most {
-			return fmt.Errorf("%w: %d %s, at most %d", fault.ErrInvalid, len(list.all), name, list.most)
+			return fmt.Errorf("%w: %d %s, at most %d", fault.ErrInvalid, len(list.all), list.name, list.most)
 		}
 		for n, v := range list.all {
-			if err := checkName(name, v); err != nil {
+			if err := checkName(list.name, v); err != nil {
 				return err
 			}
 			if slices.Contains(list.all[:n], v) {
-				return fmt.Errorf("%w: %s has %q twice", fault.ErrInvalid, name, v)
+				return fmt.Errorf("%w: %s has %q twice", fault.ErrInvalid, list.name, v)
 			}
 		}
 	}
-	for name, v := range map[string]string{"unique_key": o.UniqueKey, "group": o.Group} {
-		if v != "" {
-			if err := checkName(name, v); err != nil {
+	for _, field := range []struct{ name, value string }{{"unique_key", o.UniqueKey}, {"group", o.Group}} {
+		if field.value != "" {
+			if err := checkName(field.name, field.value); err != nil {
 				return err
 			}
 		}
@@ -162,9 +163,12 @@ func checkName(what, v string) error {
 // checkTimes refuses times ten years or more from now with fault.ErrInvalid, because a time in
 // the wrong unit is that far away, and a task that would expire before a worker may have it.
 func checkTimes(o models.TaskOptions, now time.Time) error {
-	for name, t := range map[string]time.Time{"not_before": o.NotBefore, "expires_at": o.ExpiresAt} {
-		if !t.IsZero() && math.Abs(t.Sub(now).Hours()) >= maxDelay.Hours() {
-			return fmt.Errorf("%w: %s %s: want a time within ten years", fault.ErrInvalid, name, t.Format(time.RFC3339))
+	for _, field := range []struct {
+		name string
+		at   time.Time
+	}{{"not_before", o.NotBefore}, {"expires_at", o.ExpiresAt}} {
+		if !field.at.IsZero() && math.Abs(field.at.Sub(now).Hours()) >= maxDelay.Hours() {
+			return fmt.Errorf("%w: %s %s: want a time within ten years", fault.ErrInvalid, field.name, field.at.Format(time.RFC3339))
 		}
 	}
 	if !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.NotBefore) {

@@ -543,6 +543,21 @@ func TestASweepRetiresMalformedTasksOfAnyActionAndFinishesWhatCallersLeft(t *tes
 	})
 }
 
+// A program that is corrected and sent again must not get another error for the same mistakes.
+func TestOfSeveralInvalidFieldsTheSameOneIsNamedEachTime(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		far := time.Now().AddDate(99, 0, 0)
+		for range 20 {
+			names := models.TaskOptions{Tags: []string{""}, Limits: []string{""}, After: []string{""}}
+			_, err := f.client.Create(f.Context(), models.Task{Action: "a", Timeout: 60, TaskOptions: names}, 0)
+			require.ErrorContains(f, err, "tags")
+			times := models.TaskOptions{NotBefore: far, ExpiresAt: far}
+			_, err = f.client.Create(f.Context(), models.Task{Action: "a", Timeout: 60, TaskOptions: times}, 0)
+			require.ErrorContains(f, err, "not_before")
+		}
+	})
+}
+
 func TestTasksThatNoWorkerCouldDoAreRefused(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		for name, change := range map[string]func(*task.New){
