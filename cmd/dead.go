@@ -147,9 +147,9 @@ func isAlive(ctx context.Context, api *apiclient.Client, id string) bool {
 }
 
 // changeEach calls do with each task, and prints past and the detail that do returns. The first
-// error ends it, unless there is skip: then the others are changed first, because somebody else may
-// have changed a selection meanwhile. Those that failed are printed at the end with their errors,
-// and counted, except those for which skip reports that they are as past tells.
+// error ends it if skip is nil. Else the others are changed first, because another user may have
+// changed tasks of a selection meanwhile. Those that failed are printed at the end with their
+// errors, and counted, except those for which skip reports that they are already as past tells.
 func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []string, past string, skip func(id string) bool, do func(context.Context, *apiclient.Client, string) (string, error)) error {
 	done := func(id, detail string) error {
 		if detail != "" {

@@ -70,7 +70,7 @@ func TestATaskAfterOneThatHasEndedIsCreatedOnceForItsKey(t *testing.T) {
 	require.Len(t, items(h.ok("GET", "/api/v1/tasks", "")), 1)
 }
 
-// A repeated request may come late, when somebody has done the opposite meanwhile.
+// A repeated request may come late, when another user has done the opposite meanwhile.
 func TestAPauseOrALimitThatIsRepeatedWithItsKeyUndoesNoLaterChange(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -71,7 +71,7 @@ func New(words []string, dir string, output int64) (*Handler, error) {
 			return nil, err
 		}
 		if info, err := os.Stat(whole); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--exec-dir %s: %w: there is no such folder", whole, fault.ErrNotFound)
+			return nil, fmt.Errorf("--exec-dir %s: %w: want a folder that exists", whole, fault.ErrNotFound)
 		}
 		if isPath := filepath.Base(program) != program; isPath && !filepath.IsAbs(program) {
 			program = filepath.Join(whole, program)
