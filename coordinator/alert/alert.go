@@ -5,7 +5,8 @@
 // the oldest alert of a channel, sends it, and then removes it. So an alert is sent at least
 // once, also if the coordinator is killed in between, and the space is the queue with its bound.
 //
-// While sending fails it is repeated with back-off, until the dead letter is a day old. Then,
+// While sending fails it is repeated with back-off, in turns with the other alerts of the channel,
+// until the dead letter is a day old. Then,
 // and if the receiver refuses the alert for good, the alert is dropped, and the log tells
 // which. An alert whose dead letter was requeued or discarded meanwhile is dropped too.
 package alert
@@ -14,6 +15,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -33,6 +35,9 @@ const (
 const (
 	sendTimeout = 10 * time.Second // of one request of a webhook, with its answer
 	keepTrying  = 24 * time.Hour   // after the task died
+	// attemptsPerTurn is how often an alert is tried before those behind it, in about half a minute: a
+	// receiver that restarts still gets the alerts in their order.
+	attemptsPerTurn = 5
 )
 
 // A Channel sends alerts.
@@ -78,7 +83,7 @@ func Run(ctx context.Context, tasks task.Client, channels []Channel, log *slog.L
 		senders[c.Name()] = &sender{tasks: tasks, channel: c, log: log, loop: &retry.Loop{
 			Message: "dead letters: sending an alert by " + c.Name() + " failed; it is repeated", Log: log,
 			Backoff: retry.Backoff{Min: time.Second, Max: 5 * time.Minute},
-			Retry:   func(err error) bool { return errors.Is(err, fault.ErrUnavailable) },
+			Retry:   func(err error) bool { return errors.Is(err, errNotSent) },
 		}}
 	}
 	var running []supervisor.Task
@@ -94,24 +99,23 @@ func Run(ctx context.Context, tasks task.Client, channels []Channel, log *slog.L
 	return supervisor.All(ctx, running...)
 }
 
-// sender sends the alerts of one channel.
+// sender sends the alerts of one channel, one after the other.
 type sender struct {
 	tasks   task.Client
 	channel Channel
 	log     *slog.Logger
 	loop    *retry.Loop
+	failed  int // how often the oldest alert could not be sent in its present turn
 }
 
-// run sends the alerts of the channel one after the other until ctx ends, and returns nil
-// then. An alert is removed after it was sent, so a crash in between repeats it.
+// errNotSent means that an alert could not be sent, and that it may be possible later.
+var errNotSent = errors.New("not sent")
+
+// run sends the alerts of the channel until ctx ends, and returns nil then. The pauses between
+// attempts grow until an alert is sent, whichever it is.
 func (s *sender) run(ctx context.Context) error {
 	for {
-		a, err := s.tasks.NextAlert(ctx, s.channel.Name())
-		if err == nil {
-			if err = s.send(ctx, a); err == nil {
-				err = s.tasks.RemoveAlert(ctx, a)
-			}
-		}
+		err := s.loop.Do(ctx, func() error { return s.sendOldest(ctx) })
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -121,9 +125,36 @@ func (s *sender) run(ctx context.Context) error {
 	}
 }
 
-// send sends an alert, and repeats it until died+keepTrying. It returns nil once the
-// alert was sent or is dropped: if there is no dead letter any more, or if it cannot be
-// sent, which is logged. An error means that the dead letter cannot be read.
+// sendOldest waits for an alert, tries once to send the oldest, and removes it if it was sent or is
+// dropped. A crash in between repeats it. After attemptsPerTurn failures the alert goes behind the
+// others, because a receiver may fail at one alert and accept the next. The error is errNotSent, or one
+// of the spaces.
+func (s *sender) sendOldest(ctx context.Context) error {
+	a, err := s.tasks.NextAlert(ctx, s.channel.Name())
+	if err != nil {
+		return err
+	}
+	err = s.send(ctx, a)
+	if !errors.Is(err, errNotSent) {
+		s.failed = 0
+		if err != nil {
+			return err
+		}
+		return s.tasks.RemoveAlert(ctx, a)
+	}
+	if s.failed++; s.failed == attemptsPerTurn {
+		s.failed = 0
+		if err := s.tasks.PostponeAlert(ctx, a); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// send tries once to send an alert. It returns nil once the alert was sent or is dropped: if there is
+// no dead letter any more, or if it cannot be sent, which is logged. It returns errNotSent if sending
+// failed and may be repeated, until died+keepTrying. Another error means that the dead letter cannot be
+// read.
 func (s *sender) send(ctx context.Context, a task.Alert) error {
 	l, err := s.tasks.DeadLetter(ctx, a.Task)
 	if errors.Is(err, fault.ErrNotFound) {
@@ -141,9 +172,11 @@ func (s *sender) send(ctx context.Context, a task.Alert) error {
 	if err != nil {
 		return err
 	}
-	until, cancel := context.WithDeadline(ctx, died.Add(keepTrying))
-	defer cancel()
-	if err := s.loop.Do(until, func() error { return s.channel.Send(until, n, body) }); err != nil && ctx.Err() == nil {
+	err = s.channel.Send(ctx, n, body)
+	if errors.Is(err, fault.ErrUnavailable) && time.Since(died) < keepTrying {
+		return fmt.Errorf("task %s: %w: %w", n.Task, errNotSent, err)
+	}
+	if err != nil && ctx.Err() == nil {
 		s.log.Error("dead letters: an alert could not be sent and is dropped", "channel", s.channel.Name(), "task", n.Task, "error", err)
 	}
 	return nil

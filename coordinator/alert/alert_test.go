@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -13,7 +14,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -167,6 +170,43 @@ func TestAWebhookThatFailsIsRepeatedInOrder(t *testing.T) {
 	require.Contains(t, string(again.body), first.ID)
 	require.Contains(t, string(two.body), second.ID)
 	require.Contains(t, f.log.String(), "the answer is 500")
+}
+
+func TestAnAlertThatAlwaysFailsDoesNotBlockTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &picky{fails: "poison", sent: make(chan string, 1)}
+		f := start(t, c)
+		f.die("poison")
+		f.die("import")
+		require.Equal(t, "import", <-c.sent)
+		synctest.Wait()
+		require.Equal(t, 1, f.waiting(c.Name()), "the one that failed waits for its next turn")
+		before := c.failed.Load()
+		time.Sleep(time.Hour)
+		require.Greater(t, c.failed.Load(), before)
+		time.Sleep(24 * time.Hour)
+		require.Zero(t, f.waiting(c.Name()), "after a day it is dropped")
+		require.Contains(t, f.log.String(), "an alert could not be sent and is dropped")
+	})
+}
+
+// picky is a channel that cannot send the alerts of one action.
+type picky struct {
+	fails  string
+	sent   chan string // the actions of the alerts that it sent
+	failed atomic.Int64
+}
+
+func (*picky) Name() string { return alert.ChannelCommand }
+
+func (c *picky) Send(_ context.Context, n alert.Notice, _ []byte) error {
+	if n.Action == c.fails {
+		c.failed.Add(1)
+		return fmt.Errorf("%w: exit status 1", fault.ErrUnavailable)
+	}
+	c.sent <- n.Action
+	return nil
 }
 
 func TestAnAlertThatIsRefusedForGoodIsDroppedAndLogged(t *testing.T) {

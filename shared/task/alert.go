@@ -51,6 +51,15 @@ func (c Client) RemoveAlert(ctx context.Context, a Alert) error {
 	return err
 }
 
+// PostponeAlert moves an alert behind the others of its channel. It puts the new tuple first, so
+// that a crash in between leaves two and loses none.
+func (c Client) PostponeAlert(ctx context.Context, a Alert) error {
+	if err := c.Repo.Space(Alerts).Put(ctx, a.encode(), 0); err != nil {
+		return err
+	}
+	return c.RemoveAlert(ctx, a)
+}
+
 // RemoveAlerts removes all alerts of a channel, and returns how many there were.
 func (c Client) RemoveAlerts(ctx context.Context, channel string) (int, error) {
 	all, err := c.Repo.Space(Alerts).GetAll(ctx, AlertsOf(channel))
