@@ -114,10 +114,18 @@ func failureOf(r apitypes.Release) (task.Failure, error) {
 }
 
 // claim claims up to n tasks of the actions, and waits up to wait for the first one. It
-// returns none, without an error, if none came in time or the server stops. While it
+// returns none, without an error, if none came in time or the server stops. A claim that may
+// not wait has no time limit at first, so that a busy machine or a slow disk never hides a task
+// that is there. While it
 // waits, its client is connected, which is a sign of life: so it ends the wait several
 // times in each TTL, sends a heartbeat, and begins again.
 func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time.Duration, actions []string) ([]task.ClaimedTask, error) {
+	if wait == 0 {
+		_, claimed, err := client.Next(ctx, nil, n, actions...)
+		if err != nil || len(claimed) > 0 {
+			return claimed, err
+		}
+	}
 	for end := time.Now().Add(wait); ; {
 		var claimed []task.ClaimedTask
 		err := waitFor(ctx, min(max(time.Until(end), minClaimWait), w.ttl/3), func(ctx context.Context) (err error) {
@@ -136,8 +144,8 @@ func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time
 	}
 }
 
-// minClaimWait is the wait of a claim that may not wait, because a task that is there
-// needs some time to be claimed.
+// minClaimWait is the wait of a claim that may not wait and found no task at once. It is for the
+// tasks behind many that cannot be claimed, which each claim moves out of the way.
 const minClaimWait = 5 * time.Millisecond
 
 // undoClaims hands back tasks whose claims their session never heard of, so that a repeated
