@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/models"
 	"leasehold/shared/lease"
 )
 
@@ -66,5 +67,20 @@ func TestWhatIsAtABoundIsAcceptedAndBeyondItRefused(t *testing.T) {
 	}
 	for _, path := range []string{"/origins?offset=2147483648", "/origins?offset=-1", "/origins?limit=10001", "/visits/capacity?slots=1048577", "/tasks?limit=1001"} {
 		h.refuses("invalid", "GET", v1+path, "")
+	}
+}
+
+func TestALongPasswordIsNotInTheErrorOfAURLThatIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	uri := "ftp://bob:" + strings.Repeat("s3cret", 30) + "@example.org/x"
+	for _, refused := range []struct{ method, path, body string }{
+		{"POST", "/origins", `{"kind":"feed","uri":"` + uri + `"}`},
+		{"POST", "/listers", `{"kind":"urls","uri":"` + uri + `"}`},
+		{"PUT", "/episodes", `{"items":[{"name":"a","uri":"` + uri + `"}]}`},
+	} {
+		_, answer := h.call(refused.method, v1+refused.path, refused.body)
+		require.Contains(t, answer["detail"], models.Redacted+"@example.org")
+		require.NotContains(t, answer["detail"], "s3cret")
 	}
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -85,4 +86,27 @@ func (h *fixture) notes() space.Space {
 func (h *fixture) getNote(ctx context.Context, wait string) *http.Request {
 	body := strings.NewReader(`{"template":"note ?int64","wait_s":` + wait + `}`)
 	return httptest.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/api/v1/spaces/notes/get", body)
+}
+
+func TestNumbersThatJSONLacksDoNotHideOtherTuples(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	require.NoError(t, h.repo.Create(t.Context(), "notes", space.Options{}))
+	put := func(fields ...any) {
+		require.NoError(t, h.repo.Space("notes").Put(t.Context(), tuple.New(fields...), 0))
+	}
+	put("good", 1.5)
+	put("odd", math.NaN(), math.Inf(1), math.Inf(-1), float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), "\xff")
+	put("good", float32(2.5))
+	status, answer := h.call(http.MethodGet, v1+"/spaces/notes/tuples", "")
+	require.Equal(t, http.StatusOK, status)
+	var shown [][]any
+	for _, item := range items(answer) {
+		var values []any
+		for _, f := range item.(map[string]any)["fields"].([]any) {
+			values = append(values, f.(map[string]any)["value"])
+		}
+		shown = append(shown, values)
+	}
+	require.Equal(t, [][]any{{"good", 1.5}, {"odd", "NaN", "+Inf", "-Inf", "NaN", "+Inf", "-Inf", `"\xff"`}, {"good", 2.5}}, shown)
 }

@@ -100,3 +100,35 @@ func TestAnUnreachableRemoteCatalogIsUnavailable(t *testing.T) {
 		require.ErrorIs(t, err, fault.ErrInvalid, base)
 	}
 }
+
+func TestRecordingsThatArePutAreAllCuratedOrNone(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	const good, bad = `{"name":"a","uri":"https://example.org/1.mp3"}`, `{"name":"b","uri":"file:///etc/passwd"}`
+	h.refuses("not_found", "PUT", v1+"/episodes", `{"origin":"missing","items":[`+good+`]}`)
+	h.refuses("invalid", "PUT", v1+"/episodes", `{"items":[`+good+`,`+bad+`]}`)
+	h.refuses("invalid", "PUT", v1+"/clips", `{"items":[`+good+`,{"name":"c","uri":"https://example.org/2.wav","aired":"2026-11-22T00:00:00Z"}]}`)
+	h.refuses("invalid", "PATCH", v1+"/episodes/e", `{}`)
+	h.refuses("invalid", "PATCH", v1+"/clips/c", `{}`)
+	totals := h.ok("GET", v1+"/totals", "")
+	require.EqualValues(t, 0, totals["episodes"])
+	require.EqualValues(t, 0, totals["clips"])
+	for name, spoil := range map[string]func(catalog.Catalog) catalog.Catalog{
+		"origins": func(c catalog.Catalog) catalog.Catalog { return unreadable{c} },
+		"lists":   func(c catalog.Catalog) catalog.Catalog { return readableOrigins{unreadable{c}} },
+	} {
+		h := newFixtureWith(t, func(c *api.Config) { c.Catalog = spoil(c.Catalog) })
+		for _, path := range []string{"/episodes", "/clips"} {
+			if name == "origins" {
+				h.refuses("corrupt", "PUT", v1+path, `{"items":[`+good+`]}`)
+			}
+			h.refuses("corrupt", "PUT", v1+path, `{"complete":true,"items":[`+good+`]}`)
+			if name == "lists" {
+				h.refuses("corrupt", "GET", v1+path, "")
+			}
+		}
+		totals := h.ok("GET", v1+"/totals", "")
+		require.EqualValues(t, 0, totals["episodes"], name)
+		require.EqualValues(t, 0, totals["clips"], name)
+	}
+}

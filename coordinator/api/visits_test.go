@@ -4,12 +4,18 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator"
+	"leasehold/coordinator/api"
+	"leasehold/coordinator/database"
+	rules "leasehold/coordinator/visit"
+	"leasehold/coordinator/visit/store"
 	"leasehold/models"
 	"leasehold/shared/visit"
 )
@@ -197,4 +203,26 @@ func TestAChangeIsReportedAndAnIntervalFixed(t *testing.T) {
 
 	require.NotNil(t, h.ok("POST", v1+"/origins/"+id+"/changed", "")["last_update"])
 	h.refuses("not_found", "POST", v1+"/origins/missing/changed", "")
+}
+
+func TestAllVisitsThatWouldBeNextAreListedTheBestFirst(t *testing.T) {
+	t.Parallel()
+	db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "other.db"), "roundrobin", rules.DefaultRules())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	h := newFixtureWith(t, func(c *api.Config) { c.Visits = db.Visits }) // from which no coordinator claims
+	begun := time.Now().Add(-time.Hour)
+	for i := range 3 {
+		o := models.Origin{ID: fmt.Sprint("o", i), Kind: models.Media, URI: fmt.Sprint("/srv/", i)}
+		require.NoError(t, db.Visits.List(t.Context(), begun.Add(time.Duration(i)*time.Minute), store.Listing{Origins: []store.Named{{Origin: o}}}))
+	}
+	listed := func(path string) (ids []any) {
+		for _, x := range items(h.ok("GET", v1+path, "")) {
+			ids = append(ids, x.(map[string]any)["origin"])
+		}
+		return ids
+	}
+	require.Equal(t, []any{"o0", "o1", "o2"}, listed("/visits/next"))
+	require.Equal(t, []any{"o0", "o1"}, listed("/visits/next?limit=2"))
+	require.Equal(t, []any{"o0", "o1", "o2"}, listed("/visits/next"), "listing takes none")
 }

@@ -183,3 +183,48 @@ func TestAnOriginIsDisabledWhenItsFailuresAreManyAndItsLastSuccessIsLongAgo(t *t
 		}
 	}
 }
+
+func TestARestIsOfTheKindOfFailure(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	for name, c := range map[string]struct {
+		event visit.Event
+		want  visit.Status
+		rest  time.Duration
+	}{
+		"a visit that failed":     {visit.Event{Status: visit.Failed}, visit.Failed, rules.FailedCooldown},
+		"an origin not found":     {visit.Event{Status: visit.NotFound}, visit.NotFound, rules.NotFoundCooldown},
+		"a part without a digest": {visit.Event{Status: visit.Partial}, visit.Failed, rules.FailedCooldown},
+		"all without a digest":    {visit.Event{Status: visit.Full}, visit.Failed, rules.FailedCooldown},
+		"a part with a digest":    {visit.Event{Status: visit.Partial, Digest: "a"}, visit.Partial, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.event.At = 100 * day
+			s, effect := rules.Record(visit.NewState(1, 0, rules), c.event, 0)
+			require.Equal(t, c.want, s.LastStatus)
+			require.Equal(t, c.rest == 0, effect.Success)
+			until, _ := rules.Rest(s)
+			if c.rest > 0 {
+				require.Equal(t, 1, s.Failures)
+				require.Equal(t, c.event.At+int64(c.rest.Seconds()), until)
+			} else {
+				require.Zero(t, s.Failures)
+				require.LessOrEqual(t, until, c.event.At)
+			}
+		})
+	}
+}
+
+func TestAFailingOriginIsWorthLessWithEachFailure(t *testing.T) {
+	t.Parallel()
+	p, now := visit.Value{Rules: visit.DefaultRules()}, int64(1_700_000_000)
+	s := visit.NewState(1, now-100*day, visit.DefaultRules())
+	s.LastSuccess, s.Changes, s.Days = now-20*day, 10, 300
+	worth := []float64{p.Worth(p.Place(s), visit.Quality{}, now)}
+	for s.Failures = 1; s.Failures < 4; s.Failures++ {
+		require.Equal(t, visit.PoolFailing, p.Place(s).Pool)
+		worth = append(worth, p.Worth(p.Place(s), visit.Quality{}, now))
+	}
+	require.IsDecreasing(t, worth)
+}

@@ -1,7 +1,9 @@
 package archive
 
 import (
+	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -93,4 +95,23 @@ func TestAClipThatCannotBeFetchedIsNotCheckedAsSilence(t *testing.T) {
 	v := &folderVisit{fetch: lister(t, models.Origin{ID: "o", Kind: models.Clips, URI: dir}).Fetch}
 	_, err := v.load(t.Context(), models.MediaRef{URI: fetch.FileURI(filepath.Join(dir, "gone.wav"))})
 	require.ErrorIs(t, err, fault.ErrNotFound)
+}
+
+func TestClipsWhoseCheckEndsEarlyAreNoListing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range 3 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".wav")), melody(uint64(i), 1), 0o600))
+	}
+	o := models.Origin{ID: "o", Kind: models.Clips, URI: dir}
+	l := lister(t, o)
+	listing, err := l.List(t.Context(), o)
+	require.NoError(t, err)
+	require.Len(t, listing.Clips, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	v := &folderVisit{origin: o}
+	clips, err := v.inspect(ctx, &clipChecker{}, listing.Clips)
+	require.ErrorIs(t, err, context.Canceled, "or a complete listing without these clips would make them gone")
+	require.Empty(t, clips)
 }

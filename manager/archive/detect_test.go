@@ -142,3 +142,40 @@ func FuzzManifest(f *testing.F) {
 		}
 	})
 }
+
+func TestARepositoryIsRecognisedBareOrWithItsFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files []string // a name that ends in / is a folder
+		want  bool
+	}{
+		"with its files":              {[]string{".git/HEAD", ".git/objects/", ".git/refs/", "a.mp3"}, true},
+		"bare":                        {[]string{"HEAD", "objects/", "refs/"}, true},
+		"without HEAD":                {[]string{".git/objects/", ".git/refs/", "a.mp3"}, false},
+		"without objects":             {[]string{".git/HEAD", ".git/refs/", "a.mp3"}, false},
+		"HEAD is a folder":            {[]string{".git/HEAD/", ".git/objects/", ".git/refs/", "a.mp3"}, false},
+		"objects is a file":           {[]string{".git/HEAD", ".git/objects", ".git/refs/", "a.mp3"}, false},
+		"a bare one beside a bad one": {[]string{".git/HEAD", "HEAD", "objects/", "refs/"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, f := range c.files {
+				path := filepath.Join(dir, f)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				if strings.HasSuffix(f, "/") {
+					require.NoError(t, os.MkdirAll(path, 0o700))
+				} else {
+					require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
+				}
+			}
+			got, err := Detect(dir, "")
+			require.NoError(t, err)
+			want := models.Media
+			if c.want {
+				want = models.Git
+			}
+			require.Equal(t, want, got[0].Kind)
+		})
+	}
+}

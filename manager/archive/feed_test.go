@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mmcdole/gofeed"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
@@ -273,5 +274,83 @@ func TestAFeedThatIsReadWholeHidesTheProblemsOfWhatItNoLongerLists(t *testing.T)
 		listing, err := l.listFeed(t.Context(), models.Origin{ID: "o"}, web{}, nil, more)
 		require.NoError(t, err)
 		require.Equal(t, latest, listing.Latest)
+	}
+}
+
+func TestElementsThatEndAreNotNestedInEachOther(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat("<a></a>", 2*maxDepth)
+	three := strings.Repeat("<item><title>news</title></item>", 3)
+	for name, doc := range map[string]string{
+		"nothing before":     rss(three),
+		"at the root":        many + rss(three),
+		"one at the root":    "<a></a>" + rss(three),
+		"in the feed":        rss(many + three),
+		"in an element":      "<b>" + many + "</b>" + many + rss(three),
+		"closed out of turn": strings.Repeat("<b><a></b>", 2*maxDepth) + rss(three),
+		"never begun":        "</a>" + rss("</b>"+three),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole, more, err := prune([]byte(doc), 3)
+			require.NoError(t, err)
+			require.Equal(t, doc, string(whole))
+			require.Zero(t, more)
+			cut, more, err := prune([]byte(doc), 1)
+			require.NoError(t, err)
+			require.Equal(t, 2, more)
+			require.Equal(t, 1, strings.Count(string(cut), "<item>"))
+		})
+	}
+}
+
+func TestTheTypeOfAnEnclosureIsThatOfItsNameIfTheFeedHasNoneOrALongOne(t *testing.T) {
+	t.Parallel()
+	long := "audio/" + strings.Repeat("x", 121)
+	for stated, want := range map[string]string{"audio/x": "audio/x", long: long, long + "x": "audio/ogg", "": "audio/ogg", " \n": "audio/ogg"} {
+		require.Equal(t, want, mediaType(gofeed.Enclosure{Type: stated, URL: "https://example.org/a.ogg?b"}))
+	}
+}
+
+// A feed may name sound in several ways; pictures and texts are never taken for it.
+func TestOfSeveralEnclosuresTheFirstSoundIsChosenOrElseTheFirstOfAnUnknownType(t *testing.T) {
+	t.Parallel()
+	at := func(name, kind string) *gofeed.Enclosure {
+		return &gofeed.Enclosure{URL: " https://example.org/" + name + " ", Type: kind}
+	}
+	for want, list := range map[string][]*gofeed.Enclosure{
+		"sound":          {at("cover", "image/png"), at("unknown", ""), at("sound", "Audio/MPEG"), at("film", "video/mp4")},
+		"film":           {at("unknown", ""), at("film", "VIDEO/mp4")},
+		"named.mp3":      {at("unknown", "application/x"), at("named.mp3", "application/x")},
+		"listed.mp3":     {nil, {Type: "audio/mpeg"}, {URL: "  ", Type: "audio/mpeg"}, at("listed.mp3", "text/plain")},
+		"first":          {at("text", "text/html"), at("first", "application/x"), at("second", "application/x")},
+		"octets":         {at("octets", "application/octet-stream"), at("cover", "image/png")},
+		"the last.flac":  {at("first", "application/x"), at("the last.flac", "application/x")},
+		"in a query?a=b": {at("in a query?a=b", "audio/mpeg")},
+	} {
+		e, err := chooseEnclosure(list)
+		require.NoError(t, err, want)
+		require.Equal(t, "https://example.org/"+want, e.URL)
+	}
+	_, err := chooseEnclosure([]*gofeed.Enclosure{at("cover", "image/png"), at("notes", "text/html")})
+	require.EqualError(t, err, "no sound is enclosed, but image/png, text/html")
+	_, err = chooseEnclosure([]*gofeed.Enclosure{nil, {URL: " "}})
+	require.EqualError(t, err, "nothing is enclosed")
+}
+
+func TestAFeedAtItsLimitsIsReadAndOneBeyondThemIsTooLarge(t *testing.T) {
+	t.Parallel()
+	nested := func(depth int) string { // with rss, channel and item
+		return rss("<item>" + strings.Repeat("<a>", depth-3) + strings.Repeat("</a>", depth-3) + "</item>")
+	}
+	tag := func(bytes int) string { return rss("<item><" + strings.Repeat("a", bytes-1) + "/></item>") }
+	for name, c := range map[string]struct{ at, beyond string }{
+		"depth": {nested(maxDepth), nested(maxDepth + 1)},
+		"tag":   {tag(maxTagBytes - 1), tag(maxTagBytes + 1)},
+	} {
+		_, _, err := parseFeed(t.Context(), []byte(c.at))
+		require.NoError(t, err, name)
+		_, _, err = parseFeed(t.Context(), []byte(c.beyond))
+		require.ErrorIs(t, err, fault.ErrTooLarge, name)
 	}
 }

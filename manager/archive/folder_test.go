@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -194,4 +195,38 @@ func FuzzSidecar(f *testing.F) {
 		_, err = s.aired.MarshalJSON()
 		require.NoError(t, err)
 	})
+}
+
+// endsAfter is a context that ends after so many looks at it.
+type endsAfter struct {
+	context.Context
+	left int
+}
+
+func (c *endsAfter) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestAFolderWhoseVisitEndsEarlyIsNoListing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range 3 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".wav")), melody(uint64(i), 1), 0o600))
+	}
+	o := models.Origin{ID: "o", Kind: models.Clips, URI: dir}
+	for looks := 0; ; looks += 1 + looks/3 {
+		ctx := &endsAfter{context.Background(), looks}
+		listing, err := lister(t, o).List(ctx, o)
+		if ctx.left >= 0 {
+			require.NoError(t, err)
+			require.Len(t, listing.Clips, 3)
+			require.Greater(t, looks, 3)
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled, "after %d looks", looks)
+		require.Empty(t, listing)
+	}
 }

@@ -320,3 +320,47 @@ func TestCloseEndsDownloads(t *testing.T) {
 	_, err := f.Fetch(t.Context(), ref(s.URL))
 	require.ErrorIs(t, err, fault.ErrClosed)
 }
+
+// A server must not answer "not modified" to a machine that lost its copy, or never had one.
+func TestOnlyContentThatIsStillThereIsAConditionOfARequest(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ etag, modified, wantETag, wantModified string }{
+		"both validators": {`"v"`, "Mon, 02 Jan 2006 15:04:05 GMT", `"v"`, ""},
+		"a date only":     {"", "Mon, 02 Jan 2006 15:04:05 GMT", "", "Mon, 02 Jan 2006 15:04:05 GMT"},
+		"neither":         {"", "", "", ""},
+	} {
+		var sent http.Header
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			sent = r.Header
+			for name, value := range map[string]string{"ETag": c.etag, "Last-Modified": c.modified} {
+				if value != "" {
+					w.Header().Set(name, value)
+				}
+			}
+			_, _ = w.Write([]byte("content"))
+		})
+		f := open(t, Config{})
+		fetch := func(version string) File {
+			file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Version: version})
+			require.NoError(t, err, name)
+			require.Equal(t, "content", read(t, file), name)
+			require.NoError(t, file.Close())
+			return file
+		}
+		fetch("1")
+		require.Empty(t, sent.Get("If-None-Match")+sent.Get("If-Modified-Since"), name)
+		file := fetch("2")
+		require.Equal(t, c.wantETag, sent.Get("If-None-Match"), name)
+		require.Equal(t, c.wantModified, sent.Get("If-Modified-Since"), name)
+		require.NoError(t, os.Remove(file.Path))
+		fetch("3")
+		require.Empty(t, sent.Get("If-None-Match")+sent.Get("If-Modified-Since"), name)
+	}
+}
+
+func TestACacheInPlaceOfAFileIsAnError(t *testing.T) {
+	t.Parallel()
+	file := write(t, filepath.Join(t.TempDir(), "file"), "x")
+	_, err := New(Config{Dir: filepath.Join(file, "cache")})
+	require.ErrorContains(t, err, filepath.Join(file, "cache"))
+}

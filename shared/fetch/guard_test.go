@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"encoding/binary"
 	"io"
 	"net"
@@ -10,8 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"context"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
@@ -173,4 +173,24 @@ func TestProxyVariablesAreNotHonoured(t *testing.T) {
 	content, err := f.Document(t.Context(), s.URL, 100)
 	require.NoError(t, err)
 	require.Equal(t, "direct", string(content))
+}
+
+func TestAGuardedClientReachesOnlyWhatIsPublicOrAllowed(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) })
+	for _, target := range []string{s.URL, "http://10.1.2.3/", "http://[::1]/", "ftp://example.org/", "example.org", "://"} {
+		_, err := NewGuardedClient(target, nil, time.Second)
+		require.ErrorIs(t, err, fault.ErrInvalid, target)
+	}
+	_, err := NewGuardedClient("https://example.org/", []string{"not a host"}, time.Second)
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	_, err = NewGuardedClient("https://example.org/", nil, time.Second)
+	require.NoError(t, err)
+	c, err := NewGuardedClient(s.URL, []string{"127.0.0.0/8"}, 10*time.Second)
+	require.NoError(t, err)
+	defer c.CloseIdleConnections()
+	r, err := c.Get(s.URL)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Equal(t, http.StatusFound, r.StatusCode, "a redirect is not followed")
 }

@@ -130,3 +130,18 @@ func TestConfigIsChecked(t *testing.T) {
 		require.ErrorIs(t, err, fault.ErrInvalid)
 	}
 }
+
+func TestTheFolderOfAnOriginThatWasRemovedIsNotFound(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "clips")
+	clip := write(t, filepath.Join(dir, "a.wav"), "a")
+	f := open(t, Config{})
+	require.NoError(t, f.Trust(models.Origin{Kind: models.Clips, URI: dir}))
+	require.NoError(t, os.RemoveAll(dir))
+	_, err := f.Fetch(t.Context(), ref(FileURI(clip)))
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	_, err = f.Document(t.Context(), FileURI(clip), 10)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	_, err = f.Folder(dir)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+}
