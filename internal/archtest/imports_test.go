@@ -87,7 +87,7 @@ var rules = []importRule{
 	{"gospace", []string{"spaces", "shared/space", "shared/tuple", "shared/fault", "shared/interop", "shared/browse", "shared/transaction", "coordinator/gate/gospace/gob"}, []string{"coordinator/gate/native"}, "a library for programs hosts and joins spaces, and needs no mode"},
 	{"spaces", []string{"shared/space", "shared/tuple", "shared/trace", "shared/fault", "shared/interop", "shared/browse", "shared/transaction", "shared/datadir", "coordinator/gate"}, nil, "a library for programs hosts spaces and opens gates, and needs no mode"},
 	{"examples", []string{"shared", "models", "spaces", "gospace"}, []string{"tup4fun", "internal/binary"}, "examples are read by users, and their models are checked"},
-	{"internal", nil, []string{all}, "tools depend on no other package; their tests may"},
+	{"internal", []string{"shared/platform"}, []string{all}, "tools depend on no other package than that of processes; their tests may"},
 }
 
 // protocol are the imports of a protocol: the interfaces of a space (not an

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"leasehold/shared/platform"
 )
 
 // verdict is what became of a mutant.
@@ -325,7 +327,7 @@ func (t *tester) run(ctx context.Context, r testRun) (verdict, []byte, error) {
 	defer output.Close()
 	cmd.Stdout, cmd.Stderr = output, output
 	defer t.slot()()
-	runErr := cmd.Run()
+	runErr := platform.RunGroup(cmd, time.Second) // a changed program that a test started may never end
 	text, err := os.ReadFile(output.Name())
 	switch exit := (*exec.ExitError)(nil); {
 	case ctx.Err() != nil:
