@@ -14,7 +14,7 @@
 // which must be raised if hashes or variants change. Open fails with a *VersionError if the file has
 // another version, and with fault.ErrCorrupt if the file was cut or changed.
 //
-// A clip of 5 s takes about 45 KB, and 80 KB of samples of 16 bits, which are not read
+// A clip of 5 s takes about 43 KB, and 80 KB of samples of 16 bits, which are not read
 // until the clip is verified. A Builder buffers some 16 MB, however many clips there are. It
 // moves the rest to files, the postings in sorted runs, which Build merges.
 //

@@ -60,6 +60,30 @@ func TestEachLandmarkOfEachVariantIsThere(t *testing.T) {
 	require.Greater(t, x.Variants()[x.Own(1)].Postings, len(landmark.Of(clips[1])), "a short clip has two alignments")
 }
 
+func TestLandmarksOfATonesOwnBinAreNotIndexed(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, 3*index.RateHz)
+	for i := range clip { // a note each 0.1 s, so that many peaks of a bin follow each other
+		if i%800 < 400 {
+			clip[i] += float32(.5 * math.Sin(2*math.Pi*440/index.RateHz*float64(i)))
+		}
+	}
+	same := 0
+	for _, l := range landmark.Of(clip) {
+		if landmark.SameBin(l.Hash) {
+			same++
+		}
+	}
+	require.Greater(t, same, 20)
+	x := built(t, clip)
+	for h := range uint32(1 << landmark.HashBits) {
+		if first, second, _ := landmark.Bins(h); first == second {
+			require.Zero(t, x.Postings(h).Len())
+		}
+	}
+	require.Positive(t, x.Variants()[0].Postings)
+}
+
 func TestAWaveIsThere(t *testing.T) {
 	t.Parallel()
 	clip := noise(1, 1000)

@@ -122,6 +122,7 @@ func TestLandmarksArePairsThatTheirHashTells(t *testing.T) {
 	pairs := map[[2]int]int{}
 	for i, l := range all {
 		first, second, frames := landmark.Bins(l.Hash)
+		require.Equal(t, first == second, landmark.SameBin(l.Hash))
 		require.True(t, at[landmark.Peak{Frame: l.Frame, Bin: uint8(first)}])
 		require.True(t, at[landmark.Peak{Frame: l.Frame + frames, Bin: uint8(second)}])
 		require.True(t, frames >= 2 && frames <= 63)

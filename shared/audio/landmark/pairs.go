@@ -36,6 +36,9 @@ func Bins(hash uint32) (first, second, frames int) {
 	return first, first + int(hash>>6&63) - maxBins, int(hash & 63)
 }
 
+// SameBin reports whether the two peaks of a hash have one bin, as those of a tone that goes on.
+func SameBin(hash uint32) bool { return hash>>6&63 == maxBins }
+
 // Pairs makes landmarks of a stream of peaks. The zero value is ready for use.
 type Pairs struct {
 	open []Peak // may still pair with later peaks

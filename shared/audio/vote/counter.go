@@ -85,7 +85,7 @@ func NewCounter(x *index.Index) *Counter {
 		pad := (v.Frames+cell-1)/cell*cell + margin*cell
 		c.places = append(c.places, place{first: int32(total), pad: int32(pad)})
 		for u := index.Unit(v.Base); u <= index.Unit(v.Base+v.Frames-1); u++ {
-			c.turns[u] = uint32(total + (pad+v.Base)/cell) // Base is a multiple of a unit, which is two cells
+			c.turns[u] = uint32(total + (pad+v.Base)/cell) // Base is a multiple of a unit, and so of a cell
 		}
 		total += (cells + pad/cell + 7) / 8 * 8 // eight are read at a time
 	}
