@@ -113,7 +113,7 @@ func TestPrint(t *testing.T) {
 		for _, wait := range []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second} {
 			for l := range level(6) {
 				text, err := Text(n, wait, l, nil)
-				fmt.Printf("%q %v\\n", text, err)
+				fmt.Printf("%q %v\n", text, err)
 			}
 		}
 	}
