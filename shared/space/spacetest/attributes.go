@@ -93,7 +93,7 @@ var attributeBehaviours = []behaviour{
 		other := w.session("other", 0)
 		ref := w.call(other, "test.hold", "s", "a", int64(0), "", true)[0]
 		require.NoError(w, other.Close(w.Context()))
-		time.Sleep(1000 * time.Hour)
+		time.Sleep(30 * time.Hour)
 		require.Empty(w, w.numbers(w.s))
 		w.call(w.repo, "test.back", ref, false)
 		require.Equal(w, []int{1}, w.numbers(w.s))
