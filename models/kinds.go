@@ -181,7 +181,7 @@ func IsSSHURL(uri string) bool {
 }
 
 // Accepted reports whether a visit can reach an origin of kind k at uri: an http(s) or ssh
-// URL if the kind may have one, or a path that is absolute and clean. An origin that is not
+// URL, or a path that is absolute and clean, if the kind may have one. An origin that is not
 // visited may have any URI.
 func (k OriginKind) Accepted(uri string) bool {
 	if k.IsProgram() {
@@ -190,7 +190,8 @@ func (k OriginKind) Accepted(uri string) bool {
 	if !k.Visited() {
 		return k.Known() && uri != ""
 	}
-	return k.Info().URL && IsWebURL(uri) || k.Info().SSH && IsSSHURL(uri) || isCleanPath(uri)
+	info := k.Info()
+	return info.URL && IsWebURL(uri) || info.SSH && IsSSHURL(uri) || info.Local != NotLocal && isCleanPath(uri)
 }
 
 // MayList reports whether a lister may name an origin: a URL of a kind that is Listable, a

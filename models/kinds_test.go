@@ -20,6 +20,9 @@ func TestEveryVisitedKindHasAPlaceAndTexts(t *testing.T) {
 		require.NotEmpty(t, info.Item, info.Kind)
 		require.True(t, info.URL || info.Local != models.NotLocal, info.Kind)
 		require.Equal(t, info, info.Kind.Info())
+		require.Equal(t, info.Local != models.NotLocal, info.Kind.Accepted("/srv/x"), "%s at a path", info.Kind)
+		require.Equal(t, info.URL, info.Kind.Accepted("https://example.org/x"), "%s at a URL", info.Kind)
+		require.Equal(t, info.SSH, info.Kind.Accepted("ssh://example.org/x"), "%s at an ssh URL", info.Kind)
 	}
 	require.NotContains(t, models.VisitedKinds(), models.API)
 	for _, kind := range models.ListerKinds() {
