@@ -117,8 +117,8 @@ func (k OriginKind) Known() bool { return k.Info().Kind != "" }
 // Visited reports whether a manager or a program visits origins of this kind.
 func (k OriginKind) Visited() bool { return k.Info().Flow != "" || k.IsProgram() }
 
-// IsProgram reports whether the kind is a possible name of a visit type of programs
-// outside: 1 to 32 of a-z 0-9 _ -, the first a letter, and not in the table.
+// IsProgram reports whether the kind can be the name of a visit type that a program outside of
+// this system registers: 1 to 32 of a-z 0-9 _ -, the first a letter, and not in the table.
 func (k OriginKind) IsProgram() bool {
 	for i := range kinds {
 		if kinds[i].Kind == k {

@@ -87,7 +87,7 @@ func (a *Attempt) UnmarshalJSON(data []byte) error {
 		*a = Attempt{Worker: worker, Error: reason}
 		return nil
 	}
-	type plain Attempt
+	type plain Attempt // without this method, which would call itself
 	return json.Unmarshal(data, (*plain)(a))
 }
 

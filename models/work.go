@@ -123,14 +123,14 @@ func (s Swept) Fault() string { return s.Problem }
 // Results returns the result of each episode that was searched, by id. A problem of the clip is a
 // problem of each.
 func (s Swept) Results() []Researched {
-	of := map[string][]Finding{}
+	byEpisode := map[string][]Finding{}
 	for _, f := range s.Findings {
-		of[f.Episode] = append(of[f.Episode], f)
+		byEpisode[f.Episode] = append(byEpisode[f.Episode], f)
 	}
 	var all []Researched
 	for _, id := range slices.Sorted(maps.Keys(s.Episodes)) {
 		r := Researched{
-			Episode: id, Clips: []string{s.Clip}, Findings: of[id], EpisodeMedia: s.Episodes[id], ClipMedia: map[string]MediaRef{s.Clip: s.ClipMedia},
+			Episode: id, Clips: []string{s.Clip}, Findings: byEpisode[id], EpisodeMedia: s.Episodes[id], ClipMedia: map[string]MediaRef{s.Clip: s.ClipMedia},
 		}
 		switch {
 		case s.Problem != "":

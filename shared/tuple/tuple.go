@@ -126,7 +126,7 @@ func equal(a, b any) bool {
 		return ok && (x == y || math.IsNaN(x) && math.IsNaN(y))
 	case float32:
 		y, ok := b.(float32)
-		return ok && (x == y || x != x && y != y)
+		return ok && (x == y || x != x && y != y) // only NaN differs from itself
 	}
 	switch b.(type) {
 	case []byte, Tuple:
