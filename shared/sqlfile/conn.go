@@ -25,8 +25,8 @@ type Conn struct {
 // failed; an error of f makes it fail.
 func (c *Conn) BeforeCommit(f func() error) { c.last = append(c.last, f) }
 
-// OnEnd has f called when the transaction under way ends, before anybody else writes;
-// endCountdown reports whether it is on disk. It lets a caller keep in memory what the
+// OnEnd has f called when the transaction under way ends, before any other caller writes;
+// committed reports whether it is on disk. It lets a caller keep in memory what the
 // file holds.
 func (c *Conn) OnEnd(f func(committed bool)) { c.ended = append(c.ended, f) }
 

@@ -88,7 +88,7 @@ func (f *File) open(ctx context.Context, format Format) error {
 	f.emptyLog() // that a process which was killed has left
 	f.readers = make(chan *Conn, maxReaders)
 	for range maxReaders {
-		c, err := f.connect(ctx, append(slices.Clone(format.Pragmas), "query_only=ON", "cache_size=-8192")...)
+		c, err := f.connect(ctx, append(slices.Clone(format.Pragmas), "query_only=ON", "cache_size=-8192")...) // KiB
 		if err != nil {
 			return err
 		}
@@ -248,9 +248,9 @@ func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) 
 }
 
 // useWriter calls do with the writer. long reports whether the log has become long, so that the
-// caller must write it back; a file in memory has no log. The limit is then raised, because the log
-// cannot be begun again while a reader needs it, and not each commit shall try. The caller has the
-// turn; useWriter gives it back.
+// caller must write it back; a file in memory has no log. The limit is then raised, so that not each
+// commit tries that, because the log cannot be begun again while a reader needs it. The caller has
+// the turn; useWriter gives it back.
 func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (long bool, err error) {
 	defer func() { f.turn <- struct{}{} }()
 	if f.closed {
@@ -330,7 +330,7 @@ func (f *File) LongestWrite() time.Duration {
 // read and write. It fails if there is a file at path.
 func (f *File) Copy(ctx context.Context, path string) error {
 	op := fmt.Sprintf("copy the %s to %s", f.name, path)
-	vacuum := func(c *Conn) error {
+	vacuum := func(c *Conn) error { // query_only, which readers have on, would refuse to write the copy
 		return errors.Join(c.runPragmas("query_only=OFF"), c.Exec("VACUUM INTO ?", path))
 	}
 	if f.readers == nil {

@@ -103,20 +103,25 @@ func (f *File) versions(format Format) (map[string]int, error) {
 		versions[format.Schemas[0].Name] = int(have)
 	}
 	for name, version := range versions {
-		known, listErr := 0, error(nil)
-		for _, s := range format.Schemas {
-			if s.Name == name {
-				var steps []string
-				steps, listErr = migrationFiles(s.Migrations)
-				known = len(steps)
-			}
-		}
+		known, listErr := format.newestVersion(name)
 		if err = errors.Join(err, listErr); err == nil && version > known {
 			err = fmt.Errorf("the %s has version %d, this program knows up to %d: use the newer leasehold that wrote it: %w",
 				name, version, known, fault.ErrInvalid)
 		}
 	}
 	return versions, err
+}
+
+// newestVersion returns the newest version of a schema that this program knows; 0 for an unknown
+// schema.
+func (format Format) newestVersion(schema string) (int, error) {
+	for _, s := range format.Schemas {
+		if s.Name == schema {
+			steps, err := migrationFiles(s.Migrations)
+			return len(steps), err
+		}
+	}
+	return 0, nil
 }
 
 // migrateSchema brings a schema from version have to the newest, and imports its legacy
@@ -126,7 +131,7 @@ func (f *File) migrateSchema(format Format, s Schema, have int) error {
 	if err != nil {
 		return err
 	}
-	imported, err := f.attachLegacy(s, have)
+	importScript, err := f.attachLegacy(s, have)
 	if err != nil {
 		return err
 	}
@@ -137,13 +142,13 @@ func (f *File) migrateSchema(format Format, s Schema, have int) error {
 		}
 		script := string(text)
 		if i == 0 {
-			script += ";" + imported
+			script += ";" + importScript
 		}
 		if err := f.migrateStep(format, s, steps[i], i+1, script); err != nil {
 			return err
 		}
 	}
-	if imported != "" {
+	if importScript != "" {
 		if err := f.writer.Script("DETACH legacy"); err != nil {
 			return err
 		}
@@ -214,7 +219,7 @@ func (f *File) attachLegacy(s Schema, have int) (script string, err error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", path, err)
 	case id == 0 && tables == 0: // its program died before it had made the tables
-		return "SELECT 1", nil
+		return "SELECT 1", nil // imports nothing; not empty, so that the file is detached
 	case id != int64(s.Legacy.ID):
 		return "", fmt.Errorf("%s: %w: not the %s of an older leasehold", path, fault.ErrCorrupt, s.Name)
 	case version < 1 || version > int64(len(s.Legacy.Imports)):
