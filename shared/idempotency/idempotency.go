@@ -71,11 +71,12 @@ func call(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reply, keep(tx, answer{key: c.key, fingerprint: c.fingerprint, reply: reply})
+	return reply, keepAnswer(tx, answer{key: c.key, fingerprint: c.fingerprint, reply: reply})
 }
 
-// keep puts an answer, and removes the oldest ones if all are too large together.
-func keep(tx space.Tx, a answer) error {
+// keepAnswer puts an answer, and removes the oldest ones if all are too large together: those
+// from whose beginning to the end of the new one there are more than MaxBytes.
+func keepAnswer(tx space.Tx, a answer) error {
 	a.bytes = int64(len(a.key) + len(a.fingerprint) + a.reply.Size())
 	a.end = a.bytes
 	if newest, ok := tx.LastLabelled(Space, labelAll); ok {
@@ -86,7 +87,7 @@ func keep(tx space.Tx, a answer) error {
 		return fmt.Errorf("key %.150q: %w: an answer of %d bytes cannot be kept; send less at once, or no key", a.key, fault.ErrTooLarge, a.bytes)
 	}
 	var old []int64
-	tx.Walk(space.Walk{Space: Space, Template: anyAnswer}, func(e space.Entry) bool {
+	tx.Walk(space.Walk{Space: Space, Template: anyAnswer}, func(e space.Entry) bool { // the oldest first
 		kept := decodeAnswer(e.Tuple)
 		if a.end-(kept.end-kept.bytes) <= MaxBytes {
 			return false // it fits with all newer ones
@@ -137,8 +138,7 @@ func (k *Keyed) Call(ctx context.Context, op space.OpID, procedure string, args 
 }
 
 // ForgetFrom removes the answers of the request, which its caller never got, from that of a
-// call on; the first call is 0. It may be
-// repeated after an error.
+// call on; the first call is 0. It may be repeated after an error.
 func (k *Keyed) ForgetFrom(ctx context.Context, call int) error {
 	for ; k.answered > call; k.answered-- {
 		if _, err := k.Repository.Call(ctx, space.OpID{}, procForget, tuple.New(k.keyOf(k.answered-1))); err != nil {

@@ -129,22 +129,22 @@ func timeText(t time.Time) string {
 // last counter that the database has confirmed. A journal without a mark is accepted if the first
 // raise was interrupted before it.
 func Check(database, journal Found) error {
-	d, j := database.Mark, journal.Mark
+	inDatabase, inJournal := database.Mark, journal.Mark
 	wrong := func(n Name, k Kind) error { return &Mismatch{n, k, database, journal} }
 	switch {
-	case d.Instance == "" && j.Instance == "":
+	case inDatabase.Instance == "" && inJournal.Instance == "":
 		return nil
-	case d.Instance == "":
+	case inDatabase.Instance == "":
 		return wrong(Database, unmarked(database.State))
-	case j.Instance == "" && d.Confirmed == 0 && journal.State == Present:
-		return nil
-	case j.Instance == "":
+	case inJournal.Instance == "" && inDatabase.Confirmed == 0 && journal.State == Present:
+		return nil // the first raise was interrupted
+	case inJournal.Instance == "":
 		return wrong(Journal, unmarked(journal.State))
-	case d.Instance != j.Instance:
+	case inDatabase.Instance != inJournal.Instance:
 		return wrong(Database, IsForeign)
-	case d.Counter < j.Counter:
+	case inDatabase.Counter < inJournal.Counter:
 		return wrong(Database, IsOlder)
-	case j.Counter < d.Confirmed:
+	case inJournal.Counter < inDatabase.Confirmed:
 		return wrong(Journal, IsOlder)
 	}
 	return nil

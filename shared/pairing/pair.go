@@ -26,12 +26,13 @@ type Pair struct {
 // New returns the pair of two stores with the marks that they were found with. Those must be a
 // pair, or a Mismatch that the operator has accepted: then the marks of one store go on in both.
 // The error is that of counting the changes of a store.
-func New(ctx context.Context, database, journal Store, d, j Mark) (p *Pair, err error) {
-	p = &Pair{database: database, journal: journal, mark: Mark{Instance: d.Instance, Counter: max(d.Counter, j.Counter), Confirmed: j.Counter}}
-	if p.mark.Instance == "" {
-		p.mark.Instance = j.Instance
+func New(ctx context.Context, database, journal Store, ofDatabase, ofJournal Mark) (p *Pair, err error) {
+	mark := Mark{Instance: ofDatabase.Instance, Counter: max(ofDatabase.Counter, ofJournal.Counter), Confirmed: ofJournal.Counter}
+	if mark.Instance == "" {
+		mark.Instance = ofJournal.Instance
 	}
-	p.changes, err = p.count(ctx)
+	p = &Pair{database: database, journal: journal, mark: mark}
+	p.changes, err = p.countChanges(ctx)
 	return p, err
 }
 
@@ -56,7 +57,7 @@ func (p *Pair) Raise(ctx context.Context) error {
 // on this order. After an error the counter stays raised, because it is unknown who has it; the
 // next raise takes a higher one. Calls must not overlap.
 func (p *Pair) raise(ctx context.Context) error {
-	changes, err := p.count(ctx)
+	changes, err := p.countChanges(ctx)
 	if err != nil {
 		return fmt.Errorf("raise the counter: %w", err)
 	}
@@ -88,9 +89,9 @@ func (p *Pair) raise(ctx context.Context) error {
 	return nil
 }
 
-// count returns how often each store was changed: of the database, then of the journal. The error
+// countChanges returns how often each store was changed: the database, then the journal. The error
 // is that of either.
-func (p *Pair) count(ctx context.Context) (changes [2]uint64, err error) {
+func (p *Pair) countChanges(ctx context.Context) (changes [2]uint64, err error) {
 	var dErr, jErr error
 	changes[0], dErr = p.database.Changes(ctx)
 	changes[1], jErr = p.journal.Changes(ctx)
@@ -102,7 +103,7 @@ func (p *Pair) count(ctx context.Context) (changes [2]uint64, err error) {
 func (p *Pair) RaiseIfChanged(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	changes, err := p.count(ctx)
+	changes, err := p.countChanges(ctx)
 	if err != nil || changes == p.changes {
 		return err
 	}

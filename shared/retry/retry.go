@@ -69,14 +69,14 @@ type Loop struct {
 // Do repeats call until it returns nil or an error after which it is not repeated, or
 // until ctx ends; then it returns the last error of call.
 func (l *Loop) Do(ctx context.Context, call func() error) error {
-	again := l.Retry
-	if again == nil {
-		again = CanPass
+	mayRepeat := l.Retry
+	if mayRepeat == nil {
+		mayRepeat = CanPass
 	}
 	backoff := l.Backoff.WithDefaults()
 	for pause := backoff.First(); ; pause = backoff.Next(pause) {
 		err := call()
-		if err == nil || !again(err) || ctx.Err() != nil {
+		if err == nil || !mayRepeat(err) || ctx.Err() != nil {
 			return err
 		}
 		l.warn(err)

@@ -68,9 +68,9 @@ func (p Policy) Procedures() space.Procedures {
 	return space.Procedures{
 		procPut:      space.WithArgs1(put),
 		procTake:     space.WithArgs(tuple.Match(), p.take),
-		procEnd:      space.WithArgs2(end),
+		procEnd:      space.WithArgs2(endVisit),
 		procCapacity: space.WithArgs(tuple.Match(), capacity),
-		procLost:     lost,
+		procLost:     endLost,
 	}
 }
 
@@ -106,8 +106,8 @@ func capacity(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(max(free+1-int64(tx.Count(Space, Any())), 0)), nil
 }
 
-// end (visit's id, outcome) ends a visit that the caller holds.
-func end(tx space.Tx, id, outcome string) (tuple.Tuple, error) {
+// endVisit (visit's id, outcome) ends a visit that the caller holds.
+func endVisit(tx space.Tx, id, outcome string) (tuple.Tuple, error) {
 	if !json.Valid([]byte(outcome)) {
 		return nil, fmt.Errorf("%w: the outcome of visit %q is not JSON", fault.ErrInvalid, id)
 	}
@@ -119,11 +119,11 @@ func end(tx space.Tx, id, outcome string) (tuple.Tuple, error) {
 	return nil, fmt.Errorf("visit %q is not held by %s: %w", id, tx.Caller(), fault.ErrStaleToken)
 }
 
-// lost is the expiry of a manager's hold. If the manager closed its session, the visit
+// endLost is the expiry of a manager's hold. If the manager closed its session, the visit
 // waits again; else its outcome is models.Lost.
-func lost(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+func endLost(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
-	if err != nil || x.Cause == space.Closed {
+	if err != nil || x.Cause == space.Closed { // the hold is unchanged, so the engine makes the visit visible again
 		return nil, err
 	}
 	k := DecodeKey(e.Tuple)
