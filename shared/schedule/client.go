@@ -107,7 +107,7 @@ func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s Stat
 		return s, false, err
 	}
 	old, err := c.Get(ctx, name)
-	switch {
+	switch { // a schedule that is not there, or is damaged, leaves no due time to keep
 	case err == nil && !old.Paused() && old.Cron == m.Cron && old.Every == m.Every && old.Zone == m.Zone:
 		s.Next = old.Next
 	case err != nil && !errors.Is(err, fault.ErrNotFound) && !errors.Is(err, fault.ErrCorrupt):

@@ -91,7 +91,7 @@ func set(tx space.Tx, t tuple.Tuple) (tuple.Tuple, error) {
 		}
 		return encodeCreated(true), err
 	}
-	if old, err := decode(e.Tuple); err == nil {
+	if old, err := decode(e.Tuple); err == nil { // a damaged one is replaced without its last run
 		s.Last, s.LastTask = old.Last, old.LastTask
 	}
 	if t, err = s.encode(); err != nil {
@@ -110,39 +110,42 @@ func change(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Replace(e.Ref, replacement)
 }
 
-// run (old, new) is change, and creates the task of the due time that is the last one of new,
-// unless an earlier run forbids it. fault.ErrOverloaded passes, so the due time is still to be
-// served and nothing changes; any other error of creating the task becomes the Note.
-// fault.ErrConflict: the schedule is not old any more.
+// run (old, new) is change, and creates the task of the due time that is the last one of new, or
+// notes why there is none (createTask). fault.ErrConflict: the schedule is not old any more. After
+// an error nothing is changed.
 func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	e, s, err := unchanged(tx, old, replacement)
 	if err != nil {
 		return nil, err
 	}
-	if id, alive := task.WithKey(tx, s.uniqueKey()); alive && s.overlap() == models.OverlapSkip {
-		s.Note = fmt.Sprintf("left out the run of %s, because task %s of an earlier run is alive", stamp(s.Last), id)
-		if err := record(tx, s); err != nil {
-			return nil, err
-		}
-	} else {
-		created, err := task.CreateIn(tx, s.newTask())
-		switch {
-		case errors.Is(err, fault.ErrOverloaded):
-			return nil, err
-		case err != nil:
-			s.Note = fmt.Sprintf("no task for %s: %s", stamp(s.Last), err)
-			if err := record(tx, s); err != nil {
-				return nil, err
-			}
-		default:
-			s.LastTask, s.Note = created[0].ID, ""
-		}
+	if err := createTask(tx, &s); err != nil {
+		return nil, err
 	}
 	t, err := s.encode()
 	if err != nil {
 		return nil, err
 	}
 	return nil, tx.Replace(e.Ref, t)
+}
+
+// createTask creates the task of the last due time of a schedule and sets LastTask. If an earlier
+// run forbids it, or it fails, the reason becomes the Note and a line of the log. It returns
+// fault.ErrOverloaded as an error, because that can pass: the due time is still to be served.
+func createTask(tx space.Tx, s *State) error {
+	if id, alive := task.WithKey(tx, s.uniqueKey()); alive && s.overlap() == models.OverlapSkip {
+		s.Note = fmt.Sprintf("left out the run of %s, because task %s of an earlier run is alive", stamp(s.Last), id)
+		return record(tx, *s)
+	}
+	created, err := task.CreateIn(tx, s.newTask())
+	switch {
+	case errors.Is(err, fault.ErrOverloaded):
+		return err
+	case err != nil:
+		s.Note = fmt.Sprintf("no task for %s: %s", stamp(s.Last), err)
+		return record(tx, *s)
+	}
+	s.LastTask, s.Note = created[0].ID, ""
+	return nil
 }
 
 // record writes the note of a schedule to the log, unless that is full, which is not an error,

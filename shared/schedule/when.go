@@ -105,7 +105,7 @@ func parseCron(text, zone string) (timing, error) {
 	if x.zone, err = time.LoadLocation(zone); err != nil {
 		return nil, fmt.Errorf("%w: zone %.64q: %s", fault.ErrInvalid, zone, wantZone)
 	}
-	const hours = 1<<24 - 1
+	const hours = 1<<24 - 1 // a bit for each hour of the day
 	x.everyHour = fields.Hour&hours == hours
 	x.fields.Location = time.UTC
 	if x.everyHour {
@@ -131,10 +131,10 @@ func (x expression) after(_, t time.Time) time.Time {
 	}
 }
 
-// last searches with bisection, because a schedule that was due each minute has half a million
-// due times a year.
+// last returns the last due time after due and not after t, or due if there is none. It bisects,
+// because a schedule that was due each minute has half a million due times a year.
 func (x expression) last(due, t time.Time) time.Time {
-	from, to := due, t // the due time after from is not after t, that after to is
+	from, to := due, t // a due time is after from and not after t, and none is after to and not after t
 	if next := x.after(due, due); next.IsZero() || next.After(t) {
 		return due
 	}
@@ -160,17 +160,17 @@ func instantOf(wall time.Time, zone *time.Location) time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	begin, end := t.ZoneBounds()
 	switch shown := onWall(t); {
-	case shown.After(wall):
+	case shown.After(wall): // no clock shows wall, and t is after the change
 		return begin
-	case shown.Before(wall):
+	case shown.Before(wall): // no clock shows wall, and t is before the change
 		return end
-	case begin.IsZero():
+	case begin.IsZero(): // clocks were never changed before t
 		return t
 	}
 	_, offset := t.Zone()
-	_, before := begin.Add(-1).Zone()
+	_, before := begin.Add(-1).Zone() // the offset before the last change
 	if earlier := t.Add(time.Duration(offset-before) * time.Second); before > offset && earlier.Before(begin) {
-		return earlier
+		return earlier // clocks were set back, and showed wall before that too
 	}
 	return t
 }

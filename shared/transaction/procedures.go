@@ -47,7 +47,7 @@ func run(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	reply, err := tx.Call(procApply, tuple.New(data))
 	var u *unmet
 	switch {
-	case !errors.As(err, &u):
+	case !errors.As(err, &u): // it has happened, or failed for another reason
 		return reply, err
 	case waits && u.op.Kind != KindAbsent:
 		return nil, tx.Wait(space.Awaited{Space: u.op.Space, Template: u.op.Template})
@@ -90,8 +90,8 @@ func (p protocol) applyOp(tx space.Tx, index int, op Op) (tuple.Tuple, error) {
 		_, err := tx.Put(op.Space, op.Tuple, space.PutOptions{TTL: op.TTL})
 		return nil, err
 	}
-	e, ok := tx.Find(op.Space, op.Template, nil)
-	if ok == (op.Kind == KindAbsent) {
+	e, found := tx.Find(op.Space, op.Template, nil)
+	if wantsNone := op.Kind == KindAbsent; found == wantsNone {
 		return nil, &unmet{index, op}
 	}
 	switch op.Kind {

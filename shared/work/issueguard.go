@@ -45,16 +45,16 @@ func totalIngested(tx space.Tx) int64 {
 // for the parts too, because another work-item may have them as subjects, and this subject as a
 // part.
 func countIngested(tx space.Tx, subject string, parts []string) error {
-	n, e, ok := readIngested(tx)
-	count := slices.Max(n[:]) + 1
-	n[setOf(subject)] = count
+	counts, e, ok := readIngested(tx)
+	total := slices.Max(counts[:]) + 1
+	counts[setOf(subject)] = total
 	for _, part := range parts {
-		n[setOf(part)] = count
+		counts[setOf(part)] = total
 	}
 	if ok {
-		return tx.Replace(e.Ref, n.encode())
+		return tx.Replace(e.Ref, counts.encode())
 	}
-	_, err := tx.Put(lease.Space, n.encode(), space.PutOptions{})
+	_, err := tx.Put(lease.Space, counts.encode(), space.PutOptions{})
 	return err
 }
 
@@ -62,8 +62,8 @@ func countIngested(tx space.Tx, subject string, parts []string) error {
 // been ingested, if part of it may be done or leased since: a result of its subject was ingested
 // after the selection, a result of one of its parts waits or is held, or a lease overlaps it.
 func checkIssue(tx space.Tx, selected task.Item, ingested int64) error {
-	n, _, _ := readIngested(tx)
-	if n[setOf(selected.Subject)] > ingested {
+	counts, _, _ := readIngested(tx) // all 0 if nothing was ingested yet
+	if counts[setOf(selected.Subject)] > ingested {
 		return fmt.Errorf("work.issue %q: a result was ingested since it was selected: %w", selected.Subject, fault.ErrConflict)
 	}
 	parts := slices.Sorted(slices.Values(selected.Parts))

@@ -37,12 +37,12 @@ func (l Loop) Run(ctx context.Context) error {
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	defer cancel()
-	look := time.NewTicker(l.Look)
-	defer look.Stop()
+	tick := time.NewTicker(l.Look)
+	defer tick.Stop()
 	answers := make(chan answer, 1)
-	ask := func(more bool) {
+	ask := func(wantsCapacity bool) {
 		asking.Go(func() {
-			step, err := l.Client.Next(ctx, l.Action, more)
+			step, err := l.Client.Next(ctx, l.Action, wantsCapacity)
 			answers <- answer{step, err}
 		})
 	}
@@ -57,7 +57,7 @@ func (l Loop) Run(ctx context.Context) error {
 			}
 		case <-l.Wake:
 			_, err = l.Issue(ctx, l.Client)
-		case <-look.C:
+		case <-tick.C:
 			if err = (task.Client{Repo: l.Client.Repo}).ReviveStuck(ctx, l.Action); err == nil {
 				_, err = l.Issue(ctx, l.Client)
 			}

@@ -50,12 +50,13 @@ func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
 	if r.Lease == "" {
 		return nil, nil
 	}
-	err := countIngested(tx, r.Subject, lease.SplitParts(r.Part))
-	switch {
-	case err != nil:
-	case r.Final:
+	if err := countIngested(tx, r.Subject, lease.SplitParts(r.Part)); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.Final {
 		err = lease.Revoke(tx, r.Lease, r.Token)
-	default:
+	} else {
 		err = lease.Extend(tx, r.Lease, r.Token, p.LeaseTTL)
 	}
 	if errors.Is(err, fault.ErrStaleToken) || errors.Is(err, fault.ErrNotFound) {
