@@ -39,21 +39,21 @@ func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 		return space.Reply{}, withRequest(r, space.ContextError(ctx))
 	}
 	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
-		p, err := c.start(r)
+		pending, err := c.start(r)
 		if err != nil {
 			return space.Reply{}, withRequest(r, err)
 		}
-		reply, err := c.await(ctx, p)
+		reply, err := c.await(ctx, pending)
 		if !errors.Is(err, fault.ErrUnavailable) {
 			return reply, err
 		}
 		// The coordinator itself does not know the outcome: repeat the operation.
-		r = p.request
+		r = pending.request
 		select {
 		case <-time.After(pause):
 		case <-c.done:
 		case <-ctx.Done():
-			c.giveBack(p)
+			c.giveBack(pending)
 			return space.Reply{}, withRequest(r, space.ContextError(ctx))
 		}
 	}
@@ -74,22 +74,22 @@ func consumes(v space.Verb) bool {
 // addCall.
 func (c *Conn) start(r space.Request) (*call, error) {
 	c.mu.Lock()
-	p, err := c.addCall(r)
+	pending, err := c.addCall(r)
 	if err != nil {
 		c.mu.Unlock()
 		return nil, err
 	}
 	l := c.link
-	p.sent = l != nil
+	pending.sent = l != nil
 	c.mu.Unlock()
 	if l != nil {
-		_ = l.Send(p.frame())
+		_ = l.Send(pending.frame())
 	}
-	return p, nil
+	return pending, nil
 }
 
-func (p *call) frame() wire.Frame {
-	return wire.Frame{Kind: wire.Request, Call: p.number, Body: p.body}
+func (c *call) frame() wire.Frame {
+	return wire.Frame{Kind: wire.Request, Call: c.number, Body: c.body}
 }
 
 // addCall makes a call of a request. One whose effect or answer must not be doubled gets an
@@ -117,27 +117,27 @@ func (c *Conn) addCall(r space.Request) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &call{number: number, request: r, body: body}
+	pending := &call{number: number, request: r, body: body}
 	if acknowledgement {
 		c.unacked++
 	} else {
-		p.done = make(chan struct{})
+		pending.done = make(chan struct{})
 		c.waiting++
 	}
 	c.last = number
-	c.calls[number] = p
-	return p, nil
+	c.calls[number] = pending
+	return pending, nil
 }
 
 // await waits for the answer. If ctx ends first it cancels the call at the gate, and waits at
 // most cancelTimeout for its answer. If the call was served at the same moment, that answer is
 // returned. Otherwise the error is the context's, and the gate takes back what the call took.
-func (c *Conn) await(ctx context.Context, p *call) (space.Reply, error) {
+func (c *Conn) await(ctx context.Context, pending *call) (space.Reply, error) {
 	select {
-	case <-p.done:
-		return p.reply, p.err
+	case <-pending.done:
+		return pending.reply, pending.err
 	case <-c.done:
-		return c.lastReply(p)
+		return c.lastReply(pending)
 	case <-ctx.Done():
 	}
 	c.mu.Lock()
@@ -145,47 +145,47 @@ func (c *Conn) await(ctx context.Context, p *call) (space.Reply, error) {
 	c.mu.Unlock()
 	timeout := time.NewTimer(cancelTimeout)
 	defer timeout.Stop()
-	if l == nil || l.Send(wire.Frame{Kind: wire.Cancel, Call: p.number}) != nil {
+	if l == nil || l.Send(wire.Frame{Kind: wire.Cancel, Call: pending.number}) != nil {
 		timeout.Reset(0) // no answer can come
 	}
 	select {
-	case <-p.done:
+	case <-pending.done:
 	case <-c.done:
-		return c.lastReply(p)
+		return c.lastReply(pending)
 	case <-timeout.C:
 	}
-	if c.abandon(p) || errors.Is(p.err, context.Canceled) {
-		c.giveBack(p)
-		return space.Reply{}, withRequest(p.request, space.ContextError(ctx))
+	if c.abandon(pending) || errors.Is(pending.err, context.Canceled) {
+		c.giveBack(pending)
+		return space.Reply{}, withRequest(pending.request, space.ContextError(ctx))
 	}
-	return p.reply, p.err // it was answered at this moment
+	return pending.reply, pending.err // it was answered at this moment
 }
 
 // lastReply returns the answer of a call when the Conn has ended: the gate's if it came, else
 // why the Conn has ended, as an error. ended was set before done was closed, so that it may be
 // read without mu.
-func (c *Conn) lastReply(p *call) (space.Reply, error) {
+func (c *Conn) lastReply(pending *call) (space.Reply, error) {
 	select {
-	case <-p.done:
-		return p.reply, p.err
+	case <-pending.done:
+		return pending.reply, pending.err
 	default:
-		return space.Reply{}, withRequest(p.request, c.ended)
+		return space.Reply{}, withRequest(pending.request, c.ended)
 	}
 }
 
 // abandon removes a call whose caller has given up, and reports whether it was still
 // unanswered. await has sent a Cancel if there is a connection; if there is none, the next
 // connection sends it.
-func (c *Conn) abandon(p *call) bool {
+func (c *Conn) abandon(pending *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.calls[p.number] != p {
+	if c.calls[pending.number] != pending {
 		return false
 	}
-	delete(c.calls, p.number)
+	delete(c.calls, pending.number)
 	c.waiting--
-	if p.sent && c.link == nil {
-		c.cancels = append(c.cancels, p.number)
+	if pending.sent && c.link == nil {
+		c.cancels = append(c.cancels, pending.number)
 	}
 	return true
 }
@@ -194,16 +194,16 @@ func (c *Conn) abandon(p *call) bool {
 // the caller never got the answer. It does nothing for a call that was never sent or that
 // changes nothing. A closed Conn refuses the request, but the end of its session has the same
 // effect.
-func (c *Conn) giveBack(p *call) {
+func (c *Conn) giveBack(pending *call) {
 	c.mu.Lock()
-	sent := p.sent
+	sent := pending.sent
 	c.mu.Unlock()
 	switch {
 	case !sent:
-	case p.request.Verb.Takes():
-		_, _ = c.start(space.Request{Verb: space.VerbBack, Op: p.request.Op})
-	case consumes(p.request.Verb):
-		_, _ = c.start(space.Request{Verb: space.VerbAck, Op: p.request.Op})
+	case pending.request.Verb.Takes():
+		_, _ = c.start(space.Request{Verb: space.VerbBack, Op: pending.request.Op})
+	case consumes(pending.request.Verb):
+		_, _ = c.start(space.Request{Verb: space.VerbAck, Op: pending.request.Op})
 	}
 }
 
@@ -212,22 +212,23 @@ func (c *Conn) giveBack(p *call) {
 func (c *Conn) finishCall(number uint64, reply space.Reply, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.calls[number]
-	if p == nil { // its caller has given up, or it was answered twice
+	pending := c.calls[number]
+	if pending == nil { // its caller has given up, or it was answered twice
 		return
 	}
-	if p.done == nil {
-		c.finishAcknowledgement(p, err)
+	if pending.done == nil { // an acknowledgement
+		c.finishAcknowledgement(pending, err)
 		return
 	}
 	delete(c.calls, number)
 	c.waiting--
-	p.reply, p.err = reply, err
-	if err == nil && (consumes(p.request.Verb) || p.request.Verb.Takes() && reply.Found) {
-		c.arrived = append(c.arrived, p.request.Op.Seq)
+	pending.reply, pending.err = reply, err
+	tookSomething := pending.request.Verb.Takes() && reply.Found
+	if err == nil && (tookSomething || consumes(pending.request.Verb)) {
+		c.arrived = append(c.arrived, pending.request.Op.Seq)
 		c.unacked++ // before the caller can close the Conn
 	}
-	close(p.done)
+	close(pending.done)
 }
 
 // acknowledgeArrived acknowledges the answers that have arrived since it was called last, in as
@@ -249,12 +250,12 @@ func (c *Conn) acknowledgeArrived() {
 // finishAcknowledgement ends an acknowledgement, or repeats it if its outcome is unknown. Any
 // other error means that the session has ended or nothing is to be acknowledged. After the last
 // one, endSession goes on. The caller holds mu.
-func (c *Conn) finishAcknowledgement(p *call, err error) {
+func (c *Conn) finishAcknowledgement(pending *call, err error) {
 	if errors.Is(err, fault.ErrUnavailable) {
-		c.running.Go(func() { c.resend(p) })
+		c.running.Go(func() { c.resend(pending) })
 		return
 	}
-	delete(c.calls, p.number)
+	delete(c.calls, pending.number)
 	c.unacked--
 	if c.unacked == 0 && c.allAcked != nil {
 		close(c.allAcked)
@@ -264,7 +265,7 @@ func (c *Conn) finishAcknowledgement(p *call, err error) {
 
 // resend sends a call once more after a pause. If there is no connection then, the next one
 // carries it. A closed Conn sends nothing.
-func (c *Conn) resend(p *call) {
+func (c *Conn) resend(pending *call) {
 	select {
 	case <-time.After(c.Backoff.First()):
 	case <-c.done:
@@ -274,6 +275,6 @@ func (c *Conn) resend(p *call) {
 	l := c.link
 	c.mu.Unlock()
 	if l != nil {
-		_ = l.Send(p.frame())
+		_ = l.Send(pending.frame())
 	}
 }

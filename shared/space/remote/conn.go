@@ -116,7 +116,7 @@ func (c *Conn) reconnect() (*wire.Link, error) {
 // l.
 func (c *Conn) serveLink(l *wire.Link) error {
 	var writing sync.WaitGroup
-	writing.Go(func() { l.Write(nil, nil) })
+	writing.Go(func() { l.Write(nil, nil) }) // without a last frame, which only a gate sends
 	defer writing.Wait()
 	stop := context.AfterFunc(c.ctx, func() { l.Close(fault.ErrClosed) })
 	defer stop()
@@ -140,9 +140,9 @@ func (c *Conn) resendCalls(l *wire.Link) {
 		_ = l.Send(wire.Frame{Kind: wire.Cancel, Call: number})
 	}
 	c.cancels = nil
-	for _, p := range slices.SortedFunc(maps.Values(c.calls), func(a, b *call) int { return cmp.Compare(a.number, b.number) }) {
-		p.sent = true
-		_ = l.Send(p.frame())
+	for _, pending := range slices.SortedFunc(maps.Values(c.calls), func(a, b *call) int { return cmp.Compare(a.number, b.number) }) {
+		pending.sent = true
+		_ = l.Send(pending.frame())
 	}
 	c.link = l
 }
@@ -231,9 +231,10 @@ func (c *Conn) close(ctx context.Context) error {
 func (c *Conn) endSession(ctx context.Context) error {
 	c.mu.Lock()
 	allAcked := make(chan struct{})
-	if c.allAcked = allAcked; c.unacked == 0 {
-		c.allAcked = nil
+	if c.unacked == 0 {
 		close(allAcked)
+	} else {
+		c.allAcked = allAcked // finishAcknowledgement closes it
 	}
 	c.mu.Unlock()
 	select {
@@ -243,13 +244,13 @@ func (c *Conn) endSession(ctx context.Context) error {
 	case <-ctx.Done():
 		return space.ContextError(ctx)
 	}
-	p, err := c.start(space.Request{Verb: space.VerbEnd})
+	pending, err := c.start(space.Request{Verb: space.VerbEnd})
 	if err != nil {
 		return err
 	}
 	select {
-	case <-p.done:
-		return p.err
+	case <-pending.done:
+		return pending.err
 	case <-c.done:
 		return nil
 	case <-ctx.Done():

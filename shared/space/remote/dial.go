@@ -129,7 +129,7 @@ func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 }
 
 // isPermanent reports whether an attempt with this error would fail again, because the gate has
-// refused the client or is none.
+// refused the client, or the address is that of another program.
 func isPermanent(err error) bool {
 	for _, kind := range []error{fault.ErrClosed, fault.ErrConflict, fault.ErrInvalid, fault.ErrTooLarge, fault.ErrUnauthenticated, wire.ErrForeign} {
 		if errors.Is(err, kind) {
@@ -141,7 +141,7 @@ func isPermanent(err error) bool {
 
 // connectOnce opens one connection and does the handshake, within handshakeTimeout, after which
 // the error is fault.ErrUnavailable; other errors are those of Dial and of the handshake. On
-// success the connection no longer depends on ctx.
+// success the connection no longer depends on ctx. resumes is that of connect.
 func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -153,7 +153,7 @@ func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error
 	defer stop()
 	l := wire.NewLink(nc)
 	welcome, err := c.handshake(nc, l, resumes)
-	if err == nil && !stop() {
+	if err == nil && !stop() { // ctx has ended, so nc is closed or will be
 		err = context.Cause(ctx)
 	}
 	if ctx.Err() == context.DeadlineExceeded { // err is that the connection was closed for it

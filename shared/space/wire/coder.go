@@ -93,14 +93,14 @@ func malformed(format string, args ...any) error {
 	return fmt.Errorf("malformed: %s: %w", fmt.Sprintf(format, args...), fault.ErrInvalid)
 }
 
-// head writes the tag and the length of a field, whose content must follow.
-func (c *coder) head(tag uint64, size int) {
+// writeHead writes the tag and the length of a field, whose content must follow.
+func (c *coder) writeHead(tag uint64, size int) {
 	c.out = binary.AppendUvarint(binary.AppendUvarint(c.out, tag), uint64(size))
 }
 
 // write writes a field, even an empty one.
 func (c *coder) write(tag uint64, content []byte) {
-	c.head(tag, len(content))
+	c.writeHead(tag, len(content))
 	c.out = append(c.out, content...)
 }
 
@@ -118,7 +118,8 @@ func signed[T ~int | ~int64](c *coder, tag uint64, v *T, lowest int64) {
 		c.write(tag, binary.AppendVarint(content[:0], int64(*v)))
 	} else if c.is(tag) {
 		n, size := binary.Varint(c.content)
-		if size <= 0 || size != len(c.content) || int64(T(n)) != n || n < lowest {
+		isWhole, fitsT := size > 0 && size == len(c.content), int64(T(n)) == n
+		if !isWhole || !fitsT || n < lowest {
 			c.done(malformed("an integer"))
 			return
 		}
@@ -134,7 +135,8 @@ func natural[T ~uint8 | ~uint64](c *coder, tag uint64, v *T) {
 		var content [binary.MaxVarintLen64]byte
 		c.write(tag, binary.AppendUvarint(content[:0], uint64(*v)))
 	} else if c.is(tag) {
-		*v = T(c.readNatural(uint64(^T(0))))
+		highest := ^T(0)
+		*v = T(c.readNatural(uint64(highest)))
 	}
 }
 
@@ -176,7 +178,7 @@ func (c *coder) naturals(tag uint64, v *[]uint64) {
 // the limit. An empty one is not written.
 func text[T ~string](c *coder, tag uint64, v *T, limit int) {
 	if !c.reading && *v != "" {
-		c.head(tag, len(*v))
+		c.writeHead(tag, len(*v))
 		c.out = append(c.out, *v...)
 	} else if c.is(tag) {
 		err := c.checkSize(limit)
@@ -235,7 +237,7 @@ func (c *coder) tuples(tag uint64, v *[]tuple.Tuple) {
 
 // writeTuple writes a field with a tuple, whose encoding it appends without a copy.
 func (c *coder) writeTuple(tag uint64, t tuple.Tuple) {
-	c.head(tag, t.Size())
+	c.writeHead(tag, t.Size())
 	c.out = t.Append(c.out)
 }
 

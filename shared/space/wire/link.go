@@ -56,7 +56,7 @@ type Link struct {
 	reading atomic.Int64 // bytes of Memory that are reserved for the frame that is read
 
 	conn   net.Conn
-	r      *bufio.Reader
+	input  *bufio.Reader
 	frame  []byte // buffer of Receive
 	pinged bool   // a ping was sent since the last frame
 
@@ -78,7 +78,7 @@ type Link struct {
 // NewLink returns a link over conn. Write must run while it is used. If the connection can be
 // written without waiting, Flush does that.
 func NewLink(conn net.Conn) *Link {
-	l := &Link{conn: conn, r: bufio.NewReaderSize(conn, helloBuffer), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	l := &Link{conn: conn, input: bufio.NewReaderSize(conn, helloBuffer), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	l.writable = sync.NewCond(&l.mu)
 	if s, ok := conn.(syscall.Conn); ok {
 		l.raw, _ = s.SyscallConn() // nil if the connection under it has none
@@ -87,7 +87,7 @@ func NewLink(conn net.Conn) *Link {
 }
 
 // Reader is what Receive reads from, for the handshake before it.
-func (l *Link) Reader() *bufio.Reader { return l.r }
+func (l *Link) Reader() *bufio.Reader { return l.input }
 
 // Send queues a frame for Write; it waits while too much is queued. The error is why the link
 // is closed, or fault.ErrTooLarge for the frame.
@@ -280,8 +280,8 @@ func (l *Link) Receive() (Frame, error) {
 // memory it skips the frame (Refused). Before it waits it calls BeforeWait. Errors are those of
 // Receive.
 func (l *Link) receive() (Frame, error) {
-	if l.r.Size() < readBuffer { // the first call: the handshake is over
-		l.r = bufio.NewReaderSize(l.r, readBuffer) // reads first what the smaller buffer holds
+	if l.input.Size() < readBuffer { // the first call: the handshake is over
+		l.input = bufio.NewReaderSize(l.input, readBuffer) // reads first what the smaller buffer holds
 	}
 	if l.BeforeWait != nil && !l.frameArrived() {
 		l.BeforeWait()
@@ -298,7 +298,7 @@ func (l *Link) receive() (Frame, error) {
 		l.frame = nil
 	}
 	l.releaseFrame()
-	if head, err := l.r.Peek(4); err == nil { // else Read returns the error
+	if head, err := l.input.Peek(4); err == nil { // else Read returns the error
 		if size := int64(binary.BigEndian.Uint32(head)); size > keepBuffer && size <= MaxFrame {
 			if full := l.Memory.Reserve(size, l.Class); full != nil {
 				return l.skipFrame(int(size), full)
@@ -306,7 +306,7 @@ func (l *Link) receive() (Frame, error) {
 			l.reading.Store(size)
 		}
 	}
-	f, buf, err := Read(l.r, l.frame)
+	f, buf, err := Read(l.input, l.frame)
 	l.frame = buf
 	return f, err
 }
@@ -320,14 +320,14 @@ func (l *Link) releaseFrame() { l.Memory.Add(-l.reading.Swap(0)) }
 // head can be read at once. An error is that of the connection, or fault.ErrInvalid.
 func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	const head = 4 + 2 + binary.MaxVarintLen64
-	data, err := l.r.Peek(head)
+	data, err := l.input.Peek(head)
 	if err != nil {
 		return Frame{}, err
 	}
 	f, err := parse(data[4:])
 	f.Body, f.Refused, f.RefusedBytes = nil, why, size
 	if err == nil {
-		_, err = l.r.Discard(4 + size)
+		_, err = l.input.Discard(4 + size)
 	}
 	return f, err
 }
@@ -335,11 +335,11 @@ func (l *Link) skipFrame(size int, why error) (Frame, error) {
 // awaitByte returns nil once a frame has begun. It sends a ping after Ping of silence, and
 // returns errSilent after as much again. Other errors are those of the connection.
 func (l *Link) awaitByte() error {
-	for l.r.Buffered() == 0 {
+	for l.input.Buffered() == 0 {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.Ping)); err != nil {
 			return err
 		}
-		_, err := l.r.Peek(1)
+		_, err := l.input.Peek(1)
 		switch {
 		case err == nil:
 		case !errors.Is(err, os.ErrDeadlineExceeded):
@@ -360,11 +360,11 @@ func (l *Link) awaitByte() error {
 // frameArrived reports whether the whole of the next frame is in the buffer. A frame that is
 // larger than the buffer never is.
 func (l *Link) frameArrived() bool {
-	if l.r.Buffered() < 4 {
+	if l.input.Buffered() < 4 {
 		return false
 	}
-	head, _ := l.r.Peek(4) // it is buffered
-	return uint64(l.r.Buffered()) >= 4+uint64(binary.BigEndian.Uint32(head))
+	head, _ := l.input.Peek(4) // it is buffered
+	return uint64(l.input.Buffered()) >= 4+uint64(binary.BigEndian.Uint32(head))
 }
 
 // Close closes the connection; Err and Send return why from then on. Only the first call counts,
