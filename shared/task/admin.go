@@ -44,27 +44,17 @@ func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 	return tuple.New(encodeItems([]Item{i})), nil
 }
 
-// requeueOne puts the task of a dead letter again, under its id and without attempts. An expiry
-// that is over is removed, because the task would die again at once. The error is
-// fault.ErrConflict if another task has its unique key or a parent failed, before anything is
-// changed, and if a limit of the task drops it. task.requeue undoes that, but reviveChildren goes
-// on: there the dead letter is gone.
+// requeueOne puts the task of a dead letter again (revivedItem). The error is fault.ErrConflict if
+// another task has its unique key or a parent failed, before anything is changed, and if a limit of
+// the task drops it. task.requeue undoes that, but reviveChildren goes on: there the dead letter is
+// gone.
 func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, error) {
 	if l.UniqueKey != "" {
 		if other, taken := first(tx, keyLabel(l.UniqueKey)); taken {
 			return Item{}, fmt.Errorf("dead letter %s: task %s has its unique key %q: %w", l.ID, decodeHeader(other.Tuple).ID, l.UniqueKey, fault.ErrConflict)
 		}
 	}
-	i := Item{Priority: l.Priority, Task: models.Task{
-		ID: l.ID, Action: l.Action, Subject: l.Subject, Data: l.Data, Timeout: l.Timeout, CreatedAt: l.CreatedAt,
-		History: l.History, TaskOptions: l.TaskOptions,
-	}}
-	if !validTimeout(i.Timeout) {
-		i.Timeout = DefaultTimeout
-	}
-	if i.expired(tx) {
-		i.ExpiresAt = noTime // who requeues it wants it done
-	}
+	i := revivedItem(tx, l)
 	pending, failed, err := pendingParents(tx, i)
 	if err != nil {
 		return Item{}, err
@@ -79,8 +69,8 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 	if _, err := p.put(tx, i, space.PutOptions{}); err != nil {
 		return Item{}, err
 	}
-	if parent, ok := tx.Find(Data, matchParent(l.ID), nil); ok {
-		if err := tx.Take(parent.Ref); err != nil {
+	if keptEnd, ok := tx.Find(Data, matchParent(l.ID), nil); ok { // how it ended, which no longer holds
+		if err := tx.Take(keptEnd.Ref); err != nil {
 			return Item{}, err
 		}
 	}
@@ -89,6 +79,22 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 		return Item{}, fmt.Errorf("dead letter %s: its limit is reached: %w", l.ID, fault.ErrConflict)
 	}
 	return i, err
+}
+
+// revivedItem returns the task of a dead letter as it was created, with its id and its history but
+// without attempts. An expiry that is over is removed, because the task would die again at once.
+func revivedItem(tx space.Tx, l DeadLetter) Item {
+	i := Item{Priority: l.Priority, Task: models.Task{
+		ID: l.ID, Action: l.Action, Subject: l.Subject, Data: l.Data, Timeout: l.Timeout, CreatedAt: l.CreatedAt,
+		History: l.History, TaskOptions: l.TaskOptions,
+	}}
+	if !validTimeout(i.Timeout) {
+		i.Timeout = DefaultTimeout
+	}
+	if i.expired(tx) {
+		i.ExpiresAt = noTime
+	}
+	return i
 }
 
 // remedy returns what the operator can do about a dead letter whose parents failed: requeue a

@@ -31,9 +31,9 @@ func hasChildren(tx space.Tx, id string) bool {
 	return tx.CountLabelled(Space, childLabel(id)) > 0 || tx.CountLabelled(Dead, childLabel(id)) > 0
 }
 
-// retain keeps how a task ended for its children. It replaces an earlier end of the task, which
+// retainEnd keeps how a task ended for its children. It replaces an earlier end of the task, which
 // may have been requeued since.
-func retain(tx space.Tx, r ParentResult) error {
+func retainEnd(tx space.Tx, r ParentResult) error {
 	if e, ok := tx.Find(Data, matchParent(r.ID), nil); ok {
 		return tx.Replace(e.Ref, r.encode())
 	}
@@ -41,7 +41,7 @@ func retain(tx space.Tx, r ParentResult) error {
 	return err
 }
 
-// forgetParents removes what retain kept of each parent of i, if no other task or dead letter
+// forgetParents removes what retainEnd kept of each parent of i, if no other task or dead letter
 // names that parent. i has left the spaces already.
 func forgetParents(tx space.Tx, i Item) error {
 	for _, parent := range i.After {
@@ -71,7 +71,7 @@ func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 	if !hasChildren(tx, parent) {
 		return nil
 	}
-	if err := retain(tx, ParentResult{ID: parent, State: end.state, Result: end.result}); err != nil {
+	if err := retainEnd(tx, ParentResult{ID: parent, State: end.state, Result: end.result}); err != nil {
 		return err
 	}
 	if p.ended != nil {
@@ -155,11 +155,12 @@ func parentFailed(parent string, state State) string {
 // these ended, so that each letter of a long chain tells where it broke.
 func childReason(parent string, end ending) string {
 	reason := parentFailed(parent, end.state)
-	if first, inherited := strings.CutPrefix(end.note, failedParent); inherited {
-		if id, before, found := strings.Cut(first, ", because "); found && !strings.Contains(id, ": ") {
-			first = before
+	if cause, inherited := strings.CutPrefix(end.note, failedParent); inherited { // "B is dead: …", or "B is dead, because A is dead: …"
+		link, root, found := strings.Cut(cause, ", because ")
+		if isChain := found && !strings.Contains(link, ": "); isChain { // else the reason of B has these words
+			cause = root
 		}
-		return truncate(reason + ", because " + first)
+		return truncate(reason + ", because " + cause)
 	}
 	if rest, repeated := strings.CutPrefix(end.note, string(end.state)); repeated { // "cancelled: by hand"
 		return truncate(reason + rest)
@@ -168,8 +169,9 @@ func childReason(parent string, end ending) string {
 }
 
 // pendingParents returns the parents of a new task that have not ended. failed is the reason
-// why the task cannot run, because a parent ended without resolving. A parent that is not
-// known is fault.ErrInvalid.
+// why the task cannot run, because a parent ended without resolving; empty if it can. The end of a
+// parent that is a dead letter is kept (retainEnd), unless it is already. A parent that is not known is
+// fault.ErrInvalid.
 func pendingParents(tx space.Tx, i Item) (pending []string, failed string, err error) {
 	for _, parent := range i.After {
 		if _, _, err := find(tx, parent); err == nil {
@@ -183,7 +185,7 @@ func pendingParents(tx space.Tx, i Item) (pending []string, failed string, err e
 				return nil, "", fmt.Errorf("after %.200q: %w: there is no such task, or it is no longer kept", parent, fault.ErrInvalid)
 			}
 			state = StateDead
-			if err := retain(tx, ParentResult{ID: parent, State: state}); err != nil {
+			if err := retainEnd(tx, ParentResult{ID: parent, State: state}); err != nil {
 				return nil, "", err
 			}
 		}

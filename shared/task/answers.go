@@ -73,11 +73,14 @@ func decodeNext(reply tuple.Tuple, outcomes int) (refused []error, claimed []byt
 	if len(refused) != outcomes {
 		return nil, nil, fmt.Errorf("%s: %w: %d answers to %d outcomes", procNext, fault.ErrCorrupt, len(refused), outcomes)
 	}
-	return refused, blobOf(reply[min(1, len(reply)):]), nil
+	return refused, blobOf(reply[min(1, len(reply)):]), nil // the second field; nothing if it is missing
 }
 
 // createdOf returns the part of the answer of task.report that has the created tasks.
 func createdOf(reply tuple.Tuple) tuple.Tuple { return reply[min(1, len(reply)):] }
+
+// isAlive returns the answer of task.watch: whether the task has not ended.
+func isAlive(reply tuple.Tuple) bool { return reply.Bool(0) }
 
 // decodeShown returns the task in an answer of task.show.
 func decodeShown(reply tuple.Tuple) Shown {

@@ -217,7 +217,8 @@ func parseList(args tuple.Tuple) (f Filter, limit int64, at int, after space.Pos
 		return f, 0, 0, after, fmt.Errorf("%d tasks of a list: %w: want 1 to %d", limit, fault.ErrInvalid, MaxListed)
 	}
 	if c, _ := args[2].(tuple.Tuple); len(c) == 4 && c.Int64(0) >= 0 {
-		at, after = int(min(c.Int64(0), 9)), decodePosition(c[1:])
+		const beyondAll = 9 // no filter has as many walks; larger numbers may not fit into an int
+		at, after = int(min(c.Int64(0), beyondAll)), decodePosition(c[1:])
 	}
 	return f, limit, at, after, nil
 }

@@ -134,36 +134,27 @@ func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 // the id of an older task, and changes no order. A cycle, and a name that two tasks have, are
 // fault.ErrInvalid.
 func sortByParents(news []New) (order []int, refs map[string]int, err error) {
-	refs = map[string]int{}
-	for n, w := range news {
-		if w.Ref == "" {
-			continue
-		}
-		if err := checkName("ref", w.Ref); err != nil {
-			return nil, nil, err
-		}
-		if _, twice := refs[w.Ref]; twice {
-			return nil, nil, fmt.Errorf("%w: two tasks have the ref %q", fault.ErrInvalid, w.Ref)
-		}
-		refs[w.Ref] = n
+	if refs, err = refsOf(news); err != nil {
+		return nil, nil, err
 	}
-	open, children := make([]int, len(news)), make([][]int, len(news)) // parents in the request; Kahn's algorithm
+	// Kahn's algorithm: a task is appended to order when all its parents in the request are there.
+	parentsLeft, children := make([]int, len(news)), make([][]int, len(news))
 	for n, w := range news {
 		for _, parent := range w.After {
 			if local, ok := refs[parent]; ok {
-				open[n]++
+				parentsLeft[n]++
 				children[local] = append(children[local], n)
 			}
 		}
 	}
 	for n := range news {
-		if open[n] == 0 {
+		if parentsLeft[n] == 0 {
 			order = append(order, n)
 		}
 	}
 	for at := 0; at < len(order); at++ {
 		for _, child := range children[order[at]] {
-			if open[child]--; open[child] == 0 {
+			if parentsLeft[child]--; parentsLeft[child] == 0 {
 				order = append(order, child)
 			}
 		}
@@ -172,6 +163,25 @@ func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 		return nil, nil, fmt.Errorf("%w: the tasks wait for each other in a cycle", fault.ErrInvalid)
 	}
 	return order, refs, nil
+}
+
+// refsOf returns the positions of the tasks that have a name within the request, by name. A name
+// that is malformed or that two tasks have is fault.ErrInvalid.
+func refsOf(news []New) (map[string]int, error) {
+	refs := map[string]int{}
+	for n, w := range news {
+		if w.Ref == "" {
+			continue
+		}
+		if err := checkName("ref", w.Ref); err != nil {
+			return nil, err
+		}
+		if _, twice := refs[w.Ref]; twice {
+			return nil, fmt.Errorf("%w: two tasks have the ref %q", fault.ErrInvalid, w.Ref)
+		}
+		refs[w.Ref] = n
+	}
+	return refs, nil
 }
 
 // createOne creates one task without a lease, or resolves the conflict with the task that has its
@@ -206,7 +216,7 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 	}
 	for _, r := range ended {
 		if _, known := tx.Find(Data, matchParent(r.ID), nil); !known && slices.Contains(i.After, r.ID) {
-			if err := retain(tx, r); err != nil {
+			if err := retainEnd(tx, r); err != nil {
 				return Item{}, err
 			}
 		}
@@ -216,7 +226,7 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 		return Item{}, err
 	}
 	i.Pending = pending
-	number(tx, &i)
+	assignID(tx, &i)
 	if failed != "" { // it is not placed, because its limit could cancel a running task for it
 		t, a := tupleOf(i)
 		ref, err := tx.Put(Space, t, space.PutOptions{Attributes: a})
@@ -231,7 +241,7 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 		return known, err
 	}
 	_, now, err := find(tx, i.ID)
-	if err != nil {
+	if err != nil { // it is gone, because its limit dropped it
 		i.State = "dropped"
 		return i, nil
 	}

@@ -121,21 +121,7 @@ func before(a, b space.Position) bool {
 func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, moved bool, err error) {
 	for range maxRetired {
 		var unfit error
-		found = space.Entry{}
-		tx.Walk(space.Walk{Space: Space, Template: template}, func(e space.Entry) bool {
-			if !anyTask.Matches(e.Tuple) {
-				return true // a tuple of another form
-			}
-			if gaveBack(e.Fields, worker) {
-				return true
-			}
-			i, err := p.decodeClaimable(e)
-			if err == nil && !mayClaim(tx, i, worker) {
-				return true
-			}
-			found, item, unfit = e, i, err
-			return false
-		})
+		found, item, unfit = p.firstOffered(tx, template, worker)
 		if found.Ref == 0 {
 			return space.Entry{}, Item{}, moved, nil
 		}
@@ -157,6 +143,24 @@ func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) 
 		moved = true
 	}
 	return space.Entry{}, Item{}, moved, nil
+}
+
+// firstOffered returns the first visible task that matches a template and that a worker may claim
+// if no limit is full, or the first one before it that is unfit: then unfit is why no worker can
+// claim it. The Ref is 0 if there is neither. Tuples of another form are skipped.
+func (p Policy) firstOffered(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, unfit error) {
+	tx.Walk(space.Walk{Space: Space, Template: template}, func(e space.Entry) bool {
+		if !anyTask.Matches(e.Tuple) || gaveBack(e.Fields, worker) { // gaveBack needs no decoding
+			return true
+		}
+		i, err := p.decodeClaimable(e)
+		if err == nil && !mayClaim(tx, i, worker) {
+			return true
+		}
+		found, item, unfit = e, i, err
+		return false
+	})
+	return found, item, unfit
 }
 
 // decodeClaimable is DecodeEntry for a tuple that a foreign client may have put. A task

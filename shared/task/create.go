@@ -37,15 +37,15 @@ func Create(tx space.Tx, s Spec) (Item, error) {
 	if err := checkNew(i); err != nil {
 		return Item{}, fmt.Errorf("task.Create: %w", err)
 	}
-	number(tx, &i)
+	assignID(tx, &i)
 	if _, err := (Policy{}).put(tx, i, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry}); err != nil { // without options, no policy applies
 		return Item{}, fmt.Errorf("task.Create: %w", err)
 	}
 	return i, nil
 }
 
-// number gives a new task its id, and a token if it has none.
-func number(tx space.Tx, i *Item) {
+// assignID gives a new task its id, and a token if it has none.
+func assignID(tx space.Tx, i *Item) {
 	n := tx.NextToken()
 	i.ID, i.CreatedAt = "t"+strconv.FormatInt(n, 10), tx.Now()
 	if i.Token == 0 {

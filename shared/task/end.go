@@ -155,10 +155,12 @@ func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 	}
 	var data []byte
 	var wrong error
-	next, more, examined, read, found := before, false, 0, 0, int64(0)
+	next, more := before, false // the last record that was examined; whether the page ends before the history does
+	examined, read, found := 0, 0, int64(0)
 	now := time.Now()
 	err = h.HistoryBefore(ctx, before, func(r space.HistoryRecord) bool {
-		if more = found == limit || examined == maxEndsExamined || read > maxEndsRead; more {
+		more = found == limit || examined == maxEndsExamined || read > maxEndsRead
+		if more {
 			return false
 		}
 		var l endedTask
@@ -166,7 +168,8 @@ func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 			return false
 		}
 		one := encodeEnd(withoutData(l.entry), l.End.At, ending{state: l.End.State, note: l.End.Note})
-		if more = len(data)+len(one) > maxAnswer && len(data) > 0; more {
+		more = len(data)+len(one) > maxAnswer && len(data) > 0
+		if more {
 			return false
 		}
 		next, examined, read = r.Seq, examined+1, read+len(r.Value)
@@ -217,7 +220,7 @@ func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bo
 // endOf returns how a task ended; nil if the history does not know it.
 func (c Client) endOf(ctx context.Context, id string) (*ParentResult, error) {
 	repo := c.Repo
-	if keyed, ok := repo.(interface{ Plain() space.Repository }); ok {
+	if keyed, ok := repo.(interface{ Plain() space.Repository }); ok { // idempotency.Keyed, whose calls cannot read the history
 		repo = keyed.Plain()
 	}
 	reply, err := repo.Call(ctx, space.OpID{}, procEnded, tuple.New(id))

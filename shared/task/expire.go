@@ -8,9 +8,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// timeout is the expiry of a worker's hold: the worker took too long, was lost, or closed its
+// endHold is the expiry of a worker's hold: the worker took too long, was lost, or closed its
 // session while it held the task. Closing counts no attempt, because the worker stopped in order.
-func (p Policy) timeout(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+func (p Policy) endHold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil {
 		return nil, err

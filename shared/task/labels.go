@@ -41,9 +41,7 @@ func tagLabels(tags []string) (all []string) {
 // labelsOf returns the labels of a task that is alive.
 func labelsOf(i Item) []string {
 	all := tagLabels(i.Tags)
-	switch state := i.state(); {
-	case state == Waiting:
-	default:
+	if state := i.state(); state != Waiting {
 		all = append(all, stateLabel(state, i.Action))
 	}
 	if i.queued && i.CurrentClaimant == "" {

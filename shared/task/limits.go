@@ -119,16 +119,24 @@ func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) erro
 		if err != nil {
 			return err
 		}
-		if !freed {
-			break
+		if freed {
+			return p.placeInFreedSlot(tx, e, i, limit)
 		}
-		if err := p.place(tx, e, i, space.OldPlace); err != nil || len(status.Servers(tx, i.Action)) > 0 {
-			return err
-		}
-		_, err = p.offerSlots(tx, limit) // no worker takes the slot for i now, but one may for another task
-		return err
 	}
 	return p.awaitSlot(tx, e, i, limit)
+}
+
+// placeInFreedSlot places a task for which cancelRunning has freed a slot of a limit. If no worker
+// serves its action, it offers the slot to other tasks too, because a worker may claim one of them.
+func (p Policy) placeInFreedSlot(tx space.Tx, e space.Entry, i Item, limit string) error {
+	if err := p.place(tx, e, i, space.OldPlace); err != nil {
+		return err
+	}
+	if len(status.Servers(tx, i.Action)) > 0 {
+		return nil
+	}
+	_, err := p.offerSlots(tx, limit)
+	return err
 }
 
 // cancelRunning cancels the task that was claimed first of those that have a slot of a limit, in
@@ -165,7 +173,7 @@ func (p Policy) cancelRunning(tx space.Tx, e space.Entry, favoured, limit string
 func (p Policy) cancelFor(tx space.Tx, e space.Entry, i Item, favoured, limit string) error {
 	reason := "cancelled in favour of task " + favoured
 	tx.Tell(e.Holder, stopMessage(i.ID, reason))
-	i.Limits = slices.DeleteFunc(i.Limits, func(name string) bool { return name == limit }) // not for those that wait
+	i.Limits = slices.DeleteFunc(i.Limits, func(name string) bool { return name == limit }) // so that its end offers the slot to no other task
 	return p.finish(tx, e, i, Cancelled, reason, "")
 }
 
@@ -311,7 +319,8 @@ func (l Limit) check() error {
 	if err := checkName("limit", l.Name); err != nil {
 		return err
 	}
-	if l.Max < 0 || !(l.Rate >= 0 && l.Rate <= 1e6) || l.Rate > 0 && l.Rate < 1e-6 {
+	rateInRange := l.Rate == 0 || l.Rate >= 1e-6 && l.Rate <= 1e6 // false for NaN too
+	if l.Max < 0 || !rateInRange {
 		return fmt.Errorf("limit %s: %w: want a maximum of 0 or more, and a rate of 0 or from 0.000001 to 1000000 a second", l.Name, fault.ErrInvalid)
 	}
 	if l.Max == 0 && l.Rate == 0 {

@@ -81,14 +81,14 @@ func (f Filter) selectsEnded(l Listed, now time.Time) bool {
 // walks returns the walks that, one after the other, visit all that f selects, with as few
 // others as the indexes allow.
 func (f Filter) walks() []space.Walk {
-	name, any, of := Space, Any(), AnyOf(f.Action)
+	name, template, ofAction := Space, Any(), AnyOf(f.Action)
 	if f.State == StateDead {
-		name, any, of = Dead, AnyDead(), MatchDead(f.Action, tuple.AnyString)
+		name, template, ofAction = Dead, AnyDead(), MatchDead(f.Action, tuple.AnyString)
 	}
 	if f.Action != "" {
-		any = of
+		template = ofAction
 	}
-	visible, held := space.Walk{Space: name, Template: any}, space.Walk{Space: name, Template: any, Held: true}
+	visible, held := space.Walk{Space: name, Template: template}, space.Walk{Space: name, Template: template, Held: true}
 	labelled := func(state State) space.Walk {
 		return space.Walk{Space: name, Label: stateLabel(state, f.Action)}
 	}
@@ -123,7 +123,8 @@ func (f Filter) selects(l Listed, now time.Time) bool {
 	return f.Text == "" || strings.Contains(strings.ToLower(l.lastError()), strings.ToLower(f.Text))
 }
 
-// lastError returns why a task is dead, or why its last attempt failed.
+// lastError returns why a task is dead, or why its last attempt failed; if neither is known, its
+// state. Filter.Text is looked for in it, so that of a dead letter both reason and state count.
 func (l Listed) lastError() string {
 	if l.End != nil && l.End.Note != "" {
 		return l.End.Note
@@ -153,6 +154,7 @@ func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		w.After = after
 		full := false
 		tx.Walk(w, func(e space.Entry) bool {
+			// By number, or by bytes; one task always fits.
 			full = found == limit || examined == maxExamined || len(data)+e.Tuple.Size()+len(e.Fields)+maxHead > maxAnswer && len(data) > 0
 			if full {
 				return false

@@ -13,7 +13,7 @@ import (
 func (p Policy) place(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	i.CurrentClaimant, i.ClaimedAt, i.Progress = "", time.Time{}, nil
 	now := tx.Now()
-	switch blocker, limit := i.blocker(tx), ""; {
+	switch blocker := i.blocker(tx); {
 	case blocker != "":
 		return hide(tx, e, i, Blocked, blocker, 0)
 	case i.NotBefore.After(now):
@@ -22,12 +22,11 @@ func (p Policy) place(tx space.Tx, e space.Entry, i Item, at space.Placement) er
 		return hide(tx, e, i, BackOff, "", i.RetryAt.Sub(now))
 	case isPaused(tx, i.Action):
 		return hide(tx, e, i, Paused, "", 0)
-	default:
-		if limit = fullLimit(tx, e, i); limit == "" {
-			return show(tx, e, i, at)
-		}
+	}
+	if limit := fullLimit(tx, e, i); limit != "" {
 		return p.meetLimit(tx, e, i, limit)
 	}
+	return show(tx, e, i, at)
 }
 
 // blocker returns the task for which i waits; empty if it waits for none, also because the task
@@ -47,7 +46,7 @@ func (i Item) blocker(tx space.Tx) string {
 // time; it is placed again when it expires, too.
 func hide(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait time.Duration) error {
 	i.Hidden, i.HiddenBy = why, by
-	if why != Paused && why != Limited {
+	if keepsTurn := why == Paused || why == Limited; !keepsTurn {
 		i.queued = false
 	}
 	if !i.ExpiresAt.IsZero() {
@@ -97,10 +96,13 @@ func rewrite(tx space.Tx, e space.Entry, i Item, turn int64) error {
 // because that is the tag of the next task in service. Tasks are claimed in the order of
 // their tags, and of equal tags the oldest first. So between two claims of a group that
 // always has a task, each other group gets at most two, however long its queue is. A group
-// without waiting tasks needs no state: its next task begins at v.
+// without waiting tasks needs no state: its next task begins at v. self is the ref of the task,
+// which does not count; 0 for a new one.
 func nextTurn(tx space.Tx, self int64, i Item) int64 {
 	var turn int64
-	major := ^i.Priority // because the function below would keep all of i on the heap
+	// An ordered space has the highest priority first, by ^. The function below does not use i, because
+	// that would keep all of it on the heap.
+	major := ^i.Priority
 	tx.Walk(space.Walk{
 		Space: Space, Template: AnyOf(i.Action), After: space.Position{Major: major, Turn: math.MinInt64},
 	}, func(e space.Entry) bool {

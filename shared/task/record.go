@@ -151,6 +151,7 @@ func encodeRecord(i Item) string {
 	return string(w)
 }
 
+// options appends the options that are set; recordReader.setOption reads them.
 func (w *recordWriter) options(o models.TaskOptions) {
 	w.time(tagNotBefore, o.NotBefore)
 	w.time(tagExpiresAt, o.ExpiresAt)
@@ -205,7 +206,7 @@ func gaveBack(record, worker string) (found bool) {
 	if record == "" || record[0] != recordVersion {
 		return false
 	}
-	_ = readRecord(record[1:], func(tag uint64, v string) bool {
+	_ = readRecord(record[1:], func(tag uint64, v string) bool { // DecodeEntry returns the error of a damaged record
 		found = tag == tagClaimant && v == worker
 		return tag == tagClaimant && !found
 	})
@@ -219,7 +220,7 @@ func decodeRecord(record string, i *Item) error {
 	}
 	r := recordReader{}
 	err := readRecord(record[1:], func(tag uint64, v string) bool {
-		r.field(i, tag, v)
+		r.setField(i, tag, v)
 		return r.err == nil
 	})
 	if err == nil {
@@ -255,9 +256,9 @@ func (r *recordReader) float(v string) float64 {
 	return math.Float64frombits(binary.BigEndian.Uint64([]byte(v)))
 }
 
-// field sets the field of i that a tag names. i must be without the fields of a record, because
+// setField sets the field of i that a tag names. i must be without the fields of a record, because
 // values of a tag that is repeated are appended.
-func (r *recordReader) field(i *Item, tag uint64, v string) {
+func (r *recordReader) setField(i *Item, tag uint64, v string) {
 	switch tag {
 	case tagSubject:
 		i.Subject = v
@@ -308,12 +309,12 @@ func (r *recordReader) field(i *Item, tag uint64, v string) {
 	case tagPriority:
 		i.Priority = r.number(v)
 	default:
-		r.option(&i.TaskOptions, tag, v)
+		r.setOption(&i.TaskOptions, tag, v)
 	}
 }
 
-// option reads a field of the options; one with an unknown tag is skipped.
-func (r *recordReader) option(o *models.TaskOptions, tag uint64, v string) {
+// setOption sets the option that a tag names; a field with an unknown tag is skipped.
+func (r *recordReader) setOption(o *models.TaskOptions, tag uint64, v string) {
 	switch tag {
 	case tagNotBefore:
 		o.NotBefore = r.time(v)

@@ -144,8 +144,7 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error
 // is left that has not given the task back, and otherwise after the back-off of the policy.
 func (p Policy) retryLater(tx space.Tx, e space.Entry, i Item, delay time.Duration) error {
 	if delay == 0 {
-		others := offers(tx, i)
-		if len(others) > 0 {
+		if len(willingWorkers(tx, i)) > 0 {
 			return p.place(tx, e, i, space.OldPlace)
 		}
 		if len(status.Servers(tx, i.Action)) > 0 {

@@ -56,7 +56,8 @@ func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 // either.
 func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args tuple.Tuple) (tuple.Tuple, error) {
 	var created []Item
-	if len(args) == 3 {
+	createsTasks := len(args) == 3
+	if createsTasks {
 		_, _, create := reportOf(args)
 		news, err := decodeNews(create)
 		if err == nil {
@@ -75,7 +76,7 @@ func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args 
 	if err := p.afterEnd(tx, e, i, ending{state: Resolved, result: result}); err != nil {
 		return nil, err
 	}
-	if len(args) < 3 {
+	if !createsTasks {
 		return tuple.New(true), nil
 	}
 	return tuple.New(true, encodeItems(created)), nil
@@ -131,7 +132,7 @@ func extend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		return nil, err
 	}
 	if len(args) == 4 {
-		if !(progress.Fraction >= 0 && progress.Fraction <= 1) {
+		if inRange := progress.Fraction >= 0 && progress.Fraction <= 1; !inRange { // NaN is not
 			return nil, fmt.Errorf("progress %v: %w: want a fraction from 0 to 1", progress.Fraction, fault.ErrInvalid)
 		}
 		i.Progress = &models.Progress{Fraction: progress.Fraction, Text: truncate(progress.Text)}

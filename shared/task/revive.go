@@ -11,8 +11,8 @@ import (
 // allGaveBack is the state of a task that no live worker may claim.
 const allGaveBack = "every worker gave it back; they may try again after the back-off"
 
-// offers returns the live workers that serve a task's action and have not given it back.
-func offers(tx space.Tx, i Item) []status.Serving {
+// willingWorkers returns the live workers that serve a task's action and have not given it back.
+func willingWorkers(tx space.Tx, i Item) []status.Serving {
 	return slices.DeleteFunc(status.Servers(tx, i.Action), func(s status.Serving) bool {
 		return slices.Contains(i.Claimants, nameOf(tx, s.ID))
 	})
@@ -21,7 +21,7 @@ func offers(tx space.Tx, i Item) []status.Serving {
 // unclaimable reports whether workers serve the action and all of them gave the task
 // back.
 func unclaimable(tx space.Tx, i Item) bool {
-	return len(i.Claimants) > 0 && len(offers(tx, i)) == 0 && len(status.Servers(tx, i.Action)) > 0
+	return len(i.Claimants) > 0 && len(willingWorkers(tx, i)) == 0 && len(status.Servers(tx, i.Action)) > 0
 }
 
 // reviveStuck (action) finds the waiting tasks of an action that no worker will ever
@@ -79,7 +79,7 @@ func (p Policy) sweep(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 			return nil, err
 		}
 	}
-	if len(args) == 0 {
+	if len(args) == 0 { // at the beginning, so once for all tasks
 		if err := p.finishChanges(tx); err != nil {
 			return nil, err
 		}

@@ -156,7 +156,7 @@ func (p Policy) Procedures() space.Procedures {
 		procHandBack:    p.handBack,
 		procReviveStuck: space.WithArgs1(p.reviveStuck),
 		procSweep:       p.sweep,
-		procTimeout:     p.timeout,
+		procTimeout:     p.endHold,
 		procReturn:      p.endHiding,
 		procExpireTask:  p.endWaiting,
 		procRefill:      p.refill,

@@ -81,7 +81,7 @@ func (c Client) Wait(ctx context.Context, id string) (Shown, error) {
 func (c Client) AwaitEnd(ctx context.Context, id string) error {
 	for {
 		reply, err := c.Repo.Call(ctx, space.OpID{}, procWatch, tuple.New(id))
-		if err != nil || !isCurrent(reply) {
+		if err != nil || !isAlive(reply) {
 			return err
 		}
 		wait, cancel := context.WithTimeout(ctx, rewatch)

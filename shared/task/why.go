@@ -93,12 +93,14 @@ func Explain(i Item, f Facts) Why {
 
 // explainWaiting is Explain for a task that workers may claim.
 func explainWaiting(i Item, f Facts) Why {
-	var willing []Server
+	var willing []Server // those that have not given the task back
 	var slots int64
-	free := false
+	hasFreeSlot := false
 	for _, s := range f.Servers {
 		if !slices.Contains(i.Claimants, s.Name) {
-			willing, slots, free = append(willing, s), slots+s.Slots, free || s.Running < s.Slots
+			willing = append(willing, s)
+			slots += s.Slots
+			hasFreeSlot = hasFreeSlot || s.Running < s.Slots
 		}
 	}
 	switch {
@@ -106,7 +108,7 @@ func explainWaiting(i Item, f Facts) Why {
 		return Why{WhyNoWorker, "no live worker serves the action " + i.Action}
 	case len(willing) == 0:
 		return Why{WhyAllGave, everyWorker(f.Servers) + " gave it back"}
-	case !free:
+	case !hasFreeSlot:
 		return Why{WhyBusy, fmt.Sprintf("all slots (%d) of %s are in use", slots, theWorkers(willing))}
 	case f.Ahead == notCounted:
 		return Why{WhyBehind, "behind others of its action"}
@@ -139,8 +141,8 @@ func everyWorker(all []Server) string {
 func factsOf(tx space.Tx, e space.Entry, i Item) Facts {
 	f := factsOfAction(tx, i.Action)
 	f.Holders = holdersOf(tx, i)
-	tx.Walk(space.Walk{Space: Space, Template: AnyOf(i.Action)}, func(o space.Entry) bool {
-		if o.Ref == e.Ref || f.Ahead == maxAhead {
+	tx.Walk(space.Walk{Space: Space, Template: AnyOf(i.Action)}, func(other space.Entry) bool {
+		if other.Ref == e.Ref || f.Ahead == maxAhead {
 			return false
 		}
 		f.Ahead++
