@@ -69,7 +69,7 @@ func storeCheck(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced
 		return true, false, err
 	}
 	version := models.NewID(old.listed, a.ETag, a.Modified, fmt.Sprint(a.Bytes))
-	if replaced = a.Replaced && version != old.version; replaced {
+	if replaced = a.Replaced && version != old.version; replaced { // an equal version was recorded by an earlier call
 		if cleared, err := clearResearch(c, old.number); err != nil || !cleared {
 			return false, false, err
 		}

@@ -130,7 +130,7 @@ func TestAnEpisodeThatIsClosedWithAnOlderSetOfClipsIsOpenedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.file.Write(t.Context(), "test", func(c *sqlfile.Conn) error {
-		_, wanted, err := walk{store: s, clips: old}.first(c)
+		_, wanted, err := walk{store: s, clips: old}.findFirst(c)
 		if err == nil && wanted != nil && !wanted.IsEmpty() { // nil: the walk took long
 			t.Error("the older set has no clip that is left")
 		}

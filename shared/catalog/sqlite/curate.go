@@ -41,18 +41,8 @@ type curation struct {
 // Repeating it after an error completes it. fault.ErrInvalid: a recording has no name;
 // fault.ErrNotFound: the origin is unknown. Nothing is stored then.
 func (v *curation) run(l catalog.Listing) error {
-	var listedEpisodes, listedClips []listed
-	for _, e := range l.Episodes {
-		listedEpisodes = append(listedEpisodes, listed{Recording: e.Recording, aired: e.Aired})
-	}
-	for _, c := range l.Clips {
-		listedClips = append(listedClips, listed{Recording: c.Recording})
-	}
-	listedEpisodes, err := v.prepare(episodes, listedEpisodes)
+	listedEpisodes, listedClips, err := v.prepareAll(l)
 	if err != nil {
-		return err
-	}
-	if listedClips, err = v.prepare(clips, listedClips); err != nil {
 		return err
 	}
 	unlock, err := v.store.lockOrigin(v.ctx, v.op, v.id)
@@ -67,13 +57,11 @@ func (v *curation) run(l catalog.Listing) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		table table
-		list  []listed
-	}{{episodes, listedEpisodes}, {clips, listedClips}} {
-		if err := v.curateTable(part.table, part.list, l.Complete); err != nil {
-			return err
-		}
+	if err := v.curateTable(episodes, listedEpisodes, l.Complete); err != nil {
+		return err
+	}
+	if err := v.curateTable(clips, listedClips, l.Complete); err != nil {
+		return err
 	}
 	if l.Latest {
 		if err := v.hideUnlisted(listedEpisodes); err != nil {
@@ -90,6 +78,21 @@ func (v *curation) run(l catalog.Listing) error {
 type listed struct {
 	models.Recording
 	aired time.Time // of an episode
+}
+
+// prepareAll returns the recordings of a listing as prepare does.
+func (v *curation) prepareAll(l catalog.Listing) (listedEpisodes, listedClips []listed, err error) {
+	for _, e := range l.Episodes {
+		listedEpisodes = append(listedEpisodes, listed{Recording: e.Recording, aired: e.Aired})
+	}
+	for _, c := range l.Clips {
+		listedClips = append(listedClips, listed{Recording: c.Recording})
+	}
+	if listedEpisodes, err = v.prepare(episodes, listedEpisodes); err != nil {
+		return nil, nil, err
+	}
+	listedClips, err = v.prepare(clips, listedClips)
+	return listedEpisodes, listedClips, err
 }
 
 // prepare checks the recordings and sets their ids and titles. A recording without a name is
@@ -118,8 +121,8 @@ func (v *curation) prepare(t table, list []listed) ([]listed, error) {
 }
 
 // curateTable stores the recordings of list, and then, if the listing is complete, marks those of
-// the origin that are not in it as gone. A clip that is gone may leave a duplicate as the first
-// of its content. Each recording is a step, so an error leaves the earlier ones stored.
+// the origin that are not in it as gone. Each recording is a step, so an error leaves the earlier
+// ones stored.
 func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	next := list
 	err := v.runSteps(func(c *sqlfile.Conn) (done bool, err error) {
@@ -138,8 +141,14 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	if err != nil || !complete {
 		return err
 	}
+	return v.markGone(t, list)
+}
+
+// markGone marks the recordings of the origin that are not in list as gone, in a step each. A clip
+// that is gone may leave a duplicate as the first of its content.
+func (v *curation) markGone(t table, list []listed) error {
 	var gone []version
-	err = v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
+	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
 		gone, err = missing(c, t, v.number, list, "gone = 0")
 		return err
 	})
@@ -294,25 +303,15 @@ func redacted(problems []models.Problem) []models.Problem {
 // was stored before with the same item and reason stays, with its date. It changes one problem in
 // each step; repeating it after an error completes it.
 func (v *curation) replaceItemProblems() error {
-	type key struct{ item, reason string }
-	stored := map[key][]int64{} // numbers
-	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) error {
-		return c.All("SELECT number, item, reason FROM problem WHERE origin = ? AND scope = ? ORDER BY at DESC", []any{v.number, scopeItem}, func(row sqlfile.Row) error {
-			var k key
-			var number int64
-			err := row.Scan(&number, &k.item, &k.reason)
-			stored[k] = append(stored[k], number)
-			return err
-		})
-	})
+	stored, err := v.storedItemProblems()
 	if err != nil {
 		return err
 	}
 	var added []models.Problem
 	for _, p := range v.problems {
-		k := key{p.Item, p.Reason}
-		if len(stored[k]) > 0 {
-			stored[k] = stored[k][1:]
+		key := itemProblem{p.Item, p.Reason}
+		if len(stored[key]) > 0 {
+			stored[key] = stored[key][1:]
 		} else {
 			added = append(added, p)
 		}
@@ -336,4 +335,22 @@ func (v *curation) replaceItemProblems() error {
 		}
 		return len(added)+len(removed) == 0, err
 	})
+}
+
+// itemProblem is what two item problems of an origin have in common if they are the same.
+type itemProblem struct{ item, reason string }
+
+// storedItemProblems returns the numbers of the item problems of the origin, the latest first.
+func (v *curation) storedItemProblems() (map[itemProblem][]int64, error) {
+	stored := map[itemProblem][]int64{}
+	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) error {
+		return c.All("SELECT number, item, reason FROM problem WHERE origin = ? AND scope = ? ORDER BY at DESC", []any{v.number, scopeItem}, func(row sqlfile.Row) error {
+			var key itemProblem
+			var number int64
+			err := row.Scan(&number, &key.item, &key.reason)
+			stored[key] = append(stored[key], number)
+			return err
+		})
+	})
+	return stored, err
 }

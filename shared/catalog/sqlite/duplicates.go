@@ -26,7 +26,7 @@ func (s *Store) markDuplicates(c *sqlfile.Conn, hash string, clip int64) (change
 		return false, err
 	}
 	others, args := sameContent+" AND r.number = ? AND r.number <> ?", []any{hash, clip, first}
-	if lifted > 0 || first == clip {
+	if firstMayHaveChanged := lifted > 0 || first == clip; firstMayHaveChanged {
 		others, args = sameContent+" AND r.number <> ?", []any{hash, first}
 	}
 	if lifted > 0 {
@@ -43,10 +43,13 @@ func (s *Store) markDuplicates(c *sqlfile.Conn, hash string, clip int64) (change
 		duplicates = append(duplicates, p)
 		return err
 	})
+	if err != nil {
+		return false, err
+	}
 	for _, p := range duplicates {
-		if err == nil {
-			err = p.note(c)
+		if err := p.note(c); err != nil {
+			return false, err
 		}
 	}
-	return lifted > 0 || len(duplicates) > 0, err
+	return lifted > 0 || len(duplicates) > 0, nil
 }

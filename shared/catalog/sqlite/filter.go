@@ -11,8 +11,8 @@ type filter struct {
 	args []any
 }
 
-// is adds the condition that a column has a value; an empty value adds none.
-func (f *filter) is(column, wanted string) {
+// require adds the condition that a column has a value; an empty value adds none.
+func (f *filter) require(column, wanted string) {
 	if wanted != "" {
 		f.sql += " AND " + column + " = ?"
 		f.args = append(f.args, wanted)

@@ -28,8 +28,8 @@ func (s *Store) Findings(ctx context.Context) (list []catalog.Finding, err error
 func (s *Store) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Finding, total int, err error) {
 	err = s.file.Read(ctx, "catalog.FindingsOf", func(c *sqlfile.Conn) error {
 		var f filter
-		f.is("e.id", a.Episode)
-		f.is("k.id", a.Clip)
+		f.require("e.id", a.Episode)
+		f.require("k.id", a.Clip)
 		if total, err = f.count(c, fromFindings); err != nil {
 			return err
 		}
@@ -59,8 +59,8 @@ const (
 // expensive part. Errors are those of the file.
 func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding, err error) {
 	part, args := f.part(pageSQL, inOrder, p)
-	around := catalog.WithinTolerance.Seconds()
-	args = append(args, catalog.MaxFindingLength.Seconds(), around, around, around)
+	longest, tolerance := catalog.MaxFindingLength.Seconds(), catalog.WithinTolerance.Seconds()
+	args = append(args, longest, tolerance, tolerance, tolerance) // of withinSQL
 	err = c.All("WITH p AS MATERIALIZED ("+part+") "+withinSQL, args, func(row sqlfile.Row) error {
 		var f catalog.Finding
 		err := row.Scan(&f.EpisodeID, &f.EpisodeTitle, &f.EpisodeURI, &f.ClipID, &f.ClipTitle,

@@ -165,22 +165,7 @@ func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 		return err
 	}
 	for _, t := range []table{episodes, clips} {
-		last := int64(0)
-		err := s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {
-			var hash string
-			left, err := c.One("SELECT number, hash FROM "+string(t)+" WHERE origin = ? AND number > ? AND gone <> 2 ORDER BY number LIMIT 1",
-				[]any{origin, last}, sqlfile.Into(&last, &hash))
-			if err != nil || !left {
-				return true, err
-			}
-			if err := retire(c, t, last); err != nil || t == episodes {
-				return false, err
-			}
-			s.forgetClips(c)
-			_, err = s.markDuplicates(c, hash, last)
-			return false, err
-		})
-		if err != nil {
+		if err := s.retireAll(ctx, op, t, origin); err != nil {
 			return err
 		}
 	}
@@ -197,6 +182,26 @@ func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 			return err
 		}
 		return s.schedule.OriginRemoved(c, id)
+	})
+}
+
+// retireAll retires the recordings of an origin in one table, in a step each, but not those that
+// are retired (gone is 2). Errors are those of the file.
+func (s *Store) retireAll(ctx context.Context, op string, t table, origin int64) error {
+	last := int64(0)
+	return s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {
+		var hash string
+		left, err := c.One("SELECT number, hash FROM "+string(t)+" WHERE origin = ? AND number > ? AND gone <> 2 ORDER BY number LIMIT 1",
+			[]any{origin, last}, sqlfile.Into(&last, &hash))
+		if err != nil || !left {
+			return true, err
+		}
+		if err := retire(c, t, last); err != nil || t == episodes {
+			return false, err
+		}
+		s.forgetClips(c)
+		_, err = s.markDuplicates(c, hash, last)
+		return false, err
 	})
 }
 

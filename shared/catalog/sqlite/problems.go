@@ -83,9 +83,9 @@ func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error
 func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Problem, total int, err error) {
 	err = s.file.Read(ctx, "catalog.ProblemsOf", func(c *sqlfile.Conn) error {
 		var f filter
-		f.is("o.id", a.Origin)
-		f.is("e.id", a.Episode)
-		f.is("k.id", a.Clip)
+		f.require("o.id", a.Origin)
+		f.require("e.id", a.Episode)
+		f.require("k.id", a.Clip)
 		if total, err = countProblems(c, f); err != nil {
 			return err
 		}

@@ -31,14 +31,14 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 	}
 	w := walk{store: s, clips: set, busy: set.busy(busy)}
 	var first candidate
-	var clips *roaring.Bitmap
+	var wantedClips *roaring.Bitmap // of first
 	for done := false; !done; {
 		err := s.file.Note(ctx, op, func(c *sqlfile.Conn) error {
-			e, wanted, err := w.first(c) // nil: again in a new transaction; empty: nothing is left
+			e, wanted, err := w.findFirst(c) // nil: again in a new transaction; empty: nothing is left
 			done = wanted != nil
 			if err == nil && done && !wanted.IsEmpty() {
 				work = models.Research{Episode: e.item, Clips: set.choose(wanted, l.Clips)}
-				first, clips, priority = e, wanted, e.priority
+				first, wantedClips, priority = e, wanted, e.priority
 			}
 			return err
 		})
@@ -49,7 +49,7 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 	if len(work.Clips) == 0 {
 		return work, 0, fmt.Errorf("%s: nothing left to select: %w", op, fault.ErrNotFound)
 	}
-	sweep, err := w.sweep(ctx, op, first, clips, l)
+	sweep, err := w.chooseSweep(ctx, op, first, wantedClips, l)
 	if err != nil || len(sweep.Episodes) == 0 {
 		return work, priority, err
 	}
@@ -60,12 +60,12 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 // that is in progress with clips that are not selectable has an empty set. An entry whose Episode
 // is the id of a selectable clip is a sweep: its Clips are the episodes.
 func (s *clipSet) busy(list []catalog.Busy) map[string]*roaring.Bitmap {
-	m := make(map[string]*roaring.Bitmap, len(list))
+	byEpisode := make(map[string]*roaring.Bitmap, len(list))
 	setOf := func(episode string) *roaring.Bitmap {
-		if m[episode] == nil {
-			m[episode] = roaring.New()
+		if byEpisode[episode] == nil {
+			byEpisode[episode] = roaring.New()
 		}
-		return m[episode]
+		return byEpisode[episode]
 	}
 	for _, b := range list {
 		if i, ok := s.place[b.Episode]; ok { // a sweep
@@ -82,7 +82,7 @@ func (s *clipSet) busy(list []catalog.Busy) map[string]*roaring.Bitmap {
 			}
 		}
 	}
-	return m
+	return byEpisode
 }
 
 // candidate is an episode that may have something to select.
@@ -104,14 +104,14 @@ type walk struct {
 // walkTime is for how long one transaction goes through candidates.
 const walkTime = 5 * time.Millisecond
 
-// first returns the first candidate with clips to select, and the set of these. An empty set
+// findFirst returns the first candidate with clips to select, and the set of these. An empty set
 // means that no candidate has any. nil, without an error, means that the caller must call it
 // again in a new transaction, because this one has kept the writer for long. On the way it
 // removes the candidates that have nothing left; those that wait for busy clips stay. It returns
 // nil only after it removed at least one, so repeating it comes to an end.
-func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
+func (w walk) findFirst(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	began := time.Now()
-	kept, closed := 0, false // candidates passed that stay, and whether one was removed
+	kept, removed := 0, false // candidates passed that stay, and whether one was removed
 	for {
 		page, err := candidates(c, kept, pageSize)
 		if err != nil {
@@ -138,7 +138,8 @@ func (w walk) first(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 		if err := w.removeCandidates(c, done); err != nil {
 			return candidate{}, nil, err
 		}
-		if closed = closed || len(done) > 0; closed && time.Since(began) > walkTime {
+		removed = removed || len(done) > 0
+		if removed && time.Since(began) > walkTime {
 			return candidate{}, nil, nil
 		}
 	}

@@ -11,15 +11,15 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// sweep chooses one clip and the episodes in which it is searched for. clips are those that the
-// first candidate lacks; sweep takes the first of them that is not in l.Unswept. The episodes are
+// chooseSweep chooses one clip and the episodes in which it is searched for. clips are those that the
+// first candidate lacks; it takes the first of them that is not in l.Unswept. The episodes are
 // at most l.Episodes candidates with the priority of the first one that lack the clip too and have
 // been researched for other clips, so that workers have their landmarks; these are stored by hash,
 // so an episode without a known hash is left out. If there are fewer than SweepShare episodes for
 // each of clips, it returns the zero Research, and Select selects by episode. It reads without the
 // writer, so the result may be out of date, as that of Select; work.Issue checks that. Errors are
 // those of the file.
-func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roaring.Bitmap, l catalog.Limits) (r models.Research, err error) {
+func (w walk) chooseSweep(ctx context.Context, op string, first candidate, clips *roaring.Bitmap, l catalog.Limits) (r models.Research, err error) {
 	least := catalog.SweepShare * int(clips.GetCardinality())
 	if l.Episodes < least || len(first.researched) == 0 {
 		return r, nil
@@ -45,7 +45,8 @@ func (w walk) sweep(ctx context.Context, op string, first candidate, clips *roar
 				if err != nil {
 					return err
 				}
-				if len(e.researched) > 0 && e.item.Media.Hash != "" && wanted.Contains(w.clips.numbers[clip]) && len(r.Episodes) < l.Episodes {
+				hasLandmarks := len(e.researched) > 0 && e.item.Media.Hash != ""
+				if hasLandmarks && wanted.Contains(w.clips.numbers[clip]) && len(r.Episodes) < l.Episodes {
 					r.Episodes = append(r.Episodes, e.item)
 				}
 			}
