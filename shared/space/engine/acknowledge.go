@@ -18,14 +18,14 @@ const acknowledged space.Change = ""
 func isTaken(x *entry) bool { return x.Hold != nil && x.Hold.Op != 0 }
 
 // takeFor takes an entry on behalf of a request. If the get is to be acknowledged, the entry is
-// kept, hidden, until it is (isTaken). acked counts these entries for finishTransaction. Ack
+// kept, hidden, until it is (isTaken). awaitAck counts these entries for finishTransaction. Ack
 // requires an operation id, so tx has a caller.
 func (tx *transaction) takeFor(r space.Request, x *entry) {
 	if !r.Ack {
 		tx.change(x, nil, space.Take)
 		return
 	}
-	tx.acked++
+	tx.awaitAck++
 	kept := *x
 	kept.Hold = &journal.Hold{Session: tx.caller.id, Op: r.Op.Seq}
 	tx.change(x, &kept, space.Take)

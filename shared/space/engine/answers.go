@@ -67,9 +67,9 @@ func (w *answerWindow) remove(seq uint64) {
 
 // forgetOld removes the answers that can no longer be repeated, and returns the facts of that
 // for the journal: answers whose number is old (isOld) and that were followed by a Window of
-// later answers. To find them it visits all answers, so it does nothing below 4 windows of them.
-// At most 3 windows are not old: the newest numbers of both ranges, and the answers that were
-// given last. So each visit removes a window at least, and its cost is spread over as many
+// later answers. To find them it goes through all answers, so it does nothing below 4 windows of
+// them. At most 3 windows are not old: the newest numbers of both ranges, and the answers that
+// were given last. So each pass removes a window at least, and its cost is spread over as many
 // calls.
 func (w *answerWindow) forgetOld() (forgotten []journal.Fact) {
 	if len(w.answers) < 4*space.Window {

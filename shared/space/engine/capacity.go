@@ -105,35 +105,47 @@ func (tx *transaction) checkCapacity() error {
 	if !tx.e.journalFull() && tx.st.memory.Budget.Check(memory.Growth) == nil { // as nearly always
 		return nil
 	}
-	var grown int64
-	puts, drains, putsOnDisk, drainsDisk := false, false, false, false
-	for _, s := range tx.steps {
-		onDisk := !tx.st.spaces[s.space()].def.Options.Volatile
-		if s.old != nil {
-			grown -= tx.st.cost(s.old)
-		}
-		if s.new != nil {
-			grown += tx.st.cost(s.new)
-		}
-		switch s.change {
-		case space.Put:
-			puts = puts || s.new.Owner == ""
-			putsOnDisk = putsOnDisk || onDisk
-		case space.Take, space.Hold, space.Back, space.Done:
-			drains = true
-			drainsDisk = drainsDisk || onDisk
-		}
-	}
-	if putsOnDisk && !drainsDisk && tx.e.journalFull() {
+	sum := tx.sumSteps()
+	if sum.putsOnDisk && !sum.drainsDisk && tx.e.journalFull() {
 		return errDiskFull
 	}
 	switch {
-	case grown <= 0: // as always without a budget
+	case sum.memory <= 0: // as always without a budget
 		return nil
-	case puts && !drains:
+	case sum.puts && !sum.drains:
 		return tx.st.memory.Budget.Check(memory.Growth)
 	}
 	return tx.st.memory.Budget.Check(memory.Draining)
+}
+
+// stepSum is what the steps of a transaction do together. An ephemeral tuple is not in puts,
+// but in putsOnDisk; a volatile space is in neither of the two for the disk.
+type stepSum struct {
+	memory                 int64 // bytes by which the entries grow
+	puts, drains           bool  // a tuple is put; one is taken, held, given back or ended
+	putsOnDisk, drainsDisk bool
+}
+
+// sumSteps sums up the steps of the transaction for checkCapacity.
+func (tx *transaction) sumSteps() (sum stepSum) {
+	for _, s := range tx.steps {
+		onDisk := !tx.st.spaces[s.space()].def.Options.Volatile
+		if s.old != nil {
+			sum.memory -= tx.st.cost(s.old)
+		}
+		if s.new != nil {
+			sum.memory += tx.st.cost(s.new)
+		}
+		switch s.change {
+		case space.Put:
+			sum.puts = sum.puts || s.new.Owner == ""
+			sum.putsOnDisk = sum.putsOnDisk || onDisk
+		case space.Take, space.Hold, space.Back, space.Done:
+			sum.drains = true
+			sum.drainsDisk = sum.drainsDisk || onDisk
+		}
+	}
+	return sum
 }
 
 // pendingSize estimates the memory that facts take until they are committed, beside that

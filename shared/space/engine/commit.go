@@ -127,7 +127,8 @@ func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.R
 		}
 	}
 	if op != (space.OpID{}) {
-		facts = append(facts, e.rememberAnswer(op, reply, tx.acked == 1, len(facts) > 0)...)
+		tookOne := tx.awaitAck == 1 // the reply of more is kept, because a reload does not restore their order
+		facts = append(facts, e.rememberAnswer(op, reply, tookOne, len(facts) > 0)...)
 		pending.answered = append(pending.answered, op)
 	}
 	pending.steps = append(pending.steps, tx.steps...)
@@ -270,7 +271,7 @@ func (e *Engine) flush() error {
 func (e *Engine) commit() error {
 	st := &e.state
 	st.mu.Lock()
-	b, p, upTo := st.pending, st.epoch, st.epoch.executed
+	b, current, executed := st.pending, st.epoch, st.epoch.executed
 	st.pending, st.spare = st.spare, batch{}
 	st.mu.Unlock()
 	records := make([]journal.Record, 0, len(b.effects))
@@ -298,7 +299,7 @@ func (e *Engine) commit() error {
 			e.writeEvent(event)
 		}
 	}
-	p.durable.Store(upTo)
+	current.durable.Store(executed)
 	st.mu.Lock()
 	st.memory.Add(-b.size)
 	st.spare = b.emptied()

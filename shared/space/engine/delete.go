@@ -31,10 +31,10 @@ func (e *Engine) DeleteSpace(ctx context.Context, name string, force bool) (remo
 	}
 }
 
-// deleteSome removes up to maxDeleted tuples of a space, and then the space if none is left. It
-// reports how many tuples it removed, and whether the space is gone. An error is in the answer;
-// then it has removed nothing. A tuple that was removed is in no index any more, so that the
-// indexes tell whether some are left.
+// deleteSome removes up to maxDeleted tuples of a space, and then the space if none is left. Unless
+// force is set, a space with tuples is fault.ErrConflict. It reports how many tuples it removed, and
+// in done whether the space is gone. An error is in the answer; then it has removed nothing. A tuple
+// that was removed is in no index any more, so that the indexes tell whether some are left.
 func (e *Engine) deleteSome(name string, force bool) (removed int, done bool, a answer) {
 	st := &e.state
 	st.mu.Lock()

@@ -246,7 +246,8 @@ func (e *Engine) Run(ctx context.Context) error {
 		if e.flush() == nil {
 			continue
 		}
-		// The commit error was logged. Wait before the next attempt, because a timer
+		// The commit error was logged, and may have stopped the engine: then the loop ends, because
+		// stopForGood has signalled wake. Otherwise wait before the next attempt, because a timer
 		// whose effect was undone is due again at once.
 		if _, stopped := e.fireTimers(); !stopped {
 			pause, cancel := context.WithTimeout(ctx, time.Second)

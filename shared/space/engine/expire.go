@@ -16,7 +16,7 @@ import (
 func (e *Engine) fireDue() {
 	st := &e.state
 	for st.timers.queue.len() > 0 { // reading the clock costs more than this check
-		t, ok := st.timers.due(st.now())
+		t, ok := st.timers.takeDue(st.now())
 		switch {
 		case !ok:
 			return

@@ -29,7 +29,7 @@ func (e *Engine) handleCommitError(b batch, err error) {
 	case errors.Is(err, journal.ErrBroken):
 		e.state.epoch.end(fmt.Errorf("the journal broke, the outcome is unknown: %w", fault.ErrUnavailable))
 		e.stopForGood(fmt.Errorf("engine: %w: %w", err, fault.ErrClosed), e.allWaiters())
-	case errors.Is(err, journal.ErrFull) && e.undoBatch(b):
+	case errors.Is(err, journal.ErrFull) && e.undoBatch(b): // then memory equals the journal
 	default:
 		e.reload(err)
 	}
@@ -111,7 +111,7 @@ func (e *Engine) reload(cause error) {
 			e.finishWait(w, answer{err: err})
 			continue
 		}
-		if w.request.Verb != space.VerbCall {
+		if w.request.Verb != space.VerbCall { // a call has no space; its procedure is called again
 			if _, err := st.space(w.request.Space); err != nil {
 				e.finishWait(w, answer{err: err})
 				continue

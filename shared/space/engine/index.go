@@ -158,25 +158,25 @@ func (b *bucket) indexesBytes(n int) int64 {
 // add adds an entry whose fields have that hash, and notes whether it collides with others. The
 // first entry of a hash is in one; from the second on they are in many, until none is left.
 func (s *shape) add(hash uint64, e *entry) {
-	o := s.many[hash]
-	if o == nil {
+	group := s.many[hash]
+	if group == nil {
 		first := s.one[hash]
 		if first == nil {
 			s.one[hash] = e
 			return
 		}
-		if o = s.idle; o == nil {
-			o = &sameHash{order: order[*entry]{rank: s.rank}}
+		if group = s.idle; group == nil {
+			group = &sameHash{order: order[*entry]{rank: s.rank}}
 		}
 		s.idle = nil
 		delete(s.one, hash)
-		s.many[hash] = o
-		o.insert(first)
+		s.many[hash] = group
+		group.insert(first)
 	}
-	if first, ok := o.first(); ok && !o.mixed {
-		o.mixed = !sameFields(first.Tuple, e.Tuple, s.mask)
+	if first, ok := group.first(); ok && !group.mixed {
+		group.mixed = !sameFields(first.Tuple, e.Tuple, s.mask)
 	}
-	o.insert(e)
+	group.insert(e)
 }
 
 // sameFields reports whether two tuples of one signature have equal fields where mask has
@@ -193,16 +193,16 @@ func sameFields(a, b tuple.Tuple, mask tuple.Shape) bool {
 // remove removes an entry with that hash, which must be there. The order of a hash that has no
 // entry left is kept in idle, because the next hash with two entries needs one.
 func (s *shape) remove(hash uint64, e *entry) {
-	o := s.many[hash]
-	if o == nil {
+	group := s.many[hash]
+	if group == nil {
 		delete(s.one, hash)
 		return
 	}
-	o.remove(e)
-	if o.len() == 0 {
+	group.remove(e)
+	if group.len() == 0 {
 		delete(s.many, hash)
-		o.mixed = false
-		s.idle = o
+		group.mixed = false
+		s.idle = group
 	}
 }
 
@@ -226,8 +226,9 @@ func (x *index) candidates(p tuple.Template) candidates {
 	}
 	x.clock++
 	s := b.closest(mask)
-	if s == nil || s.mask != mask {
-		if len(b.shapes) == maxShapes && b.compared < buildCost*b.entries.len() {
+	if indexed := s != nil && s.mask == mask; !indexed {
+		worthIndexing := b.compared >= buildCost*b.entries.len()
+		if len(b.shapes) == maxShapes && !worthIndexing {
 			c := b.withHashOf(p, s, x.seed)
 			b.compared += c.len()
 			return c
@@ -309,7 +310,7 @@ func (x *index) matches(p tuple.Template) []*entry {
 // candidate tells whether all match.
 func (x *index) count(p tuple.Template) int {
 	c := x.candidates(p)
-	if p.Shape() == 0 || c.same && p.Matches(c.at(0).Tuple) {
+	if p.Shape() == 0 || c.same && p.Matches(c.at(0).Tuple) { // an indexed hash has at least one entry
 		return c.len()
 	}
 	n := 0

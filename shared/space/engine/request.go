@@ -60,7 +60,8 @@ func (s *session) validate(r space.Request) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	if r.Op == (space.OpID{}) && (r.Ack && r.Verb.Takes() || r.Verb == space.VerbAck || r.Verb == space.VerbBack) {
+	needsOp := r.Ack && r.Verb.Takes() || r.Verb == space.VerbAck || r.Verb == space.VerbBack
+	if needsOp && r.Op == (space.OpID{}) {
 		return fmt.Errorf("%w: a get that is acknowledged needs an operation id", fault.ErrInvalid)
 	}
 	if r.Op != (space.OpID{}) && r.Op.Session != s.id {
@@ -188,7 +189,7 @@ const (
 
 // execute runs a request as a transaction, or as several while takesAgain. With the error
 // errWait the last one found nothing and changed nothing; then awaited is what the request
-// waits for. The caller holds state.mu, and calls wakeWaiters then.
+// waits for. waited is newRequest or hasWaited. The caller holds state.mu, and calls wakeWaiters then.
 func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
 	for {
 		reply, awaited, err = e.executeOnce(s, r, waited)
@@ -394,7 +395,7 @@ func (tx *transaction) findMany(in *spaceState, r space.Request) (space.Reply, e
 			return false
 		}
 		found = append(found, x)
-		return len(found) != r.Limit && size <= space.MaxReply
+		return len(found) != r.Limit && size <= space.MaxReply // a limit of 0 is never reached
 	})
 	if r.Limit == 0 && size > space.MaxReply {
 		return space.Reply{}, fmt.Errorf("%w: the %d matches take more than %d bytes", fault.ErrTooLarge, in.visible.count(r.Template), space.MaxReply)

@@ -241,7 +241,9 @@ func (e *Engine) endAttached(s *session, cause space.Cause) answer {
 		return answer{}
 	}
 	e.fireDue()
-	if now := st.sessions[s.id]; now == s || now != nil && !now.attached && s.cause == space.Closed {
+	now := st.sessions[s.id]
+	isRestored := now != nil && !now.attached && s.cause == space.Closed // its end did not reach the journal
+	if now == s || isRestored {
 		e.endSession(now, cause)
 	}
 	return e.answerNow(space.Reply{}, nil)

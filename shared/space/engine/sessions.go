@@ -35,14 +35,14 @@ func (e *Engine) Sessions() []SessionInfo {
 	elapsed, now := st.now(), time.Now()
 	all := make([]SessionInfo, 0, len(st.sessions))
 	for _, s := range st.sessions {
-		i := SessionInfo{
+		info := SessionInfo{
 			ID: s.id, Process: s.process, TTL: s.ttl, Holds: len(s.holds), Waits: len(s.waiters), Waiting: !s.attached,
 			Opened: now.Add(s.opened - elapsed),
 		}
 		if s.ttl > 0 {
-			i.Seen = now.Add(s.deadline - s.ttl - elapsed)
+			info.Seen = now.Add(s.deadline - s.ttl - elapsed)
 		}
-		all = append(all, i)
+		all = append(all, info)
 	}
 	slices.SortFunc(all, func(a, b SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
 	return all

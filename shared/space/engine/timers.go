@@ -53,9 +53,9 @@ func (t *timers) unset(id int64) {
 	}
 }
 
-// due removes and returns a timer that is due at now, the earliest first, and reports whether
+// takeDue removes and returns a timer that is due at now, the earliest first, and reports whether
 // there is one. A timer fires once; its user sets another one if needed.
-func (t *timers) due(now time.Duration) (*timer, bool) {
+func (t *timers) takeDue(now time.Duration) (*timer, bool) {
 	x, ok := t.queue.first()
 	if !ok || x.at > now {
 		return nil, false

@@ -56,7 +56,7 @@ func TestTimersFireInOrderAndOnce(t *testing.T) {
 					}
 				}
 				slices.SortFunc(want, func(a, b int64) int { return cmp.Or(cmp.Compare(naive[a], naive[b]), cmp.Compare(a, b)) })
-				for x, ok := ts.due(now); ok; x, ok = ts.due(now) {
+				for x, ok := ts.takeDue(now); ok; x, ok = ts.takeDue(now) {
 					got = append(got, x.id)
 					delete(naive, x.id)
 				}

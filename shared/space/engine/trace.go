@@ -84,7 +84,7 @@ func (tx *transaction) events() []trace.Event {
 			marks = marks[1:]
 		}
 		if i == len(tx.steps) {
-			break
+			break // only marks are behind the last step
 		}
 		s, event := tx.steps[i], base
 		event.Procedure, event.Operation = s.procedure, string(s.change)

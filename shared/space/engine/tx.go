@@ -29,7 +29,7 @@ type transaction struct {
 	procedure string   // that runs now; empty in a plain operation
 	depth     int      // of calls
 	waited    bool     // the request runs again after it waited
-	acked     int      // tuples taken that are to be acknowledged
+	awaitAck  int      // tuples taken that are to be acknowledged
 	steps     []step
 	facts     []journal.Fact // beside those of the steps
 	messages  []outgoing
@@ -160,8 +160,8 @@ func (tx *transaction) Held(name string, p tuple.Template) []space.Entry {
 	return nil
 }
 
-// Survey goes through all buckets, whose entries are of different signatures, and sorts what
-// keep accepts.
+// Survey goes through all buckets, those of held tuples too if held is set. Their entries are of
+// different signatures, so it sorts what keep accepts.
 func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) bool) []space.Entry {
 	in := tx.st.spaces[name]
 	if in == nil {
@@ -172,8 +172,8 @@ func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) boo
 		indexes = append(indexes, &in.held)
 	}
 	var found []*entry
-	for _, x := range indexes {
-		for _, b := range x.buckets {
+	for _, index := range indexes {
+		for _, b := range index.buckets {
 			b.entries.all(func(x *entry) bool {
 				if keep(in.view(x)) {
 					found = append(found, x)
@@ -215,7 +215,10 @@ func (tx *transaction) Walk(w space.Walk, f func(space.Entry) bool) {
 		pivot = in.pivot(w.After)
 	}
 	visit := func(x *entry) bool {
-		return pivot != nil && in.rank(x).Compare(w.After) <= 0 || f(in.view(x))
+		if pivot != nil && in.rank(x).Compare(w.After) <= 0 {
+			return true // it is not behind w.After
+		}
+		return f(in.view(x))
 	}
 	switch {
 	case w.Label != "":

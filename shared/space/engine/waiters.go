@@ -45,7 +45,8 @@ func (e *Engine) queueWakeup(in *spaceState, s step) {
 		}
 		return
 	}
-	if !in.freed && (in.putters.len() > 0 || in.headOnly() && in.hasWaiters()) {
+	mayHelp := in.putters.len() > 0 || in.headOnly() && in.hasWaiters()
+	if mayHelp && !in.freed {
 		in.freed = true
 		st.freedSpaces = append(st.freedSpaces, in)
 	}
@@ -57,14 +58,14 @@ func (e *Engine) queueWakeup(in *spaceState, s step) {
 // that changed something, and never calls itself. The caller holds state.mu.
 func (e *Engine) wakeWaiters() {
 	st := &e.state
-	for tuples, spaces := 0, 0; ; {
+	for tuplesDone, spacesDone := 0, 0; ; {
 		switch {
-		case tuples < len(st.newTuples):
-			tuples++
-			e.offerTuple(st.newTuples[tuples-1])
-		case spaces < len(st.freedSpaces):
-			in := st.freedSpaces[spaces]
-			spaces++
+		case tuplesDone < len(st.newTuples):
+			tuplesDone++
+			e.offerTuple(st.newTuples[tuplesDone-1])
+		case spacesDone < len(st.freedSpaces):
+			in := st.freedSpaces[spacesDone]
+			spacesDone++
 			in.freed = false
 			e.offerCapacity(in)
 		default:
@@ -186,7 +187,8 @@ func (st *state) unlistWaiter(w *waiter) {
 }
 
 // waitlistFor returns the waitlist of a space in which w belongs; nil if the space is
-// gone, which happens only when a reload did not bring it back.
+// gone, which happens only when a reload did not bring it back. A call of a procedure belongs to
+// the takers, because the procedure may take.
 func (st *state) waitlistFor(w *waiter, name string) *waitlist {
 	in := st.spaces[name]
 	switch {
@@ -221,12 +223,12 @@ func (l *waitlist) add(p tuple.Template, w *waiter) {
 		keys = map[uint64]*order[*waiter]{}
 		shapes[mask] = keys
 	}
-	o := keys[hash]
-	if o == nil {
-		o = newOrder((*waiter).rank)
-		keys[hash] = o
+	waiters := keys[hash]
+	if waiters == nil {
+		waiters = newOrder((*waiter).rank)
+		keys[hash] = waiters
 	}
-	o.insert(w)
+	waiters.insert(w)
 }
 
 // remove removes w and every map that is empty then, so that templates that are no
@@ -234,12 +236,12 @@ func (l *waitlist) add(p tuple.Template, w *waiter) {
 func (l *waitlist) remove(p tuple.Template, w *waiter) {
 	sig, mask, hash := p.Signature(), p.Shape(), p.Hash(l.seed)
 	shapes := l.buckets[sig]
-	o := shapes[mask][hash]
-	if o == nil {
+	waiters := shapes[mask][hash]
+	if waiters == nil {
 		return
 	}
-	o.remove(w)
-	if o.len() > 0 {
+	waiters.remove(w)
+	if waiters.len() > 0 {
 		return
 	}
 	delete(shapes[mask], hash)
@@ -261,13 +263,13 @@ func (l *waitlist) next(t tuple.Tuple, after int64) *waiter {
 	var buf [128]byte
 	var best *waiter
 	for mask, keys := range l.buckets[tuple.Signature(t.AppendSignature(buf[:0]))] {
-		o := keys[t.Hash(l.seed, mask)]
-		if o == nil {
+		waiters := keys[t.Hash(l.seed, mask)]
+		if waiters == nil {
 			continue
 		}
-		o.from(&waiter{age: after + 1}, func(w *waiter) bool {
+		waiters.from(&waiter{age: after + 1}, func(w *waiter) bool {
 			if best != nil && w.age >= best.age {
-				return false
+				return false // of another shape, best waits longer
 			}
 			if w.awaits(t) {
 				best = w
