@@ -46,10 +46,10 @@ func (d damage) Is(target error) bool { return target == fault.ErrCorrupt }
 
 // logFile is one of the store's logs.
 type logFile struct {
-	name  string
-	num   uint32
-	size  int
-	other uint32 // the number of the log that it is a copy of
+	name     string
+	num      uint32
+	size     int
+	original uint32 // the number of the log that it is a copy of; 0: it is not one
 	scanned
 }
 
@@ -71,7 +71,7 @@ func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 			return nil, err
 		}
 		l := log{data: data, num: num, full: logFull}
-		logs = append(logs, &logFile{name: name, num: l.num, size: len(data), other: l.other(), scanned: l.scan()})
+		logs = append(logs, &logFile{name: name, num: l.num, size: len(data), original: l.original(), scanned: l.scan()})
 	}
 	slices.SortFunc(logs, func(a, b *logFile) int { return int(a.num) - int(b.num) })
 	return logs, nil
@@ -85,19 +85,20 @@ func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 func checkLogs(logs []*logFile, tables journal.Position) (end journal.Position, torn *logFile, err error) {
 	at, first := tables, true
 	for _, l := range logs {
-		if l.other != 0 {
-			return 0, nil, damage{file: l.name, what: fmt.Sprintf("this is log %06d under another name: a log is here twice", l.other)}
+		if l.original != 0 {
+			return 0, nil, damage{file: l.name, what: fmt.Sprintf("this is log %06d under another name: a log is here twice", l.original)}
 		}
 		for _, r := range l.records {
 			if torn != nil {
 				return 0, nil, damage{file: torn.name, at: torn.end, what: "this is not a record, but records follow in " + l.name}
 			}
 			step, ok := stepOf(r.payload)
+			leadsOn := step.From == at || first && step.From < at
 			switch {
 			case !ok:
 				return 0, nil, damage{file: l.name, at: r.at, what: "this record is not of a journal"}
-			case first && step.From > at, !first && step.From != at:
-				return 0, nil, damage{file: l.name, at: r.at, what: gap(at, step.From)}
+			case !leadsOn:
+				return 0, nil, damage{file: l.name, at: r.at, what: describeGap(at, step.From)}
 			}
 			at, first = step.Position, false
 		}
@@ -111,9 +112,9 @@ func checkLogs(logs []*logFile, tables journal.Position) (end journal.Position, 
 	return max(at, tables), torn, nil
 }
 
-// gap describes a record that leads on from a position other than at, where the records before
-// it end.
-func gap(at, from journal.Position) string {
+// describeGap describes a record that leads on from a position other than at, where the records
+// before it end.
+func describeGap(at, from journal.Position) string {
 	if from < at {
 		return fmt.Sprintf("this record leads on from position %d, where the journal was before it came to %d: a log is here twice", from, at)
 	}
@@ -123,9 +124,10 @@ func gap(at, from journal.Position) string {
 // stepOf reads from where to where a record leads: its first change, behind a
 // head of 12 bytes, is a set of the standing's key. It reports false if that is not so.
 func stepOf(payload []byte) (codec.Step, bool) {
-	const head = 12
-	const set = 1
-	prefix := append([]byte{set, 1}, codec.StandingKey()...)
+	const head = 12 // of a batch: the sequence number (8) and the count of changes (4)
+	const set = 1   // the kind of a change; the length of its key follows, then the key
+	key := codec.StandingKey()
+	prefix := append([]byte{set, byte(len(key))}, key...)
 	if len(payload) < head {
 		return codec.Step{}, false
 	}

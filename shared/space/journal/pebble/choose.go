@@ -32,12 +32,12 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 	fromAll, allErr := merge(rest.tables)
 	old, by := m.replaced(rest.tables)
 	isOld := rest.newer && old != nil // the list is older than the tables; refuse refuses it
+	allIsNoBetter := allErr != nil || listErr == nil && fromAll.lostRecords() >= fromList.lostRecords()
+	newerMakeUp := rest.newer && fromAll.lostRecords() == 0 && fromList.lostRecords() > 0 // for the missing one
 	switch {
-	case complete && !isOld && (allErr != nil || listErr == nil && fromAll.lostRecords() >= fromList.lostRecords()):
-		// The tables that are not listed would bring nothing back.
+	case complete && !isOld && allIsNoBetter:
 		return fromList, listErr
-	case m.whole && missing != nil && !(rest.newer && fromAll.lostRecords() == 0 && fromList.lostRecords() > 0):
-		// No newer tables make up for the listed one that is missing.
+	case m.whole && missing != nil && !newerMakeUp:
 		if rest.newer {
 			missing = fmt.Errorf("%w (or %s is older than the tables)", missing, m.name)
 		}
@@ -58,7 +58,7 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 // be read.
 func (m manifest) listedTables(tables map[uint64]*tableFile) (listed []*tableFile, missing, err error) {
 	for _, num := range sortedKeys(m.live) {
-		t := find(tables, num, m.live[num])
+		t := findTable(tables, num, m.live[num])
 		switch {
 		case t != nil:
 			listed = append(listed, t)
@@ -126,9 +126,9 @@ func (m manifest) refuse(tables map[uint64]*tableFile, old, by *tableFile) error
 // damage describes a table that cannot be read.
 func (t *tableFile) damage() error { return damage{file: t.name, at: wholeFile, what: t.err.Error()} }
 
-// find returns the table that a manifest lists under a number: it may be under another
+// findTable returns the table that a manifest lists under a number: it may be under another
 // name. It returns nil if there is none that can be read.
-func find(tables map[uint64]*tableFile, num uint64, want listedTable) *tableFile {
+func findTable(tables map[uint64]*tableFile, num uint64, want listedTable) *tableFile {
 	if t := tables[num]; t != nil && t.err == nil && t.listed == want {
 		return t
 	}

@@ -118,9 +118,9 @@ func zero(b []byte) bool {
 	return true
 }
 
-// other returns the number of the log that l is a copy of, by its first chunk; 0 if it has its
+// original returns the number of the log that l is a copy of, by its first chunk; 0 if it has its
 // own number or none.
-func (l log) other() uint32 {
+func (l log) original() uint32 {
 	if len(l.data) < logHead {
 		return 0
 	}

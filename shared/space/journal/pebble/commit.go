@@ -24,7 +24,7 @@ func (j *Journal) Commit(_ context.Context, expected journal.Position, records [
 		return journal.ErrFenced
 	}
 	batch := j.db.NewBatch()
-	history := j.newestHistory
+	history := j.newestHistory // which fill changes
 	next, err := j.fill(batch, records)
 	if err == nil && !j.space.fits(batch.Len()) {
 		j.newestHistory = history

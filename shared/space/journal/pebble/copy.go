@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"leasehold/shared/space/journal"
 )
 
@@ -32,20 +34,28 @@ func (j *Journal) Copy(ctx context.Context, dir string) error {
 	if err := writeFile(j.FS, j.FS.PathJoin(dir, formatFile), formatText(Format)); err != nil {
 		return err
 	}
-	names, err := j.FS.List(dir)
+	newest, err := newestLog(j.FS, dir)
 	if err != nil {
 		return err
-	}
-	newest := uint32(0)
-	for _, name := range names {
-		if num, ok := logNumber(name); ok {
-			newest = max(newest, num)
-		}
 	}
 	if err := writeNewest(j.FS, dir, newest); err != nil {
 		return err
 	}
 	return writeFile(j.FS, j.FS.PathJoin(dir, stampFile), stampText(stamp))
+}
+
+// newestLog returns the highest number of a log in a folder; 0 if it has none.
+func newestLog(fs vfs.FS, dir string) (newest uint32, err error) {
+	names, err := fs.List(dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		if num, ok := logNumber(name); ok {
+			newest = max(newest, num)
+		}
+	}
+	return newest, nil
 }
 
 // checkpoint copies what the store holds. The store panics if it cannot sync the folder of the copy,

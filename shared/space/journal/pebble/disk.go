@@ -175,34 +175,34 @@ func kindOf(name string) string {
 
 // Write writes p, and zeros ahead of it if the file is a log. If the journal is broken it returns
 // why and writes nothing. A rewritten table is refused as if the disk were full if it would take
-// the space that the logs need. An error breaks the journal (failed).
+// the space that the logs need. An error breaks the journal (breakIfFailed).
 func (f *file) Write(p []byte) (int, error) {
 	if err := f.disk.broken.err(); err != nil {
 		return 0, err
 	}
 	if f.rewritten && !f.disk.space.fitsRewrite() {
-		return 0, f.failed("write", syscall.ENOSPC)
+		return 0, f.breakIfFailed("write", syscall.ENOSPC)
 	}
 	if f.kind == ofLog {
 		if err := f.writeZeros(len(p)); err != nil {
-			return 0, f.failed("write", err)
+			return 0, f.breakIfFailed("write", err)
 		}
 	}
 	failpoint.Reached("append.before", f.kind)
 	n, err := f.File.Write(p)
 	f.written.Add(int64(n))
 	failpoint.Reached("append.after", f.kind)
-	return n, f.failed("write", err)
+	return n, f.breakIfFailed("write", err)
 }
 
 // WriteAt writes p at an offset. If the journal is broken it returns why and writes nothing; an
-// error breaks the journal (failed).
+// error breaks the journal (breakIfFailed).
 func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	if err := f.disk.broken.err(); err != nil {
 		return 0, err
 	}
 	n, err := f.File.WriteAt(p, off)
-	return n, f.failed("write", err)
+	return n, f.breakIfFailed("write", err)
 }
 
 func (f *file) Sync() error     { return f.sync(f.File.Sync) }
@@ -222,13 +222,13 @@ func (f *file) sync(sync func() error) error {
 	failpoint.Reached("sync.before", f.kind)
 	err := sync()
 	failpoint.Reached("sync.after", f.kind)
-	return f.failed("sync", err)
+	return f.breakIfFailed("sync", err)
 }
 
-// failed returns err, which may be nil, of an operation, and breaks the journal if it is an
-// error. A table that did not fit does not break it then, because the store writes it again
-// (tableFailed).
-func (f *file) failed(op string, err error) error {
+// breakIfFailed returns the error of an operation, and breaks the journal with it; nil stays nil
+// and breaks nothing. A table that did not fit does not break the journal here, because the store
+// writes it again (tableFailed).
+func (f *file) breakIfFailed(op string, err error) error {
 	if f.kind == ofTable && isDiskFull(err) {
 		f.disk.tableFailed(err)
 		return err
@@ -236,11 +236,11 @@ func (f *file) failed(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	info := ""
-	if s, statErr := f.File.Stat(); statErr == nil {
-		info = s.Name()
+	name := "" // if the file cannot tell it
+	if info, statErr := f.File.Stat(); statErr == nil {
+		name = info.Name()
 	}
-	err = &fs.PathError{Op: op, Path: info, Err: err}
+	err = &fs.PathError{Op: op, Path: name, Err: err}
 	f.disk.broken.mark(err)
 	return err
 }

@@ -76,9 +76,9 @@ func newDiskSpace(c Config, b *broken) (*diskSpace, error) {
 	return s, nil
 }
 
-// full reports whether records that grow the journal must be refused. It asks the disk at
+// checkFull reports whether records that grow the journal must be refused. It asks the disk at
 // most once in lookEvery, so that it may return what was true then.
-func (s *diskSpace) full() bool {
+func (s *diskSpace) checkFull() bool {
 	now := int64(time.Since(s.start))
 	last := s.counted.Load()
 	if now-last >= int64(lookEvery) && s.counted.CompareAndSwap(last, now) {
@@ -111,10 +111,10 @@ func (s *diskSpace) countTables() {
 
 // fits reports whether size bytes more can be written to the log, if need be after the reserve
 // was removed: twice the size, because a table is made of the log, and the space for logWater.
-// It asks the disk each time, so that many commits between two calls of full do not go past the
+// It asks the disk each time, so that many commits between two calls of checkFull do not go past the
 // low-water mark.
 func (s *diskSpace) fits(size int) bool {
-	s.full()
+	s.checkFull() // it counts the tables if the last count is old; the answer is not needed
 	s.updateLow()
 	return s.isFreeWithReserve(uint64(2*size) + logWater*s.memTable)
 }
@@ -186,7 +186,7 @@ func (s *diskSpace) refuseGrowth() {
 }
 
 // Full implements journal.FullReporter: it asks the disk at most ten times a second.
-func (j *Journal) Full() bool { return j.space.full() }
+func (j *Journal) Full() bool { return j.space.checkFull() }
 
 // size returns a number of bytes as text for people, in KiB or MiB.
 func size(bytes uint64) string {

@@ -254,7 +254,7 @@ func TestOnAFullDiskATableIsTriedAgainAfterAPause(t *testing.T) {
 			j.opening.over.Store(!starting)
 			begun := time.Now()
 			f := &file{File: nil, disk: j, kind: ofTable}
-			require.ErrorIs(t, f.failed("write", syscall.ENOSPC), syscall.ENOSPC)
+			require.ErrorIs(t, f.breakIfFailed("write", syscall.ENOSPC), syscall.ENOSPC)
 			require.Equal(t, pause, time.Since(begun), "a store that tries again at once would take all of the CPU")
 			if starting {
 				require.ErrorIs(t, b.err(), fault.ErrFolder, "a start on a full disk ends")

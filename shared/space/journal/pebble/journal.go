@@ -136,5 +136,5 @@ func (j *Journal) Close() error {
 	}
 	j.stampMu.Lock()
 	defer j.stampMu.Unlock()
-	return j.restamp(true)
+	return j.restamp(stampClosed)
 }

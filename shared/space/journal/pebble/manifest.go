@@ -34,18 +34,7 @@ func (j *Journal) readManifest() (manifest, error) {
 	if err != nil {
 		return m, err
 	}
-	if store, err := lsm.Peek(j.Dir, j.FS); err == nil && store.Exists {
-		m.name = j.FS.PathBase(store.ManifestFilename)
-	}
-	if !slices.Contains(names, m.name) {
-		m.name = ""
-		for _, name := range names {
-			if strings.HasPrefix(name, "MANIFEST-") && name > m.name {
-				m.name = name
-			}
-		}
-	}
-	if m.name == "" {
+	if m.name = j.manifestName(names); m.name == "" {
 		return m, nil
 	}
 	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, m.name))
@@ -74,18 +63,33 @@ func (j *Journal) readManifest() (manifest, error) {
 	return m, nil
 }
 
+// manifestName returns the name of the manifest that the store's marker names, if it is among the
+// names in the folder, else of the newest one; "" if there is none.
+func (j *Journal) manifestName(names []string) (newest string) {
+	if store, err := lsm.Peek(j.Dir, j.FS); err == nil && store.Exists {
+		if marked := j.FS.PathBase(store.ManifestFilename); slices.Contains(names, marked) {
+			return marked
+		}
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "MANIFEST-") && name > newest {
+			newest = name
+		}
+	}
+	return newest
+}
+
 // unsure returns the number of a table that may hold or not, and reports whether there is
 // one. If a table is listed and not there, a damaged record of the manifest replaced it,
 // and may have replaced others too, which would bring back tuples that were taken.
 func (m manifest) unsure(tables map[uint64]*tableFile) (uint64, bool) {
-	for num := range m.live {
-		if m.whole || tables[num] != nil {
-			continue
-		}
-		for _, num := range sortedKeys(m.early) {
-			if m.early[num] && tables[num] != nil {
-				return num, true
-			}
+	isMissing := func(num uint64) bool { return tables[num] == nil }
+	if m.whole || !slices.ContainsFunc(sortedKeys(m.live), isMissing) {
+		return 0, false
+	}
+	for _, num := range sortedKeys(m.early) {
+		if m.early[num] && !isMissing(num) {
+			return num, true
 		}
 	}
 	return 0, false
@@ -100,10 +104,11 @@ func (m manifest) replaced(tables []*tableFile) (old, by *tableFile) {
 		if !m.whole && m.lists(t) && !m.early[t.num] {
 			continue // the damage is before its record, so no damaged record removes it
 		}
-		for _, u := range tables {
-			together := m.lists(t) && m.lists(u) && m.early[t.num] == m.early[u.num]
-			if u.num > t.num && !together && u.overlaps(t) && u.listed.smallest <= t.listed.largest {
-				return t, u
+		for _, later := range tables {
+			listedTogether := m.lists(t) && m.lists(later) && m.early[t.num] == m.early[later.num] // neither replaced the other
+			hasOlderChanges := later.listed.smallest <= t.listed.largest                           // as one that replaced t has
+			if later.num > t.num && !listedTogether && later.overlaps(t) && hasOlderChanges {
+				return t, later
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func (j *Journal) SetMark(_ context.Context, m pairing.Mark) error {
 	if _, err := j.stand(); err != nil {
 		return err
 	}
-	err := j.writeStamp(m, false)
+	err := j.writeStamp(m, stampInUse)
 	if isDiskFull(err) {
 		return fmt.Errorf("%w: %w", journal.ErrFull, err)
 	}

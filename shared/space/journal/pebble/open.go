@@ -104,7 +104,7 @@ func (j *Journal) inspect() (found inspected, err error) {
 	if err := j.checkManifest(store.ManifestFilename); err != nil {
 		return found, err
 	}
-	if found.tables, err = j.tablesStand(); err != nil {
+	if found.tables, err = j.checkTables(); err != nil {
 		return found, err
 	}
 	logs, err := readLogs(j.FS, j.Dir)
@@ -148,7 +148,7 @@ func (j *Journal) requireNew() error {
 // with its time. The error is that of the file system.
 func (j *Journal) cutTorn(found inspected) error {
 	if found.torn == nil {
-		if !j.stamp.at.IsZero() && !j.stamp.closed {
+		if wasInUse := !j.stamp.at.IsZero() && !j.stamp.closed; wasInUse {
 			j.Log.Warn("journal: it was not closed; if its last process ended later than this record, some are missing",
 				"position", uint64(found.end), "time", timeText(timeOf(j.stamp, found.last)))
 		}
@@ -174,11 +174,11 @@ func (j *Journal) checkManifest(path string) error {
 	return nil
 }
 
-// tablesStand reads all tables, because the store would begin to work on damaged ones, and
+// checkTables reads all tables, because the store would begin to work on damaged ones, and
 // returns where the journal stands without its logs. It opens a store that cannot write and sees
 // no logs. An error is that of the store; damage that it only tells noteDamage breaks the
 // journal, and is returned too.
-func (j *Journal) tablesStand() (at journal.Standing, err error) {
+func (j *Journal) checkTables() (at journal.Standing, err error) {
 	o := &lsm.Options{
 		FS: withoutLogs{j.FS}, ReadOnly: true, Logger: storeLogger{log: j.Log, broken: &j.broken}, CacheSize: cacheBytes,
 		EventListener: &lsm.EventListener{DataCorruption: j.noteDamage},
@@ -220,7 +220,7 @@ func (j *Journal) begin(end journal.Position) (err error) {
 	if err := errors.Join(j.db.Set(codec.StandingKey(), step, lsm.Sync), j.broken.err()); err != nil {
 		return err
 	}
-	return j.restamp(false)
+	return j.restamp(stampInUse)
 }
 
 // standing reads where a store stands; zero for a new one. A value that cannot be read is

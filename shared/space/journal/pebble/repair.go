@@ -86,7 +86,7 @@ func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 	if err == nil {
 		_, err = j.inspect()
 	}
-	if err == nil {
+	if err == nil { // the damage is the first error: of the format, else of the rest, else of the stamp
 		err = stampErr
 	}
 	if err != nil {
@@ -188,15 +188,15 @@ func (j *Journal) finishRepair() error {
 func (j *Journal) writeNew(dir string, s salvaged) error {
 	c := Config{Dir: dir, FS: j.FS, Log: slog.New(slog.DiscardHandler)}
 	stamp, _ := readStamp(j.FS, j.Dir)
-	n, err := Open(c)
+	repaired, err := Open(c)
 	if err != nil {
 		return err
 	}
-	if err := n.writeFacts(s); err != nil {
-		return errors.Join(classify(err), n.Close())
+	if err := repaired.writeFacts(s); err != nil {
+		return errors.Join(classify(err), repaired.Close())
 	}
-	n.standing, n.stamp = s.standing, stamp
-	if err := n.Close(); err != nil {
+	repaired.standing, repaired.stamp = s.standing, stamp // Close writes a stamp of both
+	if err := repaired.Close(); err != nil {
 		return err
 	}
 	return checkNew(c, s)

@@ -20,10 +20,13 @@ import (
 // holds.
 type change struct {
 	seq        uint64
-	from       uint64 // the number of the table; the highest number for a log
+	from       uint64 // the number of the table, or fromLog
 	kind       lsm.InternalKeyKind
 	key, value []byte // of a range deletion: its two ends
 }
+
+// fromLog is change.from of the changes in logs: above the number of any table.
+const fromLog = ^uint64(0)
 
 // batch is one record of a log.
 type batch struct {
@@ -52,8 +55,8 @@ func (j *Journal) readBatches() (all []batch, nums map[uint32]bool, err error) {
 			return nil, nil, err
 		}
 		l := log{data: data, num: num, full: logFull}
-		if other := l.other(); other != 0 {
-			l.num = other
+		if original := l.original(); original != 0 {
+			l.num = original
 		} else if !ok {
 			continue
 		}
@@ -83,7 +86,7 @@ func readBatch(payload []byte) (b batch, seq uint64, ok bool) {
 		if err != nil || !more {
 			return b, seq, err == nil && len(b.changes) > 0
 		}
-		b.changes = append(b.changes, change{n, ^uint64(0), kind, key, value})
+		b.changes = append(b.changes, change{n, fromLog, kind, key, value})
 	}
 }
 
@@ -139,10 +142,12 @@ func merge(tables []*tableFile, batches []batch, last stamp) (salvaged, error) {
 	newest := map[string]change{}
 	var ranges []change
 	apply := func(c change) {
-		switch old, ok := newest[string(c.key)]; {
-		case c.kind == lsm.InternalKeyKindRangeDelete:
+		if c.kind == lsm.InternalKeyKindRangeDelete {
 			ranges = append(ranges, c)
-		case !ok || c.seq > old.seq || c.seq == old.seq && c.from >= old.from:
+			return
+		}
+		old, ok := newest[string(c.key)]
+		if isNewer := c.seq > old.seq || c.seq == old.seq && c.from >= old.from; !ok || isNewer {
 			newest[string(c.key)] = c
 		}
 	}
@@ -162,12 +167,12 @@ func merge(tables []*tableFile, batches []batch, last stamp) (salvaged, error) {
 	for _, b := range batches {
 		// The tables have all records up to where they stand. Those in a log are not applied
 		// again: a table no longer has a tuple that was put and taken, and of a damaged log
-		// the record that took it may be lost.
+		// the record that took it may be lost. Position 0 may also mean that there are no tables.
 		if b.step.Position <= inTables && b.step.Position > 0 {
 			continue
 		}
 		if b.step.From > s.standing.Position {
-			s.gap(b.step.From, b.refBefore())
+			s.addGap(b.step.From, b.refBefore())
 		}
 		if b.step.Position >= s.standing.Position {
 			s.standing = b.step.Standing
@@ -177,14 +182,14 @@ func merge(tables []*tableFile, batches []batch, last stamp) (salvaged, error) {
 		}
 	}
 	if last.position > s.standing.Position {
-		s.gap(last.position, last.ref)
+		s.addGap(last.position, last.ref)
 	}
 	return s, s.collect(newest, ranges)
 }
 
-// gap notes that the records up to a position are lost. Ref is at least the highest ref
+// addGap notes that the records up to a position are lost. ref is at least the highest ref
 // that they gave out.
-func (s *salvaged) gap(to journal.Position, ref int64) {
+func (s *salvaged) addGap(to journal.Position, ref int64) {
 	s.gaps = append(s.gaps, Gap{s.standing.Position, to})
 	s.lost += int(max(0, ref-s.standing.Ref))
 }
@@ -222,7 +227,8 @@ func (s *salvaged) collect(newest map[string]change, ranges []change) error {
 		}
 		covering = slices.DeleteFunc(covering, func(r change) bool { return string(r.value) <= key })
 		hidden := slices.ContainsFunc(covering, func(r change) bool { return r.seq > c.seq })
-		if hidden || c.kind != lsm.InternalKeyKindSet && c.kind != lsm.InternalKeyKindSetWithDelete {
+		isDeletion := c.kind != lsm.InternalKeyKindSet && c.kind != lsm.InternalKeyKindSetWithDelete
+		if hidden || isDeletion {
 			continue
 		}
 		f, err := codec.Decode(c.key, c.value, nil)

@@ -43,7 +43,7 @@ func FuzzScan(f *testing.F) {
 			require.Equal(t, s.records, again.records)
 			require.True(t, again.clean)
 		}
-		_ = log{data: data, num: num, full: logFull}.other()
+		_ = log{data: data, num: num, full: logFull}.original()
 		stepOf(data)
 	})
 }

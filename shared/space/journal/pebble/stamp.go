@@ -120,6 +120,12 @@ func (j *Journal) lastStamp() stamp {
 	return j.stamp
 }
 
+// Whether a stamp states that no process uses the journal any more (stamp.closed).
+const (
+	stampInUse  = false
+	stampClosed = true
+)
+
 // restamp writes the stamp for the position of now, with the mark that it has. If the disk is
 // full the older stamp stays, which is true too, and there is no error. It is called by the
 // holder of stampMu, or by one that shares the journal with no other goroutine.
@@ -130,9 +136,9 @@ func (j *Journal) restamp(closed bool) error {
 	return nil
 }
 
-// writeStamp writes the stamp for the position of now, with a mark. The lock is that of restamp,
-// and mu is not held. If the disk is full it leaves no part of the stamp, and returns that
-// error.
+// writeStamp writes the stamp for the position of now, with a mark, and with closed as it is: one of
+// stampInUse and stampClosed. The lock is that of restamp, and mu is not held. If the disk is full
+// it leaves no part of the stamp, and returns that error.
 func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
 	j.mu.Lock()
 	at := j.standing

@@ -74,7 +74,8 @@ func (s *sweeper) sweep(ctx context.Context, swept journal.Position) journal.Pos
 	if err != nil || at == swept || !s.j.space.isFreeWithReserve(s.j.space.memTable) {
 		return swept
 	}
-	if err := s.j.db.Compact(ctx, []byte{0}, []byte{0xff}, false); err != nil {
+	const inParallel = false
+	if err := s.j.db.Compact(ctx, []byte{0}, []byte{0xff}, inParallel); err != nil { // from the lowest key to the highest
 		s.j.Log.Debug("journal: not enough space yet to rewrite the tables", "error", err)
 		return swept
 	}
