@@ -102,6 +102,7 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 		}
 	}
 	pause, began := firstPause, time.Now()
+	mayRepeat := x.Repeat || x.Operation != ""
 	for try := 1; ; try++ {
 		status, err := c.tryOnce(ctx, x, data)
 		if err == nil {
@@ -111,7 +112,7 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 			return status, context.Cause(ctx)
 		}
 		// A coordinator that accepts connections and does not answer is not asked again.
-		if try == maxTries || time.Since(began) >= cmp.Or(x.Timeout, defaultTimeout) || !x.Repeat && x.Operation == "" || !transient(err) {
+		if !mayRepeat || !transient(err) || try == maxTries || time.Since(began) >= cmp.Or(x.Timeout, defaultTimeout) {
 			return status, err
 		}
 		select {
@@ -174,8 +175,8 @@ func (c *Client) unreachable(err error) error {
 	return fmt.Errorf("the coordinator at %s is %w: %w", c.base, fault.ErrUnavailable, err)
 }
 
-// responseError returns the error that a response tells. A body that is not a problem document was not
-// written by a coordinator, but by a proxy in between or by another server.
+// responseError returns the error that a response reports. A body that is not a problem document
+// was not written by a coordinator, but by a proxy in between or by another server.
 func (c *Client) responseError(resp *http.Response, data []byte) error {
 	var p apitypes.Problem
 	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {

@@ -11,7 +11,8 @@ import (
 )
 
 // AddOrigin adds an origin and asks for a visit of it, also if it is known. A known one keeps
-// its priority if keepPriority is true. isNew reports whether it was unknown.
+// its priority if keepPriority is true. isNew reports whether it was unknown; then no visit is
+// requested, because the coordinator visits a new origin at once.
 func (c *Client) AddOrigin(ctx context.Context, o models.Origin, keepPriority bool) (added models.Origin, isNew bool, err error) {
 	body := apitypes.NewOrigin{Kind: o.Kind, URI: o.URI, Priority: &o.Priority, Every: o.Every, Branches: o.Branches}
 	if keepPriority {

@@ -44,7 +44,13 @@ func (c *Client) Search(ctx context.Context, query string, limit, lines int, vis
 		}
 		return end, c.responseError(answer, data)
 	}
-	in := bufio.NewScanner(answer.Body)
+	return c.readMatches(answer.Body, visit)
+}
+
+// readMatches calls visit with the matches of an answer, which has one line for each and one for its
+// end. The results are those of Search.
+func (c *Client) readMatches(body io.Reader, visit func(apitypes.CodeMatch) bool) (end apitypes.SearchEnd, err error) {
+	in := bufio.NewScanner(body)
 	in.Buffer(nil, maxSearchLine)
 	for in.Scan() {
 		var line apitypes.SearchLine

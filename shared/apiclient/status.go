@@ -69,10 +69,11 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	for _, x := range s.Spaces {
-		if x.Name == "dead" {
+		if x.Name == "dead" { // the space of dead letters
 			s.Dead = x.Visible
 		}
 	}
+	// Appended to an empty slice, because JSON shows nil as null instead of [].
 	s.Sessions, s.Costs = append([]apitypes.Session{}, sessions.Items...), append([]models.Cost{}, costs.Items...)
 	return s, nil
 }

@@ -49,6 +49,7 @@ func (c *Client) Dead(ctx context.Context, f TaskFilter, most int) (all []apityp
 }
 
 // listTasks lists at most most tasks of a path, page by page; a negative most lists all.
+// more is true if it stopped at most although the path has a further page.
 func (c *Client) listTasks(ctx context.Context, path string, f TaskFilter, most int) (all []apitypes.Task, more bool, err error) {
 	q := f.query()
 	for most < 0 || len(all) < most {

@@ -58,8 +58,9 @@ func Procedures() space.Procedures {
 	return space.Procedures{Procedure: space.WithArgs(queryArgs, readPage)}
 }
 
-// readPage (space, template, open, held, offset, limit) returns (tuples, next offset, total,
-// omitted): as much of the page as one answer carries. The page ends at the limit or the total.
+// readPage (space, template, open, held, offset, limit), the fields of Query, returns (tuples, next
+// offset, total, omitted): as much of the page as one answer carries. The page ends at the limit or
+// the total. A query for the number of plain matches only is answered without reading them.
 func readPage(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	q, err := decodeQuery(args)
 	if err != nil {
@@ -84,7 +85,9 @@ func readPage(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return a.encode(), nil
 }
 
-// matches returns all matches of the query.
+// matches returns all matches of the query. Only a Surveyor can find the tuples that begin with an
+// open template, because the index of a space needs all fields; without one the error is
+// fault.ErrInvalid.
 func (q Query) matches(tx space.Tx) ([]space.Entry, error) {
 	if !q.Open && !q.Held {
 		return tx.Scan(q.Space, q.Template), nil

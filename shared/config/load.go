@@ -37,12 +37,12 @@ func Load(flags *pflag.FlagSet) (Config, error) {
 		l.entries, wrong = readFile(cfg.file)
 		l.wrong = append(l.wrong, wrong...)
 	}
-	if err := l.merge(); err != nil {
+	if err := l.mergeSources(); err != nil {
 		return Config{}, err
 	}
 	cfg.sources = make(map[string]string, len(settings))
 	for _, s := range settings {
-		l.resolve(s, &cfg)
+		l.resolveSetting(s, &cfg)
 	}
 	if len(l.wrong) == 0 { // rules compare values, so all values must be valid
 		l.wrong = brokenRules(cfg, uses)
@@ -71,10 +71,10 @@ func (l *loader) fileNamed() string {
 
 const fileEnv = envPrefix + "CONFIG"
 
-// merge gives viper every place that a value may come from: the file, the defaults, the
+// mergeSources gives viper every place that a value may come from: the file, the defaults, the
 // environment and the flags that the command has bound. viper takes flags before the environment,
 // that before the file, and defaults last. The error is that of viper.
-func (l *loader) merge() error {
+func (l *loader) mergeSources() error {
 	fromFile := make(map[string]any, len(l.entries))
 	for k, e := range l.entries {
 		fromFile[k] = e.text
@@ -90,10 +90,10 @@ func (l *loader) merge() error {
 	return errors.Join(errs...)
 }
 
-// resolve sets s in cfg, or adds a fault to l.wrong if its value is not accepted. A setting
+// resolveSetting sets s in cfg, or adds a fault to l.wrong if its value is not accepted. A setting
 // without a value and a default stays zero; if its default needs a home folder that the user
 // lacks, that is a fault.
-func (l *loader) resolve(s setting, cfg *Config) {
+func (l *loader) resolveSetting(s setting, cfg *Config) {
 	source := l.source(s)
 	cfg.sources[s.key] = source
 	text := l.viper.GetString(s.key)

@@ -7,7 +7,8 @@ import (
 
 // A rule relates two settings.
 type rule struct {
-	a, b   string // keys
+	key    string
+	other  string // key of the other setting
 	must   string
 	reason string
 	holds  func(Config) bool
@@ -58,12 +59,13 @@ func brokenRules(c Config, uses func(key string) bool) Invalid {
 	}
 	var wrong Invalid
 	for _, r := range rules {
-		if !uses(r.a) || !uses(r.b) || r.holds(c) {
+		inUse := uses(r.key) && uses(r.other)
+		if !inUse || r.holds(c) {
 			continue
 		}
-		a, b := values[r.a], values[r.b]
-		wrong = append(wrong, Fault{Key: r.a, Text: fmt.Sprintf("%s (%s); got %s %s (%s) and %s %s (%s)",
-			r.must, r.reason, a.Key, a.Value, a.Source, b.Key, b.Value, b.Source)})
+		v, other := values[r.key], values[r.other]
+		wrong = append(wrong, Fault{Key: r.key, Text: fmt.Sprintf("%s (%s); got %s %s (%s) and %s %s (%s)",
+			r.must, r.reason, v.Key, v.Value, v.Source, other.Key, other.Value, other.Source)})
 	}
 	return wrong
 }

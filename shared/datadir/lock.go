@@ -49,21 +49,17 @@ func Lock(dir string) (release func() error, err error) {
 }
 
 // unusable adds the kind of an error of the system: fault.ErrPermission or
-// fault.ErrFolder.
+// fault.ErrFolder. A denied permission names the user, because that of a container is often not the
+// owner of the folder.
 func unusable(err error) error {
-	kind := fault.ErrFolder
-	if errors.Is(err, fs.ErrPermission) {
-		kind = fault.ErrPermission
+	if !errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("data folder: %w: %w", err, fault.ErrFolder)
 	}
-	if kind == fault.ErrPermission {
-		// A container's user is another one than that of the folder's owner.
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			err = errors.New(at.Path)
-		}
-		return fmt.Errorf("data folder: user %d cannot write %w; chown the folder to that user, or name another one with --data: %w", os.Getuid(), err, kind)
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = errors.New(at.Path) // the message below has the rest
 	}
-	return fmt.Errorf("data folder: %w: %w", err, kind)
+	return fmt.Errorf("data folder: user %d cannot write %w; chown the folder to that user, or name another one with --data: %w", os.Getuid(), err, fault.ErrPermission)
 }
 
 // sign writes that this process holds the lock.

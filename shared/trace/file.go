@@ -91,7 +91,7 @@ func (f *File) resume() error {
 			return fmt.Errorf("the last line is not an event of a log: %.100q", last)
 		}
 		f.before = e.Seq
-	case start > 0 || len(tail) > 0 && tail[0] != '{':
+	case start > 0 || len(tail) > 0 && tail[0] != '{': // no line of a log is that long, or begins with another byte
 		return errors.New("the file is not a log of events")
 	default: // it was just begun
 		earlier, err := rotated(f.path)
