@@ -62,8 +62,9 @@ type body struct {
 	raw   *encoded
 	src   io.Reader // raw, or the decoder over it; nil until the first Read
 	gzip  bool
-	n     int64 // decoded bytes
-	max   int64
+
+	decoded int64 // bytes so far
+	max     int64
 }
 
 // newBody returns the body of a response, at most maxBytes decoded. It refuses an
@@ -94,11 +95,11 @@ func (b *body) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := b.src.Read(p)
-	b.n += int64(n)
+	b.decoded += int64(n)
 	switch {
-	case b.n > b.max:
+	case b.decoded > b.max:
 		return 0, tooLarge(b.max)
-	case b.n > ratioGrace && b.n > maxRatio*b.raw.read:
+	case b.decoded > ratioGrace && b.decoded > maxRatio*b.raw.read:
 		return 0, fmt.Errorf("it grows more than %d times when decoded: %w", maxRatio, fault.ErrTooLarge)
 	case err == nil || err == io.EOF:
 		return n, err

@@ -68,7 +68,8 @@ const epoch = 1_000_000_000
 
 // limitedFor returns for how long a rate limit is used up (X-RateLimit-Remaining and
 // X-RateLimit-Reset of GitHub and Gitea, and the same without X- of GitLab), at least a
-// minute; 0: it is not. The reset is compared with the server's own clock.
+// minute and at most a week; 0: it is not. A reset from epoch on is a time of the server's own
+// clock, a smaller one a number of seconds; busyFor counts if it is neither.
 func limitedFor(h http.Header) time.Duration {
 	for _, prefix := range []string{"X-RateLimit-", "RateLimit-"} {
 		if strings.TrimSpace(h.Get(prefix+"Remaining")) != "0" {

@@ -56,6 +56,7 @@ func (f *Fetcher) CrawlDelay(ctx context.Context, uri string) (delay time.Durati
 		f.robots.mu.Unlock()
 		return e.delay, e.known
 	}
+	// Kept before the request, so that no other call reads it too, and none for robotsAgain if it fails.
 	f.robots.keep(site, robotsEntry{e.delay, e.known, now.Add(robotsAgain)}, now)
 	f.robots.mu.Unlock()
 
@@ -70,8 +71,8 @@ func (f *Fetcher) CrawlDelay(ctx context.Context, uri string) (delay time.Durati
 	return e.delay, true
 }
 
-// keep stores an entry; mu must be held. If there are too many, those that are over are
-// removed, and then any others until a tenth is free.
+// keep stores an entry; mu must be held. If there are too many, those that have expired (until)
+// are removed, and then any others until a tenth of robotsHosts is free.
 func (r *robots) keep(site string, e robotsEntry, now time.Time) {
 	if r.hosts == nil {
 		r.hosts = map[string]robotsEntry{}

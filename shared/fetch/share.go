@@ -62,7 +62,7 @@ func (f *Fetcher) share(ctx context.Context, ref models.MediaRef) (File, error) 
 
 // startDownload starts a download. The caller holds f.mu. The download's context has the
 // values of the first caller's context, but is not cancelled with it, because other callers
-// may wait too.
+// may wait too. Each caller that still waits at its end gets a pin of the blob.
 func (f *Fetcher) startDownload(ctx context.Context, key string, ref models.MediaRef) *sharedDownload {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	d := &sharedDownload{done: make(chan struct{}), cancel: cancel}

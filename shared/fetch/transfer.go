@@ -86,8 +86,8 @@ func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Head
 	if err != nil {
 		return fail(transportError(ctx, err))
 	}
-	stall.noteProgress(stallBytes)
-	b := &body{}
+	stall.noteProgress(stallBytes) // the header counts as progress, so the time for the body begins
+	var b *body
 	if err = statusError(resp); err == nil {
 		b, err = newBody(ctx, resp, stall, maxBytes)
 	}
