@@ -186,7 +186,7 @@ func (p *ctagsProcess) tagsOf(name string, content []byte) ([]codesearch.Symbol,
 	}
 	var found []codesearch.Symbol
 	for {
-		line, err := p.line()
+		line, err := p.readLine()
 		if err != nil {
 			return nil, err
 		}
@@ -214,9 +214,9 @@ func isLocal(kind string) bool {
 	return kind == "local" || kind == "parameter" || kind == "unknown" || strings.HasPrefix(kind, "anon")
 }
 
-// line reads one line. The error is fault.ErrTooLarge if it has more than about ctagsLine bytes,
+// readLine reads one line. The error is fault.ErrTooLarge if it has more than about ctagsLine bytes,
 // else that of reading, with the part that was read.
-func (p *ctagsProcess) line() ([]byte, error) {
+func (p *ctagsProcess) readLine() ([]byte, error) {
 	var line []byte
 	for {
 		part, err := p.out.ReadSlice('\n')

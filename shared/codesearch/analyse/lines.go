@@ -57,8 +57,11 @@ var branchWords = map[string]bool{
 	"case": true, "when": true, "catch": true, "except": true, "rescue": true, "and": true, "or": true,
 }
 
-// wordsOnly are the languages in which and and or are operators.
-var wordsOnly = map[string]bool{"Python": true, "Ruby": true, "Lua": true, "Perl": true, "PHP": true, "SQL": true, "Starlark": true}
+// andLanguages are those in which the words and and or are operators.
+var andLanguages = map[string]bool{"Python": true, "Ruby": true, "Lua": true, "Perl": true, "PHP": true, "SQL": true, "Starlark": true}
+
+// branchless are the languages of markup and data.
+var branchless = map[string]bool{"HTML": true, "XML": true, "SVG": true, "YAML": true, "TOML": true, "INI": true}
 
 // counted is the numbers of lines of a file, and its complexity.
 type counted struct{ lines, code, comment, complexity int }
@@ -68,26 +71,28 @@ type counted struct{ lines, code, comment, complexity int }
 type counter struct {
 	syntax
 	counted
-	text       []byte
-	starts     [256]bool // bytes with which a comment, a text, a branch word or an operator may begin
-	words      bool      // the words "and" and "or" branch
-	hasCode    bool      // of the current line, up to here
-	hasComment bool
+	text        []byte
+	starts      [256]bool // bytes with which a comment, a text, a branch word or an operator may begin
+	andBranches bool      // the words "and" and "or" are operators of the language, so they branch
+	hasCode     bool      // of the current line, up to here
+	hasComment  bool
 }
 
 // countLines counts the lines of a file in a language. Without a known syntax, each line
 // that is not blank is code, and the complexity is 0.
 func countLines(lang string, content []byte) counted {
 	s, known := syntaxes[lang]
-	c := counter{syntax: s, text: content, words: wordsOnly[lang]}
-	// Markup, data and languages without comments have no branches.
-	hasBranches := known && (len(s.line) > 0 || len(s.block) > 0) && lang != "HTML" && lang != "XML" && lang != "SVG" && lang != "YAML" && lang != "TOML" && lang != "INI"
+	c := counter{syntax: s, text: content, andBranches: andLanguages[lang]}
+	hasComments := len(s.line) > 0 || len(s.block) > 0
+	hasBranches := known && hasComments && !branchless[lang] // a language without comments is not a program's
 	c.prepare(hasBranches)
 	for at := 0; at < len(content); {
 		at = c.step(at)
 	}
-	c.endLine(len(content) > 0 && content[len(content)-1] != '\n') // the last line has no line feed
-	if hasBranches && c.code > 0 {                                 // one path exists without branches
+	if len(content) > 0 && content[len(content)-1] != '\n' { // the last line has no line feed
+		c.endLine()
+	}
+	if hasBranches && c.code > 0 { // one path exists without branches
 		c.complexity++
 	} else {
 		c.complexity = 0
@@ -126,7 +131,7 @@ func (c *counter) step(at int) int {
 	b := c.text[at]
 	switch {
 	case b == '\n':
-		c.endLine(true)
+		c.endLine()
 		return at + 1
 	case b == ' ' || b == '\t' || b == '\r' || b == '\v' || b == '\f':
 		return at + 1
@@ -164,7 +169,7 @@ func (c *counter) skipWord(at int) int {
 		end++
 	}
 	if n := end - at; n >= 2 && n <= 7 && c.starts[c.text[at]] {
-		if w := string(c.text[at:end]); branchWords[w] && (c.words || w != "and" && w != "or") {
+		if w := string(c.text[at:end]); branchWords[w] && (c.andBranches || w != "and" && w != "or") {
 			c.complexity++
 		}
 	}
@@ -205,7 +210,7 @@ func (c *counter) skipBlock(at int, b [2]string) int {
 	for at < len(c.text) {
 		switch rest := c.text[at:]; {
 		case rest[0] == '\n':
-			c.endLine(true)
+			c.endLine()
 			at++
 		case bytes.HasPrefix(rest, []byte(b[1])) && depth > 0:
 			c.hasComment = true
@@ -266,7 +271,7 @@ func (c *counter) skipLong(at int, quote string) int {
 			c.hasCode = true
 			return at + len(quote)
 		case rest[0] == '\n':
-			c.endLine(true)
+			c.endLine()
 		case !isBlank(rest[0]):
 			c.hasCode = true
 		}
@@ -275,12 +280,8 @@ func (c *counter) skipLong(at int, quote string) int {
 	return at
 }
 
-// endLine counts the current line, if isLine is true, and begins the next one. A line with
-// code and a comment is code.
-func (c *counter) endLine(isLine bool) {
-	if !isLine {
-		return
-	}
+// endLine counts the current line and begins the next one. A line with code and a comment is code.
+func (c *counter) endLine() {
 	c.lines++
 	switch {
 	case c.hasCode:

@@ -119,7 +119,7 @@ func (n *Naive) Search(ctx context.Context, q codesearch.Query, o codesearch.Opt
 		if ctx.Err() != nil {
 			return codesearch.Stats{}, context.Cause(ctx)
 		}
-		s.repo(n.repos[id], n.blobs)
+		s.searchRepo(n.repos[id], n.blobs)
 	}
 	s.deliver(visit)
 	s.stats.Elapsed = time.Since(began)

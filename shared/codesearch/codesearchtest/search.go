@@ -87,9 +87,9 @@ func filesOf(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) []
 	return files
 }
 
-// repo searches the files of one repository, unless the filters on repositories exclude it,
+// searchRepo searches the files of one repository, unless the filters on repositories exclude it,
 // whatever its files contain.
-func (s *naiveSearch) repo(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) {
+func (s *naiveSearch) searchRepo(m codesearch.Manifest, blobs map[codesearch.OID]codesearch.Blob) {
 	searched := codesearch.Evaluate(s.query.Root, func(e codesearch.Expr) codesearch.Truth {
 		if f, ok := e.(codesearch.Filter); ok && f.Field == codesearch.FieldRepo {
 			return codesearch.TruthOf(s.filters[f](m.Repo))
@@ -101,13 +101,13 @@ func (s *naiveSearch) repo(m codesearch.Manifest, blobs map[codesearch.OID]codes
 	}
 	s.stats.Repos++
 	for _, f := range filesOf(m, blobs) {
-		s.file(m, f)
+		s.searchFile(m, f)
 	}
 }
 
-// file adds the matches of one file: one for each line in which a shown leaf is found, or one
+// searchFile adds the matches of one file: one for each line in which a shown leaf is found, or one
 // without a line if no leaf is shown. A skipped file that the filters do not exclude is counted.
-func (s *naiveSearch) file(m codesearch.Manifest, f naiveFile) {
+func (s *naiveSearch) searchFile(m codesearch.Manifest, f naiveFile) {
 	leaf := func(e codesearch.Expr) codesearch.Truth { return s.holds(e, m, f) }
 	truth := codesearch.Evaluate(s.query.Root, leaf)
 	if f.blob.Skipped != "" && truth != codesearch.False {

@@ -46,7 +46,7 @@ func (f fixture) publish(id string, files tree) {
 	require.NoError(f, publish(f, id, files))
 }
 
-// publish does the same where a test must not be failed: in another goroutine. The error is that
+// publish is fixture.publish for goroutines that must not end the test: it returns the error, that
 // of PutBlobs or of Publish.
 func publish(x codesearch.Searcher, id string, files tree) error {
 	var blobs []codesearch.Blob

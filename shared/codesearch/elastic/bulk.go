@@ -108,8 +108,8 @@ func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 		return nil, fmt.Errorf("_bulk: %w: the search server answers for %d of %d documents", fault.ErrUnavailable, len(answer.Items), len(b.items))
 	}
 	for n, answers := range answer.Items {
-		for a, result := range answers {
-			failed := b.failureOf(b.items[n], a, result)
+		for done, result := range answers { // one entry: the action, with its result
+			failed := b.failureOf(b.items[n], done, result)
 			if failed != nil && !retry.CanPass(failed) {
 				return nil, failed
 			}

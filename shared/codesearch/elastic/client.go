@@ -130,21 +130,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (c *client) attempt(parent context.Context, x call) error {
 	ctx, cancel := context.WithTimeout(parent, attemptTimeout)
 	defer cancel()
-	target := c.base + "/" + x.path
-	if len(x.query) > 0 {
-		target += "?" + x.query.Encode()
-	}
-	request, err := http.NewRequestWithContext(ctx, x.method, target, bytes.NewReader(x.body))
+	request, err := c.newRequest(ctx, x)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w: %w", x.method, x.path, fault.ErrInvalid, err)
-	}
-	if x.isNDJSON {
-		request.Header.Set("Content-Type", "application/x-ndjson")
-	} else if len(x.body) > 0 {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	if password, ok := c.user.Password(); ok || c.user.Username() != "" {
-		request.SetBasicAuth(c.user.Username(), password)
+		return err
 	}
 	answer, err := c.http.Do(request)
 	if err != nil {
@@ -171,6 +159,28 @@ func (c *client) attempt(parent context.Context, x call) error {
 		return fmt.Errorf("%s %s: %w: the answer is not one of a search server: %w", x.method, x.path, fault.ErrInvalid, err)
 	}
 	return nil
+}
+
+// newRequest returns the request of a call, with the user and password of the URL. One that cannot be
+// made is fault.ErrInvalid.
+func (c *client) newRequest(ctx context.Context, x call) (*http.Request, error) {
+	target := c.base + "/" + x.path
+	if len(x.query) > 0 {
+		target += "?" + x.query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, x.method, target, bytes.NewReader(x.body))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %w", x.method, x.path, fault.ErrInvalid, err)
+	}
+	if x.isNDJSON {
+		request.Header.Set("Content-Type", "application/x-ndjson")
+	} else if len(x.body) > 0 {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if password, ok := c.user.Password(); ok || c.user.Username() != "" {
+		request.SetBasicAuth(c.user.Username(), password)
+	}
+	return request, nil
 }
 
 // refusal returns the error of an answer with a status of 300 or more. It keeps a pause of at most

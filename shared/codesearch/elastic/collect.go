@@ -173,9 +173,8 @@ func (c *collector) removeBlobs(ctx context.Context) error {
 }
 
 // removeUnnamed removes those of a page of blobs that no file has. It holds publishing, because a
-// generation that is published meanwhile could name one of them. "collapse" returns one file for
-// each blob, so one page of files answers for the page of blobs. If a part of the index does not
-// answer, it removes none, because files could be missing, and returns the error.
+// generation that is published meanwhile could name one of them. After an error of namedOf it removes
+// none.
 func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
@@ -186,24 +185,9 @@ func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 	for i, b := range page {
 		ids[i] = b.OID
 	}
-	var answer struct {
-		Shards shards `json:"_shards"`
-		Hits   struct {
-			Hits []struct {
-				Source file `json:"_source"`
-			} `json:"hits"`
-		} `json:"hits"`
-	}
-	body := object{"size": pageSize, "query": object{"terms": object{"oid": ids}}, "collapse": object{"field": "oid"}, "_source": []string{"oid"}, "track_total_hits": false}
-	if err := c.post(ctx, files, "_search", noPartialResults, body, &answer); err != nil {
+	named, err := c.namedOf(ctx, ids)
+	if err != nil {
 		return err
-	}
-	if err := answer.Shards.requireAll("search of " + files); err != nil {
-		return err
-	}
-	named := map[codesearch.OID]bool{}
-	for _, h := range answer.Hits.Hits {
-		named[h.Source.OID] = true
 	}
 	writes := bulk{Index: c.Index}
 	for _, id := range ids {
@@ -215,4 +199,30 @@ func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 		}
 	}
 	return writes.flush(ctx)
+}
+
+// namedOf returns those of ids, at most pageSize, that files have. "collapse" returns one file for
+// each blob, so one page of files answers for all ids. The error is fault.ErrUnavailable if a part
+// of the index does not answer, because files could be missing.
+func (c *collector) namedOf(ctx context.Context, ids []codesearch.OID) (map[codesearch.OID]bool, error) {
+	var answer struct {
+		Shards shards `json:"_shards"`
+		Hits   struct {
+			Hits []struct {
+				Source file `json:"_source"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	body := object{"size": pageSize, "query": object{"terms": object{"oid": ids}}, "collapse": object{"field": "oid"}, "_source": []string{"oid"}, "track_total_hits": false}
+	if err := c.post(ctx, files, "_search", noPartialResults, body, &answer); err != nil {
+		return nil, err
+	}
+	if err := answer.Shards.requireAll("search of " + files); err != nil {
+		return nil, err
+	}
+	named := map[codesearch.OID]bool{}
+	for _, h := range answer.Hits.Hits {
+		named[h.Source.OID] = true
+	}
+	return named, nil
 }

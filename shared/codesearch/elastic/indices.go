@@ -101,10 +101,10 @@ func (x *Index) indices() []string {
 	return []string{blobs, files, generations}
 }
 
-// prepare creates the indices that do not exist, and checks all. Once that has succeeded, it does
-// nothing until noteDeleted or the collector resets prepared. Another process may create an index
-// at the same time, which counts as created. After an error the next call begins again.
-func (x *Index) prepare(ctx context.Context) error {
+// prepareIndices creates the indices that do not exist, and checks all. Once that has succeeded, it
+// does nothing until noteDeleted or the collector resets prepared. Another process may create an
+// index at the same time, which counts as created. After an error the next call begins again.
+func (x *Index) prepareIndices(ctx context.Context) error {
 	x.preparing.Lock()
 	defer x.preparing.Unlock()
 	if x.prepared.Load() {
@@ -204,7 +204,7 @@ func sameField(got, want object) bool {
 // exist, the error is fault.ErrUnavailable, and the next request creates it.
 func (x *Index) do(ctx context.Context, c call) error {
 	if !x.prepared.Load() {
-		if err := x.prepare(ctx); err != nil {
+		if err := x.prepareIndices(ctx); err != nil {
 			return err
 		}
 	}

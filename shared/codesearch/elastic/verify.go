@@ -86,10 +86,11 @@ func (s *search) evaluateBlob(r *readBlob) error {
 			}
 			return r.values[e]
 		}
-		if codesearch.Evaluate(s.Root, leaf) != codesearch.True || failed != nil {
-			if failed != nil {
-				return failed
-			}
+		truth := codesearch.Evaluate(s.Root, leaf)
+		if failed != nil {
+			return failed
+		}
+		if truth != codesearch.True {
 			continue
 		}
 		var shown []codesearch.Expr
@@ -132,13 +133,7 @@ func (s *search) evaluateForText(e codesearch.Expr, r *readBlob) (codesearch.Tru
 	case m.Multiline():
 		m.SpanLines(s.ctx, r.text, add)
 	default:
-		line, counted := 1, 0
-		m.Lines(s.ctx, r.text, &s.scratch, func(start, end int) bool {
-			line += bytes.Count(r.text[counted:start], []byte("\n"))
-			counted = start
-			hits = append(hits, hit{line: line, start: start, end: end})
-			return int64(len(hits))*hitBytes <= s.options.MaxBytes
-		})
+		hits = s.lineHits(m, r.text)
 	}
 	r.hits[e] = hits
 	s.stats.BytesScanned += int64(len(r.text))
@@ -149,6 +144,19 @@ func (s *search) evaluateForText(e codesearch.Expr, r *readBlob) (codesearch.Tru
 		return codesearch.Unknown, s.stop(codesearch.StoppedMemory)
 	}
 	return codesearch.TruthOf(len(hits) > 0), nil
+}
+
+// lineHits returns a hit without ranges for each line of text that matches; addMatches finds the
+// ranges. It stops once the hits take more than MaxBytes.
+func (s *search) lineHits(m *match.Matcher, text []byte) (hits []hit) {
+	line, counted := 1, 0 // the number of the line that begins at counted
+	m.Lines(s.ctx, text, &s.scratch, func(start, end int) bool {
+		line += bytes.Count(text[counted:start], []byte("\n"))
+		counted = start
+		hits = append(hits, hit{line: line, start: start, end: end})
+		return int64(len(hits))*hitBytes <= s.options.MaxBytes
+	})
+	return hits
 }
 
 // eachSymbolHit calls add for the lines that define symbols whose names match, with the range of

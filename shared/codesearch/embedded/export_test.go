@@ -14,7 +14,7 @@ func (x *Index) MergeAll(ctx context.Context) (bool, error) {
 	defer x.release(v)
 	var group []mergedPart
 	for _, p := range v.parts {
-		group = append(group, x.inspect(p))
+		group = append(group, x.chooseKept(p))
 	}
 	if len(group) == 0 {
 		return false, nil

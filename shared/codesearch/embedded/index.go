@@ -54,7 +54,7 @@ func Open(dir string, o Options) (*Index, error) {
 	x := &Index{options: o, segments: filepath.Join(dir, "segments"), repos: filepath.Join(dir, "repositories"), mergeFolder: filepath.Join(dir, "merging"),
 		merge: make(chan struct{}, 1), reached: func(string) error { return nil }, now: time.Now}
 	for _, folder := range []string{x.segments, x.repos, x.mergeFolder} {
-		if err := x.prepare(folder); err != nil {
+		if err := x.prepareFolder(folder); err != nil {
 			return nil, fmt.Errorf("code index %s: %w", dir, err)
 		}
 	}
@@ -69,10 +69,10 @@ func Open(dir string, o Options) (*Index, error) {
 	return x, nil
 }
 
-// prepare makes a folder and removes the unfinished files that a crash left in it: those being
+// prepareFolder makes a folder and removes the unfinished files that a crash left in it: those being
 // written, and in the folder of merges all, because a finished segment moves out of it. For a
 // read-only index it only checks that the folder exists. The error is that of the system.
-func (x *Index) prepare(folder string) error {
+func (x *Index) prepareFolder(folder string) error {
 	if x.options.ReadOnly {
 		_, err := os.Stat(folder)
 		return err
@@ -100,7 +100,7 @@ func (x *Index) openSegments() ([]*openSegment, error) {
 	damaged := map[string]error{}
 	replaced := map[string]bool{}
 	var all []*openSegment
-	for _, path := range x.list(x.segments, segment.Extension, &failed) {
+	for _, path := range x.listFiles(x.segments, segment.Extension, &failed) {
 		s, err := segment.Open(path)
 		if err != nil {
 			damaged[path] = fmt.Errorf("%w: %s", err, remedy)
@@ -148,7 +148,7 @@ func (x *Index) removeReplaced(path string) error {
 func (x *Index) openGenerations() ([]*generation, error) {
 	var failed []error
 	var all []*generation
-	for _, path := range x.list(x.repos, generationExtension, &failed) {
+	for _, path := range x.listFiles(x.repos, generationExtension, &failed) {
 		g, err := openGeneration(path)
 		if err != nil {
 			failed = append(failed, err)
@@ -159,10 +159,10 @@ func (x *Index) openGenerations() ([]*generation, error) {
 	return all, errors.Join(failed...)
 }
 
-// list returns the paths of the folder's files with this extension, ordered by time of
+// listFiles returns the paths of the folder's files with this extension, ordered by time of
 // change and name. It appends the errors of unreadable entries to failed, and goes on, so that
 // all problems are reported at once.
-func (x *Index) list(folder, extension string, failed *[]error) []string {
+func (x *Index) listFiles(folder, extension string, failed *[]error) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		*failed = append(*failed, err)
@@ -247,10 +247,10 @@ func (x *Index) endUse(v *view) {
 	})
 }
 
-// writable returns the current view for a writer. The writer holds writing, so no other
+// viewToWrite returns the current view for a writer. The writer holds writing, so no other
 // one replaces the view, and it stays open without acquire. The error is fault.ErrForbidden if
 // the index is read-only, and fault.ErrClosed if it is closed.
-func (x *Index) writable() (*view, error) {
+func (x *Index) viewToWrite() (*view, error) {
 	if x.options.ReadOnly {
 		return nil, fmt.Errorf("code index: opened for reading only: %w", fault.ErrForbidden)
 	}

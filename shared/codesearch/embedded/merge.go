@@ -78,10 +78,9 @@ func (x *Index) Merge(ctx context.Context) (merged bool, err error) {
 	return x.mergeGroup(ctx, group)
 }
 
-// mergeGroup merges a group of parts into one segment, or into none if no blob is kept. It
-// reports whether the view changed or the group is to be chosen again. After an error of writing,
-// searches use the group as before.
-func (x *Index) mergeGroup(ctx context.Context, group []mergedPart) (bool, error) {
+// mergeGroup merges a group of parts into one segment, or into none if no blob is kept. mergeAgain
+// is that of installMerged. After an error of writing, searches use the group as before.
+func (x *Index) mergeGroup(ctx context.Context, group []mergedPart) (mergeAgain bool, err error) {
 	path, err := x.writeMerged(ctx, group)
 	if err != nil {
 		return false, fmt.Errorf("merge of %d segments: %w", len(group), err)
@@ -96,9 +95,9 @@ type mergedPart struct {
 	text int64  // bytes of the kept blobs
 }
 
-// inspect returns p with the blobs to keep: all if the segment is younger than Options.Keep or
+// chooseKept returns p with the blobs to keep: all if the segment is younger than Options.Keep or
 // its age is not known, otherwise those that a generation names.
-func (x *Index) inspect(p *part) mergedPart {
+func (x *Index) chooseKept(p *part) mergedPart {
 	m := mergedPart{part: p, kept: make([]bool, p.Blobs())}
 	info, err := os.Stat(p.path)
 	recent := err != nil || x.now().Sub(info.ModTime()) < x.options.Keep
@@ -112,17 +111,18 @@ func (x *Index) inspect(p *part) mergedPart {
 
 // chooseGroup returns the parts to merge next, or nil. A part that would lose half of its text
 // or all of its blobs is merged alone. Otherwise it groups parts by size, in steps of four
-// times, and returns the first mergeAtLeast to mergeAtMost of the smallest size that has as
-// many; all are compressed or none is.
+// times, and returns the first mergeAtLeast to mergeAtMost parts of the smallest size with enough of
+// them; all are compressed or none is.
 func (x *Index) chooseGroup(v *view) []mergedPart {
 	bySize := map[int][]mergedPart{}
 	for _, p := range v.parts {
-		m := x.inspect(p)
+		m := x.chooseKept(p)
 		total := int64(0)
 		for i := range m.kept {
 			total += int64(p.TextBytes(i))
 		}
-		if m.text < total/2 || total == 0 && !slices.Contains(m.kept, true) {
+		losesHalf, losesAll := m.text < total/2, total == 0 && !slices.Contains(m.kept, true)
+		if losesHalf || losesAll {
 			return []mergedPart{m}
 		}
 		size := bits.Len64(uint64(m.text/smallest)) / 2 // two bits are four times
@@ -181,14 +181,14 @@ func (x *Index) writeMerged(ctx context.Context, group []mergedPart) (string, er
 
 // installMerged installs the segment at path in place of group, and removes the files of group;
 // an empty path means that no blob was kept. If a generation names a blob by now that was not
-// kept, it removes the merged segment instead; it returns true then too, so that Run merges the
-// group again with that blob. The file moves into the folder of segments before the others are
-// removed: after a crash in between, Open uses it and ignores those that it replaces. An error
-// after the view changed (true) means only that old files remain.
-func (x *Index) installMerged(group []mergedPart, path string) (bool, error) {
+// kept, it removes the merged segment instead. mergeAgain is true in both cases, so that Run calls
+// Merge at once: for the next group, or for this one with that blob. The file moves into the folder
+// of segments before the others are removed: after a crash in between, Open uses it and ignores
+// those that it replaces. An error with mergeAgain means only that old files remain.
+func (x *Index) installMerged(group []mergedPart, path string) (mergeAgain bool, err error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	v, err := x.writable()
+	v, err := x.viewToWrite()
 	if err != nil {
 		return false, err
 	}

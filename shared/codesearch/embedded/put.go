@@ -31,7 +31,7 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []codesearch
 // (fault.ErrInvalid), and of the system.
 func (x *Index) putBlobs(ctx context.Context, blobs []codesearch.Blob) error {
 	if x.options.ReadOnly {
-		_, err := x.writable() // the error for a read-only index
+		_, err := x.viewToWrite() // the error for a read-only index
 		return err
 	}
 	ids := make([]codesearch.OID, len(blobs))
@@ -65,7 +65,7 @@ func (x *Index) putBlobs(ctx context.Context, blobs []codesearch.Blob) error {
 func (x *Index) openAdded(path string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	v, err := x.writable()
+	v, err := x.viewToWrite()
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (x *Index) PutSegment(_ context.Context, batchID, path string) error {
 // is synced before it is moved, so that a crash leaves no segment without content.
 func (x *Index) putSegment(path string) error {
 	if x.options.ReadOnly {
-		_, err := x.writable() // the error for a read-only index
+		_, err := x.viewToWrite() // the error for a read-only index
 		return err
 	}
 	s, err := segment.Open(path)
@@ -147,7 +147,7 @@ func (x *Index) Publish(_ context.Context, m codesearch.Manifest) error {
 	}
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	v, err := x.writable()
+	v, err := x.viewToWrite()
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (x *Index) Publish(_ context.Context, m codesearch.Manifest) error {
 func (x *Index) DropRepo(_ context.Context, repoID string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	v, err := x.writable()
+	v, err := x.viewToWrite()
 	if err != nil {
 		return err
 	}

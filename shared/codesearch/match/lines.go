@@ -32,13 +32,10 @@ func (m *Matcher) Lines(ctx context.Context, text []byte, s *Scratch, visit func
 		m.eachMatchingLine(ctx, text, s, visit)
 	case !m.fold:
 		m.eachLineWithAny(text, m.oneOfTexts, s, func(start, end int) bool {
-			if m.literal == nil && !m.lineNeed.mayBeIn(text[start:end]) {
-				return true
-			}
-			if m.literal == nil && m.find(ctx, m.re, text[start:end], s) == nil {
-				return true
-			}
-			return visit(start, end)
+			line := text[start:end]
+			// A line that has the literal matches; others need the expression, which takes longer.
+			matches := m.literal != nil || m.lineNeed.mayBeIn(line) && m.find(ctx, m.re, line, s) != nil
+			return !matches || visit(start, end)
 		})
 	default:
 		m.eachFoldedLine(ctx, text, s, visit)

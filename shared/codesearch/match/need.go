@@ -132,7 +132,9 @@ func (a analysis) concat(parts []*syntax.Regexp) facts {
 			}
 		}
 		needs = append(needs, facts{exact: exact}.asNeed())
-		if exact = f.exact; exact == nil {
+		if f.exact != nil { // its texts begin the next product
+			exact = f.exact
+		} else {
 			needs, exact = append(needs, f.need), []string{""}
 		}
 	}

@@ -64,7 +64,7 @@ type section struct {
 
 // writer writes the sections of a file one after the other.
 type writer struct {
-	w        *bufio.Writer
+	out      *bufio.Writer
 	offset   uint64
 	sum      uint32
 	sections []section
@@ -73,7 +73,7 @@ type writer struct {
 
 // newWriter writes the magic number, and begins the first section.
 func newWriter(w io.Writer) *writer {
-	o := &writer{w: bufio.NewWriterSize(w, 64<<10)}
+	o := &writer{out: bufio.NewWriterSize(w, 64<<10)}
 	o.write([]byte(magic))
 	o.beginSection()
 	return o
@@ -87,7 +87,7 @@ func (o *writer) beginSection() {
 // have 32 bits; more sets err to fault.ErrTooLarge.
 func (o *writer) write(data []byte) {
 	if o.err == nil {
-		_, o.err = o.w.Write(data)
+		_, o.err = o.out.Write(data)
 		o.offset += uint64(len(data))
 		o.sum = crc32.Update(o.sum, castagnoli, data)
 	}
@@ -112,7 +112,7 @@ func (o *writer) writeSection(data []byte) {
 // writeFooter writes the footer and flushes the file. The error is the first one of all writes.
 func (o *writer) writeFooter(flags uint32) error {
 	footer := make([]byte, 0, footerSize)
-	for _, s := range o.sections[:sections] {
+	for _, s := range o.sections[:sections] { // without the one that endSection began last
 		footer = binary.LittleEndian.AppendUint64(footer, s.offset)
 		footer = binary.LittleEndian.AppendUint64(footer, s.length)
 		footer = binary.LittleEndian.AppendUint32(footer, s.sum)
@@ -124,7 +124,7 @@ func (o *writer) writeFooter(flags uint32) error {
 	if o.err != nil {
 		return o.err
 	}
-	return o.w.Flush()
+	return o.out.Flush()
 }
 
 func corrupt(format string, arguments ...any) error {

@@ -85,12 +85,11 @@ func (s *Segment) checkRecords() error {
 		}
 	}
 	for i := range s.Blobs() {
-		first, end := s.ChunksOf(i) // a blob without text has no chunk, and others at least one
-		r := s.record(i)
-		if first > end || end > s.Chunks() || (r.text > 0) != (first < end) || i == 0 && first != 0 || r.lang >= len(s.strings) || r.reason >= len(s.strings) || r.facts > len(s.parts[sectionFacts]) || s.blobInOrder(i) >= s.Blobs() {
+		if !s.recordInRange(i) {
 			return corrupt("the record of blob %d is out of range", i)
 		}
-		if err := s.checkChunks(first, end, r.text); err != nil {
+		first, end := s.ChunksOf(i)
+		if err := s.checkChunks(first, end, s.record(i).text); err != nil {
 			return err
 		}
 	}
@@ -98,6 +97,15 @@ func (s *Segment) checkRecords() error {
 		return corrupt("chunks of no blob")
 	}
 	return nil
+}
+
+// recordInRange reports whether the record of blob i names only chunks, strings and facts that the
+// segment has. A blob without text has no chunk, and others at least one; blob 0 begins at chunk 0.
+func (s *Segment) recordInRange(i int) bool {
+	first, end := s.ChunksOf(i)
+	r := s.record(i)
+	ownChunks := first <= end && end <= s.Chunks() && (first < end) == (r.text > 0) && (i > 0 || first == 0)
+	return ownChunks && r.lang < len(s.strings) && r.reason < len(s.strings) && r.facts <= len(s.parts[sectionFacts]) && s.blobInOrder(i) < s.Blobs()
 }
 
 // checkChunks checks the records of the chunks from first up to end of a blob with text bytes:

@@ -281,8 +281,8 @@ func (s *Server) search(r request) (any, *refusal) {
 	return map[string]any{"timed_out": false, "_shards": answered, "hits": map[string]any{"hits": hits}}, nil
 }
 
-// order returns the fields that a search sorts by. It refuses other fields than keywords, here
-// and to collapse, and a search_after of another length.
+// order returns the fields that a search sorts by. Sort and collapse accept only keywords in
+// ascending order, and search_after wants one value for each field of sort; it refuses all else.
 func (i *index) order(body searchBody) (order []string, err *refusal) {
 	fields := slices.Clone(body.Sort)
 	if body.Collapse != nil {

@@ -124,23 +124,23 @@ func (s *Server) respond(r *http.Request) (*Answer, error) {
 			return nil, err
 		}
 	}
-	var failed *Answer
+	var injected *Answer // nil: the test injects none
 	if s.Fail != nil {
-		failed = s.Fail(r, string(body))
+		injected = s.Fail(r, string(body))
 	}
-	if failed == nil || failed.AfterWrite {
+	if injected == nil || injected.AfterWrite {
 		status, document := s.answer(r, body)
-		if failed == nil {
+		if injected == nil {
 			return asAnswer(status, nil, document)
 		}
 	}
 	switch {
-	case failed.Status == 0:
+	case injected.Status == 0:
 		return nil, io.ErrUnexpectedEOF
-	case failed.Body == "":
-		return asAnswer(failed.Status, failed.Header, (&refusal{failed.Status, "injected_exception", "a test"}).body())
+	case injected.Body == "":
+		return asAnswer(injected.Status, injected.Header, (&refusal{injected.Status, "injected_exception", "a test"}).body())
 	}
-	return failed, nil
+	return injected, nil
 }
 
 // asAnswer returns the answer with a document. The error is that of JSON.
@@ -206,7 +206,9 @@ func (s *Server) route(r *http.Request, body []byte) (any, *refusal) {
 		operation = r.Method + " _alias"
 	}
 	known, ok := operations[operation]
-	if !ok || len(parts) > 2 || known.named != (len(parts) == 2) && operation != "GET" && operation != "PUT" && operation != "GET _alias" {
+	// The other operations have their own name in the path, behind that of the index if they have one.
+	onlyName := operation == "GET" || operation == "PUT" || operation == "GET _alias"
+	if !ok || len(parts) > 2 || !onlyName && known.named != (len(parts) == 2) {
 		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "no handler found for uri [%s] and method [%s]", r.URL.Path, r.Method)
 	}
 	query := r.URL.Query()
