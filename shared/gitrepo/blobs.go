@@ -94,12 +94,13 @@ func (m command) readBlobs(ctx context.Context, oids []string, maxBytes int64, v
 			n++
 		}
 	}
-	if failed != nil && !errors.As(failed, new(*cutOff)) {
+	gitEnded := errors.As(failed, new(*cutOff))
+	if failed != nil && !gitEnded {
 		cancel(failed) // kills git, which has more to write
 	}
-	ended := c.Wait()
+	exit := c.Wait()
 	switch {
-	case errors.As(failed, new(*cutOff)) && context.Cause(ctx) == nil:
+	case gitEnded && context.Cause(ctx) == nil:
 		message := messages.summary()
 		if message == "" {
 			message = "git cat-file ended before it was read"
@@ -107,10 +108,10 @@ func (m command) readBlobs(ctx context.Context, oids []string, maxBytes int64, v
 		return n, &endedEarly{message}
 	case ctx.Err() != nil:
 		return n, context.Cause(ctx)
-	case n == len(oids) && errors.As(ended, new(*exec.ExitError)):
+	case n == len(oids) && errors.As(exit, new(*exec.ExitError)):
 		return n, nil // all answers were complete
 	}
-	return n, ended
+	return n, exit
 }
 
 // cutOff is the error of an answer that is not complete.

@@ -110,7 +110,7 @@ func gitError(ctx context.Context, what string, err error, messages *tail) error
 	if text == "" {
 		text = err.Error()
 	}
-	return fmt.Errorf("git %s: %w: %s", what, kindOfMessage(string(messages.b)), models.Redact(text))
+	return fmt.Errorf("git %s: %w: %s", what, kindOfMessage(string(messages.kept)), models.Redact(text))
 }
 
 // kindOfMessage returns the kind of error that a message of git or a server describes;
@@ -179,12 +179,12 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 }
 
 // tail keeps the last maxStderr bytes that git prints.
-type tail struct{ b []byte }
+type tail struct{ kept []byte }
 
 // Write keeps the last maxStderr bytes of all. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p[max(0, len(p)-maxStderr):]...)
-	t.b = t.b[max(0, len(t.b)-maxStderr):]
+	t.kept = append(t.kept, p[max(0, len(p)-maxStderr):]...)
+	t.kept = t.kept[max(0, len(t.kept)-maxStderr):]
 	return len(p), nil
 }
 
@@ -192,7 +192,7 @@ func (t *tail) Write(p []byte) (int, error) {
 // maxMessages lines, in one line. It replaces control characters and invalid UTF-8, because the
 // server may have written them.
 func (t *tail) summary() string {
-	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
+	lines := strings.Split(strings.TrimSpace(string(t.kept)), "\n")
 	errors := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return !strings.HasPrefix(line, "fatal: ") && !strings.HasPrefix(line, "error: ")
 	})

@@ -23,7 +23,7 @@ func (m command) copy(ctx context.Context, refs remote, names []string, history 
 	if len(refs.hash[names[0]]) == 64 {
 		format = "sha256"
 	}
-	if err := m.prepare(ctx, format, history); err != nil {
+	if err := m.prepareMirror(ctx, format, history); err != nil {
 		return nil, err
 	}
 	if err := m.dropOthers(ctx, names); err != nil {
@@ -48,11 +48,11 @@ func (m command) copy(ctx context.Context, refs remote, names []string, history 
 	return m.readBranches(ctx, names)
 }
 
-// prepare makes the bare repository, unless it exists. The error is errUnusable if it exists
+// prepareMirror makes the bare repository, unless it exists. The error is errUnusable if it exists
 // with another object format, is damaged, or has too many packs for a mirror with or without
 // history. It removes the marker of the library, because git may copy objects that are too large
 // for it.
-func (m command) prepare(ctx context.Context, format string, history bool) error {
+func (m command) prepareMirror(ctx context.Context, format string, history bool) error {
 	if _, err := os.Stat(filepath.Join(m.dir, "HEAD")); err == nil {
 		out, err := m.run(ctx, nil, maxOutput, "--git-dir="+m.dir, "rev-parse", "--show-object-format")
 		if err != nil || strings.TrimSpace(string(out)) != format {

@@ -91,17 +91,17 @@ func (m command) writeConfig(ctx context.Context) error {
 			b.WriteString("\tdirectory = " + quoted(dir) + "\n")
 		}
 	}
-	b.WriteString("[credential]\n\thelper =\n\thelper = " + quoted(m.helper()) + "\n\tuseHttpPath = true\n")
+	b.WriteString("[credential]\n\thelper =\n\thelper = " + quoted(m.credentialHelper()) + "\n\tuseHttpPath = true\n")
 	if err := os.WriteFile(m.config(), []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("mirror %s: %w: %w", m.id, fault.ErrFolder, err)
 	}
 	return nil
 }
 
-// helper returns the credential helper of the mirror's source: that for the user of the URL, else
-// that for the token of its host. It is empty if there is neither, for a folder and for SSH,
-// which has keys.
-func (m command) helper() string {
+// credentialHelper returns the credential helper of the mirror's source: that for the user of the
+// URL, else that for the token of its host. It is empty if there is neither, for a folder and for
+// SSH, which has keys.
+func (m command) credentialHelper() string {
 	switch {
 	case m.src.url == nil || m.src.url.Scheme == "ssh":
 		return ""
@@ -117,7 +117,7 @@ func (m command) helper() string {
 // user reads, until remove is called. Without a user in the URL it writes nothing.
 // fault.ErrFolder: the file cannot be written.
 func (m command) writeCredentials() (remove func(), err error) {
-	if m.helper() != userHelper {
+	if m.credentialHelper() != userHelper {
 		return func() {}, nil
 	}
 	path := filepath.Join(m.store.Dir, m.id+credentialsSuffix)

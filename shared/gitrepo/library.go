@@ -74,7 +74,7 @@ func (m library) copy(ctx context.Context, refs remote, names []string, history 
 // made without the history. Other errors are those of the source and, of kind fault.ErrFolder, of
 // the mirror's folder.
 func (m library) copyBranches(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error) {
-	r, err := m.prepare(history)
+	r, err := m.prepareMirror(history)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,11 @@ func (m library) copyBranches(ctx context.Context, refs remote, names []string, 
 	if err := r.setBranches(refs, names); err != nil {
 		return nil, err
 	}
-	var found []Branch
+	return m.readBranches(r, refs, names)
+}
+
+// readBranches returns the branches with these names. The error is that of reading their commits.
+func (m library) readBranches(r repository, refs remote, names []string) (found []Branch, err error) {
 	for _, name := range names {
 		hash := plumbing.NewHash(refs.hash[name])
 		commit, err := r.readCommit(hash)
@@ -125,10 +129,10 @@ func openRepository(dir string) repository {
 	return repository{filesystem.NewStorageWithOptions(osfs.New(dir, osfs.WithBoundOS()), cache.NewObjectLRU(cacheBytes), filesystem.Options{KeepDescriptors: true})}
 }
 
-// prepare opens the mirror. If it does not exist, or the git command has copied to it, prepare
+// prepareMirror opens the mirror. If it does not exist, or the git command has copied to it, it
 // makes an empty one. The error is errUnusable if it is damaged or has too many packs, or
 // fault.ErrFolder if it cannot be made. The file madeBy marks a mirror that was made here.
-func (m library) prepare(history bool) (repository, error) {
+func (m library) prepareMirror(history bool) (repository, error) {
 	marker := filepath.Join(m.dir, madeBy)
 	if _, err := os.Stat(marker); err == nil {
 		_, err := os.Stat(filepath.Join(m.dir, "objects", "pack"))

@@ -184,7 +184,7 @@ func TestAHostilePackIsRefusedByTheLibrary(t *testing.T) {
 		"unknown kind":        {pack(1, object(5, 4, []byte("text"))), fault.ErrCorrupt},
 	} {
 		m := library{mirrorOf(t, openStore(t, Config{Library: true}), t.TempDir())}
-		r, err := m.prepare(false)
+		r, err := m.prepareMirror(false)
 		require.NoError(t, err)
 		add := copying{into: r, dir: m.dir, packBytes: 1 << 20}
 		err = recoverPanics(func() error {

@@ -63,23 +63,29 @@ func (c *copying) addPack(ctx context.Context, write func(*os.File) error) error
 	if err != nil {
 		return packFault(ctx, err)
 	}
+	if err := installPack(folder, pack, sum, index); err != nil {
+		return fmt.Errorf("mirror: %w: %w", fault.ErrFolder, err)
+	}
+	c.into.Reindex()
+	return nil
+}
+
+// installPack writes the index of a pack, syncs both, and gives them their names, the index last. The
+// error is that of the system.
+func installPack(folder string, pack *os.File, sum string, index *idxfile.MemoryIndex) error {
 	idx, err := os.CreateTemp(folder, "tmp_idx_")
 	if err != nil {
-		return fmt.Errorf("mirror: %w: %w", fault.ErrFolder, err)
+		return err
 	}
 	defer os.Remove(idx.Name())
 	out := bufio.NewWriter(idx)
 	_, err = idxfile.NewEncoder(out).Encode(index)
 	name := filepath.Join(folder, "pack-"+sum)
 	err = errors.Join(err, out.Flush(), idx.Sync(), idx.Close(), pack.Sync())
-	if err == nil {
-		err = errors.Join(os.Rename(pack.Name(), name+".pack"), os.Rename(idx.Name(), name+".idx"))
-	}
 	if err != nil {
-		return fmt.Errorf("mirror: %w: %w", fault.ErrFolder, err)
+		return err
 	}
-	c.into.Reindex()
-	return nil
+	return errors.Join(os.Rename(pack.Name(), name+".pack"), os.Rename(idx.Name(), name+".idx"))
 }
 
 // packFault returns the error of a pack that cannot be read: the cause of ctx if that ended,
@@ -187,8 +193,9 @@ func (r packReader) hashStart(size int64) ([]byte, error) {
 }
 
 // checkPack checks that no object of a pack needs more memory than maxObject, because
-// indexPack reads them into memory. The error is fault.ErrTooLarge if one does. It returns the
-// objects, each once, from which deltas are computed and that may not be in the pack.
+// indexPack reads them into memory. Of a delta it checks the size of the object that it results in
+// too. The error is fault.ErrTooLarge if one needs more. It returns the objects, each once, from
+// which deltas are computed and that may not be in the pack.
 func checkPack(in packReader) (bases []plumbing.Hash, err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -218,7 +225,7 @@ func checkPack(in packReader) (bases []plumbing.Hash, err error) {
 		if _, _, err := s.NextObject(&start); err != nil {
 			return nil, err
 		}
-		if size := start.target(); h.Type.IsDelta() && size > maxObject {
+		if size := start.resultSize(); h.Type.IsDelta() && size > maxObject {
 			return nil, tooLarge("an object of the pack", int64(min(size, 1<<62)))
 		}
 	}
@@ -231,17 +238,17 @@ const unknownKind = "unknown"
 
 // deltaStart keeps the first bytes of a delta, which have the size of the object that it is
 // computed from, and then that of its result.
-type deltaStart struct{ b []byte }
+type deltaStart struct{ kept []byte }
 
 func (d *deltaStart) Write(p []byte) (int, error) {
-	d.b = append(d.b, p[:min(len(p), 2*binary.MaxVarintLen64-len(d.b))]...)
+	d.kept = append(d.kept, p[:min(len(p), 2*binary.MaxVarintLen64-len(d.kept))]...)
 	return len(p), nil
 }
 
-// target returns the size of the delta's result; 0 if it cannot be read, which indexPack reports.
-func (d *deltaStart) target() uint64 {
-	_, n := binary.Uvarint(d.b)
-	size, _ := binary.Uvarint(d.b[max(n, 0):])
+// resultSize returns the size of the delta's result; 0 if it cannot be read, which indexPack reports.
+func (d *deltaStart) resultSize() uint64 {
+	_, n := binary.Uvarint(d.kept)
+	size, _ := binary.Uvarint(d.kept[max(n, 0):])
 	return size
 }
 

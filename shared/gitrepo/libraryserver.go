@@ -78,7 +78,7 @@ func decodeRefs(in io.Reader) (*packp.AdvRefs, error) {
 	refs := packp.NewAdvRefs()
 	err := refs.Decode(limited)
 	switch {
-	case bytes.Contains(start.b, []byte("object-format=sha256")):
+	case bytes.Contains(start.kept, []byte("object-format=sha256")):
 		return nil, needsGit("a repository with SHA-256")
 	case errors.Is(err, packp.ErrEmptyAdvRefs):
 		return refs, nil
@@ -103,10 +103,10 @@ func serverFault(what string, err error) error {
 }
 
 // prefix keeps the first bytes that are written.
-type prefix struct{ b []byte }
+type prefix struct{ kept []byte }
 
 func (p *prefix) Write(b []byte) (int, error) {
-	p.b = append(p.b, b[:min(len(b), max(0, maxStderr-len(p.b)))]...)
+	p.kept = append(p.kept, b[:min(len(b), max(0, maxStderr-len(p.kept)))]...)
 	return len(b), nil
 }
 
