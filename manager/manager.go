@@ -131,29 +131,29 @@ type visiting struct {
 	origins   []models.Origin // visited now, in the order in which the visits began
 }
 
-// begin notes that a visit of an origin begins, and shows it in the heartbeat.
-func (x *visiting) begin(o models.Origin) {
+// beginVisit notes that a visit of an origin begins, and shows it in the heartbeat.
+func (x *visiting) beginVisit(o models.Origin) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.origins = append(x.origins, o)
-	x.show()
+	x.showFirst()
 }
 
-// end notes that a visit has ended, which began before. The heartbeat shows another that is under
-// way, or that it was the last.
-func (x *visiting) end(o models.Origin) {
+// endVisit notes that a visit has ended, which began before. The heartbeat shows another that is
+// under way, or that it was the last.
+func (x *visiting) endVisit(o models.Origin) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	i := slices.IndexFunc(x.origins, func(other models.Origin) bool { return other.ID == o.ID })
 	if x.origins = slices.Delete(x.origins, i, i+1); len(x.origins) > 0 {
-		x.show()
+		x.showFirst()
 		return
 	}
 	x.heartbeat.SetState("idle, last visit: " + o.URI)
 }
 
-// show names the visit that began first; mu must be held.
-func (x *visiting) show() {
+// showFirst names the visit that began first; mu must be held.
+func (x *visiting) showFirst() {
 	more := ""
 	if n := len(x.origins) - 1; n > 0 {
 		more = fmt.Sprintf(", and %d more", n)
@@ -176,7 +176,7 @@ func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *v
 			return err
 		}
 		v.Origin.URI = models.Redact(v.Origin.URI) // flows read the origin from the catalog
-		state.begin(v.Origin)
+		state.beginVisit(v.Origin)
 		outcome, visitErr := Visit(ctx, c.Flows, v)
 		outcome.CrawlDelay = c.crawlDelay(ctx, v, outcome)
 		if ctx.Err() != nil {
@@ -187,7 +187,7 @@ func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *v
 		} else {
 			status.Tell(c.Log, slog.LevelInfo, "", "visited %s %s: %s, %d items", v.Origin.Kind, v.Origin.URI, outcome.Status, outcome.Items)
 		}
-		state.end(v.Origin)
+		state.endVisit(v.Origin)
 		if err := client.End(ctx, outcome); err != nil && !errors.Is(err, fault.ErrStaleToken) {
 			return err
 		}

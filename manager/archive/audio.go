@@ -24,9 +24,8 @@ const (
 
 // checkAudio asks servers about the audio of those episodes of the feed that were checked longest
 // ago. Episodes whose audio was replaced are researched again; it returns how many these are. A
-// server that does not answer is not asked again in this visit; its episodes count as checked, so
-// that they do not keep others from being checked. A coordinator of an older version has no such
-// list; then nothing is checked. The error is that of the catalog; those of servers are logged.
+// coordinator of an older version has no such list; then nothing is checked. The error is that of the
+// catalog.
 func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, err error) {
 	var list []models.Audio
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
@@ -39,26 +38,7 @@ func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, e
 	case err != nil || len(list) == 0:
 		return 0, err
 	}
-	asking, cancel := context.WithTimeout(ctx, audioCheckTime)
-	defer cancel()
-	silent := map[string]bool{} // hosts
-	for i, a := range list {
-		u, err := url.Parse(a.URI)
-		if err != nil || silent[u.Host] {
-			continue
-		}
-		reported, err := f.Lister.audio(asking, o, a)
-		if asking.Err() != nil {
-			list = list[:i]
-			break
-		}
-		silent[u.Host] = errors.Is(err, fault.ErrUnavailable)
-		if err != nil {
-			f.Log.Debug("archive: audio is not checked", "uri", a.URI, "error", err)
-			continue
-		}
-		list[i] = reported
-	}
+	list = f.askServers(ctx, o, list)
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
 		replaced, err = f.Catalog.AudioChecked(ctx, time.Now().UTC(), list)
 		return err
@@ -67,6 +47,32 @@ func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, e
 		status.Tell(f.Log, slog.LevelInfo, "", "audio of %d episodes of %s was replaced: they are researched again", replaced, o.URI)
 	}
 	return replaced, err
+}
+
+// askServers asks servers about audio for audioCheckTime at most, and returns those of list that
+// count as checked, with what was reported. A server that does not answer is not asked again; its
+// episodes count as checked, so that they do not keep others from being checked. Errors are logged.
+func (f *Flow) askServers(ctx context.Context, o models.Origin, list []models.Audio) []models.Audio {
+	ctx, cancel := context.WithTimeout(ctx, audioCheckTime)
+	defer cancel()
+	silent := map[string]bool{} // hosts
+	for i, a := range list {
+		u, err := url.Parse(a.URI)
+		if err != nil || silent[u.Host] {
+			continue
+		}
+		reported, err := f.Lister.audio(ctx, o, a)
+		if ctx.Err() != nil { // the rest does not count as checked
+			return list[:i]
+		}
+		silent[u.Host] = errors.Is(err, fault.ErrUnavailable)
+		if err != nil {
+			f.Log.Debug("archive: audio is not checked", "uri", a.URI, "error", err)
+			continue
+		}
+		list[i] = reported
+	}
+	return list
 }
 
 // audio returns what the server reports of an episode's audio. Audio counts as replaced if a

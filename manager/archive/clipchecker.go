@@ -31,10 +31,10 @@ type cachedReport struct {
 	notices []cliplint.Notice
 }
 
-// inspect adds a problem for each clip that a search would not find or would find twice, and
+// checkClips adds a problem for each clip that a search would not find or would find twice, and
 // returns the clips without those that cannot be searched for at all. Only the first compareLimit
 // clips are compared. The error is that of reading a clip for another reason than its content.
-func (v *folderVisit) inspect(ctx context.Context, checker *clipChecker, clips []models.Clip) ([]models.Clip, error) {
+func (v *folderVisit) checkClips(ctx context.Context, checker *clipChecker, clips []models.Clip) ([]models.Clip, error) {
 	if len(clips) > compareLimit {
 		v.problems.add("", "only the first %d clips were compared with each other", compareLimit)
 	}

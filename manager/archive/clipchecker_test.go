@@ -111,7 +111,7 @@ func TestClipsWhoseCheckEndsEarlyAreNoListing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	v := &folderVisit{origin: o}
-	clips, err := v.inspect(ctx, &clipChecker{}, listing.Clips)
+	clips, err := v.checkClips(ctx, &clipChecker{}, listing.Clips)
 	require.ErrorIs(t, err, context.Canceled, "or a complete listing without these clips would make them gone")
 	require.Empty(t, clips)
 }

@@ -149,6 +149,9 @@ func accepted() string {
 	return "accepted are " + strings.Join(labels, ", ") + ", and a folder with an " + manifestName
 }
 
+// beginningBytes is how much of a document is read to detect a feed.
+const beginningBytes = 4096
+
 // beginning returns the first bytes of a file, enough to detect a feed. Anything but a regular
 // file that can be read is fault.ErrInvalid.
 func beginning(path string) ([]byte, error) {
@@ -162,7 +165,7 @@ func beginning(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, 4096))
+	content, err := io.ReadAll(io.LimitReader(f, beginningBytes))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", withoutPath(err), fault.ErrInvalid)
 	}

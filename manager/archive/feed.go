@@ -102,7 +102,7 @@ func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 // A document that is not a feed, is malformed or has no items is fault.ErrInvalid, and so is one
 // at which the lenient parser panics; otherwise the error is ctx's cause.
 func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int, err error) {
-	begin := doc[:min(len(doc), 4096)]
+	begin := doc[:min(len(doc), beginningBytes)]
 	if len(bytes.TrimSpace(begin)) == 0 {
 		return nil, 0, fmt.Errorf("not an RSS, Atom or JSON feed, but empty: %w", fault.ErrInvalid)
 	}
@@ -185,7 +185,7 @@ func (c *curator) addItem(n int, item *gofeed.Item) {
 	e := models.Episode{Aired: aired(item)}
 	e.Name = name
 	e.Title = cmp.Or(sanitize(item.Title), sanitize(path.Base(uri)))
-	e.Priority = c.priority(label, item)
+	e.Priority = c.choosePriority(label, item)
 	e.Media = models.MediaRef{URI: uri, Type: mediaType(enclosure), Version: version}
 	if version == "" {
 		e.Media.Version = models.NewID(uri, enclosure.Length, item.Published, item.Updated)
@@ -193,9 +193,9 @@ func (c *curator) addItem(n int, item *gofeed.Item) {
 	c.episodes = append(c.episodes, e)
 }
 
-// priority returns an item's own priority, or else its origin's. One that is not a whole number
+// choosePriority returns an item's own priority, or else its origin's. One that is not a whole number
 // is a problem, and the origin's is used.
-func (c *curator) priority(label string, item *gofeed.Item) int64 {
+func (c *curator) choosePriority(label string, item *gofeed.Item) int64 {
 	value, ok := priorityOf(item)
 	if !ok {
 		return c.origin.Priority

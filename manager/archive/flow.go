@@ -74,18 +74,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 		Status: models.Uneventful, Items: len(seen.Episodes) + len(seen.Clips), Digest: seen.digest, ETag: seen.etag, Modified: seen.modified,
 		ChangedAt: seen.times, Size: seen.size, FreshFor: models.SecondsOf(seen.freshFor),
 	}
-	var changes catalog.Curated
-	if !seen.same {
-		err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
-			changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), seen.Listing)
-			return err
-		})
-		if err != nil {
-			return models.Outcome{}, err
-		}
-	}
-	if changes.Eventful() {
-		status.Tell(f.Log, slog.LevelInfo, "", "curated %s: %d new, %d changed, %d gone", o.URI, changes.New, changes.Changed, changes.Gone)
+	changes, err := f.curate(ctx, o, seen)
+	if err != nil {
+		return models.Outcome{}, err
 	}
 	replaced := 0
 	if o.Kind == models.Feed {
@@ -97,10 +88,26 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 		outcome.Status = models.Eventful
 		select {
 		case f.curated <- struct{}{}:
-		default:
+		default: // an earlier visit has woken Run already
 		}
 	}
 	return outcome, nil
+}
+
+// curate writes the listing of an origin to the catalog, and returns what it changed: nothing if the
+// origin is the same as at the visit before.
+func (f *Flow) curate(ctx context.Context, o models.Origin, seen observed) (changes catalog.Curated, err error) {
+	if seen.same {
+		return changes, nil
+	}
+	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
+		changes, err = f.Catalog.Curate(ctx, o.ID, time.Now().UTC(), seen.Listing)
+		return err
+	})
+	if err == nil && changes.Eventful() {
+		status.Tell(f.Log, slog.LevelInfo, "", "curated %s: %d new, %d changed, %d gone", o.URI, changes.New, changes.Changed, changes.Gone)
+	}
+	return changes, err
 }
 
 // Run ingests results and issues work-items until ctx ends (work.Loop). The error is that of

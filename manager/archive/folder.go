@@ -29,7 +29,7 @@ func (l *Lister) readFolder(ctx context.Context, o models.Origin, known models.K
 	}
 	defer root.Close()
 	v := folderVisit{origin: o, fetch: l.Fetch, root: root, problems: problems{origin: o.ID}, sidecars: map[string]bool{}, complete: true}
-	if err := v.walk(ctx, folderEntries); err != nil {
+	if err := v.findFiles(ctx, folderEntries); err != nil {
 		return observed{}, fmt.Errorf("read folder %s: %w", o.URI, err)
 	}
 	seen := observed{digest: prefix(o) + v.digest()}
@@ -42,12 +42,12 @@ func (l *Lister) readFolder(ctx context.Context, o models.Origin, known models.K
 }
 
 // listFolder turns the files that the walk found into a listing. A recording that cannot be read
-// is a problem. The error is ctx's cause or that of inspect.
+// is a problem. The error is ctx's cause or that of checkClips.
 func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listing, error) {
 	o := v.origin
 	listing := catalog.Listing{}
 	for _, name := range v.recordings {
-		rec, side, err := v.recording(ctx, name)
+		rec, side, err := v.curateFile(ctx, name)
 		if ctx.Err() != nil {
 			return catalog.Listing{}, context.Cause(ctx)
 		}
@@ -61,7 +61,7 @@ func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listin
 		}
 	}
 	var err error
-	if listing.Clips, err = v.inspect(ctx, &l.checker, listing.Clips); err != nil {
+	if listing.Clips, err = v.checkClips(ctx, &l.checker, listing.Clips); err != nil {
 		return catalog.Listing{}, err
 	}
 	listing.Problems, listing.Complete = v.problems.all(), v.complete
@@ -79,10 +79,10 @@ type folderVisit struct {
 	complete   bool
 }
 
-// walk finds recordings, and files that may be their sidecars, among the first most entries. A
+// findFiles finds recordings, and files that may be their sidecars, among the first most entries. A
 // folder below that cannot be read is a problem, and the visit is not complete. If the folder
 // itself cannot be read, that is fault.ErrInvalid.
-func (v *folderVisit) walk(ctx context.Context, most int) error {
+func (v *folderVisit) findFiles(ctx context.Context, most int) error {
 	seen := 0
 	err := fs.WalkDir(v.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		if seen++; ctx.Err() != nil {
@@ -143,9 +143,10 @@ func (v *folderVisit) isFolder(link string) bool {
 	return err == nil && info.IsDir()
 }
 
-// recording curates one file, with its sidecar. The error, for people, is a problem of the file.
-// Only clips of at most clipHashBytes get a hash here, because it reads the whole file.
-func (v *folderVisit) recording(ctx context.Context, name string) (models.Recording, sidecar, error) {
+// curateFile returns one file as a recording, with its sidecar. The error, for people, is a problem
+// of the file. Only clips of at most clipHashBytes get a hash here, because it reads the whole
+// file.
+func (v *folderVisit) curateFile(ctx context.Context, name string) (models.Recording, sidecar, error) {
 	info, err := checkRegular(v.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("a link to a file that does not exist")
@@ -166,7 +167,7 @@ func (v *folderVisit) recording(ctx context.Context, name string) (models.Record
 			return models.Recording{}, sidecar{}, err
 		}
 	}
-	side := v.sidecar(name)
+	side := v.readSidecar(name)
 	base := path.Base(name)
 	rec.Title = cmp.Or(side.title, sanitize(strings.TrimSuffix(base, path.Ext(base))), sanitize(base))
 	if side.priority != nil {
@@ -184,9 +185,9 @@ func (v *folderVisit) hash(ctx context.Context, ref models.MediaRef) (string, er
 	return f.Hash, f.Close()
 }
 
-// sidecar reads the sidecar of a recording; the zero sidecar if there is none. NAME.wav.yaml
+// readSidecar reads the sidecar of a recording; the zero sidecar if there is none. NAME.wav.yaml
 // comes before NAME.yaml. A malformed sidecar is a problem and counts as none.
-func (v *folderVisit) sidecar(name string) sidecar {
+func (v *folderVisit) readSidecar(name string) sidecar {
 	for _, beside := range []string{name + ".yaml", strings.TrimSuffix(name, path.Ext(name)) + ".yaml"} {
 		if !v.sidecars[beside] {
 			continue

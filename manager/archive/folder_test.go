@@ -113,7 +113,7 @@ func TestFolderWithTooManyFilesIsIncomplete(t *testing.T) {
 	require.NoError(t, err)
 	defer root.Close()
 	v := folderVisit{origin: o, root: root, complete: true}
-	require.NoError(t, v.walk(t.Context(), 3))
+	require.NoError(t, v.findFiles(t.Context(), 3))
 	require.Equal(t, []string{"a.wav", "b.wav"}, v.recordings)
 	require.False(t, v.complete)
 	require.Equal(t, "the folder holds more than the 3 files that are read", v.problems.list[0].Reason)

@@ -28,10 +28,10 @@ const (
 )
 
 // issueAll issues work-items until there is no capacity, nothing is left to select, or the spaces
-// take nothing new for now. more reports that the capacity was used up, so something may be left
-// to select; otherwise the next tick tries again. A conflict means that another manager was
-// faster: it then selects again, at most conflictsInARow times. When the spaces take nothing, it
-// ingests results first, because that takes their tuples away. It returns every other error.
+// take nothing new for now. more reports that the capacity was used up, so that something may be
+// left to select; otherwise work.Loop calls it again at its next tick, and has ingested results by
+// then, which takes tuples out of the spaces. A conflict means that another manager was faster:
+// then it selects again, at most conflictsInARow times. Any other error ends it and is returned.
 func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err error) {
 	for conflicts := 0; conflicts < conflictsInARow; {
 		issued, err := f.issue(ctx, client)

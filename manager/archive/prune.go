@@ -32,7 +32,7 @@ func prune(doc []byte, items int) (cut []byte, more int, err error) {
 		return pruneJSON(doc, items)
 	}
 	p := pruner{doc: doc, items: items}
-	if err := p.run(); err != nil {
+	if err := p.readDocument(); err != nil {
 		return nil, 0, err
 	}
 	return p.result(), max(0, p.seen-items), nil
@@ -66,16 +66,16 @@ func (p *pruner) result() []byte {
 	return append(p.doc[:p.end:p.end], p.tail...)
 }
 
-// run reads the markup of the document from its beginning to its end. The error is that of
-// markup.
-func (p *pruner) run() error {
+// readDocument reads the markup of the document from its beginning to its end. The error is that of
+// readMarkup.
+func (p *pruner) readDocument() error {
 	for next := 0; ; {
 		i := bytes.IndexByte(p.doc[next:], '<')
 		if i < 0 {
 			return nil
 		}
 		p.at = next + i
-		size, err := p.markup(p.doc[p.at:])
+		size, err := p.readMarkup(p.doc[p.at:])
 		if err != nil {
 			return err
 		}
@@ -83,9 +83,9 @@ func (p *pruner) run() error {
 	}
 }
 
-// markup reads the markup that begins with '<', and returns its size, which is above 0, so that
+// readMarkup reads the markup that begins with '<', and returns its size, which is above 0, so that
 // run comes to an end. Markup that does not end, and too many comments in a row, are errors.
-func (p *pruner) markup(m []byte) (int, error) {
+func (p *pruner) readMarkup(m []byte) (int, error) {
 	for _, piece := range []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if !bytes.HasPrefix(m, []byte(piece.begin)) {
 			continue
@@ -111,7 +111,7 @@ func (p *pruner) markup(m []byte) (int, error) {
 		p.closeTag(tagName(m[2:size]))
 		return size, nil
 	}
-	return size, p.startTag(m[:size])
+	return size, p.readStartTag(m[:size])
 }
 
 // directive accepts a DOCTYPE that refers to a document elsewhere, which is never fetched, and
@@ -136,9 +136,9 @@ func directive(m []byte) (int, error) {
 	return 0, fmt.Errorf("the feed ends within <!: %w", fault.ErrInvalid)
 }
 
-// startTag counts a start tag, and opens its element unless it is empty. Behind the cut, only
+// readStartTag counts a start tag, and opens its element unless it is empty. Behind the cut, only
 // items are counted. The error is that of a limit.
-func (p *pruner) startTag(m []byte) error {
+func (p *pruner) readStartTag(m []byte) error {
 	tag := m
 	if i := tagEnd(m); i >= 0 {
 		tag = m[:i]
@@ -168,6 +168,9 @@ func (p *pruner) startTag(m []byte) error {
 	return nil
 }
 
+// itemDepth is how many elements are open around an item at most: rss and channel.
+const itemDepth = 2
+
 // countItem counts the elements that the parser turns into items, and marks the cut before the first
 // that is too many. The tail then closes the elements that are open there. Elements within an
 // item that have such a name are not items.
@@ -175,7 +178,7 @@ func (p *pruner) countItem(name string) {
 	if local := localName(name); local != "item" && local != "entry" {
 		return
 	}
-	if p.end == 0 && len(p.open) > 2 {
+	if p.end == 0 && len(p.open) > itemDepth {
 		return
 	}
 	p.seen++

@@ -34,7 +34,7 @@ func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (see
 		return seen{}, fmt.Errorf("not a git repository: %w", fault.ErrInvalid)
 	}
 	s := seen{refs: map[string]string{}}
-	if err := s.read(ctx, root); err != nil {
+	if err := s.readRefFiles(ctx, root); err != nil {
 		return seen{}, err
 	}
 	log, err := tail(root, logHead, logBytes)
@@ -93,10 +93,10 @@ func IsWorktree(path string) bool {
 	return err == nil && strings.HasPrefix(text, "gitdir: ")
 }
 
-// read reads HEAD, the packed refs, and the refs in files, which override packed ones. Links to
-// other refs are left out. The error is ctx's cause, or fault.ErrInvalid for a file that cannot
-// be read or is malformed.
-func (s *seen) read(ctx context.Context, root *os.Root) error {
+// readRefFiles reads HEAD, the packed refs, and the refs in files, which override packed ones.
+// Links to other refs are left out. The error is ctx's cause, or fault.ErrInvalid for a file that
+// cannot be read or is malformed.
+func (s *seen) readRefFiles(ctx context.Context, root *os.Root) error {
 	packed, err := tail(root, "packed-refs", refsBytes)
 	if err == nil {
 		err = parseLines(s.refs, packed)

@@ -33,7 +33,7 @@ func commitTimes(content []byte) (times []time.Time) {
 	}
 	p := pack{content: content, at: 12, objects: map[int][]byte{}}
 	for range binary.BigEndian.Uint32(content[8:12]) {
-		object, err := p.next()
+		object, err := p.readObject()
 		if err != nil {
 			break
 		}
@@ -71,25 +71,25 @@ type pack struct {
 	inflated int
 }
 
-// next reads an object: a commit, or a delta to an earlier one. The size in its header is not
+// readObject reads an object: a commit, or a delta to an earlier one. The size in its header is not
 // needed, because the zlib stream ends by itself. errPack: it is of another kind, malformed or
 // too large, or all are too large together.
-func (p *pack) next() ([]byte, error) {
+func (p *pack) readObject() ([]byte, error) {
 	begin := p.at
-	b, err := p.byte()
+	b, err := p.readByte()
 	if err != nil {
 		return nil, err
 	}
 	kind := b >> 4 & 7
 	for b >= 0x80 && err == nil { // the size
-		b, err = p.byte()
+		b, err = p.readByte()
 	}
 	var base []byte
 	switch {
 	case err != nil:
 		return nil, err
 	case kind == typeOfsDelta:
-		back, err := p.offset()
+		back, err := p.readOffset()
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func (p *pack) next() ([]byte, error) {
 	}
 	object, err := p.inflate()
 	if err == nil && base != nil {
-		object, err = patch(base, object)
+		object, err = applyDelta(base, object)
 	}
 	if p.inflated += len(object); err != nil || p.inflated > maxInflated {
 		return nil, errPack
@@ -110,8 +110,8 @@ func (p *pack) next() ([]byte, error) {
 	return object, nil
 }
 
-// byte reads one byte; errPack: there is none.
-func (p *pack) byte() (byte, error) {
+// readByte reads one byte; errPack: there is none.
+func (p *pack) readByte() (byte, error) {
 	if p.at >= len(p.content) {
 		return 0, errPack
 	}
@@ -119,13 +119,13 @@ func (p *pack) byte() (byte, error) {
 	return p.content[p.at-1], nil
 }
 
-// offset reads how far before an object its base begins. errPack: the pack ends within the
+// readOffset reads how far before an object its base begins. errPack: the pack ends within the
 // number.
-func (p *pack) offset() (int, error) {
-	b, err := p.byte()
+func (p *pack) readOffset() (int, error) {
+	b, err := p.readByte()
 	back := int(b & 0x7f)
 	for b >= 0x80 && err == nil && back < len(p.content) {
-		b, err = p.byte()
+		b, err = p.readByte()
 		back = (back+1)<<7 | int(b&0x7f)
 	}
 	return back, err
@@ -147,13 +147,13 @@ func (p *pack) inflate() ([]byte, error) {
 	return object, err
 }
 
-// patch applies a delta to its base: two sizes, which are not needed, followed by copies from the
-// base and bytes to insert. errPack: the delta is malformed, or its result too large.
-func patch(base, delta []byte) (object []byte, err error) {
+// applyDelta applies a delta to its base: two sizes, which are not needed, followed by copies from
+// the base and bytes to insert. errPack: the delta is malformed, or its result too large.
+func applyDelta(base, delta []byte) (object []byte, err error) {
 	d := pack{content: delta} // only to read from it
 	for range 2 {
 		for b := byte(0x80); b >= 0x80 && err == nil; {
-			b, err = d.byte()
+			b, err = d.readByte()
 		}
 	}
 	for err == nil && d.at < len(delta) {
@@ -169,7 +169,7 @@ func patch(base, delta []byte) (object []byte, err error) {
 // readPart reads one instruction of a delta, and returns the bytes that it adds. A copy from outside
 // of the base is errPack.
 func (p *pack) readPart(base []byte) ([]byte, error) {
-	op, err := p.byte()
+	op, err := p.readByte()
 	if err != nil || op == 0 {
 		return nil, errPack
 	}
@@ -182,7 +182,7 @@ func (p *pack) readPart(base []byte) ([]byte, error) {
 	var number [7]int // four bytes of the offset, three of the length
 	for i := range number {
 		if op&(1<<i) != 0 {
-			b, err := p.byte()
+			b, err := p.readByte()
 			if err != nil {
 				return nil, err
 			}

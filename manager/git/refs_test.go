@@ -35,6 +35,6 @@ func FuzzPack(f *testing.F) {
 		for _, at := range commitTimes(content) {
 			require.False(t, at.Before(time.Unix(1, 0)))
 		}
-		_, _ = patch(content, content)
+		_, _ = applyDelta(content, content)
 	})
 }

@@ -150,7 +150,7 @@ func (c *Content) admit(r *http.Request, id string) (served, error) {
 // authorise returns nil if a lease with this token is live and has the batch, and
 // fault.ErrForbidden otherwise. The other errors are those of the coordinator.
 func (f *Flow) authorise(ctx context.Context, batch, leaseID string, token int64) error {
-	repo, err := f.repository(ctx)
+	repo, err := f.awaitSession(ctx)
 	if err != nil {
 		return err
 	}

@@ -91,14 +91,15 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	o.Listed = o.Listed || v.Listed
 	prefix := f.digestPrefix(o)
 	known := v.Known
-	if known.Digest, _ = strings.CutPrefix(v.Known.Digest, prefix); known.Digest == v.Known.Digest && prefix != "" {
+	digest, published := strings.CutPrefix(v.Known.Digest, prefix)
+	if known.Digest = digest; !published {
 		known.Digest = ""
 	}
 	outcome, err := f.compare(ctx, o, known)
 	if err != nil || f.Index == nil {
 		return outcome, err
 	}
-	digest := prefix + outcome.Digest
+	digest = prefix + outcome.Digest
 	if outcome.Status == models.Uneventful {
 		indexed, err := f.Index.Complete(ctx, o.ID)
 		if err != nil || indexed {
@@ -112,7 +113,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	case <-ctx.Done():
 		return models.Outcome{}, context.Cause(ctx)
 	}
-	complete, err := f.index(ctx, o)
+	complete, err := f.indexOrigin(ctx, o)
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("index %s: %w", models.Redact(o.URI), err)
 	}
@@ -154,11 +155,11 @@ func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known)
 	return f.refs.Visit(ctx, models.Visit{Origin: o, Known: known, Listed: o.Listed})
 }
 
-// index copies an origin, has its files analysed, and publishes it. complete is false if files
+// indexOrigin copies an origin, has its files analysed, and publishes it. complete is false if files
 // could not be read; they are left out, and are problems of the origin in the catalog. The
 // catalog is written after the index. The error is that of copying, of the workers, the index or
 // the catalog; the generation before stays then, unless the error is that of the catalog.
-func (f *Flow) index(ctx context.Context, o models.Origin) (complete bool, err error) {
+func (f *Flow) indexOrigin(ctx context.Context, o models.Origin) (complete bool, err error) {
 	src, err := f.open(ctx, o)
 	if err != nil {
 		return false, err
@@ -183,9 +184,9 @@ func (f *Flow) index(ctx context.Context, o models.Origin) (complete bool, err e
 	return len(j.unreadable) == 0, nil
 }
 
-// repository waits until Run has a session, and returns it, because visits and work-items of a
+// awaitSession waits until Run has a session, and returns it, because visits and work-items of a
 // manager use one session. The error is the cause of ctx.
-func (f *Flow) repository(ctx context.Context) (space.Repository, error) {
+func (f *Flow) awaitSession(ctx context.Context) (space.Repository, error) {
 	for {
 		f.mu.Lock()
 		session, changed := f.session, f.changed

@@ -82,7 +82,7 @@ const publishTries = 3
 // files that cannot be read. The error is fault.ErrConflict if blobs were still missing at the
 // last of publishTries.
 func (j *job) indexAndPublish(ctx context.Context) error {
-	repo, err := j.flow.repository(ctx)
+	repo, err := j.flow.awaitSession(ctx)
 	if err != nil {
 		return err
 	}

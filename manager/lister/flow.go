@@ -56,7 +56,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 	}
-	if fitting(named) < len(named) {
+	if fitting(named) < len(named) { // more than one visit can name
 		named = sortedByID(named)
 	}
 	outcome := models.Outcome{Status: models.Eventful, Digest: digest(named)}
@@ -120,9 +120,9 @@ func fitting(named []models.ListedOrigin) int {
 func (f *Flow) list(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
 	switch o.Kind {
 	case models.Repositories:
-		return f.repositories(ctx, o.URI)
+		return f.listFolder(ctx, o.URI)
 	case models.Forge:
-		return f.forge(ctx, o, goesOn)
+		return f.listForge(ctx, o, goesOn)
 	}
 	uri := o.URI
 	if !models.IsWebURL(uri) {

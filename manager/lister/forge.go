@@ -53,9 +53,9 @@ type forgePage struct {
 	read  time.Time
 }
 
-// get returns the remembered list of an origin, and forgets those used longest ago if all are too
-// long together.
-func (f *forges) get(uri string) *forgeList {
+// remembered returns the list of an origin, empty if it is new, and forgets those used longest ago
+// while all together have more than rememberedAll repositories.
+func (f *forges) remembered(uri string) *forgeList {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.lists == nil {
@@ -83,37 +83,34 @@ func (f *forges) get(uri string) *forgeList {
 	return l
 }
 
-// forge lists the repositories that the API of a forge names, page by page. A visit that goes on
+// listForge lists the repositories that the API of a forge names, page by page. A visit that goes on
 // with a list, or follows one that failed on the way, uses the pages that the one before it has
 // read, for at most listingFor; all others are requested on the condition that they have changed.
 // idlePages pages in a row without a new name, or maxPages, are fault.ErrInvalid, because some
 // servers answer each page with the first one. Other errors are those of a page; the pages before
 // it are kept.
-func (f *Flow) forge(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
+func (f *Flow) listForge(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
 	r, err := f.forgeReader(o.URI)
 	if err != nil {
 		return nil, err
 	}
-	l := f.forges.get(o.URI)
+	l := f.forges.remembered(o.URI)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer f.forges.setCount(l) // also after an error, because the pages are kept
-	if l.complete && !goesOn || time.Since(l.began) > listingFor {
+	defer f.forges.setCount(l)                                     // also after an error, because the pages are kept
+	if l.complete && !goesOn || time.Since(l.began) > listingFor { // a new listing: no page counts as read
 		l.began, l.complete = time.Now(), false
 	}
 	var named names
 	uri, idle := r.first, 0
 	for n := 1; uri != ""; n++ {
-		page := l.pages[uri]
-		if page.read.Before(l.began) {
-			if page, err = r.read(ctx, uri, page); err != nil {
-				return nil, fmt.Errorf("page %d: %w", n, err)
-			}
-			l.pages[uri] = page
+		page, err := r.pageOf(ctx, l, uri)
+		if err != nil {
+			return nil, fmt.Errorf("page %d: %w", n, err)
 		}
 		before := len(named.list)
-		for _, n := range page.list {
-			named.add(n)
+		for _, listed := range page.list {
+			named.add(listed)
 		}
 		if idle++; len(named.list) > before {
 			idle = 0
@@ -133,7 +130,22 @@ func (f *Flow) forge(ctx context.Context, o models.Origin, goesOn bool) ([]model
 	return named.list, nil
 }
 
-// setCount notes how many repositories the pages of a list have, for get. The caller holds l.mu.
+// pageOf returns a page of l: the remembered one if it was read since the listing began, else that of
+// the server, which it remembers. The caller holds l.mu. The error is that of read.
+func (r *forgeReader) pageOf(ctx context.Context, l *forgeList, uri string) (forgePage, error) {
+	page := l.pages[uri]
+	if !page.read.Before(l.began) {
+		return page, nil
+	}
+	page, err := r.read(ctx, uri, page)
+	if err == nil {
+		l.pages[uri] = page
+	}
+	return page, err
+}
+
+// setCount notes how many repositories the pages of a list have, for remembered. The caller holds
+// l.mu.
 func (f *forges) setCount(l *forgeList) {
 	n := 0
 	for _, p := range l.pages {

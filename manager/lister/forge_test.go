@@ -154,7 +154,7 @@ func TestARateLimitEndsAVisitAndTheNextOneGoesOn(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.InDelta(t, 600, float64(o.RetryAfter), 5)
 	require.Equal(t, 2, s.asked, "the third request would have been refused")
-	require.Equal(t, 2, flow.forges.get(s.URL).count, "the repositories of the pages that are kept")
+	require.Equal(t, 2, flow.forges.remembered(s.URL).count, "the repositories of the pages that are kept")
 	limited = false
 	o, err = flow.Visit(t.Context(), models.Visit{})
 	require.NoError(t, err)
