@@ -54,17 +54,18 @@ func (j *job) Resolve(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err
 	}
-	err := j.stopIfStale(j.resolve(ctx, task.ToResolve(j.item.Item, part, body)))
+	err := j.stopIfStale(j.resolveAndClaim(ctx, task.ToResolve(j.item.Item, part, body)))
 	if err == nil {
 		j.resolved.Store(true)
 	}
 	return err
 }
 
-// resolve ends the task with o, and in the same call claims the next task for the slot, unless the
-// worker drains or an earlier call has claimed one. It stores the claimed task in j.next. Its
-// error is why the task was not ended; one about the claim only is logged, because the task ended.
-func (j *job) resolve(ctx context.Context, o task.Outcome) error {
+// resolveAndClaim ends the task with o, and in the same call claims the next task for the slot,
+// unless the worker drains or an earlier call has claimed one. It stores the claimed task in
+// j.next. Its error is why the task was not ended; one about the claim only is logged, because the
+// task ended.
+func (j *job) resolveAndClaim(ctx context.Context, o task.Outcome) error {
 	toClaim := 0
 	if ctx.Err() == nil && !isClosed(j.draining) && j.claims.CompareAndSwap(false, true) {
 		// Not ctx: if the handler's context ended before the answer came, the session would hold
@@ -132,12 +133,12 @@ func (s *shift) runTask(draining, alive context.Context, item task.ClaimedTask, 
 	go func() { handled <- handle(ctx, Wrap(s.Handlers[item.Action], s.Wrap...), j) }()
 	select {
 	case err := <-handled:
-		return j.next.Load(), s.conclude(alive, ctx, j, err)
+		return j.next.Load(), s.giveBackUnresolved(alive, ctx, j, err)
 	case <-ctx.Done():
 	}
 	select {
 	case err := <-handled:
-		return j.next.Load(), s.conclude(alive, ctx, j, err)
+		return j.next.Load(), s.giveBackUnresolved(alive, ctx, j, err)
 	case <-time.After(s.Grace):
 		return nil, fmt.Errorf("%w: %s %s, %s after its context ended: %w", ErrStuck, item.Action, item.ID, s.Grace, context.Cause(ctx))
 	}
@@ -153,11 +154,12 @@ func handle(ctx context.Context, h Handler, j *job) (err error) {
 	return h.Handle(ctx, j)
 }
 
-// conclude gives back a task that its handler has not resolved; err is the handler's error. If the
-// worker drains, it hands the task back, which does not count as an attempt; otherwise it releases
-// it. If another worker has the task or the session ended, it does nothing. Its calls use alive,
-// because ctx, the handler's, may have ended. It returns an error that ends the session, or nil.
-func (s *shift) conclude(alive, ctx context.Context, j *job, err error) error {
+// giveBackUnresolved gives back a task that its handler has not resolved; err is the handler's
+// error. If the worker drains, it hands the task back, which does not count as an attempt;
+// otherwise it releases it. If another worker has the task or the session ended, it does nothing.
+// Its calls use alive, because ctx, the handler's, may have ended. It returns an error that ends
+// the session, or nil.
+func (s *shift) giveBackUnresolved(alive, ctx context.Context, j *job, err error) error {
 	if j.resolved.Load() {
 		return nil
 	}

@@ -156,15 +156,7 @@ func (s *shift) run(ctx context.Context) error {
 	case err = <-failed:
 		s.stopAll(errSession)
 	case <-ctx.Done():
-		// A coordinator that is unreachable must not keep the worker: tasks are handed back
-		// until half of the grace has passed, and the rest is for closing the session.
-		ended := time.Now().Add(s.Drain + s.Grace)
-		defer time.AfterFunc(time.Until(ended)-s.Grace/2, func() { end(errSession) }).Stop()
-		s.awaitHandlers(idle)
-		<-idle
-		end(errSession)
-		background.Wait()
-		s.close(ended)
+		s.drainSlots(idle, end, &background)
 	}
 	// Already done if the worker drained.
 	stopClaiming()
@@ -187,6 +179,20 @@ func (s *shift) report(failed chan<- error, err error) {
 	if err != nil {
 		failed <- err
 	}
+}
+
+// drainSlots waits until all slots have returned (idle), then ends the calls to the coordinator (end)
+// and the background goroutines, and closes the session. A coordinator that is unreachable must not
+// keep the worker: tasks are handed back until half of the grace has passed, and the rest is for
+// closing the session.
+func (s *shift) drainSlots(idle <-chan struct{}, end context.CancelCauseFunc, background *sync.WaitGroup) {
+	deadline := time.Now().Add(s.Drain + s.Grace)
+	defer time.AfterFunc(time.Until(deadline)-s.Grace/2, func() { end(errSession) }).Stop()
+	s.awaitHandlers(idle)
+	<-idle
+	end(errSession)
+	background.Wait()
+	s.close(deadline)
 }
 
 // awaitHandlers waits until idle is closed, because all handlers have returned. After Config.Drain it

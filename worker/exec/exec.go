@@ -61,7 +61,7 @@ var _ worker.Handler = (*Handler)(nil)
 
 // New returns a handler that runs a program with arguments in a folder, from which a relative path
 // of the program begins too. An empty folder is that of this process. The program may print at most
-// so many bytes on standard output. fault.ErrNotFound means that the program or the folder does not
+// output bytes on standard output. fault.ErrNotFound means that the program or the folder does not
 // exist.
 func New(words []string, dir string, output int64) (*Handler, error) {
 	program := words[0]

@@ -106,24 +106,7 @@ func (a *attempt) indexBatch(ctx context.Context) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	var blobs []codesearch.Blob
-	var read []models.BatchFile
-	for _, f := range missing {
-		if f.Skip == "" {
-			read = append(read, f)
-			continue
-		}
-		blobs = append(blobs, codesearch.Blob{OID: codesearch.OID(f.OID), BlobInfo: codesearch.BlobInfo{Size: f.Size, Skipped: f.Skip}})
-	}
-	err = a.from.readFiles(ctx, read, func(f models.BatchFile, content []byte, problem string) error {
-		if problem != "" {
-			a.result.Unreadable = append(a.result.Unreadable, models.Unreadable{OID: f.OID, Reason: problem})
-			return nil
-		}
-		blob, err := a.analyser.Blob(ctx, f.Path, codesearch.OID(f.OID), content)
-		blobs = append(blobs, blob)
-		return err
-	})
+	blobs, err := a.analyseFiles(ctx, missing)
 	if err != nil {
 		return err
 	}
@@ -140,6 +123,30 @@ func (a *attempt) indexBatch(ctx context.Context) error {
 	a.result.Segment, err = a.index.Put(ctx, a.from.batch, blobs)
 	failpoint.Reached("indexing.put", "")
 	return err
+}
+
+// analyseFiles reads files and returns their blobs. A file that is not to be read has its reason
+// there; one that the manager cannot read is left out, and is in a.result.Unreadable. The error is
+// that of reading or analysing.
+func (a *attempt) analyseFiles(ctx context.Context, files []models.BatchFile) (blobs []codesearch.Blob, err error) {
+	var read []models.BatchFile
+	for _, f := range files {
+		if f.Skip == "" {
+			read = append(read, f)
+			continue
+		}
+		blobs = append(blobs, codesearch.Blob{OID: codesearch.OID(f.OID), BlobInfo: codesearch.BlobInfo{Size: f.Size, Skipped: f.Skip}})
+	}
+	err = a.from.readFiles(ctx, read, func(f models.BatchFile, content []byte, problem string) error {
+		if problem != "" {
+			a.result.Unreadable = append(a.result.Unreadable, models.Unreadable{OID: f.OID, Reason: problem})
+			return nil
+		}
+		blob, err := a.analyser.Blob(ctx, f.Path, codesearch.OID(f.OID), content)
+		blobs = append(blobs, blob)
+		return err
+	})
+	return blobs, err
 }
 
 // missingFiles returns those of files that the index does not have, each content once. The error

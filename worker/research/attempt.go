@@ -14,7 +14,7 @@ import (
 	"leasehold/worker"
 )
 
-// errResolved is the error of found after it has resolved the task. It ends the search and is
+// errResolved is the error of putResult after it has resolved the task. It ends the search and is
 // not a failure.
 var errResolved = errors.New("resolved")
 
@@ -50,10 +50,10 @@ func (a *attempt) newResult(clips ...int) models.Researched {
 	return r
 }
 
-// episodeFails resolves the task with a problem for all clips if err is a property of the
+// failEpisode resolves the task with a problem for all clips if err is a property of the
 // episode, since another attempt would fail in the same way. Otherwise it returns err, so that
 // the worker releases the task.
-func (a *attempt) episodeFails(ctx context.Context, err error) error {
+func (a *attempt) failEpisode(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !audio.Lasting(err) {
 		return err
 	}
@@ -85,17 +85,7 @@ func (a *attempt) putResult(ctx context.Context, o outcome) error {
 		}
 		return nil
 	}
-	r := a.newResult(i)
-	switch {
-	case o.err != nil:
-		r.Problem, r.Scope = describeFault(item, o.err), scopeOf(o.err)
-	case a.broken != "":
-		r.Problem, r.Scope = describeFault(a.task.Episode, fingerprint.Broken(a.broken)), models.ScopePart
-		a.broken = "" // once is enough for the catalog
-	}
-	for _, f := range o.findings {
-		r.Findings = append(r.Findings, finding(r.Episode, item.ID, f))
-	}
+	r := a.makeResult(i, o)
 	if !last || a.passing != nil { // with a.passing the task is not resolved
 		failpoint.Reached("research.report", "")
 		if err := a.job.Report(ctx, item.ID, r); err != nil || !last {
@@ -108,6 +98,24 @@ func (a *attempt) putResult(ctx context.Context, o outcome) error {
 		return err
 	}
 	return errResolved
+}
+
+// makeResult returns the result of clip i. The first result without a problem of its clip reports
+// why the episode breaks off, if it does.
+func (a *attempt) makeResult(i int, o outcome) models.Researched {
+	item := a.task.Clips[i]
+	r := a.newResult(i)
+	switch {
+	case o.err != nil:
+		r.Problem, r.Scope = describeFault(item, o.err), scopeOf(o.err)
+	case a.broken != "":
+		r.Problem, r.Scope = describeFault(a.task.Episode, fingerprint.Broken(a.broken)), models.ScopePart
+		a.broken = "" // once is enough for the catalog
+	}
+	for _, f := range o.findings {
+		r.Findings = append(r.Findings, finding(r.Episode, item.ID, f))
+	}
+	return r
 }
 
 // finding returns a finding of a search as the catalog has it.

@@ -30,7 +30,7 @@ func (a *attempt) searchAll(ctx context.Context) error {
 	failpoint.Reached("research.fetch", "")
 	e, err := a.handler.openEpisode(ctx, &a.episode)
 	if err != nil {
-		return a.episodeFails(ctx, err)
+		return a.failEpisode(ctx, err)
 	}
 	defer func() { _ = e.Close() }() // nothing is written to it
 	if len(a.task.Clips) == 0 {
@@ -125,7 +125,7 @@ func (a *attempt) searchFails(ctx context.Context, err error) error {
 	if errors.Is(err, errChanged) {
 		return err
 	}
-	return a.episodeFails(ctx, err)
+	return a.failEpisode(ctx, err)
 }
 
 // rewind starts again with the first clip. Results that were put before are put again.

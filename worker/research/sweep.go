@@ -58,7 +58,7 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 		return s.resolve(ctx)
 	}
 	if !s.index.Plain(0) {
-		if err := s.search(ctx); err != nil {
+		if err := s.searchKnown(ctx); err != nil {
 			return err
 		}
 	}
@@ -87,10 +87,10 @@ func (s *sweep) loadClip(ctx context.Context) error {
 	return err
 }
 
-// search calls searchEpisode for each episode of the task that the store knows. It returns nil
+// searchKnown calls searchEpisode for each episode of the task that the store knows. It returns nil
 // early if the worker drains. A damaged part of the store is logged; its episodes are left out.
 // The error is ctx's cause, that of searchEpisode or of the store.
-func (s *sweep) search(ctx context.Context) error {
+func (s *sweep) searchKnown(ctx context.Context) error {
 	keys := make([]string, len(s.task.Episodes))
 	for i, e := range s.task.Episodes {
 		keys[i] = e.Media.Hash
