@@ -126,7 +126,7 @@ func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Repor
 			}
 			err := c.checkEvent(n, e)
 			if c.logState.missing && errors.As(err, &early) {
-				return nil
+				return nil // read on, to report the line that puts the tuple
 			}
 			return err
 		})
@@ -192,7 +192,7 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 	if len(c.last) == maxLast {
 		c.last = slices.Delete(c.last, 0, 1)
 	}
-	before, wrong := c.logState.apply(e)
+	before, wrong := c.logState.applyEvent(e)
 	o := newObservation(e, line, before)
 	if wrong == "" && leaseOf(o.now) != e.Lease {
 		wrong = fmt.Sprintf("the tuple names the lease %q, not %q", leaseOf(o.now), e.Lease)
@@ -201,23 +201,8 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 		return &mismatch{observed: o, why: "the log contradicts itself: " + wrong, contradicts: true}
 	}
 	c.last = append(c.last, Seen{line, e})
-	switch {
-	case e.Operation == trace.Reload:
-		if c.loading {
-			if err := c.endReload(); err != nil {
-				return err
-			}
-		}
-		c.loading, c.reloaded, c.open = true, line, nil
-		c.report.Reloads++
-		return nil
-	case c.loading && (e.Operation == trace.Begin || e.Operation == trace.Restore):
-		c.block = append(c.block, o)
-		return nil
-	case c.loading:
-		if err := c.endReload(); err != nil {
-			return err
-		}
+	if ofReload, err := c.noteReload(o); err != nil || ofReload {
+		return err
 	}
 	if err := c.endTransactions(o); err != nil {
 		return err
@@ -225,12 +210,33 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 	return c.advanceInstance(o)
 }
 
+// noteReload reports whether an event is a reload or one of those that restore the state after it. It
+// collects the latter; any other event ends them. The error is that of endReload.
+func (c *Checker) noteReload(o *observation) (ofReload bool, err error) {
+	operation := o.event.Operation
+	if c.loading && (operation == trace.Begin || operation == trace.Restore) {
+		c.block = append(c.block, o)
+		return true, nil
+	}
+	if c.loading {
+		if err := c.endReload(); err != nil {
+			return false, err
+		}
+	}
+	if operation != trace.Reload {
+		return false, nil
+	}
+	c.loading, c.reloaded, c.open = true, o.line, nil
+	c.report.Reloads++
+	return true, nil
+}
+
 // endReload ends the events after a reload, and continues from the state that they list. The
-// error is that of reload.
+// error is that of continueFromReload.
 func (c *Checker) endReload() error {
 	block := c.block
 	c.loading, c.block = false, nil
-	return c.reload(block)
+	return c.continueFromReload(block)
 }
 
 // endTransactions requires that each instance in the middle of a step has finished it when the
@@ -360,11 +366,11 @@ func (c *Checker) valueOfVariable(r *Rule, name string, o *observation, in *inst
 	v := o.bound[name]
 	switch {
 	case name == "process" && r.Copy == name:
-		return in.number(r.By, v)
+		return in.internValue(r.By, v)
 	case name == "process":
-		return in.number(name, v)
+		return in.internValue(name, v)
 	case c.mapping.Numbered[name] != "":
-		return in.number(c.mapping.Numbered[name], v)
+		return in.internValue(c.mapping.Numbered[name], v)
 	case v.kind == Number:
 		return v.number
 	}

@@ -92,14 +92,16 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	return all
 }
 
-// patternsFor lists the event patterns that could show the rest of a step, without the number of
-// actions that the log has shown. A pattern counts if the actions of its rule are the next ones
-// of the step.
+// patternsFor lists the event patterns that could show the next actions of a step; the log has shown
+// its first shown actions. A pattern counts if the actions of its rule are the next ones of
+// the step and its process is that of the rule. Rules of restored tuples do not count, because these
+// show a state and no step.
 func (c *Checker) patternsFor(st *step, shown int) (all []string) {
 	p := c.model.Procs[st.move.Proc]
 	for _, r := range c.mapping.Rules {
 		rest := st.actions[shown:]
-		if len(r.resolved) == 0 || len(r.resolved) > len(rest) || r.Event.Operations[0] == "restore" || r.By != "" && r.By != p.Code.Proc.Title {
+		otherProcess := r.By != "" && r.By != p.Code.Proc.Title
+		if len(r.resolved) == 0 || len(r.resolved) > len(rest) || otherProcess || r.Event.Operations[0] == trace.Restore {
 			continue
 		}
 		fits := true

@@ -21,9 +21,9 @@ type instance struct {
 // maxLast bounds the events of an instance that a message shows.
 const maxLast = 6
 
-// number returns the number of a value of a variable: 1, 2, … in the order of first
+// internValue returns the number of a value of a variable: 1, 2, … in the order of first
 // occurrence, and 0 for an empty value. A new value gets the next number.
-func (in *instance) number(variable string, v value) int64 {
+func (in *instance) internValue(variable string, v value) int64 {
 	if v.isEmpty() {
 		return 0
 	}
@@ -91,7 +91,7 @@ func (c candidate) midStep() bool { return c.step != nil }
 // the names of two instances is a mismatch. It returns nil if the event names no instance.
 func (c *Checker) findInstance(o *observation) (*instance, error) {
 	if len(c.mapping.Instance) == 0 {
-		return c.instance(""), nil
+		return c.internInstance(""), nil
 	}
 	var found *instance
 	var names []string
@@ -116,7 +116,7 @@ func (c *Checker) findInstance(o *observation) (*instance, error) {
 		return nil, nil
 	}
 	if found == nil {
-		found = c.instance(names[0])
+		found = c.internInstance(names[0])
 	}
 	for _, n := range names {
 		if c.named[n] == nil {
@@ -129,10 +129,10 @@ func (c *Checker) findInstance(o *observation) (*instance, error) {
 	return found, nil
 }
 
-// instance returns the instance with that name, and adds it if it is new. A new one
+// internInstance returns the instance with that name, and adds it if it is new. A new one
 // begins in the first state of the model. The name is "" if the map names no instances:
 // then all events belong to one.
-func (c *Checker) instance(name string) *instance {
+func (c *Checker) internInstance(name string) *instance {
 	if in := c.named[name]; in != nil {
 		return in
 	}

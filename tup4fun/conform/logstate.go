@@ -50,9 +50,9 @@ func refused(e trace.Event) bool {
 // readOperations lists the operations that change nothing.
 var readOperations = []string{"query", "queryp", "queryall", "queryupto"}
 
-// apply applies an event. It returns the state of the tuple before the event (nil if it
+// applyEvent applies an event. It returns the state of the tuple before the event (nil if it
 // did not exist) and, if the event contradicts the log before it, a description.
-func (l *logState) apply(e trace.Event) (before *tupleState, wrong string) {
+func (l *logState) applyEvent(e trace.Event) (before *tupleState, wrong string) {
 	if e.Clock < l.clock && e.Operation != trace.Reload { // volatile changes may run ahead of the journal
 		return nil, fmt.Sprintf("the clock goes back, from %s to %s", l.clock, e.Clock)
 	}

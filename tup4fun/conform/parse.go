@@ -13,7 +13,7 @@ func ParseMap(file, src string) (*Map, error) {
 	lex := &lexer{syntax.NewCursor(src)}
 	p := &parser{
 		TokenParser: syntax.TokenParser{File: file, Next: lex.next, End: lex.End},
-		m:           &Map{File: file, Constants: map[string]int64{}, Numbered: map[string]string{}},
+		parsed:      &Map{File: file, Constants: map[string]int64{}, Numbered: map[string]string{}},
 	}
 	if len(src) > MaxMap {
 		p.Report(syntax.Pos{Line: 1, Col: 1}, "the map has %d bytes; at most %d are read", len(src), MaxMap)
@@ -28,12 +28,12 @@ func ParseMap(file, src string) (*Map, error) {
 	if len(p.Errs) > 0 {
 		return nil, p.Errs
 	}
-	return p.m, nil
+	return p.parsed, nil
 }
 
 type parser struct {
 	syntax.TokenParser
-	m *Map
+	parsed *Map // what was read so far
 }
 
 // word reads a word; the error names what was expected.
@@ -59,12 +59,12 @@ func (p *parser) item() (err error) {
 	case p.Accept("const"):
 		err = p.constant()
 	case p.Accept("instance"):
-		p.m.Instance, err = p.names(p.m.Instance, "a variable whose values name an instance")
+		p.parsed.Instance, err = p.names(p.parsed.Instance, "a variable whose values name an instance")
 	case p.Accept("number"):
 		err = p.numbered()
 	case p.Tok.Is("ignore"), p.Tok.Is("never"):
 		r := &Rule{Pos: at, Never: p.Advance().Is("never")}
-		p.m.Rules = append(p.m.Rules, r)
+		p.parsed.Rules = append(p.parsed.Rules, r)
 		err = p.pattern(&r.Event)
 	case p.Accept("on"):
 		err = p.rule(at)
@@ -85,13 +85,13 @@ func (p *parser) numbered() error {
 		if err != nil {
 			return err
 		}
-		p.m.Numbered[first.Text] = first.Text
+		p.parsed.Numbered[first.Text] = first.Text
 		for p.Accept("=") {
 			n, err := p.word("a variable that is numbered like " + first.Text)
 			if err != nil {
 				return err
 			}
-			p.m.Numbered[n.Text] = first.Text
+			p.parsed.Numbered[n.Text] = first.Text
 		}
 		return nil
 	})
@@ -107,7 +107,7 @@ func (p *parser) constant() error {
 		return err
 	}
 	f, err := p.number()
-	p.m.Constants[n.Text] = f.Value
+	p.parsed.Constants[n.Text] = f.Value
 	return err
 }
 
@@ -155,7 +155,7 @@ func (p *parser) rule(at syntax.Pos) error {
 	if err := p.Need("->", " and the actions of the model"); err != nil {
 		return err
 	}
-	p.m.Rules = append(p.m.Rules, r)
+	p.parsed.Rules = append(p.parsed.Rules, r)
 	return p.Separated(",", func() error {
 		a, err := p.action()
 		r.Actions = append(r.Actions, a)

@@ -11,11 +11,11 @@ import (
 // content is the tuples of each space as text, because text can be sorted and compared.
 type content map[int][]string
 
-// reload continues from the state that a log lists after a reload. The last events before it may
-// be missing from the log, so the model may take unlogged steps, but only as few as lead to the
-// listed state. The tuples are taken in the order of their numbers, so that the copies of the
-// model get theirs as before. A state that the model cannot have is a *mismatch.
-func (c *Checker) reload(block []*observation) error {
+// continueFromReload continues from the state that a log lists after a reload. The last events
+// before it may be missing from the log, so the model may take unlogged steps, but only as few as
+// lead to the listed state. The tuples are taken in the order of their numbers, so that the copies
+// of the model get theirs as before. A state that the model cannot have is a *mismatch.
+func (c *Checker) continueFromReload(block []*observation) error {
 	slices.SortStableFunc(block, func(a, b *observation) int { return cmp.Compare(maxNumber(a), maxNumber(b)) })
 	holds := map[*instance]content{}
 	for _, in := range c.all {

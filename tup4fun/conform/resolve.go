@@ -49,7 +49,7 @@ func (m *Map) resolve(model *explore.Model) error {
 		}
 	}
 	for _, rule := range m.Rules {
-		r.rule(rule)
+		r.resolveRule(rule)
 	}
 	if len(r.errs) > 0 {
 		return r.errs
@@ -64,10 +64,10 @@ func (r *resolver) errorf(at syntax.Pos, format string, args ...any) {
 	}
 }
 
-// rule resolves the actions of a rule. It requires that the event binds a variable that names an
-// instance, because the checker could not assign the event otherwise. A rule without actions,
-// ignore or never, has nothing to resolve. Mistakes are reported.
-func (r *resolver) rule(rule *Rule) {
+// resolveRule resolves the actions of a rule. It requires that the event binds a variable that
+// names an instance, because the checker could not assign the event otherwise. A rule without
+// actions, ignore or never, has nothing to resolve. Mistakes are reported.
+func (r *resolver) resolveRule(rule *Rule) {
 	if len(rule.Actions) == 0 {
 		return
 	}
@@ -83,7 +83,7 @@ func (r *resolver) rule(rule *Rule) {
 	}
 	rule.resolved = nil
 	for _, a := range rule.Actions {
-		rule.resolved = append(rule.resolved, r.action(a, bound))
+		rule.resolved = append(rule.resolved, r.resolveAction(a, bound))
 	}
 }
 
@@ -112,10 +112,10 @@ func (e Pattern) variables() []string {
 	return all
 }
 
-// action resolves the space and the fields of an action, and reports those that are
+// resolveAction resolves the space and the fields of an action, and reports those that are
 // unknown. A name is a variable of the event if the event binds it (bound), otherwise a
 // constant or symbol of the model.
-func (r *resolver) action(a Action, bound []string) resolvedAction {
+func (r *resolver) resolveAction(a Action, bound []string) resolvedAction {
 	o := resolvedAction{verb: syntax.Verb(a.Verb), space: slices.IndexFunc(r.model.Spaces, func(s explore.Space) bool { return s.Name == a.Space })}
 	if o.space < 0 {
 		r.errorf(a.Pos, "%s has no space %s", r.model.Program.File, a.Space)

@@ -64,7 +64,7 @@ func (fs *formulas) automaton(id int) (*buchi, error) {
 	for _, n := range t.nodes {
 		b.nodes[n.id].must, b.nodes[n.id].mustNot = n.must, n.mustNot
 		for _, from := range n.incoming {
-			if from < 0 {
+			if from < 0 { // the start
 				b.start = append(b.start, int32(n.id))
 			} else {
 				b.nodes[from].next = append(b.nodes[from].next, int32(n.id))
@@ -79,7 +79,7 @@ func (fs *formulas) automaton(id int) (*buchi, error) {
 			return nil, errManySets
 		}
 		for _, n := range t.nodes {
-			if !slices.Contains(n.old, u) || slices.Contains(n.old, f.b) {
+			if !slices.Contains(n.old, u) || slices.Contains(n.old, f.right) {
 				b.nodes[n.id].sets |= 1 << b.sets
 			}
 		}
@@ -114,23 +114,23 @@ func (t *tableau) expand(n *tableauNode) {
 	case fFalse:
 		return
 	case fAtom:
-		if n.must |= 1 << f.a; n.mustNot>>f.a&1 == 1 {
+		if n.must |= 1 << f.left; n.mustNot>>f.left&1 == 1 { // a contradiction
 			return
 		}
 	case fNotAtom:
-		if n.mustNot |= 1 << f.a; n.must>>f.a&1 == 1 {
+		if n.mustNot |= 1 << f.left; n.must>>f.left&1 == 1 { // a contradiction
 			return
 		}
 	case fAnd:
-		n.pending = append(n.pending, f.a, f.b)
+		n.pending = append(n.pending, f.left, f.right)
 	case fOr:
-		t.fork(n, []int{f.a}, nil, []int{f.b})
+		t.fork(n, []int{f.left}, nil, []int{f.right})
 		return
-	case fUntil:
-		t.fork(n, []int{f.a}, []int{id}, []int{f.b})
+	case fUntil: // left now and the until next, or right now
+		t.fork(n, []int{f.left}, []int{id}, []int{f.right})
 		return
-	case fRelease:
-		t.fork(n, []int{f.b}, []int{id}, []int{f.a, f.b})
+	case fRelease: // right now and the release next, or both now
+		t.fork(n, []int{f.right}, []int{id}, []int{f.left, f.right})
 		return
 	}
 	t.expand(n)

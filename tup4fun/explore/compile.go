@@ -15,11 +15,11 @@ const maxProcs = 1000
 // processes is an error.
 func Compile(p *syntax.Program, capacity int) (*Model, error) {
 	c := &compiler{model: &Model{Program: p}, slots: map[*syntax.Object]int{}, quant: map[*syntax.Object]int{}}
-	c.decls(capacity)
+	c.addDecls(capacity)
 	c.model.slots = c.slots
 	byText := map[string]*Code{}
 	for _, pr := range p.Procs {
-		code := c.process(pr)
+		code := c.compileProcess(pr)
 		if first := byText[code.signature()]; first != nil && !code.UsesNumber {
 			code = first // equal processes share their code and are symmetric
 		} else {
@@ -27,12 +27,12 @@ func Compile(p *syntax.Program, capacity int) (*Model, error) {
 			code.index = len(c.model.Codes)
 			c.model.Codes = append(c.model.Codes, code)
 		}
-		c.copies(pr, code)
+		c.addCopies(pr, code)
 	}
 	if len(c.model.Procs) > maxProcs {
 		return nil, fmt.Errorf("%s: %d processes; at most %d are run", p.File, len(c.model.Procs), maxProcs)
 	}
-	c.properties()
+	c.compileProperties()
 	c.model.monotone = isMonotone(p)
 	c.model.findLive()
 	c.model.findAmple()
@@ -52,20 +52,20 @@ type compiler struct {
 	}
 }
 
-// decls adds the shared variables and spaces to the model. The elements of an array have
+// addDecls adds the shared variables and spaces to the model. The elements of an array have
 // consecutive indexes; slots has the first. A space without a capacity gets capacity, at least the
 // number of its initial tuples; 0 is none, and the search may find that it grows without bound.
-func (c *compiler) decls(capacity int) {
+func (c *compiler) addDecls(capacity int) {
 	m := c.model
 	for _, d := range m.Program.Decls {
 		switch d.Kind {
 		case syntax.VarDecl:
 			c.slots[d.Name.Obj] = len(m.Variables)
-			c.variable(d.Name.Text, d.Value.Value, false)
+			c.addVariable(d.Name.Text, d.Value.Value, false)
 		case syntax.ArrayDecl:
 			c.slots[d.Name.Obj] = len(m.Variables)
 			for i, x := range d.Values {
-				c.variable(fmt.Sprintf("%s[%d]", d.Name.Text, i), x.Value, true)
+				c.addVariable(fmt.Sprintf("%s[%d]", d.Name.Text, i), x.Value, true)
 			}
 		case syntax.SpaceDecl:
 			s := Space{Name: d.Name.Text, Kind: d.Space, Cap: -1}
@@ -86,18 +86,18 @@ func (c *compiler) decls(capacity int) {
 	}
 }
 
-// variable adds a shared variable. An element of an array counts as observed, because its index
+// addVariable adds a shared variable. An element of an array counts as observed, because its index
 // is known only when a step runs. So it is never dead, and is not set to 0.
-func (c *compiler) variable(name string, value int64, array bool) {
+func (c *compiler) addVariable(name string, value int64, array bool) {
 	m := c.model
 	m.Variables = append(m.Variables, Variable{name, value})
 	m.observe = append(m.observe, array)
 }
 
-// copies adds one process that runs code for each copy of pr. Copies that do not use their number
+// addCopies adds one process that runs code for each copy of pr. Copies that do not use their number
 // are one class, that of their code, because they are symmetric; any other is a class of its own,
 // whose number is negative, so that it is the index of no code.
-func (c *compiler) copies(pr *syntax.Process, code *Code) {
+func (c *compiler) addCopies(pr *syntax.Process, code *Code) {
 	n := 1
 	if pr.Count != nil {
 		n = int(pr.Count.Value)
@@ -128,14 +128,14 @@ func (c *compiler) touchMem(i int) {
 	c.reads.mem[i] = true
 }
 
-// process compiles a process. It sorts the spaces of each footprint, because the memo and
+// compileProcess compiles a process. It sorts the spaces of each footprint, because the memo and
 // the outcomes rely on the same order.
-func (c *compiler) process(pr *syntax.Process) *Code {
+func (c *compiler) compileProcess(pr *syntax.Process) *Code {
 	c.code = &Code{Proc: pr}
-	entry := c.node(false)
-	final := c.node(false)
+	entry := c.addNode(false)
+	final := c.addNode(false)
 	c.code.Entry, c.code.Final = entry, final
-	c.stmts(pr.Body, entry, final, false)
+	c.compileStmts(pr.Body, entry, final, false)
 	for _, n := range c.code.Nodes {
 		slices.Sort(n.footprint.spaces)
 		n.footprint.spaces = slices.Compact(n.footprint.spaces)
@@ -143,16 +143,16 @@ func (c *compiler) process(pr *syntax.Process) *Code {
 	return c.code
 }
 
-// node adds a node, and returns its number. inner marks nodes within atomic.
-func (c *compiler) node(inner bool) int {
+// addNode adds a node, and returns its number. inner marks nodes within atomic.
+func (c *compiler) addNode(inner bool) int {
 	c.code.Nodes = append(c.code.Nodes, &Node{inner: inner})
 	return len(c.code.Nodes) - 1
 }
 
-// stmts compiles statements into a path between two nodes; inner is as in node. A block without
-// steps becomes skip, because the nodes must be connected. Declarations only give local variables
-// their names.
-func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
+// compileStmts compiles statements into a path between two nodes; inner is as in addNode. A block
+// without steps becomes skip, because the nodes must be connected. Declarations only give local
+// variables their names.
+func (c *compiler) compileStmts(all []*syntax.Stmt, from, to int, inner bool) {
 	var steps []*syntax.Stmt
 	for _, s := range all {
 		if s.Kind == syntax.Var {
@@ -172,17 +172,17 @@ func (c *compiler) stmts(all []*syntax.Stmt, from, to int, inner bool) {
 	for i, s := range steps {
 		next := to
 		if i+1 < len(steps) {
-			next = c.node(inner)
+			next = c.addNode(inner)
 		}
-		c.stmt(s, from, next, inner)
+		c.compileStmt(s, from, next, inner)
 		from = next
 	}
 }
 
-// stmt compiles one statement, which is not a declaration, into edges between two nodes. Its
-// label is that of the node at which it begins; inner is as in node. The block of atomic is one
+// compileStmt compiles one statement, which is not a declaration, into edges between two nodes. Its
+// label is that of the node at which it begins; inner is as in addNode. The block of atomic is one
 // edge, with a graph of its own between Entry and Last.
-func (c *compiler) stmt(s *syntax.Stmt, from, to int, inner bool) {
+func (c *compiler) compileStmt(s *syntax.Stmt, from, to int, inner bool) {
 	if s.Label != nil {
 		c.code.Nodes[from].Label = s.Label.Text
 	}
@@ -192,26 +192,26 @@ func (c *compiler) stmt(s *syntax.Stmt, from, to int, inner bool) {
 	case syntax.Skip:
 	case syntax.Assign:
 		e.Kind = Assign
-		e.value = c.number(s.Value)
-		e.target = c.target(s.Target, e)
+		e.value = c.compileNumber(s.Value)
+		e.target = c.compileTarget(s.Target, e)
 	case syntax.OpStmt:
-		c.operation(e, s.Op)
+		c.compileOperation(e, s.Op)
 	case syntax.Atomic:
 		e.Kind, e.Text = Atomic, "atomic"
-		e.Entry, e.Last = c.node(true), c.node(true)
-		c.stmts(s.Body, e.Entry, e.Last, true)
+		e.Entry, e.Last = c.addNode(true), c.addNode(true)
+		c.compileStmts(s.Body, e.Entry, e.Last, true)
 		c.resetAccess()
-		c.atomicFoot(e.Entry, map[int]bool{})
+		c.addAtomicFootprint(e.Entry, map[int]bool{})
 	default:
-		c.branches(s, from, to, inner)
+		c.compileBranches(s, from, to, inner)
 		return
 	}
 	c.addEdge(e)
 }
 
-// atomicFoot adds the footprint of all steps that node n leads to to the current one.
+// addAtomicFootprint adds to the current footprint that of all steps that node n leads to.
 // seen holds the nodes that are done.
-func (c *compiler) atomicFoot(n int, seen map[int]bool) {
+func (c *compiler) addAtomicFootprint(n int, seen map[int]bool) {
 	if seen[n] {
 		return
 	}
@@ -222,13 +222,13 @@ func (c *compiler) atomicFoot(n int, seen map[int]bool) {
 		c.footprint.spaces[s] = true
 	}
 	for _, e := range node.Edges {
-		c.atomicFoot(e.To, seen)
+		c.addAtomicFootprint(e.To, seen)
 	}
 }
 
-// branches compiles if, do and loop; inner is as in node. The guards of do and loop lead back to
-// their start; without an else guard, do gets one that leaves it.
-func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
+// compileBranches compiles if, do and loop; inner is as in addNode. The guards of do and loop lead
+// back to their start; without an else guard, do gets one that leaves it.
+func (c *compiler) compileBranches(s *syntax.Stmt, from, to int, inner bool) {
 	after := to
 	if s.Kind != syntax.If {
 		after = from
@@ -236,20 +236,20 @@ func (c *compiler) branches(s *syntax.Stmt, from, to int, inner bool) {
 	hasElse := false
 	for _, g := range s.Guards {
 		c.resetAccess()
-		e := &Edge{From: from, To: c.node(inner), Pos: g.Pos, Text: syntax.GuardText(g), kills: newAccess()}
+		e := &Edge{From: from, To: c.addNode(inner), Pos: g.Pos, Text: syntax.GuardText(g), kills: newAccess()}
 		switch g.Kind {
 		case syntax.When:
 			e.Kind, e.Cond = Test, g.Cond
-			e.test = c.truth(g.Cond)
+			e.test = c.compileTruth(g.Cond)
 		case syntax.OnOp:
-			c.operation(e, g.Op)
+			c.compileOperation(e, g.Op)
 		case syntax.Else:
 			e.Kind, hasElse = Else, true
 		case syntax.Timeout:
 			e.Kind = Timeout
 		}
 		c.addEdge(e)
-		c.stmts(g.Body, e.To, after, inner)
+		c.compileStmts(g.Body, e.To, after, inner)
 	}
 	if s.Kind == syntax.Do && !hasElse {
 		c.resetAccess()
@@ -273,9 +273,9 @@ func (c *compiler) addEdge(e *Edge) {
 	}
 }
 
-// operation makes e the edge of an operation on a space. Its formals kill the earlier values of
-// their variables, but not those of getp and queryp, because these may bind nothing.
-func (c *compiler) operation(e *Edge, o *syntax.Op) {
+// compileOperation makes e the edge of an operation on a space. Its formals kill the earlier values
+// of their variables, but not those of getp and queryp, because these may bind nothing.
+func (c *compiler) compileOperation(e *Edge, o *syntax.Op) {
 	e.Kind, e.Op, e.Text = Op, o, o.Text()
 	e.op = &operation{space: o.Space.Obj.Index, verb: o.Verb}
 	c.footprint.spaces[e.op.space] = true
@@ -283,9 +283,9 @@ func (c *compiler) operation(e *Edge, o *syntax.Op) {
 		fd := field{kind: f.Kind}
 		switch f.Kind {
 		case syntax.Actual:
-			fd.value = c.number(f.X)
+			fd.value = c.compileNumber(f.X)
 		case syntax.Formal:
-			fd.target = c.target(&syntax.Expr{Kind: syntax.Ref, Name: f.Name}, e)
+			fd.target = c.compileTarget(&syntax.Expr{Kind: syntax.Ref, Name: f.Name}, e)
 		}
 		e.op.fields = append(e.op.fields, fd)
 	}
@@ -294,9 +294,9 @@ func (c *compiler) operation(e *Edge, o *syntax.Op) {
 	}
 }
 
-// target compiles the variable x that edge e writes, and records it in e.kills. A write
+// compileTarget compiles the variable x that edge e writes, and records it in e.kills. A write
 // to an array element kills nothing, because the element is unknown.
-func (c *compiler) target(x *syntax.Expr, e *Edge) *target {
+func (c *compiler) compileTarget(x *syntax.Expr, e *Edge) *target {
 	o := x.Name.Obj
 	t := &target{name: o.Name, index: o.Index}
 	if o.Kind == syntax.LocalVar {
@@ -306,7 +306,7 @@ func (c *compiler) target(x *syntax.Expr, e *Edge) *target {
 	c.footprint.mem = true
 	t.mem, t.index = true, c.slots[o]
 	if x.Kind == syntax.Elem {
-		t.size, t.elem = o.Len, c.number(x.X)
+		t.size, t.elem = o.Len, c.compileNumber(x.X)
 	} else {
 		e.kills.mem[t.index] = true
 	}

@@ -38,24 +38,24 @@ func (f *frame) fail(err error) {
 	}
 }
 
-// number compiles an arithmetic expression into a function of a state. Overflow and the like fail
-// the step (frame.fail).
-func (c *compiler) number(x *syntax.Expr) number {
+// compileNumber compiles an arithmetic expression into a function of a state. Overflow and the like
+// fail the step (frame.fail).
+func (c *compiler) compileNumber(x *syntax.Expr) number {
 	switch x.Kind {
 	case syntax.Num, syntax.Sym:
 		v := x.Value
 		return func(*frame) int64 { return v }
 	case syntax.Ref:
-		return c.ref(x.Name.Obj)
+		return c.compileRef(x.Name.Obj)
 	case syntax.Elem:
-		return c.elem(x)
+		return c.compileElem(x)
 	case syntax.Neg:
-		y := c.number(x.X)
+		y := c.compileNumber(x.X)
 		return func(f *frame) int64 { return f.arith("-", 0, y(f)) }
 	case syntax.Count:
-		return c.count(x)
+		return c.compileCount(x)
 	}
-	op, a, b := x.Op, c.number(x.X), c.number(x.Y)
+	op, a, b := x.Op, c.compileNumber(x.X), c.compileNumber(x.Y)
 	return func(f *frame) int64 { return f.arith(op, a(f), b(f)) }
 }
 
@@ -69,9 +69,9 @@ func (f *frame) arith(op string, a, b int64) int64 {
 	return v
 }
 
-// ref compiles a name and records the variable as read, because reductions rely on what each step
-// reads.
-func (c *compiler) ref(o *syntax.Object) number {
+// compileRef compiles a name and records the variable as read, because reductions rely on what each
+// step reads.
+func (c *compiler) compileRef(o *syntax.Object) number {
 	switch o.Kind {
 	case syntax.Constant, syntax.Symbol:
 		v := o.Value
@@ -92,11 +92,11 @@ func (c *compiler) ref(o *syntax.Object) number {
 	return func(f *frame) int64 { return f.mem[i] }
 }
 
-// elem compiles an array element. All elements count as read, because the index is
+// compileElem compiles an array element. All elements count as read, because the index is
 // unknown.
-func (c *compiler) elem(x *syntax.Expr) number {
+func (c *compiler) compileElem(x *syntax.Expr) number {
 	o := x.Name.Obj
-	base, size, index := c.slots[o], int64(o.Len), c.number(x.X)
+	base, size, index := c.slots[o], int64(o.Len), c.compileNumber(x.X)
 	for i := range o.Len {
 		c.touchMem(base + i)
 	}
@@ -110,12 +110,12 @@ func (c *compiler) elem(x *syntax.Expr) number {
 	}
 }
 
-// count compiles the number of tuples in a space, or of those that match a template, and records
-// that the step depends on the space.
-func (c *compiler) count(x *syntax.Expr) number {
+// compileCount compiles the number of tuples in a space, or of those that match a template, and
+// records that the step depends on the space.
+func (c *compiler) compileCount(x *syntax.Expr) number {
 	space := x.Space.Obj.Index
 	c.footprint.spaces[space] = true
-	fields := c.fields(x.Fields)
+	fields := c.compileFields(x.Fields)
 	return func(f *frame) int64 {
 		if fields == nil {
 			return int64(len(f.spaces[space]))
@@ -131,23 +131,24 @@ func (c *compiler) count(x *syntax.Expr) number {
 	}
 }
 
-// truth compiles a boolean expression. A comparison of values of different kinds fails the step.
-func (c *compiler) truth(x *syntax.Expr) truth {
+// compileTruth compiles a boolean expression. A comparison of values of different kinds fails the
+// step.
+func (c *compiler) compileTruth(x *syntax.Expr) truth {
 	switch x.Kind {
 	case syntax.Bool:
 		v := x.Value == 1
 		return func(*frame) bool { return v }
 	case syntax.Not:
-		y := c.truth(x.X)
+		y := c.compileTruth(x.X)
 		return func(f *frame) bool { return !y(f) }
 	case syntax.Forall, syntax.Exists:
-		return c.quantified(x)
+		return c.compileQuantified(x)
 	}
 	switch x.Op {
 	case "&", "&&", "|", "||", "->":
-		return c.logic(x)
+		return c.compileLogic(x)
 	}
-	op, a, b := x.Op, c.number(x.X), c.number(x.Y)
+	op, a, b := x.Op, c.compileNumber(x.X), c.compileNumber(x.Y)
 	return func(f *frame) bool {
 		v, err := syntax.Compare(op, a(f), b(f))
 		if err != nil {
@@ -157,10 +158,10 @@ func (c *compiler) truth(x *syntax.Expr) truth {
 	}
 }
 
-// logic compiles the connectives. & and | evaluate both sides, so that a failure on the right is
-// found; the others only as needed.
-func (c *compiler) logic(x *syntax.Expr) truth {
-	a, b := c.truth(x.X), c.truth(x.Y)
+// compileLogic compiles the connectives. & and | evaluate both sides, so that a failure on the
+// right is found; the others only as needed.
+func (c *compiler) compileLogic(x *syntax.Expr) truth {
+	a, b := c.compileTruth(x.X), c.compileTruth(x.Y)
 	switch x.Op {
 	case "&":
 		return func(f *frame) bool { p, q := a(f), b(f); return p && q }
@@ -174,13 +175,13 @@ func (c *compiler) logic(x *syntax.Expr) truth {
 	return func(f *frame) bool { return !a(f) || b(f) }
 }
 
-// quantified compiles a quantifier. Its value is at a fixed index of frame.quant: the
+// compileQuantified compiles a quantifier. Its value is at a fixed index of frame.quant: the
 // number of quantifiers around it.
-func (c *compiler) quantified(x *syntax.Expr) truth {
+func (c *compiler) compileQuantified(x *syntax.Expr) truth {
 	i := c.depth
 	c.quant[x.Name.Obj] = i
 	c.depth++
-	body := c.truth(x.X)
+	body := c.compileTruth(x.X)
 	c.depth--
 	values, all := x.Set.Values, x.Kind == syntax.Forall
 	return func(f *frame) bool {
@@ -197,9 +198,9 @@ func (c *compiler) quantified(x *syntax.Expr) truth {
 	}
 }
 
-// fields compiles a template without targets: a formal matches any value. The result is
+// compileFields compiles a template without targets: a formal matches any value. The result is
 // nil if fs is.
-func (c *compiler) fields(fs []*syntax.Field) []field {
+func (c *compiler) compileFields(fs []*syntax.Field) []field {
 	if fs == nil {
 		return nil
 	}
@@ -207,7 +208,7 @@ func (c *compiler) fields(fs []*syntax.Field) []field {
 	for i, f := range fs {
 		out[i].kind = f.Kind
 		if f.Kind == syntax.Actual {
-			out[i].value = c.number(f.X)
+			out[i].value = c.compileNumber(f.X)
 		}
 	}
 	return out

@@ -106,7 +106,7 @@ func (m *Model) groups() [][]int {
 
 // initial returns the initial state: the number of the state of each process, of the variables,
 // and of each space. The tuples of a multiset are sorted, and exchangeable processes ordered
-// (canonical), so that equal states are equal numbers.
+// (makeCanonical), so that equal states are equal numbers.
 func (x *expander) initial() []uint32 {
 	m := x.model
 	s := make([]uint32, 0, m.width())
@@ -130,7 +130,7 @@ func (x *expander) initial() []uint32 {
 		}
 		s = append(s, x.internSpace(i, ids))
 	}
-	x.canonical(s)
+	x.makeCanonical(s)
 	return s
 }
 
@@ -209,7 +209,7 @@ func (x *expander) expand(s []uint32, each func(proc int, next []uint32)) (n int
 		n += x.emitAll(s, p, entry, each)
 	}
 	if n == 0 {
-		n = x.timeouts(s, each)
+		n = x.emitTimeouts(s, each)
 	}
 	return n, nil
 }
@@ -243,12 +243,12 @@ func (x *expander) emitAll(s []uint32, p int, entry []uint32, each func(int, []u
 func (x *expander) emit(s []uint32, p int, outcome []uint32, node *Node, each func(int, []uint32)) {
 	copy(x.next, s)
 	x.writeOutcome(x.next, p, outcome, node)
-	x.canonical(x.next)
+	x.makeCanonical(x.next)
 	each(p, x.next)
 }
 
 // writeOutcome writes the parts that a step of process p changed into s: the process, the shared
-// variables and the spaces of node.footprint, in the form of outcome.
+// variables and the spaces of node.footprint, as appendOutcome writes them.
 func (x *expander) writeOutcome(s []uint32, p int, outcome []uint32, node *Node) {
 	mem := len(x.model.Procs)
 	s[p] = outcome[0]
@@ -260,16 +260,16 @@ func (x *expander) writeOutcome(s []uint32, p int, outcome []uint32, node *Node)
 	}
 }
 
-// canonical replaces s by a representative of the states that are equivalent to it: dead shared
+// makeCanonical replaces s by a representative of the states that are equivalent to it: dead shared
 // variables are 0 (dead variables of processes are so already, by internLive), and
 // interchangeable processes are sorted by the hash of their states, because the numbers of states
 // depend on the scheduling of the search. Different states with equal hashes keep their order:
 // that costs states, and changes no verdict.
-func (x *expander) canonical(s []uint32) {
+func (x *expander) makeCanonical(s []uint32) {
 	if x.reduction.Dead && x.model.hasDeadShared {
 		x.clearDeadShared(s)
 	}
-	for _, g := range x.groups {
+	for _, g := range x.groups { // insertion sort, which keeps the order of equal hashes
 		for i := 1; i < len(g); i++ {
 			id := s[g[i]]
 			hash, k := x.procInfo(id).hash, i

@@ -23,8 +23,8 @@ const maxAtoms = 64
 
 // formula is a formula of linear temporal logic. Equal formulas have the same number.
 type formula struct {
-	op   uint8
-	a, b int // numbers of formulas; for an atom, a is its number
+	op          uint8
+	left, right int // numbers of formulas; for an atom, left is its number
 }
 
 // atom is a condition on one state, or an event of the step that led to it.
@@ -56,8 +56,8 @@ func newFormulas(m *Model) *formulas {
 
 // intern returns the number of a formula, and adds it if it is new, so that equal formulas have
 // one number.
-func (fs *formulas) intern(op uint8, a, b int) int {
-	f := formula{op, a, b}
+func (fs *formulas) intern(op uint8, left, right int) int {
+	f := formula{op, left, right}
 	id, ok := fs.known[f]
 	if !ok {
 		id = len(fs.all)
@@ -75,7 +75,7 @@ func (fs *formulas) build(x *syntax.Expr, not bool) int {
 		if not {
 			op = fNotAtom
 		}
-		return fs.intern(op, fs.atom(x), 0)
+		return fs.intern(op, fs.internAtom(x), 0)
 	}
 	switch x.Kind {
 	case syntax.Not:
@@ -85,7 +85,7 @@ func (fs *formulas) build(x *syntax.Expr, not bool) int {
 	case syntax.Finally:
 		return fs.intern(dual(fUntil, not), fs.intern(dual(fTrue, not), 0, 0), fs.build(x.X, not))
 	case syntax.Forall, syntax.Exists:
-		return fs.quantified(x, not)
+		return fs.buildQuantified(x, not)
 	}
 	switch x.Op {
 	case "->":
@@ -111,9 +111,9 @@ func dual(op uint8, not bool) uint8 {
 	return map[uint8]uint8{fTrue: fFalse, fFalse: fTrue, fAnd: fOr, fOr: fAnd, fUntil: fRelease, fRelease: fUntil}[op]
 }
 
-// quantified replaces a quantifier by the conjunction or disjunction of its body for each
+// buildQuantified replaces a quantifier by the conjunction or disjunction of its body for each
 // value, or by the negation of that if not is true.
-func (fs *formulas) quantified(x *syntax.Expr, not bool) int {
+func (fs *formulas) buildQuantified(x *syntax.Expr, not bool) int {
 	op, id := fAnd, fs.intern(dual(fTrue, not), 0, 0)
 	if x.Kind == syntax.Exists {
 		op, id = fOr, fs.intern(dual(fFalse, not), 0, 0)
@@ -134,18 +134,18 @@ func (fs *formulas) withValue(x *syntax.Expr, v int64, build func()) {
 	fs.compiler.depth--
 }
 
-// atom returns the number of an atom. Atoms with the same source and quantifier values
+// internAtom returns the number of an atom. Atoms with the same source and quantifier values
 // are equal. Beyond maxAtoms it sets fs.err.
-func (fs *formulas) atom(x *syntax.Expr) int {
+func (fs *formulas) internAtom(x *syntax.Expr) int {
 	name := fmt.Sprint(fs.scope, x.Source())
 	if id, ok := fs.named[name]; ok {
 		return id
 	}
 	a := atom{quant: append([]int64{}, fs.scope...)}
 	if x.Kind == syntax.Event {
-		a.verb, a.space, a.fields = x.Verb, x.Space.Obj.Index, fs.compiler.fields(x.Fields)
+		a.verb, a.space, a.fields = x.Verb, x.Space.Obj.Index, fs.compiler.compileFields(x.Fields)
 	} else {
-		a.test = fs.compiler.truth(x)
+		a.test = fs.compiler.compileTruth(x)
 	}
 	if len(fs.atoms) == maxAtoms {
 		fs.err = fmt.Errorf("the formula has more than %d atoms", maxAtoms)

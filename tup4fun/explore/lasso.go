@@ -14,7 +14,8 @@ func (p *product) lasso(part []int32) *Trace {
 	inside := func(n int32) bool { return in[n] }
 	at, cycle := entry, []move{}
 	for _, goal := range p.goals(in) {
-		if goal(entry, nil) || slices.ContainsFunc(cycle, func(m move) bool { return goal(m.to, &m) }) {
+		isMet := goal(entry, nil) || slices.ContainsFunc(cycle, func(m move) bool { return goal(m.to, &m) })
+		if isMet {
 			continue
 		}
 		way := p.path([]int32{at}, inside, goal)[1:]
@@ -32,7 +33,7 @@ func (p *product) lasso(part []int32) *Trace {
 func (p *product) goals(in map[int32]bool) []func(int32, *move) bool {
 	var all []func(int32, *move) bool
 	for set := range p.automaton.sets {
-		all = append(all, func(n int32, _ *move) bool { return p.automaton.nodes[p.q(n)].sets>>set&1 == 1 })
+		all = append(all, func(n int32, _ *move) bool { return p.automaton.nodes[p.automatonNode(n)].sets>>set&1 == 1 })
 	}
 	for proc := range p.graph.model.Procs {
 		if p.fair {

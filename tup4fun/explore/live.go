@@ -100,29 +100,37 @@ func (m *Model) findAmple() {
 		for _, n := range c.Nodes {
 			n.ample = !n.inner && len(n.Edges) > 0 && len(n.timeouts) == 0 && !n.footprint.mem && len(n.footprint.spaces) == 0
 		}
-		state := make([]uint8, len(c.Nodes)) // 1: on the path, 2: done
+		state := make([]visitState, len(c.Nodes))
 		for i := range c.Nodes {
 			c.cutCycles(i, state)
 		}
 	}
 }
 
+// visitState is how far cutCycles is with a node; the zero value is a node that it has not reached.
+type visitState uint8
+
+const (
+	onPath visitState = iota + 1
+	visited
+)
+
 // cutCycles searches depth first from root, without recursion, and makes the node at
-// which a cycle of ample nodes closes not ample. state keeps the nodes that are done
+// which a cycle of ample nodes closes not ample. state keeps the nodes that are visited
 // between calls.
-func (c *Code) cutCycles(root int, state []uint8) {
+func (c *Code) cutCycles(root int, state []visitState) {
 	type visit struct{ node, edge int }
 	path := []visit{{node: root}}
 	for len(path) > 0 {
 		v := &path[len(path)-1]
 		n := c.Nodes[v.node]
-		if v.edge == 0 && state[v.node] == 2 {
+		if v.edge == 0 && state[v.node] == visited {
 			path = path[:len(path)-1]
 			continue
 		}
-		state[v.node] = 1
+		state[v.node] = onPath
 		if !n.ample || v.edge == len(n.Edges) {
-			state[v.node] = 2
+			state[v.node] = visited
 			path = path[:len(path)-1]
 			continue
 		}
@@ -130,7 +138,7 @@ func (c *Code) cutCycles(root int, state []uint8) {
 		v.edge++
 		switch {
 		case !c.Nodes[to].ample:
-		case state[to] == 1:
+		case state[to] == onPath:
 			c.Nodes[to].ample = false
 		case state[to] == 0:
 			path = append(path, visit{node: to})

@@ -15,9 +15,9 @@ func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
 		return false
 	}
 	if e.op.verb == syntax.Put {
-		return s.put(e, f, want.values, done)
+		return s.putTuple(e, f, want.values, done)
 	}
-	found := s.find(e, f, want, done)
+	found := s.findTuples(e, f, want, done)
 	if !found && (e.op.verb == syntax.GetP || e.op.verb == syntax.QueryP) {
 		s.moveTo(e, f, event{}, done)
 		return true
@@ -25,9 +25,9 @@ func (s *stepper) operate(e *Edge, f *frame, done func(*frame)) bool {
 	return found
 }
 
-// put calls done with the tuple added, and reports whether the space has capacity for it. A
+// putTuple calls done with the tuple added, and reports whether the space has capacity for it. A
 // multiset is kept sorted, because its order has no meaning; other spaces add at the end.
-func (s *stepper) put(e *Edge, f *frame, tuple []int64, done func(*frame)) bool {
+func (s *stepper) putTuple(e *Edge, f *frame, tuple []int64, done func(*frame)) bool {
 	space := &s.model.Spaces[e.op.space]
 	before := f.spaces[e.op.space]
 	if space.Cap >= 0 && len(before) >= space.Cap {
@@ -51,10 +51,10 @@ func (f *frame) withSpace(space int, ids []int64) frame {
 	return g
 }
 
-// find calls done for each tuple that an operation may find, and reports whether there is one.
+// findTuples calls done for each tuple that an operation may find, and reports whether there is one.
 // The kind of the space decides: R any match, equal tuples being one choice, F the oldest match,
 // L the newest match, Q the oldest tuple if it matches, S the newest tuple if it matches.
-func (s *stepper) find(e *Edge, f *frame, want template, done func(*frame)) bool {
+func (s *stepper) findTuples(e *Edge, f *frame, want template, done func(*frame)) bool {
 	ids := f.spaces[e.op.space]
 	found := false
 	try := func(i int) bool {

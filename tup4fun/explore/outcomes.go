@@ -8,10 +8,10 @@ func (x *expander) outcomes(s []uint32, p int) []uint32 {
 	node := q.node
 	switch {
 	case len(node.footprint.spaces) > 4:
-		return x.compute(s, p)
+		return x.computeSteps(s, p)
 	case !node.footprint.mem && len(node.footprint.spaces) == 0:
 		if q.steps == nil {
-			steps := x.compute(s, p)
+			steps := x.computeSteps(s, p)
 			x.procInfo(s[p]).steps = steps // compute may have moved the slice that q points into
 		}
 		return x.procInfo(s[p]).steps
@@ -20,7 +20,7 @@ func (x *expander) outcomes(s []uint32, p int) []uint32 {
 	if entry, _ := x.memo.find(k); entry != nil {
 		return entry
 	}
-	entry := x.compute(s, p)
+	entry := x.computeSteps(s, p)
 	_, slot := x.memo.find(k)
 	x.memo.add(k, slot, entry)
 	return entry
@@ -40,9 +40,9 @@ func (x *expander) key(s []uint32, p int, node *Node) memoKey {
 	return k
 }
 
-// load fills the frame with the state that the node of process p may touch. It is valid
+// loadFrame fills the frame with the state that the node of process p may touch. It is valid
 // until the next load.
-func (x *expander) load(s []uint32, p int) *frame {
+func (x *expander) loadFrame(s []uint32, p int) *frame {
 	f, mem := &x.frame, len(x.model.Procs)
 	f.err = nil
 	f.proc = x.tables.procs.get(s[p])
@@ -56,15 +56,15 @@ func (x *expander) load(s []uint32, p int) *frame {
 	return f
 }
 
-// compute runs the steps of one process and returns them as an entry of the memo. The
+// computeSteps runs the steps of one process and returns them as an entry of the memo. The
 // entry of a step that fails is failedEntry and the index of its error in x.errs.
-func (x *expander) compute(s []uint32, p int) []uint32 {
-	f := x.load(s, p)
+func (x *expander) computeSteps(s []uint32, p int) []uint32 {
+	f := x.loadFrame(s, p)
 	code, node := x.procInfo(s[p]).code, x.procInfo(s[p]).node
 	entry := []uint32{0}
-	x.step.node(code, f, func(_ *Edge, g *frame) {
+	x.step.runNode(code, f, func(_ *Edge, g *frame) {
 		entry[0]++
-		entry = x.outcome(entry, code, node, g)
+		entry = x.appendOutcome(entry, code, node, g)
 	})
 	if f.err == nil {
 		return entry
@@ -74,9 +74,9 @@ func (x *expander) compute(s []uint32, p int) []uint32 {
 	return []uint32{failedEntry, uint32(len(x.errs) - 1)}
 }
 
-// outcome appends the state g after a step from node, in the form of the memo. That is the
+// appendOutcome appends the state g after a step from node, in the form of the memo. That is the
 // process, the shared variables (0 if the step cannot change them), and each space of node.footprint.
-func (x *expander) outcome(entry []uint32, code *Code, node *Node, g *frame) []uint32 {
+func (x *expander) appendOutcome(entry []uint32, code *Code, node *Node, g *frame) []uint32 {
 	var mem uint32
 	if node.footprint.mem {
 		mem = x.tables.mem.intern(g.mem, hashValues(g.mem))
@@ -101,16 +101,16 @@ func (x *expander) internLive(code *Code, values []int64) uint32 {
 	return x.internProc(values)
 }
 
-// timeouts calls each with the successors by timeout edges, which are enabled only if no
+// emitTimeouts calls each with the successors by timeout edges, which are enabled only if no
 // other step is. It returns their number.
-func (x *expander) timeouts(s []uint32, each func(int, []uint32)) int {
+func (x *expander) emitTimeouts(s []uint32, each func(int, []uint32)) int {
 	n := 0
 	for p := range x.model.Procs {
 		for _, e := range x.procInfo(s[p]).node.timeouts {
-			f := x.load(s, p)
+			f := x.loadFrame(s, p)
 			code, node := x.procInfo(s[p]).code, x.procInfo(s[p]).node
 			x.step.moveTo(e, f, event{}, func(g *frame) {
-				x.emit(s, p, x.outcome(nil, code, node, g), node, each)
+				x.emit(s, p, x.appendOutcome(nil, code, node, g), node, each)
 				n++
 			})
 		}

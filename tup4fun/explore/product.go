@@ -24,9 +24,9 @@ type move struct {
 	edge int32 // of the state
 }
 
-// node returns the number of a pair, and numbers it if it is new. q is a node of the
+// internPair returns the number of a pair, and numbers it if it is new. q is a node of the
 // automaton.
-func (p *product) node(state, q int32) int32 {
+func (p *product) internPair(state, q int32) int32 {
 	pair := int64(state)*int64(len(p.automaton.nodes)) + int64(q)
 	id, ok := p.number[pair]
 	if !ok {
@@ -39,7 +39,9 @@ func (p *product) node(state, q int32) int32 {
 }
 
 func (p *product) state(n int32) int32 { return int32(p.pairs[n] / int64(len(p.automaton.nodes))) }
-func (p *product) q(n int32) int32     { return int32(p.pairs[n] % int64(len(p.automaton.nodes))) }
+func (p *product) automatonNode(n int32) int32 {
+	return int32(p.pairs[n] % int64(len(p.automaton.nodes)))
+}
 
 // moves returns the moves from a node, and computes them once. A state without a step repeats
 // itself, so that each run is infinite. The result is never nil.
@@ -47,21 +49,21 @@ func (p *product) moves(n int32) []move {
 	if p.succ[n] != nil {
 		return p.succ[n]
 	}
-	state, next := p.state(n), p.automaton.nodes[p.q(n)].next
+	state, next := p.state(n), p.automaton.nodes[p.automatonNode(n)].next
 	all := []move{}
 	edges := p.graph.edges[state]
 	for i, e := range edges {
 		letter := p.letter(e)
 		for _, q := range next {
 			if p.automaton.nodes[q].reads(letter) {
-				all = append(all, move{p.node(e.to, q), e.proc, int32(i)})
+				all = append(all, move{p.internPair(e.to, q), e.proc, int32(i)})
 			}
 		}
 	}
 	if len(edges) == 0 {
 		for _, q := range next {
 			if p.automaton.nodes[q].reads(p.seen[state]) {
-				all = append(all, move{p.node(state, q), -1, -1})
+				all = append(all, move{p.internPair(state, q), -1, -1})
 			}
 		}
 	}
@@ -74,7 +76,7 @@ func (p *product) moves(n int32) []move {
 func (p *product) search() *Trace {
 	for _, q := range p.automaton.start {
 		if p.automaton.nodes[q].reads(p.seen[0]) {
-			p.start = append(p.start, p.node(0, q))
+			p.start = append(p.start, p.internPair(0, q))
 		}
 	}
 	var run *Trace
@@ -114,7 +116,7 @@ func (p *product) accepts(part []int32) bool {
 	var sets uint64
 	moved, treatedFairly := false, map[int32]bool{} // treatedFairly: processes that move or are disabled somewhere
 	for _, n := range part {
-		sets |= p.automaton.nodes[p.q(n)].sets
+		sets |= p.automaton.nodes[p.automatonNode(n)].sets
 		for _, m := range p.moves(n) {
 			if in[m.to] {
 				moved = true

@@ -16,11 +16,11 @@ type prop struct {
 	footprint footprint // what it reads
 }
 
-// properties compiles the properties of states, and notes for all properties what they read: in
-// Model.observe, so that the search keeps these variables, and in a footprint. Properties of runs
-// are compiled by newFormulas, because each quantified value needs a formula. It is called after
-// the processes were compiled.
-func (c *compiler) properties() {
+// compileProperties compiles the properties of states, and notes for all properties what they read:
+// in Model.observe, so that the search keeps these variables, and in a footprint. Properties of
+// runs are compiled by newFormulas, because each quantified value needs a formula. It is called
+// after the processes were compiled.
+func (c *compiler) compileProperties() {
 	m := c.model
 	props := m.Program.Props
 	if len(props) == 0 { // the default property
@@ -34,7 +34,7 @@ func (c *compiler) properties() {
 		case syntax.Bound:
 			cp.space, cp.limit = p.Space.Obj.Index, int(p.X.Value)
 		case syntax.Invariant:
-			cp.holds = c.truth(p.X)
+			cp.holds = c.compileTruth(p.X)
 		case syntax.Eventually, syntax.LeadsTo, syntax.LTL:
 			c.noteAtoms(p.X)
 			if p.Y != nil {
@@ -61,12 +61,12 @@ func (c *compiler) noteAtoms(x *syntax.Expr) {
 	case x == nil:
 	case x.Kind == syntax.Event:
 		c.model.events = true
-		c.fields(x.Fields)
+		c.compileFields(x.Fields)
 	case temporal(x):
 		c.noteAtoms(x.X)
 		c.noteAtoms(x.Y)
 	default:
-		c.truth(x)
+		c.compileTruth(x)
 	}
 }
 

@@ -68,7 +68,7 @@ func (s *search) instances(p *prop) []instance {
 		}
 		fs := newFormulas(s.model)
 		build := func() { all = append(all, instance{fs, fs.build(x, true)}) }
-		for i := range names {
+		for i := range names { // build it with the values of all quantifiers around it
 			inner, name, value := build, names[i], values[i]
 			build = func() { fs.withValue(name, value, inner) }
 		}

@@ -173,8 +173,9 @@ func (s *search) stop(reason string) {
 	}
 }
 
-// mergeFindings merges the findings of a worker on this level. A finding of an earlier
-// level stays, because its trace is shorter.
+// mergeFindings merges the findings of a worker on this level, and its fullest state of each space.
+// A finding or state of an earlier level stays, because its trace is shorter; within a level the
+// smallest hash counts, so that the result does not depend on which worker comes first.
 func (s *search) mergeFindings(w *worker) {
 	for i, f := range w.found {
 		if f != nil && (s.found[i] == nil || s.found[i].level == f.level && f.hash < s.found[i].hash) {

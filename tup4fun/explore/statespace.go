@@ -52,6 +52,9 @@ func (g *Graph) state(i int) []uint32 {
 	return s
 }
 
+// edgesBytes is about what the edges of a state take.
+const edgesBytes = 60
+
 // Build explores the state graph of a model. Of o's reductions it uses only Dead. If a
 // bound of o is reached, reason names it, and the graph is incomplete: its last states
 // lack their steps.
@@ -60,31 +63,33 @@ func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
 	g = &Graph{model: m, states: newTable(), known: map[string]int32{}}
 	t := newTables()
 	g.expander = newExpander(m, t, Reduction{Dead: o.Reduction.Dead})
-	g.number(g.expander.initial())
+	g.internState(g.expander.initial())
 	began := time.Now()
 	for i := 0; i < len(g.edges); i++ {
 		steps, _ := g.expander.allSteps(g.state(i)) // a failing step has no successor
 		for _, st := range steps {
-			g.expander.canonical(st.next)
-			g.edges[i] = append(g.edges[i], graphEdge{g.number(st.next), int32(st.proc), g.label(st)})
+			g.expander.makeCanonical(st.next)
+			g.edges[i] = append(g.edges[i], graphEdge{g.internState(st.next), int32(st.proc), g.internLabel(st)})
 		}
+		checksAll := i%1024 == 0 // the other bounds take longer to check
 		switch {
 		case int64(len(g.edges)) > o.States:
 			return g, fmt.Sprintf("there are more than %d states", o.States)
-		case i%1024 == 0 && ctx.Err() != nil:
+		case !checksAll:
+		case ctx.Err() != nil:
 			return g, "interrupted"
-		case i%1024 == 0 && o.Time > 0 && time.Since(began) > o.Time:
+		case o.Time > 0 && time.Since(began) > o.Time:
 			return g, fmt.Sprintf("the time is over (%s)", o.Time)
-		case i%1024 == 0 && g.states.size()+t.bytes()+int64(i)*60 > o.Memory:
+		case g.states.size()+t.bytes()+int64(i)*edgesBytes > o.Memory:
 			return g, fmt.Sprintf("more than %d MiB of memory would be needed", o.Memory>>20)
 		}
 	}
 	return g, ""
 }
 
-// number returns the number of a state, and adds it if it is new. The table numbers
+// internState returns the number of a state, and adds it if it is new. The table numbers
 // states in the order of the calls, so edges has the same numbers.
-func (g *Graph) number(s []uint32) int32 {
+func (g *Graph) internState(s []uint32) int32 {
 	values := make([]int64, len(s))
 	for i, v := range s {
 		values[i] = int64(v)
@@ -96,9 +101,9 @@ func (g *Graph) number(s []uint32) int32 {
 	return int32(id)
 }
 
-// label returns the number of the label of a step. Steps of one process with the same
+// internLabel returns the number of the label of a step. Steps of one process with the same
 // actions share it.
-func (g *Graph) label(st taken) int32 {
+func (g *Graph) internLabel(st taken) int32 {
 	text := fmt.Sprint(st.proc, st.step.Actions)
 	id, ok := g.known[text]
 	if !ok {

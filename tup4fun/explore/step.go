@@ -51,10 +51,10 @@ type stepper struct {
 	at     *Edge   // the last edge tried
 }
 
-// node calls done for each possible step from the node that f is at, except timeouts;
+// runNode calls done for each possible step from the node that f is at, except timeouts;
 // apart from f.err, f is not changed. It reports whether there was one. If a step fails,
 // f.err is its error, s.at its edge, and no further step is tried.
-func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
+func (s *stepper) runNode(code *Code, f *frame, done func(*Edge, *frame)) bool {
 	n := code.Nodes[f.proc[atNode]]
 	possible := false
 	var otherwise *Edge
@@ -63,7 +63,7 @@ func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
 			otherwise = e
 			continue
 		}
-		if s.edge(code, e, f, func(g *frame) { done(e, g) }) {
+		if s.runEdge(code, e, f, func(g *frame) { done(e, g) }) {
 			possible = true
 		}
 		if f.err != nil {
@@ -77,9 +77,9 @@ func (s *stepper) node(code *Code, f *frame, done func(*Edge, *frame)) bool {
 	return possible
 }
 
-// edge calls done with the outcomes of one edge, which is neither else nor timeout. It reports
+// runEdge calls done with the outcomes of one edge, which is neither else nor timeout. It reports
 // whether there was one. An error is in f.err.
-func (s *stepper) edge(code *Code, e *Edge, f *frame, done func(*frame)) bool {
+func (s *stepper) runEdge(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	s.at = e
 	switch e.Kind {
 	case Test:
@@ -98,7 +98,7 @@ func (s *stepper) edge(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	case Op:
 		return s.operate(e, f, done)
 	case Atomic:
-		return s.atomic(code, e, f, done)
+		return s.runAtomic(code, e, f, done)
 	}
 	s.moveTo(e, f, event{}, done)
 	return true
@@ -139,9 +139,9 @@ func (f *frame) assign(t *target, v int64) {
 	f.mem[i] = v
 }
 
-// atomic runs a block to its end, in every possible way. It reports whether the first
+// runAtomic runs a block to its end, in every possible way. It reports whether the first
 // statement could be executed; only that one may block.
-func (s *stepper) atomic(code *Code, e *Edge, f *frame, done func(*frame)) bool {
+func (s *stepper) runAtomic(code *Code, e *Edge, f *frame, done func(*frame)) bool {
 	s.steps = 0
 	g := *f
 	g.proc = slices.Clone(f.proc)
@@ -171,7 +171,7 @@ func (s *stepper) runBlock(code *Code, e *Edge, f *frame, done func(*frame)) boo
 		return false
 	}
 	var failed error
-	possible := s.node(code, f, func(_ *Edge, g *frame) {
+	possible := s.runNode(code, f, func(_ *Edge, g *frame) {
 		s.runBlock(code, e, g, done)
 		if failed == nil {
 			failed = g.err

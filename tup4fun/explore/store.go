@@ -99,7 +99,7 @@ const batchSize = 16
 
 // batch holds states for one shard. It belongs to one goroutine.
 type batch struct {
-	n      int
+	count  int // of states
 	hashes [batchSize]uint64
 	ends   [batchSize]int // in states
 	states []byte
@@ -112,8 +112,8 @@ func (st *store) add(s []uint32, batches []batch) (added int64) {
 	i := h >> (64 - st.bits)
 	b := &batches[i]
 	b.states = appendState(b.states, s)
-	b.hashes[b.n], b.ends[b.n] = h, len(b.states)
-	if b.n++; b.n < batchSize {
+	b.hashes[b.count], b.ends[b.count] = h, len(b.states)
+	if b.count++; b.count < batchSize {
 		return 0
 	}
 	return st.shards[i].addAll(b, st.compact)
@@ -122,7 +122,7 @@ func (st *store) add(s []uint32, batches []batch) (added int64) {
 // flush adds all batches to their shards and returns the number of new states.
 func (st *store) flush(batches []batch) (added int64) {
 	for i := range batches {
-		if batches[i].n > 0 {
+		if batches[i].count > 0 {
 			added += st.shards[i].addAll(&batches[i], st.compact)
 		}
 	}
@@ -134,16 +134,16 @@ func (st *store) flush(batches []batch) (added int64) {
 func (sh *shard) addAll(b *batch, compact bool) (added int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.prefetch(b.hashes[:b.n], compact)
+	sh.prefetch(b.hashes[:b.count], compact)
 	from := 0
-	for k, h := range b.hashes[:b.n] {
+	for k, h := range b.hashes[:b.count] {
 		state := b.states[from:b.ends[k]]
 		from = b.ends[k]
 		if compact && sh.addHash(h|1, state) || !compact && sh.addExact(fragment(h), state) {
 			added++
 		}
 	}
-	b.n, b.states = 0, b.states[:0]
+	b.count, b.states = 0, b.states[:0]
 	return added
 }
 
@@ -181,7 +181,7 @@ func (sh *shard) addExact(hash uint32, state []byte) bool {
 			}
 		}
 		if i+1 == len(sh.slots) {
-			i = -1
+			i = -1 // goes on at the first slot
 		}
 	}
 	sh.slots[i] = uint64(hash)<<32 | uint64(sh.write(state)+1)
@@ -217,7 +217,7 @@ func (sh *shard) addHash(h uint64, state []byte) bool {
 			return false
 		}
 		if i+1 == len(sh.slots) {
-			i = -1
+			i = -1 // goes on at the first slot
 		}
 	}
 	sh.slots[i] = h

@@ -64,7 +64,7 @@ func (t *table) intern(values []int64, hash uint64) uint32 {
 	t.items = append(t.items, slices.Clone(values))
 	t.hashes = append(t.hashes, hash)
 	t.place(h, id)
-	t.bytes += int64(8*len(values) + 24 + 8 + 6)
+	t.bytes += int64(8*len(values) + 24 + 8 + 6) // the values, their slice, the hash, and about 6 of slots
 	return id
 }
 

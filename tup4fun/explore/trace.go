@@ -135,8 +135,8 @@ func (x *expander) allSteps(s []uint32) ([]taken, *RuntimeError) {
 	defer func() { x.step.track = false }()
 	var steps []taken
 	for p := range x.model.Procs {
-		f, q := x.load(s, p), x.procInfo(s[p])
-		x.step.node(q.code, f, func(e *Edge, g *frame) { steps = append(steps, x.take(s, p, e, g)) })
+		f, q := x.loadFrame(s, p), x.procInfo(s[p])
+		x.step.runNode(q.code, f, func(e *Edge, g *frame) { steps = append(steps, x.describeStep(s, p, e, g)) })
 		if f.err != nil {
 			at := x.step.at
 			return nil, &RuntimeError{x.model.Procs[p].Name, at.Pos, at.Text, f.err}
@@ -146,20 +146,20 @@ func (x *expander) allSteps(s []uint32) ([]taken, *RuntimeError) {
 		return steps, nil
 	}
 	for p := range x.model.Procs {
-		f := x.load(s, p)
+		f := x.loadFrame(s, p)
 		for _, e := range x.procInfo(s[p]).node.timeouts {
-			x.step.moveTo(e, f, event{}, func(g *frame) { steps = append(steps, x.take(s, p, e, g)) })
+			x.step.moveTo(e, f, event{}, func(g *frame) { steps = append(steps, x.describeStep(s, p, e, g)) })
 		}
 	}
 	return steps, nil
 }
 
-// take describes a step of process p by edge e to g. It must be called before the stepper
+// describeStep describes a step of process p by edge e to g. It must be called before the stepper
 // leaves the step, because it reads its events.
-func (x *expander) take(s []uint32, p int, e *Edge, g *frame) taken {
+func (x *expander) describeStep(s []uint32, p int, e *Edge, g *frame) taken {
 	q := x.procInfo(s[p])
 	t := taken{proc: p, edge: e, event: slices.Clone(x.step.events), next: slices.Clone(s)}
-	entry := x.outcome(nil, q.code, q.node, g)
+	entry := x.appendOutcome(nil, q.code, q.node, g)
 	x.writeOutcome(t.next, p, entry, q.node)
 	t.step = Step{Process: x.model.Procs[p].Name, Pos: e.Pos}
 	for _, ev := range t.event {
@@ -195,7 +195,7 @@ func (s *search) trace(ctx context.Context, f *finding) (*Trace, error) {
 	if path == nil {
 		return nil, fmt.Errorf("there is no trace: %w", ctx.Err())
 	}
-	return s.concrete(path), nil
+	return s.concreteTrace(path), nil
 }
 
 // path returns the states on a shortest path to a state of that level, or nil if ctx is
@@ -236,9 +236,10 @@ func (s *search) predecessor(ctx context.Context, level int, target []uint32) []
 	return best
 }
 
-// concrete returns the steps along a path of canonical states. Each state has a step to the next.
-// In a canonical state equal processes may have changed places; in the trace each keeps its own.
-func (s *search) concrete(path [][]uint32) *Trace {
+// concreteTrace returns the steps along a path of canonical states. Each state has a step to the
+// next. In a canonical state equal processes may have changed places; in the trace each keeps its
+// own.
+func (s *search) concreteTrace(path [][]uint32) *Trace {
 	x := newExpander(s.model, s.tables, s.options.Reduction)
 	now := slices.Clone(path[0])
 	t := &Trace{Cycle: -1}
@@ -246,7 +247,7 @@ func (s *search) concrete(path [][]uint32) *Trace {
 		steps, _ := x.allSteps(now) // of this state no step fails, because one of them leads to want
 		for _, st := range steps {
 			next := slices.Clone(st.next)
-			x.canonical(next)
+			x.makeCanonical(next)
 			if slices.Equal(next, want) {
 				t.Steps = append(t.Steps, st.step)
 				now = st.next

@@ -37,7 +37,8 @@ type fullestState struct {
 // checkUnboundedGrowth ends the search if a space provably grows without bound: on the
 // path to a state there is an earlier one that differs from it only by fewer tuples in
 // random spaces without bound. The steps between them can then be repeated forever (Karp
-// and Miller 1969), provided that no step depends on the absence of a tuple.
+// and Miller 1969), provided that no step depends on the absence of a tuple. The next check of a
+// space is at twice as many tuples, because each searches for a whole path.
 func (s *search) checkUnboundedGrowth(ctx context.Context) {
 	for i := range s.model.Spaces {
 		if s.most[i] < s.growthCheckAt[i] {
@@ -118,9 +119,9 @@ func monotone(all []*syntax.Stmt) bool {
 		if s.Op != nil && (s.Op.Verb == syntax.GetP || s.Op.Verb == syntax.QueryP) || countsTuples(s.Value) || countsTuples(s.Target) {
 			return false
 		}
-		ops := slices.ContainsFunc(s.Guards, func(g *syntax.Guard) bool { return g.Kind == syntax.OnOp })
+		hasOp := slices.ContainsFunc(s.Guards, func(g *syntax.Guard) bool { return g.Kind == syntax.OnOp })
 		for _, g := range s.Guards {
-			if g.Kind == syntax.Timeout || g.Kind == syntax.Else && ops || countsTuples(g.Cond) || ops && s.Kind == syntax.Do || !monotone(g.Body) {
+			if g.Kind == syntax.Timeout || g.Kind == syntax.Else && hasOp || countsTuples(g.Cond) || hasOp && s.Kind == syntax.Do || !monotone(g.Body) {
 				return false
 			}
 		}

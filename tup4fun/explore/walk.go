@@ -41,7 +41,7 @@ type Operation struct {
 // NewWalker returns a Walker that knows the initial state of m.
 func NewWalker(m *Model) *Walker {
 	w := &Walker{expander: newExpander(m, newTables(), Reduction{Dead: true}), known: map[string]State{}, moves: map[State][]*Move{}}
-	w.state(w.expander.initial())
+	w.internState(w.expander.initial())
 	return w
 }
 
@@ -61,9 +61,9 @@ func (w *Walker) Content(s State, space int) [][]int64 {
 	return tuples
 }
 
-// state returns the State of values, the same for equal values, and adds a copy of them if it is
-// new.
-func (w *Walker) state(values []uint32) State {
+// internState returns the State of values, the same for equal values, and adds a copy of them if it
+// is new.
+func (w *Walker) internState(values []uint32) State {
 	w.key = w.key[:0]
 	for _, v := range values {
 		w.key = binary.LittleEndian.AppendUint32(w.key, v)
@@ -89,7 +89,7 @@ func (w *Walker) Moves(s State) ([]*Move, error) {
 	}
 	var moves []*Move
 	for _, t := range w.reduce(s, all) {
-		moves = append(moves, w.move(t))
+		moves = append(moves, w.moveOf(t))
 	}
 	w.moves[s] = moves
 	return moves, nil
@@ -109,11 +109,11 @@ func (w *Walker) reduce(s State, all []taken) []taken {
 	return all
 }
 
-// move converts a step. It makes t.next canonical, so that states that differ only by equal
-// processes are one.
-func (w *Walker) move(t taken) *Move {
-	w.expander.canonical(t.next)
-	m := &Move{Step: t.step, Proc: t.proc, To: w.state(t.next)}
+// moveOf returns a step as a Move. It makes t.next canonical, so that states that differ only by
+// equal processes are one.
+func (w *Walker) moveOf(t taken) *Move {
+	w.expander.makeCanonical(t.next)
+	m := &Move{Step: t.step, Proc: t.proc, To: w.internState(t.next)}
 	for _, e := range t.event {
 		if e.verb != "" {
 			m.Operations = append(m.Operations, Operation{e.verb, e.space, slices.Clone(e.tuple), e.edge})

@@ -109,7 +109,8 @@ func (w *worker) measureSpaces(state []uint32) {
 		if n > w.most[i] {
 			w.most[i], f.state = n, nil
 		}
-		if n < w.most[i] || n < w.search.growthCheckAt[i] || f.state != nil && f.level != w.search.level {
+		foundEarlier := f.state != nil && f.level != w.search.level // its path is shorter
+		if n < w.most[i] || n < w.search.growthCheckAt[i] || foundEarlier {
 			continue
 		}
 		if hash := w.expander.hash(state); f.state == nil || hash < f.hash {
@@ -156,7 +157,7 @@ func (w *worker) checkState(state []uint32) {
 // then holds has no meaning, and nothing is cached.
 func (w *worker) evalInvariant(i int, p *prop, state []uint32) (holds bool, err error) {
 	k, mem := checkKey{prop: i}, len(w.search.model.Procs)
-	remember := len(p.footprint.spaces) < len(k.parts)
+	remember := len(p.footprint.spaces) < len(k.parts) // the first part is for the shared variables
 	if remember {
 		if p.footprint.mem {
 			k.parts[0] = state[mem]
