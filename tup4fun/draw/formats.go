@@ -89,7 +89,7 @@ func drawEdge(from, to box, e Edge, i int, placed *placer) (path, label string) 
 	c := curve{{from.x + from.w/2, from.y + from.h}, {from.x + from.w/2, from.y + from.h + layerGap/2},
 		{to.x + to.w/2, to.y - layerGap/2}, {to.x + to.w/2, to.y}}
 	if c[3].y <= c[0].y {
-		side := max(from.x+from.w, to.x+to.w) + nodeGap + float64(i%4)*6
+		side := max(from.x+from.w, to.x+to.w) + nodeGap + float64(i%4)*6 // four curves side by side
 		c = curve{{from.x + from.w, from.y + from.h/2}, {side, from.y + from.h/2}, {side, to.y + to.h/2}, {to.x + to.w, to.y + to.h/2}}
 	}
 	path = fmt.Sprintf(`<path d="M%g %gC%g %g %g %g %g %g" fill="none" stroke="#555" marker-end="url(#arrow)"/>`+"\n",

@@ -23,17 +23,17 @@ const MaxSteps = 500
 func SequenceSVG(t *explore.Trace) string {
 	s := sequence{lanes: map[string]int{}, width: minLaneWidth}
 	for _, p := range t.End.Processes {
-		s.lane("p", p.Name)
+		s.internLane("p", p.Name)
 	}
 	for _, sp := range t.End.Spaces {
-		s.lane("s", sp.Name)
+		s.internLane("s", sp.Name)
 	}
 	for i, step := range t.Steps[:min(len(t.Steps), MaxSteps)] {
 		if i == t.Cycle {
 			s.addNote("the steps from here repeat forever")
 		}
 		for _, a := range step.Actions {
-			s.addAction(s.lane("p", step.Process), a)
+			s.addAction(s.internLane("p", step.Process), a)
 		}
 	}
 	switch {
@@ -61,9 +61,9 @@ type row struct {
 	dashed   bool
 }
 
-// lane returns the number of the lane of a process (kind p) or a space (kind s), which it adds if
-// it is new. A process and a space may have the same name.
-func (s *sequence) lane(kind, name string) int {
+// internLane returns the number of the lane of a process (kind p) or a space (kind s), which it
+// adds if it is new. A process and a space may have the same name.
+func (s *sequence) internLane(kind, name string) int {
 	key := kind + name
 	if _, ok := s.lanes[key]; !ok {
 		s.lanes[key] = len(s.names)
@@ -87,7 +87,7 @@ func (s *sequence) addAction(process int, a explore.Action) {
 	r := row{from: process, to: process}
 	if a.Tuple != "" {
 		text = a.Verb + " " + a.Tuple
-		r.to = s.lane("s", a.Space)
+		r.to = s.internLane("s", a.Space)
 		r.dashed = a.Verb == "query" || a.Verb == "queryp"
 		if a.Verb != "put" {
 			r.from, r.to = r.to, r.from
@@ -103,7 +103,7 @@ func (s *sequence) addAction(process int, a explore.Action) {
 func (s *sequence) addNext(all []explore.ProcConfig) {
 	for _, p := range all {
 		if !p.Terminated {
-			lane := s.lane("p", p.Name)
+			lane := s.internLane("p", p.Name)
 			text := "before " + strings.Join(p.Next, " or ")
 			s.widenFor(text)
 			s.rows = append(s.rows, row{from: lane, to: lane, text: text})
@@ -127,14 +127,14 @@ func (s *sequence) svg() string {
 			s.x(i)-s.width/2+6, headHeight-26, s.width-12, s.x(i), headHeight-9, escape(name))
 	}
 	for i, r := range s.rows {
-		b.WriteString(s.row(i, r))
+		b.WriteString(s.rowSVG(i, r))
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
-// row draws row i: a note as a line across all lanes, a text at a lane, or an arrow between two.
-func (s *sequence) row(i int, r row) string {
+// rowSVG draws row i: a note as a line across all lanes, a text at a lane, or an arrow between two.
+func (s *sequence) rowSVG(i int, r row) string {
 	y := s.y(i)
 	text := func(x int, colour string) string {
 		w := len([]rune(r.text)) * letterWidth // white background, so that no lane crosses the text

@@ -15,7 +15,7 @@ type bag []struct {
 	weight int64
 }
 
-// bag reads {2*p0, p1}. The places are resolved later, by arcs. A token that does not fit is
+// bag reads {2*p0, p1}. The places are resolved later, by resolveArcs. A token that does not fit is
 // reported, and the error is syntax.ErrBroken.
 func (p *parser) bag() (bag, error) {
 	b := bag{}
@@ -66,9 +66,9 @@ func (p *parser) weight(t syntax.Token) (int64, error) {
 	return 0, syntax.ErrBroken
 }
 
-// arcs resolves the places of a bag. The arcs are sorted by place. An unknown place, and one that
-// is named twice, are reported and left out.
-func (p *parser) arcs(b bag) []Arc {
+// resolveArcs resolves the places of a bag. The arcs are sorted by place. An unknown place, and one
+// that is named twice, are reported and left out.
+func (p *parser) resolveArcs(b bag) []Arc {
 	var arcs []Arc
 	seen := map[int]bool{}
 	for _, item := range b {
@@ -90,7 +90,7 @@ func (p *parser) arcs(b bag) []Arc {
 // marking resolves a bag to the tokens of each place.
 func (p *parser) marking(b bag) Marking {
 	m := make(Marking, len(p.net.Places))
-	for _, a := range p.arcs(b) {
+	for _, a := range p.resolveArcs(b) {
 		m[a.Place] = a.Weight
 	}
 	return m

@@ -66,7 +66,7 @@ func Cover(ctx context.Context, n *Net, o Options) *Graph {
 func search(ctx context.Context, n *Net, o Options, accelerate bool) *Graph {
 	o = o.withDefaults()
 	g := &Graph{Net: n, number: map[string]int32{}}
-	g.add(slices.Clone(n.Initial), Edge{-1, -1})
+	g.internMarking(slices.Clone(n.Initial), Edge{-1, -1})
 	for i := 0; i < len(g.keys); i++ {
 		m := g.Marking(i)
 		if i%256 == 0 && ctx.Err() != nil {
@@ -85,7 +85,7 @@ func search(ctx context.Context, n *Net, o Options, accelerate bool) *Graph {
 			if accelerate {
 				g.accelerate(i, t, next)
 			}
-			g.edges[i] = append(g.edges[i], Edge{t, g.add(next, Edge{t, i})})
+			g.edges[i] = append(g.edges[i], Edge{t, g.internMarking(next, Edge{t, i})})
 		}
 		g.bytes += int64(len(g.edges[i])) * 16
 		switch {
@@ -100,9 +100,9 @@ func search(ctx context.Context, n *Net, o Options, accelerate bool) *Graph {
 	return g
 }
 
-// add returns the number of a marking, and adds it if it is new, with the edge by which it was
-// reached first.
-func (g *Graph) add(m Marking, from Edge) int {
+// internMarking returns the number of a marking, and adds it if it is new, with the edge by which
+// it was reached first.
+func (g *Graph) internMarking(m Marking, from Edge) int {
 	key := make([]byte, 0, len(m))
 	for _, tokens := range m {
 		key = binary.AppendUvarint(key, uint64(tokens))

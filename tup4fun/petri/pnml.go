@@ -138,7 +138,7 @@ func (p *pnml) startElement(e xml.StartElement, at syntax.Pos) {
 			p.net.Transitions = append(p.net.Transitions, Transition{Name: id})
 		}
 	case "arc":
-		p.arc(attributes["source"], attributes["target"], at)
+		p.addArc(attributes["source"], attributes["target"], at)
 	case "type", "arctype":
 		if v := attributes["value"]; v != "" && v != "normal" {
 			p.report(at, "an arc of type %s; a place/transition net has only normal arcs", v)
@@ -166,9 +166,9 @@ func (p *pnml) checkNew(id string, at syntax.Pos) bool {
 	return false
 }
 
-// arc notes an arc of weight 1, whose weight may follow. A second arc between the same nodes is
+// addArc notes an arc of weight 1, whose weight may follow. A second arc between the same nodes is
 // an error.
-func (p *pnml) arc(from, to string, at syntax.Pos) {
+func (p *pnml) addArc(from, to string, at syntax.Pos) {
 	p.last = &pnmlArc{from, to, 1, at}
 	if p.arcs[[2]string{from, to}] != nil {
 		p.report(at, "there are two arcs from %s to %s; give one the weight of both", from, to)

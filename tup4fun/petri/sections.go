@@ -233,7 +233,7 @@ func (p *parser) resolve() {
 			p.Report(f.transition.Pos, "%s has two flows, the first in line %d", f.transition, first.Line)
 		}
 		p.flowAt[f.transition.Text] = f.transition.Pos
-		p.net.Transitions[t].In, p.net.Transitions[t].Out = p.arcs(f.in), p.arcs(f.out)
+		p.net.Transitions[t].In, p.net.Transitions[t].Out = p.resolveArcs(f.in), p.resolveArcs(f.out)
 	}
 	p.net.Initial = p.marking(p.initial)
 	for _, b := range p.final {

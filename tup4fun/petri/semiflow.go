@@ -201,7 +201,7 @@ func (f *farkas) checkLimits(ctx context.Context) error {
 }
 
 // combine adds multiples of a and b so that the column becomes 0. b is negative there and a is
-// positive, so both factors are positive. The divisor all is not 0, because some weight is
+// positive, so both factors are positive. The divisor is not 0, because some weight is
 // positive. errWeights: a number exceeds maxFactor; the products before it cannot overflow,
 // because no number of a and b exceeds it.
 func combine(a, b candidate, column int) (candidate, error) {
@@ -209,18 +209,18 @@ func combine(a, b candidate, column int) (candidate, error) {
 	g := gcd(x, y)
 	x, y = x/g, y/g
 	c := candidate{make([]int64, len(a.left)), make([]int64, len(a.weights))}
-	all := int64(0)
+	divisor := int64(0)
 	for i := range c.left {
 		c.left[i] = x*a.left[i] + y*b.left[i]
-		all = gcd(all, c.left[i])
+		divisor = gcd(divisor, c.left[i])
 	}
 	for i := range c.weights {
 		c.weights[i] = x*a.weights[i] + y*b.weights[i]
-		all = gcd(all, c.weights[i])
+		divisor = gcd(divisor, c.weights[i])
 	}
 	for _, part := range [][]int64{c.left, c.weights} {
 		for i := range part {
-			if part[i] /= all; part[i] > maxFactor || part[i] < -maxFactor {
+			if part[i] /= divisor; part[i] > maxFactor || part[i] < -maxFactor {
 				return c, errWeights
 			}
 		}

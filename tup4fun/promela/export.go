@@ -296,7 +296,7 @@ func (g *graph) writeEdge(from int, e *explore.Edge) {
 	case explore.Test:
 		option("("+g.expr(e.Cond)+")", "")
 	case explore.Else:
-		option("("+g.noOtherEdge(from)+")", "")
+		option("("+g.elseCondition(from)+")", "")
 	case explore.Timeout:
 		option("timeout", "")
 	case explore.Assign:
@@ -306,16 +306,16 @@ func (g *graph) writeEdge(from int, e *explore.Edge) {
 	}
 }
 
-// noOtherEdge returns the condition under which an else of a node can be taken: no other
+// elseCondition returns the condition under which an else of a node can be taken: no other
 // edge can, except timeouts, which Node.Edges does not contain.
-func (g *graph) noOtherEdge(from int) string {
+func (g *graph) elseCondition(from int) string {
 	var conds []string
 	for _, e := range g.code.Nodes[from].Edges {
 		switch e.Kind {
 		case explore.Test:
 			conds = append(conds, "!("+g.expr(e.Cond)+")")
 		case explore.Op:
-			conds = append(conds, "!("+g.canExecute(e.Op)+")")
+			conds = append(conds, "!("+g.executeCondition(e.Op)+")")
 		case explore.Skip, explore.Assign, explore.Atomic:
 			conds = append(conds, "false")
 		}

@@ -12,20 +12,20 @@ import (
 func (g *graph) eachOption(o *syntax.Op, option func(guard, do string)) {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {
-		option("("+g.canExecute(o)+")", g.put(o))
+		option("("+g.executeCondition(o)+")", g.putStatements(o))
 		return
 	}
 	for j := range g.tableSize(space) {
-		option("("+g.finds(o, j)+")", g.take(o, j))
+		option("("+g.findCondition(o, j)+")", g.takeStatements(o, j))
 	}
 	if o.Verb == syntax.GetP || o.Verb == syntax.QueryP {
-		option("(!("+g.canExecute(o)+"))", "")
+		option("(!("+g.executeCondition(o)+"))", "")
 	}
 }
 
-// canExecute returns the condition under which an operation can be executed: put needs a space
+// executeCondition returns the condition under which an operation can be executed: put needs a space
 // that is not full (Cap is negative without a bound), the others a row that they may find.
-func (g *graph) canExecute(o *syntax.Op) string {
+func (g *graph) executeCondition(o *syntax.Op) string {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {
 		limit := g.model.Spaces[space].Cap
@@ -36,19 +36,19 @@ func (g *graph) canExecute(o *syntax.Op) string {
 	}
 	var ways []string
 	for j := range g.tableSize(space) {
-		ways = append(ways, g.finds(o, j))
+		ways = append(ways, g.findCondition(o, j))
 	}
 	return strings.Join(ways, " || ")
 }
 
-// finds returns the condition under which an operation may find the tuple in row j of the
+// findCondition returns the condition under which an operation may find the tuple in row j of the
 // space's table: it matches, and the kind of the space permits it. A queue (Q) and a stack (S)
 // offer only their first and their last row. In F (first match) no row before it may match,
 // and in L (last match) none behind it. In R (random) any may be found; the table is sorted,
 // and of equal rows only the first is offered, because the others would lead to equal states.
-func (g *graph) finds(o *syntax.Op, j int) string {
+func (g *graph) findCondition(o *syntax.Op, j int) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
-	match := func(j int) string { return g.match(name, space, o.Fields, j) }
+	match := func(j int) string { return g.matchCondition(name, space, o.Fields, j) }
 	conds := []string{match(j)}
 	switch g.model.Spaces[space].Kind {
 	case 'R':
@@ -73,10 +73,10 @@ func (g *graph) finds(o *syntax.Op, j int) string {
 	return "(" + strings.Join(conds, " && ") + ")"
 }
 
-// match returns the condition that the space's table has a tuple in row j and that it matches a
-// template: the same number of fields, and equal values for its actuals. A template with more
-// fields than any tuple of the space matches none.
-func (g *graph) match(name string, space int, fields []*syntax.Field, j int) string {
+// matchCondition returns the condition that the space's table has a tuple in row j and that it
+// matches a template: the same number of fields, and equal values for its actuals. A template with
+// more fields than any tuple of the space matches none.
+func (g *graph) matchCondition(name string, space int, fields []*syntax.Field, j int) string {
 	if len(fields) > g.arity[space] {
 		return "(false)"
 	}
@@ -99,11 +99,11 @@ func (g *graph) equal(name string, space, i, j int) string {
 	return "(" + strings.Join(conds, " && ") + ")"
 }
 
-// put returns statements that append a tuple, or insert it into the sorted table of a random
-// space. The fields are computed into t0, t1, … first, because rows move while the place is
+// putStatements returns statements that append a tuple, or insert it into the sorted table of a
+// random space. The fields are computed into t0, t1, … first, because rows move while the place is
 // searched. The assert fails if a state of Spin has more tuples than those that were seen, which
 // would be a mistake of the export.
-func (g *graph) put(o *syntax.Op) string {
+func (g *graph) putStatements(o *syntax.Op) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
 	var b strings.Builder
 	for k := range g.arity[space] {
@@ -144,10 +144,10 @@ func (g *graph) move(name string, space int, to, from string) string {
 	return b.String()
 }
 
-// take returns statements that bind the formals to tuple j, and remove the tuple if the operation
-// does: the rows behind it move up, and the last becomes 0, so that equal states are equal in
-// Spin.
-func (g *graph) take(o *syntax.Op, j int) string {
+// takeStatements returns statements that bind the formals to tuple j, and remove the tuple if the
+// operation does: the rows behind it move up, and the last becomes 0, so that equal states are
+// equal in Spin.
+func (g *graph) takeStatements(o *syntax.Op, j int) string {
 	space, name := o.Space.Obj.Index, o.Space.Text
 	var b strings.Builder
 	for k, f := range o.Fields {
@@ -218,7 +218,7 @@ func (g *graph) count(x *syntax.Expr) string {
 	}
 	var terms []string
 	for j := range g.tableSize(space) {
-		terms = append(terms, "("+g.match(name, space, x.Fields, j)+" -> 1 : 0)")
+		terms = append(terms, "("+g.matchCondition(name, space, x.Fields, j)+" -> 1 : 0)")
 	}
 	return "(" + strings.Join(terms, " + ") + ")"
 }

@@ -13,7 +13,7 @@ func Format(file, src string) (string, error) {
 		return "", err
 	}
 	f := &formatter{comments: p.Comments}
-	f.program(p)
+	f.printProgram(p)
 	return f.out.String(), nil
 }
 
@@ -64,9 +64,9 @@ func (f *formatter) printComments(pos Pos) {
 	}
 }
 
-// program prints declarations, processes and properties, separated by ---, with the
+// printProgram prints declarations, processes and properties, separated by ---, with the
 // comments that stand before each.
-func (f *formatter) program(p *Program) {
+func (f *formatter) printProgram(p *Program) {
 	for i, d := range p.Decls {
 		f.printComments(d.Pos)
 		text := declText(d)
@@ -80,9 +80,9 @@ func (f *formatter) program(p *Program) {
 		f.printLine(Pos{}, "---")
 	}
 	if len(p.Procs) == 1 && !p.par {
-		f.proc(p.Procs[0])
+		f.printProc(p.Procs[0])
 	} else {
-		f.branches(p)
+		f.printBranches(p)
 	}
 	f.printComments(p.propsAt)
 	if len(p.Props) > 0 {
@@ -96,9 +96,9 @@ func (f *formatter) program(p *Program) {
 	f.endLine()
 }
 
-// branches prints the processes of a parallel composition, par … [] … rap. A comment behind the
+// printBranches prints the processes of a parallel composition, par … [] … rap. A comment behind the
 // last statement of a process is printed before the next [].
-func (f *formatter) branches(p *Program) {
+func (f *formatter) printBranches(p *Program) {
 	for i, pr := range p.Procs {
 		if i == 0 {
 			f.printLine(p.procsAt, "par")
@@ -107,16 +107,16 @@ func (f *formatter) branches(p *Program) {
 			f.printLine(Pos{}, "[]")
 		}
 		f.depth++
-		f.proc(pr)
+		f.printProc(pr)
 		f.depth--
 	}
 	f.printTrailing()
 	f.printLine(Pos{}, "rap")
 }
 
-// proc prints a process. Its statements are indented below count and name; without these they
+// printProc prints a process. Its statements are indented below count and name; without these they
 // stand alone.
-func (f *formatter) proc(p *Process) {
+func (f *formatter) printProc(p *Process) {
 	f.printComments(p.Pos)
 	head := ""
 	if p.Count != nil {
@@ -130,41 +130,41 @@ func (f *formatter) proc(p *Process) {
 		head += " ="
 	}
 	if head == "" {
-		f.stmts(p.Body)
+		f.printStmts(p.Body)
 		return
 	}
 	f.printLine(p.Pos, strings.TrimRight(head, " "))
 	f.depth++
-	f.stmts(p.Body)
+	f.printStmts(p.Body)
 	f.depth--
 }
 
-// stmts prints a sequence of statements, separated by semicolons: the last has none.
-func (f *formatter) stmts(all []*Stmt) {
+// printStmts prints a sequence of statements, separated by semicolons: the last has none.
+func (f *formatter) printStmts(all []*Stmt) {
 	for i, s := range all {
 		end := ";"
 		if i+1 == len(all) {
 			end = ""
 		}
 		f.printComments(s.Pos)
-		f.stmt(s, end)
+		f.printStmt(s, end)
 	}
 }
 
-// stmt prints a statement with its label; end is the text behind it, a semicolon or
+// printStmt prints a statement with its label; end is the text behind it, a semicolon or
 // nothing.
-func (f *formatter) stmt(s *Stmt, end string) {
+func (f *formatter) printStmt(s *Stmt, end string) {
 	label := ""
 	if s.Label != nil {
 		label = s.Label.Text + ": "
 	}
 	switch s.Kind {
 	case If, Do, Loop:
-		f.guards(s, label, end)
+		f.printGuards(s, label, end)
 	case Atomic:
 		f.printLine(s.Pos, label+"atomic {")
 		f.depth++
-		f.stmts(s.Body)
+		f.printStmts(s.Body)
 		f.printComments(s.End)
 		f.depth--
 		f.printLine(s.End, "}"+end)
@@ -175,9 +175,9 @@ func (f *formatter) stmt(s *Stmt, end string) {
 
 var words = map[StmtKind][2]string{If: {"if ", "fi"}, Do: {"do ", "od"}, Loop: {"loop ", "pool"}}
 
-// guards prints if, do or loop, with the text label before it and end behind its closing word.
+// printGuards prints if, do or loop, with the text label before it and end behind its closing word.
 // Each guard after the first begins with [] and with the comments before it.
-func (f *formatter) guards(s *Stmt, label, end string) {
+func (f *formatter) printGuards(s *Stmt, label, end string) {
 	before := label + words[s.Kind][0]
 	at := s.Pos
 	for _, g := range s.Guards {
@@ -187,7 +187,7 @@ func (f *formatter) guards(s *Stmt, label, end string) {
 		}
 		f.printLine(at, before+GuardText(g)+" ->")
 		f.depth++
-		f.stmts(g.Body)
+		f.printStmts(g.Body)
 		f.depth--
 		f.printTrailing()
 		before = "[] "

@@ -12,9 +12,9 @@ import (
 // Errors with the first MaxErrors in the order of the file; then some names have no Object.
 func (p *Program) resolve() error {
 	r := &resolver{prog: p, globals: map[string]*Object{}, labels: map[*Process]map[string]bool{}}
-	r.decls()
-	r.processes()
-	r.properties()
+	r.resolveDecls()
+	r.resolveProcesses()
+	r.resolveProperties()
 	if len(r.errs) == 0 {
 		return nil
 	}
@@ -63,9 +63,9 @@ func (r *resolver) lookup(name string) *Object {
 	return r.globals[name]
 }
 
-// use resolves n to an object of one of kinds, or reports an error, with a similar name if the
-// name is not declared, and returns nil.
-func (r *resolver) use(n *Name, kinds ...ObjKind) *Object {
+// resolveName resolves n to an object of one of kinds, or reports an error, with a similar name if
+// the name is not declared, and returns nil.
+func (r *resolver) resolveName(n *Name, kinds ...ObjKind) *Object {
 	o := r.lookup(n.Text)
 	if o == nil {
 		r.errorf(n.Pos, "%s is not declared: expected the name of %s%s", n.Text, kindList(kinds), r.suggestion(n.Text, kinds))
@@ -116,31 +116,31 @@ func (r *resolver) suggestion(name string, kinds []ObjKind) string {
 	return " (did you mean " + best + "?)"
 }
 
-// decls declares each name after its value is resolved, so that a value cannot refer to
+// resolveDecls declares each name after its value is resolved, so that a value cannot refer to
 // its own name.
-func (r *resolver) decls() {
+func (r *resolver) resolveDecls() {
 	for _, d := range r.prog.Decls {
 		switch d.Kind {
 		case VarDecl:
-			r.constant(d.Value)
+			r.computeConstant(d.Value)
 			r.declare(r.globals, d.Name, SharedVar)
 		case ArrayDecl:
-			r.constants(d.Values)
+			r.computeConstants(d.Values)
 			r.declare(r.globals, d.Name, SharedArray).Len = len(d.Values)
 		case ConstDecl:
-			v := r.constant(d.Value)
+			v := r.computeConstant(d.Value)
 			r.declare(r.globals, d.Name, Constant).Value = v
 		case SetDecl:
-			r.set(d.Set)
+			r.resolveSet(d.Set)
 			r.declare(r.globals, d.Name, SetName).Set = d.Set.Values
 		case SymbolDecl:
 			r.declare(r.globals, d.Name, Symbol).Value = r.prog.symbol(d.Name.Text)
 		case SpaceDecl:
-			if d.Cap != nil && r.constant(d.Cap) < int64(len(d.Tuples)) {
+			if d.Cap != nil && r.computeConstant(d.Cap) < int64(len(d.Tuples)) {
 				r.errorf(d.Cap.Pos, "%s has a capacity of %d tuples, but %d initial tuples", d.Name.Text, d.Cap.Value, len(d.Tuples))
 			}
 			for _, t := range d.Tuples {
-				r.constants(t)
+				r.computeConstants(t)
 			}
 			r.declare(r.globals, d.Name, SpaceName)
 		}
@@ -150,22 +150,22 @@ func (r *resolver) decls() {
 // maxSet bounds the values of a set.
 const maxSet = 1000
 
-// set computes the values of a set: those of the named set, the listed ones without repeats, or a
-// range. A range of more than maxSet values is reported and stays empty.
-func (r *resolver) set(s *Set) {
+// resolveSet computes the values of a set: those of the named set, the listed ones without repeats,
+// or a range. A range of more than maxSet values is reported and stays empty.
+func (r *resolver) resolveSet(s *Set) {
 	switch {
 	case s.Name != nil:
-		if o := r.use(s.Name, SetName); o != nil {
+		if o := r.resolveName(s.Name, SetName); o != nil {
 			s.Values = o.Set
 		}
 	case s.Elems != nil:
-		for _, v := range r.constants(s.Elems) {
+		for _, v := range r.computeConstants(s.Elems) {
 			if !slices.Contains(s.Values, v) {
 				s.Values = append(s.Values, v)
 			}
 		}
 	default:
-		low, high := r.constant(s.Low), r.constant(s.High)
+		low, high := r.computeConstant(s.Low), r.computeConstant(s.High)
 		if high-low >= maxSet {
 			r.errorf(s.Pos, "a set has at most %d values; %d..%d has more", maxSet, low, high)
 			return
@@ -176,20 +176,20 @@ func (r *resolver) set(s *Set) {
 	}
 }
 
-// constants computes constant expressions; one that was reported as wrong is 0.
-func (r *resolver) constants(xs []*Expr) []int64 {
+// computeConstants computes constant expressions; one that was reported as wrong is 0.
+func (r *resolver) computeConstants(xs []*Expr) []int64 {
 	vs := make([]int64, len(xs))
 	for i, x := range xs {
-		vs[i] = r.constant(x)
+		vs[i] = r.computeConstant(x)
 	}
 	return vs
 }
 
-// constant computes a constant expression and stores the result in its Value. After a mistake,
+// computeConstant computes a constant expression and stores the result in its Value. After a mistake,
 // which is reported, the result is 0.
-func (r *resolver) constant(x *Expr) int64 {
+func (r *resolver) computeConstant(x *Expr) int64 {
 	before := len(r.errs)
-	r.number(x)
+	r.resolveNumber(x)
 	if len(r.errs) > before {
 		return 0
 	}

@@ -1,15 +1,15 @@
 package syntax
 
-// processes resolves the processes in order. Local variables are numbered from 0 in each
+// resolveProcesses resolves the processes in order. Local variables are numbered from 0 in each
 // process.
-func (r *resolver) processes() {
+func (r *resolver) resolveProcesses() {
 	for _, p := range r.prog.Procs {
 		r.proc = p
 		if p.Name != nil {
 			r.declare(r.globals, p.Name, ProcName)
 		}
 		if p.Count != nil {
-			if n := r.constant(p.Count); n < 1 || n > maxCopies {
+			if n := r.computeConstant(p.Count); n < 1 || n > maxCopies {
 				r.errorf(p.Count.Pos, "want 1 to %d copies of a process, got %d", maxCopies, n)
 			}
 		}
@@ -18,21 +18,21 @@ func (r *resolver) processes() {
 		if p.Param != nil {
 			r.declare(r.locals, p.Param, Param)
 		}
-		r.stmts(p.Body, false)
+		r.resolveStmts(p.Body, false)
 	}
 	r.proc, r.locals = nil, nil
 }
 
-// stmts resolves statements; atomic is whether they are inside an atomic block.
-func (r *resolver) stmts(all []*Stmt, atomic bool) {
+// resolveStmts resolves statements; atomic is whether they are inside an atomic block.
+func (r *resolver) resolveStmts(all []*Stmt, atomic bool) {
 	for _, s := range all {
-		r.stmt(s, atomic)
+		r.resolveStmt(s, atomic)
 	}
 }
 
-// stmt resolves the names in a statement and reports a label that the process has already.
+// resolveStmt resolves the names in a statement and reports a label that the process has already.
 // Inside atomic, labels are refused too, because they name places where a process waits.
-func (r *resolver) stmt(s *Stmt, atomic bool) {
+func (r *resolver) resolveStmt(s *Stmt, atomic bool) {
 	if s.Label != nil {
 		if r.labels[r.proc][s.Label.Text] {
 			r.errorf(s.Label.Pos, "%s already has a label %s", r.proc.Title, s.Label.Text)
@@ -44,12 +44,12 @@ func (r *resolver) stmt(s *Stmt, atomic bool) {
 	}
 	switch s.Kind {
 	case Assign:
-		r.target(s.Target)
-		r.number(s.Value)
+		r.resolveTarget(s.Target)
+		r.resolveNumber(s.Value)
 	case If, Do, Loop:
-		r.guards(s, atomic)
+		r.resolveGuards(s, atomic)
 	case OpStmt:
-		r.op(s.Op)
+		r.resolveOp(s.Op)
 	case Var:
 		for _, n := range s.Names {
 			r.declare(r.locals, n, LocalVar)
@@ -58,31 +58,31 @@ func (r *resolver) stmt(s *Stmt, atomic bool) {
 		if atomic {
 			r.errorf(s.Pos, "atomic inside atomic")
 		}
-		r.stmts(s.Body, true)
+		r.resolveStmts(s.Body, true)
 	}
 }
 
-// target resolves the left side of an assignment, a variable or an element of an array; constants
-// and the number of a copy are reported.
-func (r *resolver) target(x *Expr) {
+// resolveTarget resolves the left side of an assignment, a variable or an element of an array;
+// constants and the number of a copy are reported.
+func (r *resolver) resolveTarget(x *Expr) {
 	if x.Kind == Ref {
-		r.use(x.Name, SharedVar, LocalVar)
+		r.resolveName(x.Name, SharedVar, LocalVar)
 		return
 	}
-	r.use(x.Name, SharedArray)
-	r.number(x.X)
+	r.resolveName(x.Name, SharedArray)
+	r.resolveNumber(x.X)
 }
 
-// guards resolves the guards of an if, do or loop and their bodies; atomic is whether they are
+// resolveGuards resolves the guards of an if, do or loop and their bodies; atomic is whether they are
 // inside an atomic block. A second else is reported, and a timeout inside atomic.
-func (r *resolver) guards(s *Stmt, atomic bool) {
+func (r *resolver) resolveGuards(s *Stmt, atomic bool) {
 	var elses int
 	for _, g := range s.Guards {
 		switch g.Kind {
 		case When:
-			r.truth(g.Cond)
+			r.resolveCondition(g.Cond)
 		case OnOp:
-			r.op(g.Op)
+			r.resolveOp(g.Op)
 		case Else:
 			if elses++; elses > 1 {
 				r.errorf(g.Pos, "a second else")
@@ -92,37 +92,37 @@ func (r *resolver) guards(s *Stmt, atomic bool) {
 				r.errorf(g.Pos, "timeout is not allowed inside atomic, because it depends on the whole program")
 			}
 		}
-		r.stmts(g.Body, atomic)
+		r.resolveStmts(g.Body, atomic)
 	}
 }
 
-func (r *resolver) op(o *Op) {
-	r.use(o.Space, SpaceName)
-	r.template(o.Fields, o.Verb)
+func (r *resolver) resolveOp(o *Op) {
+	r.resolveName(o.Space, SpaceName)
+	r.resolveTemplate(o.Fields, o.Verb)
 }
 
-// template resolves the fields of an operation, or of count or an event, for which verb is "".
+// resolveTemplate resolves the fields of an operation, or of count or an event, for which verb is "".
 // Fields that verb does not allow are reported: put needs values, and only get and query set
 // variables, each once.
-func (r *resolver) template(fields []*Field, verb Verb) {
+func (r *resolver) resolveTemplate(fields []*Field, verb Verb) {
 	seen := map[string]bool{}
 	for _, f := range fields {
 		switch f.Kind {
 		case Actual:
-			r.number(f.X)
+			r.resolveNumber(f.X)
 		case Any:
 			if verb == Put {
 				r.errorf(f.Pos, "put needs a value for each field: _ is only for get and query")
 			}
 		case Formal:
-			r.formalField(f, verb, seen)
+			r.resolveFormal(f, verb, seen)
 		}
 	}
 }
 
-// formalField resolves ?variable in a template of an operation, or in one that counts
+// resolveFormal resolves ?variable in a template of an operation, or in one that counts
 // or is an event, whose verb is empty. seen has the variables of the template so far.
-func (r *resolver) formalField(f *Field, verb Verb, seen map[string]bool) {
+func (r *resolver) resolveFormal(f *Field, verb Verb, seen map[string]bool) {
 	switch {
 	case verb == Put:
 		r.errorf(f.Pos, "put needs a value for each field: ?%s is only for get and query", f.Name.Text)
@@ -131,21 +131,21 @@ func (r *resolver) formalField(f *Field, verb Verb, seen map[string]bool) {
 	case seen[f.Name.Text]:
 		r.errorf(f.Pos, "?%s occurs twice in one template: get the second into another variable, and compare", f.Name.Text)
 	default:
-		r.use(f.Name, SharedVar, LocalVar)
+		r.resolveName(f.Name, SharedVar, LocalVar)
 	}
 	seen[f.Name.Text] = true
 }
 
-// number resolves x, which must be arithmetic.
-func (r *resolver) number(x *Expr) { r.resolveAs(x, false) }
+// resolveNumber resolves x, which must be arithmetic.
+func (r *resolver) resolveNumber(x *Expr) { r.resolveAs(x, false) }
 
-// truth resolves x, which must be boolean.
-func (r *resolver) truth(x *Expr) { r.resolveAs(x, true) }
+// resolveCondition resolves x, which must be boolean.
+func (r *resolver) resolveCondition(x *Expr) { r.resolveAs(x, true) }
 
 // resolveAs resolves x as a condition, if truth is true, or as a number. It reports x if it is the
 // other of the two.
 func (r *resolver) resolveAs(x *Expr, truth bool) {
-	if r.expr(x) == truth {
+	if r.resolveExpr(x) == truth {
 		return
 	}
 	if truth {
@@ -155,72 +155,73 @@ func (r *resolver) resolveAs(x *Expr, truth bool) {
 	}
 }
 
-// expr resolves x and returns whether it is boolean; otherwise it is arithmetic. A mistake inside
-// is reported, and does not change the result.
-func (r *resolver) expr(x *Expr) (truth bool) {
+// resolveExpr resolves x and returns whether it is boolean; otherwise it is arithmetic. A mistake
+// inside is reported, and does not change the result.
+func (r *resolver) resolveExpr(x *Expr) (truth bool) {
 	switch x.Kind {
 	case Bool:
 		return true
 	case Sym:
 		x.Value = r.prog.symbol(x.Text)
 	case Ref:
-		r.use(x.Name, SharedVar, LocalVar, Constant, Symbol, Param, Quantified)
+		r.resolveName(x.Name, SharedVar, LocalVar, Constant, Symbol, Param, Quantified)
 	case Elem:
-		r.use(x.Name, SharedArray)
-		r.number(x.X)
+		r.resolveName(x.Name, SharedArray)
+		r.resolveNumber(x.X)
 	case Neg:
-		r.number(x.X)
+		r.resolveNumber(x.X)
 	case Not, Always, Finally:
-		r.truth(x.X)
+		r.resolveCondition(x.X)
 		return true
 	case Binary:
-		return r.binary(x)
+		return r.resolveBinary(x)
 	case Count:
-		r.use(x.Space, SpaceName)
-		r.template(x.Fields, "")
+		r.resolveName(x.Space, SpaceName)
+		r.resolveTemplate(x.Fields, "")
 	case Event:
-		r.use(x.Space, SpaceName)
-		r.template(x.Fields, "")
+		r.resolveName(x.Space, SpaceName)
+		r.resolveTemplate(x.Fields, "")
 		return true
 	case Forall, Exists:
-		r.quantified(x)
+		r.resolveQuantified(x)
 		return true
 	}
 	return false
 }
 
-// binary resolves the operands of an operator, and returns whether its result is boolean: that of
-// + - * / % is a number. Comparisons have numbers on both sides, the other operators conditions.
-func (r *resolver) binary(x *Expr) bool {
+// resolveBinary resolves the operands of an operator, and returns whether its result is boolean:
+// that of + - * / % is a number. Comparisons have numbers on both sides, the other operators
+// conditions.
+func (r *resolver) resolveBinary(x *Expr) bool {
 	switch x.Op {
 	case "+", "-", "*", "/", "%":
-		r.number(x.X)
-		r.number(x.Y)
+		r.resolveNumber(x.X)
+		r.resolveNumber(x.Y)
 		return false
 	case "=", "!=", "<", "<=", ">", ">=":
-		r.number(x.X)
-		r.number(x.Y)
+		r.resolveNumber(x.X)
+		r.resolveNumber(x.Y)
 	default:
-		r.truth(x.X)
-		r.truth(x.Y)
+		r.resolveCondition(x.X)
+		r.resolveCondition(x.Y)
 	}
 	return true
 }
 
-// quantified resolves a quantifier. Its name is declared in the body only.
-func (r *resolver) quantified(x *Expr) {
-	r.set(x.Set)
+// resolveQuantified resolves a quantifier. Its name is declared in the body only.
+func (r *resolver) resolveQuantified(x *Expr) {
+	r.resolveSet(x.Set)
 	if r.locals == nil {
 		r.locals = map[string]*Object{}
 	}
 	r.declare(r.locals, x.Name, Quantified)
-	r.truth(x.X)
+	r.resolveCondition(x.X)
 	delete(r.locals, x.Name.Text)
 }
 
-// properties resolves the properties. The labels and processes that they name are known, because
-// processes are resolved before. Two properties of one name are reported.
-func (r *resolver) properties() {
+// resolveProperties resolves the properties. The labels and processes that they name are known,
+// because processes are resolved before. Two properties of one name are reported.
+func (r *resolver) resolveProperties() {
 	names := map[string]Pos{}
 	for _, p := range r.prog.Props {
 		if before, ok := names[p.Name]; ok {
@@ -229,24 +230,25 @@ func (r *resolver) properties() {
 		names[p.Name] = p.Pos
 		switch p.Kind {
 		case Bound:
-			r.use(p.Space, SpaceName)
-			r.constant(p.X)
+			r.resolveName(p.Space, SpaceName)
+			r.computeConstant(p.X)
 		case DeadlockFree:
 			for _, e := range p.Except {
-				r.place(e)
+				r.resolvePlace(e)
 			}
 		default:
-			r.truth(p.X)
+			r.resolveCondition(p.X)
 			if p.Y != nil {
-				r.truth(p.Y)
+				r.resolveCondition(p.Y)
 			}
 		}
 	}
 }
 
-// place reports the exception of a deadlockfree property whose process or label does not exist.
-func (r *resolver) place(e Place) {
-	o := r.use(e.Process, ProcName)
+// resolvePlace reports the exception of a deadlockfree property whose process or label does not
+// exist.
+func (r *resolver) resolvePlace(e Place) {
+	o := r.resolveName(e.Process, ProcName)
 	if o != nil && e.Label != nil && !r.labels[o.Proc][e.Label.Text] {
 		r.errorf(e.Label.Pos, "%s has no label %s", e.Process.Text, e.Label.Text)
 	}

@@ -14,7 +14,7 @@ func Warn(p *Program) []*Error {
 	w := &warner{prog: p, writers: map[*Object][]string{}}
 	for _, proc := range p.Procs {
 		w.proc = proc
-		w.stmts(proc.Body)
+		w.noteStmts(proc.Body)
 	}
 	w.warnShared()
 	w.warnSpaces()
@@ -35,10 +35,10 @@ func (w *warner) warnf(at Pos, format string, args ...any) {
 	w.all = append(w.all, &Error{w.prog.File, at, "warning: " + fmt.Sprintf(format, args...)})
 }
 
-// stmts collects the operations and writes of statements, and warns of a loop that its
+// noteStmts collects the operations and writes of statements, and warns of a loop that its
 // process can never leave. A Do ends when all its guards are false, so only a Loop is
 // tested.
-func (w *warner) stmts(all []*Stmt) {
+func (w *warner) noteStmts(all []*Stmt) {
 	for _, s := range all {
 		switch s.Kind {
 		case Assign:
@@ -47,7 +47,7 @@ func (w *warner) stmts(all []*Stmt) {
 			w.noteOp(s.Op)
 		case Atomic:
 			w.atomic = true
-			w.stmts(s.Body)
+			w.noteStmts(s.Body)
 			w.atomic = false
 		case If, Do, Loop:
 			if s.Kind == Loop && !alwaysOpen(s.Guards) {
@@ -57,7 +57,7 @@ func (w *warner) stmts(all []*Stmt) {
 				if g.Kind == OnOp {
 					w.noteOp(g.Op)
 				}
-				w.stmts(g.Body)
+				w.noteStmts(g.Body)
 			}
 		}
 	}
