@@ -17,8 +17,8 @@ type stalk struct {
 	conns   []*beanstalk.Conn
 }
 
-// startBeanstalkd starts beanstalkd with a log that is synced at each write, and waits until it
-// answers.
+// startBeanstalkd starts beanstalkd with a log that is synced at each write, so it is always durable,
+// and waits until it answers.
 func startBeanstalkd(h *host, _ bool) (peer, error) {
 	dir, err := h.folder("beanstalkd")
 	if err != nil {
@@ -32,7 +32,7 @@ func startBeanstalkd(h *host, _ bool) (peer, error) {
 	if s.process, err = h.run("", "beanstalkd", "-l", host, "-p", port, "-b", dir, "-f", "0"); err != nil {
 		return nil, err
 	}
-	return s, h.started(func() error {
+	return s, h.waitUntilStarted(func() error {
 		c, err := s.dial()
 		if err == nil {
 			_, err = c.Stats()
@@ -60,11 +60,11 @@ const timeToRun = time.Minute
 type stalkSlot struct {
 	tasks, results           *beanstalk.Tube
 	waitingTasks, newResults *beanstalk.TubeSet
-	c                        *beanstalk.Conn
+	conn                     *beanstalk.Conn
 }
 
-// slot returns a slot with a connection of its own. Slots of one begin have the same tubes.
-func (s *stalk) slot() (slot stalkSlot, err error) {
+// newSlot returns a slot with a connection of its own. Slots of one begin have the same tubes.
+func (s *stalk) newSlot() (slot stalkSlot, err error) {
 	c, err := s.dial()
 	if err != nil {
 		return slot, err
@@ -87,7 +87,7 @@ func (s stalkSlot) work() error {
 	if _, err := s.results.Put(body, 1, 0, timeToRun); err != nil {
 		return err
 	}
-	return s.c.Delete(id)
+	return s.conn.Delete(id)
 }
 
 // consume takes a result and deletes it.
@@ -96,7 +96,7 @@ func (s stalkSlot) consume() error {
 	if err != nil {
 		return err
 	}
-	return s.c.Delete(id)
+	return s.conn.Delete(id)
 }
 
 // begin implements peer. It uses new tubes, so that what an earlier measurement left is not
@@ -104,16 +104,15 @@ func (s stalkSlot) consume() error {
 func (s *stalk) begin(_ context.Context, slots, batch int) (turns []func() error, err error) {
 	s.begun++ // new tubes
 	for n := range slots {
-		slot, err := s.slot()
+		slot, err := s.newSlot()
 		if err != nil {
 			return nil, err
 		}
-		for range backlog {
-			if n > 0 {
-				break
-			}
-			if err := slot.create(); err != nil {
-				return nil, err
+		if n == 0 {
+			for range backlog {
+				if err := slot.create(); err != nil {
+					return nil, err
+				}
 			}
 		}
 		turns = append(turns, func() error {
@@ -139,14 +138,14 @@ func (s *stalk) end() error {
 	return nil
 }
 
-// once implements peer: creator and worker have a connection each and new tubes.
+// once implements peer. Creator and worker have a connection each and new tubes.
 func (s *stalk) once(context.Context) (func() (time.Duration, error), error) {
 	s.begun++
-	creator, err := s.slot()
+	creator, err := s.newSlot()
 	if err != nil {
 		return nil, err
 	}
-	worker, err := s.slot()
+	worker, err := s.newSlot()
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func startLeasehold(h *host, durable bool, program string) (peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l, h.started(func() error {
+	return l, h.waitUntilStarted(func() error {
 		var at struct{ Gate string }
 		announced, err := os.ReadFile(filepath.Join(dir, "coordinator.json"))
 		if err == nil {

@@ -104,25 +104,24 @@ func (m *series) measure(ctx context.Context, p peer, s settings) error {
 			}
 		})
 	}
-	var before, after use
-	var tasks int64
-	began := time.Now()
-	for _, step := range []struct {
-		wait time.Duration
-		then func()
-	}{
-		{warmUp, func() { began, tasks, before = time.Now(), done.Load(), useOf(p.pid()) }},
-		{s.lasts, func() { after, tasks = useOf(p.pid()), done.Load()-tasks }},
-	} {
+	sleep := func(d time.Duration) error {
 		select {
-		case <-time.After(step.wait):
-			step.then()
+		case <-time.After(d):
+			return nil
 		case err := <-failed:
 			return err
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+	if err := sleep(warmUp); err != nil {
+		return err
+	}
+	began, doneBefore, before := time.Now(), done.Load(), useOf(p.pid())
+	if err := sleep(s.lasts); err != nil {
+		return err
+	}
+	after, tasks := useOf(p.pid()), done.Load()-doneBefore
 	m.rates = append(m.rates, float64(tasks)/time.Since(began).Seconds())
 	m.server += after.server - before.server
 	m.clients += after.clients - before.clients

@@ -75,9 +75,9 @@ func freeAddress() (host, port string, err error) {
 	return net.SplitHostPort(l.Addr().String())
 }
 
-// started calls f until it succeeds, for 20 s or until ctx ends, and returns its last error or
-// that of ctx.
-func (h *host) started(f func() error) error {
+// waitUntilStarted calls f until it succeeds, for 20 s or until ctx ends, and returns its last
+// error or that of ctx.
+func (h *host) waitUntilStarted(f func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {
 		err := f()

@@ -39,7 +39,7 @@ func startRedisServer(h *host, durable bool) (*redisServer, error) {
 		return nil, err
 	}
 	h.redis = s
-	return s, h.started(func() error {
+	return s, h.waitUntilStarted(func() error {
 		c, err := redis.Dial("tcp", s.address)
 		if err == nil {
 			err = c.Close()
@@ -129,35 +129,35 @@ func (l *lists) end() error {
 }
 
 type listSlot struct {
-	c    redis.Conn
+	conn redis.Conn
 	held string // the list of the tasks that the slot has claimed
 }
 
 // turn creates a task, claims one, resolves it, and takes a result.
 func (s listSlot) turn() error {
-	if _, err := s.c.Do("LPUSH", "tasks", data); err != nil {
+	if _, err := s.conn.Do("LPUSH", "tasks", data); err != nil {
 		return err
 	}
-	task, err := redis.String(s.c.Do("BLMOVE", "tasks", s.held, "RIGHT", "LEFT", 0))
+	task, err := redis.String(s.conn.Do("BLMOVE", "tasks", s.held, "RIGHT", "LEFT", 0))
 	if err != nil {
 		return err
 	}
 	if err := s.resolve(task); err != nil {
 		return err
 	}
-	_, err = s.c.Do("BRPOP", "results", 0)
+	_, err = s.conn.Do("BRPOP", "results", 0)
 	return err
 }
 
 // resolve puts results and ends tasks, in one transaction that is sent as one message. EXEC
 // returns the error of the connection, so those of Send need no check.
 func (s listSlot) resolve(tasks ...string) error {
-	_ = s.c.Send("MULTI")
+	_ = s.conn.Send("MULTI")
 	for _, t := range tasks {
-		_ = s.c.Send("LREM", s.held, 1, t)
+		_ = s.conn.Send("LREM", s.held, 1, t)
 	}
-	_ = s.c.Send("LPUSH", append([]any{"results"}, anys(tasks)...)...)
-	_, err := s.c.Do("EXEC")
+	_ = s.conn.Send("LPUSH", append([]any{"results"}, anys(tasks)...)...)
+	_, err := s.conn.Do("EXEC")
 	return err
 }
 
@@ -172,14 +172,14 @@ func anys(all []string) (as []any) {
 // turnBatch is turn for a batch. It claims in one transaction, too, and takes results as many at
 // a time as there are.
 func (s listSlot) turnBatch(batch int) error {
-	if _, err := s.c.Do("LPUSH", same("tasks", batch)...); err != nil {
+	if _, err := s.conn.Do("LPUSH", same("tasks", batch)...); err != nil {
 		return err
 	}
-	_ = s.c.Send("MULTI")
+	_ = s.conn.Send("MULTI")
 	for range batch {
-		_ = s.c.Send("LMOVE", "tasks", s.held, "RIGHT", "LEFT")
+		_ = s.conn.Send("LMOVE", "tasks", s.held, "RIGHT", "LEFT")
 	}
-	tasks, err := redis.Strings(s.c.Do("EXEC"))
+	tasks, err := redis.Strings(s.conn.Do("EXEC"))
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (s listSlot) turnBatch(batch int) error {
 		return err
 	}
 	for consumed := 0; consumed < batch; {
-		reply, err := redis.Values(s.c.Do("BLMPOP", 0, 1, "results", "RIGHT", "COUNT", batch-consumed))
+		reply, err := redis.Values(s.conn.Do("BLMPOP", 0, 1, "results", "RIGHT", "COUNT", batch-consumed))
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func startRiver(h *host, _ bool) (peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, h.started(func() error { return p.migrate(h.ctx) })
+	return p, h.waitUntilStarted(func() error { return p.migrate(h.ctx) })
 }
 
 // migrate makes the tables of River. It fails until PostgreSQL accepts connections.
