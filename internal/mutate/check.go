@@ -65,15 +65,15 @@ func newChecker(ctx context.Context, packages []goPackage) (*checker, error) {
 	c := &checker{set: token.NewFileSet(), packages: map[string]*checked{}}
 	c.imports = importer.ForCompiler(c.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	for _, p := range packages {
-		if err := c.add(p); err != nil {
+		if err := c.addPackage(p); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
-// add checks a package without a change.
-func (c *checker) add(p goPackage) error {
+// addPackage checks a package without a change, and keeps what compiles needs of it.
+func (c *checker) addPackage(p goPackage) error {
 	k := &checked{goPackage: p, literals: map[position]types.Type{}}
 	for _, path := range p.files() {
 		parsed, err := parser.ParseFile(c.set, path, nil, parser.SkipObjectResolution)

@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	defer os.RemoveAll(dir)
 	t := newTester(dir, max(*parallel, 1))
 	t.limit, t.only, t.exec = *limit, *only, strings.Fields(*with)
-	if t.others, err = others(ctx, packages, strings.FieldsFunc(*tests, func(r rune) bool { return r == ',' }), *own); err != nil {
+	if t.others, err = listOthers(ctx, packages, strings.FieldsFunc(*tests, func(r rune) bool { return r == ',' }), *own); err != nil {
 		return err
 	}
 	all, err := candidates(packages, *at)
@@ -96,10 +96,21 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := t.prepare(chosen, check); err != nil {
 		return err
 	}
-	survived, byOthers := 0, 0
+	survived, byOthers, err := t.printVerdicts(ctx, chosen, out)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d of %d killed (%.0f %%), %d of them by tests of other packages, seed %d, %d drawn that do not compile\n",
+		len(chosen)-survived, len(chosen), 100*float64(len(chosen)-survived)/float64(max(len(chosen), 1)), byOthers, *seed, invalid)
+	return nil
+}
+
+// printVerdicts tests mutants and prints the verdict on each. It returns how many survived, and how
+// many only tests of other packages killed. The error is that of the first test run that failed.
+func (t *tester) printVerdicts(ctx context.Context, chosen []candidate, out io.Writer) (survived, byOthers int, err error) {
 	for r := range t.testAll(ctx, chosen) {
 		if r.err != nil {
-			return r.err
+			return 0, 0, r.err
 		}
 		c, by := r.of, ""
 		switch {
@@ -111,9 +122,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		fmt.Fprintf(out, "%-8s %s:%d: %s%s\n%s", r.verdict, c.mutant.file, c.mutant.line, c.mutant.what, by, c.mutant.diff(c.source))
 	}
-	fmt.Fprintf(out, "%d of %d killed (%.0f %%), %d of them by tests of other packages, seed %d, %d drawn that do not compile\n",
-		len(chosen)-survived, len(chosen), 100*float64(len(chosen)-survived)/float64(max(len(chosen), 1)), byOthers, *seed, invalid)
-	return nil
+	return survived, byOthers, nil
 }
 
 // choose returns the first mutants that compile (0: all), and how many before them did not.

@@ -52,30 +52,30 @@ func findMutants(file string, source []byte) ([]mutant, error) {
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			f.returns(n.Type, n.Body)
+			f.addNilErrors(n.Type, n.Body)
 		case *ast.FuncLit:
-			f.returns(n.Type, n.Body)
+			f.addNilErrors(n.Type, n.Body)
 		case *ast.IfStmt:
-			f.negate(n.Cond)
+			f.addNegation(n.Cond)
 		case *ast.BinaryExpr:
-			f.swap(n)
+			f.addSwap(n)
 		case *ast.GenDecl:
 			if n.Tok == token.CONST {
 				f.limits = append(f.limits, n)
 			}
 		case *ast.BasicLit:
 			if n.Kind == token.INT && !f.isLimit(n) {
-				f.add("constant + 1", n.Pos(), n.End(), "("+n.Value+" + 1)", f.wrap(n, "(", " + mutantStep#())")...)
-				f.add("constant - 1", n.Pos(), n.End(), "("+n.Value+" - 1)", f.wrap(n, "(", " - mutantStep#())")...)
+				f.addMutant("constant + 1", n.Pos(), n.End(), "("+n.Value+" + 1)", f.wrap(n, "(", " + mutantStep#())")...)
+				f.addMutant("constant - 1", n.Pos(), n.End(), "("+n.Value+" - 1)", f.wrap(n, "(", " - mutantStep#())")...)
 			}
 		case *ast.BranchStmt:
-			f.branch(n)
+			f.addBranchSwap(n)
 		case *ast.BlockStmt:
-			f.statements(n.List)
+			f.addDrops(n.List)
 		case *ast.CaseClause:
-			f.statements(n.Body)
+			f.addDrops(n.Body)
 		case *ast.CommClause:
-			f.statements(n.Body)
+			f.addDrops(n.Body)
 		}
 		return true
 	})
@@ -83,14 +83,14 @@ func findMutants(file string, source []byte) ([]mutant, error) {
 	return f.mutants, nil
 }
 
-// add adds a mutant that replaces the text between two positions, or does so when it is on.
-func (f *finder) add(what string, from, to token.Pos, text string, switched ...edit) {
+// addMutant adds a mutant that replaces the text between two positions, or does so when it is on.
+func (f *finder) addMutant(what string, from, to token.Pos, text string, switched ...edit) {
 	at := f.set.Position(from)
 	f.mutants = append(f.mutants, mutant{f.file, at.Line, what, at.Offset, f.set.Position(to).Offset, text, switched})
 }
 
-// swap exchanges the operator of a comparison, && or ||.
-func (f *finder) swap(n *ast.BinaryExpr) {
+// addSwap adds a mutant with the other operator (swapped) of a comparison, && or ||.
+func (f *finder) addSwap(n *ast.BinaryExpr) {
 	other, ok := swapped[n.Op]
 	if !ok {
 		return
@@ -106,7 +106,7 @@ func (f *finder) swap(n *ast.BinaryExpr) {
 		compare := map[token.Token]string{token.LSS: "mutantLess(", token.LEQ: "mutantLess(!", token.GTR: "mutantMore(", token.GEQ: "mutantMore(!"}
 		switched = append(f.wrap(n, compare[n.Op]+"mutant(#), ", ")"), edit{f.set.Position(n.OpPos).Offset, f.set.Position(end).Offset, ",", replaces})
 	}
-	f.add("operator swapped", n.OpPos, end, other.String(), switched...)
+	f.addMutant("operator swapped", n.OpPos, end, other.String(), switched...)
 }
 
 // wrap returns the edits that put text around a node.
@@ -125,29 +125,30 @@ func (f *finder) textOf(n ast.Node) string {
 	return string(f.source[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
 }
 
-// negate negates the condition of an if, unless swapping its operator does the same.
-func (f *finder) negate(cond ast.Expr) {
+// addNegation adds a mutant that negates the condition of an if, unless swapping its operator does
+// the same.
+func (f *finder) addNegation(cond ast.Expr) {
 	if b, ok := cond.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
 		return
 	}
-	f.add("condition negated", cond.Pos(), cond.End(), "!("+f.textOf(cond)+")", f.wrap(cond, "((", ") != mutant(#))")...)
+	f.addMutant("condition negated", cond.Pos(), cond.End(), "!("+f.textOf(cond)+")", f.wrap(cond, "((", ") != mutant(#))")...)
 }
 
-// branch makes continue of break, and break of continue.
-func (f *finder) branch(n *ast.BranchStmt) {
+// addBranchSwap adds a mutant that makes continue of break, or break of continue.
+func (f *finder) addBranchSwap(n *ast.BranchStmt) {
 	other := map[token.Token]string{token.CONTINUE: "break", token.BREAK: "continue"}[n.Tok]
 	if other == "" {
 		return
 	}
 	end := n.TokPos + token.Pos(len(n.Tok.String()))
 	label := strings.TrimPrefix(f.textOf(n), n.Tok.String())
-	f.add(n.Tok.String()+" made "+other, n.TokPos, end, other, f.wrap(n, "if mutant(#) { "+other+label+" } else { ", " }")...)
+	f.addMutant(n.Tok.String()+" made "+other, n.TokPos, end, other, f.wrap(n, "if mutant(#) { "+other+label+" } else { ", " }")...)
 }
 
-// statements drops each statement that has an effect of its own. Line breaks stay, so that the
-// lines of all else keep their numbers. Declarations stay, because without them most mutants
-// would not compile.
-func (f *finder) statements(list []ast.Stmt) {
+// addDrops adds, for each statement that has an effect of its own, a mutant without it. Line breaks
+// stay, so that the lines of all else keep their numbers. Declarations stay, because without them
+// most mutants would not compile.
+func (f *finder) addDrops(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
 		case *ast.AssignStmt:
@@ -162,14 +163,15 @@ func (f *finder) statements(list []ast.Stmt) {
 		default:
 			continue
 		}
-		f.add("statement dropped", s.Pos(), s.End(), strings.Repeat("\n", strings.Count(f.textOf(s), "\n")),
+		f.addMutant("statement dropped", s.Pos(), s.End(), strings.Repeat("\n", strings.Count(f.textOf(s), "\n")),
 			f.wrap(s, "if !mutant(#) { ", " }")...)
 	}
 }
 
-// returns makes nil of each error that a function returns as its last result. The returns of
-// functions inside it are their own, and a return that passes on all results of one call is left.
-func (f *finder) returns(of *ast.FuncType, body *ast.BlockStmt) {
+// addNilErrors adds a mutant that makes nil of each error that a function returns as its last
+// result. The returns of functions inside it are their own, and a return that passes on all results
+// of one call is left.
+func (f *finder) addNilErrors(of *ast.FuncType, body *ast.BlockStmt) {
 	if of.Results == nil || body == nil {
 		return
 	}
@@ -186,7 +188,7 @@ func (f *finder) returns(of *ast.FuncType, body *ast.BlockStmt) {
 				return true
 			}
 			if result := n.Results[len(n.Results)-1]; f.textOf(result) != "nil" {
-				f.add("error made nil", result.Pos(), result.End(), "nil", f.wrap(result, "mutantError(mutant(#), func() error { return ", " })")...)
+				f.addMutant("error made nil", result.Pos(), result.End(), "nil", f.wrap(result, "mutantError(mutant(#), func() error { return ", " })")...)
 			}
 		}
 		return true

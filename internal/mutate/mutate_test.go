@@ -133,7 +133,7 @@ func TestPrint(t *testing.T) {
 	s, err := mutants.suite(t.Context(), packages[0])
 	require.NoError(t, err)
 	printed := func(binary string, env string) string {
-		_, text, err := mutants.run(t.Context(), testRun{binary: binary, of: s, names: []string{"TestPrint"}, limit: 10 * time.Second, env: env})
+		_, text, err := mutants.runTests(t.Context(), testRun{binary: binary, of: s, names: []string{"TestPrint"}, limit: 10 * time.Second, env: env})
 		require.NoError(t, err)
 		lines := strings.Split(string(text), "\n")
 		return strings.Join(lines[:min(len(lines), 217)], "\n") // without the time that the test took

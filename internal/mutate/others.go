@@ -27,9 +27,10 @@ var exercisedBy = map[string][]string{
 	"worker":                      {"worker/exec", "worker/indexing", "node"},
 }
 
-// others returns the packages whose tests run for mutants of each package beside its own: those
-// of exercisedBy, unless own, and more. The error is that of go list.
-func others(ctx context.Context, mutated []goPackage, more []string, own bool) (map[string][]goPackage, error) {
+// listOthers returns the packages whose tests run for mutants of each package beside its own: those
+// of exercisedBy, which are left out if own is true, and those that the patterns more match. The
+// error is that of go list.
+func listOthers(ctx context.Context, mutated []goPackage, more []string, own bool) (map[string][]goPackage, error) {
 	listed := map[string][]goPackage{}
 	for _, p := range mutated {
 		module, within, ok := strings.Cut(p.ImportPath, "/")

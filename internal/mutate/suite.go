@@ -38,7 +38,7 @@ func (t *tester) measure(ctx context.Context, p goPackage) (*suite, error) {
 		return nil, err
 	}
 	s := &suite{pkg: p, binary: binary}
-	names, err := t.list(ctx, s)
+	names, err := t.listTests(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +66,9 @@ func (t *tester) measure(ctx context.Context, p goPackage) (*suite, error) {
 	return s, err
 }
 
-// list returns the names of the tests, examples and fuzz tests that may run. The error is that of
-// running the binary.
-func (t *tester) list(ctx context.Context, s *suite) (names []string, err error) {
+// listTests returns the names of the tests, examples and fuzz tests that may run. The error is that
+// of running the binary.
+func (t *tester) listTests(ctx context.Context, s *suite) (names []string, err error) {
 	only := t.only
 	if only == "" {
 		only = "."
@@ -92,7 +92,7 @@ var passedLine = regexp.MustCompile(`(?m)^--- PASS: \S+ \((\S+)\)`)
 func (t *tester) measureOne(ctx context.Context, s *suite, name string) (m measured, passed bool, err error) {
 	reached := t.newFile()
 	defer os.Remove(reached)
-	v, output, err := t.run(ctx, testRun{binary: s.binary, of: s, names: []string{name}, limit: t.limit, env: envReached + "=" + reached})
+	v, output, err := t.runTests(ctx, testRun{binary: s.binary, of: s, names: []string{name}, limit: t.limit, env: envReached + "=" + reached})
 	if err != nil {
 		return m, false, err
 	}

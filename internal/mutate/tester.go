@@ -169,7 +169,7 @@ func (t *tester) testAll(ctx context.Context, all []candidate) <-chan result {
 	for range t.parallel {
 		workers.Go(func() {
 			for c := range next {
-				r := t.test(ctx, c)
+				r := t.testMutant(ctx, c)
 				if r.of = c; r.err != nil {
 					stop()
 				}
@@ -193,9 +193,9 @@ func (t *tester) testAll(ctx context.Context, all []candidate) <-chan result {
 	return results
 }
 
-// test returns the verdict on a mutant: that of the first tests that notice it, of its own
+// testMutant returns the verdict on a mutant: that of the first tests that notice it, of its own
 // package before the others. Only tests that reach it can notice it.
-func (t *tester) test(ctx context.Context, c candidate) (r result) {
+func (t *tester) testMutant(ctx context.Context, c candidate) (r result) {
 	for _, p := range append([]goPackage{c.pkg}, t.others[c.pkg.ImportPath]...) {
 		s, err := t.suite(ctx, p)
 		if err != nil {
@@ -215,9 +215,10 @@ func (t *tester) test(ctx context.Context, c candidate) (r result) {
 // quick is how long the tests take that run first: most mutants need no others.
 const quick = time.Second
 
-// testWith runs the tests of a package that can notice a mutant, the quick ones first and together.
-// After a timeout they run once more with more time, because the machine may have been busy. The
-// error is that of compiling or running the tests, or ctx's.
+// testWith runs the tests of a package that can notice a mutant, in groups (nextGroup). Their limit
+// is far above the time that they took without a mutant, and after a timeout they run once more
+// with five times the limit, because the machine may have been busy. The error is that of compiling
+// or running the tests, or ctx's.
 func (t *tester) testWith(ctx context.Context, s *suite, c candidate) (verdict, error) {
 	tests, binary := s.reaching(c), s.binary
 	if len(tests) > 0 && !c.switchable {
@@ -232,19 +233,16 @@ func (t *tester) testWith(ctx context.Context, s *suite, c candidate) (verdict, 
 		defer os.Remove(binary)
 	}
 	for len(tests) > 0 {
-		n, all := 0, time.Duration(0)
-		for ; n < len(tests) && (n == 0 || all < quick || tests[0].took >= quick); n++ {
-			all += tests[n].took
-		}
+		n, took := nextGroup(tests)
 		var names []string
 		for _, m := range tests[:n] {
 			names = append(names, m.name)
 		}
-		run := testRun{binary: binary, of: s, names: names, limit: min(t.limit, 20*time.Second+5*all), env: envOn + "=" + strconv.Itoa(c.number)}
-		result, _, err := t.run(ctx, run)
+		run := testRun{binary: binary, of: s, names: names, limit: min(t.limit, 20*time.Second+5*took), env: envOn + "=" + strconv.Itoa(c.number)}
+		result, _, err := t.runTests(ctx, run)
 		if result == timedOut {
 			run.limit *= 5
-			result, _, err = t.run(ctx, run)
+			result, _, err = t.runTests(ctx, run)
 		}
 		if err != nil || result != survives {
 			return result, err
@@ -252,6 +250,16 @@ func (t *tester) testWith(ctx context.Context, s *suite, c candidate) (verdict, 
 		tests = tests[n:]
 	}
 	return survives, nil
+}
+
+// nextGroup returns how many of tests, the quickest first, run together next, and how long they take
+// without a mutant: as many as take quick together, or all if each takes longer.
+func nextGroup(tests []measured) (n int, took time.Duration) {
+	allSlow := tests[0].took >= quick
+	for ; n < len(tests) && (allSlow || took < quick); n++ {
+		took += tests[n].took
+	}
+	return n, took
 }
 
 // writeOverlay writes files and the overlay that puts them in the places of their paths. The error
@@ -311,9 +319,9 @@ type testRun struct {
 	env    string
 }
 
-// run returns killed if a test fails, and what the tests printed. The error is ctx's, or that the
-// binary cannot be run.
-func (t *tester) run(ctx context.Context, r testRun) (verdict, []byte, error) {
+// runTests returns killed if a test fails, and what the tests printed. The error is ctx's, or that
+// the binary cannot be run.
+func (t *tester) runTests(ctx context.Context, r testRun) (verdict, []byte, error) {
 	args := []string{"-test.v", "-test.failfast", "-test.run", "^(" + strings.Join(r.names, "|") + ")$", "-test.timeout", r.limit.String()}
 	cmd := t.command(ctx, r.of.pkg, r.binary, args...)
 	// Rapid would write what failed into the source tree, after 30 s in which it looks for a smaller case.
