@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
@@ -257,4 +259,21 @@ func FuzzParseTreeObject(f *testing.F) {
 			require.NotContains(t, e.name, "\x00")
 		}
 	})
+}
+
+func TestAPackThatCannotBeInstalledLeavesNoIndex(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "pack-1.pack"), 0o700)) // in the way of the pack
+	pack, err := os.CreateTemp(folder, "tmp_pack_")
+	require.NoError(t, err)
+	defer pack.Close()
+	var objects idxfile.Writer
+	require.NoError(t, objects.OnFooter(plumbing.ZeroHash))
+	index, err := objects.Index()
+	require.NoError(t, err)
+	require.Error(t, installPack(folder, pack, "1", index))
+	left, err := filepath.Glob(filepath.Join(folder, "*idx*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
 }

@@ -85,7 +85,10 @@ func installPack(folder string, pack *os.File, sum string, index *idxfile.Memory
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(pack.Name(), name+".pack"), os.Rename(idx.Name(), name+".idx"))
+	if err := os.Rename(pack.Name(), name+".pack"); err != nil {
+		return err
+	}
+	return os.Rename(idx.Name(), name+".idx") // last, because a pack without its index is not read
 }
 
 // packFault returns the error of a pack that cannot be read: the cause of ctx if that ended,
