@@ -153,10 +153,10 @@ func (s *sender) sendOldest(ctx context.Context) error {
 
 // send tries once to send an alert. It returns nil once the alert was sent or is dropped: if there is
 // no dead letter any more, or if it cannot be sent, which is logged. It returns errNotSent if sending
-// failed and may be repeated, until died+keepTrying. Another error means that the dead letter cannot be
-// read.
+// failed and may be repeated, until died+keepTrying. A malformed dead letter (fault.ErrCorrupt) is sent with
+// the fields that could be read. Another error means that the dead letter cannot be read at all.
 func (s *sender) send(ctx context.Context, a task.Alert) error {
-	l, err := s.tasks.DeadLetter(ctx, a.Task)
+	letter, err := s.tasks.DeadLetter(ctx, a.Task)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil
 	}
@@ -165,8 +165,8 @@ func (s *sender) send(ctx context.Context, a task.Alert) error {
 	}
 	died := time.UnixMilli(a.DiedAt).UTC()
 	n := Notice{
-		Event: "task.dead", Task: l.ID, Action: l.Action, Reason: l.Reason, Attempts: l.Attempts, Tags: l.Tags, Group: l.Group,
-		CreatedAt: l.CreatedAt, DiedAt: died, History: l.History,
+		Event: "task.dead", Task: letter.ID, Action: letter.Action, Reason: letter.Reason, Attempts: letter.Attempts, Tags: letter.Tags, Group: letter.Group,
+		CreatedAt: letter.CreatedAt, DiedAt: died, History: letter.History,
 	}
 	body, err := json.Marshal(n)
 	if err != nil {

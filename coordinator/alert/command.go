@@ -44,8 +44,8 @@ func (c *command) Send(ctx context.Context, n Notice, body []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("it did not end within %s", commandTimeout))
 	defer cancel()
 	run := exec.CommandContext(ctx, c.words[0], c.words[1:]...)
-	said := &tail{}
-	run.Stdin, run.Stderr, run.Stdout = bytes.NewReader(body), said, said
+	printed := &tail{}
+	run.Stdin, run.Stderr, run.Stdout = bytes.NewReader(body), printed, printed
 	run.Env = append(config.ChildEnvironment(), config.TaskIDEnv+"="+n.Task, config.TaskActionEnv+"="+n.Action)
 	err := platform.RunGroup(run, killAfter)
 	if err == nil {
@@ -54,7 +54,7 @@ func (c *command) Send(ctx context.Context, n Notice, body []byte) error {
 	if ctx.Err() != nil {
 		err = errors.Join(context.Cause(ctx), err)
 	}
-	return fmt.Errorf("command: %w: %w: %s", fault.ErrUnavailable, err, models.Redact(said.lastLine()))
+	return fmt.Errorf("command: %w: %w: %s", fault.ErrUnavailable, err, models.Redact(printed.lastLine()))
 }
 
 // tail keeps the last bytes that a command prints.

@@ -46,7 +46,7 @@ const bodyCost = 2
 func (b *budget) take(bytes, own int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.used > own && b.used+bytes > b.max {
+	if others := b.used - own; others > 0 && b.used+bytes > b.max {
 		return fmt.Errorf("body: %w: the bodies of other requests take %d bytes", fault.ErrOverloaded, b.max)
 	}
 	if err := b.memory.Reserve(bodyCost*int64(bytes), b.class); err != nil {
@@ -69,7 +69,8 @@ func (b *budget) giveBack(bytes int) {
 // buffer grows as bytes arrive, because a length alone must not take memory. The bytes count to
 // the budget until release is called. With an error, release is nil and nothing is counted; the
 // errors are those of take and bodyError, and after the latter the connection is closed, because
-// the rest of the body is not read.
+// the rest of the body is not read. After each read the deadline moves by the time that the bytes
+// so far may take at bodyRate.
 func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64, timeout time.Duration) (release func(), err error) {
 	var data []byte
 	defer func() {
@@ -80,19 +81,14 @@ func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64
 	c, body := http.NewResponseController(w), http.MaxBytesReader(w, r.Body, maxBytes)
 	for began := time.Now(); ; {
 		if len(data) == cap(data) {
-			more := max(firstRead, cap(data))
-			if r.ContentLength >= 0 { // one byte more, to read the end without growing
-				more = int(min(int64(more), max(1, r.ContentLength+1-int64(cap(data)))))
-			}
-			if err := b.take(more, cap(data)); err != nil {
+			grown, err := b.grow(data, r.ContentLength)
+			if err != nil {
 				return nil, err
 			}
-			grown := make([]byte, len(data), cap(data)+more)
-			copy(grown, data)
 			data = grown
 		}
-		inTime := time.Duration(float64(len(data)) / bodyRate * float64(time.Second))
-		_ = c.SetReadDeadline(began.Add(min(timeout, bodySlack+inTime))) // a test's recorder has none
+		atBodyRate := time.Duration(float64(len(data)) / bodyRate * float64(time.Second))
+		_ = c.SetReadDeadline(began.Add(min(timeout, bodySlack+atBodyRate))) // a test's recorder has none
 		n, err := body.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		if errors.Is(err, io.EOF) {
@@ -105,6 +101,22 @@ func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64
 			return nil, bodyError(err)
 		}
 	}
+}
+
+// grow returns a full buffer with twice its capacity, for which it takes the bytes. If the length
+// of the body is known (0 or more), the buffer gets at most one byte more than that, so that the
+// end of the body can be read without growing it again.
+func (b *budget) grow(data []byte, length int64) ([]byte, error) {
+	more := max(firstRead, cap(data))
+	if length >= 0 {
+		more = int(min(int64(more), max(1, length+1-int64(cap(data)))))
+	}
+	if err := b.take(more, cap(data)); err != nil {
+		return nil, err
+	}
+	grown := make([]byte, len(data), cap(data)+more)
+	copy(grown, data)
+	return grown, nil
 }
 
 // bodyError converts an error of reading a body: fault.ErrTooLarge, fault.ErrUnavailable if it

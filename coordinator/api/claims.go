@@ -24,7 +24,7 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 	if n.Limit < 0 || n.Limit > task.MaxClaims {
 		return answer, fmt.Errorf("limit %d: %w: want 1 to %d", n.Limit, fault.ErrInvalid, task.MaxClaims)
 	}
-	w, err := s.worker(ctx, q)
+	w, err := s.keepAlive(ctx, q)
 	if err != nil {
 		return answer, err
 	}
@@ -53,7 +53,8 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 	}
 	q.finish = func(written bool) {
 		if !written {
-			s.undoClaims(context.WithoutCancel(ctx), w, q, claimed, min(1, len(n.Finish)))
+			finishCalls := min(1, len(n.Finish)) // one call ends all tasks of Finish
+			s.undoClaims(context.WithoutCancel(ctx), w, q, claimed, finishCalls)
 		}
 	}
 	return answer, nil
@@ -73,7 +74,8 @@ func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish,
 			return nil, fmt.Errorf("finish %d, task %.200q: %w", n+1, f.Task, err)
 		}
 	}
-	refused, _, err := client.Next(ctx, outcomes, 0, actions...)
+	const claims = 0 // the actions are only checked, so that an invalid one ends no task
+	refused, _, err := client.Next(ctx, outcomes, claims, actions...)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +134,8 @@ func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time
 			claimed, err = client.ClaimUpTo(ctx, n, actions...)
 			return err
 		})
-		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) || ctx.Err() != nil {
+		waitEnded := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+		if !waitEnded || ctx.Err() != nil {
 			return claimed, err
 		}
 		if time.Until(end) <= 0 || draining(ctx) {
@@ -149,16 +152,16 @@ func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time
 const minClaimWait = 5 * time.Millisecond
 
 // undoClaims hands back tasks whose claims their session never heard of, so that a repeated
-// request claims again. The calls before those of the claim keep their effect. An error only means
-// that the session has ended, and its claims with it.
-func (s *server) undoClaims(ctx context.Context, w *worker, q *request, claimed []task.ClaimedTask, before int) {
+// request claims again. The request made callsBefore calls before those of the claim, which keep
+// their effect. An error only means that the session has ended, and its claims with it.
+func (s *server) undoClaims(ctx context.Context, w *worker, q *request, claimed []task.ClaimedTask, callsBefore int) {
 	for _, c := range claimed {
 		if err := (task.Client{Repo: w.repo}).HandBack(ctx, c.Item); err != nil {
 			s.Log.Debug("api: a claim could not be undone", "task", c.ID, "session", w.Session(), "error", err)
 		}
 	}
 	if q.keyed != nil {
-		_ = q.keyed.ForgetFrom(ctx, before)
+		_ = q.keyed.ForgetFrom(ctx, callsBefore)
 	}
 }
 
@@ -173,9 +176,9 @@ func showClaimed(c task.ClaimedTask) apitypes.ClaimedTask {
 
 // held returns the client of a session, and the task of a request that names it and its token.
 // The task has no other fields; the protocol checks that the session has it with that token. The
-// errors are those of server.worker.
+// errors are those of keepAlive.
 func (s *server) held(ctx context.Context, q *request, token int64) (task.Client, task.Item, error) {
-	w, err := s.worker(ctx, q)
+	w, err := s.keepAlive(ctx, q)
 	if err != nil {
 		return task.Client{}, task.Item{}, err
 	}
@@ -186,14 +189,14 @@ func (s *server) held(ctx context.Context, q *request, token int64) (task.Client
 // and the next three handlers return fault.ErrStaleToken if the session does not have the task, or
 // has another attempt of it.
 func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extension) (none, error) {
-	client, i, err := s.held(ctx, q, e.Token)
+	client, item, err := s.held(ctx, q, e.Token)
 	if err != nil {
 		return none{}, err
 	}
 	if e.Progress == nil {
-		return none{}, client.Extend(ctx, i)
+		return none{}, client.Extend(ctx, item)
 	}
-	return none{}, client.Note(ctx, i, *e.Progress)
+	return none{}, client.Note(ctx, item, *e.Progress)
 }
 
 // resolveTask ends a claimed task, and returns the tasks that it creates in the same
@@ -204,11 +207,11 @@ func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolut
 	if err != nil {
 		return answer, err
 	}
-	client, i, err := s.held(ctx, q, r.Token)
+	client, item, err := s.held(ctx, q, r.Token)
 	if err != nil {
 		return answer, err
 	}
-	created, err := client.Resolve(ctx, i, r.Result, create...)
+	created, err := client.Resolve(ctx, item, r.Result, create...)
 	for _, c := range created {
 		answer.Items = append(answer.Items, showNew(c))
 	}
@@ -217,7 +220,7 @@ func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolut
 
 // releaseTask gives a claimed task back after an attempt that failed.
 func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release) (none, error) {
-	client, i, err := s.held(ctx, q, r.Token)
+	client, item, err := s.held(ctx, q, r.Token)
 	if err != nil {
 		return none{}, err
 	}
@@ -225,12 +228,12 @@ func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release
 	if err != nil {
 		return none{}, err
 	}
-	return none{}, client.Fail(ctx, i, failure)
+	return none{}, client.Fail(ctx, item, failure)
 }
 
 // handBackTask gives a claimed task back without counting an attempt.
 func (s *server) handBackTask(ctx context.Context, q *request, b apitypes.HandBack) (none, error) {
-	client, i, err := s.held(ctx, q, b.Token)
+	client, item, err := s.held(ctx, q, b.Token)
 	if err != nil {
 		return none{}, err
 	}
@@ -238,5 +241,5 @@ func (s *server) handBackTask(ctx context.Context, q *request, b apitypes.HandBa
 	if err != nil {
 		return none{}, err
 	}
-	return none{}, client.HandBackFor(ctx, i, delay)
+	return none{}, client.HandBackFor(ctx, item, delay)
 }

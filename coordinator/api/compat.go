@@ -70,7 +70,7 @@ func (s *server) compatAdd(ctx context.Context, q *request) (models.Origin, erro
 	}
 	o, err := s.addOrigin(ctx, q, apitypes.NewOrigin{Kind: models.Git, URI: uri})
 	q.location = "" // the origin has no address here
-	if err == nil && q.status == http.StatusOK {
+	if wasKnown := q.status == http.StatusOK; err == nil && wasKnown {
 		_, err = s.addVisit(ctx, q, apitypes.NewVisit{Origin: o.ID})
 	}
 	return o, err

@@ -60,8 +60,11 @@ func (s *server) allowsHost(host string) bool {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
-	if name == "" || !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") {
-		return name != ""
+	if name == "" {
+		return false
+	}
+	if !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") {
+		return true
 	}
 	return slices.ContainsFunc(s.Hosts, func(h string) bool { return h == "*" || strings.EqualFold(h, name) })
 }

@@ -33,7 +33,7 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = fmt.Fprintf(w, "not ready: %s\n", reason)
+		_, _ = fmt.Fprintf(w, "not ready: %s\n", reason) // the client may be gone
 		return
 	}
 	s.healthz(w, r)
@@ -56,7 +56,7 @@ func (s *server) checkReady(ctx context.Context) error {
 		<-c.done // at most healthTimeout
 		return c.err
 	}
-	c = &check{done: make(chan struct{}), err: errors.New("the check panicked")}
+	c = &check{done: make(chan struct{}), err: errors.New("the check panicked")} // unless ready returns
 	s.check = c
 	s.checking.Unlock()
 	defer func() {

@@ -223,25 +223,25 @@ func (s *server) collectEngine(to sink) {
 	if s.Engine == nil {
 		return
 	}
-	f := s.Engine.Stats()
+	stats := s.Engine.Stats()
 	full := 0.0
-	if f.Full {
+	if stats.Full {
 		full = 1
 	}
-	to.gauge("leasehold_engine_sessions", "Sessions that are alive.", float64(f.Sessions))
-	to.gauge("leasehold_engine_waiters", "Calls that are blocked.", float64(f.Waiters))
-	to.gauge("leasehold_engine_holds", "Tuples that are held, or taken and not acknowledged.", float64(f.Held))
-	to.gauge("leasehold_engine_queue_depth", "Transactions that wait to be committed.", float64(f.Pending))
+	to.gauge("leasehold_engine_sessions", "Sessions that are alive.", float64(stats.Sessions))
+	to.gauge("leasehold_engine_waiters", "Calls that are blocked.", float64(stats.Waiters))
+	to.gauge("leasehold_engine_holds", "Tuples that are held, or taken and not acknowledged.", float64(stats.Held))
+	to.gauge("leasehold_engine_queue_depth", "Transactions that wait to be committed.", float64(stats.Pending))
 	to.gauge("leasehold_engine_full", "Whether puts are refused because the disk is full or the memory budget is used up.", full)
-	to.gauge("leasehold_memory_used_bytes", "Bytes of the memory budget that are used, by estimate.", float64(f.Memory))
-	to.gauge("leasehold_memory_budget_bytes", "The memory budget (--memory); 0: none. Puts and new clients are refused at three quarters of it.", float64(f.MemoryLimit))
-	to.counter("leasehold_engine_operations_total", "Transactions that succeeded.", float64(f.Operations))
-	to.counter("leasehold_engine_refused_total", "Requests that were refused because a limit was reached.", float64(f.Refused))
-	to <- prometheus.MustNewConstSummary(describe("leasehold_journal_batch_records", "Records written by one commit.", nil), f.Commits, float64(f.Records), nil)
+	to.gauge("leasehold_memory_used_bytes", "Bytes of the memory budget that are used, by estimate.", float64(stats.Memory))
+	to.gauge("leasehold_memory_budget_bytes", "The memory budget (--memory); 0: none. Puts and new clients are refused at three quarters of it.", float64(stats.MemoryLimit))
+	to.counter("leasehold_engine_operations_total", "Transactions that succeeded.", float64(stats.Operations))
+	to.counter("leasehold_engine_refused_total", "Requests that were refused because a limit was reached.", float64(stats.Refused))
+	to <- prometheus.MustNewConstSummary(describe("leasehold_journal_batch_records", "Records written by one commit.", nil), stats.Commits, float64(stats.Records), nil)
 	buckets, n := map[float64]uint64{}, uint64(0)
 	for i, bound := range engine.CommitBounds {
-		n += f.CommitTimes[i]
+		n += stats.CommitTimes[i]
 		buckets[bound.Seconds()] = n
 	}
-	to <- prometheus.MustNewConstHistogram(describe("leasehold_journal_commit_seconds", "Duration of commits, sync included.", nil), f.Commits, f.CommitTime.Seconds(), buckets)
+	to <- prometheus.MustNewConstHistogram(describe("leasehold_journal_commit_seconds", "Duration of commits, sync included.", nil), stats.Commits, stats.CommitTime.Seconds(), buckets)
 }

@@ -105,7 +105,8 @@ func collectGroups(m store.Metrics, to sink) {
 	sums, listers := map[store.Group]int{}, map[int32]bool{}
 	for _, g := range slices.SortedFunc(maps.Keys(m.Groups), func(a, b store.Group) int { return cmp.Compare(a.Lister, b.Lister) }) {
 		n := m.Groups[g]
-		if listers[g.Lister] = true; len(listers) > maxListers {
+		listers[g.Lister] = true
+		if len(listers) > maxListers {
 			g.Lister = otherListers
 		}
 		sums[g] += n

@@ -94,7 +94,7 @@ func (g generator) operation(r route) operation {
 	if r.body != nil {
 		o.RequestBody = content("application/json", g.schema(r.body))
 		o.RequestBody["required"] = true
-		delete(o.RequestBody, "description")
+		delete(o.RequestBody, "description") // content describes an answer
 	}
 	if r.isBulk {
 		o.Description = fmt.Sprintf("The body is limited to %d bytes, the time to %v seconds.", maxListing, bulkTimeout.Seconds())
@@ -122,7 +122,8 @@ func content(mediaType string, schema object) object {
 	return object{"description": "success", "content": object{mediaType: body}}
 }
 
-// describe returns the description of a parameter.
+// describe returns the description of a parameter, which is in the query unless p.in says another
+// place.
 func (p param) describe() object {
 	schema := object{"type": [...]string{textParam: "string", idParam: "string", numberParam: "integer", flagParam: "boolean"}[p.kind]}
 	if p.kind == numberParam {

@@ -105,7 +105,7 @@ func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin
 		return o, err
 	}
 	o = models.Origin{ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, AddedAt: time.Now().UTC(), Every: n.Every, Branches: n.Branches}
-	if n.Priority != nil {
+	if n.Priority != nil { // else a known one keeps its own, because AddOrigin sets it
 		o.Priority = *n.Priority
 	} else if known, err := s.Catalog.Origin(ctx, o.ID); err == nil {
 		o.Priority = known.Priority
@@ -150,7 +150,7 @@ func (s *server) patchOrigin(ctx context.Context, q *request, p apitypes.Priorit
 	if err != nil {
 		return o, err
 	}
-	one := []models.Origin{o}
+	one := []models.Origin{o} // markDisabled sets the field Disabled
 	err = s.markDisabled(ctx, one)
 	return one[0], err
 }

@@ -53,12 +53,12 @@ func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClai
 // pushOrigins adds the origins that a program lists to its lister. All are checked before the
 // first is added, so that fault.ErrInvalid means that nothing was added.
 func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (apitypes.Pushed, error) {
-	o, err := s.Catalog.Origin(ctx, q.text("lister"))
+	lister, err := s.Catalog.Origin(ctx, q.text("lister"))
 	if err != nil {
 		return apitypes.Pushed{}, err
 	}
-	if o.Kind != models.Pushed {
-		return apitypes.Pushed{}, fmt.Errorf("origin %s is of kind %s: %w: want a lister of kind %s", o.ID, o.Kind, fault.ErrInvalid, models.Pushed)
+	if lister.Kind != models.Pushed {
+		return apitypes.Pushed{}, fmt.Errorf("origin %s is of kind %s: %w: want a lister of kind %s", lister.ID, lister.Kind, fault.ErrInvalid, models.Pushed)
 	}
 	if len(l.Origins) > models.MaxListed || l.From < 0 || l.Next < 0 || l.Full && l.Next > 0 {
 		return apitypes.Pushed{}, fmt.Errorf("list: %w: want at most %d origins, and from and next of 0 or more; full only with the last part", fault.ErrInvalid, models.MaxListed)
@@ -67,10 +67,10 @@ func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (
 		if err := s.requireRegistered(ctx, n.Kind); err != nil {
 			return apitypes.Pushed{}, fmt.Errorf("origin %d: %w", i, err)
 		}
-		if !o.MayList(n) {
+		if !lister.MayList(n) {
 			return apitypes.Pushed{}, fmt.Errorf("origin %d: kind %.64q, uri %.100q: %w: want a feed or git at an http(s) URL, or a URI of a registered type",
 				i, n.Kind, models.Redact(n.URI), fault.ErrInvalid)
 		}
 	}
-	return apitypes.Pushed{Listed: len(l.Origins)}, coordinator.Push(ctx, s.Catalog, s.Visits, o.ID, l)
+	return apitypes.Pushed{Listed: len(l.Origins)}, coordinator.Push(ctx, s.Catalog, s.Visits, lister.ID, l)
 }

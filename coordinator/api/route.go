@@ -177,7 +177,7 @@ func (rt route) newRequest(r *http.Request) (*request, error) {
 	}
 	q := &request{Request: r, values: map[string]any{}, status: rt.statuses[0]}
 	for _, p := range rt.params {
-		text := query.Get(p.name)
+		text := query.Get(p.name) // its place if p.in is empty
 		if p.in == "path" {
 			text = r.PathValue(p.name)
 		} else if p.in == "header" {

@@ -33,7 +33,7 @@ func streaming[A any](method, path, summary string, h func(context.Context, *req
 }
 
 // writeLines sends a stream. Its status is sent before the first line, so an error of the stream
-// is the last line. Lines are sent in groups of flushLines, and the rest at the end.
+// is the last line. Lines are sent in groups of flushLines, and the rest when the handler returns.
 func (s *server) writeLines(w http.ResponseWriter, q *request, lines stream) {
 	w.Header().Set("Content-Type", linesType)
 	w.WriteHeader(q.status)
@@ -53,7 +53,7 @@ func (s *server) writeLines(w http.ResponseWriter, q *request, lines stream) {
 	}
 	if err := lines(send); err != nil && q.Context().Err() == nil {
 		row := fault.Of(err)
-		_ = send(apitypes.SearchLine{Error: &apitypes.Problem{Status: row.HTTPStatus, Code: apitypes.ErrorCode(row.Code), Detail: models.Redact(err.Error())}})
+		_ = send(apitypes.SearchLine{Error: &apitypes.Problem{Status: row.HTTPStatus, Code: apitypes.ErrorCode(row.Code), Detail: models.Redact(err.Error())}}) // the client may be gone
 	}
 }
 
@@ -68,11 +68,11 @@ func (s *server) search(ctx context.Context, q *request) (stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("q: %w", err)
 	}
-	return func(visit func(any) error) error {
+	return func(send func(any) error) error {
 		var failed error
 		stats, err := x.Search(ctx, query, codesearch.Options{Limit: q.number("limit"), Context: q.number("context")}, func(m codesearch.Match) bool {
 			match := codeindex.MatchOf(m)
-			failed = visit(apitypes.SearchLine{Match: &match})
+			failed = send(apitypes.SearchLine{Match: &match})
 			return failed == nil
 		})
 		if failed != nil {
@@ -82,7 +82,7 @@ func (s *server) search(ctx context.Context, q *request) (stream, error) {
 			return err
 		}
 		end := codeindex.EndOf(stats)
-		return visit(apitypes.SearchLine{Done: &end})
+		return send(apitypes.SearchLine{Done: &end})
 	}, nil
 }
 

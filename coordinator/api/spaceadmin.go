@@ -31,7 +31,8 @@ func (s *server) createSpace(ctx context.Context, q *request, n apitypes.NewSpac
 		return apitypes.Space{}, err
 	}
 	found := slices.ContainsFunc(infos, func(i space.Info) bool { return i.Name == n.Name })
-	if !found && len(infos) >= engine.ClientSpaces { // the API's own session is of the fleet
+	// The engine would let the API create more, because the session of the API is one of the fleet.
+	if !found && len(infos) >= engine.ClientSpaces {
 		return apitypes.Space{}, fmt.Errorf("%w: there are %d spaces", fault.ErrOverloaded, len(infos))
 	}
 	create := space.Request{Verb: space.VerbCreate, Space: n.Name, Options: options}

@@ -210,7 +210,7 @@ func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (a
 	// If getTuple returns an error, the attempt took nothing, and finish is not called.
 	q.finish = func(written bool) {
 		if name == task.Space && !written { // the get was a claim
-			_ = s.tasks.HandBack(context.WithoutCancel(ctx), claimed)
+			_ = s.tasks.HandBack(context.WithoutCancel(ctx), claimed) // an error means that the claim has ended
 		}
 		end := space.VerbBack
 		if written {

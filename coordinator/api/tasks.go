@@ -20,18 +20,18 @@ import (
 )
 
 // showTask shows a task without its data.
-func showTask(i task.Item, state task.State) apitypes.Task {
+func showTask(item task.Item, state task.State) apitypes.Task {
 	shown := apitypes.Task{
-		ID: i.ID, Action: i.Action, State: string(state), Subject: i.Subject, Parts: i.Parts, Lease: i.Lease, Priority: i.Priority,
-		Timeout: i.Timeout, Attempts: i.Attempts, Claimants: append([]string{}, i.Claimants...), CreatedAt: i.CreatedAt, ClaimedAt: i.ClaimedAt,
-		Progress: i.Progress, Note: i.State, History: i.History,
+		ID: item.ID, Action: item.Action, State: string(state), Subject: item.Subject, Parts: item.Parts, Lease: item.Lease, Priority: item.Priority,
+		Timeout: item.Timeout, Attempts: item.Attempts, Claimants: append([]string{}, item.Claimants...), CreatedAt: item.CreatedAt, ClaimedAt: item.ClaimedAt,
+		Progress: item.Progress, Note: item.State, History: item.History,
 		TaskOptions: apitypes.TaskOptions{
-			NotBefore: i.NotBefore, ExpiresAt: i.ExpiresAt, MaxAttempts: i.MaxAttempts, Backoff: i.Backoff, UniqueKey: i.UniqueKey, Group: i.Group,
-			Tags: i.Tags, ResultTuple: i.ResultTuple, ResultTTL: i.ResultTTL, After: i.After, OnFailure: i.OnFailure, Limits: i.Limits, OnLimit: i.OnLimit,
+			NotBefore: item.NotBefore, ExpiresAt: item.ExpiresAt, MaxAttempts: item.MaxAttempts, Backoff: item.Backoff, UniqueKey: item.UniqueKey, Group: item.Group,
+			Tags: item.Tags, ResultTuple: item.ResultTuple, ResultTTL: item.ResultTTL, After: item.After, OnFailure: item.OnFailure, Limits: item.Limits, OnLimit: item.OnLimit,
 		},
 	}
-	if i.CurrentClaimant != "" {
-		shown.CurrentClaimant = &i.CurrentClaimant
+	if item.CurrentClaimant != "" {
+		shown.CurrentClaimant = &item.CurrentClaimant
 	}
 	return shown
 }
@@ -41,7 +41,7 @@ func showTask(i task.Item, state task.State) apitypes.Task {
 func showListed(l task.Listed) apitypes.Task {
 	shown := showTask(l.Item, l.StateNow())
 	shown.Session = l.Holder
-	if l.Reason != "" {
+	if l.Reason != "" { // of a dead letter
 		shown.Note = l.Reason
 	}
 	if l.Err != nil {
@@ -191,9 +191,9 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 	if wait > 0 {
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
-		l, err := s.tasks.Wait(waiting, id)
-		if waiting.Err() == nil || err == nil || ctx.Err() != nil {
-			return l, err // of the task, or of the request, which has ended
+		shown, err := s.tasks.Wait(waiting, id)
+		if waitIsOver := err != nil && waiting.Err() != nil && ctx.Err() == nil; !waitIsOver {
+			return shown, err // of the task, or of the request, which has ended
 		}
 	}
 	return s.tasks.Show(ctx, id)
@@ -327,7 +327,8 @@ func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Reque
 			return answer, err
 		}
 	}
-	put, err := tasks.Requeue(ctx, l.ID, !selectable) // nil if it is not put again
+	putAgain := !selectable
+	put, err := tasks.Requeue(ctx, l.ID, putAgain) // nil if it is not put again
 	switch {
 	case err != nil:
 		return answer, err

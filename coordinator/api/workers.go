@@ -132,9 +132,9 @@ func (all *workers) add(w *worker, id string, serves []apitypes.Served) {
 	all.open[id] = w
 }
 
-// worker returns the session of a request, whose TTL starts again. fault.ErrClosed means that
+// keepAlive returns the session of a request, and starts its TTL again. fault.ErrClosed means that
 // the session has ended, or that it was opened before the coordinator was started.
-func (s *server) worker(ctx context.Context, q *request) (*worker, error) {
+func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 	id := q.text("session")
 	s.workers.mu.Lock()
 	w := s.workers.open[id]
@@ -157,7 +157,7 @@ func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, e
 		c := task.DecodeClaim(t)
 		shown.Claims = append(shown.Claims, apitypes.Claim{Task: c.Task, Token: c.Token, Due: c.Due})
 	}
-	if shown.Draining, err = w.isDraining(ctx); err != nil {
+	if shown.Draining, err = w.pollDraining(ctx); err != nil {
 		return shown, err
 	}
 	if shown.Draining {
@@ -166,10 +166,10 @@ func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, e
 	return shown, w.heartbeat.Beat(ctx)
 }
 
-// isDraining reports whether an administrator has asked the session to drain, now or before. It
+// pollDraining reports whether an administrator has asked the session to drain, now or before. It
 // takes all messages of the session; those that stop a task are not needed, because a heartbeat
 // shows which tasks the session has.
-func (w *worker) isDraining(ctx context.Context) (bool, error) {
+func (w *worker) pollDraining(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
@@ -189,7 +189,7 @@ func (w *worker) isDraining(ctx context.Context) (bool, error) {
 
 // sessionHeartbeat keeps a session alive, and returns what beat returns.
 func (s *server) sessionHeartbeat(ctx context.Context, q *request) (apitypes.WorkerSession, error) {
-	w, err := s.worker(ctx, q)
+	w, err := s.keepAlive(ctx, q)
 	if err != nil {
 		return apitypes.WorkerSession{}, err
 	}
