@@ -50,17 +50,15 @@ func (h *Hub) admit(c *Conn) error {
 	if err := h.connections.Take(c.Peer); err != nil {
 		return err
 	}
-	err := h.Memory.Reserve(connectionCost, memory.Growth)
-	if err == nil && h.open.Add(1) <= int64(h.Connections) {
-		return nil
+	if err := h.Memory.Reserve(connectionCost, memory.Growth); err != nil {
+		h.connections.Return(c.Peer)
+		return err
 	}
-	h.connections.Return(c.Peer)
-	if err == nil {
-		h.open.Add(-1)
-		h.Memory.Add(-connectionCost)
-		err = fmt.Errorf("%d connections of foreign clients: %w", h.Connections, fault.ErrOverloaded)
+	if h.open.Add(1) > int64(h.Connections) {
+		h.returnConnection(c)
+		return fmt.Errorf("%d connections of foreign clients: %w", h.Connections, fault.ErrOverloaded)
 	}
-	return err
+	return nil
 }
 
 // returnConnection undoes an admit that succeeded. It must be called once for each.

@@ -162,7 +162,8 @@ func (h *Hub) claim(ctx context.Context, o Operation) (Answer, error) {
 			return Answer{Tuples: []tuple.Tuple{t}, taken: takenByClaim{h, x, token}}, nil
 		}
 		h.claims.release(x)
-		if err == nil || x.session.Err() == nil || h.claims.isClosed() {
+		timedOut := x.session.Err() != nil && !h.claims.isClosed() // watchClaimant has ended the session
+		if err == nil || !timedOut {
 			return Answer{}, err
 		}
 	}
@@ -191,14 +192,14 @@ func (t takenByClaim) undo(ctx context.Context) error {
 // that session free. A result with another token is put by session s, and changes no lease.
 func (h *Hub) report(ctx context.Context, s engine.GateSession, result tuple.Tuple) error {
 	r := task.DecodeResult(result)
-	x := h.claims.holder(r.Token)
-	if x == nil {
+	holder := h.claims.holder(r.Token)
+	if holder == nil {
 		_, err := interop.Client{Repo: space.Over(s)}.Report(ctx, result)
 		return err
 	}
-	current, err := overPatterns(x.session).Report(ctx, result)
+	current, err := overPatterns(holder.session).Report(ctx, result)
 	if err == nil && current && r.Final {
-		h.claims.release(x)
+		h.claims.release(holder)
 	}
 	return err
 }

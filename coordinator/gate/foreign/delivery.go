@@ -99,8 +99,9 @@ func (h *Hub) Undelivered(answers ...Answer) {
 }
 
 // confirm ends the holds of all answers that have been delivered. Gets of one session that
-// follow each other end in one request, as many as it may name, and patterns likewise, because
-// each request is a commit. An error is logged; the tuples may be delivered again then.
+// follow each other end in one request, as many as it may name (MaxAcknowledged besides its own),
+// and so do patterns, without a limit, because each request is a commit. An error is logged; the
+// tuples may be delivered again then.
 func (h *Hub) confirm(ctx context.Context) {
 	c := &h.confirms
 	c.mu.Lock()
@@ -148,7 +149,7 @@ func (c *Conn) AwaitClose() bool {
 	for {
 		_, err := c.Conn.Read(ignored[:])
 		switch {
-		case err == nil:
+		case err == nil: // the client still sends, which is ignored
 		case errors.Is(err, io.EOF):
 			return c.ReceivedAll(deadline)
 		default:

@@ -129,7 +129,7 @@ func (h *Hub) Do(ctx context.Context, o Operation) (Answer, error) {
 
 // doPlain carries out an operation whose pattern is a template. The tuples that it takes are
 // held by the get (Ack) until the answer was delivered. Recent is true, because the hub repeats
-// no operation. The error is the engine's.
+// no operation, and Shared, because it only encodes the tuples. The error is the engine's.
 func (h *Hub) doPlain(ctx context.Context, s engine.GateSession, o Operation, p tuple.Template) (Answer, error) {
 	r := space.Request{Verb: o.Verb, Space: o.Space, Tuple: o.Tuple, Template: p, Shared: true}
 	if o.Verb.Takes() {

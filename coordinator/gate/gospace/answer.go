@@ -135,9 +135,9 @@ func (e *encoder) appendOpaque(b []byte, o tuple.Opaque) []byte {
 		stream, err := base64.StdEncoding.DecodeString(stored.Gob)
 		r := gob.NewReader(bytes.NewReader(stream), len(stream), nil)
 		id := r.Value()
-		value, written := gob.Copy(nil, e.w, r, id)
+		value, typeID := gob.Copy(nil, e.w, r, id)
 		if err == nil && r.Err() == nil {
-			return gob.AppendInterface(b, stored.Name, written, value)
+			return gob.AppendInterface(b, stored.Name, typeID, value)
 		}
 	}
 	return gob.AppendInterface(b, "string", int64(gob.String), gob.AppendText([]byte{0}, o.JSON))

@@ -35,10 +35,11 @@ const (
 // outermost is the depth of a tuple that is not nested.
 const outermost = 1
 
-// fields reads the value of a struct of type id with a list of fields: a tuple, or a template if
-// formals is set, which is depth levels deep. Anything else ends the reader with
-// fault.ErrInvalid, and so do more than tuple.MaxDepth levels or tuple.MaxArity fields.
-func (d decoder) fields(id int64, depth int, formals bool) []any {
+// readFields reads the fields of a tuple or, if formals is set, of a template. Its value is a struct
+// of type id, whose only field Flds is a list. depth is 1, or more within other tuples. Anything
+// else ends the reader with fault.ErrInvalid, and so do more than tuple.MaxDepth levels or
+// tuple.MaxArity fields.
+func (d decoder) readFields(id int64, depth int, formals bool) []any {
 	t := d.r.Type(id)
 	fields := []any{}
 	if depth > tuple.MaxDepth {
@@ -61,7 +62,7 @@ func (d decoder) fields(id int64, depth int, formals bool) []any {
 		}
 		for range count {
 			if d.ok() {
-				fields = append(fields, d.field(depth, formals))
+				fields = append(fields, d.readField(depth, formals))
 			}
 		}
 	})
@@ -74,10 +75,10 @@ func (d decoder) isList(id int64) bool {
 	return t.Kind == gob.Slice && d.r.Type(t.Elem).Kind == gob.Interface
 }
 
-// field reads one field of a tuple at a depth: a value of an interface type; nil for its nil,
+// readField reads one field of a tuple at a depth: a value of an interface type; nil for its nil,
 // and after an error, which ends the reader. A formal is read only where formals is set; nested
 // tuples have none. A name with a value of another type than it names is fault.ErrInvalid.
-func (d decoder) field(depth int, formals bool) any {
+func (d decoder) readField(depth int, formals bool) any {
 	name, id := d.r.Interface()
 	if name == "" {
 		return nil
@@ -85,9 +86,9 @@ func (d decoder) field(depth int, formals bool) any {
 	kind := d.r.Type(id).Kind
 	switch {
 	case name == nameTuple:
-		return tuple.Tuple(d.fields(id, depth+1, withoutFormals))
+		return tuple.Tuple(d.readFields(id, depth+1, withoutFormals))
 	case name == nameTypeField && formals:
-		return d.formal(id)
+		return d.readFormal(id)
 	}
 	is := func(want gob.Kind) bool {
 		if kind != want {
@@ -119,7 +120,7 @@ func (d decoder) field(depth int, formals bool) any {
 			return append([]byte{}, d.r.Bytes()...)
 		}
 	default:
-		return d.opaque(name, id)
+		return d.readOpaque(name, id)
 	}
 	return nil
 }
@@ -149,9 +150,9 @@ func (d decoder) integer(name string, n int64) any {
 	return int(n)
 }
 
-// formal reads a struct with the name of a Go type, and returns the formal of that type. The
+// readFormal reads a struct with the name of a Go type, and returns the formal of that type. The
 // name is only compared with others. Anything else ends the reader with fault.ErrInvalid.
-func (d decoder) formal(id int64) any {
+func (d decoder) readFormal(id int64) any {
 	t := d.r.Type(id)
 	if d.ok() && t.Kind != gob.Struct {
 		d.invalid("a formal that is not a struct")
@@ -174,9 +175,9 @@ type opaqueJSON struct {
 	Name string `json:"name"` // registered
 }
 
-// opaque reads a value of any other type, and keeps it as a gob stream of its own, with the
+// readOpaque reads a value of any other type, and keeps it as a gob stream of its own, with the
 // definitions of its types, under its registered name. After an error it returns nil.
-func (d decoder) opaque(name string, id int64) any {
+func (d decoder) readOpaque(name string, id int64) any {
 	if !utf8.ValidString(name) {
 		d.invalid("the name of a type that is not UTF-8")
 	}

@@ -75,7 +75,7 @@ func decodeRequest(src io.Reader, reserve func(int64) error) (q request, err err
 			}
 			q.operation = known
 		case t.Fields[n].Name == "T" && r.Type(t.Fields[n].Type).Kind == gob.Interface:
-			d.body(&q)
+			d.readBody(&q)
 		default:
 			gob.Skip(r, t.Fields[n].Type)
 		}
@@ -83,17 +83,17 @@ func decodeRequest(src io.Reader, reserve func(int64) error) (q request, err err
 	return q, r.Err()
 }
 
-// body reads the tuple or template of a request into q. The operation must come before, because
+// readBody reads the tuple or template of a request into q. The operation must come before, because
 // it decides which of both must follow; another type, or no operation so far, is fault.ErrInvalid.
-func (d decoder) body(q *request) {
+func (d decoder) readBody(q *request) {
 	name, id := d.r.Interface()
 	switch {
 	case q.operation.verb == 0 || q.operation.body != "" && name != q.operation.body:
 		d.invalid("a body of type %.100q", name)
 	case name == nameTuple:
-		q.tuple = d.fields(id, outermost, withoutFormals)
+		q.tuple = d.readFields(id, outermost, withoutFormals)
 	case name == nameTemplate:
-		q.template = d.fields(id, outermost, withFormals)
+		q.template = d.readFields(id, outermost, withFormals)
 	case name != "":
 		gob.Skip(d.r, id)
 	}

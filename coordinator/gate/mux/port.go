@@ -112,7 +112,8 @@ func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 		return
 	}
 	_ = c.SetDeadline(time.Time{})
-	if !stop() || !gate.pass(ctx, &conn{c, head}, passTimeout) {
+	ctxEnded := !stop() // which closes c
+	if ctxEnded || !gate.pass(ctx, &conn{c, head}, passTimeout) {
 		_ = c.Close()
 	}
 }

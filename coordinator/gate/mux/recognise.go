@@ -42,7 +42,7 @@ func Recognise(head []byte) Protocol {
 			return b.protocol
 		}
 		if bytes.HasPrefix([]byte(b.bytes), head) {
-			return Unknown
+			return Unknown // it may become b.protocol
 		}
 	}
 	return Gob

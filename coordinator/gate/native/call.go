@@ -174,9 +174,9 @@ func (s *session) perform(serving context.Context, c *call) {
 	if h := s.g.Calls[c.request.Verb]; h != nil {
 		defer func() { h.Observe(time.Since(c.began)) }()
 	}
-	answered := false
+	ended := false // without a panic: answered, or dropped
 	defer func() {
-		if !answered {
+		if !ended {
 			s.finishCall(c, failure(c.number, errPanic), dropAnswer)
 		}
 	}()
@@ -194,7 +194,8 @@ func (s *session) perform(serving context.Context, c *call) {
 			<-s.large
 		}
 	}()
-	if answered = large && s.dropUnconnected(c); answered {
+	if large && s.dropUnconnected(c) {
+		ended = true
 		return
 	}
 	reply, err := s.execute(c)
@@ -210,15 +211,16 @@ func (s *session) perform(serving context.Context, c *call) {
 	failpoint.Reached("call.after", operation)
 	keep := err == nil && consumes(c.request.Verb)
 	if serving.Err() != nil && errors.Is(err, context.Canceled) { // the gate is closing; the client did not cancel
-		answered = true
+		ended = true
 		s.dropCall(c)
 		return
 	}
-	if answered = !keep && s.dropUnconnected(c); answered {
+	if !keep && s.dropUnconnected(c) {
+		ended = true
 		return
 	}
 	f := s.answerFrame(c, reply, err)
-	answered = true
+	ended = true
 	s.finishCall(c, f, keep)
 	failpoint.Reached("reply.after", operation)
 }

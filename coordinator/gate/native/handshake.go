@@ -74,7 +74,7 @@ func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 	switch {
 	case errors.Is(err, wire.ErrForeign) && isHTTP(head):
 		text := fmt.Sprintf("This is the port of leasehold's tuple spaces. HTTP is at %s.\n", cmp.Or(g.HTTP, "another port"))
-		_, _ = fmt.Fprintf(nc, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text)
+		_, _ = fmt.Fprintf(nc, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text) // the connection is closed in any case
 		return wire.Hello{}, err
 	case errors.Is(err, wire.ErrForeign):
 		g.sendFailure(nc, fmt.Errorf("this is the port of leasehold's tuple spaces: %w: %w", err, fault.ErrInvalid))
@@ -130,7 +130,7 @@ func (g *Gate) attach(ctx context.Context, h wire.Hello, conn *connection) (*ses
 // first, or an error. The key of a session that is open must be that of the client. It looks for
 // the session while it holds opening, but opens one without it, so that one commit serves many
 // of them.
-func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (*session, <-chan struct{}, error) {
+func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (_ *session, tryAgain <-chan struct{}, _ error) {
 	g.opening.Lock()
 	s := g.sessions[h.Session]
 	if s != nil && !s.isOpened() {

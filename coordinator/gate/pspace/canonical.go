@@ -17,7 +17,7 @@ func canonical(buf []byte, s *scanner) ([]byte, error) {
 	case '[':
 		buf = append(buf, '[')
 		first := true
-		err := s.array(func() (err error) {
+		err := s.readArray(func() (err error) {
 			if !first {
 				buf = append(buf, ',')
 			}
@@ -27,10 +27,10 @@ func canonical(buf []byte, s *scanner) ([]byte, error) {
 		})
 		return append(buf, ']'), err
 	case '"':
-		text, err := s.text()
+		text, err := s.readText()
 		return appendText(buf, text), err
 	}
-	raw, err := s.raw()
+	raw, err := s.readRaw()
 	return append(buf, raw...), err
 }
 
@@ -44,7 +44,7 @@ func canonicalObject(buf []byte, s *scanner) ([]byte, error) {
 	}
 	var members []member
 	var values []byte
-	err := s.object(func(key string) (err error) {
+	err := s.readObject(func(key string) (err error) {
 		start := len(values)
 		values, err = canonical(values, s)
 		members = append(members, member{key, start, len(values)})

@@ -107,7 +107,10 @@ func (c *connection) readRequests(ctx context.Context) error {
 		if err == nil {
 			var r request
 			if r, err = decodeRequest(message); err == nil || !errors.Is(err, errMalformed) {
-				if c.isLast() || !c.startRequest(ctx, r, err, len(message)) {
+				if c.isLast() { // a client without sessions sends one request
+					return nil
+				}
+				if more := c.startRequest(ctx, r, err, len(message)); !more {
 					return nil
 				}
 				continue
@@ -132,7 +135,7 @@ func (c *connection) nextMessage() ([]byte, error) {
 		c.buf = c.store[:0]
 	}
 	for {
-		n, err := c.frame.end(c.buf)
+		n, err := c.frame.findEnd(c.buf)
 		if err != nil {
 			return nil, err
 		}
@@ -192,10 +195,11 @@ func (c *connection) makeSpace() error {
 		return nil
 	}
 	size := 2 * len(c.store)
+	// Both stores exist while resize copies, so there must be memory for the whole new one.
 	if err := c.gate.Hub.Memory.Reserve(int64(size), memory.Growth); err != nil {
 		return err
 	}
-	c.gate.Hub.Memory.Add(int64(-size))
+	c.gate.Hub.Memory.Add(int64(-size)) // resize counts it
 	c.resize(size)
 	return nil
 }
@@ -293,22 +297,22 @@ func (c *connection) startRequest(ctx context.Context, r request, err error, siz
 		err = c.gate.Access.Check(o)
 	}
 	r.session = bytes.Clone(r.session)
-	memoryOf := int64(decodedCopies * size)
+	reserved := int64(decodedCopies * size)
 	if err == nil {
-		err = c.gate.Hub.Memory.Reserve(memoryOf, classOf(r.verb))
+		err = c.gate.Hub.Memory.Reserve(reserved, classOf(r.verb))
 	}
 	if err != nil {
 		return c.answer(r, foreign.Answer{}, err)
 	}
-	if len(c.buf) == 0 || r.session == nil {
+	if clientWaits := len(c.buf) == 0 || r.session == nil; clientWaits {
 		if a, done, err := c.gate.Hub.TryAtOnce(ctx, o); done {
-			c.gate.Hub.Memory.Add(-memoryOf)
+			c.gate.Hub.Memory.Add(-reserved)
 			return c.answer(r, a, err)
 		}
 	}
 	c.slots <- struct{}{} // the client must read answers before it sends more
 	c.running.Go(func() {
-		defer c.gate.Hub.Memory.Add(-memoryOf)
+		defer c.gate.Hub.Memory.Add(-reserved)
 		defer func() { <-c.slots }()
 		c.gate.Hub.Protect(c.Conn, func() {
 			a, err := c.gate.Hub.Do(ctx, o)

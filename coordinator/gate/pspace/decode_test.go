@@ -20,16 +20,16 @@ func FuzzDecodeRequest(f *testing.F) {
 	f.Add([]byte(`{"messageType":"GET_REQUEST","clientSession":1,"template":[{"formal":false,"value":1.5}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var whole frame
-		n, err := whole.end(data)
+		n, err := whole.findEnd(data)
 		if err != nil || n == 0 {
 			return
 		}
 		for split := range min(n, 64) { // the end does not depend on how the bytes arrive
 			var parts frame
-			first, err := parts.end(data[:split])
+			first, err := parts.findEnd(data[:split])
 			require.NoError(t, err)
 			require.Zero(t, first)
-			again, err := parts.end(data)
+			again, err := parts.findEnd(data)
 			require.NoError(t, err)
 			require.Equal(t, n, again)
 		}
@@ -46,7 +46,7 @@ func FuzzDecodeRequest(f *testing.F) {
 		}
 		answer = appendAnswer(nil, request{dialect: r.dialect}, []tuple.Tuple{r.tuple}, nil)
 		require.True(t, json.Valid(answer), "%s", answer)
-		again, err := r.dialect.tuple(&scanner{data: r.dialect.appendTuple(nil, r.tuple)})
+		again, err := r.dialect.readTuple(&scanner{data: r.dialect.appendTuple(nil, r.tuple)})
 		require.NoError(t, err)
 		require.True(t, r.tuple.Equal(again), "%v and then %v", r.tuple, again)
 	})

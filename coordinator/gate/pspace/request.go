@@ -60,9 +60,9 @@ func decodeRequest(data []byte) (request, error) {
 		return r, fmt.Errorf("%.40q: %w: want a tuple or a template", w.action, fault.ErrInvalid)
 	}
 	if r.isPut() {
-		r.tuple, err = r.dialect.tuple(&scanner{data: content})
+		r.tuple, err = r.dialect.readTuple(&scanner{data: content})
 	} else {
-		r.pattern, err = r.dialect.template(&scanner{data: content})
+		r.pattern, err = r.dialect.readTemplate(&scanner{data: content})
 	}
 	return r, err
 }
@@ -75,23 +75,23 @@ var errMalformed = fmt.Errorf("malformed message: %w", fault.ErrInvalid)
 // another value, and a null, count as absent; a truth is false unless it is true. An error is
 // fault.ErrInvalid: the message is not one JSON object.
 func readWire(s *scanner) (w wire, err error) {
-	err = s.object(func(key string) (err error) {
+	err = s.readObject(func(key string) (err error) {
 		text := func(to *string) error {
 			if s.peek() != '"' {
-				_, err := s.raw()
+				_, err := s.readRaw()
 				return err
 			}
-			value, err := s.text()
+			value, err := s.readText()
 			*to = value
 			return err
 		}
 		truth := func(to *bool) error {
-			raw, err := s.raw()
+			raw, err := s.readRaw()
 			*to = string(raw) == "true"
 			return err
 		}
 		raw := func(to *[]byte) error {
-			value, err := s.raw()
+			value, err := s.readRaw()
 			if string(value) != "null" {
 				*to = value
 			}
@@ -116,7 +116,7 @@ func readWire(s *scanner) (w wire, err error) {
 		case "all":
 			return truth(&w.all)
 		}
-		_, err = s.raw()
+		_, err = s.readRaw()
 		return err
 	})
 	if err == nil && s.peek() != 0 {
@@ -145,11 +145,11 @@ func hasBareActual(template []byte) bool {
 	}
 	bare := false
 	s := scanner{data: template}
-	_ = s.array(func() error { // the array was read before
+	_ = s.readArray(func() error { // the array was read before
 		isFormal, value := false, byte(0)
-		err := s.object(func(key string) error {
+		err := s.readObject(func(key string) error {
 			first := s.peek()
-			raw, err := s.raw()
+			raw, err := s.readRaw()
 			switch key {
 			case "formal":
 				isFormal = string(raw) == "true"
@@ -158,7 +158,11 @@ func hasBareActual(template []byte) bool {
 			}
 			return err
 		})
-		bare = bare || !isFormal && value != '{' && value != '[' && value != 'n' && value != 0
+		switch value { // the first byte
+		case '{', '[', 'n', 0: // typed, an array, null or absent
+		default:
+			bare = bare || !isFormal
+		}
 		return err
 	})
 	return bare

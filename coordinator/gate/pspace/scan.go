@@ -23,11 +23,11 @@ type frame struct {
 	escaped bool // after a \ there
 }
 
-// end returns the length of the object, with any blanks before it; 0 if the buffer does not
+// findEnd returns the length of the object, with any blanks before it; 0 if the buffer does not
 // contain all of it yet. It continues where the call before stopped, so data must begin with the
 // same bytes. Another value than an object is fault.ErrInvalid, and one that is nested too deep
 // fault.ErrTooLarge. After the end of an object the next call looks for the next object.
-func (f *frame) end(data []byte) (int, error) {
+func (f *frame) findEnd(data []byte) (int, error) {
 	for ; f.pos < len(data); f.pos++ {
 		c := data[f.pos]
 		switch {
@@ -96,9 +96,9 @@ func (s *scanner) accept(c byte) bool {
 	return true
 }
 
-// object calls member for each member of an object; member must read its value. It ends at the
+// readObject calls member for each member of an object; member must read its value. It ends at the
 // first error, also of member.
-func (s *scanner) object(member func(key string) error) error {
+func (s *scanner) readObject(member func(key string) error) error {
 	if !s.accept('{') {
 		return errNotJSON(s.pos)
 	}
@@ -106,7 +106,7 @@ func (s *scanner) object(member func(key string) error) error {
 		return nil
 	}
 	for {
-		key, err := s.text()
+		key, err := s.readText()
 		if err == nil && !s.accept(':') {
 			err = errNotJSON(s.pos)
 		}
@@ -125,9 +125,9 @@ func (s *scanner) object(member func(key string) error) error {
 	}
 }
 
-// array calls element for each element of an array; element must read it. It ends at the first
+// readArray calls element for each element of an array; element must read it. It ends at the first
 // error, also of element.
-func (s *scanner) array(element func() error) error {
+func (s *scanner) readArray(element func() error) error {
 	if !s.accept('[') {
 		return errNotJSON(s.pos)
 	}
@@ -147,28 +147,28 @@ func (s *scanner) array(element func() error) error {
 	}
 }
 
-// raw reads any value and returns its bytes, which share memory with data. The nesting of
+// readRaw reads any value and returns its bytes, which share memory with data. The nesting of
 // the value must be bounded by a frame. The bytes that come with an error must not be used.
-func (s *scanner) raw() ([]byte, error) {
+func (s *scanner) readRaw() ([]byte, error) {
 	c, start := s.peek(), s.pos
 	var err error
 	switch {
 	case c == '{':
-		err = s.object(func(string) error { _, err := s.raw(); return err })
+		err = s.readObject(func(string) error { _, err := s.readRaw(); return err })
 	case c == '[':
-		err = s.array(func() error { _, err := s.raw(); return err })
+		err = s.readArray(func() error { _, err := s.readRaw(); return err })
 	case c == '"':
-		_, err = s.text()
+		_, err = s.readText()
 	case c == '-' || c >= '0' && c <= '9':
-		err = s.number()
+		err = s.readNumber()
 	default:
-		err = s.literal()
+		err = s.readLiteral()
 	}
 	return s.data[start:s.pos], err
 }
 
-// literal reads true, false or null. Other words are fault.ErrInvalid.
-func (s *scanner) literal() error {
+// readLiteral reads true, false or null. Other words are fault.ErrInvalid.
+func (s *scanner) readLiteral() error {
 	for _, word := range []string{"true", "false", "null"} {
 		if rest := s.data[s.pos:]; len(rest) >= len(word) && string(rest[:len(word)]) == word {
 			s.pos += len(word)
@@ -178,20 +178,20 @@ func (s *scanner) literal() error {
 	return errNotJSON(s.pos)
 }
 
-// number reads -? digits (. digits)? (e [+-]? digits)?, without superfluous zeros, as JSON has
+// readNumber reads -? digits (. digits)? (e [+-]? digits)?, without superfluous zeros, as JSON has
 // it. Other forms are fault.ErrInvalid.
-func (s *scanner) number() error {
+func (s *scanner) readNumber() error {
 	if s.peekByte() == '-' {
 		s.pos++
 	}
 	first := s.peekByte()
-	n := s.digits()
+	n := s.skipDigits()
 	if n == 0 || first == '0' && n > 1 {
 		return errNotJSON(s.pos)
 	}
 	if s.peekByte() == '.' {
 		s.pos++
-		if s.digits() == 0 {
+		if s.skipDigits() == 0 {
 			return errNotJSON(s.pos)
 		}
 	}
@@ -200,7 +200,7 @@ func (s *scanner) number() error {
 		if c := s.peekByte(); c == '+' || c == '-' {
 			s.pos++
 		}
-		if s.digits() == 0 {
+		if s.skipDigits() == 0 {
 			return errNotJSON(s.pos)
 		}
 	}
@@ -215,17 +215,17 @@ func (s *scanner) peekByte() byte {
 	return s.data[s.pos]
 }
 
-// digits skips digits, and returns how many there were.
-func (s *scanner) digits() (n int) {
+// skipDigits skips digits, and returns how many there were.
+func (s *scanner) skipDigits() (n int) {
 	for ; s.pos < len(s.data) && s.data[s.pos] >= '0' && s.data[s.pos] <= '9'; n++ {
 		s.pos++
 	}
 	return n
 }
 
-// text reads a string. Invalid UTF-8 is fault.ErrInvalid; a surrogate without its other
+// readText reads a string. Invalid UTF-8 is fault.ErrInvalid; a surrogate without its other
 // half is read as U+FFFD.
-func (s *scanner) text() (string, error) {
+func (s *scanner) readText() (string, error) {
 	if !s.accept('"') {
 		return "", errNotJSON(s.pos)
 	}
@@ -240,7 +240,7 @@ func (s *scanner) text() (string, error) {
 			}
 			return string(plain), nil
 		case c == '\\':
-			return s.escapedText(start)
+			return s.readEscapedText(start)
 		case c < ' ':
 			return "", errNotJSON(s.pos)
 		}
@@ -248,9 +248,9 @@ func (s *scanner) text() (string, error) {
 	return "", errNotJSON(s.pos)
 }
 
-// escapedText continues text at the first escape of a string that begins at start; it copies the
-// string, which text need not do. Errors are those of text.
-func (s *scanner) escapedText(start int) (string, error) {
+// readEscapedText continues readText at the first escape of a string that begins at start; it copies
+// the string, which readText need not do. Errors are those of readText.
+func (s *scanner) readEscapedText(start int) (string, error) {
 	text := append(make([]byte, 0, 2*(s.pos-start)+16), s.data[start:s.pos]...)
 	for s.pos < len(s.data) {
 		c := s.data[s.pos]
@@ -281,7 +281,7 @@ func (s *scanner) escapedText(start int) (string, error) {
 		case 't':
 			text = append(text, '\t')
 		case 'u':
-			r, err := s.unicode()
+			r, err := s.readEscape()
 			if err != nil {
 				return "", err
 			}
@@ -295,18 +295,18 @@ func (s *scanner) escapedText(start int) (string, error) {
 	return "", errNotJSON(s.pos)
 }
 
-// unicode reads the rest of an escape like \u00e9, after the backslash, or of two that are the
+// readEscape reads the rest of an escape like \u00e9, after the backslash, or of two that are the
 // halves of one character (a surrogate pair). One half alone becomes U+FFFD, and the escape after
 // it is left unread. A malformed escape is fault.ErrInvalid.
-func (s *scanner) unicode() (rune, error) {
-	first, err := s.codeUnit()
+func (s *scanner) readEscape() (rune, error) {
+	first, err := s.readCodeUnit()
 	if err != nil || !utf16.IsSurrogate(first) {
 		return first, err
 	}
 	if len(s.data) > s.pos+1 && s.data[s.pos] == '\\' && s.data[s.pos+1] == 'u' {
 		before := s.pos
 		s.pos++
-		second, err := s.codeUnit()
+		second, err := s.readCodeUnit()
 		if err != nil {
 			return 0, err
 		}
@@ -318,8 +318,8 @@ func (s *scanner) unicode() (rune, error) {
 	return utf8.RuneError, nil
 }
 
-// codeUnit reads u and four hexadecimal digits. Other text is fault.ErrInvalid.
-func (s *scanner) codeUnit() (r rune, err error) {
+// readCodeUnit reads u and four hexadecimal digits. Other text is fault.ErrInvalid.
+func (s *scanner) readCodeUnit() (r rune, err error) {
 	if len(s.data) < s.pos+5 {
 		return 0, errNotJSON(s.pos)
 	}

@@ -89,23 +89,23 @@ func (d dialect) readTyped(s *scanner) (t typed, err error) {
 	if d == dotSpace {
 		typeKey, valueKey = "TypeName", "Value"
 	}
-	err = s.object(func(key string) (err error) {
+	err = s.readObject(func(key string) (err error) {
 		switch {
 		case key == typeKey && s.peek() == '"':
-			t.name, err = s.text()
+			t.name, err = s.readText()
 			t.named = true
 		case key == valueKey:
-			t.value, err = s.raw()
+			t.value, err = s.readRaw()
 		default:
-			_, err = s.raw()
+			_, err = s.readRaw()
 		}
 		return err
 	})
 	return t, err
 }
 
-// value reads a typed value and returns the field that it means. Errors are those of decode.
-func (d dialect) value(s *scanner) (any, error) {
+// readValue reads a typed value and returns the field that it means. Errors are those of decode.
+func (d dialect) readValue(s *scanner) (any, error) {
 	t, err := d.readTyped(s)
 	if err != nil {
 		return nil, err
@@ -149,14 +149,14 @@ func (d dialect) decode(t typed) (any, error) {
 		if s.peek() != '"' {
 			break
 		}
-		text, err := s.text()
+		text, err := s.readText()
 		v, ok = text, err == nil
 		if name == typeChar {
 			v = tuple.Opaque{Name: typeChar, JSON: string(appendText(nil, text))}
 			ok = ok && utf8.RuneCountInString(text) == 1
 		}
 	case typeTuple:
-		return d.tuple(&s)
+		return d.readTuple(&s)
 	case typeBytes:
 		v, ok = decodeBytes(&s)
 	default:
@@ -188,8 +188,8 @@ func integer(text []byte, lowest, highest int64) (int64, bool) {
 // whether it is one.
 func decodeBytes(s *scanner) ([]byte, bool) {
 	data := []byte{}
-	err := s.array(func() error {
-		raw, err := s.raw()
+	err := s.readArray(func() error {
+		raw, err := s.readRaw()
 		n, ok := integer(raw, math.MinInt8, math.MaxInt8)
 		if err == nil && !ok {
 			err = errNotJSON(s.pos)
@@ -200,12 +200,12 @@ func decodeBytes(s *scanner) ([]byte, bool) {
 	return data, err == nil
 }
 
-// tuple reads an array of typed values; more than tuple.MaxArity are fault.ErrTooLarge. Other
+// readTuple reads an array of typed values; more than tuple.MaxArity are fault.ErrTooLarge. Other
 // errors are those of decode.
-func (d dialect) tuple(s *scanner) (tuple.Tuple, error) {
+func (d dialect) readTuple(s *scanner) (tuple.Tuple, error) {
 	t := tuple.Tuple{}
-	err := s.array(func() error {
-		v, err := d.value(s)
+	err := s.readArray(func() error {
+		v, err := d.readValue(s)
 		if err == nil && len(t) == tuple.MaxArity {
 			err = errTooManyFields
 		}
@@ -217,12 +217,12 @@ func (d dialect) tuple(s *scanner) (tuple.Tuple, error) {
 
 var errTooManyFields = fmt.Errorf("more than %d fields: %w", tuple.MaxArity, fault.ErrTooLarge)
 
-// template reads an array of the fields of a template; more than tuple.MaxArity are
-// fault.ErrTooLarge. Other errors are those of field.
-func (d dialect) template(s *scanner) (interop.Pattern, error) {
+// readTemplate reads an array of the fields of a template; more than tuple.MaxArity are
+// fault.ErrTooLarge. Other errors are those of readField.
+func (d dialect) readTemplate(s *scanner) (interop.Pattern, error) {
 	p := interop.Pattern{}
-	err := s.array(func() error {
-		f, err := d.field(s)
+	err := s.readArray(func() error {
+		f, err := d.readField(s)
 		if err == nil && len(p) == tuple.MaxArity {
 			err = errTooManyFields
 		}
@@ -232,17 +232,17 @@ func (d dialect) template(s *scanner) (interop.Pattern, error) {
 	return p, err
 }
 
-// field reads one field of a template: {"formal":true,"value":T}, {"formal":false,
+// readField reads one field of a template: {"formal":true,"value":T}, {"formal":false,
 // "value":{"type":T,"value":V}}, in SpaceJS {"formal":false,"value":V}; for dotSpace see
-// dotSpaceField. Anything else is fault.ErrInvalid.
-func (d dialect) field(s *scanner) (interop.Field, error) {
+// readDotSpaceField. Anything else is fault.ErrInvalid.
+func (d dialect) readField(s *scanner) (interop.Field, error) {
 	if d == dotSpace {
-		return d.dotSpaceField(s)
+		return d.readDotSpaceField(s)
 	}
 	isFormal := false
 	var value []byte
-	err := s.object(func(key string) error {
-		raw, err := s.raw()
+	err := s.readObject(func(key string) error {
+		raw, err := s.readRaw()
 		switch key {
 		case "formal":
 			isFormal = string(raw) == "true"
@@ -258,16 +258,16 @@ func (d dialect) field(s *scanner) (interop.Field, error) {
 		return d.actualOf(value)
 	}
 	v := scanner{data: value}
-	name, err := v.text()
+	name, err := v.readText()
 	if err != nil || len(name) > maxTypeName {
 		return interop.Field{}, fmt.Errorf("a formal of %.100s: %w: want the name of a type", value, fault.ErrInvalid)
 	}
 	return formal(d.typeName(name)), nil
 }
 
-// dotSpaceField is field for dotSpace, where a formal is a type without a value, and an actual
-// both. A value without a type is fault.ErrInvalid.
-func (d dialect) dotSpaceField(s *scanner) (interop.Field, error) {
+// readDotSpaceField is readField for dotSpace, where a formal is a type without a value, and an
+// actual both. A value without a type is fault.ErrInvalid.
+func (d dialect) readDotSpaceField(s *scanner) (interop.Field, error) {
 	t, err := d.readTyped(s)
 	switch {
 	case err != nil:

@@ -120,10 +120,10 @@ func read(t testing.TB, file string) Recording {
 	return r
 }
 
-// Replay sends what the clients sent, and reads where the server answered, with readAnswer,
-// which returns the bytes of one or more whole answers that hold as many as wanted. It
-// returns the answers in the order of the recording. After bytes of a connection that are
-// not answered next, it calls unanswered.
+// Replay sends what the clients sent, and reads where the server answered: it calls readAnswer
+// with the recorded bytes of one or more answers, which reads as many answers and returns their
+// bytes. It returns the answers in the order of the recording. It calls unanswered after bytes that
+// the server of the recording did not answer next on their connection.
 func (r Recording) Replay(t testing.TB, address string, readAnswer func(c net.Conn, wanted []byte) []byte, unanswered func()) (answers [][]byte) {
 	t.Helper()
 	conns, closed := map[int]net.Conn{}, map[int]bool{}

@@ -59,7 +59,7 @@ func (r *Reader) invalid(format string, args ...any) {
 // bytes arrive, however long the message is announced to be. A message beyond the limit of the
 // stream is fault.ErrTooLarge.
 func (r *Reader) nextMessage() {
-	n := r.streamUint()
+	n := r.readLength()
 	if r.err != nil {
 		return
 	}
@@ -94,10 +94,10 @@ func noEOF(err error) error {
 	return err
 }
 
-// streamUint reads the length of a message from the stream, as Uint reads a number from a
+// readLength reads the length of a message from the stream, as Uint reads a number from a
 // message. The end of the stream before it is io.EOF, within it io.ErrUnexpectedEOF. The bytes
 // behind the first count towards the limit of the stream. After an error it returns 0.
-func (r *Reader) streamUint() uint64 {
+func (r *Reader) readLength() uint64 {
 	first, err := r.src.ReadByte()
 	if err != nil {
 		r.Fail(err)
@@ -213,14 +213,14 @@ func (r *Reader) Struct(field func(n int)) {
 }
 
 // Value reads definitions up to the next value of the stream, and returns the number of its
-// type; 0 after an error. A definition has a negative number and its message for itself. Its
-// value follows.
+// type; 0 after an error. A definition is a message of its own, and its number is negated. The
+// caller reads the value, which follows, by its type.
 func (r *Reader) Value() int64 {
 	r.nextMessage()
 	for r.err == nil {
 		id := r.Int()
 		if id >= 0 {
-			return r.single(id)
+			return r.skipLeadingZero(id)
 		}
 		r.define(-id)
 		if len(r.buf) > 0 {
@@ -244,7 +244,7 @@ func (r *Reader) Interface() (name string, id int64) {
 		}
 		if id = r.Int(); id >= 0 {
 			r.Uint() // the length of the value
-			return name, r.single(id)
+			return name, r.skipLeadingZero(id)
 		}
 		r.define(-id)
 		if len(r.buf) > 0 {
@@ -254,9 +254,9 @@ func (r *Reader) Interface() (name string, id int64) {
 	return name, 0
 }
 
-// single reads the 0 that precedes a value of type id that is not a struct, and returns id.
+// skipLeadingZero reads the 0 that precedes a value of type id that is not a struct, and returns id.
 // Another number is an error.
-func (r *Reader) single(id int64) int64 {
+func (r *Reader) skipLeadingZero(id int64) int64 {
 	if r.Type(id).Kind != Struct && r.err == nil && r.Uint() != 0 {
 		r.invalid("a value of type %d without its 0", id)
 	}

@@ -35,13 +35,13 @@ func (w *Writer) Define(t Type) int64 {
 // is left out.
 func (w *Writer) defineAs(id int64, t Type) {
 	field := map[Kind]int{Array: arrayField, Slice: sliceField, Struct: structField, Map: mapField, Encoded: t.method}[t.Kind]
-	d := AppendUint(AppendInt(nil, -id), uint64(field+1))
-	d = AppendUint(d, 1) // of the field: its part that all kinds have
+	d := AppendUint(AppendInt(nil, -id), uint64(field+1)) // the only field of a definition tells the kind
+	d = AppendUint(d, 1)                                  // its first part, which all kinds have: name and number
 	if t.Name != "" {
 		d = AppendText(AppendUint(d, 1), t.Name)
 		d = AppendInt(AppendUint(d, 1), id)
 	} else {
-		d = AppendInt(AppendUint(d, 2), id)
+		d = AppendInt(AppendUint(d, 2), id) // 2, because the name is left out
 	}
 	d = AppendUint(d, 0)
 	switch t.Kind {
@@ -131,7 +131,7 @@ type copier struct {
 func Copy(buf []byte, w *Writer, r *Reader, id int64) ([]byte, int64) {
 	c := copier{r, w, map[int64]int64{}}
 	written := c.numberOf(id)
-	return c.single(buf, id, 0), written
+	return c.copySingle(buf, id, 0), written
 }
 
 // Skip reads and drops the value of a type that follows; a 0 before it has been read.
@@ -174,8 +174,8 @@ func (c *copier) numberOf(id int64) int64 {
 	return written
 }
 
-// single copies a value, with the 0 before it unless it is a struct. The reader has read that 0.
-func (c *copier) single(buf []byte, id int64, depth int) []byte {
+// copySingle copies a value, with the 0 before it unless it is a struct. The reader has read that 0.
+func (c *copier) copySingle(buf []byte, id int64, depth int) []byte {
 	if c.r.Type(id).Kind != Struct {
 		buf = AppendUint(buf, 0)
 	}
@@ -216,7 +216,7 @@ func (c *copier) copyValue(buf []byte, id int64, depth int) []byte {
 	case Map:
 		return c.copyMap(buf, t, depth)
 	}
-	last := -1
+	last := -1 // the number of the field before, in a struct
 	r.Struct(func(n int) {
 		if n >= len(t.Fields) {
 			r.invalid("field %d of a type of %d", n, len(t.Fields))
@@ -236,7 +236,7 @@ func (c *copier) copyInterface(buf []byte, depth int) []byte {
 		return AppendUint(buf, 0)
 	}
 	written := c.numberOf(id)
-	return AppendInterface(buf, name, written, c.single(nil, id, depth+1))
+	return AppendInterface(buf, name, written, c.copySingle(nil, id, depth+1))
 }
 
 // copyMap copies a map, sorted by the encoding of its entries, because Go writes them in random
