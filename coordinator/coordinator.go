@@ -169,18 +169,18 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 		cancel()
 	})
 	running.Go(func() { c.logLost(engineCtx) })
-	err := c.serve(ctx, ready)
+	err := c.runParts(ctx, ready)
 	stopEngine()
 	running.Wait()
 	return errors.Join(err, engineErr)
 }
 
-// serve creates the spaces of the protocols, puts the visits that were in flight, calls ready,
+// runParts creates the spaces of the protocols, puts the visits that were in flight, calls ready,
 // and then runs the schedule of visits, the sweep, the alerts and the schedules of tasks until
 // ctx ends, and returns nil then, or until the schedule of visits fails. Calls that the spaces
 // refuse for now are repeated, except those of task schedules, which are tried each second
 // anyway.
-func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
+func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	own, err := c.Connect(ctx, "coordinator", 0)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 	}
 	visits := newVisits(c, c.Visits, repo)
 	if err := visits.start(ctx); err != nil {
-		return ended(ctx, err)
+		return unlessEnded(ctx, err)
 	}
 	status.Tell(c.Log, slog.LevelInfo, "", "coordinator started; lines of the time before are in the logs of the processes")
 	if ready != nil {
@@ -206,11 +206,11 @@ func (c *Coordinator) serve(ctx context.Context, ready func()) (err error) {
 	sweeping.Go(func() { c.sweepTasks(sweepCtx, repo) })
 	sweeping.Go(func() { c.runAlerts(sweepCtx, repo) })
 	sweeping.Go(func() { c.runSchedules(sweepCtx, space.Once(repo)) })
-	return ended(ctx, visits.run(ctx))
+	return unlessEnded(ctx, visits.run(ctx))
 }
 
-// ended returns nil if ctx has ended, because then all errors follow from that, and else err.
-func ended(ctx context.Context, err error) error {
+// unlessEnded returns nil if ctx has ended, because then all errors follow from that, and else err.
+func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -47,9 +47,9 @@ func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
 // its file is an old copy, is one under way. Visits that the spaces refuse for now are left in
 // v.rest. It is called before run.
 func (v *visits) start(ctx context.Context) error {
-	under, err := v.inSpaces(ctx)
+	underWay, err := v.visitsInSpaces(ctx)
 	if err == nil {
-		err = v.store.AdoptInFlight(ctx, time.Now(), under)
+		err = v.store.AdoptInFlight(ctx, time.Now(), underWay)
 	}
 	if err != nil {
 		return fmt.Errorf("coordinator: visits: %w", err)
@@ -76,11 +76,11 @@ func (v *visits) start(ctx context.Context) error {
 	return nil
 }
 
-// inSpaces returns the ids of the visits that wait, are held, or have ended and are not
+// visitsInSpaces returns the ids of the visits that wait, are held, or have ended and are not
 // recorded, by the id of their origin. It reads the visits before the results, so that one that
 // ends meanwhile is found. The error is that of the spaces.
-func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err error) {
-	under = map[string]string{}
+func (v *visits) visitsInSpaces(ctx context.Context) (underWay map[string]string, err error) {
+	underWay = map[string]string{}
 	for _, in := range []struct {
 		space   string
 		matches tuple.Template
@@ -92,10 +92,10 @@ func (v *visits) inSpaces(ctx context.Context) (under map[string]string, err err
 		}
 		for _, e := range page.Entries {
 			k := in.key(e.Tuple)
-			under[k.Origin] = k.Visit
+			underWay[k.Origin] = k.Visit
 		}
 	}
-	return under, nil
+	return underWay, nil
 }
 
 // put puts visits, once each. While the spaces refuse them, it repeats its calls (the repository
@@ -120,9 +120,9 @@ func (v *visits) run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer cancel()
-		scheduled = ended(ctx, v.schedule(ctx))
+		scheduled = unlessEnded(ctx, v.schedule(ctx))
 	})
-	recorded := ended(ctx, v.record(ctx))
+	recorded := unlessEnded(ctx, v.record(ctx))
 	cancel()
 	running.Wait()
 	return errors.Join(recorded, scheduled)
@@ -150,7 +150,8 @@ func (v *visits) schedule(ctx context.Context) error {
 			err = v.put(ctx, claimed)
 		}
 		if err == nil {
-			err = v.sleep(ctx, free == len(claimed))
+			allSlotsTaken := free == len(claimed)
+			err = v.sleep(ctx, allSlotsTaken)
 		}
 		if err != nil {
 			return err
@@ -183,7 +184,7 @@ func (v *visits) sleep(ctx context.Context, full bool) error {
 		}
 		length = longestSleep
 		if !at.IsZero() {
-			length = min(max(time.Until(at), 10*time.Millisecond), longestSleep)
+			length = min(max(time.Until(at), 10*time.Millisecond), longestSleep) // not in a busy loop
 		}
 	}
 	wake := time.NewTimer(length)
@@ -236,8 +237,8 @@ func (v *visits) record(ctx context.Context) error {
 
 // takeResults holds the result of a visit, adds what a lister named to the catalog, and passes
 // the held result with its outcome to recordEndings, until ctx ends or one of the steps fails.
-// A malformed outcome counts as a lost visit, after which the
-// origin is visited again, unless several visits were lost.
+// A malformed outcome counts as a lost visit, after which the origin is visited again, unless several
+// visits were lost.
 func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 	for {
 		h, err := v.work.NextResult(ctx, visit.Action)

@@ -64,7 +64,7 @@ func (x *Index) Read(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeF
 	f.From = max(at.From, 1)
 	for line := range bytes.Lines(text) {
 		if f.Total++; f.Total >= f.From && len(f.Lines) < at.Lines {
-			excerpt, _, _ := codesearch.Excerpt(bytes.TrimSuffix(line, []byte("\n")), nil)
+			excerpt, _, _ := codesearch.Excerpt(bytes.TrimSuffix(line, []byte("\n")), nil) // the beginning of a long line
 			f.Lines = append(f.Lines, strings.ToValidUTF8(excerpt, "\uFFFD"))
 		}
 	}

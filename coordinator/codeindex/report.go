@@ -96,7 +96,7 @@ func (x *Index) Report(ctx context.Context, q apitypes.ReportQuery) (r apitypes.
 	files := topItems[apitypes.IndexedFile]{n: q.Limit, compare: func(a, b apitypes.IndexedFile) int {
 		return cmp.Or(cmp.Compare(b.Complexity, a.Complexity), cmp.Compare(a.Path, b.Path))
 	}}
-	err = x.Files(ctx, matchRepo(q.Repo), func(f codesearch.FileInfo, read func() []codesearch.FunctionReport) bool {
+	err = x.Files(ctx, matchRepo(q.Repo), func(f codesearch.FileInfo, readFunctions func() []codesearch.FunctionReport) bool {
 		if r.ID != "" && r.ID != f.RepoID { // files come repository by repository
 			r.ID = "" // marks several repositories
 			return false
@@ -119,9 +119,9 @@ func (x *Index) Report(ctx context.Context, q apitypes.ReportQuery) (r apitypes.
 		if f.Complexity > 0 {
 			files.add(fileOf(f))
 		}
-		for _, x := range read() {
+		for _, one := range readFunctions() {
 			functions.add(apitypes.FunctionReport{
-				Path: f.Path, Line: x.Line, Function: x.Function, Receiver: x.Receiver, A: x.A, B: x.B, C: x.C, Score: x.Score, ABCSeed: x.ABCSeed,
+				Path: f.Path, Line: one.Line, Function: one.Function, Receiver: one.Receiver, A: one.A, B: one.B, C: one.C, Score: one.Score, ABCSeed: one.ABCSeed,
 			})
 		}
 		return true

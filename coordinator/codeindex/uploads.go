@@ -64,11 +64,11 @@ func (x *Index) Received(hash string) (int64, error) {
 	if !wellFormedHash.MatchString(hash) {
 		return 0, fmt.Errorf("segment %.80q: %w: want the SHA-256 in 64 lower-case hexadecimal digits", hash, fault.ErrInvalid)
 	}
-	return x.uploads.received(hash)
+	return x.uploads.receivedBytes(hash)
 }
 
-// received returns how many bytes of an upload were received; 0 if it has not begun.
-func (u *uploads) received(hash string) (int64, error) {
+// receivedBytes returns how many bytes of an upload were received; 0 if it has not begun.
+func (u *uploads) receivedBytes(hash string) (int64, error) {
 	info, err := os.Stat(u.path(hash))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -90,7 +90,7 @@ func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte
 		return 0, err
 	}
 	defer release()
-	if received, err = u.received(hash); err != nil {
+	if received, err = u.receivedBytes(hash); err != nil {
 		return 0, err
 	}
 	switch {
@@ -120,9 +120,10 @@ func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte
 	return received + int64(n), err
 }
 
-// Commit puts a segment into the index, when all of its bytes were received. It is durable
-// when Commit returns, and may be repeated. A segment with another hash, or that is not one, is
-// removed (fault.ErrCorrupt), so that it can be sent again.
+// Commit puts a segment into the index, when all of its bytes were received. It is durable when
+// Commit returns nil; then the upload is removed, and a second call is fault.ErrNotFound. A segment
+// with another hash, or that is not one, is removed (fault.ErrCorrupt), so that it can be sent
+// again.
 func (x *Index) Commit(ctx context.Context, batch, hash string) error {
 	u := &x.uploads
 	release, err := u.lock(hash)
@@ -162,8 +163,8 @@ func sumOf(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// each calls visit with the files of uploads. A file that disappears meanwhile is left out.
-func (u *uploads) each(visit func(path string, info fs.FileInfo) error) error {
+// eachFile calls visit with the files of uploads. A file that disappears meanwhile is left out.
+func (u *uploads) eachFile(visit func(path string, info fs.FileInfo) error) error {
 	entries, err := os.ReadDir(u.dir)
 	if err != nil {
 		return fmt.Errorf("uploads of the code index: %w: %w", fault.ErrFolder, err)
@@ -181,7 +182,7 @@ func (u *uploads) each(visit func(path string, info fs.FileInfo) error) error {
 // removeOld removes the uploads that were not continued for idle, except those in use. The
 // name of each file begins with the hash.
 func (u *uploads) removeOld(idle time.Duration) error {
-	return u.each(func(path string, info fs.FileInfo) error {
+	return u.eachFile(func(path string, info fs.FileInfo) error {
 		hash, _, _ := strings.Cut(filepath.Base(path), ".")
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -194,7 +195,7 @@ func (u *uploads) removeOld(idle time.Duration) error {
 
 // totalBytes returns the bytes of all uploads.
 func (u *uploads) totalBytes() (bytes int64, err error) {
-	err = u.each(func(_ string, info fs.FileInfo) error {
+	err = u.eachFile(func(_ string, info fs.FileInfo) error {
 		bytes += info.Size()
 		return nil
 	})

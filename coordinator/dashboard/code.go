@@ -101,14 +101,14 @@ func (p *Page) searchCode(w http.ResponseWriter, r *http.Request) {
 		c.Repositories = c.Repositories[:min(len(c.Repositories), codeRepos)]
 	} else {
 		c.Title = c.Query + " – Code search"
-		c.Found, err = p.find(r.Context(), c.Query)
+		c.Found, err = p.findMatches(r.Context(), c.Query)
 	}
 	p.renderCode(w, c, err)
 }
 
-// find returns at most codeMatches matches, and how the search ended. With an error of the
+// findMatches returns at most codeMatches matches, and how the search ended. With an error of the
 // search, it also returns the matches before it; a query that cannot be parsed has no result.
-func (p *Page) find(ctx context.Context, text string) (*foundCode, error) {
+func (p *Page) findMatches(ctx context.Context, text string) (*foundCode, error) {
 	q, err := codesearch.Parse(text)
 	if err != nil {
 		return nil, err

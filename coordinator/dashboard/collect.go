@@ -67,10 +67,10 @@ type deadLetter struct {
 type cache struct {
 	collect func(ctx context.Context, kept *catalogPart) (*snapshot, error) // nil: it reads the catalog
 
-	mu        sync.Mutex // guards the fields below; held while a snapshot is collected
-	latest    *snapshot
-	collected time.Time
-	readAt    time.Time // when the catalog part was read
+	mu            sync.Mutex // guards the fields below; held while a snapshot is collected
+	latest        *snapshot
+	collected     time.Time
+	catalogReadAt time.Time // when the catalog part was read
 }
 
 // get returns a snapshot that is at most maxAge old; its part of the catalog may be
@@ -85,18 +85,18 @@ func (c *cache) get(ctx context.Context) (*snapshot, error) {
 	// Without cancellation, because other visitors wait for the snapshot too.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectTimeout)
 	defer cancel()
-	began, readAt := time.Now(), c.readAt
+	began, catalogReadAt := time.Now(), c.catalogReadAt
 	var kept *catalogPart
-	if c.latest != nil && time.Since(c.readAt) < maxCatalogAge {
+	if c.latest != nil && time.Since(c.catalogReadAt) < maxCatalogAge {
 		kept = &c.latest.catalogPart
 	} else {
-		readAt = began
+		catalogReadAt = began
 	}
 	s, err := c.collect(ctx, kept)
 	if err != nil {
 		return nil, err
 	}
-	c.latest, c.collected, c.readAt = s, began, readAt
+	c.latest, c.collected, c.catalogReadAt = s, began, catalogReadAt
 	return s, nil
 }
 

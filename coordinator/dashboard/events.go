@@ -45,12 +45,12 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	defer tick.Stop()
 	seen, sent := map[string]template.HTML{}, time.Time{}
 	for {
-		data, err := p.changes(r, seen)
+		data, err := p.collectChanges(r, seen)
 		switch {
 		case err != nil:
 			p.Log.Warn("dashboard: no snapshot", "error", err)
 			return
-		case len(data) == 0 && time.Since(sent) < heartbeat:
+		case len(data) == 0 && time.Since(sent) < heartbeat: // nothing to send
 		default:
 			if len(data) == 0 {
 				data = []byte(": still here\n\n")
@@ -70,9 +70,9 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changes returns the events of the sections that differ from seen, and updates seen. It
+// collectChanges returns the events of the sections that differ from seen, and updates seen. It
 // returns none if nothing has changed.
-func (p *Page) changes(r *http.Request, seen map[string]template.HTML) ([]byte, error) {
+func (p *Page) collectChanges(r *http.Request, seen map[string]template.HTML) ([]byte, error) {
 	s, err := p.cache.get(r.Context())
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func open(ctx context.Context, path string, plan *visit.Plan, onStep func(string
 	catalog := sqlite.New(file, visits)
 	visits.Attach(catalog)
 	d := &Database{Catalog: catalog, Visits: visits, file: file}
-	if err := file.Read(ctx, "database.Open", d.last.read); err != nil {
+	if err := file.Read(ctx, "database.Open", d.last.read); err != nil { // the mark
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
 	}
 	return d, nil

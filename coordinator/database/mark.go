@@ -40,13 +40,15 @@ func FindState(ctx context.Context, path string) (pairing.State, error) {
 
 // checkLog compares the mark in the file itself with the mark that the log makes of it. A
 // file that cannot be read without its log is one whose process was killed while it wrote
-// the log back.
+// the log back. If both belong together, the counter in the file is from inFile, which the file
+// had when the log began, to the counter in the log.
 func checkLog(ctx context.Context, path string) error {
+	const withLog, withoutLog = true, false
 	var alone, both row
-	if sqlfile.ReadUnchanged(ctx, path, false, alone.read) != nil {
+	if sqlfile.ReadUnchanged(ctx, path, withoutLog, alone.read) != nil {
 		return nil
 	}
-	err := sqlfile.ReadUnchanged(ctx, path, true, both.read)
+	err := sqlfile.ReadUnchanged(ctx, path, withLog, both.read)
 	foreign := alone.mark.Instance != "" && alone.mark.Instance != both.mark.Instance
 	if err != nil || foreign || alone.mark.Counter < both.inFile || alone.mark.Counter > both.mark.Counter {
 		return &pairing.Mixed{File: alone.mark, Log: both.mark}
@@ -88,7 +90,7 @@ func (d *Database) Mark(ctx context.Context) (pairing.Mark, error) {
 // must not be called concurrently.
 func (d *Database) SetMark(ctx context.Context, m pairing.Mark) error {
 	if d.file.LogEmptied() > d.emptied {
-		d.last.inFile = d.last.mark.Counter // it was written before the log was emptied
+		d.last.inFile = d.last.mark.Counter // SQLite emptied the log, after it had copied this mark to the file
 	}
 	next := row{mark: m, inFile: d.last.inFile}
 	if err := next.write(ctx, d.file); err != nil {

@@ -16,13 +16,13 @@ const maxSpaces = 100
 type Spaces struct {
 	quota *Quota
 
-	mu sync.Mutex // guards of; held while a peer that has a quota creates a space
-	of map[string]Peer
+	mu       sync.Mutex // guards creators; held while a peer that has a quota creates a space
+	creators map[string]Peer
 }
 
 // NewSpaces returns a quota of 100 spaces for each peer.
 func NewSpaces() *Spaces {
-	return &Spaces{quota: NewQuota("spaces", maxSpaces), of: map[string]Peer{}}
+	return &Spaces{quota: NewQuota("spaces", maxSpaces), creators: map[string]Peer{}}
 }
 
 // Create carries out a space.VerbCreate over conn. A space that is new counts for the peer until
@@ -43,10 +43,10 @@ func (c *Spaces) Create(ctx context.Context, p Peer, conn space.Conn, r space.Re
 	for _, info := range all.Infos {
 		exists[info.Name] = true
 	}
-	for name, creator := range c.of {
+	for name, creator := range c.creators {
 		if !exists[name] { // it was deleted
 			c.quota.Return(creator)
-			delete(c.of, name)
+			delete(c.creators, name)
 		}
 	}
 	if exists[r.Space] {
@@ -60,6 +60,6 @@ func (c *Spaces) Create(ctx context.Context, p Peer, conn space.Conn, r space.Re
 		c.quota.Return(p)
 		return reply, err
 	}
-	c.of[r.Space] = p
+	c.creators[r.Space] = p
 	return reply, nil
 }
