@@ -41,9 +41,9 @@ func (r Rules) silenceBand(s State) (rate, silence int, ok bool) {
 		return 0, 0, false
 	}
 	perDay := r.Rate(s)
-	missing := perDay * max(float64(s.LastSuccess-last)/day, 1e-6)
-	rate = int(math.Log2(perDay/minRate) / 2)         // factors of four
-	silence = int(math.Floor(math.Log2(missing))) + 4 // factors of two; band 0 ends at 1/8
+	predicted := perDay * max(float64(s.LastSuccess-last)/day, 1e-6) // above 0, for the logarithm
+	rate = int(math.Log2(perDay/minRate) / 2)                        // factors of four
+	silence = int(math.Floor(math.Log2(predicted))) + 4              // factors of two; band 0 ends at 1/8
 	return min(max(rate, 0), rateBands-1), min(max(silence, 0), silenceBands-1), true
 }
 
@@ -57,19 +57,19 @@ func (r Rules) LearnSilence(all *Silences, s State, e Event, effect Effect) {
 	if !ok || !effect.Success {
 		return
 	}
-	x, perDay := &all[rate][silence], r.Rate(s)
+	band, perDay := &all[rate][silence], r.Rate(s)
 	expected := perDay * float64(e.At-s.LastSuccess) / day
 	if effect.Changed {
-		x.Changes++
+		band.Changes++
 		if at, dated := firstAfter(e.Times, s.LastSuccess); dated {
 			expected = min(expected, perDay*float64(at-s.LastSuccess)/day)
 		} else { // the mean until the first change, given that there was one
 			expected = 1 - expected/math.Expm1(max(expected, 1e-6))
 		}
 	}
-	x.Expected += expected
-	if sum := x.Changes + x.Expected; sum > datesMost {
-		x.Changes, x.Expected = x.Changes*datesMost/sum, x.Expected*datesMost/sum
+	band.Expected += expected
+	if sum := band.Changes + band.Expected; sum > datesMost {
+		band.Changes, band.Expected = band.Changes*datesMost/sum, band.Expected*datesMost/sum
 	}
 }
 
@@ -84,11 +84,12 @@ func firstAfter(times []int64, from int64) (at int64, ok bool) {
 	return 0, false
 }
 
-// Activity returns the factor on the rate of an origin after its silence: changes found to
-// changes expected, of origins of its rate, which begin with the factor of all rates as
-// activityWeight changes. It is 1 if no dates of its changes are known. A factor above 1 is not
-// used, because the phase may end before the next visit, and a visit then gains less than the
-// index states.
+// Activity returns the factor on the rate of an origin after its silence: the changes found by the
+// changes expected, of origins of the same bands. So that few observations count little, both sums
+// begin with activityWeight expected changes at the factor of all rates (alike), and that begins
+// at 1 in the same way. The result is 1 if no dates of the origin's changes are known. A factor
+// above 1 is not used, because the phase may end before the next visit, and a visit then gains less
+// than the index states.
 func (r Rules) Activity(all *Silences, s State) float64 {
 	rate, silence, ok := r.silenceBand(s)
 	if !ok {

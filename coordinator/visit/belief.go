@@ -19,29 +19,29 @@ func (g signals) dates() float64 { return g.recall*g.rate + g.wrong }
 // undated is the number of changes per day without a date.
 func (g signals) undated() float64 { return (1 - g.recall) * g.rate }
 
-// unseen returns -ln of the probability that nothing changed for tau days, if a lister
-// listed the origin until the first listed days of them, and gave a date or none. With
-// the prior e^(-rate·tau), Bayes' rule gives
+// unseen returns -ln of the probability that nothing changed in the last days, if a lister
+// listed the origin during the first of them (listed), and gave a date or none. With
+// the prior e^(-rate·days), Bayes' rule gives
 //
-//	none:  e^-(undated·listed + rate·(tau-listed))
-//	dated: e^-(rate·tau) · (1-e^-(wrong·listed)) / (1-e^-(dates·listed))
+//	none:  e^-(undated·listed + rate·(days-listed))
+//	dated: e^-(rate·days) · (1-e^-(wrong·listed)) / (1-e^-(dates·listed))
 //
 // because without a change a date is a false one, and with or without changes, dates
 // come at the rate of true and false ones together.
-func (g signals) unseen(tau, listed float64, dated bool) float64 {
+func (g signals) unseen(days, listed float64, dated bool) float64 {
 	if !dated {
-		return g.undated()*listed + g.rate*(tau-listed)
+		return g.undated()*listed + g.rate*(days-listed)
 	}
 	listed = max(listed, 1e-6) // the limit for 0 is wrong/dates
 	falsely := -math.Expm1(-g.wrong * listed)
-	any := -math.Expm1(-g.dates() * listed)
-	if !(falsely > 0) || !(any > falsely) {
-		if falsely > 0 { // dates mean nothing
-			return g.rate * tau
-		}
-		return g.rate*tau + mostUnseen
+	atAll := -math.Expm1(-g.dates() * listed)
+	switch {
+	case !(falsely > 0): // no date is false, so a date is certain; also of NaN
+		return g.rate*days + mostUnseen
+	case !(atAll > falsely): // all dates are false, so a date means nothing
+		return g.rate * days
 	}
-	return min(g.rate*tau+math.Log(any/falsely), g.rate*tau+mostUnseen)
+	return min(g.rate*days+math.Log(atAll/falsely), g.rate*days+mostUnseen)
 }
 
 // mostUnseen limits how much a date alone can tell.
@@ -74,13 +74,14 @@ func (g signals) early(x, late float64) float64 {
 	if g.recall <= 0 || g.rate <= 0 {
 		return late
 	}
-	if g.wrong <= 0 || g.unseen(0, 0, true) >= x {
+	const dated = true
+	if g.wrong <= 0 || g.unseen(0, 0, dated) >= x {
 		return 0
 	}
 	low, high := 0.0, min(late, x/g.rate)
 	for range 40 {
 		middle := (low + high) / 2
-		if g.unseen(middle, middle, true) < x {
+		if g.unseen(middle, middle, dated) < x {
 			low = middle
 		} else {
 			high = middle

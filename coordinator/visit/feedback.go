@@ -120,7 +120,8 @@ const mostDates = 1000
 // Listed records that a lister named the origin. Unless the operator disabled it, it
 // is enabled again; its failures stay counted, so that one more failure disables it. One
 // that its server called gone is enabled again only if the lister dates a change since.
-// A date older than the known one is ignored.
+// A date older than the known one is ignored, and so is any date if others tell of the origin's
+// changes (Told).
 func Listed(s State, at, lastUpdate int64) State {
 	s.LastSeen = max(s.LastSeen, clampTime(at))
 	if !s.Told {

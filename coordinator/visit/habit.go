@@ -88,7 +88,7 @@ func (s State) Habit() (h Habit, ok bool) {
 		first++
 	}
 	times := s.Recent[first:]
-	if len(times) < 4 {
+	if len(times) < 4 { // mostDeviation is known from three gaps on
 		return Habit{}, false
 	}
 	var buffer [recentChanges - 1]int64
@@ -101,15 +101,15 @@ func (s State) Habit() (h Habit, ok bool) {
 		return Habit{}, false
 	}
 	last := int64(times[len(times)-1])
-	if away := deviation(gaps, gap); away <= most*float64(gap) { // of random gaps: as large as the median
-		h, ok = Habit{gap, int64(perDeviation * away), last + gap}, true
+	if away := deviation(gaps, gap); away <= most*float64(gap) { // random gaps deviate by about their median
+		h, ok = Habit{Gap: gap, Spread: int64(perDeviation * away), Next: last + gap}, true
 	}
 	for _, period := range []int64{7 * day, day} {
 		if byClock, fits := clockHabit(times, gaps, gap, period); fits && (!ok || byClock.Spread < h.Spread) {
 			h, ok = byClock, true
 		}
 	}
-	h.Spread = max(h.Spread, leastSpread, gap/50)
+	h.Spread = max(h.Spread, leastSpread, gap/50) // at least 2 % of the gap
 	return h, ok && float64(s.LastSuccess-last) < mostSilent*float64(gap)
 }
 
@@ -117,14 +117,15 @@ func (s State) Habit() (h Habit, ok bool) {
 // week; fits is false if they do not. Most gaps must be of the same number of periods.
 // Weekdays on which no change came in more than a week are left out.
 func clockHabit(times []uint32, gaps []int64, gap, period int64) (h Habit, fits bool) {
-	whole := (gap + period/2) / period
-	same := 0
+	whole := (gap + period/2) / period // the gap in periods, rounded
+	same := 0                          // gaps of as many periods
 	for _, g := range gaps {
 		if (g+period/2)/period == whole {
 			same++
 		}
 	}
-	if away := max(gap-whole*period, whole*period-gap); whole < 1 || float64(away) > roundGap*float64(period) || 2*same <= len(gaps) {
+	differs := max(gap-whole*period, whole*period-gap) // seconds from whole periods
+	if whole < 1 || float64(differs) > roundGap*float64(period) || 2*same <= len(gaps) {
 		return Habit{}, false
 	}
 	var buffer [recentChanges]int64
@@ -135,7 +136,7 @@ func clockHabit(times []uint32, gaps []int64, gap, period int64) (h Habit, fits 
 	}
 	phase := median(off)
 	away := deviation(off, phase)
-	if away > mostDeviation[len(gaps)]*float64(period)/4 { // of random phases: a quarter
+	if away > mostDeviation[len(gaps)]*float64(period)/4 { // random phases deviate by a quarter of the period
 		return Habit{}, false
 	}
 	h = Habit{Gap: gap, Spread: int64(perDeviation * away), Next: last + phase + whole*period}

@@ -43,7 +43,7 @@ func Pick(p Policy, q Queues, now int64, n int, c Counts, accept func(Candidate)
 		before := len(k.picked)
 		c.Picked = k.byPool
 		shares, refill := p.Shares(n-before, c)
-		k.refill = before > 0
+		k.refill = before > 0 // a later round gives out what the first one left over
 		for _, s := range shares {
 			k.takeBest(s, min(s.N, n-len(k.picked)))
 		}
@@ -94,7 +94,7 @@ func (k *picker) takeBest(s Share, n int) {
 	var heads candidateHeap
 	for _, pool := range s.Pools {
 		for _, q := range k.queues.Of(pool) {
-			if c, ok := k.next(q, end); ok {
+			if c, ok := k.takeNext(q, end); ok {
 				heads = append(heads, c)
 			}
 		}
@@ -108,7 +108,7 @@ func (k *picker) takeBest(s Share, n int) {
 			k.byPool[c.Place.Pool]++
 			n--
 		}
-		if next, ok := k.after(c, end); ok {
+		if next, ok := k.takeAfter(c, end); ok {
 			heads[0] = next
 		} else {
 			heads[0] = heads[len(heads)-1]
@@ -121,10 +121,10 @@ func (k *picker) takeBest(s Share, n int) {
 	}
 }
 
-// next removes and returns the candidate at one end of a queue, with its value; false: the queue
+// takeNext removes and returns the candidate at one end of a queue, with its value; false: the queue
 // has no more. A candidate returned from the same end comes first, then those that were not read
 // before, then the one returned at the other end. end is 0 for the front, 1 for the back.
-func (k *picker) next(q Queue, end int) (Candidate, bool) {
+func (k *picker) takeNext(q Queue, end int) (Candidate, bool) {
 	if c, ok := k.returned[end][q]; ok {
 		delete(k.returned[end], q)
 		return c, true
@@ -134,18 +134,18 @@ func (k *picker) next(q Queue, end int) (Candidate, bool) {
 		c.Value = k.policy.Worth(c.Place, k.queues.Quality(c.Place.Lister), k.now)
 		return c, true
 	}
-	return k.returnedAtOtherEnd(q, end)
+	return k.takeFromOtherEnd(q, end)
 }
 
-// after returns the candidate that follows one that was just taken or refused, and whether there
-// is one, as next does. None was returned from that end since, because takeBest is still merging.
+// takeAfter returns the candidate that follows one that was just taken or refused, and whether there
+// is one, as takeNext does. None was returned from that end since, because takeBest is still merging.
 // Many origins have the place of the one before them, because one pick had both visited; their
 // value is the same and is not computed again.
-func (k *picker) after(before Candidate, end int) (Candidate, bool) {
+func (k *picker) takeAfter(before Candidate, end int) (Candidate, bool) {
 	c, ok := k.queues.Next(before.Place.Queue(), end == 1)
 	switch {
 	case !ok:
-		return k.returnedAtOtherEnd(before.Place.Queue(), end)
+		return k.takeFromOtherEnd(before.Place.Queue(), end)
 	case c.Place == before.Place:
 		c.Value = before.Value
 	default:
@@ -154,9 +154,9 @@ func (k *picker) after(before Candidate, end int) (Candidate, bool) {
 	return c, true
 }
 
-// returnedAtOtherEnd removes and returns the candidate that was returned at the other end of a
+// takeFromOtherEnd removes and returns the candidate that was returned at the other end of a
 // queue; false: there is none.
-func (k *picker) returnedAtOtherEnd(q Queue, end int) (Candidate, bool) {
+func (k *picker) takeFromOtherEnd(q Queue, end int) (Candidate, bool) {
 	c, ok := k.returned[1-end][q]
 	delete(k.returned[1-end], q)
 	return c, ok

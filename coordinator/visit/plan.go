@@ -75,7 +75,9 @@ func ParsePlan(policies, rules string) (*Plan, error) {
 	p := &Plan{types: map[string]typed{}, rules: map[string]Rules{}, name: policies}
 	names := map[string]bool{"": true}
 	for _, k := range models.Kinds() {
-		names[string(k.Kind)] = k.Cooldown > 0
+		if k.Cooldown > 0 {
+			names[string(k.Kind)] = true
+		}
 	}
 	for _, more := range []map[string]string{policyOf, own} {
 		for name := range more {
@@ -86,10 +88,8 @@ func ParsePlan(policies, rules string) (*Plan, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) { // "" is the first
-		if names[name] {
-			if err := p.addType(name, policyOf, common, own[name]); err != nil {
-				return nil, err
-			}
+		if err := p.addType(name, policyOf, common, own[name]); err != nil {
+			return nil, err
 		}
 	}
 	if len(p.groups) > mostGroups {
@@ -134,10 +134,12 @@ func splitRules(text string) (common string, own map[string]string) {
 }
 
 // addType adds a type with its rules, and a group if it has a policy, a weight or a queue. The
-// type "" must be the first. The errors are those of rules and policies: fault.ErrInvalid.
+// type "" must be the first. Unless a rule sets the cooldown, a kind that has a shortest one rests
+// from that to the default. The errors are those of rules and policies: fault.ErrInvalid.
 func (p *Plan) addType(name string, policyOf map[string]string, common, own string) error {
 	rules := DefaultRules()
-	if k := models.OriginKind(name).Info(); k.Cooldown > 0 && !strings.Contains(","+common+own, ",cooldown=") {
+	setsCooldown := strings.Contains(","+common+own, ",cooldown=")
+	if k := models.OriginKind(name).Info(); k.Cooldown > 0 && !setsCooldown {
 		rules.LongestCooldown, rules.Cooldown = rules.Cooldown, k.Cooldown
 	}
 	g := group{visitType: name, weight: 1}
@@ -290,21 +292,17 @@ func (p *Plan) Shares(n int, c Counts) (shares, refill []Share) {
 	for _, g := range p.groups {
 		sum += g.weight
 	}
-	shares = []Share{{Pools: fixed, N: int(total*fixedShare+0.999) - c.Picked[PoolFixed]}}
+	shares = []Share{{Pools: fixed, N: int(total*fixedShare+0.999) - c.Picked[PoolFixed]}} // rounded up
 	rest := max(n-c.Picked[PoolFixed], 0)
 	for i, g := range p.groups {
 		from := before / sum
 		before += g.weight
 		slots := slotsOf(rest, before/sum, c.Served) - slotsOf(rest, from, c.Served)
-		counts, picked := c, 0
+		counts := c
 		if g.visitType != "" {
 			counts.A, counts.B = c.Types[g.visitType].A, c.Types[g.visitType].B
 		}
-		for pool, n := range c.Picked {
-			if pool != PoolFixed && int(pool)/perGroup == i {
-				picked += n
-			}
-		}
+		picked := pickedFor(i, c)
 		slots, free := max(slots-picked, 0), 0
 		if g.queue > 0 {
 			if free = g.queue - c.Types[g.visitType].Flight; free <= picked {
@@ -317,6 +315,16 @@ func (p *Plan) Shares(n int, c Counts) (shares, refill []Share) {
 		refill = append(refill, shifted(more, i, free)...)
 	}
 	return shares, append(refill, Share{Pools: fixed})
+}
+
+// pickedFor returns how many slots of the batch were filled from the pools of group i.
+func pickedFor(i int, c Counts) (picked int) {
+	for pool, n := range c.Picked {
+		if pool != PoolFixed && int(pool)/perGroup == i {
+			picked += n
+		}
+	}
+	return picked
 }
 
 // shifted returns shares of a policy with the pools of group i, and the field Most. The first

@@ -34,13 +34,13 @@ func (d Dates) Add(o Dates) Dates {
 // Quality estimates recall and false rate from the observations of a lister. They begin
 // with those of all listers together, which weigh as much as two changes and 2·PriorDays
 // days; and these begin with one half, and with one false date in so many days.
-func (r Rules) Quality(d, all Dates, listed int64) Quality {
+func (r Rules) Quality(own, all Dates, listed int64) Quality {
 	days := 2 * r.PriorDays
 	recall := (all.Hits + 1) / (all.Hits + all.Misses + 2)
 	falsely := (all.False + 1) / (all.Days + days)
 	return Quality{
-		Recall: (d.Hits + 2*recall) / (d.Hits + d.Misses + 2),
-		False:  (d.False + falsely*days) / (d.Days + days),
+		Recall: (own.Hits + 2*recall) / (own.Hits + own.Misses + 2),
+		False:  (own.False + falsely*days) / (own.Days + days),
 		Listed: listed,
 	}
 }
@@ -54,38 +54,38 @@ func (r Rules) Quality(d, all Dates, listed int64) Quality {
 // was a change or none. The number of changes is the one that the visit counted, or else
 // the expected one given that there was at least one. All listed days count, of visits
 // with and without a change, because otherwise the false rate would be too large.
-func (r Rules) LearnDates(d Dates, q Quality, s State, e Event, effect Effect) Dates {
+func (r Rules) LearnDates(observed Dates, q Quality, s State, e Event, effect Effect) Dates {
 	if !effect.Success || s.LastSuccess == Never || s.LastUpdate == Never {
-		return d
+		return observed
 	}
-	tau := max(float64(e.At-s.LastSuccess)/day, 1e-6)
-	listed := min(max(float64(q.Listed-s.LastSuccess)/day, 0), tau)
+	days := max(float64(e.At-s.LastSuccess)/day, 1e-6)
+	listed := min(max(float64(q.Listed-s.LastSuccess)/day, 0), days)
 	dates := float64(s.Dates)
 	if s.LastUpdate > s.LastSuccess {
 		dates = max(dates, 1)
 	}
-	d.Days += listed
+	observed.Days += listed
 	if effect.Changed {
 		changes, counted := r.changesIn(e)
 		if !counted {
-			changes = atLeastOne(r.Rate(s) * tau)
+			changes = atLeastOne(r.Rate(s) * days)
 		}
-		before := max(changes, 1) * listed / tau
+		dateable := max(changes, 1) * listed / days // changes before the last listing
 		hits := 0.0
-		if truly := q.Recall * before; truly > 0 {
-			hits = min(dates*truly/(truly+q.False*listed), before)
+		if truly := q.Recall * dateable; truly > 0 {
+			hits = min(dates*truly/(truly+q.False*listed), dateable)
 		}
-		d.Hits += hits
-		d.Misses += before - hits
-		d.False += max(dates-hits, 0)
+		observed.Hits += hits
+		observed.Misses += dateable - hits
+		observed.False += max(dates-hits, 0)
 	} else {
-		d.False += dates
+		observed.False += dates
 	}
-	if sum := d.Hits + d.Misses + d.False; sum > datesMost {
+	if sum := observed.Hits + observed.Misses + observed.False; sum > datesMost {
 		fade := datesMost / sum
-		d = Dates{d.Hits * fade, d.Misses * fade, d.False * fade, d.Days * fade}
+		observed = Dates{observed.Hits * fade, observed.Misses * fade, observed.False * fade, observed.Days * fade}
 	}
-	return d
+	return observed
 }
 
 // burst is the time within which changes count as one for the rate, in seconds, because

@@ -55,7 +55,8 @@ func (r Rules) Rest(s State) (until int64, why string) {
 // changes regularly rests at most until its next change may come.
 func (r Rules) cooldown(s State) int64 {
 	shortest, longest := seconds(r.Cooldown), seconds(r.LongestCooldown)
-	if shortest >= longest || s.LastScheduled == Never || s.LastSuccess != s.LastVisit {
+	lastFailed := s.LastSuccess != s.LastVisit
+	if shortest >= longest || s.LastScheduled == Never || lastFailed {
 		return shortest
 	}
 	wanted := int64(r.RestShare / r.Rate(s) * day)

@@ -62,7 +62,8 @@ func (p swh) Record(s State, e Event, position int64) (State, Effect) {
 		return s, effect
 	}
 	failures := 1
-	if notFound := e.Status == NotFound || e.Status == Gone; notFound == (s.LastStatus == NotFound) {
+	notFound := e.Status == NotFound || e.Status == Gone
+	if sameKind := notFound == (s.LastStatus == NotFound); sameKind {
 		failures += s.Failures
 	}
 	s.recordFailure(e, failures, p.Rules)

@@ -83,24 +83,24 @@ const mostFailures = 8
 // that of the lag. First visits of a lister with priority get firstVisitBonus in addition; each
 // failure in a row multiplies the value by FailedFactor. A class of Classes or more is that of a
 // fork (Place).
-func (p Value) Worth(w Place, q Quality, now int64) float64 {
-	if w.Class >= Classes {
-		w.Class -= Classes
-		return p.ForkWeight * p.Worth(w, q, now)
+func (p Value) Worth(place Place, q Quality, now int64) float64 {
+	if place.Class >= Classes {
+		place.Class -= Classes
+		return p.ForkWeight * p.Worth(place, q, now)
 	}
-	rate, tau := ClassRate(w.Class), max(float64(now-w.Ref)/day, 0)
-	if w.Pool == PoolDue {
-		chance, _ := dueChance(w, now)
-		return p.WeightFresh*dueIndex(w, now, 1/p.HorizonDays) + p.WeightLag*chance*tau
+	rate, days := ClassRate(place.Class), max(float64(now-place.Ref)/day, 0)
+	if place.Pool == PoolDue {
+		chance, _ := dueChance(place, now)
+		return p.WeightFresh*dueIndex(place, now, 1/p.HorizonDays) + p.WeightLag*chance*days
 	}
 	signals := q.signals(rate)
-	if w.Pool != PoolQuiet && w.Pool != PoolSignal {
+	if place.Pool != PoolQuiet && place.Pool != PoolSignal {
 		signals = noSignals(rate)
 	}
-	x := p.unseenChanges(w, q, now)
-	_, lag := Terms(x, tau, rate)
+	x := p.unseenChanges(place, q, now)
+	_, lag := Terms(x, days, rate) // the index of freshness is that of the signals
 	fresh := 0.0
-	if w.Pool == PoolFirst {
+	if place.Pool == PoolFirst {
 		if fresh = p.freshAfterFirst(); p.FirstOrder == ByActivity { // its ref counts backwards
 			lag = 0
 		}
@@ -109,10 +109,10 @@ func (p Value) Worth(w Place, q Quality, now int64) float64 {
 	}
 	worth := p.WeightFresh*fresh + p.WeightLag*lag
 	switch {
-	case w.Pool == PoolFirst && q.FirstVisits:
+	case place.Pool == PoolFirst && q.FirstVisits:
 		worth += firstVisitBonus
-	case w.Pool == PoolFailing:
-		worth *= math.Pow(p.FailedFactor, float64(w.Lister))
+	case place.Pool == PoolFailing:
+		worth *= math.Pow(p.FailedFactor, float64(place.Lister))
 	}
 	return worth
 }
@@ -123,7 +123,7 @@ const firstVisitBonus = 1e9
 // freshAfterFirst returns for how many days a first visit is expected to keep an origin
 // fresh. The rate is unknown: a gamma distribution with the mean 1/PriorDays and the
 // weight PriorStrength. Slow origins make that longer than the time to a change at the
-// mean rate.
+// mean rate. The integral is a sum of trapezoids that get wider, up to ten times HorizonDays.
 func (p Value) freshAfterFirst() float64 {
 	scale := p.PriorStrength * p.PriorDays
 	days, from, chance := 0.0, 0.0, 1.0
@@ -141,28 +141,28 @@ const certain = 7
 
 // unseenChanges returns -ln of the probability that nothing changed since the last success. A
 // first visit counts as sure to find a change.
-func (p Value) unseenChanges(w Place, q Quality, now int64) float64 {
-	w.Class %= Classes
-	rate, tau := ClassRate(w.Class), max(float64(now-w.Ref)/day, 0)
-	switch w.Pool {
+func (p Value) unseenChanges(place Place, q Quality, now int64) float64 {
+	place.Class %= Classes
+	rate, days := ClassRate(place.Class), max(float64(now-place.Ref)/day, 0)
+	switch place.Pool {
 	case PoolFirst:
-		return rate*tau + certain
+		return rate*days + certain
 	case PoolKnown, PoolFailing:
-		return rate * tau
+		return rate * days
 	case PoolDue:
-		chance, _ := dueChance(w, now)
+		chance, _ := dueChance(place, now)
 		return -math.Log1p(-min(chance, 1-1e-9))
 	}
-	return q.signals(rate).unseen(tau, min(max(float64(q.Listed-w.Ref)/day, 0), tau), w.Pool == PoolSignal)
+	return q.signals(rate).unseen(days, min(max(float64(q.Listed-place.Ref)/day, 0), days), place.Pool == PoolSignal)
 }
 
 // Terms returns the index of freshness and the index of the harmonic penalty, both in
-// days, for x expected unseen changes after tau days at rate changes per day.
-func Terms(x, tau, rate float64) (fresh, lag float64) {
+// days, for x expected unseen changes after that many days at rate changes per day.
+func Terms(x, days, rate float64) (fresh, lag float64) {
 	changed := -math.Expm1(-x) // the probability of at least one change
 	fresh = (changed - x*math.Exp(-x)) / rate
 	if x > 0 {
-		lag = tau * (1 - changed/x)
+		lag = days * (1 - changed/x)
 	}
 	return fresh, max(lag, 0)
 }
