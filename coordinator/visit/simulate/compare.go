@@ -52,7 +52,7 @@ func Compare(ctx context.Context, base Setup, scenarios []Scenario, policies []s
 				known = o.limits
 			}
 		}
-		relate(group, known)
+		fillComparisons(group, known)
 		for _, r := range group {
 			if err := emit(r); err != nil {
 				return err
@@ -78,10 +78,10 @@ func runOne(ctx context.Context, s Setup) (o outcome) {
 	return o
 }
 
-// relate fills in the fields that compare the results of one world. The first is the reference,
-// so it is not compared as a policy. A share whose whole is 0 stays 0. The best of the others is
-// sought without the reference too.
-func relate(group []Result, known limits) {
+// fillComparisons fills in the fields that compare the results of one world. The first is the
+// reference, so it is not compared as a policy. A share whose whole is 0 stays 0. The best of the
+// others is sought without the reference too.
+func fillComparisons(group []Result, known limits) {
 	for i := range group {
 		r := &group[i]
 		r.Optimum, r.Clairvoyant = known.optimum, known.clairvoyant

@@ -20,7 +20,7 @@ type span struct {
 
 // newHosts draws the hosts and their outages, which follow each other and do not overlap. Both
 // are drawn from the exponential distribution: the time until the next, with Outages a day, and
-// the length. The third number tells whether the host answers with Retry-After.
+// the length. The third number tells whether the host answers with Retry-After (span.refuses).
 func (w *world) newHosts() []host {
 	hosts := make([]host, int(w.Hosts))
 	for i := range hosts {

@@ -71,6 +71,7 @@ func clairvoyant(w *world, visits float64) float64 {
 			from = min(o.next, until)
 			fresh += float64(from - born)
 		}
+		// advance draws o.next, and notes unseen changes, which are not used here.
 		for from < until {
 			w.advance(o, from)
 			to := min(o.next, until)

@@ -124,7 +124,8 @@ func (r *run) listAgain(key int, now int64) {
 		date = r.dateOf(o, key, &r.listers[o.lister], now)
 	}
 	gone := dead && o.unlisted
-	if gone != s.Enabled() && date <= s.LastUpdate {
+	stateChanges := gone == s.Enabled() // one that is gone gets disabled, any other enabled
+	if !stateChanges && date <= s.LastUpdate {
 		return // the listing changes nothing
 	}
 	r.addCount(key, -1)

@@ -43,18 +43,24 @@ type Result struct {
 // confidence interval and the least of OfBest.
 func Means(results []Result) (means []Result) {
 	for _, r := range results {
-		other := func(x Result) bool { return x.Scenario != r.Scenario || x.Policy != r.Policy }
-		if !slices.ContainsFunc(means, func(x Result) bool { return !other(x) }) {
-			same := slices.DeleteFunc(slices.Clone(results), other)
-			m := meanOf(same)
-			if len(same) > 1 && m.OfBest > 0 {
-				m.OfBestPM, m.OfBestMin = confidence(same, m.OfBest), same[0].OfBest
-				for _, x := range same {
-					m.OfBestMin = min(m.OfBestMin, x.OfBest)
-				}
-			}
-			means = append(means, m)
+		isSame := func(x Result) bool { return x.Scenario == r.Scenario && x.Policy == r.Policy }
+		if slices.ContainsFunc(means, isSame) {
+			continue
 		}
+		var ofSeeds []Result
+		for _, x := range results {
+			if isSame(x) {
+				ofSeeds = append(ofSeeds, x)
+			}
+		}
+		m := meanOf(ofSeeds)
+		if len(ofSeeds) > 1 && m.OfBest > 0 {
+			m.OfBestPM, m.OfBestMin = confidence(ofSeeds, m.OfBest), ofSeeds[0].OfBest
+			for _, x := range ofSeeds {
+				m.OfBestMin = min(m.OfBestMin, x.OfBest)
+			}
+		}
+		means = append(means, m)
 	}
 	return means
 }

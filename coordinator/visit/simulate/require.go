@@ -43,13 +43,14 @@ func ParseRequirement(text string) (Requirement, error) {
 	}
 	field := cmp.Or(m[1], m[2])
 	field = cmp.Or(abbreviations[field], field)
+	// Fields that JSON omits when they are 0 are set, so that they are known.
 	known := fields(Result{OfBound: 1, OfBest: 1, OfBestPM: 1, OfBestMin: 1, Optimum: 1, OfOptimum: 1, Clairvoyant: 1})
 	if _, ok := known[field]; !ok {
 		names := slices.AppendSeq(slices.Collect(maps.Keys(known)), maps.Keys(abbreviations))
 		slices.Sort(names)
 		return Requirement{}, fmt.Errorf("requirement %q: %w: unknown field %q; use one of %s", text, fault.ErrInvalid, field, strings.Join(names, ", "))
 	}
-	return Requirement{text, field, m[3], m[1] != "", factor, m[5]}, nil
+	return Requirement{text: text, field: field, op: m[3], allScenarios: m[1] != "", factor: factor, reference: m[5]}, nil
 }
 
 // CheckReference returns fault.ErrInvalid if the requirement compares with a policy
@@ -80,7 +81,7 @@ func fields(r Result) map[string]float64 {
 // requirement, with the value and the limit. A scenario without results of the policy or of the
 // reference is not met.
 func (q Requirement) Check(results []Result, policy string) error {
-	scenarios := []string{""}
+	scenarios := []string{""} // all together
 	if !q.allScenarios {
 		scenarios = nil
 		for _, r := range results {

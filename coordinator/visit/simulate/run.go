@@ -184,7 +184,7 @@ func (r *run) visitBeforeStart() {
 		}
 		r.advance(o, at)
 		r.position = at
-		r.record(key, at)
+		r.record(key, at) // its results are for measuring, which begins at the start
 	}
 	r.position = start
 }
@@ -355,7 +355,7 @@ func (r *run) record(key int, now int64) (visit.Event, visit.Effect) {
 	if *s, effect = r.policy.Record(before, e, r.position); e.NotBefore > 0 && !effect.Success {
 		*s = visit.AfterRefusal(before, *s)
 	}
-	if !s.Enabled() && !r.tells(o) {
+	if !s.Enabled() && !r.tells(o) { // listDue asks those that tell anyway
 		r.disabled = append(r.disabled, int32(key))
 	}
 	if effect.Success {

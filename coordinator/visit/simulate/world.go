@@ -103,7 +103,7 @@ func (w *world) newOrigin(key int64, position float64) origin {
 		return w.recordedOrigin(w.Recorded[key])
 	}
 	g := rng(w.seed<<32 + uint64(key))
-	g.next()
+	g.next() // not used; all worlds were drawn so, and shall stay the same
 	o := origin{rate: w.MedianRate * math.Exp(w.Spread*g.normal()), born: start - history, dies: math.MaxInt64}
 	o.rate = min(max(o.rate, 1e-6), 100)
 	if g.uniform() < w.Forks {
@@ -120,6 +120,7 @@ func (w *world) newOrigin(key int64, position float64) origin {
 	if w.Cold > 0 && o.born < start && g.uniform() < w.Cold {
 		o.born = start
 	}
+	// Dying is the share that dies within a year; died is in days.
 	died := g.exponential() / -math.Log1p(-min(w.Dying, 0.999)) * 365
 	if alreadyDead := g.uniform() < w.Dead; alreadyDead {
 		o.dies = o.born
@@ -242,22 +243,22 @@ func (w *world) afterPhases(o *origin, at, seconds int64) int64 {
 // secondsToChange draws the seconds from one change to the next, at least 1. In a burst they are
 // an hour in the mean; the bursts are so much further apart that the rate stays the same.
 func (w *world) secondsToChange(o *origin) int64 {
-	mean := 1 / o.rate
+	days := 1 / o.rate // in the mean
 	switch w.Changes {
-	case "regular": // every mean days ± 15 %
-		mean *= 0.85 + 0.3*o.rng.uniform()
+	case "regular": // ± 15 %
+		days *= 0.85 + 0.3*o.rng.uniform()
 	case "bursts":
 		if o.burstLeft > 0 {
 			o.burstLeft--
-			mean = 1.0 / 24 * o.rng.exponential()
+			days = 1.0 / 24 * o.rng.exponential()
 			break
 		}
 		o.burstLeft = uint8(min((w.BurstSize-1)*o.rng.exponential(), 255))
-		mean *= w.BurstSize * o.rng.exponential()
+		days *= w.BurstSize * o.rng.exponential()
 	default:
-		mean *= o.rng.exponential()
+		days *= o.rng.exponential()
 	}
-	return max(1, int64(min(mean, 1e6)*day))
+	return max(1, int64(min(days, 1e6)*day))
 }
 
 // advance applies the changes of an origin up to now, or until its death, and adds them to the
