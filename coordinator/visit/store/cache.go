@@ -19,7 +19,7 @@ type cache struct {
 	counts    visit.Counts
 	sample    sample
 	flights   map[string]int             // visits under way, by host
-	under     map[string]int             // visits under way, by type
+	underWay  map[string]int             // visits under way, by type
 	claims    map[int64]row              // origins whose claims are not in their rows yet, by key
 	claimKeys map[string]int64           // keys of claims, by id
 	gapEnds   map[string]int64           // by busy host: when the gap after its last visit is over, in milliseconds
@@ -75,7 +75,7 @@ func (k *cache) add(r row, n int) {
 	addCount(k.pools, r.waitsAt().Pool, n)
 	addCount(k.groups, groupOf(r), n)
 	if r.visit != "" {
-		addCount(k.under, r.Type, n)
+		addCount(k.underWay, r.Type, n)
 	}
 	if r.visit != "" && r.host != "" {
 		addCount(k.flights, r.host, n)
@@ -92,7 +92,8 @@ func (k *cache) add(r row, n int) {
 		delete(k.sample.states, r.id)
 	}
 	if r.kind.Info().Lister {
-		if delete(k.preferred, int32(r.Key)); n > 0 && r.priority > 0 {
+		delete(k.preferred, int32(r.Key))
+		if n > 0 && r.priority > 0 {
 			k.preferred[int32(r.Key)] = true
 		}
 	}
@@ -136,7 +137,7 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{
 		queues: map[visit.Queue]int{}, pools: map[visit.Pool]int{}, groups: map[Group]int{}, disabled: map[visit.Reason]int{},
-		flights: map[string]int{}, under: map[string]int{}, claims: map[int64]row{}, claimKeys: map[string]int64{}, gapEnds: was.gapEnds, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, unsaved: map[int32]bool{}, preferred: map[int32]bool{},
+		flights: map[string]int{}, underWay: map[string]int{}, claims: map[int64]row{}, claimKeys: map[string]int64{}, gapEnds: was.gapEnds, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, unsaved: map[int32]bool{}, preferred: map[int32]bool{},
 		position: map[models.OriginKind]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
 		stale: true, // until all is read
 	}

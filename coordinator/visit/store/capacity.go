@@ -53,7 +53,7 @@ func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capac
 	c.VisitsPerDay = float64(slots) * 86400 / c.VisitSeconds
 	var states []visit.State
 	enabled := 0
-	err = s.write(ctx, "capacity of visits", func() error {
+	err = s.write(ctx, "capacity of visits", func() error { // only a write transaction may read the cache
 		for _, x := range s.cache.sample.states {
 			if x.Enabled() {
 				states = append(states, x)
@@ -65,44 +65,44 @@ func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capac
 	if err != nil || len(states) == 0 {
 		return c, err
 	}
-	s.fit(&c, states, float64(enabled)/float64(len(states)))
-	c.Warnings = s.growing(c, m, states, float64(enabled)/float64(len(states)), now.Unix())
+	s.divideVisits(&c, states, float64(enabled)/float64(len(states)))
+	c.Warnings = s.growthWarnings(c, m, states, float64(enabled)/float64(len(states)), now.Unix())
 	return c, nil
 }
 
-// fit divides the visits among the origins of the sample, and sets Fixed, Fresh and Kinds. states
-// has at least one, and each stands for scale origins. First those with a fixed interval get
-// their visits; the rest of the visits goes to the others by visit.Optimum. No interval is
-// shorter than the cooldown. It sorts states by type, so that the kinds are in that order.
-func (s *Store) fit(c *Capacity, states []visit.State, scale float64) {
+// divideVisits divides the visits among the origins of the sample, and sets Fixed, Fresh and Kinds.
+// states has at least one, and each stands for scale origins. First those with a fixed interval get
+// their visits; the rest of the visits goes to the others by visit.Optimum. No interval is shorter
+// than the cooldown. It sorts states by type, so that the kinds are in that order.
+func (s *Store) divideVisits(c *Capacity, states []visit.State, scale float64) {
 	slices.SortFunc(states, func(a, b visit.State) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Key, b.Key)) })
 	var groups []visit.RateGroup
 	kinds := map[string]*KindCapacity{}
-	var order []string
+	var types []string // of the groups
 	for _, x := range states {
 		if x.Every > 0 {
 			c.Fixed += scale * 86400 / float64(x.Every)
 			continue
 		}
 		groups = append(groups, visit.RateGroup{Rate: s.policy.Rules(x.Type).Rate(x), Origins: scale})
-		order = append(order, x.Type)
+		types = append(types, x.Type)
 		if kinds[x.Type] == nil {
 			kinds[x.Type] = &KindCapacity{Kind: models.OriginKind(x.Type)}
 		}
 	}
 	visit.Optimum(groups, max(c.VisitsPerDay-c.Fixed, 0))
 	for i, g := range groups {
-		k := kinds[order[i]]
+		k := kinds[types[i]]
 		k.Origins += g.Origins
 		k.Changes += g.Origins * g.Rate
 		if g.Interval > 0 {
-			interval := max(g.Interval, s.policy.Rules(order[i]).Cooldown.Hours()/24)
+			interval := max(g.Interval, s.policy.Rules(types[i]).Cooldown.Hours()/24)
 			k.Visits += g.Origins / interval
 			x := g.Rate * interval
 			c.Fresh += -math.Expm1(-x) / x / float64(len(groups)) // the share of the interval before the first change, which is a Poisson process
 		}
 	}
-	for _, name := range slices.Compact(order) {
+	for _, name := range slices.Compact(types) {
 		k := kinds[name]
 		if k.Visits > 0 {
 			k.Interval = k.Origins / k.Visits
@@ -111,11 +111,11 @@ func (s *Store) fit(c *Capacity, states []visit.State, scale float64) {
 	}
 }
 
-// growing returns a warning for each pool that grows without end at this capacity, sorted: fixed
-// intervals, first visits, targets, and groups without slots. Each of the states, a sample,
+// growthWarnings returns a warning for each pool that grows without end at this capacity, sorted:
+// fixed intervals, first visits, targets, and groups without slots. Each of the states, a sample,
 // stands for scale origins. As new origins count those of a recent time that have waited for an
 // hour.
-func (s *Store) growing(c Capacity, m Metrics, states []visit.State, scale float64, now int64) (warnings []string) {
+func (s *Store) growthWarnings(c Capacity, m Metrics, states []visit.State, scale float64, now int64) (warnings []string) {
 	if c.Fixed > c.VisitsPerDay {
 		warnings = append(warnings, fmt.Sprintf("fixed intervals need %.0f visits a day and the slots hold %.0f: they get later and later", c.Fixed, c.VisitsPerDay))
 	}

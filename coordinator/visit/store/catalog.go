@@ -35,8 +35,8 @@ func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 	return s.putNamed(0, Named{Origin: o}, time.Now().Unix())
 }
 
-// OriginPriority implements sqlite.Schedule, in the catalog's transaction. An origin that is not in
-// the schedule is ignored.
+// OriginPriority implements sqlite.Schedule, in the catalog's transaction: it sets the priority of
+// an origin. One that is not in the schedule is ignored.
 func (s *Store) OriginPriority(c *sqlfile.Conn, id string, priority int64) error {
 	if err := s.enter(c); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 	}
 	k := s.update()
 	k.add(r, -1)
-	k.setDates(int32(r.Key), dates{})
+	k.setDates(int32(r.Key), dates{}) // subtracts them from those of all listers
 	delete(k.dates, int32(r.Key))
 	delete(k.unsaved, int32(r.Key))
 	return s.forget(r.Key)

@@ -150,7 +150,7 @@ func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (pick
 // others by policy, and in the slots that these leave more requested ones. busy, which is never
 // nil, has the waits of hosts, for which accept refused origins. Errors are those of the file.
 func (s *Store) choose(now time.Time, n int) (picked []visit.Candidate, busy *hosts, err error) {
-	h := s.politeness(now.UnixMilli(), n)
+	h := s.hostsFor(now.UnixMilli(), n)
 	if n <= 0 {
 		return nil, h, nil
 	}
@@ -170,7 +170,7 @@ func (s *Store) counts() visit.Counts {
 	c := s.cache.counts
 	c.Served = s.cache.facts.Granted
 	c.Types = map[string]visit.TypeCounts{}
-	for name, n := range s.cache.under {
+	for name, n := range s.cache.underWay {
 		c.Types[name] = visit.TypeCounts{Flight: n}
 	}
 	for g, n := range s.cache.groups {

@@ -88,10 +88,10 @@ func (s *Store) countGranted(asked int, picked []visit.Candidate, busy *hosts) {
 		}
 	}
 	k.facts.Urgent += int64(urgent)
-	shares, _ := s.policy.Shares(asked-urgent, counts)
+	shares, _ := s.policy.Shares(asked-urgent, counts) // visits of the refill are in tally.refilled
 	for _, share := range shares {
 		if share.Pools[0] == visit.PoolFixed {
-			continue // most of them go to the others
+			continue // fixed intervals leave most of their share to the others
 		}
 		k.tally.shares[poolNames(share.Pools)] += int64(share.N)
 	}

@@ -12,11 +12,11 @@ import (
 // queued reports whether an origin waits behind others of its host.
 func (r row) queued() bool { return r.host != "" && r.place.Pool <= poolUrgent }
 
-// moveFront keeps the invariant for the other origins when one moves from where it was to where
-// it is, and reports whether it is in front itself. The caller writes its row afterwards; so the
-// file still has was. A row with key 0 is new. In this order: if the origin leaves the front of
-// its queue, the next one of its host takes the front; if it joins a queue, either it or the
-// first other one is in front. Errors are those of the file.
+// moveFront keeps the invariant (the first origin of a host in a queue is in front, and no other)
+// when one moves from where it was to where it is, and reports whether it is in front itself. The
+// caller writes its row afterwards; so the file still has was. A row with key 0 is new. In this
+// order: if the origin leaves the front of its queue, the next one of its host takes the front; if
+// it joins a queue, either it or the first other one is in front. Errors are those of the file.
 func (s *Store) moveFront(was, is row) (front bool, err error) {
 	if was.Key != 0 && was.place == is.place && was.host == is.host {
 		return was.front, nil

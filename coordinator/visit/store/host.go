@@ -58,7 +58,7 @@ func (k *cache) sumGaps(groups visit.HostGroups) {
 func (s *Store) noteCrawlDelay(r row, delay models.Seconds) error {
 	name := hostOf(r.uri)
 	h := s.cache.hosts[name]
-	gap := int64(min(max(float64(delay)*1000, 0), longestCrawlDelay))
+	gap := int64(min(max(float64(delay)*1000, 0), longestCrawlDelay)) // milliseconds
 	if name == "" || h.gap == gap {
 		return nil
 	}
@@ -101,20 +101,20 @@ func (s *Store) explainPace(name string) (group string, gap time.Duration) {
 	return visit.HostGroupName(name), gap
 }
 
-// hostFails notes that a visit could not connect to a host, and reports whether the fault is
+// noteHostFailure notes that a visit could not connect to a host, and reports whether the fault is
 // still the host's. After Rules.DisableSpan it counts for the origins too, so that those of a
 // host that is gone are disabled. Failures within the rest after an earlier one do not lengthen
 // it, because they are those of visits that were under way. A rest that is longer than any, or a
 // first failure in the future, is replaced, because the clock was set back. Errors are those of the
 // file.
-func (s *Store) hostFails(name string, now int64) (ofHost bool, err error) {
+func (s *Store) noteHostFailure(name string, now int64) (ofHost bool, err error) {
 	h := s.cache.hosts[name]
 	if h.failures == 0 || h.since > now {
 		h.since = now
 	}
 	if h.until <= now || h.until > now+longestWait {
 		rest := min(int64(firstHostRest)<<min(h.failures, 20), longestHostRest)
-		h.until = now + rest + rand.Int64N(rest/10)
+		h.until = now + rest + rand.Int64N(rest/10) // at random, so that not all hosts of an outage are tried at once
 		h.failures++
 	}
 	return now-h.since < int64(s.rules.DisableSpan.Seconds()), s.keepHost(name, h)

@@ -9,9 +9,9 @@ import (
 // refusal is what origins of one host have answered with a Retry-After. One of them alone
 // concerns only itself, because it may be that origin which is asked too often.
 type refusal struct {
-	origin int64 // key of the first one
-	until  int64 // of the origins
-	host   int64 // until when no origin of the host is visited, because a second one asked for it; 0: none did
+	origin    int64 // key of the first one
+	until     int64 // of the origins
+	hostUntil int64 // until when no origin of the host is visited, because a second one asked for it; 0: none did
 }
 
 // noteRefusal notes that an origin asked to be left alone until NotBefore (Retry-After). A second
@@ -28,7 +28,7 @@ func (k *cache) noteRefusal(r row, now int64) {
 	}
 	was.until = max(was.until, r.NotBefore)
 	if was.origin != r.Key {
-		was.host = max(was.host, r.NotBefore)
+		was.hostUntil = max(was.hostUntil, r.NotBefore)
 	}
 	k.refusals[r.host] = was
 }
@@ -45,19 +45,20 @@ type hosts struct {
 	paced    bool  // a host is left alone only for the gap between two visits
 }
 
-// politeness returns the hosts for a pick of n. Before, it forgets the waits that are over, and
+// hostsFor returns the hosts for a pick of n. Before, it forgets the waits that are over, and
 // gaps that are longer than any, because the clock was set back. It changes only what the file
 // does not have, so it does not call update. now, in milliseconds, may be a little older than the
-// last outcome.
-func (s *Store) politeness(now int64, n int) *hosts {
+// last outcome, by less than a minute.
+func (s *Store) hostsFor(now int64, n int) *hosts {
 	for host, r := range s.cache.refusals {
-		if max(r.until, r.host)*1000 <= now {
+		if max(r.until, r.hostUntil)*1000 <= now {
 			delete(s.cache.refusals, host)
 		}
 	}
+	const older = 60_000 // by how much now may be too old
 	longest := max(s.rules.HostGap, s.rules.LongestGap).Milliseconds()
-	for host, free := range s.cache.gapEnds {
-		if free <= now || free > now+longest+60_000 {
+	for host, gapEnd := range s.cache.gapEnds {
+		if gapEnd <= now || gapEnd > now+longest+older {
 			delete(s.cache.gapEnds, host)
 		}
 	}
@@ -90,8 +91,8 @@ func (h *hosts) waitOf(host string) wait {
 		slots = 1
 	}
 	switch {
-	case k.refusals[host].host*1000 > h.now:
-		return wait{refusedHost, k.refusals[host].host * 1000}
+	case k.refusals[host].hostUntil*1000 > h.now:
+		return wait{refusedHost, k.refusals[host].hostUntil * 1000}
 	case k.hosts[host].until*1000 > h.now && k.hosts[host].until*1000 <= h.now+longestWait*1000:
 		return wait{visit.Unreachable, k.hosts[host].until * 1000}
 	case h.batch[host] >= h.most, h.batch[host]+k.flights[host] >= slots:
@@ -104,10 +105,10 @@ func (h *hosts) waitOf(host string) wait {
 	return wait{}
 }
 
-// free reports whether an origin of a host may be visited now. If not, it counts the origin as
+// checkFree reports whether an origin of a host may be visited now. If not, it counts the origin as
 // deferred and notes when the host may be visited (wake) and whether only its gap delays it
 // (paced).
-func (h *hosts) free(host string) bool {
+func (h *hosts) checkFree(host string) bool {
 	if host == "" {
 		return true
 	}
@@ -125,7 +126,7 @@ func (h *hosts) free(host string) bool {
 
 // accept reports whether a candidate may be visited now, and counts its visit in the batch then.
 func (h *hosts) accept(c visit.Candidate) bool {
-	if !h.free(c.Host) {
+	if !h.checkFree(c.Host) {
 		return false
 	}
 	if c.Host != "" {

@@ -76,28 +76,31 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 // too, because servers sometimes fail with an empty answer.
 func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Listing, named map[string]bool, now time.Time) error {
 	var d dates
-	current := func() {
+	readDates := func() {
 		d = s.cache.dates[lister]
 		if l.From == 0 {
 			d.begun = now.Unix()
 		}
 	}
-	err := s.write(ctx, op, func() error { current(); return nil })
-	if err != nil || l.From != 0 && l.From != d.next {
-		return err // the second: of a list that has changed since
+	err := s.write(ctx, op, func() error { readDates(); return nil })
+	hasChanged := l.From != 0 && l.From != d.next // since the last visit
+	if err != nil || hasChanged {
+		return err
 	}
 	empty := l.From == 0 && l.Next == 0 && l.Full && len(named) == 0
 	if emptyBefore := d.empty != "" && d.empty != l.Visit; l.Next == 0 && l.Full && (!empty || emptyBefore) {
-		err := s.dropUnnamed(ctx, op, lister, now.Unix(), func(id string, seen int64) bool {
-			return named[id] || l.From != 0 && seen >= d.begun
-		})
+		isNamed := func(id string, seen int64) bool {
+			inEarlierPart := l.From != 0 && seen >= d.begun
+			return named[id] || inEarlierPart
+		}
+		err := s.dropUnnamed(ctx, op, lister, now.Unix(), isNamed)
 		if err != nil {
 			return err
 		}
 	}
 	return s.write(ctx, op, func() error {
 		s.notify()
-		current() // again, because outcomes have changed it meanwhile
+		readDates() // again, because outcomes have changed it meanwhile
 		if l.From == 0 {
 			d.active = 0
 		}

@@ -32,7 +32,7 @@ func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, no
 			continue
 		}
 		named[o.ID] = true
-		branches := o.Branches
+		branches := o.Branches // of this lister; AddListed returns those that the catalog has
 		if lister != 0 && s.catalog != nil {
 			if o.Origin, err = s.catalog.AddListed(s.db, o.Origin); err != nil {
 				return fmt.Errorf("%s: %w", o.URI, err)
@@ -89,12 +89,12 @@ func (s *Store) putNamed(lister int32, o Named, now int64) error {
 	if err := s.save(was, r, now); err != nil {
 		return err
 	}
-	if r.Key == 0 && (o.ForkOf != "" || len(o.Metadata) > 0) { // save gave it a key, which describe needs
+	if r.Key == 0 && (o.ForkOf != "" || len(o.Metadata) > 0) { // save gave it a key, which saveDescription needs
 		if r, err = read(s.db, o.ID); err != nil {
 			return err
 		}
 	}
-	return s.describe(r.Key, o)
+	return s.saveDescription(r.Key, o)
 }
 
 // listerEvery is the seconds between two visits of a lister, unless a user fixes another
@@ -128,9 +128,9 @@ func (s *Store) followBranches(lister int32, o models.Origin, branches []string)
 // kept.
 const maxDescription = 4 << 10
 
-// describe replaces what a lister tells of an origin. If that is nothing, or is longer than
+// saveDescription replaces what a lister tells of an origin. If that is nothing, or is longer than
 // maxDescription, the earlier description stays, without an error. Errors are those of the file.
-func (s *Store) describe(key int64, o Named) error {
+func (s *Store) saveDescription(key int64, o Named) error {
 	if o.ForkOf == "" && len(o.Metadata) == 0 {
 		return nil
 	}

@@ -128,7 +128,7 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 			}
 		}
 		o.HostGroup, o.HostGap = s.explainPace(r.host)
-		if w := s.politeness(now.UnixMilli(), 1).waitOf(r.host); r.host != "" && o.Why == visit.Eligible && w.why != "" {
+		if w := s.hostsFor(now.UnixMilli(), 1).waitOf(r.host); r.host != "" && o.Why == visit.Eligible && w.why != "" {
 			o.Why, o.Until = w.why, visit.Never
 			if w.until > 0 {
 				o.Until = (w.until + 999) / 1000
@@ -193,7 +193,7 @@ func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 			return err
 		}
 		due, err = s.db.One("SELECT key FROM schedule WHERE front = 1 AND pool = ? AND queue = 0 AND class = 0 AND ref <= ? LIMIT 1",
-			[]any{poolRest, now.Unix()}, sqlfile.Into(new(int64)))
+			[]any{poolRest, now.Unix()}, sqlfile.Into(new(int64))) // which origin does not matter
 		return err
 	})
 	return due, err

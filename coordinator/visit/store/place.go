@@ -80,7 +80,7 @@ func (s *Store) sweep(ctx context.Context, op string, now int64) error {
 			}
 			for _, was := range due {
 				r := was
-				r.visit = ""
+				r.visit = "" // the visit of one in poolFlight is lost
 				if err := s.save(was, r, now); err != nil {
 					return false, err
 				}

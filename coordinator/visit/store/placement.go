@@ -22,7 +22,7 @@ const placementRevision = 7
 // because what placed them is noted last. Errors are those of the file.
 func (s *Store) placeAll(ctx context.Context, op string) error {
 	now := time.Now()
-	placed, err := s.placed(ctx, op)
+	placed, err := s.isPlaced(ctx, op)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,9 @@ func (s *Store) placeAll(ctx context.Context, op string) error {
 	})
 }
 
-// placed reports whether the policy and the rules of s, and this revision of the program, placed
+// isPlaced reports whether the policy and the rules of s, and this revision of the program, placed
 // the origins. Rules that cannot be read are other rules. Errors are those of the file.
-func (s *Store) placed(ctx context.Context, op string) (placed bool, err error) {
+func (s *Store) isPlaced(ctx context.Context, op string) (placed bool, err error) {
 	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
 		var policy, text string
 		var revision int
@@ -109,7 +109,7 @@ func (s *Store) reschedule(ctx context.Context, op, where string, now int64) err
 				*t = min(*t, now)
 			}
 			r.host = s.policy.Hosts.Of(hostOf(r.uri))
-			s.update().noteRefusal(*r, now)
+			s.update().noteRefusal(*r, now) // refusals count by r.host
 		})
 	})
 }

@@ -77,7 +77,7 @@ func (s *Store) ClaimFor(ctx context.Context, now time.Time, kind models.OriginK
 		if !s.cache.programs[kind] {
 			return fmt.Errorf("visit type %.64q is not registered: %w", kind, fault.ErrNotFound)
 		}
-		h := s.politeness(now.UnixMilli(), n)
+		h := s.hostsFor(now.UnixMilli(), n)
 		var picked []visit.Candidate
 		err := s.db.All("SELECT key, class, ref, host FROM schedule WHERE pool = 204 AND kind = ? ORDER BY ref, key LIMIT ?", []any{kind, mostPassed + len(s.cache.claims)},
 			func(from sqlfile.Row) error {

@@ -87,13 +87,13 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 	}
 	for {
 		if !back {
-			q.follow(c)
+			q.addFollowing(c)
 		}
-		head, ok := q.head(name, back, c)
+		head, ok := q.takeHead(name, back, c)
 		if !ok {
 			return visit.Candidate{}, false
 		}
-		if !q.hosts.free(head.Host) {
+		if !q.hosts.checkFree(head.Host) {
 			continue
 		}
 		c.given = head
@@ -103,10 +103,10 @@ func (q *queues) Next(name visit.Queue, back bool) (visit.Candidate, bool) {
 	}
 }
 
-// follow adds to c.behind the origin that follows the last one given, if its host may be visited
-// now. It is not in the buffer, because only the first origin of a host is in front (front.go).
-// An error goes to q.err.
-func (q *queues) follow(c *cursor) {
+// addFollowing adds to c.behind the origin that follows the last one given, if its host may be
+// visited now. It is not in the buffer, because only the first origin of a host is in front
+// (front.go). An error goes to q.err.
+func (q *queues) addFollowing(c *cursor) {
 	given := c.given
 	c.given = visit.Candidate{}
 	if given.Host == "" || q.err != nil || q.hosts.waitOf(given.Host).why != "" {
@@ -119,10 +119,10 @@ func (q *queues) follow(c *cursor) {
 	}
 }
 
-// head removes the first candidate at one end of a queue, the back one if back is true, of those in
-// the buffer and those behind a given one, and reports whether there is one. It reads more if the
-// buffer is empty. It returns none after an error, or when both ends have met.
-func (q *queues) head(name visit.Queue, back bool, c *cursor) (visit.Candidate, bool) {
+// takeHead removes the first candidate at one end of a queue, the back one if back is true, of
+// those in the buffer and those behind a given one, and reports whether there is one. It reads more
+// if the buffer is empty. It returns none after an error, or when both ends have met.
+func (q *queues) takeHead(name visit.Queue, back bool, c *cursor) (visit.Candidate, bool) {
 	if q.err != nil {
 		return visit.Candidate{}, false
 	}
@@ -141,7 +141,7 @@ func (q *queues) head(name visit.Queue, back bool, c *cursor) (visit.Candidate, 
 	}
 	head := c.buffer[0]
 	c.buffer = c.buffer[1:]
-	if other := q.cursors[cursorKey{name, !back}]; other != nil && other.begun && q.met(head, c, other, back) {
+	if other := q.cursors[cursorKey{name, !back}]; other != nil && other.begun && q.endIfMet(head, c, other, back) {
 		return visit.Candidate{}, false
 	}
 	return head, true
@@ -152,11 +152,11 @@ func compareInQueue(a, b visit.Candidate) int {
 	return cmp.Or(cmp.Compare(a.Place.Ref, b.Place.Ref), cmp.Compare(a.Key, b.Key))
 }
 
-// met reports whether the other end has already given this origin. If so, this end is done: all
-// that it would read from here on the other end has given. head is the next origin of this end c,
+// endIfMet reports whether the other end has already given this origin. If so, it ends c: all that
+// this end would read from here on the other end has given. head is the next origin of this end c,
 // and back tells that c is the back. It relies on both ends reading in opposite orders of
 // compareInQueue.
-func (q *queues) met(head visit.Candidate, c, other *cursor, back bool) bool {
+func (q *queues) endIfMet(head visit.Candidate, c, other *cursor, back bool) bool {
 	given := other.from
 	if len(other.buffer) > 0 {
 		given = other.buffer[0]

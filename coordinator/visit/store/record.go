@@ -33,7 +33,7 @@ func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Out
 			return fmt.Errorf("%s: %w", o.Origin, err)
 		}
 		switch effect.Ignored {
-		case "", GivenUp, visit.NotNewer, UnknownOrigin: // the last: of a kind that is not visited
+		case "", GivenUp, visit.NotNewer, UnknownOrigin: // the catalog also has origins that are not visited
 			if s.catalog == nil {
 				break
 			}
@@ -91,7 +91,7 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 		}
 		return effect, s.recordLost(was, r, now)
 	}
-	e := s.event(r, o)
+	e := s.eventOf(r, o)
 	if e.At > now+int64(s.rulesOf(r.kind).Ahead.Seconds()) {
 		return visit.Effect{Ignored: visit.InFuture}, s.recordLost(was, r, now)
 	}
@@ -113,7 +113,7 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect visit.Effect, err
 		}
 		s.learn(was, &r, e, effect)
 	}
-	spared, err := s.countHost(r, o, effect, now)
+	spared, err := s.noteHostOutcome(r, o, effect, now)
 	if err != nil {
 		return effect, err
 	}
@@ -136,16 +136,17 @@ func (s *Store) learn(was row, r *row, e visit.Event, effect visit.Effect) {
 	r.Activity = rules.Activity(&s.cache.silences, r.State)
 }
 
-// countHost notes whether a visit reached its host, and reports whether the failure of the visit
-// is that of the host and not of the origin (spared). A host in a group is not counted, because a
-// host without a connection is not the fault of the whole group; then each of its origins fails.
-func (s *Store) countHost(r row, o models.Outcome, effect visit.Effect, now int64) (spared bool, err error) {
+// noteHostOutcome notes whether a visit reached its host, and reports whether the failure of the
+// visit is that of the host and not of the origin (spared). A host in a group is not counted,
+// because a host without a connection is not the fault of the whole group; then each of its origins
+// fails.
+func (s *Store) noteHostOutcome(r row, o models.Outcome, effect visit.Effect, now int64) (spared bool, err error) {
 	name := hostOf(r.uri)
 	switch {
 	case name == "" || visit.HostGroupName(r.host) != "":
 		return false, nil
 	case o.Fault == models.HostFault && !effect.Success:
-		return s.hostFails(name, now)
+		return s.noteHostFailure(name, now)
 	}
 	return false, s.noteHostAnswer(name)
 }
@@ -182,11 +183,11 @@ func (s *Store) queuePosition(kind models.OriginKind, now int64) int64 {
 	return now
 }
 
-// event returns an outcome as policies know it. r is the origin before it. An outcome without a
+// eventOf returns an outcome as policies know it. r is the origin before it. An outcome without a
 // digest gets one (assumed), since policies compare digests. The end of a Retry-After is later by
 // up to retryJitter; that of a freshness is at most maxRetryAfter away, and counts only for a
 // success.
-func (s *Store) event(r row, o models.Outcome) visit.Event {
+func (s *Store) eventOf(r row, o models.Outcome) visit.Event {
 	e := visit.Event{Status: visit.Failed, At: o.At.Unix(), Digest: o.Digest, Fudge: (2*rand.Float64() - 1) * s.rulesOf(r.kind).Fudge}
 	switch o.Status {
 	case models.Eventful, models.Uneventful:

@@ -25,8 +25,9 @@ func (r *row) request(now time.Time) {
 	}
 }
 
-// SaveAllNow is SaveNow of each origin that the operator did not disable. Unknown origins are
-// left out. Errors are those of the file; origins of earlier transactions stay requested.
+// SaveAllNow requests a visit of each origin now, ahead of the queue, as SaveNow does. Origins that
+// the operator disabled, and unknown ones, are left out. Errors are those of the file; origins of
+// earlier transactions stay requested.
 func (s *Store) SaveAllNow(ctx context.Context, now time.Time, all []models.Origin) error {
 	return stepThrough(ctx, s, fmt.Sprintf("save %d origins now", len(all)), all, func(o models.Origin) error {
 		s.notify()
@@ -62,8 +63,8 @@ func (s *Store) Disable(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "disable "+id, now, id, func(r *row) { r.Disabled, r.urgent = visit.ByOperator, 0 })
 }
 
-// Steer is one of Enable, Disable, SaveNow and ForceNow, by its name: enable, disable, save-now
-// or force-now. Any other name is fault.ErrInvalid.
+// Steer calls Enable, Disable, SaveNow or ForceNow, as action names it: enable, disable, save-now or
+// force-now. Any other name is fault.ErrInvalid.
 func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) error {
 	switch action {
 	case "enable":

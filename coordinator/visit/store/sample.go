@@ -43,7 +43,8 @@ func (p *sample) put(id string, s visit.State) {
 }
 
 // summarize returns the distribution of a number that origins of the sample have; number returns
-// false to leave one out. Sum and Count are of the sample. Without numbers all are 0.
+// false to leave one out. Sum and Count are of the sample. Without numbers all are 0. Levels are
+// above 0, so each quantile is one of the numbers.
 func (p *sample) summarize(number func(visit.State) (float64, bool)) Summary {
 	var all []float64
 	s := Summary{}

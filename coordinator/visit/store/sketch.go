@@ -44,7 +44,7 @@ func (k *sketch) add(x float64) {
 }
 
 // summary returns the distribution of the numbers. A quantile is the geometric middle of its
-// bucket, and 0 in the first.
+// bucket, and 0 in the first. The buckets add up to count, so each rank is found.
 func (k *sketch) summary() Summary {
 	s := Summary{Count: k.count, Sum: k.sum}
 	for i, level := range Levels {

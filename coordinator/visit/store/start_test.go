@@ -42,7 +42,7 @@ func TestAStartThatFailsAnywhereIsAnErrorAndTheNextOnePlacesAllOrigins(t *testin
 			claimed = append(claimed, v.Origin.ID)
 		}
 		require.Contains(t, claimed, "older")
-		placed, err := again.placed(t.Context(), "look")
+		placed, err := again.isPlaced(t.Context(), "look")
 		require.NoError(t, err)
 		require.True(t, placed)
 		break
