@@ -31,11 +31,12 @@ func (d *DataDir) VisitAll(ctx context.Context, origins []models.Origin, done fu
 	if err := d.openFetcher(); err != nil {
 		return err
 	}
-	x, err := openMirrors(d.cfg, d.cfg.Data, d.fetcher, d.log)
+	mirrors, err := openMirrors(d.cfg, d.cfg.Data, d.fetcher, d.log)
 	if err != nil {
 		return err
 	}
-	v := addVisits{dir: d, flows: newFlows(d.cfg, d.Catalog, d.fetcher, x, nil, d.log), done: done}
+	var noIndex codeIndex // repositories are visited by their refs only
+	v := addVisits{dir: d, flows: newFlows(d.cfg, d.Catalog, d.fetcher, mirrors, noIndex, d.log), done: done}
 	slots := make(chan struct{}, d.cfg.VisitSlots)
 	var running sync.WaitGroup
 	for _, ofHost := range byHost(origins) {

@@ -55,7 +55,8 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, creat
 	if !create && !hasData(cfg.Data) {
 		return nil, noDataError(cfg.Data)
 	}
-	d, err := openDataDir(ctx, cfg, log, true)
+	const tolerant = true // the journal is not used
+	d, err := openDataDir(ctx, cfg, log, tolerant)
 	if errors.Is(err, fault.ErrConflict) && remoteErr != nil {
 		return nil, fmt.Errorf("%w\n%s", e.explain(remoteErr), err) // the process that holds it does not answer
 	}

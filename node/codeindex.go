@@ -54,7 +54,7 @@ func (d *DataDir) openIndex(ctx context.Context) error {
 		return err
 	}
 	d.opened.Push(store.Close)
-	index, err := d.over(store)
+	index, err := d.newIndex(store)
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,8 @@ func (d *DataDir) openIndex(ctx context.Context) error {
 	return nil
 }
 
-// over returns the code index over a store.
-func (d *DataDir) over(store codeindex.Store) (*codeindex.Index, error) {
+// newIndex returns the code index over a store.
+func (d *DataDir) newIndex(store codeindex.Store) (*codeindex.Index, error) {
 	return codeindex.New(filepath.Join(d.cfg.Data, indexDir, uploadsDir), store, d.Catalog)
 }
 
@@ -78,7 +78,7 @@ func (d *DataDir) openSearch() error {
 		return err
 	}
 	d.opened.Push(store.Close)
-	index, err := d.over(store)
+	index, err := d.newIndex(store)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (d *DataDir) hostIndex(ctx context.Context) error {
 		return err
 	}
 	d.log.Error("the code index cannot be used; all other work goes on", "error", err)
-	d.index, err = d.over(codeindex.Unusable(err))
+	d.index, err = d.newIndex(codeindex.Unusable(err))
 	return err
 }
 

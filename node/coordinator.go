@@ -69,7 +69,10 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.endPair(ctx, err == nil), spaces.Close()) }()
+	defer func() {
+		isClean := err == nil
+		err = errors.Join(err, d.endPair(ctx, isClean), spaces.Close())
+	}()
 	if err := d.beginPair(ctx, spaces); err != nil {
 		return err
 	}

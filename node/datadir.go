@@ -63,7 +63,8 @@ type DataDir struct {
 // the folder, and a *pairing.Mismatch if database and journal do not belong together. Close
 // releases it.
 func OpenDataDir(ctx context.Context, cfg config.Config, log *slog.Logger) (*DataDir, error) {
-	return openDataDir(ctx, cfg, log, false)
+	const tolerant = false
+	return openDataDir(ctx, cfg, log, tolerant)
 }
 
 // openDataDir is OpenDataDir. With tolerant it also opens a folder whose journal does not

@@ -56,18 +56,25 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 				return runWorker(ctx, l.connect(config.Worker), d.cfg, handlers, d.log)
 			})
 		}
-		return func(ctx context.Context) (err error) {
-			repo, err := l.Connect(ctx, "run", 0)
-			if err != nil {
-				return err
-			}
-			l.repo = space.Retrying(repo, &retry.Loop{Message: "the spaces refuse calls for now; repeating them", Log: d.log})
-			if l.initial, err = lease.Totals(ctx, l.repo); err != nil {
+		return func(ctx context.Context) error {
+			if err := l.begin(ctx); err != nil {
 				return err
 			}
 			return main(ctx, l)
 		}, helpers
 	})
+}
+
+// begin opens the session of main, and reads the totals of leases from which those of this run are
+// counted.
+func (l *Local) begin(ctx context.Context) error {
+	repo, err := l.Connect(ctx, "run", 0)
+	if err != nil {
+		return err
+	}
+	l.repo = space.Retrying(repo, &retry.Loop{Message: "the spaces refuse calls for now; repeating them", Log: l.log})
+	l.initial, err = lease.Totals(ctx, l.repo)
+	return err
 }
 
 // trustOrigins allows the fetcher to read what the operator's origins name. A folder that

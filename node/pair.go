@@ -84,7 +84,7 @@ func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error
 	journal, err := pebble.FindMark(d.journalConfig())
 	var lost pairing.Name
 	if err == nil {
-		lost, err = d.accept(pairing.Check(found, journal))
+		lost, err = d.acceptMismatch(pairing.Check(found, journal))
 	}
 	switch {
 	case err != nil && tolerant && state == pairing.Present:
@@ -109,11 +109,11 @@ func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error
 	return err
 }
 
-// accept decides about err, the result of pairing.Check. refused is nil if err is, or if it is a
-// mismatch that the operator has accepted with --accept-missing; otherwise it is err. lost is the
-// store that must begin again, or "" if both are used as they are: they match, or one is older
+// acceptMismatch decides about err, the result of pairing.Check. refused is nil if err is, or if it
+// is a mismatch that the operator has accepted with --accept-missing; otherwise it is err. lost is
+// the store that must begin again, or "" if both are used as they are: they match, or one is older
 // and that was accepted.
-func (d *DataDir) accept(err error) (lost pairing.Name, refused error) {
+func (d *DataDir) acceptMismatch(err error) (lost pairing.Name, refused error) {
 	accepted := pairing.Name(d.cfg.AcceptMissing)
 	var m *pairing.Mismatch
 	if !errors.As(err, &m) {
@@ -163,6 +163,7 @@ func (d *DataDir) setAside(name string, endings ...string) error {
 	to := ""
 	for n := 1; ; n++ {
 		to = fmt.Sprintf("%s.aside-%d", from, n)
+		// An error is only about a sign such as [ in the name of the folder, so N is not checked then.
 		if found, err := filepath.Glob(to + "*"); err != nil || len(found) == 0 {
 			break
 		}
@@ -187,12 +188,12 @@ func (d *DataDir) beginPair(ctx context.Context, spaces journal.Journal) error {
 		return nil
 	}
 	d.journal.open, _ = spaces.(*pebble.Journal) // a pair has no other journal
-	return d.raise(ctx)
+	return d.raiseCounter(ctx)
 }
 
-// raise raises the counter of both stores. A full disk is logged only: then the stores have the
-// counter that they had, and stay a pair.
-func (d *DataDir) raise(ctx context.Context) error {
+// raiseCounter raises the counter of both stores. A full disk is logged only: then the stores have
+// the counter that they had, and stay a pair.
+func (d *DataDir) raiseCounter(ctx context.Context) error {
 	err := d.pair.Raise(ctx)
 	if errors.Is(err, fault.ErrOverloaded) {
 		d.log.Warn("cannot write the counter that keeps database and journal together", "error", err)
@@ -211,7 +212,7 @@ func (d *DataDir) endPair(ctx context.Context, clean bool) error {
 	if !clean {
 		return nil
 	}
-	return d.raise(context.WithoutCancel(ctx))
+	return d.raiseCounter(context.WithoutCancel(ctx))
 }
 
 // closePair raises the counter if a command has changed the database of a pair.

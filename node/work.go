@@ -40,7 +40,7 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 	log = f.Logger(log)
 	r, err := openRemote(ctx, cfg, config.Manager, log)
 	if err != nil {
-		return endedBy(ctx, err)
+		return unlessEnded(ctx, err)
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	connected(r.session(), r.cfg.Host)
@@ -64,7 +64,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	log = f.Logger(log)
 	r, err := openRemote(ctx, cfg, config.Worker, log)
 	if err != nil {
-		return endedBy(ctx, err)
+		return unlessEnded(ctx, err)
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	connected(r.session(), r.cfg.Host)
@@ -88,8 +88,8 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	return err
 }
 
-// endedBy returns nil if ctx has ended, because err is then its consequence.
-func endedBy(ctx context.Context, err error) error {
+// unlessEnded returns nil if ctx has ended, because err is then its consequence.
+func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ type Gate struct {
 // is Insecure, fault.ErrClosed after Stop, or that of net.Listen. The address is checked after
 // the listener has opened, because only then a name or a missing host is resolved.
 func (h *Host) OpenGate(g Gate) (address string, err error) {
-	serve, err := h.server(g)
+	serve, err := h.prepareServer(g)
 	if err != nil {
 		return "", fmt.Errorf("gate %s: %w", g.Address, err)
 	}
@@ -58,9 +58,9 @@ func (h *Host) OpenGate(g Gate) (address string, err error) {
 	return address, nil
 }
 
-// server returns the function that serves the connections of a gate. It makes the space of a
+// prepareServer returns the function that serves the connections of a gate. It makes the space of a
 // GoSpace gate. An unknown protocol, and a GoSpace gate without a space, is fault.ErrInvalid.
-func (h *Host) server(g Gate) (func(context.Context, net.Listener) error, error) {
+func (h *Host) prepareServer(g Gate) (func(context.Context, net.Listener) error, error) {
 	access := foreign.Access{Write: !g.ReadOnly}
 	switch g.Protocol {
 	case Native, "":
