@@ -33,24 +33,26 @@ func (s *Space) QueryAgg(f interface{}, t ...interface{}) (Tuple, error) {
 
 // aggregation is one call of an aggregate operation.
 type aggregation struct {
-	space  *Space
-	f      func(...Intertuple) Intertuple
-	takes  bool
-	label  *Label // of a policy that permits it; else nil
-	change Transformations
-	taken  []Tuple // to put back after an error
+	space   *Space
+	combine func(...Intertuple) Intertuple
+	takes   bool
+	label   *Label // of a policy that permits it; else nil
+	change  Transformations
+	taken   []Tuple // to put back after an error
 }
 
-// aggregate carries out PutAgg, GetAgg or QueryAgg, whose name is the operator.
+// aggregate carries out PutAgg, GetAgg or QueryAgg, whose name is the operator. If the policy of the
+// space does not permit it, f is called all the same, but nothing is taken or put, and the result
+// is dropped. After an error all that was taken is put back.
 func (s *Space) aggregate(operator string, f interface{}, template []interface{}) (Tuple, error) {
-	fold, ok := f.(func(...Intertuple) Intertuple)
-	if !ok || fold == nil {
+	combine, ok := f.(func(...Intertuple) Intertuple)
+	if !ok || combine == nil {
 		return noTuple(), failure(invalid("a function of type %T: want func(...Intertuple) Intertuple", f))
 	}
 	if s == nil || s.connection == nil {
 		return noTuple(), failure(errNoSpace)
 	}
-	a := aggregation{space: s, f: fold, takes: operator != "QueryAgg"}
+	a := aggregation{space: s, combine: combine, takes: operator != "QueryAgg"}
 	permitted := true
 	if s.policy != nil {
 		permitted = a.permit(operator, f, template)
@@ -182,7 +184,7 @@ func (a *aggregation) find(template []interface{}) ([]Tuple, error) {
 	return tuples, err
 }
 
-// pointers returns copies, because f may change its arguments.
+// pointers returns copies, because combine may change its arguments.
 func pointers(tuples []Tuple) []Intertuple {
 	var args []Intertuple
 	for _, t := range tuples {
@@ -192,7 +194,7 @@ func pointers(tuples []Tuple) []Intertuple {
 	return args
 }
 
-// fold calls f with the matches, and returns the transformed result.
+// fold calls combine with the matches, as PutAgg states, and returns the transformed result.
 func (a *aggregation) fold(args []Intertuple) (folded Tuple, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -202,13 +204,13 @@ func (a *aggregation) fold(args []Intertuple) (folded Tuple, err error) {
 	var result Intertuple
 	switch len(args) {
 	case 0:
-		result = a.f()
+		result = a.combine()
 	case 1:
-		result = a.f(args[0])
+		result = a.combine(args[0])
 	default:
-		result = a.f(args[0], args[1])
+		result = a.combine(args[0], args[1])
 		for _, next := range args[2:] {
-			result = a.f(result, next)
+			result = a.combine(result, next)
 		}
 	}
 	if result == nil {

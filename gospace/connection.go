@@ -104,7 +104,7 @@ func parse(uri string) (address, name string, err error) {
 		}
 		address, name = net.JoinHostPort(u.Hostname(), port), strings.TrimPrefix(u.Path, "/")
 	} else if host, _, ok := strings.Cut(uri, "/"); ok && strings.Contains(host, ":") {
-		return "", "", invalid
+		return "", "", invalid // host:port/name, where tcp:// is missing
 	}
 	if name == "" || len(name) > space.MaxName {
 		return "", "", invalid
@@ -194,7 +194,7 @@ func (c *connection) openSession(ctx context.Context) (repo space.Repository, er
 		err = nil // without options, a space that exists with some is used as it is
 	}
 	if err != nil {
-		return nil, errors.Join(err, end(repo))
+		return nil, errors.Join(err, endSession(repo))
 	}
 	return repo, nil
 }
@@ -223,7 +223,7 @@ func (c *connection) close() error {
 	c.mu.Unlock()
 	var err error
 	if repo != nil {
-		err = end(repo)
+		err = endSession(repo)
 	}
 	c.mu.Lock()
 	h := c.host
@@ -235,8 +235,8 @@ func (c *connection) close() error {
 	return err
 }
 
-// end ends a session within closeTimeout. One that has ended already is not an error.
-func end(repo space.Repository) error {
+// endSession ends a session within closeTimeout. One that has ended already is not an error.
+func endSession(repo space.Repository) error {
 	ctx, stop := context.WithTimeout(context.Background(), closeTimeout)
 	defer stop()
 	if err := repo.Close(ctx); err != nil && !errors.Is(err, fault.ErrClosed) {

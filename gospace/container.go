@@ -114,7 +114,8 @@ const (
 	asTemplate = true
 )
 
-// printed prints fields as those of a tuple or of a template.
+// printed prints fields as those of a tuple or, if template is true, of a template: pointers as the
+// types to which they point. Functions are printed as their names.
 func printed(fields []interface{}, template bool) string {
 	words := make([]string, len(fields))
 	for i, f := range fields {

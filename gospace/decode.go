@@ -56,6 +56,7 @@ func decodeOpaque(o tuple.Opaque) (any, bool) {
 	if json.Unmarshal([]byte(o.JSON), &stored) != nil {
 		return nil, false
 	}
+	// The name of the gob has the path of the package; types of several packages may share o.Name.
 	if exact, ok := typesByName.Load(stored.Name); ok {
 		t = exact.(reflect.Type)
 	}
@@ -111,11 +112,11 @@ func decodeContainer(t reflect.Type, text string) (any, bool) {
 			fields[i] = decodeField(f)
 			continue
 		}
-		goType, ok := goType(formal.Type)
+		pointed, ok := goType(formal.Type)
 		if !ok {
 			return nil, false
 		}
-		fields[i] = reflect.New(goType).Interface()
+		fields[i] = reflect.New(pointed).Interface()
 	}
 	return Template{fields}, err == nil
 }
@@ -147,7 +148,7 @@ func bind(template, values []interface{}) {
 		if i >= len(values) {
 			return
 		}
-		switch p := f.(type) {
+		switch p := f.(type) { // the most frequent types without reflection, which is slower
 		case *string:
 			if v, ok := values[i].(string); ok && p != nil {
 				*p = v

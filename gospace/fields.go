@@ -130,7 +130,7 @@ func encodePattern(f any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return tuple.Formal{Type: fieldType(t)}, nil
+		return tuple.Formal{Type: recordType(t)}, nil
 	}
 	if plain(f) {
 		return f, nil
@@ -153,8 +153,9 @@ func pointedType(v reflect.Value) (reflect.Type, error) {
 	return v.Elem().Elem().Type(), nil
 }
 
-// fieldType returns the type that fields of a Go type have in a tuple, and records the type.
-func fieldType(t reflect.Type) tuple.Type {
+// recordType returns the type that fields of a Go type have in a tuple. It records the Go type of an
+// opaque one, so that this process can decode its values.
+func recordType(t reflect.Type) tuple.Type {
 	if t == typeTuple {
 		return tuple.Nested
 	}
@@ -209,7 +210,7 @@ func encodeField(f any) (any, error) {
 		return f, nil
 	}
 	t := v.Type()
-	fieldType(t)
+	recordType(t)
 	text, err := encodeValue(v)
 	if err != nil {
 		return nil, err

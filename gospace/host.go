@@ -50,7 +50,7 @@ func (r *registry) join(address, name, folder string, create bool) (*host, error
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h, err := r.find(address, name, folder, create)
+	h, err := r.findOrOpenHost(address, name, folder, create)
 	if err != nil || h == nil {
 		return nil, err
 	}
@@ -61,9 +61,9 @@ func (r *registry) join(address, name, folder string, create bool) (*host, error
 	return h, nil
 }
 
-// find returns the host of a space; nil as join does. If create is true it opens one that is not
-// there. The caller holds mu.
-func (r *registry) find(address, name, folder string, create bool) (*host, error) {
+// findOrOpenHost returns the host of a space; nil as join does. If create is true it opens one that
+// is not there. The caller holds mu.
+func (r *registry) findOrOpenHost(address, name, folder string, create bool) (*host, error) {
 	key := r.key(address, folder)
 	h := r.hosts[key]
 	if address == "" {
@@ -137,7 +137,8 @@ func (r *registry) leave(h *host, name string) {
 		delete(r.hosts, h.key)
 		err = h.Stop()
 	case h.address == "" && h.folder == "":
-		if _, err = h.Delete(context.Background(), name, true); errors.Is(err, fault.ErrNotFound) {
+		const withTuples = true
+		if _, err = h.Delete(context.Background(), name, withTuples); errors.Is(err, fault.ErrNotFound) {
 			err = nil // no operation has made it
 		}
 	}

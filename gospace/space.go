@@ -94,7 +94,7 @@ func (s *Space) run(waits bool, f func(context.Context, space.Space) error) erro
 		return failure(err)
 	}
 	defer stop()
-	return s.end(repo, f(ctx, repo.Space(s.name)))
+	return s.finishCall(repo, f(ctx, repo.Space(s.name)))
 }
 
 // call is run for an f that needs the whole session; waits is as in callContext.
@@ -104,7 +104,7 @@ func (s *Space) call(waits bool, f func(context.Context, space.Repository) error
 		return failure(err)
 	}
 	defer stop()
-	return s.end(repo, f(ctx, repo))
+	return s.finishCall(repo, f(ctx, repo))
 }
 
 // begin returns the context of one operation (callContext) and the session, after it has connected.
@@ -120,9 +120,9 @@ func (s *Space) begin(waits bool) (ctx context.Context, repo space.Repository, s
 	return ctx, repo, stop, err
 }
 
-// end returns the error of an operation on the space. A remote session that has ended is replaced by
-// the next operation.
-func (s *Space) end(repo space.Repository, err error) error {
+// finishCall returns the error of an operation on the space. A remote session that has ended is
+// replaced by the next operation.
+func (s *Space) finishCall(repo space.Repository, err error) error {
 	if err == nil {
 		return nil
 	}
