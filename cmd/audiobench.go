@@ -128,15 +128,18 @@ type measurement struct {
 func (o benchOptions) measurements() []measurement {
 	var all []measurement
 	for _, m := range o.methods {
-		all = append(all, measurement{m, o.clips, o.episodes, o.runs})
+		all = append(all, measurement{method: m, clips: o.clips, episodes: o.episodes, runs: o.runs})
 	}
 	if o.oracle == 0 {
 		return all
 	}
-	for _, m := range o.methods {
-		all = append(all, measurement{m, o.oracle, 1, 1})
+	onPart := func(method string, clips int) measurement {
+		return measurement{method: method, clips: clips, episodes: 1, runs: 1}
 	}
-	return append(all, measurement{"exact", o.oracle, 1, 1}, measurement{"cosine", max(1, o.oracle/10), 1, 1})
+	for _, m := range o.methods {
+		all = append(all, onPart(m, o.oracle))
+	}
+	return append(all, onPart("exact", o.oracle), onPart("cosine", max(1, o.oracle/10)))
 }
 
 // method returns the function that makes the method of that name, a key of methods. Only

@@ -106,7 +106,7 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 	if err := b.Add(clip.ID, clip.Samples); err != nil {
 		return err
 	}
-	x, err := b.Build()
+	clipIndex, err := b.Build()
 	if err != nil {
 		return err
 	}
@@ -114,20 +114,20 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	e, err := match.Explain(ctx, x, episode, int(at.Seconds()*audio.RateHz), match.Options{Threshold: o.threshold, MinCoverage: o.minCoverage})
+	explanation, err := match.Explain(ctx, clipIndex, episode, int(at.Seconds()*audio.RateHz), match.Options{Threshold: o.threshold, MinCoverage: o.minCoverage})
 	if err := errors.Join(err, episode.Close()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	place := models.Seconds(float64(e.Result.Begin) / audio.RateHz)
+	place := models.Seconds(float64(explanation.Result.Begin) / audio.RateHz)
 	title := fmt.Sprintf("%s in %s at %s", clip.ID, filepath.Base(path), place.Clock())
-	if _, err := fmt.Fprintf(a.out, "%s\n%s\n", title, strings.Join(e.Lines(), "\n")); err != nil {
+	if _, err := fmt.Fprintf(a.out, "%s\n%s\n", title, strings.Join(explanation.Lines(), "\n")); err != nil {
 		return err
 	}
 	if o.file == "" {
 		return nil
 	}
-	speed := int(e.Speed*1000+.5) - 1000
-	return drawFile(o.file, o.drawing(), picture.View{Title: title, Clip: warp.Play(x.Wave(0), speed), Explanation: e})
+	speed := int(explanation.Speed*1000+.5) - 1000 // in thousandths above the own speed, as Play takes it
+	return drawFile(o.file, o.drawing(), picture.View{Title: title, Clip: warp.Play(clipIndex.Wave(0), speed), Explanation: explanation})
 }
 
 // drawFile draws into a file, which is replaced if it exists. One that cannot be created is

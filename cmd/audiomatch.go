@@ -207,9 +207,9 @@ func (f *finder) search(ctx context.Context, path string) error {
 // stdin is the argument that names standard input.
 const stdin = "-"
 
-// openEpisode opens a file, standard input, a pipe that has a name, or a URL. The first and the
-// last can be read only once, and so they are decoded while they are read. The caller closes the
-// stream, which closes what it reads from.
+// openEpisode opens a file, standard input, a pipe that has a name, or a URL. All but a file can be
+// read only once, and so they are decoded while they are read. The caller closes the stream, which
+// closes what it reads from.
 func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
 	if path == stdin {
 		return audio.OpenReader(ctx, os.Stdin)

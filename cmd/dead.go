@@ -127,11 +127,11 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 				args = append(args, t.ID)
 			}
 		}
-		var skip func(id string) bool
+		var isDone func(id string) bool
 		if selects {
-			skip = func(id string) bool { return verb == "requeue" && isAlive(ctx, api, id) }
+			isDone = func(id string) bool { return verb == "requeue" && isAlive(ctx, api, id) }
 		}
-		return a.changeEach(ctx, api, args, past, skip, func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+		return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
 			return do(op.of(ctx, id), api, id)
 		})
 	})
@@ -147,11 +147,11 @@ func isAlive(ctx context.Context, api *apiclient.Client, id string) bool {
 }
 
 // changeEach calls do with each task, and prints past and the detail that do returns. The first
-// error ends it if skip is nil. Else the others are changed first, because another user may have
+// error ends it if isDone is nil. Else the others are changed first, because another user may have
 // changed tasks of a selection meanwhile. Those that failed are printed at the end with their
-// errors, and counted, except those for which skip reports that they are already as past tells.
-func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []string, past string, skip func(id string) bool, do func(context.Context, *apiclient.Client, string) (string, error)) error {
-	done := func(id, detail string) error {
+// errors, and counted, except those for which isDone reports that they are as past tells already.
+func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []string, past string, isDone func(id string) bool, do func(context.Context, *apiclient.Client, string) (string, error)) error {
+	report := func(id, detail string) error {
 		if detail != "" {
 			detail = ": " + detail
 		}
@@ -166,8 +166,8 @@ func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []strin
 	for _, id := range ids {
 		detail, err := do(ctx, api, id)
 		if err == nil {
-			err = done(id, detail)
-		} else if skip != nil && ctx.Err() == nil {
+			err = report(id, detail)
+		} else if isDone != nil && ctx.Err() == nil {
 			failed, err = append(failed, failure{id, err}), nil
 		}
 		if err != nil {
@@ -176,8 +176,8 @@ func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []strin
 	}
 	left := 0
 	for _, f := range failed {
-		if skip(f.id) {
-			if err := done(f.id, "with its parent"); err != nil {
+		if isDone(f.id) {
+			if err := report(f.id, "with its parent"); err != nil {
 				return err
 			}
 			continue

@@ -148,7 +148,7 @@ returns to the priority that the origin lists.`, r.noun),
 		return nil
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if c.Flags().Changed("priority") == reset {
+		if c.Flags().Changed("priority") == reset { // both or none
 			return usagef("%s needs either --priority or --reset", c.CommandPath())
 		}
 		return run(c, args)

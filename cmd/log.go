@@ -77,7 +77,7 @@ func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) 
 	if err := a.printLog(o, page.Items); err != nil || !o.follow {
 		return err
 	}
-	last, away := page.Items, false
+	last, unreachable := page.Items, false
 	for {
 		select {
 		case <-ctx.Done():
@@ -89,10 +89,10 @@ func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) 
 			return nil
 		}
 		if retry.CanPass(err) { // a coordinator that starts again is what a follower wants to see
-			if !away {
+			if !unreachable {
 				fmt.Fprintf(a.err, "leasehold: %v; trying again\n", err)
 			}
-			away = true
+			unreachable = true
 			continue
 		}
 		if err != nil {
@@ -101,7 +101,7 @@ func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) 
 		if err := a.printLog(o, newLines(last, now)); err != nil {
 			return err
 		}
-		last, away = now, false
+		last, unreachable = now, false
 	}
 }
 

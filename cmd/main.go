@@ -117,17 +117,20 @@ func (a *app) withCoordinator(do func(context.Context, *apiclient.Client, []stri
 // withCatalog returns what a command runs that reads the catalog: that of the running
 // coordinator or, if there is none, that of the data folder, which must exist.
 func (a *app) withCatalog(do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
-	return a.onCatalog(false, do)
+	const makeFolder = false
+	return a.onCatalog(makeFolder, do)
 }
 
-// onCatalog is withCatalog. With create it makes a data folder that does not exist.
-func (a *app) onCatalog(create bool, do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
+// onCatalog returns what a command runs that reads or changes the catalog: that of the running
+// coordinator or, if there is none, that of the data folder. With makeFolder it makes a folder that
+// does not exist; otherwise that is an error.
+func (a *app) onCatalog(makeFolder bool, do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) (err error) {
 		cfg, err := a.load(c)
 		if err != nil {
 			return err
 		}
-		source, err := node.OpenCatalog(c.Context(), cfg, a.newLogger(cfg), create)
+		source, err := node.OpenCatalog(c.Context(), cfg, a.newLogger(cfg), makeFolder)
 		if err != nil {
 			return err
 		}

@@ -101,7 +101,8 @@ func withSource[A any](a *app, cfg config.Config, call func(context.Context, *no
 		if err := strictjson.Decode(bytes.NewReader(data), &arguments); err != nil {
 			return "", fmt.Errorf("arguments: %w: %w", fault.ErrInvalid, err)
 		}
-		s, err := node.OpenCatalog(ctx, cfg, a.newLogger(cfg), false)
+		const makeFolder = false
+		s, err := node.OpenCatalog(ctx, cfg, a.newLogger(cfg), makeFolder)
 		if err != nil {
 			return "", err
 		}

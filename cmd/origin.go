@@ -45,7 +45,8 @@ func (a *app) newOriginAdd() *cobra.Command {
 visits them, and each PATH must be on the coordinator's machine.`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	c.RunE = a.onCatalog(true, func(ctx context.Context, s *node.CatalogSource, args []string) error {
+	const makeFolder = true
+	c.RunE = a.onCatalog(makeFolder, func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		// All paths are detected before the first origin is added, so that a wrong one adds none.
 		origins, err := node.DetectOrigins(args, kind)
 		if err != nil {
@@ -102,7 +103,7 @@ func setBranches(origins []models.Origin, branches []string) error {
 
 // addToFolder adds origins to a data folder that no coordinator has, and visits them. A failed visit
 // does not end it; the errors of all visits are returned together. With keepPriority, an origin
-// that exists keeps its priority.
+// that exists keeps its priority, unless the new one has one of its own.
 func (a *app) addToFolder(ctx context.Context, d *node.DataDir, origins []models.Origin, keepPriority bool) error {
 	if err := d.AddOrigins(ctx, origins, keepPriority); err != nil {
 		return err

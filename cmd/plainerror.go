@@ -40,7 +40,11 @@ func withoutKind(line string) string {
 			continue
 		}
 		words := quotedText.ReplaceAllLiteralString(sentence, "…")
-		if kind == fault.ErrNotFound && negation.MatchString(words) || kind != fault.ErrNotFound && len(strings.Fields(words)) > 3 {
+		tellsAsMuch := len(strings.Fields(words)) > 3
+		if kind == fault.ErrNotFound {
+			tellsAsMuch = negation.MatchString(words)
+		}
+		if tellsAsMuch {
 			return sentence
 		}
 	}

@@ -103,8 +103,8 @@ func show[T row](a *app, o *output, rows []T, none string) error {
 	return printTable(a, rows)
 }
 
-// printTable prints rows with a head. The heads are those of the zero value of T, because there
-// may be no rows; see row.
+// printTable prints rows with a head, which comes from the zero value of T; see row. Details are left
+// out, and so are rare columns in which no row has a cell.
 func printTable[T row](a *app, rows []T) error {
 	filled := map[string]bool{} // heads of the columns in which a row has a cell
 	for _, r := range rows {
@@ -131,7 +131,8 @@ func cells(r row, filled map[string]bool, of func(column) string) []string {
 	return cs
 }
 
-// showOne prints one row; a table has a line for each column.
+// showOne prints one row; a table has a line for each column, but for details and rare columns
+// only if they have a cell.
 func showOne[T row](a *app, o *output, r T) error {
 	switch o.form {
 	case asJSON:

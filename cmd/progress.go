@@ -70,7 +70,8 @@ func (a *app) newBars() *bars {
 	return b
 }
 
-// show draws done of total, with a text before the bar and one below it. Both are one line.
+// show draws done of total, with a text before the bar and one below it. Both are one line. Without
+// bars, which is nil, it draws nothing.
 func (b *bars) show(done, total int64, text, below string) {
 	if b == nil {
 		return
@@ -124,8 +125,8 @@ type runProgress struct {
 func (a *app) newRunProgress() *runProgress { return &runProgress{out: a.err, bars: a.newBars()} }
 
 // show shows the totals and the costs of research if there are pairs to research and the
-// totals have changed; plain lines come at most once in plainEvery. It calls costs only
-// then, because that queries the coordinator.
+// totals have changed; plain lines, without bars, come at most once in plainEvery. It
+// calls costs only then, because that queries the coordinator.
 func (p *runProgress) show(t catalog.Totals, costs func() string) {
 	pairs := t.Episodes * t.Clips
 	found := count(t.Findings, "finding") + ", " + count(t.Problems, "problem")

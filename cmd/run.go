@@ -51,7 +51,8 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 	if err != nil {
 		return err
 	}
-	if err := d.AddOrigins(ctx, named, true); err != nil {
+	const keepPriority = true
+	if err := d.AddOrigins(ctx, named, keepPriority); err != nil {
 		return err
 	}
 	origins, err := d.Catalog.Origins(ctx)

@@ -60,7 +60,7 @@ argument, a file, or standard input (@-).`,
 		if err := needID("schedule", args[0]); err != nil {
 			return err
 		}
-		if (n.Cron == "") == !c.Flags().Changed("every") {
+		if hasCron, hasEvery := n.Cron != "", c.Flags().Changed("every"); hasCron == hasEvery {
 			return usagef("set either --cron, such as --cron '30 3 * * *', or --every, such as --every 15m")
 		}
 		t.Action, n.Every = args[1], models.SecondsOf(every)

@@ -170,7 +170,7 @@ const (
 // with those around it.
 func (p *matchPrinter) print(m apitypes.CodeMatch) error {
 	place := placeOf(m.Repo, m.Branch, m.Path)
-	if p.lines > 0 {
+	if p.lines > 0 { // matches with lines around them are separated
 		if p.last != "" {
 			if _, err := fmt.Fprintln(p.out, "--"); err != nil {
 				return err

@@ -134,7 +134,8 @@ func (a *app) eachTask(use, short, past string, do func(context.Context, *apicli
 					return err
 				}
 			}
-			return a.changeEach(ctx, api, args, past, nil, func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+			var isDone func(id string) bool // nil: the first error ends it
+			return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
 				return do(op.of(ctx, id), api, id)
 			})
 		}),

@@ -34,7 +34,7 @@ func (a *app) newTupFmt() *cobra.Command {
 				case list && text != src:
 					fmt.Fprintln(a.out, path)
 					unformatted = errReported
-				case list || write && text == src:
+				case list || write && text == src: // it is formatted already
 				case write && path != "-":
 					if err := os.WriteFile(path, []byte(text), 0o666); err != nil { // the file exists and keeps its mode
 						return err

@@ -77,7 +77,7 @@ func (f *petriFlags) bind(c *cobra.Command) {
 // properties to check. Invalid flags and files are usage errors.
 func (f *petriFlags) readQuestion(path string) (petri.Question, *petri.Net, error) {
 	q := petri.Question{Properties: f.properties, Options: f.options}
-	if f.options.Markings < 0 || f.options.Tokens < 0 || f.memory < 0 || f.memory > 1<<40 {
+	if f.options.Markings < 0 || f.options.Tokens < 0 || f.memory < 0 || f.memory > 1<<40 { // more would overflow as bytes
 		return q, nil, usagef("--markings, --tokens and --memory must not be negative")
 	}
 	q.Options.Memory = f.memory << 20

@@ -38,7 +38,7 @@ later steps are random. The same seed gives the same run.`,
 			return err
 		}
 		r := explore.NewRun(m)
-		end, err := take(r, steps, choices, rand.New(rand.NewPCG(seed, seed)))
+		end, err := takeSteps(r, steps, choices, rand.New(rand.NewPCG(seed, seed)))
 		if err != nil {
 			return err
 		}
@@ -53,10 +53,10 @@ later steps are random. The same seed gives the same run.`,
 	return c
 }
 
-// take takes the chosen steps, then random ones, at most steps of them together, and
+// takeSteps takes the chosen steps, then random ones, at most steps of them together, and
 // returns how the run ended, as text. A step that fails is such an end; a choice that is
 // not possible is a usage error.
-func take(r *explore.Run, steps int, choices []int, random *rand.Rand) (string, error) {
+func takeSteps(r *explore.Run, steps int, choices []int, random *rand.Rand) (string, error) {
 	for i := 0; ; i++ {
 		can, err := r.Choices()
 		switch {

@@ -126,12 +126,12 @@ func checkWritable(path string) error {
 	if path == "" {
 		return nil
 	}
-	_, before := os.Stat(path)
+	_, statErr := os.Stat(path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
-	if errors.Is(before, os.ErrNotExist) {
+	if errors.Is(statErr, os.ErrNotExist) {
 		return errors.Join(f.Close(), os.Remove(path))
 	}
 	return f.Close()
