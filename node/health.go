@@ -14,6 +14,7 @@ import (
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 // sessionFile names the session of a manager or a worker, in its folder, for Health.
@@ -61,7 +62,7 @@ func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 // sessionsBelow returns the sessions that the processes of a mode wrote to their folders below dir,
 // also those of processes that have ended; none if there are no such folders.
 func sessionsBelow(dir, mode string) (sessions []string, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, mode+"-*", sessionFile))
+	files, err := platform.Glob(dir, mode+"-*/"+sessionFile)
 	if err != nil {
 		return nil, err
 	}

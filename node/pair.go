@@ -14,6 +14,7 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/pairing"
+	"leasehold/shared/platform"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
 )
@@ -159,15 +160,18 @@ func (d *DataDir) closeDatabase() error {
 // name.aside-N+ending with the first free N, so that nothing is overwritten. Those that do not
 // exist are left out.
 func (d *DataDir) setAside(name string, endings ...string) error {
-	from := filepath.Join(d.cfg.Data, name)
-	to := ""
+	aside := ""
 	for n := 1; ; n++ {
-		to = fmt.Sprintf("%s.aside-%d", from, n)
-		// An error is only about a sign such as [ in the name of the folder, so N is not checked then.
-		if found, err := filepath.Glob(to + "*"); err != nil || len(found) == 0 {
+		aside = fmt.Sprintf("%s.aside-%d", name, n)
+		found, err := platform.Glob(d.cfg.Data, aside+"*")
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
 			break
 		}
 	}
+	from, to := filepath.Join(d.cfg.Data, name), filepath.Join(d.cfg.Data, aside)
 	for _, ending := range endings {
 		err := os.Rename(from+ending, to+ending)
 		if errors.Is(err, fs.ErrNotExist) {

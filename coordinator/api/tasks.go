@@ -152,15 +152,12 @@ func decodeCursor(text string) (task.Cursor, error) {
 	if text == "" {
 		return nil, nil
 	}
-	data, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		t, rest, decodeErr := tuple.Decode(data)
-		if decodeErr == nil && len(rest) == 0 {
+	if data, err := base64.RawURLEncoding.DecodeString(text); err == nil {
+		if t, rest, err := tuple.Decode(data); err == nil && len(rest) == 0 {
 			return task.Cursor(t), nil
 		}
-		err = decodeErr
 	}
-	return nil, fmt.Errorf("cursor %.64q: %w: want the next of an earlier page: %v", text, fault.ErrInvalid, err)
+	return nil, fmt.Errorf("cursor %.64q: %w: want the next of an earlier page", text, fault.ErrInvalid)
 }
 
 func (s *server) listTasks(ctx context.Context, q *request) (apitypes.Tasks, error) {

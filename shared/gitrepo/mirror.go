@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 // Mirror is a bare copy of a repository. Its methods must not be called concurrently,
@@ -173,7 +173,7 @@ const maxPacks = 50
 // checkPacks returns errUnusable if a mirror without history has more than maxPacks packs. One with
 // history has no such limit.
 func (m *Mirror) checkPacks(history bool) error {
-	packs, err := filepath.Glob(filepath.Join(m.dir, "objects", "pack", "*.pack"))
+	packs, err := platform.Glob(m.dir, "objects/pack/*.pack")
 	if err != nil || !history && len(packs) > maxPacks {
 		return errors.Join(errUnusable, err)
 	}
@@ -185,7 +185,7 @@ func (m *Mirror) checkPacks(history bool) error {
 // removed.
 func (m *Mirror) removeLocks() error {
 	for _, pattern := range []string{"*.lock", "refs/*/*.lock", "objects/pack/tmp_*", "objects/pack/.tmp-*"} {
-		files, err := filepath.Glob(filepath.Join(m.dir, pattern))
+		files, err := platform.Glob(m.dir, pattern)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 // Package platform has what operating systems do in different ways: locks, mapped files,
 // process groups, limits and counters. Each of its functions has one file for Unix systems
-// (Linux, macOS, FreeBSD) and one for Windows; one signal is Linux's alone.
+// (Linux, macOS, FreeBSD) and one for Windows; one signal is Linux's alone. Glob is for all systems alike.
 package platform
 
 import (

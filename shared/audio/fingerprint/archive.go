@@ -15,6 +15,7 @@ import (
 	"leasehold/shared/audio/inverted"
 	"leasehold/shared/audio/landmark"
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 const (
@@ -148,7 +149,7 @@ func (s *Store) segments(damaged func(error)) ([]*inverted.Segment, error) {
 // openSegments opens the segments that are not open, and forgets those that were evicted. It
 // removes a damaged one and calls damaged with its error. The caller holds the archive's mu.
 func (s *Store) openSegments(damaged func(error)) error {
-	found, err := filepath.Glob(filepath.Join(s.dir, "*"+segmentSuffix))
+	found, err := platform.Glob(s.dir, "*"+segmentSuffix)
 	if err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func (s *Store) unindexed() (paths []string, err error) {
 			indexed[hex.EncodeToString(e.Name[:])+marksSuffix] = true
 		}
 	}
-	found, err := filepath.Glob(filepath.Join(s.dir, "*"+marksSuffix))
+	found, err := platform.Glob(s.dir, "*"+marksSuffix)
 	if err != nil {
 		return nil, err
 	}

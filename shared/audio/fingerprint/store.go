@@ -14,6 +14,7 @@ import (
 	"leasehold/shared/audio/inverted"
 	"leasehold/shared/audio/landmark"
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 const (
@@ -39,7 +40,7 @@ func Open(dir string, max int64) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("fingerprint.Open: %w", err)
 	}
-	parts, err := filepath.Glob(filepath.Join(dir, partPrefix+"*"))
+	parts, err := platform.Glob(dir, partPrefix+"*")
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint.Open: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"leasehold/shared/codesearch"
 	"leasehold/shared/codesearch/segment"
 	"leasehold/shared/fault"
+	"leasehold/shared/platform"
 )
 
 // Options are how an index is kept.
@@ -84,7 +85,7 @@ func (x *Index) prepareFolder(folder string) error {
 	if folder == x.mergeFolder {
 		pattern = "*"
 	}
-	leftover, err := filepath.Glob(filepath.Join(folder, pattern))
+	leftover, err := platform.Glob(folder, pattern)
 	for _, path := range leftover {
 		err = cmp.Or(err, os.Remove(path))
 	}
