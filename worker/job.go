@@ -218,8 +218,8 @@ func (s *shift) sessionError(alive context.Context, err error) error {
 	return err
 }
 
-// firstLine returns the first line of an error, at most longest bytes, for the task's
-// history.
+// firstLine returns the first line of an error for the task's history, without what lies beyond about
+// longest bytes. It cuts between characters.
 func firstLine(err error) string {
 	const longest = 400
 	text := err.Error()

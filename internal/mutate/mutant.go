@@ -89,7 +89,10 @@ func (f *finder) addMutant(what string, from, to token.Pos, text string, switche
 	f.mutants = append(f.mutants, mutant{f.file, at.Line, what, at.Offset, f.set.Position(to).Offset, text, switched})
 }
 
-// addSwap adds a mutant with the other operator (swapped) of a comparison, && or ||.
+// addSwap adds a mutant with the other operator (swapped) of a comparison, && or ||. The tests run one
+// binary that has all mutants: there mutant(#), with the mutant's number for #, is true while it is on,
+// and each expression is written so that it then has the other result. mutantLess and mutantMore compare
+// their last two arguments; the first is whether equal ones count.
 func (f *finder) addSwap(n *ast.BinaryExpr) {
 	other, ok := swapped[n.Op]
 	if !ok {
@@ -104,7 +107,7 @@ func (f *finder) addSwap(n *ast.BinaryExpr) {
 		switched = slices.Concat(f.wrap(n, "(", " != mutant(#))"), f.wrap(n, "(", ")"), f.wrap(n.X, "(", ") != mutant(#)"), f.wrap(n.Y, "(", ") != mutant(#)"))
 	default:
 		compare := map[token.Token]string{token.LSS: "mutantLess(", token.LEQ: "mutantLess(!", token.GTR: "mutantMore(", token.GEQ: "mutantMore(!"}
-		switched = append(f.wrap(n, compare[n.Op]+"mutant(#), ", ")"), edit{f.set.Position(n.OpPos).Offset, f.set.Position(end).Offset, ",", replaces})
+		switched = append(f.wrap(n, compare[n.Op]+"mutant(#), ", ")"), edit{f.set.Position(n.OpPos).Offset, f.set.Position(end).Offset, ",", replaces}) // a < b is mutantLess(…, a, b)
 	}
 	f.addMutant("operator swapped", n.OpPos, end, other.String(), switched...)
 }

@@ -25,7 +25,8 @@ import (
 //     branches: main, release-*
 //
 // Paths are relative to the file's folder. A missing kind is detected. Other manifests
-// are not followed.
+// are not followed. The error is fault.ErrInvalid for a file that cannot be read or is malformed, and that
+// of detecting an origin, such as fault.ErrNotFound; it names the line.
 func readManifest(path string) ([]models.Origin, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

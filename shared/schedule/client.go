@@ -58,8 +58,9 @@ func (s State) newTask() task.New {
 	return n
 }
 
-// check returns the timing of the schedule. The error is fault.ErrInvalid if the schedule, or
-// the task that it would create, is malformed.
+// check returns the timing of the schedule. The error is fault.ErrInvalid if the schedule is malformed,
+// and that of models or package task if the task that it would create is: fault.ErrInvalid or
+// fault.ErrTooLarge.
 func (s State) check() (timing, error) {
 	oneOf := func(what, value string, accepted ...string) error {
 		if value == "" || slices.Contains(accepted, value) {

@@ -14,10 +14,13 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// report (id, result[, new tasks]) puts a result of a task. A final result resolves the task
+// report (id, result[, new tasks]) takes a result of a task. A final result resolves the task
 // and creates the new tasks; any other restarts its timeout. It returns whether the token is
-// the current one, and the tasks that it created. A result with a stale token is put too,
-// because what was found is true, but creates no task.
+// the current one, and the tasks that it created.
+//
+// The result becomes a tuple only for the manager of the task's lease, or for a creator that asked for
+// a result tuple. A result of a lease is put with a stale token too, because
+// what was found is true, but creates no task.
 func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
 	if full := append(short, tuple.Formal{Type: tuple.Bytes}); !short.Matches(args) && !full.Matches(args) {

@@ -35,7 +35,8 @@ type call struct {
 // readRequests reads what the client sends until the connection ends, and returns the reason:
 // that of the link, or fault.ErrInvalid for a malformed frame. Answers are written, and calls
 // whose answers are not durable are finished, whenever no further frame has arrived. A frame for
-// which memory was lacking is refused, and after refused calls the connection pauses.
+// which memory was lacking is refused. After refused calls the connection pauses, for at most the interval
+// of pings, unless it is that of a manager, a worker or the coordinator.
 func (s *session) readRequests(ctx context.Context, conn *connection) error {
 	conn.link.BeforeWait = conn.endBatch
 	defer conn.endBatch()

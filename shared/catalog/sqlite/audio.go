@@ -98,7 +98,10 @@ func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
 	return true, c.Exec("DELETE FROM researched WHERE episode = ?", episode)
 }
 
-// deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is 0,
+// allClips stands for each clip of an episode, in place of the number of one.
+const allClips = 0
+
+// deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is allClips,
 // that were not found in the current version of the episode: those of clips that are not marked
 // as researched. Errors are those of the file.
 func deleteOldFindings(c *sqlfile.Conn, episode, clip int64) error {

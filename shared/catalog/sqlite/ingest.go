@@ -44,7 +44,7 @@ func (i ingestion) run() error {
 		if !current {
 			return nil
 		}
-		if err := deleteOldFindings(i.conn, episode, 0); err != nil {
+		if err := deleteOldFindings(i.conn, episode, allClips); err != nil {
 			return err
 		}
 		return problem{scope: scopeEpisode, episode: episode, reason: i.result.Problem, at: i.at}.note(i.conn)

@@ -2,7 +2,8 @@ package set
 
 // Part returns the set with at most that many clips and episodes, for methods that are
 // too slow for the whole set. 0 means all. The clips are taken evenly. Insertions of the
-// other clips do not count as misses.
+// other clips do not count as misses, and the part keeps all clips in Left: a finding where one of them is
+// played is not wrong. The set must not be a part itself.
 func (s *Set) Part(clips, episodes int) *Set {
 	p := *s
 	if clips > 0 && clips < len(s.Clips) {
