@@ -47,7 +47,7 @@ func inBubble(t *testing.T, f func(b *bench)) { inBubbleWith(t, nil, f) }
 func inBubbleWith(t *testing.T, decorate func(space.Conn) space.Conn, f func(b *bench)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
+		db, err := database.Open(t.Context(), database.Memory, "value", rules.DefaultRules())
 		require.NoError(t, err)
 		for _, id := range []string{"o1", "o2"} {
 			_, err := db.Catalog.AddOrigin(t.Context(), models.Origin{ID: id, Kind: models.Media, URI: "/" + id, AddedAt: time.Now()})

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -74,7 +73,7 @@ func newFixture(t *testing.T) *fixture { return newFixtureWith(t, func(*api.Conf
 
 func newFixtureWith(t *testing.T, with func(*api.Config)) *fixture {
 	t.Helper()
-	db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", rules.DefaultRules())
+	db, err := database.Open(t.Context(), database.Memory, "value", rules.DefaultRules())
 	require.NoError(t, err)
 	quiet, disk := slog.New(slog.NewTextHandler(io.Discard, nil)), &disk{}
 	c, err := coordinator.New(t.Context(), coordinator.Config{
