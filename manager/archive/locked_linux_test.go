@@ -11,6 +11,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
 )
 
 func TestFolderInTheFolderThatCannotBeReadIsNotGone(t *testing.T) {
@@ -32,6 +33,23 @@ func TestFolderInTheFolderThatCannotBeReadIsNotGone(t *testing.T) {
 	require.Equal(t, []string{"a.wav"}, names(l))
 	require.Contains(t, reasons(l)["locked"], "permission denied")
 	require.False(t, l.Complete)
+}
+
+func TestAFolderOrFileThatCannotBeReadIsNotDetected(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"locked/a.wav": "a", "feed": "<rss/>"})
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // unprivilegedUser must get there
+	require.NoError(t, os.Chmod(dir, 0o755))
+	require.NoError(t, os.Chmod(dir+"/feed", 0))
+	require.NoError(t, os.Chmod(dir+"/locked", 0))
+	t.Cleanup(func() { _ = os.Chmod(dir+"/locked", 0o700) })
+	unprivileged(t, func() {
+		for _, name := range []string{"locked", "feed", "locked/a.wav"} {
+			_, err := Detect(filepath.Join(dir, name), "")
+			require.ErrorIs(t, err, fault.ErrInvalid, name)
+			require.ErrorContains(t, err, "permission denied", name)
+		}
+	})
 }
 
 // unprivileged runs f without the rights of root, who reads everything.

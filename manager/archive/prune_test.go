@@ -38,6 +38,32 @@ func TestFault49FeedBombsAreRefusedBeforeTheyAreParsed(t *testing.T) {
 	}
 }
 
+func TestAFeedAtABoundIsReadAndBeyondItTheBoundIsNamed(t *testing.T) {
+	t.Parallel()
+	item := func(inner string) string { return "<rss><channel><item>" + inner + "</item></channel></rss>" }
+	for name, c := range map[string]struct {
+		bound int
+		feed  func(n int) string // with n of what is bounded
+		says  string
+	}{
+		"elements":     {maxElements, func(n int) string { return item(strings.Repeat("<a/>", n-3)) }, "elements"},
+		"depth":        {maxDepth, func(n int) string { return item(strings.Repeat("<a>", n-3)) }, "nested"},
+		"tag":          {maxTagBytes, func(n int) string { return item("<" + strings.Repeat("a", n-1) + ">") }, "bytes"},
+		"namespaces":   {maxNamespaces, func(n int) string { return item("<a" + strings.Repeat(` xmlns:b="c"`, n) + "/>") }, "namespaces"},
+		"comments":     {maxPieces, func(n int) string { return item(strings.Repeat("<!---->", n)) }, "comments"},
+		"CDATA":        {maxPieces, func(n int) string { return item(strings.Repeat("<![CDATA[a]]>", n)) }, "CDATA"},
+		"JSON objects": {maxElements, func(n int) string { return `{"items":[` + strings.Repeat("{", n-1) + strings.Repeat("}", n-1) + `]}` }, "objects"},
+		"JSON members": {maxCommas, func(n int) string { return `{"items":[],"tags":"` + strings.Repeat(",", n-1) + `"}` }, "members"},
+	} {
+		_, _, err := prune([]byte(c.feed(c.bound)), 2)
+		require.NotErrorIs(t, err, fault.ErrTooLarge, name)
+		_, _, err = prune([]byte(c.feed(c.bound+1)), 2)
+		require.ErrorIs(t, err, fault.ErrTooLarge, name)
+		require.ErrorContains(t, err, fmt.Sprint(c.bound), name)
+		require.ErrorContains(t, err, c.says, name)
+	}
+}
+
 func TestFault49HugeLineAndManyItems(t *testing.T) {
 	t.Parallel()
 	const all = 100_000
