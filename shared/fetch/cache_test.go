@@ -158,6 +158,26 @@ func TestAVersionThatWasReplacedMayBeEvicted(t *testing.T) {
 	require.LessOrEqual(t, f.cache.total, int64(10), "the one with the other hash may go too")
 }
 
+// The last caller may leave while the download ends.
+func TestADownloadThatNobodyWaitsForMayBeEvicted(t *testing.T) {
+	t.Parallel()
+	c := open(t, Config{CacheBytes: 4}).cache
+	for callers := range 3 {
+		content := fmt.Sprint("content ", callers)
+		s, err := c.stage(strings.NewReader(content))
+		require.NoError(t, err)
+		b, err := c.publish(s, record{Key: keyOf(content), Hash: s.hash})
+		require.NoError(t, err)
+		c.repin(b, callers)
+		for range callers {
+			require.NotNil(t, c.blobs[s.hash], "%d callers", callers)
+			c.unpin(b)
+		}
+		require.Empty(t, c.blobs, "%d callers", callers)
+		require.Zero(t, c.total)
+	}
+}
+
 func TestStartRemovesThePartialFilesOfACrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -356,6 +376,29 @@ func TestOnlyContentThatIsStillThereIsAConditionOfARequest(t *testing.T) {
 		fetch("3")
 		require.Empty(t, sent.Get("If-None-Match")+sent.Get("If-Modified-Since"), name)
 	}
+}
+
+func TestContentWithAnotherHashIsNoConditionOfARequest(t *testing.T) {
+	t.Parallel()
+	content := "old"
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"v"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = w.Write([]byte(content))
+	})
+	f := open(t, Config{})
+	file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Version: "1"})
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	content = "new"
+	file, err = f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Version: "1", Hash: hashOf("new")})
+	require.NoError(t, err)
+	require.Equal(t, "new", read(t, file))
+	require.NoError(t, file.Close())
+	require.Zero(t, f.cache.blobs[hashOf("old")].pins, "it may be evicted")
 }
 
 func TestACacheInPlaceOfAFileIsAnError(t *testing.T) {
