@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -276,6 +277,41 @@ func TestStatusShowsSessionsAndTheirTasks(t *testing.T) {
 		"id": worker.Session(), "mode": "worker", "state": "Working on: count", "since": "2026-11-21T06:00:00Z",
 		"serves": []any{map[string]any{"action": "count", "slots": 2.0}}, "tasks": []any{i.ID},
 	}, first(h.ok("GET", v1+"/status", "")))
+}
+
+func TestSessionsAreCountedByModeAndForeignOnesTogether(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	for _, mode := range []string{"worker", "manager", "worker", "script", "probe"} {
+		repo, err := h.c.Connect(t.Context(), mode, 0)
+		require.NoError(t, err)
+		_, err = repo.Call(t.Context(), space.OpID{}, "status.beat", tuple.New("idle", "2026-11-21T06:00:00Z"))
+		require.NoError(t, err)
+	}
+	metrics := h.text("/metrics")
+	for mode, n := range map[string]int{"worker": 2, "manager": 1, "coordinator": 0, "other": 2} {
+		require.Contains(t, metrics, fmt.Sprintf("leasehold_sessions{mode=%q} %d\n", mode, n))
+	}
+}
+
+// A filter that selects little must keep no request busy until the end of a long list.
+func TestAPageOfALongListMayBeEmptyBeforeTheLast(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	client := task.Client{Repo: h.repo}
+	for range 3 {
+		_, err := client.CreateAll(t.Context(), slices.Repeat([]task.New{{Task: models.Task{Action: "a", Timeout: 60}}}, task.MaxCreate)...)
+		require.NoError(t, err)
+	}
+	pages, next := 0, ""
+	for ; pages == 0 || next != ""; pages++ {
+		page := h.ok("GET", v1+"/tasks?text=impossible&cursor="+next, "")
+		require.Empty(t, items(page))
+		next, _ = page["next"].(string)
+	}
+	require.Greater(t, pages, 1)
+	all := items(h.ok("GET", v1+"/tasks?limit=900", ""))
+	require.Len(t, all, 900, "of several parts")
 }
 
 func TestCostsOfTasksAreListedAndMeasured(t *testing.T) {

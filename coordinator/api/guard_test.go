@@ -17,6 +17,7 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
+	"leasehold/shared/apitypes"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
 )
@@ -78,6 +79,35 @@ func TestAPathCanBeAddedOnlyFromThisMachine(t *testing.T) {
 		h.server.Config.Handler.ServeHTTP(w, r)
 		require.Equal(t, c.want, w.Code, "%+v: %s", c, w.Body)
 	}
+}
+
+func TestABackupWantsAnAbsolutePathAndAClientOnThisMachine(t *testing.T) {
+	t.Parallel()
+	var made []string
+	with := newFixtureWith(t, func(c *api.Config) {
+		c.Backup = func(_ context.Context, path string) error { made = append(made, path); return nil }
+	})
+	without := newFixture(t)
+	for _, c := range []struct {
+		h          *fixture
+		path, from string
+		want       int
+		says       string
+	}{
+		{with, "backups/a", "127.0.0.1:9", 400, "want an absolute path"},
+		{with, "", "127.0.0.1:9", 400, "want an absolute path"},
+		{with, "/backups/b", "192.0.2.1:9", 403, "/backups/b"},
+		{without, "/backups/c", "127.0.0.1:9", 403, "makes no backups"},
+		{with, "/backups/d", "127.0.0.1:9", 201, "/backups/d"},
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost"+v1+"/backups", strings.NewReader(marshal(t, apitypes.Backup{Path: c.path})))
+		r.RemoteAddr = c.from
+		c.h.server.Config.Handler.ServeHTTP(w, r)
+		require.Equal(t, c.want, w.Code, "%+v: %s", c, w.Body)
+		require.Contains(t, w.Body.String(), c.says)
+	}
+	require.Equal(t, []string{"/backups/d"}, made)
 }
 
 // faultyCatalog panics or waits when clips are listed.
