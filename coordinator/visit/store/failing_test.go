@@ -103,6 +103,10 @@ func calls(s *opened) []func(context.Context) error {
 		},
 		claim(24 * time.Hour), // what was lost comes back
 		list(25*time.Hour, store.Listing{Origins: folders(3), Full: true}),
+		list(25*time.Hour, store.Listing{Origins: []store.Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}}),
+		list(25*time.Hour, store.Listing{Lister: "lister", Origins: named("/1", "/2"), Next: 2}),
+		list(25*time.Hour, store.Listing{Lister: "lister", Origins: named("/3"), From: 2, Full: true}),
+		list(26*time.Hour, store.Listing{Lister: "lister", Origins: named("/3"), Full: true}),
 		func(ctx context.Context) error { return s.BeforeRemoval(ctx, id) },
 	}, readings(s, id)...)
 }
