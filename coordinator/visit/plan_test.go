@@ -1,6 +1,7 @@
 package visit_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -238,4 +239,37 @@ func TestAPlanGivesNoMoreSlotsThanThereAre(t *testing.T) {
 			seen[x.Key] = true
 		}
 	})
+}
+
+func TestATypeThatHasItsSlotsOfABatchGetsNoMoreOfThem(t *testing.T) {
+	t.Parallel()
+	place := func(p *visit.Plan, name string) visit.Pool {
+		s := visit.NewState(1, 1000, visit.DefaultRules())
+		s.Type = name
+		return p.Place(s).Pool
+	}
+	same := plan(t, "value", "svn.weight=2")
+	firstOfSVN := place(same, "svn") - place(same, "feed")
+	for _, policy := range []string{"value", "swh2026", "seed", "value,svn=seed"} {
+		p := plan(t, policy, "svn.weight=2")
+		for served := range int64(100) {
+			for free := range 4 {
+				shares, _ := p.Shares(free, visit.Counts{
+					A: 50, B: 50, Types: map[string]visit.TypeCounts{"svn": {A: 5, B: 5}},
+					Served: served, Picked: map[visit.Pool]int{place(p, "feed"): 9},
+				})
+				ofSVN := 0
+				for _, s := range shares {
+					switch {
+					case slices.Contains(s.Pools, visit.PoolFixed):
+					case s.Pools[0] >= firstOfSVN:
+						ofSVN += s.N
+					default:
+						require.Zero(t, s.N, "%s, served %d, free %d: %v", policy, served, free, s.Pools)
+					}
+				}
+				require.Positive(t, ofSVN, "%s, served %d", policy, served)
+			}
+		}
+	}
 }
