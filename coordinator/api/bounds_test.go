@@ -5,11 +5,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
 	"leasehold/shared/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/status"
 )
 
 // The messages of the API name the bounds of its fields. A value at a bound is accepted, and one just
@@ -67,6 +70,59 @@ func TestWhatIsAtABoundIsAcceptedAndBeyondItRefused(t *testing.T) {
 	}
 	for _, path := range []string{"/origins?offset=2147483648", "/origins?offset=-1", "/origins?limit=10001", "/visits/capacity?slots=1048577", "/tasks?limit=1001"} {
 		h.refuses("invalid", "GET", v1+path, "")
+	}
+}
+
+func TestValuesOfSessionsClaimsAndListsAtTheirBoundsAreAcceptedAndTheErrorBeyondNamesThem(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	lister := v1 + "/listers/" + h.ok("POST", v1+"/listers", `{"kind":"lister","uri":"mine"}`)["id"].(string) + "/origins"
+	worker := h.openWorker("a")
+	serves := func(slots, actions int) string {
+		var all []string
+		for n := range actions {
+			all = append(all, fmt.Sprintf(`{"action":"a%d","slots":%d}`, n, slots))
+		}
+		return `{"serves":[` + strings.Join(all, ",") + `]}`
+	}
+	text := func(field string, n int) string { return fmt.Sprintf(`{%q:%q}`, field, strings.Repeat("x", n)) }
+	list := func(origins int, more string) string {
+		one := `{"kind":"feed","uri":"https://example.org/feed"}`
+		return `{"origins":[` + strings.TrimSuffix(strings.Repeat(one+",", origins), ",") + `]` + more + `}`
+	}
+	for _, c := range []struct{ path, at, beyond, says string }{
+		{v1 + "/sessions", `{"ttl":60}`, `{"ttl":60.001}`, "ttl 60.001: invalid: want 1 to 60 seconds"},
+		{v1 + "/sessions", `{"ttl":1}`, `{"ttl":0.999}`, "ttl 0.999: invalid: want 1 to 60 seconds"},
+		{v1 + "/sessions", text("name", space.MaxName), text("name", space.MaxName+1), "name"},
+		{v1 + "/sessions", text("host", space.MaxName), text("host", space.MaxName+1), "host"},
+		{v1 + "/sessions", text("version", space.MaxName), text("version", space.MaxName+1), "version"},
+		{v1 + "/sessions", serves(1, 62), serves(1, 1001), "serves: invalid: 1001 actions, at most 1000"},
+		{v1 + "/sessions", serves(1, 2), serves(0, 2), `serves: action "a0", slots 0`},
+		{v1 + "/sessions", serves(status.MaxSlots, 1), serves(status.MaxSlots+1, 1), "1 to 1048576 slots"},
+		{worker + "/claims", `{"limit":64}`, `{"limit":65}`, "limit 65: invalid: want 1 to 64"},
+		{worker + "/claims", `{"limit":0}`, `{"limit":-1}`, "limit -1"},
+		{worker + "/claims", `{"wait":0}`, `{"wait":-0.001}`, "wait -0.001: invalid: want 0 to 25 seconds"},
+		{lister, list(models.MaxListed, ""), list(models.MaxListed+1, ""), "at most 5000 origins"},
+		{lister, list(0, `,"from":0`), list(0, `,"from":-1`), "from"},
+		{lister, list(0, `,"next":0`), list(0, `,"next":-1`), "next"},
+		{lister, list(1, `,"next":1`), list(1, `,"next":1,"full":true`), "full"},
+	} {
+		h.ok("POST", c.path, c.at)
+		code, problem := h.call("POST", c.path, c.beyond)
+		require.Equal(t, 400, code, c.says)
+		require.Contains(t, problem["detail"], c.says)
+	}
+	longest := 366 * 24 * time.Hour.Seconds()
+	for _, end := range []string{"release", "hand-back"} {
+		h.ok("POST", v1+"/tasks", `{"action":"a","max_attempts":9}`)
+		path, token := h.claimOne(worker)
+		for _, beyond := range []float64{-0.001, longest + 0.1} {
+			code, problem := h.call("POST", path+"/"+end, fmt.Sprintf(`{"token":%d,"delay":%f}`, token, beyond))
+			require.Equal(t, 400, code, end)
+			require.Contains(t, problem["detail"], "delay")
+		}
+		h.ok("POST", path+"/"+end, fmt.Sprintf(`{"token":%d,"delay":%f}`, token, longest))
+		require.Empty(t, items(h.ok("POST", worker+"/claims", `{}`)), "it waits for its delay")
 	}
 }
 
