@@ -106,6 +106,27 @@ func TestFault48NameWhoseAddressChangesIsCheckedWhenDialled(t *testing.T) {
 	require.Equal(t, netip.AddrFrom4([4]byte{127, 0, 0, 1}), ip)
 }
 
+func TestTheAddressOfAURLIsOneThatMayBeDialled(t *testing.T) {
+	t.Parallel()
+	f := open(t, Config{AllowPrivate: []string{"10.1.0.0/16", "nas.local"}})
+	f.guard.resolver = answering([4]byte{10, 2, 0, 1})
+	for uri, want := range map[string]string{
+		"http://1.1.1.1/x": "1.1.1.1", "http://10.1.2.3:8080/": "10.1.2.3", "https://[2606:4700::1111]/": "2606:4700::1111", "http://nas.local/x": "10.2.0.1",
+	} {
+		got, err := f.Resolve(t.Context(), uri)
+		require.NoError(t, err, uri)
+		require.Equal(t, want, got.String())
+	}
+	for _, uri := range []string{"http://10.2.0.1/", "http://name.example/", "ftp://1.1.1.1/", "http://"} {
+		_, err := f.Resolve(t.Context(), uri)
+		require.ErrorIs(t, err, fault.ErrInvalid, uri)
+	}
+	f.guard.resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, io.ErrClosedPipe }}
+	_, err := f.Resolve(t.Context(), "http://name.example/")
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.ErrorContains(t, err, "name.example")
+}
+
 // answering resolves every name to one address.
 func answering(ip [4]byte) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {

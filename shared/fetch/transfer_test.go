@@ -5,9 +5,12 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 )
 
@@ -120,6 +124,95 @@ func TestStatusGivesTheKindOfError(t *testing.T) {
 		require.ErrorIs(t, err, want, status)
 		require.ErrorContains(t, err, fmt.Sprint(status))
 		require.ErrorContains(t, err, s.URL+"/a.mp3")
+	}
+}
+
+func TestABodyOfTheMostThatIsAllowedIsReadAndOneByteMoreIsRefused(t *testing.T) {
+	t.Parallel()
+	const most = 2000
+	local := filepath.Join(t.TempDir(), "local")
+	for length, want := range map[int]error{0: nil, most: nil, most + 1: fault.ErrTooLarge} {
+		content := bytes.Repeat([]byte("x"), length)
+		require.NoError(t, os.WriteFile(local, content, 0o600))
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/announced":
+				w.Header().Set("Content-Length", fmt.Sprint(length))
+			case "/streamed":
+				require.NoError(t, http.NewResponseController(w).Flush())
+			case "/gzip":
+				encodedAs("gzip", zipped(t, content))(w, r)
+				return
+			}
+			_, _ = w.Write(content)
+		})
+		f := open(t, Config{MaxBytes: most, Roots: []string{filepath.Dir(local)}})
+		for _, uri := range []string{s.URL + "/announced", s.URL + "/streamed", s.URL + "/gzip", FileURI(local)} {
+			got, err := f.Document(t.Context(), uri, most)
+			require.ErrorIs(t, err, want, "%s of %d bytes", uri, length)
+			if want == nil {
+				require.Equal(t, string(content), string(got), uri)
+			} else {
+				require.ErrorContains(t, err, uri)
+			}
+			if file, err := f.Fetch(t.Context(), ref(uri)); want == nil || uri == FileURI(local) { // local files are not limited
+				require.NoError(t, err, uri)
+				require.EqualValues(t, length, file.Bytes)
+				require.NoError(t, file.Close())
+			} else if uri != s.URL+"/gzip" {
+				require.ErrorIs(t, err, want, uri)
+			}
+		}
+	}
+}
+
+func TestAPostSendsItsContentAndReturnsTheBeginningOfTheAnswer(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		content, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		_, _ = fmt.Fprintf(w, "%s %s %s", r.Method, r.Header.Get("Content-Type"), content)
+	})
+	f := open(t, Config{})
+	for most, want := range map[int64]string{100: "POST text/plain hello", 21: "POST text/plain hello", 4: "POST", 0: ""} {
+		answer, err := f.Post(t.Context(), s.URL, http.Header{"Content-Type": {"text/plain"}}, []byte("hello"), most)
+		require.NoError(t, err)
+		require.Equal(t, want, string(answer))
+	}
+}
+
+func TestEachKindOfRequestReportsItsFailureWithTheURL(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/gone":
+			w.WriteHeader(http.StatusNotFound)
+		case "/busy":
+			w.WriteHeader(http.StatusBadGateway)
+		case "/cut":
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte("short"))
+		}
+	})
+	f := open(t, Config{})
+	for name, request := range map[string]func(uri string) error{
+		"document": func(uri string) error { _, err := f.Document(t.Context(), uri, 1000); return err },
+		"page":     func(uri string) error { _, err := f.Page(t.Context(), uri, models.Known{}, "", 1000); return err },
+		"post":     func(uri string) error { _, err := f.Post(t.Context(), uri, http.Header{}, nil, 1000); return err },
+		"head":     func(uri string) error { _, _, err := f.Head(t.Context(), uri); return err },
+		"fetch":    func(uri string) error { _, err := f.Fetch(t.Context(), ref(uri)); return err },
+	} {
+		for uri, want := range map[string]error{
+			s.URL + "/gone": fault.ErrNotFound, s.URL + "/busy": fault.ErrUnavailable, s.URL + "/cut": fault.ErrUnavailable, unused + "/x": fault.ErrUnavailable,
+			"http://10.0.0.1/": fault.ErrInvalid, "ftp://example.org/": fault.ErrInvalid, "file:///etc/passwd": fault.ErrInvalid,
+		} {
+			if err := request(uri); name != "head" || uri != s.URL+"/cut" { // a head has no body
+				require.ErrorIs(t, err, want, "%s %s", name, uri)
+				if scheme, _, _ := strings.Cut(uri, "://"); name != "post" || scheme == "http" {
+					require.ErrorContains(t, err, uri, name)
+				}
+			}
+		}
 	}
 }
 
