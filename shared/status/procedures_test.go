@@ -74,6 +74,74 @@ func TestAHeartbeatReplacesStateAndActionsOfItsSessionOnly(t *testing.T) {
 	require.Equal(t, "busy", status.DecodeState(mine).State)
 }
 
+func TestActionsThatAHeartbeatLeavesOutAreGoneInWhateverOrderTheyWereServed(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t, "worker-1", "worker-2")
+	all := map[string]int{"one": 1, "two": 2, "three": 3, "four": 4}
+	require.NoError(t, status.NewHeartbeat(s[1], time.Second, all).Beat(t.Context()))
+	for kept := range all {
+		require.NoError(t, status.NewHeartbeat(s[0], time.Second, all).Beat(t.Context()))
+		require.NoError(t, status.NewHeartbeat(s[0], time.Second, map[string]int{kept: 9}).Beat(t.Context()))
+		for id, want := range map[string]int{"worker-1": 1, "worker-2": len(all)} {
+			found, err := s[0].Space(status.Space).QueryAll(t.Context(), status.MatchServing(id, tuple.AnyString))
+			require.NoError(t, err)
+			require.Len(t, found, want, "%s serves %s", id, kept)
+		}
+	}
+}
+
+func TestAHeartbeatAtItsBoundsIsAcceptedAndBeyondThemNoSignOfLife(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t, "worker-1")[0]
+	beat := func(args ...any) error {
+		_, err := s.Call(t.Context(), space.OpID{}, "status.beat", tuple.New(args...))
+		return err
+	}
+	for _, bad := range [][]any{
+		{}, {"idle"}, {"idle", int64(1)}, {int64(1), "now"}, {"idle", "now", "a"}, {"idle", "now", tuple.New("a")}, {"idle", "now", tuple.New(int64(1), "a")},
+		{"idle", "now", tuple.New("a b", int64(1))}, {"idle", "now", tuple.New("a", int64(-1))}, {"idle", "now", tuple.New("a", int64(status.MaxSlots+1))},
+		{"idle", "now", tuple.New("a", int64(1)), tuple.New("", int64(1))},
+	} {
+		require.ErrorIs(t, beat(bad...), fault.ErrInvalid, "%v", bad)
+		n, err := s.Space(status.Space).Count(t.Context(), status.AnyState())
+		require.NoError(t, err)
+		require.Zero(t, n, "%v", bad)
+	}
+	for _, good := range [][]any{
+		{"", ""}, {"idle", "now", tuple.New("a", int64(0))}, {"idle", "now", tuple.New("a", int64(1)), tuple.New("b", int64(status.MaxSlots))},
+	} {
+		require.NoError(t, beat(good...), "%v", good)
+		found, err := s.Space(status.Space).QueryAll(t.Context(), status.MatchServing("worker-1", tuple.AnyString))
+		require.NoError(t, err)
+		require.Len(t, found, len(good)-2)
+	}
+}
+
+// A foreign client may put a tuple with any number of slots.
+func TestSlotsOfAnActionAreSummedWithoutOverflow(t *testing.T) {
+	t.Parallel()
+	var servers []status.Serving
+	var slots int64
+	count := func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
+		servers, slots = status.Servers(tx, "a"), status.Slots(tx, "a")
+		return nil, nil
+	}
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: space.Join(status.Procedures(), space.Procedures{"count": count})})
+	require.NoError(t, err)
+	s, err := e.Session(t.Context(), "worker-1", 0)
+	require.NoError(t, err)
+	for _, d := range status.Spaces() {
+		require.NoError(t, s.Create(t.Context(), d.Name, d.Options))
+	}
+	for id, n := range map[string]int64{"none": 0, "negative": -5, "one": 1, "many": math.MaxInt64, "more": math.MaxInt64} {
+		require.NoError(t, s.Space(status.Space).Put(t.Context(), tuple.New("serves", id, "a", n), 0))
+	}
+	_, err = s.Call(t.Context(), space.OpID{}, "count", nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 1+2*status.MaxSlots, slots)
+	require.Len(t, servers, 3)
+}
+
 // Invalid costs are refused, a sum does not overflow, and the number of pairs is bounded,
 // because each is a tuple that stays.
 func TestCostsAreSummedByActionAndWay(t *testing.T) {
