@@ -1,0 +1,151 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/api"
+	"leasehold/coordinator/codeindex"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/codesearch"
+	"leasehold/shared/fault"
+)
+
+// fixedIndex is a code index with the same answer to each request: matches, if it is a search, or
+// an error. It keeps the arguments.
+type fixedIndex struct {
+	codesearch.Searcher // for PutBlobs and DropRepo, which the API does not call
+	matches             int
+	err                 error
+	got                 []any
+}
+
+func (x *fixedIndex) keep(args ...any) error { x.got = args; return x.err }
+
+func (x *fixedIndex) Search(_ context.Context, q codesearch.Query, o codesearch.Options, visit func(codesearch.Match) bool) (codesearch.Stats, error) {
+	stats := codesearch.Stats{Repos: 1}
+	for stats.Matches < x.matches && visit(codesearch.Match{Repo: "r", Path: "p", Line: stats.Matches + 1}) {
+		stats.Matches++
+	}
+	return stats, x.keep(o.Limit, o.Context)
+}
+
+func (x *fixedIndex) Missing(_ context.Context, ids []codesearch.OID) ([]codesearch.OID, error) {
+	return ids[:1], x.keep(len(ids))
+}
+func (x *fixedIndex) Publish(_ context.Context, m codesearch.Manifest) error { return x.keep(m) }
+func (x *fixedIndex) ListFiles(_ context.Context, q codeindex.FileQuery) (apitypes.Page[apitypes.IndexedFile], error) {
+	return apitypes.Page[apitypes.IndexedFile]{Items: []apitypes.IndexedFile{}, Total: 7}, x.keep(q)
+}
+func (x *fixedIndex) Report(_ context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error) {
+	return apitypes.CodeReport{}, x.keep(q)
+}
+func (x *fixedIndex) Repositories(context.Context) ([]apitypes.CodeRepository, error) {
+	return []apitypes.CodeRepository{{Repo: "r"}}, x.keep()
+}
+func (x *fixedIndex) Symbols(_ context.Context, name, branch string, limit int) ([]apitypes.SymbolPlace, error) {
+	return []apitypes.SymbolPlace{{Repo: "r"}}, x.keep(name, branch, limit)
+}
+func (x *fixedIndex) Read(_ context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error) {
+	return apitypes.CodeFile{}, x.keep(at)
+}
+func (x *fixedIndex) Complete(_ context.Context, id string) (bool, error) { return true, x.keep(id) }
+func (x *fixedIndex) Received(hash string) (int64, error)                 { return 5, x.keep(hash) }
+func (x *fixedIndex) Append(_ context.Context, hash string, offset int64, part []byte) (int64, error) {
+	return offset + int64(len(part)), x.keep(hash, offset, string(part))
+}
+func (x *fixedIndex) Commit(_ context.Context, batch, hash string) error { return x.keep(batch, hash) }
+
+// lines returns the lines of the answer of a search.
+func (h *fixture) lines(ctx context.Context, query string) (all []apitypes.SearchLine) {
+	w := httptest.NewRecorder()
+	h.server.Config.Handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+v1+"/search?q="+query, nil))
+	require.Equal(h, 200, w.Code)
+	for line := range strings.Lines(w.Body.String()) {
+		var l apitypes.SearchLine
+		require.NoError(h, json.Unmarshal([]byte(line), &l))
+		all = append(all, l)
+	}
+	return all
+}
+
+func TestTheLastLineOfASearchTellsHowItEnded(t *testing.T) {
+	t.Parallel()
+	index := &fixedIndex{}
+	h := newFixtureWith(t, func(c *api.Config) { c.Index = index })
+	for _, index.matches = range []int{0, 1, 49, 50, 51, 120} {
+		index.err = nil
+		all := h.lines(t.Context(), "x&limit=200&context=2")
+		require.Equal(t, []any{200, 2}, index.got)
+		require.Len(t, all, index.matches+1)
+		for n, l := range all[:index.matches] {
+			require.Equal(t, n+1, l.Match.Line)
+			require.Nil(t, l.Done)
+			require.Nil(t, l.Error)
+		}
+		require.Equal(t, index.matches, all[index.matches].Done.Matches)
+		require.Nil(t, all[index.matches].Error)
+
+		index.err = fmt.Errorf("https://bob:s3cret@example.org: %w", fault.ErrCorrupt)
+		all = h.lines(t.Context(), "x")
+		require.Len(t, all, index.matches+1)
+		require.Nil(t, all[index.matches].Done)
+		require.EqualValues(t, "corrupt", all[index.matches].Error.Code)
+		require.Contains(t, all[index.matches].Error.Detail, "example.org")
+		require.NotContains(t, all[index.matches].Error.Detail, "s3cret")
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, l := range h.lines(ended, "x") {
+		require.Nil(t, l.Error, "the client has gone")
+	}
+	h.refuses("invalid", "GET", v1+"/search?q=(", "")
+	h.refuses("invalid", "GET", v1+"/search?q=x&limit=100001", "")
+	h.refuses("invalid", "GET", v1+"/search?q=x&context=1000", "")
+}
+
+func TestEachRequestToTheCodeIndexReachesItOrReportsItsError(t *testing.T) {
+	t.Parallel()
+	index := &fixedIndex{}
+	h := newFixtureWith(t, func(c *api.Config) { c.Index = index })
+	without := newFixture(t)
+	generation := func(ref int) string {
+		return fmt.Sprintf(`{"id":"o1","repo":"r","refs":[{"name":"main","commit":"c1"},{"name":"dev","commit":"c2"}],"files":[{"ref":%d,"path":"YQ==","oid":"x"}]}`, ref)
+	}
+	for _, c := range []struct {
+		method, path, body string
+		want               []any
+	}{
+		{"GET", "/files?repo=r&skipped=true&offset=3&limit=4", "", []any{codeindex.FileQuery{Repo: "r", SkippedOnly: true, Offset: 3, Limit: 4}}},
+		{"GET", "/report?repo=r&limit=5&tests=true", "", []any{apitypes.ReportQuery{Repo: "r", Limit: 5, Tests: true}}},
+		{"GET", "/repositories", "", nil},
+		{"GET", "/symbols?name=n&branch=b&limit=6", "", []any{"n", "b", 6}},
+		{"GET", "/file?repo=r&path=p&ref=b&oid=o&from=7&limit=8", "", []any{apitypes.FilePlace{Repo: "r", Path: "p", Ref: "b", OID: "o", From: 7, Lines: 8}}},
+		{"POST", "/index/missing", `{"ids":["a","b"]}`, []any{2}},
+		{"GET", "/index/segments/s1", "", []any{"s1"}},
+		{"POST", "/index/segments/s1/parts", `{"offset":9,"data":"YWI="}`, []any{"s1", int64(9), "ab"}},
+		{"POST", "/index/segments/s1/commit", `{"batch":"b1"}`, []any{"b1", "s1"}},
+		{"GET", "/index/generations/o1", "", []any{"o1"}},
+		{"POST", "/index/generations", generation(1), []any{codesearch.Manifest{
+			RepoID: "o1", Repo: "r", Refs: []codesearch.Ref{{Name: "main", Commit: "c1"}, {Name: "dev", Commit: "c2"}},
+			Files: []codesearch.File{{Ref: "dev", Path: "a", OID: "x"}},
+		}}},
+	} {
+		index.err, index.got = nil, nil
+		h.ok(c.method, v1+c.path, c.body)
+		require.Equal(t, c.want, index.got, c.path)
+		index.err = fault.ErrConflict
+		h.refuses("conflict", c.method, v1+c.path, c.body)
+		without.refuses("not_found", c.method, v1+c.path, c.body)
+	}
+	index.err = nil
+	h.ok("POST", v1+"/index/generations", generation(0))
+	h.refuses("invalid", "POST", v1+"/index/generations", generation(2))
+	h.refuses("invalid", "POST", v1+"/index/generations", generation(-1))
+}
