@@ -91,3 +91,32 @@ func TestAVisitIsCountedInTheBandOfTheSilenceBeforeIt(t *testing.T) {
 		require.Zero(t, none, "a visit that failed shows nothing")
 	}
 }
+
+// With narrower bands a band would have too few observations, with wider ones it would have origins of
+// different kinds.
+func TestOriginsWhoseRatesDifferByAFactorOfFourAreInNeighbouringBands(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	band := func(perDay float64) int {
+		s := visit.NewState(1, 0, rules)
+		s.Changes, s.Days = 1e6, 1e6/perDay
+		s.Recent[len(s.Recent)-1] = 1000 * day
+		s.LastSuccess = 1001 * day
+		var all visit.Silences
+		rules.LearnSilence(&all, s, visit.Event{Status: visit.Full, At: s.LastSuccess + day, Digest: "a"}, visit.Effect{Success: true})
+		for rate := range all {
+			if all[rate] != all[(rate+1)%len(all)] && all[rate] != all[(rate+len(all)-1)%len(all)] {
+				return rate
+			}
+		}
+		return -1
+	}
+	slowest, last := band(1e-9), band(1e9)
+	require.Zero(t, slowest)
+	require.Equal(t, len(visit.Silences{})-1, last, "each band is used")
+	for perDay := 0.01; perDay < 10; perDay *= 1.3 {
+		require.Equal(t, band(perDay)+1, band(perDay*4), perDay)
+		require.LessOrEqual(t, band(perDay*1.9)-band(perDay), 1, perDay)
+		require.GreaterOrEqual(t, band(perDay*1.9), band(perDay), perDay)
+	}
+}
