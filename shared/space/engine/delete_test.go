@@ -62,6 +62,38 @@ func TestASpaceWithTuplesIsDeletedOnlyByForce(t *testing.T) {
 	})
 }
 
+// One transaction deletes less than all of them.
+func TestASpaceWithManyVisibleOrHeldTuplesIsDeletedWhole(t *testing.T) {
+	t.Parallel()
+	for name, held := range map[string]bool{"visible": false, "held": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const tuples = 10_500
+				e, stop := restartable(t, engine.Config{Journal: &journal.Memory{}, Memory: memory.New(1 << 30)})
+				r := opened(t, e)
+				before := e.Stats().Memory
+				require.NoError(t, r.Create(t.Context(), "d", space.Options{}))
+				for n := range tuples {
+					require.NoError(t, r.Space("d").Put(t.Context(), item("a", n), 0))
+					if held {
+						call(t, r, "test.hold", "d", "a", int64(0), "", false)
+					}
+				}
+				n, err := e.DeleteSpace(t.Context(), "d", true)
+				require.NoError(t, err)
+				require.Equal(t, tuples, n)
+				require.Equal(t, before, e.Stats().Memory)
+				require.NoError(t, r.Create(t.Context(), "d", space.Options{}))
+				n, err = e.DeleteSpace(t.Context(), "d", false)
+				require.NoError(t, err)
+				require.Zero(t, n)
+				require.NoError(t, stop())
+			})
+		})
+	}
+}
+
 func TestCallsThatWaitInADeletedSpaceEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
