@@ -43,6 +43,36 @@ func TestWhatSilencesShowedOutlivesTheStore(t *testing.T) {
 	require.Equal(t, s.cache.silences, again.cache.silences)
 }
 
+func TestAnOutcomeWritesOnlyTheSilencesThatItChanged(t *testing.T) {
+	t.Parallel()
+	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
+	require.NoError(t, s.List(t.Context(), now, Listing{Origins: hosted(3, 3)}))
+	insert(t, s, `CREATE TABLE written (one); CREATE TRIGGER silences AFTER INSERT ON silence BEGIN INSERT INTO written VALUES (1); END`)
+	written := func() (n int64) {
+		require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqlfile.Conn) (err error) {
+			n, err = c.Number("SELECT count(*) FROM written")
+			return err
+		}))
+		return n
+	}
+	for round, silence := range []time.Duration{0, time.Hour, 24 * time.Hour, 240 * time.Hour, 24 * time.Hour} {
+		now = now.Add(48 * time.Hour)
+		visits, err := s.Claim(t.Context(), now, 3)
+		require.NoError(t, err)
+		for _, v := range visits {
+			before := written()
+			o := models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Eventful, At: now, Digest: fmt.Sprint(round), ChangedAt: []time.Time{now.Add(-silence)}}
+			_, err := s.Record(t.Context(), now, []models.Outcome{o})
+			require.NoError(t, err)
+			require.LessOrEqual(t, written(), before+1, "an outcome is of one band")
+		}
+	}
+	require.Greater(t, written(), int64(3))
+	before := written()
+	require.NoError(t, s.SaveNow(t.Context(), now, "o0"))
+	require.Equal(t, before, written())
+}
+
 func TestSeveralOutcomesWriteTheDatesOfTheirListerOnce(t *testing.T) {
 	t.Parallel()
 	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
