@@ -58,6 +58,44 @@ func TestAHabitIsLearnedFromTheDatesOfChanges(t *testing.T) {
 	}
 }
 
+func TestTheLatestDatesOfChangesAreKeptAscendingAndBurstsOnce(t *testing.T) {
+	t.Parallel()
+	const burst = 3 * 3600
+	record := func(s visit.State, at int64, times ...int64) visit.State {
+		s, _ = visit.DefaultRules().Record(s, visit.Event{Status: visit.Full, At: at, Digest: "a", Times: times, Changes: 1, Span: 1}, 0)
+		return s
+	}
+	dates := func(s visit.State) (all []int64) {
+		for _, at := range s.Recent {
+			if at > 0 {
+				all = append(all, int64(at))
+			}
+		}
+		return all
+	}
+	s := record(visit.NewState(1, 0, visit.DefaultRules()), 100*day, -5, 0, 1*day, 1*day+burst, 2*day, 2*day+burst+1, 100*day, 100*day+1)
+	require.Equal(t, []int64{1*day + burst, 2 * day, 2*day + burst + 1, 100 * day}, dates(s), "none from before 1970 or after the visit")
+	s = record(s, 200*day, 50*day, 100*day-1, 100*day, 150*day)
+	require.Equal(t, []int64{1*day + burst, 2 * day, 2*day + burst + 1, 100 * day, 150 * day}, dates(s), "none from before the last one")
+	s = record(s, 300*day, 210*day, 220*day, 230*day, 240*day, 250*day)
+	require.Equal(t, []int64{100 * day, 150 * day, 210 * day, 220 * day, 230 * day, 240 * day, 250 * day}, dates(s)[1:], "the last eight")
+	require.Equal(t, dates(s), dates(record(s, math.MaxUint32+10, math.MaxUint32+1)), "dates after 2106 are not kept")
+	require.Equal(t, int64(math.MaxUint32), dates(record(s, math.MaxUint32+10, math.MaxUint32))[7])
+
+	require.Equal(t, s.Recent, visit.RecentOf(s.Recent.Bytes()))
+	require.Len(t, s.Recent.Bytes(), 32)
+	require.Empty(t, visit.Recent{}.Bytes())
+	for n := range 32 {
+		require.Zero(t, visit.RecentOf(s.Recent.Bytes()[:n]))
+	}
+	require.Zero(t, visit.RecentOf(append(s.Recent.Bytes(), 0)))
+	descending := s.Recent
+	descending[7] = descending[6] - 1
+	require.Zero(t, visit.RecentOf(descending.Bytes()))
+	descending[7] = descending[6]
+	require.Equal(t, descending, visit.RecentOf(descending.Bytes()))
+}
+
 func TestAHabitEndsIfTheExpectedChangesDoNotCome(t *testing.T) {
 	t.Parallel()
 	rules := visit.DefaultRules()

@@ -115,3 +115,55 @@ func TestEachShareEachNumberAndEachDurationOfTheRulesHasItsRange(t *testing.T) {
 	}
 	check("an unknown order", false, func() { r.FirstOrder = "best" })
 }
+
+func TestAnOriginRestsUntilTheLastOfItsReasonsIsOver(t *testing.T) {
+	t.Parallel()
+	const now = 1_800_000_000
+	r := visit.DefaultRules()
+	cooldown, lost := int64(r.Cooldown.Seconds()), int64(r.LostAfter.Seconds())
+	failed, notFound := int64(r.FailedCooldown.Seconds()), int64(r.NotFoundCooldown.Seconds())
+	visited := func(change func(*visit.State)) visit.State { // just now, with success
+		s := visit.NewState(1, now-9*day, r)
+		s.LastScheduled, s.LastVisit, s.LastSuccess, s.LastStatus = now, now, now, visit.Full
+		s.Changes, s.Days = 1e6, 1 // it changes often, so that it rests for the shortest time
+		change(&s)
+		return s
+	}
+	for name, c := range map[string]struct {
+		state visit.State
+		until int64
+		why   string
+	}{
+		"never visited":          {visit.NewState(1, now, r), visit.Never, visit.Eligible},
+		"disabled":               {visited(func(s *visit.State) { s.Disabled = visit.ByOperator }), visit.Latest, visit.Disabled},
+		"visited":                {visited(func(*visit.State) {}), now + cooldown, "absolute cooldown"},
+		"under way":              {visited(func(s *visit.State) { s.LastScheduled = now + 1 }), now + 1 + lost, visit.InFlight},
+		"the first is under way": {visited(func(s *visit.State) { s.LastVisit, s.LastSuccess = visit.Never, visit.Never }), now + lost, visit.InFlight},
+		"fresh for longer":       {visited(func(s *visit.State) { s.FreshUntil = now + cooldown + 1 }), now + cooldown + 1, visit.StillFresh},
+		"fresh for as long":      {visited(func(s *visit.State) { s.FreshUntil = now + cooldown }), now + cooldown, visit.StillFresh},
+		"fresh for less":         {visited(func(s *visit.State) { s.FreshUntil = now + cooldown - 1 }), now + cooldown, "absolute cooldown"},
+		"asked to wait":          {visited(func(s *visit.State) { s.NotBefore, s.FreshUntil = now+9*day, now+9*day }), now + 9*day, visit.RetryAfter},
+		"asked to wait shortly":  {visited(func(s *visit.State) { s.NotBefore, s.FreshUntil = now+8*day, now+9*day }), now + 9*day, visit.StillFresh},
+		"a fixed interval":       {visited(func(s *visit.State) { s.Every = 60 }), now + 60, "fixed interval"},
+		"fixed, and failed":      {visited(func(s *visit.State) { s.Every, s.LastStatus, s.Failures = 60, visit.Failed, 1 }), now + 60, "fixed interval"},
+		"fixed, before a visit":  {visited(func(s *visit.State) { s.Every, s.LastScheduled, s.LastVisit = 60, visit.Never, visit.Never }), visit.Never, visit.Eligible},
+		"failed": {visited(func(s *visit.State) {
+			s.LastScheduled, s.LastSuccess, s.LastStatus, s.Failures = now-cooldown, now-day, visit.Failed, 1
+		}), now + failed, visit.FailedCooldown},
+		"not found": {visited(func(s *visit.State) {
+			s.LastScheduled, s.LastSuccess, s.LastStatus, s.Failures = now-cooldown, now-day, visit.NotFound, 1
+		}), now + notFound, visit.NotFoundCooldown},
+	} {
+		until, why := r.Rest(c.state)
+		require.Equal(t, c.why, why, name)
+		require.Equal(t, c.until, until, name)
+		if c.why == visit.Disabled {
+			require.Equal(t, c.why, r.Why(c.state, visit.Latest), name)
+			continue
+		}
+		require.Equal(t, visit.Eligible, r.Why(c.state, max(until, 0)), name)
+		if until != visit.Never {
+			require.Equal(t, c.why, r.Why(c.state, until-1), name)
+		}
+	}
+}
