@@ -2,14 +2,18 @@ package task_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
@@ -198,5 +202,137 @@ func TestArgumentsThatAreNotValidAreRefused(t *testing.T) {
 		all, _, err := f.client.List(f.Context(), task.Filter{}, nil, task.MaxListed)
 		require.NoError(f, err)
 		require.Empty(f, all, "none was created, not even the first of a batch")
+	})
+}
+
+func TestATaskAtABoundIsAcceptedAndTheErrorBeyondNamesTheField(t *testing.T) {
+	t.Parallel()
+	names := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprint("n", i))
+		}
+		return all
+	}
+	longest := models.SecondsOf(lease.MaxTTL)
+	text := func(n int) string { return strings.Repeat("x", n) }
+	most := tuple.MaxBytes / 2
+	type set = func(n *task.New)
+	for _, c := range []struct {
+		at, beyond set
+		want       error
+		says       string
+	}{
+		{func(n *task.New) { n.Timeout = longest }, func(n *task.New) { n.Timeout = longest + .1 }, fault.ErrInvalid, "timeout"},
+		{func(n *task.New) { n.Timeout = .001 }, func(n *task.New) { n.Timeout = 0 }, fault.ErrInvalid, "timeout"},
+		{func(n *task.New) { n.Action = "a-b" }, func(n *task.New) { n.Action = "a b" }, fault.ErrInvalid, "action"},
+		{func(n *task.New) { n.MaxAttempts = 1000 }, func(n *task.New) { n.MaxAttempts = 1001 }, fault.ErrInvalid, "max_attempts 1001"},
+		{func(n *task.New) { n.MaxAttempts = 0 }, func(n *task.New) { n.MaxAttempts = -1 }, fault.ErrInvalid, "max_attempts -1"},
+		{func(n *task.New) { n.Backoff = longest }, func(n *task.New) { n.Backoff = longest + .1 }, fault.ErrInvalid, "backoff"},
+		{func(n *task.New) { n.Backoff = 0 }, func(n *task.New) { n.Backoff = -.1 }, fault.ErrInvalid, "backoff"},
+		{func(n *task.New) { n.Backoff = 1 }, func(n *task.New) { n.Backoff = models.Seconds(math.NaN()) }, fault.ErrInvalid, "backoff"},
+		{func(n *task.New) { n.ResultTTL = longest }, func(n *task.New) { n.ResultTTL = longest + .1 }, fault.ErrInvalid, "result_ttl"},
+		{func(n *task.New) { n.ResultTTL = 0 }, func(n *task.New) { n.ResultTTL = -.1 }, fault.ErrInvalid, "result_ttl"},
+		{func(n *task.New) { n.ResultTTL = 1 }, func(n *task.New) { n.ResultTTL = models.Seconds(math.NaN()) }, fault.ErrInvalid, "result_ttl"},
+		{func(n *task.New) { n.ResultTuple, n.ResultTTL = true, .1 }, func(n *task.New) { n.ResultTuple = true }, fault.ErrInvalid, "result_tuple"},
+		{func(n *task.New) { n.OnFailure = models.RunAnyway }, func(n *task.New) { n.OnFailure = "x" }, fault.ErrInvalid, "on_failure"},
+		{func(n *task.New) { n.OnFailure = models.FailWithParent }, func(n *task.New) { n.OnFailure = "X" }, fault.ErrInvalid, "on_failure"},
+		{func(n *task.New) { n.OnLimit = models.CancelRunning }, func(n *task.New) { n.OnLimit = "x" }, fault.ErrInvalid, "on_limit"},
+		{func(n *task.New) { n.Tags = names(16) }, func(n *task.New) { n.Tags = names(17) }, fault.ErrInvalid, "17 tags, at most 16"},
+		{func(n *task.New) { n.Limits = names(8) }, func(n *task.New) { n.Limits = names(9) }, fault.ErrInvalid, "9 limits, at most 8"},
+		{func(n *task.New) { n.Tags = []string{"a", "b"} }, func(n *task.New) { n.Tags = []string{"a", "b", "a"} }, fault.ErrInvalid, `tags has "a" twice`},
+		{func(n *task.New) { n.Limits = []string{text(200)} }, func(n *task.New) { n.Limits = []string{text(201)} }, fault.ErrInvalid, "limits"},
+		{func(n *task.New) { n.Group = text(200) }, func(n *task.New) { n.Group = text(201) }, fault.ErrInvalid, "group"},
+		{func(n *task.New) { n.Group = "ä b" }, func(n *task.New) { n.Group = "a\x7fb" }, fault.ErrInvalid, "group"},
+		{func(n *task.New) { n.UniqueKey = text(200) }, func(n *task.New) { n.UniqueKey = "\xff" }, fault.ErrInvalid, "unique_key"},
+		{func(n *task.New) { n.Data = json.RawMessage(`"` + text(most-2) + `"`) }, func(n *task.New) { n.Data = json.RawMessage(`"` + text(most-1) + `"`) }, fault.ErrTooLarge, fmt.Sprint(most)},
+		{func(n *task.New) { n.Subject, n.Data = text(9), json.RawMessage(`"`+text(most-11)+`"`) }, func(n *task.New) { n.Subject, n.Data = text(10), json.RawMessage(`"`+text(most-11)+`"`) }, fault.ErrTooLarge, "subject"},
+		{func(n *task.New) { n.Data = json.RawMessage("1") }, func(n *task.New) { n.Data = json.RawMessage("1,") }, fault.ErrInvalid, "JSON"},
+	} {
+		n := task.New{Task: models.Task{Action: "a", Timeout: 60}}
+		c.at(&n)
+		require.NoError(t, n.Check(), c.says)
+		n = task.New{Task: models.Task{Action: "a", Timeout: 60}}
+		c.beyond(&n)
+		err := n.Check()
+		require.ErrorIs(t, err, c.want, c.says)
+		require.ErrorContains(t, err, c.says)
+	}
+}
+
+func TestRequestsOfTheMostTasksAreAccepted(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		all := make([]task.New, task.MaxCreate)
+		for n := range all {
+			all[n] = task.New{Task: models.Task{Action: "a", Timeout: 60}}
+		}
+		made, err := f.client.CreateAll(f.Context(), all...)
+		require.NoError(f, err)
+		require.Len(f, made, task.MaxCreate)
+		_, err = f.client.CreateAll(f.Context(), append(all, all[0])...)
+		require.ErrorIs(f, err, fault.ErrInvalid)
+		listed, next, err := f.client.List(f.Context(), task.Filter{}, nil, task.MaxListed)
+		require.NoError(f, err)
+		for len(next) > 0 {
+			var more []task.Listed
+			more, next, err = f.client.List(f.Context(), task.Filter{}, next, task.MaxListed)
+			require.NoError(f, err)
+			listed = append(listed, more...)
+		}
+		require.Len(f, listed, task.MaxCreate)
+
+		claimed, err := f.client.ClaimUpTo(f.Context(), task.MaxClaims, "a")
+		require.NoError(f, err)
+		require.Len(f, claimed, task.MaxClaims)
+		_, err = f.client.ClaimUpTo(f.Context(), task.MaxClaims+1, "a")
+		require.ErrorIs(f, err, fault.ErrInvalid)
+		require.ErrorContains(f, err, fmt.Sprint("want 1 to ", task.MaxClaims))
+		var ends []task.Outcome
+		for _, c := range claimed {
+			ends = append(ends, task.ToResolve(c.Item, "", nil))
+		}
+		require.Len(f, ends, task.MaxOutcomes)
+		refused, more, err := f.client.Next(f.Context(), ends, task.MaxClaims, "a")
+		require.NoError(f, err)
+		require.Len(f, more, task.MaxClaims)
+		for _, err := range refused {
+			require.NoError(f, err)
+		}
+		_, _, err = f.client.Next(f.Context(), append(ends, ends[0]), 0)
+		require.ErrorIs(f, err, fault.ErrInvalid)
+		require.ErrorContains(f, err, fmt.Sprint("at most ", task.MaxOutcomes))
+	})
+}
+
+func TestDelaysAndProgressAtTheirBoundsAreAccepted(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		const longest = 10 * 365 * 24 * time.Hour
+		for range 4 {
+			f.make(models.TaskOptions{MaxAttempts: 9})
+		}
+		i := f.claims()
+		for _, fraction := range []float64{0, 1} {
+			require.NoError(f, f.client.Note(f.Context(), i, models.Progress{Fraction: fraction}))
+			shown, err := f.client.Show(f.Context(), i.ID)
+			require.NoError(f, err)
+			require.InDelta(f, fraction, shown.Progress.Fraction, 0)
+		}
+		for _, fraction := range []float64{-1e-9, 1 + 1e-9, math.NaN(), math.Inf(1)} {
+			err := f.client.Note(f.Context(), i, models.Progress{Fraction: fraction})
+			require.ErrorIs(f, err, fault.ErrInvalid)
+			require.ErrorContains(f, err, "progress")
+		}
+		for _, delay := range []time.Duration{-time.Nanosecond, longest + time.Second} {
+			err := f.client.Fail(f.Context(), i, task.Failure{Reason: "x", Delay: delay})
+			require.ErrorIs(f, err, fault.ErrInvalid, delay)
+			require.ErrorContains(f, err, "delay")
+		}
+		require.ErrorIs(f, f.client.HandBackFor(f.Context(), i, longest+time.Second), fault.ErrInvalid)
+		require.NoError(f, f.client.Fail(f.Context(), i, task.Failure{Reason: "x", Delay: longest}))
+		shown, err := f.client.Show(f.Context(), i.ID)
+		require.NoError(f, err)
+		require.WithinDuration(f, time.Now().Add(longest), shown.RetryAt, time.Second)
+		i = f.claims()
+		require.NoError(f, f.client.HandBackFor(f.Context(), i, longest))
+		require.NotEqual(f, i.ID, f.claims().ID)
 	})
 }
