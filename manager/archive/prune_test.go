@@ -43,7 +43,7 @@ func TestAFeedAtABoundIsReadAndBeyondItTheBoundIsNamed(t *testing.T) {
 	item := func(inner string) string { return "<rss><channel><item>" + inner + "</item></channel></rss>" }
 	for name, c := range map[string]struct {
 		bound int
-		feed  func(n int) string // with n of what is bounded
+		feed  func(n int) string // with n elements, bytes or other parts that are bounded
 		says  string
 	}{
 		"elements":     {maxElements, func(n int) string { return item(strings.Repeat("<a/>", n-3)) }, "elements"},

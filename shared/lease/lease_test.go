@@ -168,7 +168,7 @@ func TestOnlyTheCurrentTokenExtendsRaisesAndEndsALease(t *testing.T) {
 	})
 }
 
-// A client in another language counts in milliseconds, of which 64 bits hold more than a time can.
+// A client in another language counts in milliseconds. 64 bits hold more of them than a time.Duration can.
 func TestTTLsInMillisecondsAreGrantedUpToTheLongestAndNoneOverflows(t *testing.T) {
 	withFixture(t, func(f *fixture) {
 		call := func(procedure string, args ...any) (models.Lease, error) {
