@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"encoding/binary"
 	"fmt"
 	"testing"
 	"time"
@@ -122,6 +123,33 @@ func TestARepairCountsTheRecordsAndTuplesThatMayBeLost(t *testing.T) {
 	_, err := merge(without, []batch{batchOf(12, 13, 105, put(22, 105))}, stamp{})
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 	require.ErrorContains(t, err, `the space "s"`)
+}
+
+func TestOnlyARecordThatBeginsWithAStandingIsABatch(t *testing.T) {
+	t.Parallel()
+	text := func(data []byte, s string) []byte { return append(binary.AppendUvarint(data, uint64(len(s))), s...) }
+	set := func(data []byte, key, value string) []byte { return text(text(append(data, 1), key), value) }
+	record := func(changes byte, data []byte) []byte {
+		return append([]byte{42, 0, 0, 0, 0, 0, 0, 0, changes, 0, 0, 0}, data...)
+	}
+	step := codec.Step{From: 3}
+	step.Position = 5
+	standing := set(nil, string(codec.StandingKey()), string(codec.AppendStep(nil, step)))
+	whole := record(2, set(standing, "key", "value"))
+	b, seq, ok := readBatch(whole)
+	require.True(t, ok)
+	require.EqualValues(t, 42, seq)
+	require.Equal(t, step, b.step)
+	require.Len(t, b.changes, 2)
+	require.EqualValues(t, 43, b.changes[1].seq)
+	require.Equal(t, "key value", string(b.changes[1].key)+" "+string(b.changes[1].value))
+	for name, bad := range map[string][]byte{
+		"nothing": nil, "without a standing": record(1, set(nil, "key", "value")), "a standing at the end": record(2, append(set(nil, "key", "value"), standing...)),
+		"cut": whole[:len(whole)-1],
+	} {
+		_, _, ok := readBatch(bad)
+		require.False(t, ok, name)
+	}
 }
 
 func TestAStampIsReadAsItWasWrittenAndThoseOfOlderProgramsToo(t *testing.T) {
