@@ -102,6 +102,45 @@ func TestTraceHasEveryOperationInOrder(t *testing.T) {
 	})
 }
 
+func TestTraceTellsThatAGetIsAcknowledgedOrComesBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // guards all
+		var all []trace.Event
+		e := run(t, engine.Config{Journal: &journal.Memory{}, Trace: func(e trace.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, e)
+		}})
+		r := opened(t, e)
+		conn, err := e.Connect(t.Context(), "taker-1", time.Minute)
+		require.NoError(t, err)
+		for n, ack := range []bool{true, false} {
+			require.NoError(t, r.Space("s").Put(t.Context(), item("a", n), 0))
+			op := space.OpID{Session: "taker-1", Seq: uint64(n + 1)}
+			_, err := conn.Do(t.Context(), space.Request{Verb: space.VerbGet, Space: "s", Template: anyItem("a"), Op: op, Ack: true})
+			require.NoError(t, err)
+			if ack {
+				_, err = conn.Do(t.Context(), space.Request{Verb: space.VerbAck, Op: op})
+				require.NoError(t, err)
+			}
+		}
+		require.NoError(t, space.Over(conn).Close(t.Context()))
+		require.Equal(t, 1, count(t, r, "s"), "the second came back")
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		operations := map[string][]string{}
+		for _, event := range all {
+			if event.Tuple != "" {
+				operations[event.Tuple] = append(operations[event.Tuple], event.Operation)
+			}
+		}
+		require.Equal(t, []string{"put", "get", trace.Ack}, operations[`("a", 0)`])
+		require.Equal(t, []string{"put", "get", "expire", "back"}, operations[`("a", 1)`])
+	})
+}
+
 func TestTraceHasOnlyWhatIsDurable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
