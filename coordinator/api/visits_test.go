@@ -226,3 +226,16 @@ func TestAllVisitsThatWouldBeNextAreListedTheBestFirst(t *testing.T) {
 	require.Equal(t, []any{"o0", "o1"}, listed("/visits/next?limit=2"))
 	require.Equal(t, []any{"o0", "o1", "o2"}, listed("/visits/next"), "listing takes none")
 }
+
+func TestAScheduleTellsUntilWhenAnEnabledOriginRests(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		why, disabled string
+		want          bool
+	}{"rests": {"absolute cooldown", "", true}, "eligible": {rules.Eligible, "", false}, "disabled": {rules.Disabled, "operator", false}} {
+		o := store.OriginSchedule{Why: c.why, Until: 1_800_000_000}
+		o.Disabled = rules.Reason(c.disabled)
+		shown := marshal(t, api.ScheduleOf(o))
+		require.Equal(t, c.want, strings.Contains(shown, `"until":"2027-01-15T08:00:00Z"`), "%s: %s", name, shown)
+	}
+}

@@ -115,3 +115,16 @@ func TestClipsWhoseCheckEndsEarlyAreNoListing(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled, "or a complete listing without these clips would make them gone")
 	require.Empty(t, clips)
 }
+
+func TestClipsAreEqualOnlyIfBothHaveTheSameHash(t *testing.T) {
+	t.Parallel()
+	clip := func(name, hash string) models.Clip {
+		return models.Clip{Recording: models.Recording{Name: name, Media: models.MediaRef{Hash: hash}}}
+	}
+	clips := []models.Clip{clip("a", "1"), clip("b", "1"), clip("c", "2"), clip("d", ""), clip("e", "")}
+	for pair, want := range map[[2]string]bool{
+		{"a", "b"}: true, {"b", "a"}: true, {"a", "c"}: false, {"a", "d"}: false, {"d", "a"}: false, {"d", "e"}: false, {"a", "x"}: false, {"x", "y"}: false,
+	} {
+		require.Equal(t, want, equal(clips, pair[0], pair[1]), "%v", pair)
+	}
+}

@@ -5,7 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -144,4 +147,19 @@ func TestTheFolderOfAnOriginThatWasRemovedIsNotFound(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrNotFound)
 	_, err = f.Folder(dir)
 	require.ErrorIs(t, err, fault.ErrNotFound)
+}
+
+func TestAFileThatCannotBeReadHasNoHash(t *testing.T) {
+	t.Parallel()
+	path := write(t, filepath.Join(t.TempDir(), "a"), "a")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	var h hashes
+	hash, err := h.of(t.Context(), path, iotest.ErrReader(syscall.EIO), info)
+	require.ErrorIs(t, err, syscall.EIO)
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.Empty(t, hash)
+	hash, err = h.of(t.Context(), path, strings.NewReader("a"), info)
+	require.NoError(t, err)
+	require.Equal(t, hashOf("a"), hash, "the failure is not kept")
 }

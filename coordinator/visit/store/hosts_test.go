@@ -117,3 +117,12 @@ func TestASecondOriginThatAsksForAWaitClosesItsHost(t *testing.T) {
 	k.refusals["new"] = refusal{1, now + 1, 0}
 	require.Equal(t, refusal{1, now + 5, now + 5}, note(2, "new", now+5))
 }
+
+func TestEachPoolHasTheNameThatUsersKnow(t *testing.T) {
+	t.Parallel()
+	for pool, want := range map[visit.Pool]string{
+		poolUrgent: visit.SaveNow, poolRest: visit.Resting, poolFlight: visit.InFlight, poolProgram: "program", poolOff: visit.Disabled, visit.PoolFirst: visit.PoolFirst.String(),
+	} {
+		require.Equal(t, want, poolName(pool))
+	}
+}
