@@ -48,9 +48,9 @@ func checkTTL(ttl time.Duration) error {
 }
 
 // Grant grants the caller a lease with a new token. It returns fault.ErrConflict if a live lease
-// overlaps any of the parts, and fault.ErrInvalid for terms that are not valid. The parts are
-// sorted and without duplicates, as Overlap needs them. If Terms.Expiry is empty, lease.expire
-// ends the lease.
+// overlaps any of the parts, fault.ErrInvalid for terms that are not valid, and fault.ErrOverloaded
+// if the space is full. The parts are sorted and without duplicates, as Overlap needs them. If
+// Terms.Expiry is empty, lease.expire ends the lease.
 func Grant(tx space.Tx, terms Terms) (models.Lease, error) {
 	if err := terms.check(); err != nil {
 		return models.Lease{}, fmt.Errorf("lease.Grant %q: %w", terms.Subject, err)

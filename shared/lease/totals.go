@@ -16,8 +16,8 @@ const (
 	Late     = "results late" // ingested, but changed no lease
 )
 
-// addTotal adds one to the total named what, which it puts with 1 if there is none yet. It
-// cannot fail but for a full space or disk.
+// addTotal adds one to the total named what, which it puts with 1 if there is none yet. It fails
+// only for a full space or disk; a full space is fault.ErrOverloaded.
 func addTotal(tx space.Tx, what string) error {
 	e, ok := tx.Find(Space, AnyTotal(what), nil)
 	if !ok {
@@ -27,12 +27,14 @@ func addTotal(tx space.Tx, what string) error {
 	return tx.Replace(e.Ref, total{what, decodeTotal(e.Tuple).N + 1}.encode())
 }
 
-// CountLate counts a result that was ingested and changed no lease, because it came
-// twice, after the final one or from an earlier attempt, or names an unknown lease.
+// CountLate counts a result that was ingested and changed no lease, because it came twice, after
+// the final one or from an earlier attempt, or names an unknown lease. The error is that of
+// addTotal.
 func CountLate(tx space.Tx) error { return addTotal(tx, Late) }
 
-// Totals returns how many leases were granted, extended, revoked and expired, and
-// how many results came late, since the spaces were created.
+// Totals returns how many leases were granted, extended, revoked and expired, and how many results
+// came late, since the spaces were created. A total without a count yet is not in the map. The
+// error is that of the spaces.
 func Totals(ctx context.Context, repo space.Repository) (map[string]int64, error) {
 	found, err := repo.Space(Space).QueryAll(ctx, anyTotals())
 	if err != nil {

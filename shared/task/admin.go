@@ -15,11 +15,11 @@ import (
 )
 
 // requeue (id, put) takes a dead letter. If put is true, it puts the task again, and those of its
-// children that died because of it (reviveChildren), and returns it.
-// Otherwise the caller has the work selected again: the dead letter's end goes into the history,
-// and the answer is empty. It returns fault.ErrConflict while the dead task's failure waits to be
-// ingested, because the catalog can only lift a problem that it already has, and while another
-// task has its unique key.
+// children that died because of it (reviveChildren), and returns it. Otherwise the caller has the
+// work selected again: the dead letter's end goes into the history, and the answer is empty. It
+// returns fault.ErrConflict while the dead task's failure waits to be ingested, because the catalog
+// can only lift a problem that it already has. Other errors are those of findDead and, if put is
+// true, of requeueOne and reviveChildren.
 func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 	e, l, err := findDead(tx, id)
 	if err != nil {
@@ -46,8 +46,8 @@ func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 
 // requeueOne puts the task of a dead letter again (revivedItem). The error is fault.ErrConflict if
 // another task has its unique key or a parent failed, before anything is changed, and if a limit of
-// the task drops it. task.requeue undoes that, but reviveChildren goes on: there the dead letter is
-// gone.
+// the task drops it. An unknown parent is fault.ErrInvalid, and a full space fault.ErrOverloaded.
+// task.requeue undoes that, but reviveChildren goes on: there the dead letter is gone.
 func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, error) {
 	if l.UniqueKey != "" {
 		if other, taken := first(tx, keyLabel(l.UniqueKey)); taken {
@@ -108,7 +108,7 @@ func remedy(tx space.Tx, i Item) string {
 
 // reviveChildren requeues the dead letters that name a task as a parent and died because it was
 // dead, then those that died because of these, and so on. A child with another parent that failed,
-// or whose unique key is taken, stays.
+// or whose unique key is taken, stays. Any error of requeueOne but fault.ErrConflict ends it.
 func (p Policy) reviveChildren(tx space.Tx, parent string) error {
 	revived := []string{parent}
 	for n := 0; n < len(revived); n++ { // no recursion, because a long chain would overflow the stack
@@ -132,7 +132,7 @@ func (p Policy) reviveChildren(tx space.Tx, parent string) error {
 }
 
 // discard (id) takes a dead letter for good, which may be malformed, and records its end in the
-// history. The error is fault.ErrNotFound if there is none.
+// history. The error is fault.ErrNotFound if there is none, or that of the spaces.
 func (p Policy) discard(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, l, err := findDead(tx, id)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -174,7 +174,8 @@ func failureWaits(tx space.Tx, t models.Task) bool {
 
 // cancel (id, reason) ends a task that is alive. A message stops the worker that has it. A task
 // under a manager's lease is fault.ErrConflict, because the manager decides. A malformed task
-// becomes a dead letter, because without its record nothing else can be done for it.
+// becomes a dead letter, because without its record nothing else can be done for it. The error is
+// fault.ErrNotFound if there is no such task, or that of deadLetterCorrupt or finish.
 func (p Policy) cancel(tx space.Tx, id, reason string) (tuple.Tuple, error) {
 	e, i, err := find(tx, id)
 	if errors.Is(err, fault.ErrCorrupt) {
@@ -196,8 +197,9 @@ func (p Policy) cancel(tx space.Tx, id, reason string) (tuple.Tuple, error) {
 	return nil, p.finish(tx, e, i, Cancelled, note, "")
 }
 
-// Cancel ends a task that is alive, waiting or claimed. fault.ErrConflict means that it is
-// under a manager's lease, fault.ErrNotFound that it has ended or never was.
+// Cancel ends a task that is alive, waiting or claimed. fault.ErrConflict means that it is under a
+// manager's lease, fault.ErrNotFound that it has ended or never was. A malformed task becomes a
+// dead letter instead; if no space takes that, the error is fault.ErrOverloaded.
 func (c Client) Cancel(ctx context.Context, id, reason string) error {
 	_, err := c.call(ctx, procCancel, tuple.New(id, reason))
 	return err
@@ -214,7 +216,7 @@ func (c Client) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
 }
 
 // showDead (id) returns the tuple and the record of a dead letter, which may be malformed; the
-// client decodes them.
+// client decodes them. The error is fault.ErrNotFound if there is none.
 func showDead(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, _, err := findDead(tx, id)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -223,11 +225,13 @@ func showDead(tx space.Tx, id string) (tuple.Tuple, error) {
 	return tuple.New(e.Tuple, e.Fields), nil
 }
 
-// Requeue takes a dead letter. If putAgain is true, it puts the task again under its id, without
-// a lease, attempts or claimants, and returns it; children that died because of it are requeued
-// too. A caller that can have the work selected again does that first (catalog.Lift), and passes
-// false: then the returned task is nil. fault.ErrConflict means that the task's failure is not in
-// the catalog yet, that another task has its unique key, or that a parent failed.
+// Requeue takes a dead letter. If putAgain is true, it puts the task again under its id, without a
+// lease, attempts or claimants, and returns it; children that died because of it are requeued too.
+// A caller that can have the work selected again does that first (catalog.Lift), and passes false:
+// then the returned task is nil. fault.ErrConflict means that the task's failure is not in the
+// catalog yet, that another task has its unique key, that a parent failed, or that a limit drops
+// the task; fault.ErrNotFound that there is no dead letter, and fault.ErrCorrupt that it is
+// malformed.
 func (c Client) Requeue(ctx context.Context, id string, putAgain bool) (*Item, error) {
 	reply, err := c.call(ctx, procRequeue, tuple.New(id, putAgain))
 	if err != nil || len(reply) == 0 {
@@ -237,7 +241,8 @@ func (c Client) Requeue(ctx context.Context, id string, putAgain bool) (*Item, e
 	return &i, err
 }
 
-// Discard takes a dead letter for good. The error is fault.ErrNotFound if there is none.
+// Discard takes a dead letter for good. It may be malformed. The error is fault.ErrNotFound if
+// there is none.
 func (c Client) Discard(ctx context.Context, id string) error {
 	_, err := c.call(ctx, procDiscard, tuple.New(id))
 	return err

@@ -32,7 +32,7 @@ func hasChildren(tx space.Tx, id string) bool {
 }
 
 // retainEnd keeps how a task ended for its children. It replaces an earlier end of the task, which
-// may have been requeued since.
+// may have been requeued since. A full space is fault.ErrOverloaded.
 func retainEnd(tx space.Tx, r ParentResult) error {
 	if e, ok := tx.Find(Data, matchParent(r.ID), nil); ok {
 		return tx.Replace(e.Ref, r.encode())
@@ -42,7 +42,7 @@ func retainEnd(tx space.Tx, r ParentResult) error {
 }
 
 // forgetParents removes what retainEnd kept of each parent of i, if no other task or dead letter
-// names that parent. i has left the spaces already.
+// names that parent. i has left the spaces already. The error is that of the space.
 func forgetParents(tx space.Tx, i Item) error {
 	for _, parent := range i.After {
 		if hasChildren(tx, parent) {
@@ -63,10 +63,11 @@ type endedParent struct {
 	end ending
 }
 
-// releaseChildren is called when a task has ended or become a dead letter. It keeps the end for
-// the children, and removes the task from the parents that each child waits for (parentEnded). The
-// end of a child has it called again: then it only adds the child to p.ended, and the first call
-// goes on with that, because a recursion over a long chain would overflow the stack.
+// releaseChildren is called when a task has ended or become a dead letter. It keeps the end for the
+// children, and removes the task from the parents that each child waits for (parentEnded). The end
+// of a child has it called again: then it only adds the child to p.ended, and the first call goes
+// on with that, because a recursion over a long chain would overflow the stack. The error is that
+// of retainEnd or releaseChildrenOf.
 func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 	if !hasChildren(tx, parent) {
 		return nil
@@ -89,7 +90,8 @@ func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 }
 
 // releaseChildrenOf is releaseChildren for one parent. A child may end meanwhile, because the end
-// of another child reaches it too, so each is read again.
+// of another child reaches it too, so each is read again. A malformed child is fault.ErrCorrupt;
+// another error is that of parentEnded.
 func (p Policy) releaseChildrenOf(tx space.Tx, parent endedParent) error {
 	for _, child := range withLabel(tx, Space, childLabel(parent.id), maxChildren) {
 		e, alive := tx.Entry(child.Ref)
@@ -128,7 +130,8 @@ func checkParents(tx space.Tx, i Item) error {
 
 // parentEnded removes a parent from those that a child waits for. If the parent did not resolve,
 // the child becomes a dead letter, unless it runs anyway (models.RunAnyway). A child that is not
-// claimed is placed, so that it becomes visible if it waits for nothing else.
+// claimed is placed, so that it becomes visible if it waits for nothing else. The error is that of
+// dieOf, place or rewrite.
 func (p Policy) parentEnded(tx space.Tx, e space.Entry, i Item, parent string, end ending) error {
 	i.Pending = slices.DeleteFunc(slices.Clone(i.Pending), func(id string) bool { return id == parent })
 	switch {
@@ -168,10 +171,10 @@ func childReason(parent string, end ending) string {
 	return truncate(reason + ": " + end.note)
 }
 
-// pendingParents returns the parents of a new task that have not ended. failed is the reason
-// why the task cannot run, because a parent ended without resolving; empty if it can. The end of a
-// parent that is a dead letter is kept (retainEnd), unless it is already. A parent that is not known is
-// fault.ErrInvalid.
+// pendingParents returns the parents of a new task that have not ended. failed is the reason why
+// the task cannot run, because a parent ended without resolving; empty if it can. The end of a
+// parent that is a dead letter is kept (retainEnd), unless it is already. A parent that is not
+// known is fault.ErrInvalid. Another error is that of retainEnd.
 func pendingParents(tx space.Tx, i Item) (pending []string, failed string, err error) {
 	for _, parent := range i.After {
 		if _, _, err := find(tx, parent); err == nil {

@@ -140,7 +140,8 @@ func parseNext(args tuple.Tuple) (all []Outcome, wanted claimWanted, err error) 
 	return all, wanted, err
 }
 
-// reportArgs returns the arguments of task.report without new tasks.
+// reportArgs returns the arguments of task.report without new tasks. A body that cannot be JSON is
+// fault.ErrInvalid.
 func reportArgs(i Item, part string, final bool, body any) (tuple.Tuple, error) {
 	data, err := json.Marshal(body)
 	if err != nil {

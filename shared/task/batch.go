@@ -56,7 +56,8 @@ func encodeNews(all []New) ([]byte, error) {
 	return data, nil
 }
 
-// create (new tasks) creates tasks, all or none, and returns them.
+// create (new tasks) creates tasks, all or none, and returns them. The error is that of decodeNews
+// or createAll.
 func (p Policy) create(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	news, err := decodeNews(blobOf(args))
 	if err != nil {
@@ -70,8 +71,8 @@ func (p Policy) create(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // CreateIn creates tasks, all or none, in the transaction of another protocol's procedure, and
-// returns them in their order. Tasks without a timeout get the default one. The errors are those
-// of Client.CreateAll.
+// returns them in their order. Tasks without a timeout get the default one. The errors are those of
+// Client.CreateAll; a parent that only the history knows is fault.ErrInvalid too.
 func CreateIn(tx space.Tx, all ...New) ([]Item, error) {
 	data, err := encodeNews(withDefaults(all))
 	if err != nil {
@@ -103,8 +104,8 @@ func (n New) item() Item {
 }
 
 // createAll creates tasks in the order of their dependencies, and returns them in that of the
-// request. The error is that of the first task that is refused, with its position from 1; it ends
-// the transaction, so that no task is created.
+// request. The error is that of sortByParents, or of the first task that createOne refuses, with
+// its position from 1 if there are several; it ends the transaction, so that no task is created.
 func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 	order, refs, err := sortByParents(news)
 	if err != nil {
@@ -130,8 +131,8 @@ func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 }
 
 // sortByParents returns the positions of the tasks in an order in which each comes behind its
-// parents, and the positions of those with names. A parent that is not a name of the request is
-// the id of an older task, and changes no order. A cycle, and a name that two tasks have, are
+// parents, and the positions of those with names. A parent that is not a name of the request is the
+// id of an older task, and changes no order. A cycle, and a name that refsOf refuses, are
 // fault.ErrInvalid.
 func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	if refs, err = refsOf(news); err != nil {
@@ -186,7 +187,8 @@ func refsOf(news []New) (map[string]int, error) {
 
 // createOne creates one task without a lease, or resolves the conflict with the task that has its
 // unique key. It returns the created or the kept task. The error is fault.ErrInvalid or
-// fault.ErrTooLarge for a value out of range, and fault.ErrInvalid for an unknown parent.
+// fault.ErrTooLarge for a value out of range, and fault.ErrInvalid for an unknown parent; others
+// are those of putNew and resolveConflict.
 func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 	i := n.item()
 	if err := checkNew(i); err != nil {
@@ -206,10 +208,11 @@ func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 	return p.putNew(tx, i, n.Ended)
 }
 
-// putNew puts a new task whose unique key is its own, or that waits for the key. ended are
-// parents that the history knows and the spaces may not. It returns the task as it is then: a
-// parent that failed makes it a dead letter at once, and a task that its limit drops has the
-// State "dropped".
+// putNew puts a new task whose unique key is its own, or that waits for the key. ended are parents
+// that the history knows and the spaces may not. It returns the task as it is then: a parent that
+// failed makes it a dead letter at once, and a task that its limit drops has the State "dropped".
+// The error is fault.ErrInvalid for a parent that is not known or has too many children,
+// fault.ErrOverloaded for a full space, or that of place or dieOf.
 func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) {
 	if err := checkParents(tx, i); err != nil {
 		return Item{}, err
@@ -249,9 +252,11 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 }
 
 // resolveConflict is called for a new task i whose unique key the task of e has. With KeepFirst
-// that task stays as it is. With Replace it gets the data and the time of i; if it is claimed, i
-// is put and waits for the key, or the task that waits already gets them. It returns the task
-// that stands for i then, Existing if it is not i; one that its limit drops has the State "dropped".
+// that task stays as it is. With Replace it gets the data and the time of i; if it is claimed, i is
+// put and waits for the key, or the task that waits already gets them. It returns the task that
+// stands for i then, Existing if it is not i; one that its limit drops has the State "dropped". If
+// that task or the one that waits is malformed, the error is fault.ErrCorrupt; others are those of
+// putNew, place and freeSlots.
 func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item, error) {
 	other, err := DecodeEntry(e)
 	if err != nil || n.OnConflict != Replace {

@@ -14,9 +14,10 @@ import (
 	"leasehold/shared/status"
 )
 
-// die makes a task a dead letter because an attempt failed. While the spaces take none,
-// because one of them is full, the task is hidden for a back-off, and then die is called
-// again: it stays out of the reach of workers, because its attempts exceed the maximum.
+// die makes a task a dead letter because an attempt failed. While the spaces take none, because one
+// of them is full, the task is hidden for a back-off, and then die is called again: it stays out of
+// the reach of workers, because its attempts exceed the maximum. Another error is that of
+// deadLetter.
 func (p Policy) die(tx space.Tx, e space.Entry, i Item, reason string) error {
 	return p.dieOf(tx, e, i, reason, fmt.Sprintf("given up after attempt %d: %s", i.Attempts, reason))
 }
@@ -36,9 +37,10 @@ func (p Policy) dieOf(tx space.Tx, e space.Entry, i Item, reason, letter string)
 // noSpaceForIt begins the state of a task whose dead letter could not be put.
 const noSpaceForIt = "dead, but no space takes its dead letter yet: "
 
-// deadLetter replaces a task by a dead letter, writes a line to the log, ends the
-// task's lease, and puts a final result from which a manager makes a problem. If a space
-// refuses a tuple with fault.ErrOverloaded, it has changed nothing.
+// deadLetter replaces a task by a dead letter, and writes a line to the log. If the task has a
+// lease, it also ends that, and puts a final result from which a manager makes a problem. If the
+// error is fault.ErrOverloaded, because a space refuses the dead letter or the result, it has
+// changed nothing.
 func (p Policy) deadLetter(tx space.Tx, e space.Entry, i Item, reason, letter string) error {
 	i.State = "dead: " + reason
 	if i.Lease == "" { // no manager selected the work, so none waits for its result
@@ -68,7 +70,8 @@ func (p Policy) deadLetter(tx space.Tx, e space.Entry, i Item, reason, letter st
 }
 
 // deadLetterCorrupt replaces a malformed task by a dead letter with as much of its data as fits,
-// and ends its lease if it has one. why is the reason of the dead letter.
+// and ends its lease if it has one. why is the reason of the dead letter. The error is that of
+// putDeadLetter, such as fault.ErrOverloaded, or of lease.End.
 func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 	h := decodeHeader(e.Tuple)
 	i := Item{Task: models.Task{Action: truncate(h.Action), ID: truncate(h.ID), CreatedAt: tx.Now()}, Priority: h.Priority}
@@ -84,9 +87,9 @@ func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 	return lease.End(tx, h.Lease, h.Token)
 }
 
-// putDeadLetter puts a dead letter, takes its task, alerts the administrators, and calls
-// afterEnd. fault.ErrOverloaded means that no space took the dead letter, and that nothing was
-// changed.
+// putDeadLetter puts a dead letter, takes its task, alerts the administrators, and calls afterEnd.
+// fault.ErrOverloaded means that no space took the dead letter, and that nothing was changed. An
+// error of afterEnd is returned too, after all this has changed.
 func (p Policy) putDeadLetter(tx space.Tx, e space.Entry, i Item, reason string) error {
 	i.CurrentClaimant, i.Hidden, i.Behind, i.RetryAt, i.queued = "", "", false, noTime, false
 	if i.DiedAt.IsZero() { // it did not die with an attempt

@@ -138,9 +138,9 @@ func (l Listed) lastError() string {
 // maxHead bounds what a list tells of a task beside its tuple and its fields, in bytes.
 const maxHead = 2 * maxReason
 
-// list (filter, limit, cursor) returns up to limit tasks behind a cursor, and the next
-// cursor, which is empty at the end. It looks at maxExamined tasks, so that a page may be
-// short before the end.
+// list (filter, limit, cursor) returns up to limit tasks behind a cursor, and the next cursor,
+// which is empty at the end. It looks at maxExamined tasks, so that a page may be short before the
+// end. Arguments that parseList refuses are fault.ErrInvalid.
 func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	f, limit, at, after, err := parseList(args)
 	if err != nil {
@@ -176,11 +176,11 @@ func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(data, tuple.Tuple{}), nil
 }
 
-// List returns up to limit of the tasks that a filter selects, from a cursor on, and the cursor
-// of the next page: empty at the end. limit is from 1 to MaxListed; any other is
-// fault.ErrInvalid. A page may have fewer tasks, even none, before the end. Ended tasks come
-// without their results, the latest first. Tasks that change their place meanwhile may be missed,
-// or returned twice.
+// List returns up to limit of the tasks that a filter selects, from a cursor on, and the cursor of
+// the next page: empty at the end. limit is from 1 to MaxListed; any other is fault.ErrInvalid, and
+// a damaged answer fault.ErrCorrupt. A task that cannot be decoded is in the page, with Listed.Err.
+// A page may have fewer tasks, even none, before the end. Ended tasks come without their results,
+// the latest first. Tasks that change their place meanwhile may be missed, or returned twice.
 func (c Client) List(ctx context.Context, f Filter, from Cursor, limit int) (all []Listed, next Cursor, err error) {
 	procedure := procList
 	if f.inHistory() {
@@ -204,8 +204,8 @@ var countedLabels = map[State][]State{
 	Claimed: {Claimed}, StateDelayed: {StateDelayed}, StateBlocked: {StateBlocked}, StatePaused: {StatePaused}, Waiting: {inBackOff, behindLimit},
 }
 
-// counts (action) returns (state, number)…. It visits no task: those that can be found are counted by
-// the template of their action, and all others by their labels.
+// counts (action) returns (state, number)…. It visits no task: those that can be found are counted
+// by the template of their action, and all others by their labels. It returns no error.
 func counts(tx space.Tx, action string) (tuple.Tuple, error) {
 	var reply tuple.Tuple
 	for _, state := range []State{Waiting, StateDelayed, StateBlocked, StatePaused, Claimed} {
@@ -221,7 +221,8 @@ func counts(tx space.Tx, action string) (tuple.Tuple, error) {
 	return reply, nil
 }
 
-// Counts counts the tasks of an action. It costs the same for any number of tasks.
+// Counts counts the tasks of an action that are alive, by state. It costs the same for any number
+// of tasks. The error is that of the call.
 func (c Client) Counts(ctx context.Context, action string) (Counts, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procCounts, tuple.New(action))
 	if err != nil {

@@ -22,7 +22,8 @@ type Outcome struct {
 	err       error // why it cannot be sent
 }
 
-// ToResolve is the outcome of Client.Report with a final result.
+// ToResolve is the outcome of Client.Report with a final result. If the result cannot be JSON, Next
+// returns fault.ErrInvalid.
 func ToResolve(i Item, part string, result any) Outcome {
 	args, err := reportArgs(i, part, true, result)
 	return Outcome{i.ID, procReport, args, err}
@@ -43,8 +44,12 @@ func ToHandBack(i Item, delay time.Duration) Outcome {
 // the caller still has because their outcomes were refused. n may be 0.
 //
 // Each outcome has its own error, that of the verb it stands for; one that is refused changes
-// nothing and leaves the others as they are. If Next itself fails, no outcome has an effect,
-// unless it returns refused too: then only the claimed tasks could not be read.
+// nothing and leaves the others as they are. If Next itself fails, no outcome has an effect, with
+// these exceptions: if it returns refused too, only the claimed tasks could not be read; if it
+// returns fault.ErrCorrupt alone, the whole answer could not; with fault.ErrUnavailable or the
+// error of ctx, it is not known. Its errors are also fault.ErrInvalid for an outcome or a number
+// out of range, fault.ErrTooLarge for outcomes that do not fit into one call, and
+// fault.ErrOverloaded if a space is full.
 func (c Client) Next(ctx context.Context, outcomes []Outcome, n int, actions ...string) (refused []error, claimed []ClaimedTask, err error) {
 	var ends []byte
 	for _, o := range outcomes {
@@ -75,7 +80,9 @@ func (c Client) Next(ctx context.Context, outcomes []Outcome, n int, actions ...
 // number tasks of the actions, as claim does, but without waiting. It returns the errors of the
 // outcomes, and the tasks.
 //
-// Only an outcome for which there is no space undoes the others: then the caller repeats the call.
+// An outcome for which there is no space undoes the others, with fault.ErrOverloaded: then the
+// caller repeats the call. So do an error of claimReady, and fault.ErrInvalid for the arguments;
+// any other error of an outcome is in the answer.
 func (p Policy) next(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	outcomes, wanted, err := parseNext(args)
 	if err != nil {

@@ -31,7 +31,9 @@ func CountWaiting(tx space.Tx, action string) int {
 }
 
 // pause (action) pauses an action: from now on none of its tasks is claimed. It hides up to
-// maxOffered tasks and returns how many; the caller repeats it until that is 0.
+// maxOffered tasks and returns how many; the caller repeats it until that is 0. The error is
+// fault.ErrInvalid for an action that is not an id, fault.ErrOverloaded for a full space, or that
+// of hidePaused.
 func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 	if !models.ValidID(action) {
 		return nil, fmt.Errorf("action %.100q: %w: %s", action, fault.ErrInvalid, models.IDRule)
@@ -51,8 +53,8 @@ func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 }
 
 // hidePaused hides visible tasks of a paused action, at most maxOffered, and returns how many it
-// took from view, malformed ones included. It offers the slots that were meant for them to tasks
-// of other actions.
+// took from view, malformed ones included. It offers the slots that were meant for them to tasks of
+// other actions. The error is that of hide, retire or freeSlots.
 func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 	var visible []space.Entry
 	tx.Walk(space.Walk{Space: Space, Template: AnyOf(action)}, func(e space.Entry) bool {
@@ -76,8 +78,9 @@ func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 	return len(visible), p.freeSlots(tx, slices.Compact(limits))
 }
 
-// resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and
-// returns how many; the caller repeats it until that is 0.
+// resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and returns
+// how many; the caller repeats it until that is 0. A malformed task is fault.ErrCorrupt; another
+// error is that of place or of the spaces.
 func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
 	if e, ok := tx.Find(Data, matchPaused(action), nil); ok {
 		if err := tx.Take(e.Ref); err != nil {
@@ -107,13 +110,14 @@ func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
 	return tuple.New(int64(len(paused))), nil
 }
 
-// Pause pauses an action: its tasks are kept, and none is claimed until Resume. Running
-// tasks go on.
+// Pause pauses an action: its tasks are kept, and none is claimed until Resume. Running tasks go
+// on. An action that is not an id is fault.ErrInvalid; other errors are those of the call.
 func (c Client) Pause(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procPause, tuple.New(action))
 }
 
-// Resume ends the pause of an action. An action that is not paused stays as it is.
+// Resume ends the pause of an action. An action that is not paused stays as it is. The error is
+// that of the call.
 func (c Client) Resume(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procResume, tuple.New(action))
 }
@@ -124,7 +128,7 @@ type PausedAction struct {
 	Since  time.Time
 }
 
-// PausedActions returns the actions that are paused.
+// PausedActions returns the actions that are paused. The error is that of the space.
 func (c Client) PausedActions(ctx context.Context) ([]PausedAction, error) {
 	found, err := c.Repo.Space(Data).QueryAll(ctx, matchPaused(tuple.AnyString))
 	if err != nil {

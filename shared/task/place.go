@@ -7,9 +7,10 @@ import (
 	"leasehold/shared/space"
 )
 
-// place decides where a task goes that no worker has: it becomes visible, so that workers
-// may claim it, or is hidden for the first reason that applies. i is the task as it shall
-// be, e its entry. A task that comes back from a delay gets a new turn.
+// place decides where a task goes that no worker has: it becomes visible, so that workers may claim
+// it, or is hidden for the first reason that applies; a limit that is full may also drop it
+// (meetLimit). i is the task as it shall be, e its entry. A task that comes back from a delay gets
+// a new turn. The error is that of hide, show or meetLimit.
 func (p Policy) place(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	i.CurrentClaimant, i.ClaimedAt, i.Progress = "", time.Time{}, nil
 	now := tx.Now()
@@ -42,8 +43,8 @@ func (i Item) blocker(tx space.Tx) string {
 	return decodeHeader(running.Tuple).ID
 }
 
-// hide holds a task without a session. With wait above 0 it is placed again after that
-// time; it is placed again when it expires, too.
+// hide holds a task without a session. With wait above 0 it is placed again after that time; it is
+// placed again when it expires, too. The error is that of the space.
 func hide(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait time.Duration) error {
 	i.Hidden, i.HiddenBy = why, by
 	if keepsTurn := why == Paused || why == Limited; !keepsTurn {
@@ -61,7 +62,7 @@ func hide(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait time.D
 	return rewrite(tx, e, i, e.Turn)
 }
 
-// show makes a task visible.
+// show makes a task visible. The error is that of the space.
 func show(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	i.Hidden, i.HiddenBy, i.RetryAt = "", "", time.Time{}
 	turn := e.Turn
@@ -75,7 +76,7 @@ func show(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 }
 
 // rewrite replaces the task of an entry by i, with a turn. If the tuple is the same, only the
-// attributes are written.
+// attributes are written. The error is that of the space.
 func rewrite(tx space.Tx, e space.Entry, i Item, turn int64) error {
 	t, a := tupleOf(i)
 	a.Turn = turn

@@ -14,13 +14,15 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// report (id, result[, new tasks]) takes a result of a task. A final result resolves the task
-// and creates the new tasks; any other restarts its timeout. It returns whether the token is
-// the current one, and the tasks that it created.
+// report (id, result[, new tasks]) takes a result of a task. A final result resolves the task and
+// creates the new tasks; any other restarts its timeout. It returns whether the token is the
+// current one and, if it was given new tasks, those that it created.
 //
-// The result becomes a tuple only for the manager of the task's lease, or for a creator that asked for
-// a result tuple. A result of a lease is put with a stale token too, because
-// what was found is true, but creates no task.
+// The result becomes a tuple only for the manager of the task's lease, or for a creator that asked
+// for a result tuple. A result of a lease is put with a stale token too, because what was found is
+// true, but creates no task. The error is fault.ErrInvalid for the arguments, fault.ErrTooLarge for
+// a body over maxResult, fault.ErrCorrupt for a malformed task, fault.ErrOverloaded for a full
+// space, or that of resolve.
 func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
 	if full := append(short, tuple.Formal{Type: tuple.Bytes}); !short.Matches(args) && !full.Matches(args) {
@@ -55,8 +57,8 @@ func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // resolve ends a task with its final result, creates the tasks in args, those of task.report, and
-// returns the answer of task.report. If a task cannot be created, the task is not resolved
-// either.
+// returns the answer of task.report. If a task cannot be created, the task is not resolved either.
+// The error is that of decodeNews or createAll, or of the spaces.
 func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args tuple.Tuple) (tuple.Tuple, error) {
 	var created []Item
 	createsTasks := len(args) == 3
@@ -85,9 +87,10 @@ func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args 
 	return tuple.New(true, encodeItems(created)), nil
 }
 
-// putLate puts a result of a worker that does not hold the task, if it is of a lease. It
-// keeps the token of its attempt, unless that token could change the lease: then the token
-// belongs to another attempt, or to a result that was put before.
+// putLate puts a result of a worker that does not hold the task, if it is of a lease. It keeps the
+// token of its attempt, unless that token could change the lease: then the token belongs to another
+// attempt, or to a result that was put before. Otherwise it only checks the result. The error is
+// that of check or Put.
 func putLate(tx space.Tx, r ResultTuple) error {
 	if r.Lease == "" {
 		return r.check() // no manager waits for it
@@ -98,8 +101,8 @@ func putLate(tx space.Tx, r ResultTuple) error {
 	return r.Put(tx)
 }
 
-// Put puts a result. A body over maxResult is fault.ErrTooLarge, because no answer
-// could carry it.
+// Put puts a result. A body over maxResult is fault.ErrTooLarge, because no answer could carry it.
+// A full space is fault.ErrOverloaded.
 func (r ResultTuple) Put(tx space.Tx) error {
 	_, err := r.put(tx, 0)
 	return err
@@ -121,8 +124,10 @@ func (r ResultTuple) put(tx space.Tx, ttl time.Duration) (ref int64, err error) 
 	return tx.Put(Result, EncodeResult(r), space.PutOptions{TTL: ttl})
 }
 
-// extend (id, token[, fraction, text]) restarts the timeout, and notes the progress. The error is
-// fault.ErrStaleToken if the caller does not hold the task with that token.
+// extend (id, token[, fraction, text]) restarts the timeout and, with a fraction, notes the
+// progress. The error is fault.ErrStaleToken if the caller does not hold the task with that token,
+// fault.ErrInvalid for other arguments or a fraction that is not from 0 to 1, and fault.ErrCorrupt
+// for a malformed task.
 func extend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.AnyInt64)
 	full := append(short, tuple.Formal{Type: tuple.Float64}, tuple.AnyString)
@@ -146,7 +151,8 @@ func extend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, holdUntilTimeout(tx, e.Ref, i)
 }
 
-// validData refuses data of a task that are not JSON, or too large.
+// validData refuses data of a task that are not JSON in UTF-8 with fault.ErrInvalid, and data over
+// maxData with fault.ErrTooLarge. Empty data are valid.
 func validData(data json.RawMessage) error {
 	if len(data) > maxData {
 		return fmt.Errorf("%w: data of %d bytes, at most %d", fault.ErrTooLarge, len(data), maxData)

@@ -16,7 +16,8 @@ const maxWatch = time.Hour
 func watch(id any) tuple.Tuple                      { return tuple.New("watched", id) }
 func endedTuple(id string, state State) tuple.Tuple { return tuple.New("ended", id, string(state)) }
 
-// tellWatchers puts a tuple for those that wait for the end of a task.
+// tellWatchers puts a tuple for those that wait for the end of a task, if there are any. The error
+// is that of the spaces.
 func tellWatchers(tx space.Tx, id string, state State) error {
 	e, watched := tx.Find(Ends, watch(id).Exactly(), nil)
 	if !watched {
@@ -33,8 +34,8 @@ func tellWatchers(tx space.Tx, id string, state State) error {
 const endTold = time.Minute
 
 // watchTask (id) has the protocol put a tuple when a task ends, and returns whether the task is
-// alive. A malformed one counts as ended, because it will be a dead letter. Watching again
-// restarts maxWatch.
+// alive. A malformed one counts as ended, because it will be a dead letter. Watching again restarts
+// maxWatch. If maxWatched tasks are watched already, the error is fault.ErrOverloaded.
 func watchTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	if _, _, err := find(tx, id); err != nil {
 		return tuple.New(false), nil
@@ -61,8 +62,8 @@ func awaitEnd(tx space.Tx, id string) (tuple.Tuple, error) {
 const rewatch = time.Minute
 
 // Wait waits until a task is resolved, dead or cancelled, and returns it with its result. It
-// returns at once a task that ended before, as long as its end is kept. One that never was is
-// fault.ErrNotFound.
+// returns at once a task that ended before, as long as its end is kept. One that never was, or
+// whose end is no longer kept, is fault.ErrNotFound. Other errors are those of AwaitEnd and Show.
 func (c Client) Wait(ctx context.Context, id string) (Shown, error) {
 	for {
 		if err := c.AwaitEnd(ctx, id); err != nil {
@@ -76,8 +77,9 @@ func (c Client) Wait(ctx context.Context, id string) (Shown, error) {
 	}
 }
 
-// AwaitEnd waits until a task is resolved, dead or cancelled. A task that has ended, or that
-// never was, ends the wait at once. The error is that of ctx if it ends first.
+// AwaitEnd waits until a task is resolved, dead or cancelled. A task that has ended, or that never
+// was, ends the wait at once. The error is that of ctx if it ends first, fault.ErrOverloaded if
+// maxWatched tasks are watched, or that of the call.
 func (c Client) AwaitEnd(ctx context.Context, id string) error {
 	for {
 		reply, err := c.Repo.Call(ctx, space.OpID{}, procWatch, tuple.New(id))

@@ -176,7 +176,8 @@ type actionFacts struct {
 
 func newExplainer(tx space.Tx) explainer { return explainer{tx, map[string]actionFacts{}} }
 
-// listed returns why a task of a list is not running; nothing for a dead letter.
+// listed returns why a task of a list is not running; an empty Why for one that is claimed or
+// malformed, and for a dead letter.
 func (x explainer) listed(e space.Entry, l Listed) Why {
 	if l.Reason != "" || l.Err != nil {
 		return Why{}
@@ -229,8 +230,9 @@ func showTask(tx space.Tx, id string) (tuple.Tuple, error) {
 // Shown is a task, with the reason why it is not running if it is alive.
 type Shown struct{ Listed }
 
-// Show returns a task that is alive, a dead letter, or a task whose end is kept, with its
-// result; else fault.ErrNotFound.
+// Show returns a task that is alive, a dead letter, or a task whose end is kept, with its result;
+// else fault.ErrNotFound. A malformed task or dead letter has its error in Listed.Err; a damaged
+// record of an end is fault.ErrCorrupt.
 func (c Client) Show(ctx context.Context, id string) (Shown, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procShow, tuple.New(id))
 	if err == nil {
