@@ -98,9 +98,10 @@ func (c Client) now() time.Time {
 	return time.Now()
 }
 
-// Set adds a schedule, or replaces the one of that name, whose next due time is kept if it is
-// due at the same times as before and not paused. It reports whether it was added. At most
-// MaxSchedules can be added (fault.ErrOverloaded).
+// Set adds a schedule, or replaces the one of that name, whose next due time is kept if it is due
+// at the same times as before and not paused. It reports whether it was added. At most MaxSchedules
+// can be added (fault.ErrOverloaded). The error is also that of check, fault.ErrInvalid for a cron
+// expression without a due time within five years, or that of a call: of Get after the change, too.
 func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s State, created bool, err error) {
 	s = State{Name: name, Schedule: m}
 	when, err := s.check()
@@ -130,7 +131,8 @@ func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s Stat
 	return s, decodeCreated(reply), err
 }
 
-// Get returns a schedule; an unknown one is fault.ErrNotFound.
+// Get returns a schedule; an unknown one is fault.ErrNotFound. One whose body is malformed is
+// fault.ErrCorrupt, and its State is all but the body.
 func (c Client) Get(ctx context.Context, name string) (State, error) {
 	_, s, err := c.read(ctx, name)
 	return s, err
@@ -169,7 +171,7 @@ func (c Client) List(ctx context.Context) ([]State, error) {
 	return all, nil
 }
 
-// Remove removes a schedule. The tasks that it created stay.
+// Remove removes a schedule. The tasks that it created stay. An unknown one is fault.ErrNotFound.
 func (c Client) Remove(ctx context.Context, name string) error {
 	_, err := c.Repo.Call(ctx, space.OpID{}, procRemove, tuple.New(name))
 	return err
@@ -186,7 +188,8 @@ func (c Client) Pause(ctx context.Context, name string) (State, error) {
 }
 
 // Resume ends the pause of a schedule: its next due time is the first one after now. For one that
-// is not paused it does nothing. fault.ErrNotFound: there is no such schedule.
+// is not paused it does nothing. The error is that of change, such as fault.ErrNotFound, or of
+// State.check.
 func (c Client) Resume(ctx context.Context, name string) (State, error) {
 	return c.change(ctx, name, func(s State) (State, error) {
 		if !s.Paused() {
@@ -200,9 +203,9 @@ func (c Client) Resume(ctx context.Context, name string) (State, error) {
 	})
 }
 
-// change replaces a schedule by the result of f, and calls f again if it was changed meanwhile.
-// The error is that of f, of reading (fault.ErrNotFound) or of the space; then nothing is
-// changed.
+// change replaces a schedule by the result of f, and calls f again if it was changed meanwhile. The
+// error is that of f, of reading (fault.ErrNotFound or fault.ErrCorrupt) or of the space; then
+// nothing is changed.
 func (c Client) change(ctx context.Context, name string, f func(State) (State, error)) (State, error) {
 	for {
 		old, s, err := c.read(ctx, name)
@@ -219,7 +222,8 @@ func (c Client) change(ctx context.Context, name string, f func(State) (State, e
 }
 
 // replace calls schedule.change or schedule.run, which replace old by s. The error is that of
-// encode or of the call.
+// encode or of the call: fault.ErrConflict if it is not old any more, fault.ErrNotFound if it was
+// removed.
 func (c Client) replace(ctx context.Context, procedure string, old tuple.Tuple, s State) error {
 	t, err := s.encode()
 	if err != nil {

@@ -15,9 +15,10 @@ import (
 // missedAfter is how late a run may be before its due time counts as missed.
 const missedAfter = time.Minute
 
-// RunDue creates the tasks of all schedules that are due. It goes on after an error, and
-// returns them joined; the due time of a schedule that could not be run is served by the next
-// call.
+// RunDue creates the tasks of all schedules that are due. It goes on after an error, and returns
+// the errors joined; a schedule that was changed or removed meanwhile is not an error. The error of
+// asking which are due is returned at once; the due time of a schedule that could not be run is
+// served by the next call.
 func (c Client) RunDue(ctx context.Context) error {
 	now := c.now()
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procDue, tuple.New(now.UnixMilli()))
@@ -35,9 +36,10 @@ func (c Client) RunDue(ctx context.Context) error {
 }
 
 // runOne creates the task of the last due time of a schedule, and computes the next. Due times
-// before that one are skipped. It creates none if the run was missed and the schedule leaves
-// missed runs out, or if the clock was set back; the Note has the reason. The error is that of a
-// schedule that cannot be decoded, or of replace: fault.ErrConflict if it was changed meanwhile.
+// before that one are skipped. It creates none if the run was missed and the schedule leaves missed
+// runs out, or if the clock was set back; the Note has the reason. The error is fault.ErrInvalid or
+// fault.ErrCorrupt for a malformed schedule, fault.ErrConflict if it was changed meanwhile,
+// fault.ErrNotFound if it was removed, or another one of replace.
 func (c Client) runOne(ctx context.Context, old tuple.Tuple, now time.Time) error {
 	s, err := decode(old)
 	if err != nil {

@@ -101,7 +101,7 @@ func set(tx space.Tx, t tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // change (old, new) replaces a schedule if it has not been changed meanwhile; else it is
-// fault.ErrConflict.
+// fault.ErrConflict. Other errors are those of unchanged.
 func change(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := unchanged(tx, old, replacement)
 	if err != nil {
@@ -111,8 +111,8 @@ func change(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // run (old, new) is change, and creates the task of the due time that is the last one of new, or
-// notes why there is none (createTask). fault.ErrConflict: the schedule is not old any more. After
-// an error nothing is changed.
+// notes why there is none (createTask). Errors are those of unchanged, such as fault.ErrConflict,
+// of createTask and of State.encode. After an error nothing is changed.
 func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	e, s, err := unchanged(tx, old, replacement)
 	if err != nil {
@@ -129,8 +129,9 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // createTask creates the task of the last due time of a schedule and sets LastTask. If an earlier
-// run forbids it, or it fails, the reason becomes the Note and a line of the log. It returns
-// fault.ErrOverloaded as an error, because that can pass: the due time is still to be served.
+// run forbids it, or it fails, the reason becomes the Note and a line of the log, and the error is
+// that of record. It returns fault.ErrOverloaded as an error, because that can pass: the due time
+// is still to be served.
 func createTask(tx space.Tx, s *State) error {
 	if id, alive := task.WithKey(tx, s.uniqueKey()); alive && s.overlap() == models.OverlapSkip {
 		s.Note = fmt.Sprintf("left out the run of %s, because task %s of an earlier run is alive", stamp(s.Last), id)
@@ -159,7 +160,8 @@ func record(tx space.Tx, s State) error {
 }
 
 // unchanged returns the entry of old, and what replaces it. A schedule that was changed is
-// fault.ErrConflict, one that was removed is fault.ErrNotFound.
+// fault.ErrConflict, one that was removed is fault.ErrNotFound. A replacement that is malformed is
+// the error of decode.
 func unchanged(tx space.Tx, old, replacement tuple.Tuple) (space.Entry, State, error) {
 	s, err := decode(replacement)
 	if err != nil {

@@ -78,9 +78,9 @@ const (
 var cronParser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
 // parseCron reads a cron expression for a time zone; the empty zone is UTC. "Local" is refused,
-// because it depends on the machine. An expression with a zone or an interval in it, or one that
-// does not parse, is fault.ErrInvalid. One that is due in every hour is computed in its zone,
-// others in UTC (see expression).
+// because it depends on the machine. An expression with a zone or an interval in it, one that does
+// not parse, and an unknown zone, are fault.ErrInvalid. One that is due in every hour is computed
+// in its zone, others in UTC (see expression).
 func parseCron(text, zone string) (timing, error) {
 	switch {
 	case len(text) > maxCron:

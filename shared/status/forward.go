@@ -53,7 +53,7 @@ func (f *Forwarder) Logger(log *slog.Logger) *slog.Logger {
 }
 
 // Over returns a function that opens sessions as connect does, and remembers the last one: Run puts
-// the lines over it. Run begins with the first one.
+// the lines over it. Run begins with the first one. The errors are those of connect.
 func (f *Forwarder) Over(connect Connect) Connect {
 	return func(ctx context.Context) (space.Repository, error) {
 		repo, err := connect(ctx)
@@ -185,7 +185,8 @@ func (h *forwardHandler) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle forwards a warning or an error as one text: the message and its attributes, as far as they
 // fit. The session that it is about is not in the text, but is the id of the line. Then it passes
-// the record on, if the log of the process accepts it.
+// the record on, if the log of the process accepts it. The error is that of the next handler; nil
+// if it has no such record.
 func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
 		text, id := r.Message+h.attrs, ""

@@ -59,7 +59,8 @@ func (h *Heartbeat) SetState(state string) {
 }
 
 // Beat sends one heartbeat. It may be repeated after any error. fault.ErrClosed means that the
-// session is lost.
+// session is lost. fault.ErrInvalid means that an action is not an id, or that a number of slots is
+// out of range.
 func (h *Heartbeat) Beat(ctx context.Context) error {
 	h.mu.Lock()
 	args := beatArgs{State: h.state, Since: h.since.UTC().Format(time.RFC3339), Serves: h.serves}.encode()
@@ -70,8 +71,8 @@ func (h *Heartbeat) Beat(ctx context.Context) error {
 	return nil
 }
 
-// Run sends heartbeats until ctx ends, and then returns nil, or until one fails with an error
-// that cannot pass; fault.ErrClosed means that the session is lost. After fault.ErrUnavailable
+// Run sends heartbeats until ctx ends, and then returns nil, or until one fails with any error but
+// fault.ErrUnavailable; fault.ErrClosed means that the session is lost. After fault.ErrUnavailable
 // it goes on, because a later heartbeat may still arrive in time. Before each one it waits until
 // the one that was sent maxReports before is a second old, or an interval if that is shorter.
 func (h *Heartbeat) Run(ctx context.Context) error {

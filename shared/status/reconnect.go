@@ -19,10 +19,10 @@ type Connect func(ctx context.Context) (space.Repository, error)
 // reconnectDelay is the longest pause before a lost session is replaced.
 const reconnectDelay = 2 * time.Second
 
-// Reconnect calls run with a session. If run returns fault.ErrClosed, because the
-// session was lost, Reconnect opens a new session after a pause and calls run again.
-// It returns any other result of run, or the error of connect. It returns nil if ctx
-// ends while there is no session.
+// Reconnect calls run with a session. If run returns fault.ErrClosed, because the session was lost,
+// Reconnect opens a new session after a pause and calls run again, unless ctx has ended. It returns
+// any other result of run, or the error of connect. It returns nil if ctx ends while there is no
+// session.
 //
 // The calls of a session are repeated, and sessions are opened again, while the error can
 // pass (package retry); log gets a warning at most once a minute. Calls that must not be

@@ -76,9 +76,10 @@ func Procedures() space.Procedures {
 	}
 }
 
-// beat (state, since, (action, slots)…) keeps the caller's session alive and replaces its state
-// and all that it serves. The first heartbeat of a session is logged. A call without a session,
-// or with arguments that no Heartbeat sends, is fault.ErrInvalid and no sign of life.
+// beat (state, since, (action, slots)…) keeps the caller's session alive and replaces its state and
+// all that it serves. The first heartbeat of a session is logged. A call without a session, or with
+// arguments that no Heartbeat sends, is fault.ErrInvalid and no sign of life. Other errors are
+// those of upsert and Record.
 func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	id := tx.Caller()
 	if id == "" {
@@ -112,9 +113,9 @@ func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, upsert(tx, StateOf(id), SessionState{id, b.State, b.Since}.encode())
 }
 
-// upsert puts t, tied to the caller's session, or replaces the tuple that matches p if it
-// differs from t. An equal one is left, so that a heartbeat without news writes nothing. Errors
-// are those of tx.
+// upsert puts t, tied to the caller's session, or replaces the tuple that matches p if it differs
+// from t. An equal one is left, so that a heartbeat without news writes nothing. Errors are those
+// of tx, such as fault.ErrOverloaded for a full space.
 func upsert(tx space.Tx, p tuple.Template, t tuple.Tuple) error {
 	e, ok := tx.Find(Space, p, nil)
 	switch {
@@ -152,8 +153,8 @@ func Slots(tx space.Tx, action string) (slots int64) {
 	return slots
 }
 
-// Record adds a line to the log as part of a transaction. id names the session or the
-// task that the line is about. level is one of slog's, in lower case.
+// Record adds a line to the log as part of a transaction. id names the session or the task that the
+// line is about. level is one of slog's, in lower case. The error is that of tx.Put.
 func Record(tx space.Tx, id, level, message string) error {
 	_, err := tx.Put(Log, Line{tx.Now(), id, level, message}.encode(), space.PutOptions{})
 	return err

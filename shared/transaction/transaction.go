@@ -117,12 +117,13 @@ const (
 // Client runs transactions over one session. It may be used concurrently.
 type Client struct{ Repo space.Repository }
 
-// Run runs a transaction. It waits until there is a tuple for each Get, Query and Renew; an
-// Absent that does not hold is ErrUnmet at once. It returns one tuple for each operation, nil
-// for Absent and Put. The error is fault.ErrNotFound for a space that does not exist,
-// fault.ErrInvalid for malformed operations or none, fault.ErrTooLarge for more than
-// MaxOps operations, or more than MaxBytes of operations or of found tuples, and
-// fault.ErrForbidden for a space that belongs to a protocol. Each error names the operation.
+// Run runs a transaction. It waits until there is a tuple for each Get, Query and Renew; an Absent
+// that does not hold is ErrUnmet at once. It returns one tuple for each operation, nil for Absent
+// and Put. The error is fault.ErrNotFound for a space that does not exist, fault.ErrInvalid for
+// malformed operations or none, fault.ErrTooLarge for more than MaxOps operations, or more than
+// MaxBytes of operations or of found tuples, fault.ErrOverloaded for a Put into a full space,
+// fault.ErrForbidden for a change in a space that belongs to a protocol, and fault.ErrCorrupt for
+// an answer that cannot be decoded. An error of one operation names it.
 func (c Client) Run(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
 	return c.run(ctx, untilMet, ops)
 }
@@ -133,7 +134,7 @@ func (c Client) RunP(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
 }
 
 // PutIfAbsent puts a tuple into a space if no visible tuple of the space matches p, and reports
-// whether it did.
+// whether it did. The errors are those of Run but ErrUnmet.
 func (c Client) PutIfAbsent(ctx context.Context, name string, p tuple.Template, t tuple.Tuple, ttl time.Duration) (put bool, err error) {
 	a, err := c.call(ctx, once, []Op{Absent(name, p), Put(name, t, ttl)})
 	return a.met, err
@@ -153,7 +154,8 @@ func (c Client) run(ctx context.Context, waits bool, ops []Op) ([]tuple.Tuple, e
 }
 
 // call sends a transaction and returns its answer. If waits is true it waits until the conditions
-// hold. If one does not hold, the error is nil and answer.met is false.
+// hold. If one does not hold, the error is nil and answer.met is false. The error is that of
+// encodeOps, of the call or of decodeAnswer.
 func (c Client) call(ctx context.Context, waits bool, ops []Op) (answer, error) {
 	data, err := encodeOps(ops)
 	if err != nil {

@@ -45,7 +45,7 @@ type Policy struct {
 	Timeout time.Duration // of one visit
 }
 
-// Check refuses a policy under which a manager could hold a visit for ever.
+// Check refuses a policy under which a manager could hold a visit for ever, with fault.ErrInvalid.
 func (p Policy) Check() error {
 	if p.Timeout <= 0 {
 		return fmt.Errorf("%w: the timeout of a visit (%s) must be above 0", fault.ErrInvalid, p.Timeout)
@@ -74,8 +74,9 @@ func (p Policy) Procedures() space.Procedures {
 	}
 }
 
-// put (visit) adds a visit, unless it waits, is held, or has an outcome that is not
-// recorded yet.
+// put (visit) adds a visit, unless it waits, is held, or has an outcome that is not recorded yet.
+// Another tuple than a visit with a valid id is fault.ErrInvalid, and a full space
+// fault.ErrOverloaded.
 func put(tx space.Tx, v tuple.Tuple) (tuple.Tuple, error) {
 	id := DecodeKey(v).Visit
 	if !Any().Matches(v) || !models.ValidID(id) {
@@ -89,7 +90,7 @@ func put(tx space.Tx, v tuple.Tuple) (tuple.Tuple, error) {
 	return nil, err
 }
 
-// take () holds the oldest visit. It waits until there is one.
+// take () holds the oldest visit. It waits until there is one. The error is that of the space.
 func (p Policy) take(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.Find(Space, Any(), nil)
 	if !ok {
@@ -98,15 +99,17 @@ func (p Policy) take(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	return e.Tuple, tx.Hold(e.Ref, space.HoldOptions{TTL: p.Timeout, Expiry: procLost})
 }
 
-// capacity () returns how many more visits may be put: the free slots of the sessions
-// that serve visits, and one more, less the visits that wait. The one more keeps a
-// visit ready for the next free slot, and serves managers that report no slots.
+// capacity () returns how many more visits may be put: the free slots of the sessions that serve
+// visits, and one more, less the visits that wait. The one more keeps a visit ready for the next
+// free slot, and serves managers that report no slots. It returns no error.
 func capacity(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	free := max(status.Slots(tx, Action)-int64(len(tx.Held(Space, Any()))), 0)
 	return tuple.New(max(free+1-int64(tx.Count(Space, Any())), 0)), nil
 }
 
-// endVisit (visit's id, outcome) ends a visit that the caller holds.
+// endVisit (visit's id, outcome) ends a visit that the caller holds. If the caller does not hold
+// it, the error is fault.ErrStaleToken; an outcome that is not JSON is fault.ErrInvalid, and other
+// errors are those of replaceByResult.
 func endVisit(tx space.Tx, id, outcome string) (tuple.Tuple, error) {
 	if !json.Valid([]byte(outcome)) {
 		return nil, fmt.Errorf("%w: the outcome of visit %q is not JSON", fault.ErrInvalid, id)
@@ -119,8 +122,8 @@ func endVisit(tx space.Tx, id, outcome string) (tuple.Tuple, error) {
 	return nil, fmt.Errorf("visit %q is not held by %s: %w", id, tx.Caller(), fault.ErrStaleToken)
 }
 
-// endLost is the expiry of a manager's hold. If the manager closed its session, the visit
-// waits again; else its outcome is models.Lost.
+// endLost is the expiry of a manager's hold. If the manager closed its session, the visit waits
+// again; else its outcome is models.Lost. The error is that of space.Expiring or replaceByResult.
 func endLost(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil || x.Cause == space.Closed { // the hold is unchanged, so the engine makes the visit visible again
@@ -137,7 +140,8 @@ func endLost(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, replaceByResult(tx, e, string(outcome))
 }
 
-// replaceByResult ends a visit and puts its outcome as a result.
+// replaceByResult ends a visit and puts its outcome as a result. The error is that of
+// task.ResultTuple.Put: fault.ErrTooLarge or fault.ErrOverloaded.
 func replaceByResult(tx space.Tx, e space.Entry, outcome string) error {
 	k := DecodeKey(e.Tuple)
 	r := task.ResultTuple{Action: Action, Subject: k.Origin, Part: k.Visit, Worker: e.Holder, Final: true, Body: outcome}

@@ -9,9 +9,10 @@ import (
 )
 
 // issue (task, its record, ingested) adds a work-item if there is capacity, for a task that was
-// selected when this many results had been ingested. It returns the ids of the lease and the
-// task, or nil without capacity. The error is fault.ErrInvalid for a malformed task, and
-// fault.ErrConflict if part of its work may be done or leased since (checkIssue).
+// selected when this many results had been ingested. It returns the ids of the lease and the task,
+// or nil without capacity. The error is fault.ErrConflict if part of its work may be done or leased
+// since (checkIssue), fault.ErrInvalid for a malformed task, or one of lease.Grant or task.Create,
+// such as fault.ErrTooLarge and fault.ErrOverloaded.
 func (p Policy) issue(tx space.Tx, wanted tuple.Tuple, record string, ingested int64) (tuple.Tuple, error) {
 	selected, err := task.DecodeNew(wanted, record)
 	if err != nil {

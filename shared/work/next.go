@@ -35,9 +35,10 @@ func (p Policy) next(tx space.Tx, action string, wantsCapacity bool) (tuple.Tupl
 }
 
 // ingested (ref) ends the hold of a result that is in the catalog. If the result's token is the
-// current one, it revokes the lease (final result) or extends it; with an old token it is only
-// counted as late, because the result is in the catalog all the same. A result without a lease
-// was not selected by a manager. fault.ErrStaleToken: the caller does not hold the result.
+// current one, it revokes the lease (final result) or extends it; with an old token, or if the
+// lease has ended, it is only counted as late, because the result is in the catalog all the same.
+// For a result without a lease, which no manager selected, only the hold ends. fault.ErrStaleToken:
+// the caller does not hold the result; other errors are those of the spaces.
 func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
 	e, ok := tx.Entry(ref)
 	if !ok || !e.Held || e.Holder != tx.Caller() || e.Space != task.Result {
@@ -65,9 +66,9 @@ func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
 	return nil, err
 }
 
-// returnResult is the expiry of a manager's hold of a result. If the manager closed
-// its session, the result returns to its old place; else it goes behind the others, so
-// that a result on which managers fail does not block them.
+// returnResult is the expiry of a manager's hold of a result. If the manager closed its session,
+// the result returns to its old place; else it goes behind the others, so that a result on which
+// managers fail does not block them. The error is that of space.Expiring or of the space.
 func returnResult(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil {
