@@ -28,10 +28,11 @@ type Source struct {
 	Counter  uint64 `json:"counter,omitempty"`
 }
 
-// Make writes a backup of the parts of a data folder to dest, an absolute path.
-// fault.ErrConflict means that dest exists; then, and when anything else fails, it is left as it
-// was. The parts are copied in their order into a folder beside dest, which gets its name when
-// it is whole and synced.
+// Make writes a backup of the parts of a data folder to dest, an absolute path. fault.ErrConflict
+// means that dest exists; then, and when anything else but the last sync fails, it is left as it
+// was. A relative path is fault.ErrInvalid, too many files are fault.ErrTooLarge, and other errors
+// are those of Part.Copy and withKind. The parts are copied in their order into a folder beside
+// dest, which gets its name when it is whole and synced.
 func Make(ctx context.Context, dest string, source Source, parts ...Part) (err error) {
 	if err := requireAbsent(dest); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, err)
@@ -53,8 +54,9 @@ func Make(ctx context.Context, dest string, source Source, parts ...Part) (err e
 	return publish(temp, dest)
 }
 
-// RequireOutside refuses a backup at dest that would be inside the data folder, because it
-// would be lost with the folder: fault.ErrInvalid. Symbolic links are followed.
+// RequireOutside refuses a backup at dest that would be inside the data folder, because it would be
+// lost with the folder: fault.ErrInvalid. Symbolic links are followed. Another error is that of the
+// system, with its kind (withKind).
 func RequireOutside(dest, data string) error {
 	parent, err := filepath.EvalSymlinks(filepath.Dir(dest))
 	if err != nil {
@@ -69,8 +71,8 @@ func RequireOutside(dest, data string) error {
 	return nil
 }
 
-// requireAbsent returns nil if an absolute path does not exist. One that does is
-// fault.ErrConflict, and a relative one is fault.ErrInvalid.
+// requireAbsent returns nil if an absolute path does not exist. One that does is fault.ErrConflict,
+// and a relative one is fault.ErrInvalid. Another error is that of withKind.
 func requireAbsent(path string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("%w: want an absolute path", fault.ErrInvalid)
@@ -86,7 +88,7 @@ func requireAbsent(path string) error {
 }
 
 // publish gives a finished folder its name, durably. dest must not exist. It returns an error of
-// the rename, or of the sync after it.
+// the rename, with its kind, or of the sync after it, without one: then the folder has its name.
 func publish(temp, dest string) error {
 	failpoint.Reached("publish.before", "")
 	if err := os.Rename(temp, dest); err != nil {
@@ -97,7 +99,8 @@ func publish(temp, dest string) error {
 }
 
 // writeManifest writes the manifest of a folder of finished parts into it. A list of maxManifest
-// bytes or more is fault.ErrTooLarge, because checkBackup would refuse it.
+// bytes or more is fault.ErrTooLarge, because checkBackup would refuse it. Other errors are those
+// of measureFiles and of the system.
 func writeManifest(ctx context.Context, dir string, source Source) error {
 	files, err := measureFiles(ctx, dir)
 	if err != nil {
@@ -114,7 +117,7 @@ func writeManifest(ctx context.Context, dir string, source Source) error {
 }
 
 // syncTree makes all files and folders below dir durable, and dir itself. It stops at the first
-// error.
+// error, that of the system.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -124,7 +127,8 @@ func syncTree(dir string) error {
 	})
 }
 
-// syncPath makes one file or folder durable; for a folder that is the names in it.
+// syncPath makes one file or folder durable; for a folder that is the names in it. The error is
+// that of the system.
 func syncPath(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

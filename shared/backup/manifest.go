@@ -35,8 +35,9 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// measureFiles measures every file below dir but the manifest, by path with slashes. Anything
-// but a regular file or a folder is fault.ErrCorrupt, because a copy would not have its content.
+// measureFiles measures every file below dir but the manifest, by path with slashes. Anything but a
+// regular file or a folder is fault.ErrCorrupt, because a copy would not have its content. Other
+// errors are those of ctx and of the system.
 func measureFiles(ctx context.Context, dir string) (map[string]file, error) {
 	all := map[string]file{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -67,7 +68,8 @@ func measureFile(path string) (file, error) {
 
 // checkBackup returns nil if a folder holds what its manifest lists, and nothing else. A folder
 // without a manifest, or with one of a newer version, is fault.ErrInvalid. A manifest that is
-// malformed or too large, and content that differs, are fault.ErrCorrupt.
+// malformed or too large, and content that differs, are fault.ErrCorrupt. Other errors are those of
+// withKind and of ctx.
 func checkBackup(ctx context.Context, dir string) error {
 	f, err := os.Open(filepath.Join(dir, Manifest))
 	if err != nil {

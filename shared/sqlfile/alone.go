@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 )
 
-// HasLog reports whether the file at path has a log, which a process that was killed leaves.
+// HasLog reports whether the file at path has a log that is not empty, which a process that was
+// killed leaves. The error is that of the system.
 func HasLog(path string) (bool, error) {
 	info, err := os.Stat(path + "-wal")
 	if errors.Is(err, os.ErrNotExist) {

@@ -38,13 +38,14 @@ func Into(to ...any) func(Row) error {
 	return func(r Row) error { return r.Scan(to...) }
 }
 
-// Exec runs a statement.
+// Exec runs a statement. Its error has no kind of package fault yet; that is so for Affect, Insert,
+// One, All, Number and Script too (classify).
 func (c *Conn) Exec(query string, args ...any) error {
 	_, err := c.run(query, args)
 	return err
 }
 
-// Affect runs a statement and returns the number of rows that it changed.
+// Affect runs a statement and returns the number of rows that it changed. The error is as of Exec.
 func (c *Conn) Affect(query string, args ...any) (int64, error) {
 	r, err := c.run(query, args)
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *Conn) Affect(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// Insert runs a statement and returns the number of the row that it made.
+// Insert runs a statement and returns the number of the row that it made. The error is as of Exec.
 func (c *Conn) Insert(query string, args ...any) (int64, error) {
 	r, err := c.run(query, args)
 	if err != nil {
@@ -62,9 +63,9 @@ func (c *Conn) Insert(query string, args ...any) (int64, error) {
 	return r.LastInsertId()
 }
 
-// One calls scan with the first row of an answer, and reports whether there is one.
-// Without a row scan's Scan returns sql.ErrNoRows, which scan must return; One then
-// returns no error.
+// One calls scan with the first row of an answer, and reports whether there is one. Without a row
+// scan's Scan returns sql.ErrNoRows, which scan must return; One then returns false and no error.
+// Another error of scan is returned.
 func (c *Conn) One(query string, args []any, scan func(Row) error) (bool, error) {
 	st, err := c.prepare(query)
 	if err != nil {
@@ -77,8 +78,8 @@ func (c *Conn) One(query string, args []any, scan func(Row) error) (bool, error)
 	return err == nil, err
 }
 
-// All calls scan with every row of an answer, in order. An error of scan ends it. The Row
-// is valid during the call.
+// All calls scan with every row of an answer, in order. An error of scan ends it and is returned.
+// The Row is valid during the call.
 func (c *Conn) All(query string, args []any, scan func(Row) error) error {
 	st, err := c.prepare(query)
 	if err != nil {
@@ -97,7 +98,8 @@ func (c *Conn) All(query string, args []any, scan func(Row) error) error {
 	return rows.Err()
 }
 
-// Number reads the one number that a query gives, without keeping the statement.
+// Number reads the one number that a query gives, without keeping the statement. The error is as of
+// Exec.
 func (c *Conn) Number(query string) (n int64, err error) {
 	if err := c.countDown(); err != nil {
 		return 0, err
@@ -106,16 +108,17 @@ func (c *Conn) Number(query string) (n int64, err error) {
 	return n, err
 }
 
-// Script runs statements that are not worth preparing, or that act when they are
-// compiled, as many pragmas do.
+// Script runs statements that are not worth preparing, or that act when they are compiled, as many
+// pragmas do. It returns the error of the first statement that fails.
 func (c *Conn) Script(text string) error {
 	_, err := c.conn.ExecContext(background, text)
 	return err
 }
 
-// inTransaction runs do so that all it writes is kept, or nothing; begin is the statement
-// that begins it. Before the commit it calls the functions in c.last, and after it, or
-// after the rollback, those in c.ended.
+// inTransaction runs do so that all it writes is kept, or nothing; begin is the statement that
+// begins it. Before the commit it calls the functions in c.last, and after it, or after the
+// rollback, those in c.ended. The error is that of begin, of do, of a function in c.last or of the
+// commit; then nothing is kept.
 func (c *Conn) inTransaction(begin string, do func(*Conn) error) error {
 	if err := c.Exec(begin); err != nil {
 		return err
@@ -147,7 +150,7 @@ func (c *Conn) inTransaction(begin string, do func(*Conn) error) error {
 	return nil
 }
 
-// runPragmas executes pragmas, without the word PRAGMA, until one fails.
+// runPragmas executes pragmas, without the word PRAGMA, until one fails, and returns its error.
 func (c *Conn) runPragmas(all ...string) error {
 	for _, p := range all {
 		if err := c.Script("PRAGMA " + p); err != nil {
@@ -174,8 +177,8 @@ func (c *Conn) run(query string, args []any) (sql.Result, error) {
 	return st.ExecContext(background, args...)
 }
 
-// prepare returns the prepared statement of a query, which is kept until the connection
-// is closed.
+// prepare returns the prepared statement of a query, which is kept until the connection is closed.
+// The error names the query, and is ErrFailed in a test.
 func (c *Conn) prepare(query string) (*sql.Stmt, error) {
 	if err := c.countDown(); err != nil {
 		return nil, err

@@ -50,8 +50,9 @@ type File struct {
 }
 
 // Open opens the file at path and creates it if it does not exist. errors.Is finds
-// fault.ErrConflict when another handle or process holds it, fault.ErrCorrupt when it
-// is damaged or not of this format, and fault.ErrInvalid when a newer program wrote it.
+// fault.ErrConflict when another handle or process holds it, fault.ErrCorrupt when it is damaged or
+// not of this format, fault.ErrInvalid when a newer program wrote it, and fault.ErrOverloaded when
+// the disk is full; an error of the system has no kind.
 func Open(ctx context.Context, path string, format Format) (*File, error) {
 	f := &File{name: format.Name, path: path, turn: make(chan struct{}, 1), done: make(chan struct{}), logLimit: checkpointBytes}
 	if err := f.open(ctx, format); err != nil {
@@ -61,9 +62,10 @@ func Open(ctx context.Context, path string, format Format) (*File, error) {
 	return f, nil
 }
 
-// open opens the file and brings it to the newest version of format. It looks at the file
-// before it writes anything, because a file that is not ours must stay as it is. After an
-// error the caller releases what was opened.
+// open opens the file and brings it to the newest version of format. It looks at the file before it
+// writes anything, because a file that is not ours must stay as it is. After an error the caller
+// releases what was opened. The error is that of SQLite or of the system, or one that checkOurs or
+// migrate names.
 func (f *File) open(ctx context.Context, format Format) error {
 	name, err := f.dataSource()
 	if err != nil {
@@ -97,8 +99,8 @@ func (f *File) open(ctx context.Context, format Format) error {
 	return nil
 }
 
-// dataSource locks the file, unless it is Memory, and returns the name by which SQLite
-// opens it. A file that is locked is fault.ErrConflict.
+// dataSource locks the file, unless it is Memory, and returns the name by which SQLite opens it. A
+// file that is locked is fault.ErrConflict. Other errors are those of the system.
 func (f *File) dataSource() (string, error) {
 	if f.path == Memory {
 		return f.path, nil
@@ -118,7 +120,7 @@ func (f *File) dataSource() (string, error) {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), err
 }
 
-// connect opens a connection, which release closes.
+// connect opens a connection, which release closes. The error is that of SQLite.
 func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
 	conn, err := f.db.Conn(ctx)
 	if err != nil {
@@ -131,8 +133,8 @@ func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
 	return c, c.runPragmas(append([]string{"busy_timeout=5000"}, pragmas...)...)
 }
 
-// Close waits for calls under way, writes the log back, and gives up the file.
-// A second Close returns nil.
+// Close waits for calls under way, writes the log back, and gives up the file. A second Close
+// returns nil. The error is as of Open.
 func (f *File) Close() error {
 	<-f.turn
 	defer func() { f.turn <- struct{}{} }()
@@ -147,7 +149,7 @@ func (f *File) Close() error {
 	return classify(f.release())
 }
 
-// release closes what was opened.
+// release closes what was opened. It returns all errors, joined.
 func (f *File) release() error {
 	var errs []error
 	for _, c := range f.conns {
@@ -162,9 +164,10 @@ func (f *File) release() error {
 	return errors.Join(errs...)
 }
 
-// Read runs do on a snapshot of the file: the last commit when do begins. What it
-// returns is wrapped with op, and has a kind of package fault where SQLite gave the
-// reason: fault.ErrCorrupt, fault.ErrClosed after Close.
+// Read runs do on a snapshot of the file: the last commit when do begins. What it returns is
+// wrapped with op, and has a kind of package fault where SQLite gave the reason: fault.ErrCorrupt,
+// fault.ErrConflict, fault.ErrClosed after Close. If ctx ends while it waits, the error is the
+// cause of ctx.
 func (f *File) Read(ctx context.Context, op string, do func(*Conn) error) error {
 	if f.readers == nil {
 		return f.Write(ctx, op, do)
@@ -172,8 +175,8 @@ func (f *File) Read(ctx context.Context, op string, do func(*Conn) error) error 
 	return f.withReader(ctx, op, func(c *Conn) error { return c.inTransaction("BEGIN", do) })
 }
 
-// withReader calls do with a free reader, for which it waits. op is the prefix of errors.
-// After Close the error is fault.ErrClosed.
+// withReader calls do with a free reader, for which it waits. op is the prefix of errors. After
+// Close the error is fault.ErrClosed; if ctx ends first, it is the cause of ctx.
 func (f *File) withReader(ctx context.Context, op string, do func(*Conn) error) error {
 	var c *Conn
 	select {
@@ -194,8 +197,8 @@ func (f *File) Write(ctx context.Context, op string, do func(*Conn) error) error
 	return f.withWriter(ctx, op, func(c *Conn) error { return c.inTransaction("BEGIN IMMEDIATE", do) })
 }
 
-// Note is Write of something that may be lost when the machine stops, and that
-// therefore does not wait for the disk.
+// Note is Write of something that may be lost when the machine stops, and that therefore does not
+// wait for the disk. Errors are as in Write.
 func (f *File) Note(ctx context.Context, op string, do func(*Conn) error) error {
 	return f.withWriter(ctx, op, func(c *Conn) error {
 		if err := c.runPragmas("synchronous=NORMAL"); err != nil {
@@ -205,17 +208,17 @@ func (f *File) Note(ctx context.Context, op string, do func(*Conn) error) error 
 	})
 }
 
-// Steps calls next until it reports that it is done, in as many transactions as that
-// takes, because no transaction may keep the writer for long. Others write in between.
-// When Steps returns an error, the transactions before the last one stay: the caller
-// must be able to begin again.
+// Steps calls next until it reports that it is done, in as many transactions as that takes, because
+// no transaction may keep the writer for long. Others write in between. Errors are as in Write.
+// When Steps returns an error, the transactions before the last one stay: the caller must be able
+// to begin again.
 func (f *File) Steps(ctx context.Context, op string, next func(*Conn) (done bool, err error)) error {
 	return f.StepsOf(ctx, op, stepTime, next)
 }
 
-// StepsOf is Steps with transactions that work for length: next is called until it
-// reports done, as often as fits into each. The longer a transaction is, the less is
-// written, because each writes every page that it changes once.
+// StepsOf is Steps with transactions that work for length: next is called until it reports done, as
+// often as fits into each. The longer a transaction is, the less is written, because each writes
+// every page that it changes once. Errors are as in Steps.
 func (f *File) StepsOf(ctx context.Context, op string, length time.Duration, next func(*Conn) (done bool, err error)) error {
 	for done := false; !done; {
 		err := f.Write(ctx, op, func(c *Conn) (err error) {
@@ -232,8 +235,9 @@ func (f *File) StepsOf(ctx context.Context, op string, length time.Duration, nex
 	return nil
 }
 
-// withWriter calls do with the writer, for which it waits, and then writes the log back
-// if it has become long. op is the prefix of errors.
+// withWriter calls do with the writer, for which it waits, and then writes the log back if it has
+// become long. op is the prefix of errors, which are those of useWriter; if ctx ends while it
+// waits, the error is the cause of ctx.
 func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) error {
 	select {
 	case <-ctx.Done():
@@ -248,9 +252,9 @@ func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) 
 }
 
 // useWriter calls do with the writer. long reports whether the log has become long, so that the
-// caller must write it back; a file in memory has no log. The limit is then raised, so that not each
-// commit tries that, because the log cannot be begun again while a reader needs it. The caller has
-// the turn; useWriter gives it back.
+// caller must write it back; a file in memory has no log. The limit is then raised, so that not
+// each commit tries that, because the log cannot be begun again while a reader needs it. The caller
+// has the turn; useWriter gives it back. After Close the error is fault.ErrClosed.
 func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (long bool, err error) {
 	defer func() { f.turn <- struct{}{} }()
 	if f.closed {
@@ -326,8 +330,8 @@ func (f *File) LongestWrite() time.Duration {
 	return f.longest
 }
 
-// Copy writes what the file holds to a new file at path, as of one moment, while others
-// read and write. It fails if there is a file at path.
+// Copy writes what the file holds to a new file at path, as of one moment, while others read and
+// write. It fails if there is a file at path. Errors are as in Write.
 func (f *File) Copy(ctx context.Context, path string) error {
 	op := fmt.Sprintf("copy the %s to %s", f.name, path)
 	vacuum := func(c *Conn) error { // query_only, which readers have on, would refuse to write the copy

@@ -54,7 +54,8 @@ type Legacy struct {
 // refuse it, because it is higher than any version of theirs.
 const layout = 100
 
-// checkOurs refuses a database that something else made.
+// checkOurs refuses a database that something else made, with fault.ErrCorrupt. An empty one is
+// accepted.
 func (c *Conn) checkOurs(format Format) error {
 	id, err := c.Number("PRAGMA application_id")
 	if err != nil || id == int64(format.ID) {
@@ -67,8 +68,9 @@ func (c *Conn) checkOurs(format Format) error {
 	return err
 }
 
-// migrate brings every schema from the version it has to the newest, each step in its
-// own transaction together with the version it leads to.
+// migrate brings every schema from the version it has to the newest, each step in its own
+// transaction together with the version it leads to. The error is that of versions or
+// migrateSchema.
 func (f *File) migrate(format Format) error {
 	versions, err := f.versions(format)
 	if err != nil {
@@ -82,9 +84,9 @@ func (f *File) migrate(format Format) error {
 	return nil
 }
 
-// versions returns the version of each schema in the file; one that is missing has 0. It
-// refuses a file with a schema or a version that this program does not know, with
-// fault.ErrInvalid.
+// versions returns the version of each schema in the file; one that is missing has 0. It refuses a
+// file with a schema or a version that this program does not know, with fault.ErrInvalid. Other
+// errors are those of SQLite and of newestVersion.
 func (f *File) versions(format Format) (map[string]int, error) {
 	versions := map[string]int{}
 	have, err := f.writer.Number("PRAGMA user_version")
@@ -113,7 +115,7 @@ func (f *File) versions(format Format) (map[string]int, error) {
 }
 
 // newestVersion returns the newest version of a schema that this program knows; 0 for an unknown
-// schema.
+// schema. The error is that of migrationFiles.
 func (format Format) newestVersion(schema string) (int, error) {
 	for _, s := range format.Schemas {
 		if s.Name == schema {
@@ -124,8 +126,8 @@ func (format Format) newestVersion(schema string) (int, error) {
 	return 0, nil
 }
 
-// migrateSchema brings a schema from version have to the newest, and imports its legacy
-// file in the first step.
+// migrateSchema brings a schema from version have to the newest, and imports its legacy file in the
+// first step. The error is that of migrationFiles, attachLegacy, migrateStep or removeLegacy.
 func (f *File) migrateSchema(format Format, s Schema, have int) error {
 	steps, err := migrationFiles(s.Migrations)
 	if err != nil {
@@ -156,8 +158,8 @@ func (f *File) migrateSchema(format Format, s Schema, have int) error {
 	return f.removeLegacy(format, s)
 }
 
-// migrateStep runs script, the content of a migration file, and stores the version that
-// it leads to, both or neither.
+// migrateStep runs script, the content of a migration file, and stores the version that it leads
+// to, both or neither. The error is that of the script or of Format.OnStep.
 func (f *File) migrateStep(format Format, s Schema, file string, version int, script string) error {
 	step := fmt.Sprintf("%s %d", s.Name, version)
 	if err := format.step("before " + step); err != nil {
@@ -228,8 +230,9 @@ func (f *File) attachLegacy(s Schema, have int) (script string, err error) {
 	return s.Legacy.Imports[version-1], nil
 }
 
-// removeLegacy removes the file that was imported, also when a process died before it
-// could. The import is made durable first, with the folder's entry of this file.
+// removeLegacy removes the file that was imported, also when a process died before it could. The
+// import is made durable first, with the folder's entry of this file. If there is none, it does
+// nothing. The error is that of the system or of Format.OnStep.
 func (f *File) removeLegacy(format Format, s Schema) error {
 	if s.Legacy == nil || f.path == Memory {
 		return nil
@@ -250,7 +253,7 @@ func (f *File) removeLegacy(format Format, s Schema) error {
 	return nil
 }
 
-// syncFolder makes new and changed names in a folder durable.
+// syncFolder makes new and changed names in a folder durable. The error is that of the system.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -259,7 +262,8 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// migrationFiles lists the steps in order, and refuses a gap between their numbers.
+// migrationFiles lists the steps in order, and refuses a gap between their numbers with
+// fault.ErrInvalid.
 func migrationFiles(files fs.FS) ([]string, error) {
 	steps, err := fs.Glob(files, "migrations/*.sql")
 	if err != nil {

@@ -31,7 +31,7 @@ func decodeApply(args tuple.Tuple) (ops []byte) {
 
 // encodeOps encodes each operation as (kind, space, TTL in ns) and its template or tuple. It
 // refuses what decodeOps or an engine would refuse in any state, so that the error names the
-// operation.
+// operation. The error is fault.ErrInvalid or fault.ErrTooLarge.
 func encodeOps(ops []Op) (data []byte, err error) {
 	if err := checkNumber(len(ops)); err != nil {
 		return nil, err

@@ -24,10 +24,12 @@ func New(base string) (*Client, error) {
 	return &Client{api}, nil
 }
 
-// Close waits for calls in progress and closes the connections.
+// Close waits for calls in progress and closes the connections. The error is that of
+// apiclient.Client.Close.
 func (c *Client) Close() error { return c.api.Close() }
 
-// do sends a request, and retries it while the error is transient.
+// do sends a request, and retries it while the error is transient. It returns the kind that the
+// coordinator answered, such as fault.ErrNotFound, or fault.ErrUnavailable if it cannot be reached.
 func (c *Client) do(ctx context.Context, x apiclient.Call) error {
 	x.Repeat = true
 	if _, err := c.api.Do(ctx, x); err != nil {
@@ -36,7 +38,7 @@ func (c *Client) do(ctx context.Context, x apiclient.Call) error {
 	return nil
 }
 
-// get requests one document.
+// get requests one document. The error is that of do.
 func get[T any](ctx context.Context, c *Client, path string) (document T, err error) {
 	err = c.do(ctx, apiclient.Call{Method: "GET", Path: path, Answer: &document})
 	return document, err

@@ -9,10 +9,10 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// AudioToCheck returns at most limit episodes whose audio was checked longest ago, with the
-// headers of the last check unless the address has changed since. It reads all episodes of the
-// origin, because an index by the time of the check would have to be written at each check.
-// fault.ErrNotFound: the origin is unknown.
+// AudioToCheck returns at most limit episodes whose audio was checked longest ago, with the headers
+// of the last check unless the address has changed since. It reads all episodes of the origin,
+// because an index by the time of the check would have to be written at each check. A limit below 0
+// is 0. fault.ErrNotFound: the origin is unknown; other errors are those of the file.
 func (s *Store) AudioToCheck(ctx context.Context, origin string, limit int) (list []models.Audio, err error) {
 	err = s.file.Read(ctx, "catalog.AudioToCheck "+origin, func(c *sqlfile.Conn) error {
 		number, err := originNumber(c, origin)
@@ -101,9 +101,9 @@ func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
 // allClips stands for each clip of an episode, in place of the number of one.
 const allClips = 0
 
-// deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is allClips,
-// that were not found in the current version of the episode: those of clips that are not marked
-// as researched. Errors are those of the file.
+// deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is
+// allClips, that were not found in the current version of the episode: those of clips that are not
+// marked as researched. Errors are those of the file and of loadResearched.
 func deleteOldFindings(c *sqlfile.Conn, episode, clip int64) error {
 	researched, err := loadResearched(c, episode)
 	if err != nil {

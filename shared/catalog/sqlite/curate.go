@@ -39,7 +39,8 @@ type curation struct {
 // run stores a listing in steps: the recordings, those that are gone, then the problems. The lock
 // of the origin keeps other visits of it out, because each step relies on those before it.
 // Repeating it after an error completes it. fault.ErrInvalid: a recording has no name;
-// fault.ErrNotFound: the origin is unknown. Nothing is stored then.
+// fault.ErrNotFound: the origin is unknown. Nothing is stored then. Other errors are those of the
+// file and of lockOrigin.
 func (v *curation) run(l catalog.Listing) error {
 	listedEpisodes, listedClips, err := v.prepareAll(l)
 	if err != nil {
@@ -122,7 +123,7 @@ func (v *curation) prepare(t table, list []listed) ([]listed, error) {
 
 // curateTable stores the recordings of list, and then, if the listing is complete, marks those of
 // the origin that are not in it as gone. Each recording is a step, so an error leaves the earlier
-// ones stored.
+// ones stored. Errors are those of the file.
 func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	next := list
 	err := v.runSteps(func(c *sqlfile.Conn) (done bool, err error) {
@@ -145,7 +146,7 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 }
 
 // markGone marks the recordings of the origin that are not in list as gone, in a step each. A clip
-// that is gone may leave a duplicate as the first of its content.
+// that is gone may leave a duplicate as the first of its content. Errors are those of the file.
 func (v *curation) markGone(t table, list []listed) error {
 	var gone []version
 	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
@@ -172,8 +173,8 @@ func (v *curation) markGone(t table, list []listed) error {
 }
 
 // hideUnlisted marks the episodes that the feed no longer lists, so that their problems are not
-// shown. updateRecording unmarks those that it lists again. After an error, those marked stay so;
-// a repeated visit marks the rest.
+// shown. updateRecording unmarks those that it lists again. After an error, those marked stay so; a
+// repeated visit marks the rest. Errors are those of the file.
 func (v *curation) hideUnlisted(list []listed) error {
 	var unlisted []version
 	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
@@ -191,7 +192,7 @@ func (v *curation) hideUnlisted(list []listed) error {
 }
 
 // runSteps calls next in one transaction after the other until it reports done, several times in
-// one transaction if it is fast (sqlfile.File.Steps).
+// one transaction if it is fast (sqlfile.File.Steps). Errors are those of next and of the file.
 func (v *curation) runSteps(next func(*sqlfile.Conn) (done bool, err error)) error {
 	return v.store.file.Steps(v.ctx, v.op, next)
 }
@@ -301,7 +302,7 @@ func redacted(problems []models.Problem) []models.Problem {
 
 // replaceItemProblems makes the problems of the listing the item problems of the origin. One that
 // was stored before with the same item and reason stays, with its date. It changes one problem in
-// each step; repeating it after an error completes it.
+// each step; repeating it after an error completes it. Errors are those of the file.
 func (v *curation) replaceItemProblems() error {
 	stored, err := v.storedItemProblems()
 	if err != nil {
@@ -341,6 +342,7 @@ func (v *curation) replaceItemProblems() error {
 type itemProblem struct{ item, reason string }
 
 // storedItemProblems returns the numbers of the item problems of the origin, the latest first.
+// Errors are those of the file.
 func (v *curation) storedItemProblems() (map[itemProblem][]int64, error) {
 	stored := map[itemProblem][]int64{}
 	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) error {

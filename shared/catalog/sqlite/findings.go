@@ -23,8 +23,8 @@ func (s *Store) Findings(ctx context.Context) (list []catalog.Finding, err error
 	return list, err
 }
 
-// FindingsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have
-// no findings; they are not an error.
+// FindingsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have no
+// findings; they are not an error. Errors are those of the file.
 func (s *Store) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Finding, total int, err error) {
 	err = s.file.Read(ctx, "catalog.FindingsOf", func(c *sqlfile.Conn) error {
 		var f filter

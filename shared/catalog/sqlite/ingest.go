@@ -68,9 +68,9 @@ func (i ingestion) run() error {
 	return i.storeResearch(episode, numbers)
 }
 
-// currentEpisode returns the number of the episode if the catalog has it at the version that the result
-// is for; then current is true. Otherwise it returns 0 and false, without an error. It stores the
-// hash of the result if the catalog has none.
+// currentEpisode returns the number of the episode if the catalog has it at the version that the
+// result is for; then current is true. Otherwise it returns 0 and false, without an error. It
+// stores the hash of the result if the catalog has none. Errors are those of the file.
 func (i ingestion) currentEpisode() (number int64, current bool, err error) {
 	v, ok, err := versionOf(i.conn, episodes, i.result.Episode)
 	if err != nil || !ok || v.version != i.result.EpisodeMedia.Version {
@@ -82,9 +82,9 @@ func (i ingestion) currentEpisode() (number int64, current bool, err error) {
 	return v.number, true, err
 }
 
-// currentClips returns, by id, the numbers of those clips that the catalog has at the version that the
-// result is for; others are left out, without an error. It stores their hashes if the catalog has
-// none.
+// currentClips returns, by id, the numbers of those clips that the catalog has at the version that
+// the result is for; others are left out, without an error. It stores their hashes if the catalog
+// has none. Errors are those of the file.
 func (i ingestion) currentClips() (map[string]int64, error) {
 	numbers := make(map[string]int64, len(i.result.Clips))
 	for _, id := range i.result.Clips {
@@ -144,9 +144,10 @@ func (i ingestion) noteClipProblems(numbers map[string]int64) error {
 	return nil
 }
 
-// notePairProblems notes the problem for each pair that was not researched, and deletes the findings
-// of earlier versions. A pair that was researched stays so, because another attempt succeeded.
-// numbers are those of the result's clips. Errors are those of the file.
+// notePairProblems notes the problem for each pair that was not researched, and deletes the
+// findings of earlier versions. A pair that was researched stays so, because another attempt
+// succeeded. numbers are those of the result's clips. Errors are those of the file and of
+// loadResearched.
 func (i ingestion) notePairProblems(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.conn, episode)
 	if err != nil {
@@ -167,9 +168,10 @@ func (i ingestion) notePairProblems(episode int64, numbers map[string]int64) err
 	return nil
 }
 
-// storeResearch marks the pairs of the episode and the clips in numbers as researched. The findings of
-// the result, which may be none, replace theirs, and their problems are lifted. All is in the
-// caller's transaction, so a repeated result changes nothing. Errors are those of the file.
+// storeResearch marks the pairs of the episode and the clips in numbers as researched. The findings
+// of the result, which may be none, replace theirs, and their problems are lifted. All is in the
+// caller's transaction, so a repeated result changes nothing. Errors are those of the file and of
+// loadResearched.
 func (i ingestion) storeResearch(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.conn, episode)
 	if err != nil {

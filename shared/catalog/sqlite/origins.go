@@ -13,8 +13,8 @@ import (
 
 // AddOrigin adds an origin, or changes the priority, the branches and Listed of one whose id is
 // known, and reports whether it is new. Listed can only become false: an origin that an operator
-// has named is trusted. The schedule changes in the same transaction. fault.ErrInvalid: the
-// origin is not valid (validOrigin).
+// has named is trusted. The schedule changes in the same transaction. fault.ErrInvalid: the origin
+// is not valid (validOrigin); other errors are those of the file and of the schedule.
 func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
 	op := "catalog.AddOrigin " + o.ID
 	if err := validOrigin(o); err != nil {
@@ -43,8 +43,8 @@ func insertOrigin(c *sqlfile.Conn, o models.Origin) error {
 }
 
 // AddListed adds an origin that a lister named, in a transaction of the schedule. It returns the
-// origin as it is in the catalog: one that is known stays as it is. fault.ErrInvalid: the origin
-// is not valid.
+// origin as it is in the catalog: one that is known stays as it is. fault.ErrInvalid: the origin is
+// not valid; other errors are those of the file.
 func (s *Store) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error) {
 	if err := validOrigin(o); err != nil {
 		return o, err
@@ -56,7 +56,8 @@ func (s *Store) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, erro
 	return o, insertOrigin(c, o)
 }
 
-// SetBranches replaces the branches of an origin, in a transaction of the schedule.
+// SetBranches replaces the branches of an origin, in a transaction of the schedule. An unknown id
+// changes nothing. Errors are those of the file.
 func (s *Store) SetBranches(c *sqlfile.Conn, id string, branches []string) error {
 	return c.Exec("UPDATE origin SET branches = ? WHERE id = ?", strings.Join(branches, "\n"), id)
 }
@@ -124,13 +125,15 @@ func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 	return list, err
 }
 
-// RecordOutcome stores how a visit ended, and replaces the problem of the visit before.
+// RecordOutcome stores how a visit ended, and replaces the problem of the visit before. The errors
+// are those of RecordOutcomeIn.
 func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
 	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error { return s.RecordOutcomeIn(c, o) })
 }
 
-// RecordOutcomeIn is RecordOutcome in a transaction of the schedule. It changes nothing if a
-// later outcome was recorded. fault.ErrNotFound: the origin is unknown.
+// RecordOutcomeIn is RecordOutcome in a transaction of the schedule. It changes nothing if a later
+// outcome was recorded. fault.ErrNotFound: the origin is unknown. Other errors are those of the
+// file.
 func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
 	number, err := originNumber(c, o.Origin)
 	if err != nil {
@@ -146,9 +149,9 @@ func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
 
 // RemoveOrigin hides the recordings of the origin in short transactions, deletes them, and then
 // deletes the origin. After a kill or an error in between the origin is still there, without some
-// of its recordings, and RemoveOrigin may be repeated. A clip that is hidden may leave a
-// duplicate as the first of its content (markDuplicates). The error is fault.ErrNotFound for an
-// unknown id.
+// of its recordings, and RemoveOrigin may be repeated. A clip that is hidden may leave a duplicate
+// as the first of its content (markDuplicates). The error is fault.ErrNotFound for an unknown id,
+// or that of the file, of lockOrigin or of the schedule.
 func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 	op := "catalog.RemoveOrigin " + id
 	unlock, err := s.lockOrigin(ctx, op, id)
@@ -205,7 +208,8 @@ func (s *Store) retireAll(ctx context.Context, op string, t table, origin int64)
 	})
 }
 
-// originNumber returns the number of an origin; fault.ErrNotFound for an unknown id.
+// originNumber returns the number of an origin; fault.ErrNotFound for an unknown id. Other errors
+// are those of the file.
 func originNumber(c *sqlfile.Conn, id string) (number int64, err error) {
 	ok, err := c.One("SELECT number FROM origin WHERE id = ?", []any{id}, func(row sqlfile.Row) error {
 		return row.Scan(&number)

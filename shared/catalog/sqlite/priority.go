@@ -9,7 +9,8 @@ import (
 )
 
 // SetOriginPriority sets the priority and returns the origin. The schedule changes in the same
-// transaction. An unknown id is fault.ErrNotFound; other errors are those of the file.
+// transaction. An unknown id is fault.ErrNotFound; other errors are those of the file and of the
+// schedule.
 func (s *Store) SetOriginPriority(ctx context.Context, id string, priority int64) (o models.Origin, err error) {
 	err = s.file.Write(ctx, "catalog.SetOriginPriority "+id, func(c *sqlfile.Conn) error {
 		n, err := c.Affect("UPDATE origin SET priority = ? WHERE id = ?", priority, id)
@@ -28,7 +29,8 @@ func (s *Store) SetOriginPriority(ctx context.Context, id string, priority int64
 }
 
 // SetEpisodePriority sets the priority (nil: that of the listing), makes the episode a candidate
-// with it, and returns the episode. The errors are those of setPriority.
+// with it, and returns the episode. The errors are those of setPriority and, after the change, of
+// Episode.
 func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {
 	if err := s.setPriority(ctx, "catalog.SetEpisodePriority "+id, episodes, id, priority); err != nil {
 		return models.Episode{}, err
@@ -37,7 +39,8 @@ func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int
 }
 
 // SetClipPriority sets the priority (nil: that of the listing) and returns the clip. The next
-// Select reads the order of the clips again. The errors are those of setPriority.
+// Select reads the order of the clips again. The errors are those of setPriority and, after the
+// change, of Clip.
 func (s *Store) SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error) {
 	if err := s.setPriority(ctx, "catalog.SetClipPriority "+id, clips, id, priority); err != nil {
 		return models.Clip{}, err
@@ -73,7 +76,7 @@ func (s *Store) setPriority(ctx context.Context, op string, t table, id string, 
 }
 
 // fixPriority sets a priority that listings do not change: listed_priority, which is NULL
-// otherwise, keeps the priority of the listing.
+// otherwise, keeps the priority of the listing. Errors are those of the file.
 func fixPriority(c *sqlfile.Conn, t table, number, priority int64) error {
 	return c.Exec("UPDATE "+string(t)+" SET listed_priority = coalesce(listed_priority, priority), priority = ? WHERE number = ?", priority, number)
 }

@@ -39,7 +39,8 @@ func (p problem) note(c *sqlfile.Conn) error {
 }
 
 // replaceVisitProblem removes the problem of the last visit of an origin, and stores one if the
-// visit that ended with o failed or found nothing at the origin's address.
+// visit that ended with o failed or found nothing at the origin's address. Errors are those of the
+// file.
 func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error {
 	if err := c.Exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeVisit); err != nil {
 		return err
@@ -63,7 +64,8 @@ const fromProblems = ` FROM problem p
 // that cannot be fetched fails for each of its clips: they are one problem for people.
 const oneCause = ` GROUP BY iif(p.scope = 'pair', p.episode || ' ' || p.reason, p.number)`
 
-// countProblems counts the problems that f selects; those with one cause are one.
+// countProblems counts the problems that f selects; those with one cause are one. Errors are those
+// of the file.
 func countProblems(c *sqlfile.Conn, f filter) (n int, err error) {
 	_, err = c.One("SELECT count(*) FROM (SELECT 1"+fromProblems+f.sql+oneCause+")", f.args, sqlfile.Into(&n))
 	return n, err
@@ -78,8 +80,8 @@ func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error
 	return list, err
 }
 
-// ProblemsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have
-// no problems; they are not an error.
+// ProblemsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have no
+// problems; they are not an error. Errors are those of the file.
 func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Problem, total int, err error) {
 	err = s.file.Read(ctx, "catalog.ProblemsOf", func(c *sqlfile.Conn) error {
 		var f filter

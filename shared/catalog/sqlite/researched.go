@@ -10,7 +10,7 @@ import (
 )
 
 // loadResearched returns the numbers of the clips researched in an episode; the empty set if there
-// are none. The error is fault.ErrCorrupt if the stored set is damaged.
+// are none. The error is fault.ErrCorrupt if the stored set is damaged, or another one of the file.
 func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 	var blob []byte
 	if _, err := c.One("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row sqlfile.Row) error {

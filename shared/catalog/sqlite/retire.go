@@ -6,8 +6,9 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// retire hides a recording and frees its id by changing one row, because its findings and
-// problems may be too many to delete in one transaction. deleteRetired deletes them and the row.
+// retire hides a recording and frees its id by changing one row, because its findings and problems
+// may be too many to delete in one transaction. deleteRetired deletes them and the row. Errors are
+// those of the file.
 func retire(c *sqlfile.Conn, t table, number int64) error {
 	return c.Exec(`UPDATE `+string(t)+` SET gone = 2, id = '~' || number WHERE number = ?`, number)
 }

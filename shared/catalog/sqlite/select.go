@@ -15,8 +15,9 @@ import (
 
 // Select chooses what to research next (see catalog.Catalog): clips for one episode, or a sweep. It
 // removes the candidates that have nothing left, so that the next call does not read them again. A
-// walk past many of them takes several transactions, so that other writers need not wait. The
-// error is fault.ErrNotFound if nothing is left to select.
+// walk past many of them takes several transactions, so that other writers need not wait. The error
+// is fault.ErrNotFound if nothing is left to select, fault.ErrInvalid for limits out of range,
+// fault.ErrCorrupt for a damaged set of researched clips, or another one of the file.
 func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (work models.Research, priority int64, err error) {
 	const op = "catalog.Select"
 	if l.Clips < 1 || l.Episodes < 0 {
@@ -105,10 +106,11 @@ type walk struct {
 const walkTime = 5 * time.Millisecond
 
 // findFirst returns the first candidate with clips to select, and the set of these. An empty set
-// means that no candidate has any. nil, without an error, means that the caller must call it
-// again in a new transaction, because this one has kept the writer for long. On the way it
-// removes the candidates that have nothing left; those that wait for busy clips stay. It returns
-// nil only after it removed at least one, so repeating it comes to an end.
+// means that no candidate has any. nil, without an error, means that the caller must call it again
+// in a new transaction, because this one has kept the writer for long. On the way it removes the
+// candidates that have nothing left; those that wait for busy clips stay. It returns nil only after
+// it removed at least one, so repeating it comes to an end. The error is that of the file or of
+// wanted.
 func (w walk) findFirst(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	began := time.Now()
 	kept, removed := 0, false // candidates passed that stay, and whether one was removed
@@ -161,10 +163,11 @@ func (w walk) removeCandidates(c *sqlfile.Conn, numbers []int64) error {
 }
 
 // wanted returns the clips that may be selected for an episode now: the selectable ones that are
-// neither researched, a problem of the pair, nor busy. An episode without any researched clip
-// gets none while one of its clips is busy, because a worker is decoding it and a second one
-// would decode it too. finished is true if there would be none either if nothing were busy: the
-// episode is done. The set is nil only with an error.
+// neither researched, a problem of the pair, nor busy. An episode without any researched clip gets
+// none while one of its clips is busy, because a worker is decoding it and a second one would
+// decode it too. finished is true if there would be none either if nothing were busy: the episode
+// is done. The set is nil only with an error: fault.ErrCorrupt for a damaged set of researched
+// clips, or another one of the file.
 func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finished bool, err error) {
 	if e.closed {
 		return roaring.New(), true, nil
