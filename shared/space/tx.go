@@ -67,10 +67,10 @@ func Join(sets ...Procedures) Procedures {
 	return all
 }
 
-// Tx is what a procedure reads and writes. Spaces are named; tuples in them are found
-// by template, and then identified by their Ref. A ref whose tuple is gone, and a space that
-// does not exist, is fault.ErrNotFound to the methods that return an error; an invalid tuple,
-// and a negative TTL, is fault.ErrInvalid.
+// Tx is what a procedure reads and writes. Spaces are named; tuples in them are found by template,
+// and then identified by their Ref. A ref whose tuple is gone, and a space that does not exist, is
+// fault.ErrNotFound to the methods that return an error; an invalid tuple, and a negative TTL, is
+// fault.ErrInvalid; attributes beyond their bounds are fault.ErrTooLarge.
 type Tx interface {
 	// Exists reports whether there is a space; the other methods find nothing in one that
 	// does not exist.
@@ -107,8 +107,9 @@ type Tx interface {
 	Amend(ref int64, t tuple.Tuple, a Attributes) error
 	// Extend starts a tuple's TTL again with a new length; with 0 it has none.
 	Extend(ref int64, ttl time.Duration) error
-	// Hold hides a tuple but keeps its place. Holding a tuple that is held already
-	// replaces its hold.
+	// Hold hides a tuple but keeps its place. Holding a tuple that is held already replaces its
+	// hold. A hold that nothing would end is fault.ErrInvalid: one in an expiry, without a TTL and
+	// without NoSession.
 	Hold(ref int64, o HoldOptions) error
 	// Done removes a held tuple for good. One that is not held is fault.ErrConflict.
 	Done(ref int64) error
@@ -122,9 +123,9 @@ type Tx interface {
 	// Elapsed is the clock of deadlines: it goes on over restarts, and stands still while
 	// the process does not run.
 	Elapsed() time.Duration
-	// RecordHistory adds a record to the history, in the same journal record as the rest of
-	// the transaction. A key of more than MaxHistoryKey bytes is fault.ErrInvalid. While the
-	// disk is full, nothing is recorded.
+	// RecordHistory adds a record to the history, in the same journal record as the rest of the
+	// transaction. An empty key and one of more than MaxHistoryKey bytes are fault.ErrInvalid.
+	// While the disk is full, nothing is recorded, and it returns nil.
 	RecordHistory(key, value string) error
 	// NextToken returns a number larger than all that it returned before.
 	NextToken() int64
@@ -146,7 +147,8 @@ type Tx interface {
 	// tuple.
 	Tell(session string, message tuple.Tuple)
 	// Call runs another procedure within this transaction. If that fails, only what it did is
-	// undone, and the calling procedure may go on.
+	// undone, and the calling procedure may go on. An unknown procedure is fault.ErrNotFound, and
+	// too many calls within each other are fault.ErrTooLarge.
 	Call(procedure string, args tuple.Tuple) (tuple.Tuple, error)
 	// Wait returns the error with which a procedure that found nothing returns, and
 	// records what it waits for. A space that does not exist is fault.ErrNotFound.

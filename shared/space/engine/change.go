@@ -131,8 +131,8 @@ func (tx *transaction) heldEntry(ref int64) (*entry, error) {
 	return x, err
 }
 
-// Replace changes a copy of the entry: entries are immutable, because facts, steps and
-// undoing refer to them.
+// Replace changes a copy of the entry: entries are immutable, because facts, steps and undoing
+// refer to them. A ref that is not found is fault.ErrNotFound; other errors are those of replace.
 func (tx *transaction) Replace(ref int64, t tuple.Tuple) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -183,8 +183,9 @@ func attributes(a space.Attributes) *space.Attributes {
 	return &a
 }
 
-// Extend sets the deadline of an entry to ttl from now, or to none if ttl is 0; a negative one
-// is fault.ErrInvalid. It is traced and notified as a replacement of the tuple by itself.
+// Extend sets the deadline of an entry to ttl from now, or to none if ttl is 0; a negative one is
+// fault.ErrInvalid, and a ref that is not found fault.ErrNotFound. It is traced and notified as a
+// replacement of the tuple by itself.
 func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -205,7 +206,7 @@ func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 // Hold makes a new journal.Hold even in place of an equal one, because endHold compares the
 // pointers to tell whether an expiry procedure changed the hold. A negative TTL is
 // fault.ErrInvalid, and so is a hold that nothing would end: one without a caller, a TTL and
-// NoSession.
+// NoSession. A ref that is not found is fault.ErrNotFound.
 func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	x, err := tx.entry(ref)
 	if err != nil {

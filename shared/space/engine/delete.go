@@ -14,11 +14,12 @@ import (
 // calls wait for milliseconds only.
 const maxDeleted = 10_000
 
-// DeleteSpace deletes a space, and returns how many tuples it had, held ones included. A
-// space with tuples is deleted only if force is set; else the error is fault.ErrConflict.
-// Calls that wait for a tuple or for capacity in the space end with fault.ErrNotFound, and
-// so do its subscriptions (fault.ErrClosed). More than maxDeleted tuples take several
-// transactions: after an error some tuples may be gone, and the space is still there.
+// DeleteSpace deletes a space, and returns how many tuples it had, held ones included. A space with
+// tuples is deleted only if force is set; else the error is fault.ErrConflict. Calls that wait for
+// a tuple or for capacity in the space end with fault.ErrNotFound, and so do its subscriptions
+// (fault.ErrClosed). More than maxDeleted tuples take several transactions: after an error some
+// tuples may be gone, and the space is still there. An unknown space is fault.ErrNotFound, a
+// stopped engine fault.ErrClosed; other errors are those of awaitDurable.
 func (e *Engine) DeleteSpace(ctx context.Context, name string, force bool) (removed int, err error) {
 	for {
 		n, done, a := e.deleteSome(name, force)

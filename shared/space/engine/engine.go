@@ -223,10 +223,10 @@ func (st *state) nextNumber() int64 {
 	return st.lastNumber
 }
 
-// Run fires timers until ctx ends; then it ends every session's calls with
-// fault.ErrClosed, and commits the pending batch. The sessions themselves
-// stay in the journal, and can come back after a restart. It returns nil then,
-// or the error that made the engine unusable. It must run once.
+// Run fires timers until ctx ends; then it ends every session's calls with fault.ErrClosed, and
+// commits the pending batch. The sessions themselves stay in the journal, and can come back after a
+// restart. It returns nil then, or the error that made the engine unusable, or that of the last
+// commit. It must run once.
 func (e *Engine) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -13,10 +13,11 @@ import (
 )
 
 // load replaces the state by what the journal holds, and begins an epoch. Sessions that this
-// process knows stay; others get their TTL to come back. Engine time and numbers never go back.
-// The state is written to the trace before absent sessions end, so that the trace has their ends
-// as events. After an error the state is incomplete, and the engine must not be used. The caller
-// holds state.mu and has the committer's turn, or is Open.
+// process knows stay; others get their TTL to come back. Engine time and numbers never go back. The
+// state is written to the trace before absent sessions end, so that the trace has their ends as
+// events. After an error the state is incomplete, and the engine must not be used. The caller holds
+// state.mu and has the committer's turn, or is Open. The error is that of the journal or of
+// restoreEntries.
 func (e *Engine) load(ctx context.Context) error {
 	st := &e.state
 	subscribers := st.subscribers()

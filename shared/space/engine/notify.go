@@ -33,7 +33,7 @@ type subscriber struct {
 
 // subscribe makes a subscription to a space. It is not journalled: it ends with the process. A
 // space that does not exist is fault.ErrNotFound; more than maxSubscriptions, and memory that is
-// used up, are fault.ErrOverloaded.
+// used up, are fault.ErrOverloaded. Other errors are those of checkUsable.
 func (s *session) subscribe(r space.Request) (space.Reply, error) {
 	st := &s.e.state
 	st.mu.Lock()
@@ -131,7 +131,7 @@ func (s *session) nextEvents(ctx context.Context, id int64) (space.Reply, error)
 // takeEvents takes the events that wait for a subscription, as many as fit a reply; one always
 // fits. Its reply is Found if there are any, or missed ones. A subscription that has ended is
 // fault.ErrClosed. If some are left it signals, so that the next call does not wait. Tuples are
-// cloned, because events share theirs with the space.
+// cloned, because events share theirs with the space. Other errors are those of checkUsable.
 func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()

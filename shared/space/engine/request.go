@@ -14,9 +14,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Do implements space.Conn. It is the whole path of a request: the request is
-// validated, executed as a transaction or registered as a waiter (start), and its
-// answer is returned once the journal has what the answer saw (awaitDurable).
+// Do implements space.Conn. It is the whole path of a request: the request is validated, executed
+// as a transaction or registered as a waiter (start), and its answer is returned once the journal
+// has what the answer saw (awaitDurable). Errors are those of do, with the request in front.
 func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	reply, err := s.do(ctx, r)
 	if err != nil {
@@ -26,8 +26,9 @@ func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 }
 
 // do is Do without the request in the error. Verbs that run no transaction on tuples are carried
-// out in other files. A context that has ended, and a malformed request, is refused before
-// anything happens.
+// out in other files. A context that has ended, and a malformed request, is refused before anything
+// happens. The error is that of space.ContextError, of validate, or of the function that carries
+// the verb out.
 func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if ctx.Err() != nil {
 		return space.Reply{}, space.ContextError(ctx)
@@ -187,9 +188,10 @@ const (
 	hasWaited  = true
 )
 
-// execute runs a request as a transaction, or as several while takesAgain. With the error
-// errWait the last one found nothing and changed nothing; then awaited is what the request
-// waits for. waited is newRequest or hasWaited. The caller holds state.mu, and calls wakeWaiters then.
+// execute runs a request as a transaction, or as several while takesAgain. With the error errWait
+// the last one found nothing and changed nothing; then awaited is what the request waits for.
+// waited is newRequest or hasWaited. The caller holds state.mu, and calls wakeWaiters then. Another
+// error is that of runVerb or checkCapacity; then nothing has changed.
 func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
 	for {
 		reply, awaited, err = e.executeOnce(s, r, waited)
@@ -312,9 +314,9 @@ func (st *state) infos() []space.Info {
 	return infos
 }
 
-// callProcedure calls a procedure for a session. If it waits, the error is errWait, and all
-// spaces that it waits for must exist (else fault.ErrNotFound), because no put would ever wake
-// it. A malformed reply of the procedure is an error.
+// callProcedure calls a procedure for a session. If it waits, the error is errWait, and all spaces
+// that it waits for must exist (else fault.ErrNotFound), because no put would ever wake it. A
+// malformed reply of the procedure is an error. Other errors are those of Call.
 func (tx *transaction) callProcedure(r space.Request) (space.Reply, error) {
 	reply, err := tx.Call(r.Procedure, r.Args)
 	if errors.Is(err, errWait) {
@@ -352,8 +354,8 @@ func (tx *transaction) putRequest(in *spaceState, r space.Request) error {
 	return err
 }
 
-// takeBy answers a get with what a procedure returns; an empty tuple means that it found
-// nothing. A get of several tuples is fault.ErrInvalid.
+// takeBy answers a get with what a procedure returns; an empty tuple means that it found nothing. A
+// get of several tuples is fault.ErrInvalid. Other errors are those of Call, also errWait.
 func (tx *transaction) takeBy(procedure string, r space.Request) (space.Reply, error) {
 	if r.Verb.TakesMany() {
 		return space.Reply{}, fmt.Errorf("%w: tuples of this space are taken one at a time", fault.ErrInvalid)

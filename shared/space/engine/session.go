@@ -63,11 +63,11 @@ type GateSession interface {
 	Lose()
 }
 
-// Session opens a session and returns the repository as it sees it. With a ttl the
-// session is lost if it gives no sign of life (Tx.KeepAlive) for that long; without
-// one it lives until it is closed or the engine restarts. If a session of that id is
-// alive, the error is fault.ErrConflict; but one that was restored from the journal
-// can be opened once, by the client that comes back to it, and keeps its ttl.
+// Session opens a session and returns the repository as it sees it. With a ttl the session is lost
+// if it gives no sign of life (Tx.KeepAlive) for that long; without one it lives until it is closed
+// or the engine restarts. If a session of that id is alive, the error is fault.ErrConflict; but one
+// that was restored from the journal can be opened once, by the client that comes back to it, and
+// keeps its ttl. Other errors are those of OpenGateSession.
 func (e *Engine) Session(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
 	c, err := e.Connect(ctx, id, ttl)
 	if err != nil {
@@ -112,7 +112,8 @@ func (o Opening) hashedKey() []byte {
 }
 
 // OpenGateSession is Connect for a gate. It waits until the session is durable, even if ctx ends
-// meanwhile. If that fails, the session is left to the next client that opens it.
+// meanwhile. If that fails, the session is left to the next client that opens it. The error is that
+// of attach or of awaitDurable, or that of ctx if it had ended before.
 func (e *Engine) OpenGateSession(ctx context.Context, o Opening) (GateSession, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, space.ContextError(ctx))
@@ -125,12 +126,12 @@ func (e *Engine) OpenGateSession(ctx context.Context, o Opening) (GateSession, e
 	return s, nil
 }
 
-// attach returns the session of that id: the one that was restored from the journal and waits
-// for its client, or else a new one. The session is nil if the answer is an error:
-// fault.ErrClosed if the session to resume is gone, fault.ErrConflict if another client has it
-// or its key, fault.ErrInvalid for a name or TTL that is not accepted, and fault.ErrOverloaded
-// for too many sessions or lack of memory. The answer is to be awaited, because the session
-// counts only once it is durable.
+// attach returns the session of that id: the one that was restored from the journal and waits for
+// its client, or else a new one. The session is nil if the answer is an error: fault.ErrClosed if
+// the session to resume is gone or the engine has stopped, fault.ErrConflict if another client has
+// it or its key, fault.ErrInvalid for a name or TTL that is not accepted, and fault.ErrOverloaded
+// for too many sessions or lack of memory. The answer is to be awaited, because the session counts
+// only once it is durable.
 func (e *Engine) attach(o Opening) (*session, answer) {
 	st := &e.state
 	st.mu.Lock()
@@ -224,9 +225,9 @@ func (st *state) startTTL(s *session) {
 	}
 }
 
-// close ends the session in order. If it has ended already, close does nothing,
-// with one exception: if its end did not reach the journal, a reload has restored
-// the session, and close ends it again.
+// close ends the session in order. If it has ended already, close does nothing, with one exception:
+// if its end did not reach the journal, a reload has restored the session, and close ends it again.
+// The error is that of awaitDurable; nil if the engine has stopped.
 func (s *session) close(ctx context.Context) (space.Reply, error) {
 	return s.e.awaitDurable(context.WithoutCancel(ctx), s.e.endAttached(s, space.Closed))
 }
@@ -256,7 +257,7 @@ func (s *session) Session() string { return s.id }
 func (s *session) Ended() <-chan struct{} { return s.ended }
 
 // Err implements GateSession. It fires timers first, because the TTL of the session may have
-// passed.
+// passed. It returns nil while the session lives.
 func (s *session) Err() error {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()

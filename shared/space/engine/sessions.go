@@ -48,9 +48,10 @@ func (e *Engine) Sessions() []SessionInfo {
 	return all
 }
 
-// EndSession ends a session as its client would: what it holds is handed back, and its calls
-// end with fault.ErrClosed. A session of this process is fault.ErrForbidden, because the
-// process needs it; an unknown one is fault.ErrNotFound.
+// EndSession ends a session as its client would: what it holds is handed back, and its calls end
+// with fault.ErrClosed. A session of this process is fault.ErrForbidden, because the process needs
+// it; an unknown one is fault.ErrNotFound. Other errors are those of awaitDurable, and
+// fault.ErrClosed if the engine has stopped.
 func (e *Engine) EndSession(ctx context.Context, id string) error {
 	if _, err := e.awaitDurable(ctx, e.endNamed(id)); err != nil {
 		return fmt.Errorf("session %q: %w", id, err)

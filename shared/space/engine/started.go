@@ -62,8 +62,8 @@ func (x Started) Ready() bool {
 // Size returns the bytes of the tuple in the answer of a request that was executed.
 func (x Started) Size() int { return x.answer.reply.Tuple.Size() }
 
-// Finish returns the answer as Do does. It must be called once, because else nothing ends a
-// request that waits. Its context is that of Do.
+// Finish returns the answer, or the error, as Do does. It must be called once, because else nothing
+// ends a request that waits. Its context is that of Do.
 func (x Started) Finish(ctx context.Context) (space.Reply, error) {
 	reply, err := x.session.e.finish(ctx, x)
 	if err != nil {

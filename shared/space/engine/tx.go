@@ -310,9 +310,10 @@ func (tx *transaction) Wait(awaited ...space.Awaited) error {
 	return errWait
 }
 
-// Call undoes what the procedure did if it fails, and only that, so that the calling procedure
-// may continue. An unknown procedure is fault.ErrNotFound, and calls more than maxCalls deep are
-// fault.ErrTooLarge. The error of Wait is returned as it is.
+// Call undoes what the procedure did if it fails, and only that, so that the calling procedure may
+// continue. An unknown procedure is fault.ErrNotFound, and calls more than maxCalls deep are
+// fault.ErrTooLarge. The error of Wait is returned as it is. Other errors are those of the
+// procedure; that of a panic has no kind.
 func (tx *transaction) Call(name string, args tuple.Tuple) (reply tuple.Tuple, err error) {
 	procedure := tx.e.procedures[name]
 	if procedure == nil {

@@ -33,12 +33,12 @@ type Position uint64
 // Journal is one durable log. An engine calls Load once, then Commit from one
 // goroutine at a time; after an error it calls Load again before it commits.
 type Journal interface {
-	// Load passes every fact that holds to restore, in no particular order, and
-	// returns where the journal stands and the clock of the last record.
+	// Load passes every fact that holds to restore, in no particular order, and returns where the
+	// journal stands and the clock of the last record. An error of restore ends it and is returned.
 	Load(ctx context.Context, restore func(Fact) error) (Standing, error)
-	// Commit makes the records durable, in order, if the journal stands at
-	// expected. ErrFenced means that nothing was written; any other error leaves
-	// the outcome unknown. The journal owns the records from now on.
+	// Commit makes the records durable, in order, if the journal stands at expected. ErrFenced and
+	// ErrFull mean that nothing was written; any other error leaves the outcome unknown. The
+	// journal owns the records from now on.
 	Commit(ctx context.Context, expected Position, records []Record) error
 	// The history may be read and trimmed concurrently with everything else.
 	space.History

@@ -76,6 +76,7 @@ func (m *Memory) Instant() bool { return m.Before == nil && m.After == nil }
 
 // Commit implements Journal: it calls Before, applies the records, and calls After. An error of
 // Before means that nothing has happened, one of After that the records hold all the same.
+// ErrFenced means that the journal does not stand at expected.
 func (m *Memory) Commit(ctx context.Context, expected Position, records []Record) error {
 	if m.Before != nil {
 		if err := m.Before(ctx, records); err != nil {
@@ -172,7 +173,7 @@ func (m *Memory) LatestHistory(_ context.Context, key string) (space.HistoryReco
 }
 
 // HistoryBefore implements space.History. It holds mu only while it takes the list, because the
-// part of it that it reads never changes.
+// part of it that it reads never changes. It never fails.
 func (m *Memory) HistoryBefore(_ context.Context, seq int64, visit func(space.HistoryRecord) bool) error {
 	m.mu.Lock()
 	all := m.history // records are only added behind and removed before

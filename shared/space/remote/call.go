@@ -27,10 +27,11 @@ type call struct {
 	err     error
 }
 
-// Do implements space.Conn. The error is the engine's; or fault.ErrOverloaded for more calls
-// than space.Window at a time; fault.ErrClosed once the session is over; or that of ctx. A call
-// whose outcome the coordinator does not know (fault.ErrUnavailable) is repeated with its
-// operation id, after a pause that grows, so that it happens once.
+// Do implements space.Conn. The error is the engine's; or fault.ErrOverloaded for more calls than
+// space.Window at a time; fault.ErrInvalid for a malformed request; fault.ErrClosed once the
+// session is over; or that of ctx. A call whose outcome the coordinator does not know
+// (fault.ErrUnavailable) is repeated with its operation id, after a pause that grows, so that it
+// happens once.
 func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if r.Verb == space.VerbEnd {
 		return space.Reply{}, c.close(ctx)
@@ -129,9 +130,10 @@ func (c *Conn) addCall(r space.Request) (*call, error) {
 	return pending, nil
 }
 
-// await waits for the answer. If ctx ends first it cancels the call at the gate, and waits at
-// most cancelTimeout for its answer. If the call was served at the same moment, that answer is
-// returned. Otherwise the error is the context's, and the gate takes back what the call took.
+// await waits for the answer. If ctx ends first it cancels the call at the gate, and waits at most
+// cancelTimeout for its answer. If the call was served at the same moment, that answer is returned.
+// Otherwise the error is the context's, and the gate takes back what the call took. If the Conn has
+// ended, it is lastReply.
 func (c *Conn) await(ctx context.Context, pending *call) (space.Reply, error) {
 	select {
 	case <-pending.done:

@@ -203,8 +203,9 @@ func (c *Conn) end(why error) {
 func (c *Conn) closedError() error { return fmt.Errorf("session %s: %w", c.id, fault.ErrClosed) }
 
 // close ends the session in order, once all acknowledgements are confirmed; ctx and closeTimeout
-// bound how long it waits for that. When it returns, no goroutine of the Conn runs. A second
-// call waits for the first, and returns nil. It also returns nil if the session has ended already.
+// bound how long it waits for that. When it returns, no goroutine of the Conn runs. A second call
+// waits for the first, and returns nil. It also returns nil if the session has ended already.
+// Another error is that of endSession.
 func (c *Conn) close(ctx context.Context) error {
 	defer c.running.Wait()
 	c.mu.Lock()
@@ -225,9 +226,9 @@ func (c *Conn) close(ctx context.Context) error {
 	return fmt.Errorf("close session %s: %w", c.id, err)
 }
 
-// endSession waits until all acknowledgements are confirmed, because the end of the session
-// would bring back what is not acknowledged, and ends the session at the gate. It returns nil if
-// the Conn has ended meanwhile, and the context's error if that ends first.
+// endSession waits until all acknowledgements are confirmed, because the end of the session would
+// bring back what is not acknowledged, and ends the session at the gate. It returns nil if the Conn
+// has ended meanwhile, the context's error if that ends first, and else the gate's.
 func (c *Conn) endSession(ctx context.Context) error {
 	c.mu.Lock()
 	allAcked := make(chan struct{})

@@ -72,12 +72,12 @@ func random(n int) []byte {
 	return b
 }
 
-// Dial opens a session at a gate. It retries until ctx ends, so that a client may be
-// started before its coordinator. Errors that a retry cannot help end it at once:
-// fault.ErrConflict for a session that another client has, fault.ErrInvalid for a gate
-// of another version or an invalid name, wire.ErrForeign for an address where another
-// program answers. The caller must Close the Conn, or see a call end with
-// fault.ErrClosed.
+// Dial opens a session at a gate. It retries until ctx ends, so that a client may be started before
+// its coordinator. Errors that a retry cannot help end it at once: fault.ErrConflict for a session
+// that another client has, fault.ErrInvalid for a gate of another version or an invalid name,
+// wire.ErrForeign for an address where another program answers, and each other one that isPermanent
+// names. If ctx ends first, the error is that of ctx and of the last attempt. The caller must Close
+// the Conn, or see a call end with fault.ErrClosed.
 func Dial(ctx context.Context, c Config) (*Conn, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -171,8 +171,8 @@ func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error
 }
 
 // handshake sends the Hello, and returns the gate's Welcome or the error that the gate answered
-// with. An answer that is neither is fault.ErrInvalid, no answer io.ErrUnexpectedEOF, and
-// another protocol wire.ErrForeign.
+// with. An answer that is neither is fault.ErrInvalid, no answer io.ErrUnexpectedEOF, and another
+// protocol wire.ErrForeign. Other errors are those of the connection.
 func (c *Conn) handshake(nc net.Conn, l *wire.Link, resumes bool) (wire.Welcome, error) {
 	p := space.ThisProcess(c.Mode)
 	h := wire.Hello{

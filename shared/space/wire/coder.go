@@ -110,8 +110,8 @@ func integer[T ~int | ~int64](c *coder, tag uint64, v *T) { signed(c, tag, v, ma
 // count is a number that is not negative.
 func (c *coder) count(tag uint64, v *int) { signed(c, tag, v, 0) }
 
-// signed is a signed number of at least lowest. A reader refuses one that is lower, that T
-// cannot have, or that is followed by other bytes.
+// signed is a signed number of at least lowest. A reader refuses one that is lower, that T cannot
+// have, or that is followed by other bytes, with fault.ErrInvalid.
 func signed[T ~int | ~int64](c *coder, tag uint64, v *T, lowest int64) {
 	if !c.reading && *v != 0 {
 		var content [binary.MaxVarintLen64]byte

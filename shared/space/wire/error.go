@@ -41,9 +41,9 @@ func AppendError(buf []byte, err error) []byte {
 }
 
 // DecodeError decodes the body of an error into failure: an error with the same text and of the
-// same kinds. It ignores codes that this version does not know, and keeps at most as many kinds
-// as there are, however many the body has. err is why the body cannot be decoded; failure is nil
-// then.
+// same kinds. It ignores codes that this version does not know, and keeps at most as many kinds as
+// there are, however many the body has. err is why the body cannot be decoded, fault.ErrInvalid or
+// fault.ErrTooLarge; failure is nil then.
 func DecodeError(data []byte) (failure, err error) {
 	f := &carried{}
 	c := reader(data)

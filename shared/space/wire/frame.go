@@ -53,11 +53,11 @@ func (f Frame) Append(buf []byte) ([]byte, error) {
 	return append(buf, f.Body...), nil
 }
 
-// Read reads one frame from r into buf, and returns buf for the next call. The frame's
-// body is part of buf. A frame of more than MaxFrame is fault.ErrTooLarge, a malformed one
-// fault.ErrInvalid. Read grows buf as bytes arrive, because a length alone must not
-// take memory. The error is io.EOF before the first byte of a frame, and
-// io.ErrUnexpectedEOF within one.
+// Read reads one frame from r into buf, and returns buf for the next call. The frame's body is part
+// of buf. A frame of more than MaxFrame is fault.ErrTooLarge, a malformed one fault.ErrInvalid.
+// Read grows buf as bytes arrive, because a length alone must not take memory. The error is io.EOF
+// before the first byte of a frame, and io.ErrUnexpectedEOF within one. Other errors are those of
+// r.
 func Read(r io.Reader, buf []byte) (Frame, []byte, error) {
 	return read(r, buf, MaxFrame, readStep)
 }
@@ -66,7 +66,8 @@ func Read(r io.Reader, buf []byte) (Frame, []byte, error) {
 // many connections may send one that no client sends.
 const maxHello = 4 << 10
 
-// ReadHello is Read for the first frame of a connection: it is at most maxHello bytes.
+// ReadHello is Read for the first frame of a connection: it is at most maxHello bytes. Errors are
+// those of Read.
 func ReadHello(r io.Reader) (Frame, error) {
 	f, _, err := read(r, nil, maxHello, helloStep)
 	return f, err

@@ -32,9 +32,10 @@ var ErrForeign = errors.New("not the protocol of leasehold")
 // AppendPreamble appends magic and version.
 func AppendPreamble(buf []byte) []byte { return append(append(buf, magic...), version) }
 
-// ReadPreamble reads the other side's preamble. If the error is ErrForeign, head is what the
-// other side sent instead, as far as it has arrived, and stays unread. The error is
-// fault.ErrInvalid, and names both versions, if the other side speaks another version.
+// ReadPreamble reads the other side's preamble. If the error is ErrForeign, head is what the other
+// side sent instead, as far as it has arrived, and stays unread. The error is fault.ErrInvalid, and
+// names both versions, if the other side speaks another version. Other errors are those of r; its
+// end is io.ErrUnexpectedEOF.
 func ReadPreamble(r *bufio.Reader) (head []byte, err error) {
 	head, err = r.Peek(len(magic) + 1)
 	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] {

@@ -255,9 +255,10 @@ func (l *Link) dropWritten(n int) {
 	}
 }
 
-// Receive returns the next frame; its body is valid until the next call. It answers
-// pings itself. A malformed frame is fault.ErrInvalid or fault.ErrTooLarge; after any
-// error the link must not be used any more.
+// Receive returns the next frame; its body is valid until the next call. It answers pings itself. A
+// malformed frame is fault.ErrInvalid or fault.ErrTooLarge, a silent other side
+// fault.ErrUnavailable; other errors are those of the connection, or why the link is closed; after
+// any error the link must not be used any more.
 func (l *Link) Receive() (Frame, error) {
 	for {
 		f, err := l.receive()

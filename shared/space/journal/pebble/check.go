@@ -33,7 +33,8 @@ func (d damage) Error() string {
 	return where + ": " + d.what
 }
 
-// nameJournal adds the journal to an error and, if it is damaged, what can be done.
+// nameJournal adds the journal to an error, which must not be nil, and, if it is damaged, what can
+// be done.
 func (c Config) nameJournal(err error) error {
 	err = fmt.Errorf("journal %s: %w", c.Dir, err)
 	if errors.Is(err, fault.ErrCorrupt) {

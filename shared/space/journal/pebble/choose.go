@@ -110,9 +110,9 @@ func (p possibleTables) unreadableIn(s salvaged) error {
 	return p.unreadable
 }
 
-// refuse returns why the tables cannot be used without a whole manifest: it is unknown
-// whether one of them still holds, or the table by may have replaced old, which is nil if no
-// table was.
+// refuse returns, as damage, why the tables cannot be used without a whole manifest: it is unknown
+// whether one of them still holds, or the table by may have replaced old, which is nil if no table
+// was.
 func (m manifest) refuse(tables map[uint64]*tableFile, old, by *tableFile) error {
 	if num, ok := m.unsure(tables); ok {
 		return damage{file: m.name, at: wholeFile, what: fmt.Sprintf("it is damaged, and it is unknown whether %06d.sst still holds", num)}

@@ -10,10 +10,10 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// Commit implements journal.Journal: it returns once everything is synced. It ignores ctx,
-// because the outcome of a sync that was given up is unknown. ErrFenced and ErrFull mean that
-// nothing was written. Any other error, also one of another goroutine meanwhile, breaks the
-// journal.
+// Commit implements journal.Journal: it returns once everything is synced. It ignores ctx, because
+// the outcome of a sync that was given up is unknown. ErrFenced, ErrFull and, after Close,
+// fault.ErrClosed mean that nothing was written. Any other error, also one of another goroutine
+// meanwhile, breaks the journal.
 func (j *Journal) Commit(_ context.Context, expected journal.Position, records []journal.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -104,7 +104,7 @@ func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
 }
 
 // endSession adds to a batch that a session is gone, with all answers to it, whose keys have one
-// prefix.
+// prefix. An error is that of the store.
 func (j *Journal) endSession(b *lsm.Batch, session string) error {
 	if err := b.Delete(codec.AppendSessionKey(nil, session), nil); err != nil {
 		return err

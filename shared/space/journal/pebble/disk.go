@@ -48,8 +48,8 @@ func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	return f, err
 }
 
-// Open opens a file to read it. A copy of a log that is being written ends with the records
-// that are written now.
+// Open opens a file to read it. A copy of a log that is being written ends with the records that
+// are written now. The error is that of the file system.
 func (d disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := d.FS.Open(name, opts...)
 	if err != nil {

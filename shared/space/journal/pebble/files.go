@@ -39,9 +39,9 @@ func readFile(fs vfs.FS, path string) (data []byte, err error) {
 	return io.ReadAll(f)
 }
 
-// writeFile writes a file that is there whole or not at all, also after a loss of power: it
-// writes another name, syncs, renames and syncs the folder. After an error that name, with .new,
-// may be left. A file system may keep data, so it gets a copy.
+// writeFile writes a file that is there whole or not at all, also after a loss of power: it writes
+// another name, syncs, renames and syncs the folder. After an error that name, with .new, may be
+// left. A file system may keep data, so it gets a copy. The error is that of the file system.
 func writeFile(fs vfs.FS, path string, data []byte) error {
 	temp := path + ".new"
 	f, err := fs.Create(temp, vfs.WriteCategoryUnspecified)
@@ -58,8 +58,8 @@ func writeFile(fs vfs.FS, path string, data []byte) error {
 	return syncDir(fs, fs.PathDir(path))
 }
 
-// syncDir makes the names in a folder durable, as they are now, after a file was made, renamed
-// or removed.
+// syncDir makes the names in a folder durable, as they are now, after a file was made, renamed or
+// removed. The error is that of the file system.
 func syncDir(fs vfs.FS, dir string) error {
 	d, err := fs.OpenDir(dir)
 	if err != nil {

@@ -25,8 +25,8 @@ func (j *Journal) writeHistory(b *lsm.Batch, f *journal.Historic) error {
 	return b.Set(codec.AppendHistoryIndexKey(nil, h.Key, h.Seq), nil, nil)
 }
 
-// findNewestHistory reads the newest record into newestHistory, with which the next one counts
-// on. An empty history leaves it as it is.
+// findNewestHistory reads the newest record into newestHistory, with which the next one counts on.
+// An empty history leaves it as it is. The error is that of walkHistory.
 func (j *Journal) findNewestHistory() error {
 	first, behind := codec.HistoryKeys()
 	return j.walkHistory(first, behind, newestFirst, func(h *journal.Historic) bool {
@@ -41,10 +41,11 @@ const (
 	oldestFirst = true
 )
 
-// walkHistory calls visit with the records from the key from on and before the key to, the
-// oldest first if ascending is set, else the newest first, until visit returns false. visit may
-// keep a record. Only records are between the keys of codec.HistoryKeys. A damaged record is
-// fault.ErrCorrupt. The caller is in whileOpen, or opens the journal.
+// walkHistory calls visit with the records from the key from on and before the key to, the oldest
+// first if ascending is set, else the newest first, until visit returns false. visit may keep a
+// record. Only records are between the keys of codec.HistoryKeys. A damaged record is
+// fault.ErrCorrupt; other errors are those of the store. The caller is in whileOpen, or opens the
+// journal.
 func (j *Journal) walkHistory(from, to []byte, ascending bool, visit func(*journal.Historic) bool) (err error) {
 	it, err := j.db.NewIter(&lsm.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {
@@ -72,7 +73,7 @@ func (j *Journal) walkHistory(from, to []byte, ascending bool, visit func(*journ
 }
 
 // whileOpen calls f while the journal is open, and Close waits for it. If the journal cannot be
-// used, it returns why and does not call f. The caller does not hold mu. An error of f is
+// used, it returns why (usable) and does not call f. The caller does not hold mu. An error of f is
 // returned with the name of the journal.
 func (j *Journal) whileOpen(f func() error) error {
 	j.reading.RLock()
@@ -126,7 +127,7 @@ func (j *Journal) HistoryBefore(ctx context.Context, seq int64, visit func(space
 
 // TrimHistory implements journal.HistoryTrimmer. It reads the oldest records until one is to be
 // kept, and removes those before it. The removal is not synced: if it is lost, the next call
-// repeats it.
+// repeats it. Errors are those of whileOpen, walkHistory and removeHistory.
 func (j *Journal) TrimHistory(_ context.Context, before time.Duration, l space.HistoryLimits) (removed int, err error) {
 	err = j.whileOpen(func() error {
 		j.mu.Lock()
@@ -148,7 +149,7 @@ func (j *Journal) TrimHistory(_ context.Context, before time.Duration, l space.H
 
 // removeHistory removes the oldest records, which must be all up to the last of them, and their
 // index keys. The batch begins with the position, as each does (fill), but does not move it. An
-// error breaks the journal.
+// error breaks the journal, unless it is that of usable.
 func (j *Journal) removeHistory(oldest []*journal.Historic) error {
 	if len(oldest) == 0 {
 		return nil

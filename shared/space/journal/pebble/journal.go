@@ -41,7 +41,7 @@ type Journal struct {
 }
 
 // Load implements journal.Journal. It reads all keys before those of the history, and holds mu
-// meanwhile, so that no commit comes in between.
+// meanwhile, so that no commit comes in between. Errors are those of usable and restoreAll.
 func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (journal.Standing, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -117,9 +117,10 @@ func (j *Journal) markClosed() bool {
 	return first
 }
 
-// Close implements journal.Journal. It ends the sweeper, waits for readers of the history,
-// closes the store, and then writes the stamp of a closed journal. Of a broken one the error is
-// the one that broke it, and nothing more is written. Another call does nothing.
+// Close implements journal.Journal. It ends the sweeper, waits for readers of the history, closes
+// the store, and then writes the stamp of a closed journal. Of a broken one the error is the one
+// that broke it, and nothing more is written; others are those of the store and of restamp. Another
+// call does nothing.
 func (j *Journal) Close() error {
 	if !j.markClosed() {
 		return nil

@@ -68,7 +68,7 @@ func writeNewest(fs vfs.FS, dir string, num uint32) error {
 }
 
 // readNewest returns the number of the newest log; 0: none is noted. Another text is
-// fault.ErrCorrupt.
+// fault.ErrCorrupt; other errors are those of the file system.
 func (j *Journal) readNewest() (uint32, error) {
 	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, newestFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -84,8 +84,8 @@ func (j *Journal) readNewest() (uint32, error) {
 	return uint32(n), nil
 }
 
-// checkNewest reads the number of the newest log for later use. It returns fault.ErrCorrupt if
-// one is noted and is not among logs.
+// checkNewest reads the number of the newest log for later use. It returns fault.ErrCorrupt if one
+// is noted and is not among logs. Other errors are those of readNewest.
 func (j *Journal) checkNewest(logs []*logFile) error {
 	n, err := j.readNewest()
 	if err != nil || n == 0 {

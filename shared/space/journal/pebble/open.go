@@ -14,10 +14,10 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// Open opens the journal in a folder, or makes one. What it refuses is
-// fault.ErrCorrupt for damage, fault.ErrInvalid for a format that it does not
-// know, fault.ErrPermission or fault.ErrFolder for a folder that cannot be used.
-// Close ends it.
+// Open opens the journal in a folder, or makes one. What it refuses is fault.ErrCorrupt for damage,
+// fault.ErrInvalid for a format that it does not know, fault.ErrPermission or fault.ErrFolder for a
+// folder that cannot be used; a disk that is too small or too full is fault.ErrFolder too. Other
+// errors of the system have no kind. Close ends it.
 func Open(c Config) (*Journal, error) {
 	j := newJournal(c)
 	if err := j.open(); err != nil {
@@ -90,9 +90,10 @@ type inspected struct {
 	torn   *logFile         // the log whose last record was cut off; nil: none
 }
 
-// inspect reads the folder before anything is changed. For a new one found is zero. Damage is an
-// error, except a torn end: to the store's list of files, to a table, to a log, or records that
-// are missing according to the note of the newest log or the stamp.
+// inspect reads the folder before anything is changed. For a new one found is zero. Damage is
+// fault.ErrCorrupt, or an error of the store for which damaged makes it that, except a torn end: to
+// the store's list of files, to a table, to a log, or records that are missing according to the
+// note of the newest log or the stamp.
 func (j *Journal) inspect() (found inspected, err error) {
 	store, err := lsm.Peek(j.Dir, j.FS)
 	if err != nil {
@@ -128,8 +129,9 @@ func (j *Journal) inspect() (found inspected, err error) {
 	return found, j.checkStamp(logs, found.end)
 }
 
-// requireNew refuses a folder in which the store finds nothing although a journal was
-// there: the store would begin a new one over it.
+// requireNew refuses a folder in which the store finds nothing although a journal was there: the
+// store would begin a new one over it. It is fault.ErrCorrupt; another error is that of the file
+// system.
 func (j *Journal) requireNew() error {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
@@ -161,7 +163,8 @@ func (j *Journal) cutTorn(found inspected) error {
 }
 
 // checkManifest returns fault.ErrCorrupt if the store's list of its files is damaged before its
-// end. Damage at its end is a record that a crash has cut off, which the store drops.
+// end. Damage at its end is a record that a crash has cut off, which the store drops. Another error
+// is that of the file system.
 func (j *Journal) checkManifest(path string) error {
 	data, err := readFile(j.FS, path)
 	if err != nil {
@@ -203,9 +206,10 @@ func (w withoutLogs) List(dir string) ([]string, error) {
 	return deleteFunc(names, isLog), err
 }
 
-// begin reads where the store stands and the newest history record. It returns fault.ErrCorrupt
-// if the store does not stand at end. It writes end into the newest log, so that there is always
-// a record to tell whether the older ones are there, and a stamp that the journal is not closed.
+// begin reads where the store stands and the newest history record. It returns fault.ErrCorrupt if
+// the store does not stand at end; other errors are those of the store and of restamp. It writes
+// end into the newest log, so that there is always a record to tell whether the older ones are
+// there, and a stamp that the journal is not closed.
 func (j *Journal) begin(end journal.Position) (err error) {
 	if j.standing, err = standing(j.db); err != nil {
 		return err
@@ -224,7 +228,7 @@ func (j *Journal) begin(end journal.Position) (err error) {
 }
 
 // standing reads where a store stands; zero for a new one. A value that cannot be read is
-// fault.ErrCorrupt.
+// fault.ErrCorrupt; other errors are those of the store.
 func standing(db lsm.Reader) (journal.Standing, error) {
 	value, closer, err := db.Get(codec.StandingKey())
 	if errors.Is(err, lsm.ErrNotFound) {

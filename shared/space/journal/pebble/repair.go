@@ -37,9 +37,10 @@ const (
 	unfinishedEnd = ".repaired.new"
 )
 
-// Diagnose reads a journal that is not open, and changes nothing. fault.ErrCorrupt means
-// that it is damaged and cannot be repaired: a table is damaged or missing. The data folder
-// must be locked, as for Open.
+// Diagnose reads a journal that is not open, and changes nothing. fault.ErrCorrupt means that it is
+// damaged and cannot be repaired: a table is damaged or missing. Another format is
+// fault.ErrInvalid; other errors are those of the file system, with a kind of classify. The data
+// folder must be locked, as for Open.
 func Diagnose(c Config) (Diagnosis, error) {
 	j := newJournal(c)
 	d, _, err := j.diagnose()
@@ -49,9 +50,9 @@ func Diagnose(c Config) (Diagnosis, error) {
 	return d, nil
 }
 
-// Repair makes a damaged journal usable again, and loses no record that can be read:
-// it reads the tables and logs without the store's list of them, writes what holds into a
-// new folder, and then renames the damaged one. Errors are those of Diagnose.
+// Repair makes a damaged journal usable again, and loses no record that can be read: it reads the
+// tables and logs without the store's list of them, writes what holds into a new folder, and then
+// renames the damaged one. Errors are those of Diagnose, and of writing the new one.
 func Repair(c Config) (Diagnosis, error) {
 	j := newJournal(c)
 	if err := j.finishRepair(); err != nil {
@@ -184,7 +185,8 @@ func (j *Journal) finishRepair() error {
 }
 
 // writeNew makes a journal of the facts, and opens it once to check it (checkNew). Its stamp has
-// the mark of the old one, if that can be read. Errors are those of the journal's files.
+// the mark of the old one, if that can be read. Errors are those of Open, of the new journal's
+// files and of checkNew.
 func (j *Journal) writeNew(dir string, s salvaged) error {
 	c := Config{Dir: dir, FS: j.FS, Log: slog.New(slog.DiscardHandler)}
 	stamp, _ := readStamp(j.FS, j.Dir)
@@ -202,9 +204,10 @@ func (j *Journal) writeNew(dir string, s salvaged) error {
 	return checkNew(c, s)
 }
 
-// writeFacts commits all facts in batches, because one of all may be too large. Each batch leads
-// to the same position: the first from 0, the others from there, because the facts are those of
-// all records together. There is a batch even without facts, for the position.
+// writeFacts commits all facts in batches, because one of all may be too large. Each batch leads to
+// the same position: the first from 0, the others from there, because the facts are those of all
+// records together. There is a batch even without facts, for the position. An error is that of the
+// store, or why the journal broke.
 func (j *Journal) writeFacts(s salvaged) error {
 	from := journal.Position(0)
 	for keys := sortedKeys(s.facts); ; {
@@ -223,7 +226,7 @@ func (j *Journal) writeFacts(s salvaged) error {
 }
 
 // checkNew opens a journal that writeNew has written. One that holds other facts is
-// fault.ErrCorrupt.
+// fault.ErrCorrupt. Other errors are those of Open and Close.
 func checkNew(c Config, s salvaged) error {
 	j, err := Open(c)
 	if err != nil {

@@ -48,7 +48,7 @@ func stampText(s stamp) []byte {
 }
 
 // readStamp reads the stamp of a folder. It is empty if there is none. A damaged one is
-// fault.ErrCorrupt.
+// fault.ErrCorrupt. Other errors are those of the file system.
 func readStamp(disk vfs.FS, dir string) (s stamp, err error) {
 	data, err := readFile(disk, disk.PathJoin(dir, stampFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,9 +136,10 @@ func (j *Journal) restamp(closed bool) error {
 	return nil
 }
 
-// writeStamp writes the stamp for the position of now, with a mark, and with closed as it is: one of
-// stampInUse and stampClosed. The lock is that of restamp, and mu is not held. If the disk is full
-// it leaves no part of the stamp, and returns that error.
+// writeStamp writes the stamp for the position of now, with a mark, and with closed as it is: one
+// of stampInUse and stampClosed. The lock is that of restamp, and mu is not held. If the disk is
+// full it leaves no part of the stamp, and returns that error. Other errors are those of the file
+// system, with a kind of classify.
 func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
 	j.mu.Lock()
 	at := j.standing
