@@ -40,7 +40,7 @@ type gates struct{ to *[]Gate }
 
 // set reads gates, separated by commas; empty text is none. Each begins with PROTOCOL=ADDRESS, so
 // an item with = begins the next one. Two gates of one protocol at one address are not accepted.
-// With an error nothing is changed.
+// With an error, errNotAccepted, nothing is changed.
 func (g gates) set(text string) error {
 	if text == "" {
 		*g.to = nil

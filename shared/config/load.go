@@ -15,11 +15,11 @@ import (
 	"leasehold/shared/wording"
 )
 
-// Load resolves every setting: from its flag if that was set, else from the environment of
-// the process, else from the file, else its default. A command uses the settings whose
-// flags it has bound: rules between settings hold only if it uses both, because one file
-// or environment may serve several modes. Flags may be nil; all rules hold then. The error
-// is an Invalid.
+// Load resolves every setting: from its flag if that was set, else from the environment of the
+// process, else from the file, else its default. A command uses the settings whose flags it has
+// bound: rules between settings hold only if it uses both, because one file or environment may
+// serve several modes. Flags may be nil; all rules hold then. The error is an Invalid, or that of
+// mergeSources.
 func Load(flags *pflag.FlagSet) (Config, error) {
 	uses := func(string) bool { return true }
 	if flags == nil {

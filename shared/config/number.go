@@ -151,7 +151,8 @@ type fraction struct {
 	one bool // whether 1 is accepted
 }
 
-// set reads a number above 0 and below 1; 1 itself only if f.one. The comparison refuses NaN.
+// set reads a number above 0 and below 1; 1 itself only if f.one. Other text is errNotAccepted. The
+// comparison refuses NaN.
 func (f fraction) set(text string) error {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v > 0 && (v < 1 || f.one && v == 1)) {

@@ -42,9 +42,10 @@ func rotated(path string) (all []earlierFile, err error) {
 	return all, nil
 }
 
-// OpenAll opens the log at path with its earlier files, as one log. If files before these
-// were removed, the log begins at the first reload, because that lists all tuples; it is an
-// error if there is none.
+// OpenAll opens the log at path with its earlier files, as one log. If files before these were
+// removed, the log begins at the first reload, because that lists all tuples; it is an error if
+// there is none. Other errors are those of the system, such as fs.ErrNotExist; none has a kind of
+// package fault.
 func OpenAll(path string) (io.ReadCloser, error) {
 	current, err := os.Open(path)
 	if err != nil {
@@ -75,8 +76,9 @@ type set struct {
 }
 
 // addEarlier opens the earlier files. The current one may be among them, if it was renamed
-// meanwhile; then it is read under its new name, and the files after it are left out. A log that
-// is not a regular file has no earlier files. With an error, all open files are in s.files.
+// meanwhile; then it is read under its new name, and the files after it are left out. A log that is
+// not a regular file has no earlier files. With an error, all open files are in s.files. The error
+// is that of the system.
 func (s *set) addEarlier(path string) error {
 	current := s.files[0]
 	info, err := current.Stat()
@@ -143,7 +145,7 @@ func fromReload(log io.Reader) (io.Reader, error) {
 }
 
 // readLine reads a line with its line feed. The last line may end without one: then the error is
-// io.EOF. A line of more than maxLine bytes is an error.
+// io.EOF. A line of more than maxLine bytes is an error. Other errors are those of r.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
