@@ -17,7 +17,7 @@ const (
 )
 
 // addTotal adds one to the total named what, which it puts with 1 if there is none yet. It fails
-// only for a full space or disk; a full space is fault.ErrOverloaded.
+// only for a full space, with fault.ErrOverloaded.
 func addTotal(tx space.Tx, what string) error {
 	e, ok := tx.Find(Space, AnyTotal(what), nil)
 	if !ok {

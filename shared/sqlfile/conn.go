@@ -33,7 +33,7 @@ func (c *Conn) OnEnd(f func(committed bool)) { c.ended = append(c.ended, f) }
 // Row is one row of an answer.
 type Row interface{ Scan(to ...any) error }
 
-// Into reads a row into variables.
+// Into reads a row into variables. The error is that of Scan.
 func Into(to ...any) func(Row) error {
 	return func(r Row) error { return r.Scan(to...) }
 }

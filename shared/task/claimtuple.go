@@ -15,7 +15,8 @@ func showClaim(tx space.Tx, c Claim) error {
 	return err
 }
 
-// removeClaim takes the claim of a task if there is one. If there is none, it returns nil.
+// removeClaim takes the claim of a task if there is one. If there is none, it returns nil. The
+// error is that of the space.
 func removeClaim(tx space.Tx, id string) error {
 	e, ok := tx.Find(lease.Space, claimOf(id), nil)
 	if !ok {

@@ -23,7 +23,7 @@ func (p Policy) die(tx space.Tx, e space.Entry, i Item, reason string) error {
 }
 
 // dieOf is die with the reason that the dead letter gets, letter. reason is that of the last
-// attempt, which the state of the task tells.
+// attempt, which the state of the task tells. The error is that of deadLetter or backOff.
 func (p Policy) dieOf(tx space.Tx, e space.Entry, i Item, reason, letter string) error {
 	err := p.deadLetter(tx, e, i, reason, letter)
 	if !errors.Is(err, fault.ErrOverloaded) {

@@ -197,7 +197,7 @@ func (p Policy) awaitSlot(tx space.Tx, e space.Entry, i Item, limit string) erro
 }
 
 // startRefill starts the timer of a limit whose rate is exhausted. Without such a limit, or if its
-// rate is not exhausted, it does nothing.
+// rate is not exhausted, it does nothing. The error is that of the space.
 func startRefill(tx space.Tx, limit string) error {
 	e, l, ok := findLimit(tx, limit)
 	if !ok {

@@ -49,7 +49,7 @@ func watchTask(tx space.Tx, id string) (tuple.Tuple, error) {
 }
 
 // awaitEnd (id) waits until a task has ended. A task that is not alive, which has ended or was
-// never created, needs no wait. The answer is empty.
+// never created, needs no wait. The answer is empty. Its only error is that of tx.Wait.
 func awaitEnd(tx space.Tx, id string) (tuple.Tuple, error) {
 	if _, _, err := find(tx, id); err != nil {
 		return nil, nil

@@ -57,7 +57,7 @@ func (f *File) open() (err error) {
 // counter counts the bytes of a file.
 type counter struct{ f *File }
 
-// Write writes to the current file, which rotate replaces.
+// Write writes to the current file, which rotate replaces. The error is that of the system.
 func (c counter) Write(b []byte) (int, error) {
 	n, err := c.f.file.Write(b)
 	c.f.size += int64(n)

@@ -76,7 +76,8 @@ func (e *Engine) Session(ctx context.Context, id string, ttl time.Duration) (spa
 	return space.Over(c), nil
 }
 
-// Connect is Session for callers that send requests themselves.
+// Connect is Session for callers that send requests themselves. Errors are those of
+// OpenGateSession.
 func (e *Engine) Connect(ctx context.Context, id string, ttl time.Duration) (space.Conn, error) {
 	mode := id[:max(0, strings.LastIndexByte(id, '-'))] // ids are <mode>-<8 hex>
 	return e.OpenGateSession(ctx, Opening{ID: id, TTL: ttl, Fleet: true, local: true, Process: space.ThisProcess(mode)})
@@ -161,11 +162,12 @@ func (e *Engine) attach(o Opening) (*session, answer) {
 	return s, e.answerNow(space.Reply{}, nil)
 }
 
-// admitOpening returns why attach refuses an opening; nil if it may go on. s is the session of
-// that id, and nil if a new one is to be made, whose memory is reserved then. key is the hash of
-// the client's key: a session that waits is given to no other client, and is compared in constant
-// time, so that a client cannot learn the hash by measuring. The sessions of the fleet have
-// places and memory that others may not use. The caller holds state.mu.
+// admitOpening returns why attach refuses an opening; nil if it may go on: fault.ErrInvalid,
+// fault.ErrConflict or fault.ErrOverloaded. s is the session of that id, and nil if a new one is to
+// be made, whose memory is reserved then. key is the hash of the client's key: a session that waits
+// is given to no other client, and is compared in constant time, so that a client cannot learn the
+// hash by measuring. The sessions of the fleet have places and memory that others may not use. The
+// caller holds state.mu.
 func (st *state) admitOpening(o Opening, s *session, key []byte) error {
 	limit, class := maxSessions-fleetSessions, memory.Growth
 	if o.Fleet {

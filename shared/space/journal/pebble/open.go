@@ -200,7 +200,7 @@ func (j *Journal) checkTables() (at journal.Standing, err error) {
 // withoutLogs is a file system that shows no logs.
 type withoutLogs struct{ vfs.FS }
 
-// List returns the names in a folder without those of logs.
+// List returns the names in a folder without those of logs. The error is that of the file system.
 func (w withoutLogs) List(dir string) ([]string, error) {
 	names, err := w.FS.List(dir)
 	return deleteFunc(names, isLog), err
