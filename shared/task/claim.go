@@ -195,8 +195,8 @@ func (p Policy) attempts(i Item) int64 {
 }
 
 // retire makes a task dead that cannot be claimed. While no space takes its dead letter, it is
-// hidden for a back-off. why is the error of decodeClaimable; only errWornOut counts as a failed
-// attempt. The error is that of die, deadLetterCorrupt or the spaces.
+// hidden for a back-off. why is the error of decodeClaimable. The error is that of die,
+// deadLetterCorrupt or the spaces.
 func (p Policy) retire(tx space.Tx, e space.Entry, i Item, why error) error {
 	if errors.Is(why, errWornOut) {
 		return p.die(tx, e, i, why.Error())

@@ -99,8 +99,8 @@ func (c Client) Report(ctx context.Context, i Item, part string, final bool, bod
 }
 
 // Resolve ends a task with its result, and creates further tasks in the same transaction. The
-// errors are those of Report and CreateAll. With any, it creates none; with one of CreateAll the
-// task is not resolved either.
+// errors are those of Report and CreateAll. With any but fault.ErrUnavailable, it creates none;
+// with one of CreateAll the task is not resolved either.
 func (c Client) Resolve(ctx context.Context, i Item, result any, create ...New) ([]Item, error) {
 	return c.report(ctx, i, "", true, result, create)
 }

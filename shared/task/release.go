@@ -112,9 +112,9 @@ func revokeAttempt(tx space.Tx, i Item) (Item, error) {
 
 // failAttempt counts a failed attempt. If f has no delay and the task no back-off of its own, the
 // task is offered at once to another worker, if one serves the action and has not given the task
-// back: to one on another machine, if there is one. Otherwise it waits for the delay, its back-off
-// or that of the policy. If it has no attempts left, or f gives up, it becomes a dead letter (die).
-// The error is that of the spaces.
+// back: to one on another machine, if there is one. Otherwise it waits for the longer of the delay
+// and its back-off, or for that of the policy if both are 0. If it has no attempts left, or f gives
+// up, it becomes a dead letter (die). The error is that of the spaces.
 func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error {
 	worker := i.CurrentClaimant
 	i = addClaimant(tx, i, e.Holder)

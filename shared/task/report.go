@@ -89,8 +89,8 @@ func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args 
 
 // putLate puts a result of a worker that does not hold the task, if it is of a lease. It keeps the
 // token of its attempt, unless that token could change the lease: then the token belongs to another
-// attempt, or to a result that was put before. Otherwise it only checks the result. The error is
-// that of check or Put.
+// attempt, or to a result that was put before. A result without a lease is only checked. The error
+// is that of check or Put.
 func putLate(tx space.Tx, r ResultTuple) error {
 	if r.Lease == "" {
 		return r.check() // no manager waits for it
