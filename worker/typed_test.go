@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
+	"leasehold/shared/status"
 	"leasehold/shared/task"
 	"leasehold/worker"
 )
@@ -162,5 +164,10 @@ func TestAnActionWithOwnSlotsTakesNoneOfTheOthers(t *testing.T) {
 		require.ErrorIs(t, worker.Run(t.Context(), connect, c), fault.ErrInvalid)
 		c.OwnSlots, c.Slots = nil, 0
 		require.ErrorIs(t, worker.Run(t.Context(), connect, c), fault.ErrInvalid)
+		c.Slots = 1
+		for n := range status.MaxServed - 1 { // beside two others
+			c.Handlers[fmt.Sprint("act-", n)] = h("act")
+		}
+		require.ErrorContains(t, worker.Run(t.Context(), connect, c), "63 actions: one worker does at most 62")
 	})
 }

@@ -56,9 +56,12 @@ func Run(ctx context.Context, connect status.Connect, c Config) error {
 	return nil
 }
 
-// check returns fault.ErrInvalid for less than one slot, and for own slots of an action without a
-// handler.
+// check returns fault.ErrInvalid for less than one slot, for own slots of an action without a handler,
+// and for more actions than a session can serve.
 func (c Config) check() error {
+	if len(c.Handlers) > status.MaxServed {
+		return fmt.Errorf("%w: %d actions: one worker does at most %d", fault.ErrInvalid, len(c.Handlers), status.MaxServed)
+	}
 	if c.Slots < 1 {
 		return fmt.Errorf("%w: %d slots: want at least 1", fault.ErrInvalid, c.Slots)
 	}

@@ -96,7 +96,7 @@ func TestValuesOfSessionsClaimsAndListsAtTheirBoundsAreAcceptedAndTheErrorBeyond
 		{v1 + "/sessions", text("name", space.MaxName), text("name", space.MaxName+1), "name"},
 		{v1 + "/sessions", text("host", space.MaxName), text("host", space.MaxName+1), "host"},
 		{v1 + "/sessions", text("version", space.MaxName), text("version", space.MaxName+1), "version"},
-		{v1 + "/sessions", serves(1, 62), serves(1, 1001), "serves: invalid: 1001 actions, at most 1000"},
+		{v1 + "/sessions", serves(1, status.MaxServed), serves(1, status.MaxServed+1), "serves: invalid: 63 actions, at most 62"},
 		{v1 + "/sessions", serves(1, 2), serves(0, 2), `serves: action "a0", slots 0`},
 		{v1 + "/sessions", serves(status.MaxSlots, 1), serves(status.MaxSlots+1, 1), "1 to 1048576 slots"},
 		{worker + "/claims", `{"limit":64}`, `{"limit":65}`, "limit 65: invalid: want 1 to 64"},

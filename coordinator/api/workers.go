@@ -28,7 +28,6 @@ const (
 	defaultTTL   = 30 * time.Second
 	minTTL       = time.Second
 	peerSessions = 1_000 // of one peer
-	maxServes    = 1_000 // actions of one session
 
 	// drainPoll is how long a heartbeat waits for a message; one that is there comes at once.
 	drainPoll = time.Millisecond
@@ -97,8 +96,8 @@ func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 			return nil, fmt.Errorf("%s %.64q: %w: want at most %d bytes without control characters", what, text, fault.ErrInvalid, space.MaxName)
 		}
 	}
-	if len(n.Serves) > maxServes {
-		return nil, fmt.Errorf("serves: %w: %d actions, at most %d", fault.ErrInvalid, len(n.Serves), maxServes)
+	if len(n.Serves) > status.MaxServed {
+		return nil, fmt.Errorf("serves: %w: %d actions, at most %d", fault.ErrInvalid, len(n.Serves), status.MaxServed)
 	}
 	for _, served := range n.Serves {
 		if !models.ValidID(served.Action) || served.Slots < 1 || served.Slots > status.MaxSlots {

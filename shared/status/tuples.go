@@ -51,6 +51,10 @@ func MatchServing(id, action any) tuple.Template {
 // AnyServing matches the tuples of the sessions that serve an action.
 func AnyServing(action string) tuple.Template { return MatchServing(tuple.AnyString, action) }
 
+// MaxServed is how many actions a session can serve: each is a field of the arguments of status.beat,
+// beside two others.
+const MaxServed = tuple.MaxArity - 2
+
 // beatArgs are the arguments of status.beat: (state, since, (action, slots)…).
 type beatArgs struct {
 	State, Since string
