@@ -38,8 +38,8 @@ func (j *job) Parents() []task.ParentResult { return j.item.Parents }
 
 func (j *job) Draining() <-chan struct{} { return j.draining }
 
-// Report puts a result of a part. A body that is a malformed problem, and a report after the task
-// was taken away (fault.ErrStaleToken), are errors; the latter stops the job.
+// Report puts a result of a part; see Job. The error is that of checkProblem, fault.ErrStaleToken
+// after the task was taken away, which also ends the context of the task, or that of the session.
 func (j *job) Report(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err
@@ -47,9 +47,9 @@ func (j *job) Report(ctx context.Context, part string, body any) error {
 	return j.stopIfStale(j.client.Report(ctx, j.item.Item, part, false, body))
 }
 
-// Resolve puts the last result; see Job. With an error the task is not resolved: checkProblem
-// refused the body, the token is stale, which also ends the context of the task, or the session
-// failed.
+// Resolve puts the last result; see Job. With an error the task is not resolved: checkProblem refused
+// the body (fault.ErrInvalid), the token is stale (fault.ErrStaleToken), which also ends the context
+// of the task, or the call failed.
 func (j *job) Resolve(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err
@@ -180,8 +180,9 @@ func (s *shift) giveBackUnresolved(alive, ctx context.Context, j *job, err error
 	return s.sessionError(alive, s.giveBack(alive, log, j.item.Item, err))
 }
 
-// giveBack gives back a task whose handler failed with err: for a Failure with Later without
-// counting the attempt; with GiveUp as a dead letter; otherwise as a counted attempt.
+// giveBack gives back a task whose handler failed with err: for a Failure with Later without counting
+// the attempt; with GiveUp as a dead letter; otherwise as a counted attempt. The error is that of the
+// call.
 func (s *shift) giveBack(ctx context.Context, log *slog.Logger, item task.Item, err error) error {
 	f := &Failure{}
 	if errors.As(err, &f) && f.Later > 0 {

@@ -37,9 +37,9 @@ type Config struct {
 	Log       *slog.Logger  // nil: slog.Default
 }
 
-// Run works until ctx ends or the coordinator asks it to drain (status.Drain), then
-// drains, and returns nil. It replaces a lost session by a new one. Its error is ErrStuck
-// or that of connect.
+// Run works until ctx ends or the coordinator asks it to drain (status.Drain), then drains, and
+// returns nil. It replaces a lost session by a new one. Its error is fault.ErrInvalid from check,
+// ErrStuck, or that of connect.
 func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -33,7 +33,8 @@ type cachedReport struct {
 
 // checkClips adds a problem for each clip that a search would not find or would find twice, and
 // returns the clips without those that cannot be searched for at all. Only the first compareLimit
-// clips are compared. The error is that of reading a clip for another reason than its content.
+// clips are compared. The error is that of notices: a clip cannot be read for another reason than its
+// content.
 func (v *folderVisit) checkClips(ctx context.Context, checker *clipChecker, clips []models.Clip) ([]models.Clip, error) {
 	if len(clips) > compareLimit {
 		v.problems.add("", "only the first %d clips were compared with each other", compareLimit)
@@ -105,8 +106,8 @@ func digestOf(clips []models.Clip) [sha256.Size]byte {
 	return [sha256.Size]byte(d.Sum(nil))
 }
 
-// load fetches and decodes a clip. The error is that of fetching it, of decoding it, or of
-// closing the file.
+// load fetches and decodes a clip. The error is that of fetching it, of audio.Load, or of closing the
+// file.
 func (v *folderVisit) load(ctx context.Context, ref models.MediaRef) ([]float32, error) {
 	f, err := v.fetch.Fetch(ctx, ref)
 	if err != nil {

@@ -109,10 +109,11 @@ func isURL(s string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// detectFile returns the origin of a file, or those of a manifest. It never detects a manifest by
-// its content, because many YAML files could be one; only the name decides. A link is resolved,
-// because a feed may enclose files of the folder that it is in. Without kind, a file that is not
-// a feed is fault.ErrInvalid. Only with manifests it accepts a manifest: one cannot name another.
+// detectFile returns the origin of a file, or those of a manifest. It never detects a manifest by its
+// content, because many YAML files could be one; only the name decides. A link is resolved, because a
+// feed may enclose files of the folder that it is in. Without kind, a file that is not a feed is
+// fault.ErrInvalid, and so are one that cannot be read and a kind that wants a folder; other errors
+// are those of readManifest. Only with manifests it accepts a manifest: one cannot name another.
 func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	switch {
 	case kind != "" && kind.LocalForm(path) != models.LocalFile:
@@ -184,7 +185,7 @@ var folderProbes = []struct {
 
 // detectFolder returns the origin of a folder, or those of the manifest in it. Without kind, the
 // first probe that accepts the folder decides; fault.ErrInvalid: none does, or the kind wants no
-// folder.
+// folder. Other errors are those of the probe and of readManifest.
 func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	manifest := filepath.Join(path, manifestName)
 	_, err := os.Lstat(manifest)

@@ -137,8 +137,8 @@ func (w web) resolve(enclosure string) (uri, version string, err error) {
 	return uri, "", nil
 }
 
-// parseEnclosure parses the URL of an enclosure, of at most enclosureLimit bytes. The error does
-// not repeat the URL.
+// parseEnclosure parses the URL of an enclosure, of at most enclosureLimit bytes. The error, for
+// people, is of no kind and does not repeat the URL.
 func parseEnclosure(s string) (*url.URL, error) {
 	if len(s) > enclosureLimit {
 		return nil, fmt.Errorf("its URL has %d bytes; %d are accepted", len(s), enclosureLimit)
@@ -164,9 +164,9 @@ type localBase struct {
 
 func (b localBase) close() { b.root.Close() }
 
-// resolve returns the URL of an enclosure, or the file in the feed's folder that it names, with
-// its version. A name may have an unescaped % or ?, so the text is tried as it is too. Other
-// schemes than http and https are refused.
+// resolve returns the URL of an enclosure, or the file in the feed's folder that it names, with its
+// version. A name may have an unescaped % or ?, so the text is tried as it is too. Other schemes than
+// http and https are refused. The error is for people and of no kind of package fault.
 func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	u, err := parseEnclosure(enclosure)
 	switch {

@@ -22,9 +22,9 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// readFeed lists the episodes that a feed's items enclose. The listing is never complete, because
-// a feed has its latest items only. If the server reports no change since known, it lists nothing
-// (same). The error is that of fetching or of parseFeed.
+// readFeed lists the episodes that a feed's items enclose. The listing is never complete, because a
+// feed has its latest items only. If the server reports no change since known, it lists nothing
+// (same). The error is that of sourceOf, of fetching, of parseFeed or of listFeed.
 func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	from, uri, err := l.sourceOf(o)
 	if err != nil {
@@ -80,8 +80,8 @@ func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, ite
 	return catalog.Listing{Episodes: c.episodes, Problems: c.problems.all(), Latest: more == 0}, nil
 }
 
-// sourceOf returns the source of a feed's enclosures, which the caller closes, and the URI at
-// which the feed is read. The error is that of the URL or of the folder.
+// sourceOf returns the source of a feed's enclosures, which the caller closes, and the URI at which
+// the feed is read. The error is fault.ErrInvalid for a malformed URL, or that of Fetch.Folder.
 func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 	if isURL(o.URI) {
 		base, err := url.Parse(o.URI)
@@ -98,9 +98,10 @@ func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 	return localBase{web{check: l.Fetch.Check}, dir, root}, fetch.FileURI(o.URI), nil
 }
 
-// parseFeed returns a feed's items, at least one and at most feedItems, and how many more it has.
-// A document that is not a feed, is malformed or has no items is fault.ErrInvalid, and so is one
-// at which the lenient parser panics; otherwise the error is ctx's cause.
+// parseFeed returns a feed's items, at least one and at most feedItems, and how many more it has. A
+// document that is not a feed, is malformed or has no items is fault.ErrInvalid, and so is one at
+// which the lenient parser panics; one beyond the limits of prune is fault.ErrTooLarge; otherwise the
+// error is ctx's cause.
 func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int, err error) {
 	begin := doc[:min(len(doc), beginningBytes)]
 	if len(bytes.TrimSpace(begin)) == 0 {

@@ -20,8 +20,8 @@ import (
 
 // readFolder lists the recordings in a folder and all folders below it, by name. It skips hidden
 // files and folders. The listing is complete unless a folder could not be read, because its
-// recordings may still exist. If nothing has changed since known, it lists nothing (same). The
-// error is that of the folder itself.
+// recordings may still exist. If nothing has changed since known, it lists nothing (same). The error
+// is that of Fetch.Folder, findFiles or listFolder.
 func (l *Lister) readFolder(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	root, err := l.Fetch.Folder(o.URI)
 	if err != nil {
@@ -80,8 +80,8 @@ type folderVisit struct {
 }
 
 // findFiles finds recordings, and files that may be their sidecars, among the first most entries. A
-// folder below that cannot be read is a problem, and the visit is not complete. If the folder
-// itself cannot be read, that is fault.ErrInvalid.
+// folder below that cannot be read is a problem, and the visit is not complete. If the folder itself
+// cannot be read, that is fault.ErrInvalid; any other error is ctx's.
 func (v *folderVisit) findFiles(ctx context.Context, most int) error {
 	seen := 0
 	err := fs.WalkDir(v.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {

@@ -84,7 +84,8 @@ func (p *pruner) readDocument() error {
 }
 
 // readMarkup reads the markup that begins with '<', and returns its size, which is above 0, so that
-// run comes to an end. Markup that does not end, and too many comments in a row, are errors.
+// run comes to an end. Markup that does not end is fault.ErrInvalid, and too many comments in a row
+// are fault.ErrTooLarge; other errors are those of directive and readStartTag.
 func (p *pruner) readMarkup(m []byte) (int, error) {
 	for _, piece := range []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if !bytes.HasPrefix(m, []byte(piece.begin)) {
@@ -116,7 +117,7 @@ func (p *pruner) readMarkup(m []byte) (int, error) {
 
 // directive accepts a DOCTYPE that refers to a document elsewhere, which is never fetched, and
 // returns its size. One with declarations of its own, which could grow when they are replaced, is
-// fault.ErrInvalid.
+// fault.ErrInvalid, and so is one that does not end.
 func directive(m []byte) (int, error) {
 	var quote byte
 	for i, c := range m {
@@ -137,7 +138,7 @@ func directive(m []byte) (int, error) {
 }
 
 // readStartTag counts a start tag, and opens its element unless it is empty. Behind the cut, only
-// items are counted. The error is that of a limit.
+// items are counted. The error is fault.ErrTooLarge for one that exceeds a limit.
 func (p *pruner) readStartTag(m []byte) error {
 	tag := m
 	if i := tagEnd(m); i >= 0 {

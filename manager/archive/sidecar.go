@@ -55,7 +55,7 @@ func date(value *yaml.Node) (time.Time, error) {
 	return time.Time{}, invalidAt(value, "aired %q: want a date such as 2026-11-21 or 2026-11-21T06:00:00Z", sanitize(value.Value))
 }
 
-// invalidAt returns an error with a line of a YAML file.
+// invalidAt returns a fault.ErrInvalid with a line of a YAML file.
 func invalidAt(at *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("line %d: %w: %w", at.Line, fmt.Errorf(format, args...), fault.ErrInvalid)
 }

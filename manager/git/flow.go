@@ -87,8 +87,8 @@ func Digest(refs map[string]string) string {
 }
 
 // readRemote requests the refs of a repository behind http(s) and, if they have changed, the dates of
-// its commits, since the last visit or, at the first one, of packSpan. The error is that of the
-// request, or fault.ErrInvalid for an answer that is not a list of refs.
+// its commits, since the last visit or, at the first one, of packSpan. The error is fault.ErrInvalid
+// for another URI, that of the request, or that of parseAdvertisement.
 func (f *Flow) readRemote(ctx context.Context, uri string, known models.Known) (seen, error) {
 	u, err := url.Parse(uri)
 	if err != nil || !models.IsWebURL(uri) {

@@ -18,8 +18,8 @@ import (
 )
 
 // readFolder reads the refs of a repository on this machine, and the dates of its changes from the
-// log of HEAD. Another folder is fault.ErrInvalid; other errors are those of Fetch.Folder and of
-// reading.
+// log of HEAD. Another folder is fault.ErrInvalid; other errors are those of Fetch.Folder,
+// readRefFiles and tail.
 func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (seen, error) {
 	root, err := f.Fetch.Folder(path)
 	if err != nil {
@@ -93,9 +93,9 @@ func IsWorktree(path string) bool {
 	return err == nil && strings.HasPrefix(text, "gitdir: ")
 }
 
-// readRefFiles reads HEAD, the packed refs, and the refs in files, which override packed ones.
-// Links to other refs are left out. The error is ctx's cause, or fault.ErrInvalid for a file that
-// cannot be read or is malformed.
+// readRefFiles reads HEAD, the packed refs, and the refs in files, which override packed ones. Links
+// to other refs are left out. The error is ctx's cause, fault.ErrInvalid for a file that cannot be
+// read or is malformed, or fault.ErrTooLarge for more than maxRefs.
 func (s *seen) readRefFiles(ctx context.Context, root *os.Root) error {
 	packed, err := tail(root, "packed-refs", refsBytes)
 	if err == nil {

@@ -166,8 +166,8 @@ func applyDelta(base, delta []byte) (object []byte, err error) {
 	return object, err
 }
 
-// readPart reads one instruction of a delta, and returns the bytes that it adds. A copy from outside
-// of the base is errPack.
+// readPart reads one instruction of a delta, and returns the bytes that it adds. errPack: it is cut
+// off, unknown, or a copy from outside of the base.
 func (p *pack) readPart(base []byte) ([]byte, error) {
 	op, err := p.readByte()
 	if err != nil || op == 0 {

@@ -41,8 +41,9 @@ type advertisement struct {
 	capabilities string            // of git-upload-pack, separated by spaces; empty: the server only has files
 }
 
-// parseAdvertisement reads the answer to GET info/refs: pkt-lines of git-upload-pack, or the
-// plain lines of a server that only has files. Anything else is fault.ErrInvalid.
+// parseAdvertisement reads the answer to GET info/refs: pkt-lines of git-upload-pack, or the plain
+// lines of a server that only has files. Anything else is fault.ErrInvalid; more than maxRefs are
+// fault.ErrTooLarge.
 func parseAdvertisement(content []byte) (a advertisement, err error) {
 	a.refs = map[string]string{}
 	if !bytes.HasPrefix(content, []byte("001e# service=git-upload-pack")) {

@@ -129,8 +129,8 @@ func (c *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // admit returns the batch id if the request comes from the holder of its lease. The error is
-// fault.ErrUnauthenticated without a well-formed header, fault.ErrNotFound for a batch that is
-// not served, and fault.ErrForbidden for another lease or token.
+// fault.ErrUnauthenticated without a well-formed header, fault.ErrNotFound for a batch that is not
+// served, and otherwise that of authorise, such as fault.ErrForbidden for another lease or token.
 func (c *Content) admit(r *http.Request, id string) (served, error) {
 	words := strings.Fields(r.Header.Get("Authorization"))
 	if len(words) != 3 || words[0] != "Lease" {
@@ -147,8 +147,8 @@ func (c *Content) admit(r *http.Request, id string) (served, error) {
 	return s, c.authorise(r.Context(), id, words[1], token)
 }
 
-// authorise returns nil if a lease with this token is live and has the batch, and
-// fault.ErrForbidden otherwise. The other errors are those of the coordinator.
+// authorise returns nil if a lease with this token is live and has the batch, and fault.ErrForbidden
+// otherwise. The other errors are those of the coordinator, and ctx's cause.
 func (f *Flow) authorise(ctx context.Context, batch, leaseID string, token int64) error {
 	repo, err := f.awaitSession(ctx)
 	if err != nil {

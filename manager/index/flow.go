@@ -75,14 +75,14 @@ func NewFlow(c Config) *Flow {
 	return f
 }
 
-// Visit visits an origin and, if it has changed since the last visit whose files were all
-// published, or if the index has lost files of it, indexes it. It reads the origin from the
-// catalog and takes only the id, Listed and the known state from the visit, because any client
-// may put a visit. The digest of an outcome has a prefix if the files of these branches were
-// published; one without it, or of other branches, counts as not known, so that the origin is
-// indexed. The digest is empty if files could not be read, so that the next visit tries again. At
-// most jobs origins are indexed at a time. With an error the outcome has only the Retry-After of
-// the server.
+// Visit visits an origin and, if it has changed since the last visit whose files were all published,
+// or if the index has lost files of it, indexes it. It reads the origin from the catalog and takes
+// only the id, Listed and the known state from the visit, because any client may put a visit. The
+// digest of an outcome has a prefix if the files of these branches were published; one without it, or
+// of other branches, counts as not known, so that the origin is indexed. The digest is empty if files
+// could not be read, so that the next visit tries again. At most jobs origins are indexed at a time.
+// With an error, that of finding the origin, of compare, of the index or of indexOrigin, or ctx's
+// cause, the outcome has at most the Retry-After of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -142,9 +142,9 @@ func (f *Flow) wantedBranches(o models.Origin) gitrepo.Wanted {
 	return w
 }
 
-// compare compares an origin with its state at an earlier visit, and returns whether it changed
-// as the outcome's status. A repository is compared by its refs, in its mirror if it needs one to
-// be read. The error is that of reading them.
+// compare compares an origin with its state at an earlier visit, and returns whether it changed as
+// the outcome's status. A repository is compared by its refs, in its mirror if it needs one to be
+// read. The error is that of compareFolder, compareGit or git.Flow.Visit.
 func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	switch {
 	case o.Kind == models.Folder:
@@ -156,9 +156,9 @@ func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known)
 }
 
 // indexOrigin copies an origin, has its files analysed, and publishes it. complete is false if files
-// could not be read; they are left out, and are problems of the origin in the catalog. The
-// catalog is written after the index. The error is that of copying, of the workers, the index or
-// the catalog; the generation before stays then, unless the error is that of the catalog.
+// could not be read; they are left out, and are problems of the origin in the catalog. The catalog is
+// written after the index. The error is that of open, listFiles, indexAndPublish or the catalog; the
+// generation before stays then, unless the error is that of the catalog.
 func (f *Flow) indexOrigin(ctx context.Context, o models.Origin) (complete bool, err error) {
 	src, err := f.open(ctx, o)
 	if err != nil {

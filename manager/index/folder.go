@@ -25,8 +25,8 @@ type folderSource struct {
 }
 
 // compareFolder compares the names, sizes, times and kinds of a folder's files with those of an
-// earlier visit, without reading contents. The outcome is Uneventful if the digests are equal.
-// The error is that of the folder.
+// earlier visit, without reading contents. The outcome is Uneventful if the digests are equal. The
+// error is that of openFolder or of walk.
 func (f *Flow) compareFolder(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	src, err := f.openFolder(o)
 	if err != nil {
@@ -76,8 +76,9 @@ func (s *folderSource) refs() []codesearch.Ref {
 }
 
 // walk visits the files and symbolic links of the folder in the order of their names. It does not
-// follow links, and leaves out hidden folders such as .git. The error is fault.ErrTooLarge for
-// more than gitrepo.MaxFiles, fault.ErrInvalid for a folder that cannot be read, or that of visit.
+// follow links, and leaves out hidden folders such as .git. The error is fault.ErrTooLarge for more
+// than gitrepo.MaxFiles, fault.ErrInvalid for a folder that cannot be read, ctx's cause, or that of
+// visit.
 func (s *folderSource) walk(ctx context.Context, visit func(path string, info fs.FileInfo) error) error {
 	n := 0
 	return fs.WalkDir(s.root.FS(), ".", func(path string, e fs.DirEntry, err error) error {

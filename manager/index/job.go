@@ -79,8 +79,8 @@ func repositoryName(uri string) string {
 const publishTries = 3
 
 // indexAndPublish has workers index the missing blobs, and then publishes the manifest without the
-// files that cannot be read. The error is fault.ErrConflict if blobs were still missing at the
-// last of publishTries.
+// files that cannot be read. The error is fault.ErrConflict if blobs were still missing at the last
+// of publishTries, ctx's cause, or that of indexMissing or of the index.
 func (j *job) indexAndPublish(ctx context.Context) error {
 	repo, err := j.flow.awaitSession(ctx)
 	if err != nil {
@@ -125,10 +125,11 @@ func (j *job) missing(ctx context.Context) ([]entry, error) {
 	return found, err
 }
 
-// indexMissing has workers index the missing blobs in batches, and returns when all batches are
-// done. First it waits for batches of a manager that has died, so that no file is read twice.
-// Whenever no outcome comes for a while, it issues lost batches again. However it ends, no batch
-// of it stays in the queue. The error is ctx's cause or that of the coordinator or the index.
+// indexMissing has workers index the missing blobs in batches, and returns when all batches are done.
+// First it waits for batches of a manager that has died, so that no file is read twice. Whenever no
+// outcome comes for a while, it issues lost batches again. However it ends, no batch of it stays in
+// the queue. The error is ctx's cause, that of the coordinator or the index, or fault.ErrUnavailable
+// from noteOutcome.
 func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 	if err := j.awaitOthers(ctx, client); err != nil {
 		return err
@@ -196,10 +197,10 @@ func (j *job) nextOutcome(ctx context.Context, client work.Client) (r models.Ind
 // reach this manager.
 const maxTries = 5
 
-// noteOutcome notes the outcome of a batch. done is false if no worker could read its files from
-// this manager; then the batch is issued again, and after maxTries the error is
-// fault.ErrUnavailable. If the batch became a dead letter, those of its files that the index still
-// lacks count as unreadable, so that the others are published.
+// noteOutcome notes the outcome of a batch. done is false if no worker could read its files from this
+// manager; then the batch is issued again, and after maxTries the error is fault.ErrUnavailable. If
+// the batch became a dead letter, those of its files that the index still lacks count as unreadable,
+// so that the others are published; then the error may be that of the index.
 func (j *job) noteOutcome(ctx context.Context, p *plan, r models.Indexed) (done bool, err error) {
 	switch {
 	case r.Unreachable != "":

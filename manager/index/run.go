@@ -18,8 +18,8 @@ import (
 )
 
 // Run ingests results and issues the batches of visits until ctx ends or the session of repo does
-// (work.Loop). Without an index there is nothing to do, so it waits for the end of ctx. The error
-// is that of work.Loop.Run.
+// (work.Loop). Without an index there is nothing to do, so it waits for the end of ctx and returns
+// nil. Otherwise the error is that of work.Loop.Run.
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	if f.Index == nil {
 		<-ctx.Done()
@@ -113,8 +113,8 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 }
 
 // issue puts a batch into the space as a work-item. It returns false and nil if the managers'
-// work-items fill the capacity. The error is fault.ErrConflict if the work in progress changed
-// since it was read here.
+// work-items fill the capacity. The error is fault.ErrConflict if the work in progress changed since
+// it was read here; other errors are those of the coordinator.
 func (f *Flow) issue(ctx context.Context, client work.Client, p *plan) (issued bool, err error) {
 	seen, err := client.InProgress(ctx, models.ActionIndex)
 	if err != nil {

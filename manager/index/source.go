@@ -59,10 +59,10 @@ func (f *Flow) needsMirror(uri string) bool {
 	return models.IsSSHURL(uri) || f.Mirrors.HasToken(uri)
 }
 
-// mirror returns the mirror of a repository, which the caller closes. The error is
-// fault.ErrForbidden for a path that the operator has not permitted: a repository outside of the
-// named folders, or one that another origin lists and that is a work tree, because its .git may
-// name any folder.
+// mirror returns the mirror of a repository, which the caller closes. The error is fault.ErrForbidden
+// for a path that the operator has not permitted: a repository outside of the named folders, or one
+// that another origin lists and that is a work tree, because its .git may name any folder. Other
+// errors are those of Trust, of Fetch.Folder and of Store.Mirror.
 func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
 	if err := f.Fetch.Trust(o); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
 }
 
 // compareGit compares the refs of a repository, which it reads without copying, with those of an
-// earlier visit. The outcome is Uneventful if their digests are equal, otherwise Eventful. The
-// error is that of reading the refs.
+// earlier visit. The outcome is Uneventful if their digests are equal, otherwise Eventful. The error
+// is that of mirror or of reading the refs.
 func (f *Flow) compareGit(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	m, err := f.mirror(o)
 	if err != nil {
@@ -108,9 +108,9 @@ func (f *Flow) compareGit(ctx context.Context, o models.Origin, known models.Kno
 	return outcome, nil
 }
 
-// openGit copies the wanted branches of a repository, and returns them as a source, which the
-// caller closes. A repository without branches has no folder to share. With an error, of copying
-// or sharing, the mirror is closed.
+// openGit copies the wanted branches of a repository, and returns them as a source, which the caller
+// closes. A repository without branches has no folder to share. With an error, of mirror, copying or
+// sharing, no mirror is left open.
 func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
 	m, err := f.mirror(o)
 	if err != nil {

@@ -27,7 +27,7 @@ type Flow struct {
 	forges forges
 }
 
-// Run waits until ctx ends, because listers have no work-items.
+// Run waits until ctx ends, because listers have no work-items, and returns nil.
 func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 	<-ctx.Done()
 	return nil
@@ -38,8 +38,9 @@ const documentBytes = 128 << 20
 
 // Visit names the next part of the origins that a lister has. If the names are those of the visit
 // before, positions in the list are the same, and it goes on behind its part (v.Known.Next),
-// otherwise at the first. Only the id is taken from v, because any client may put a visit. With
-// an error the outcome has only the Retry-After of the server.
+// otherwise at the first. Only the id is taken from v, because any client may put a visit. With an
+// error, that of finding the origin, of Trust, of Within or of list, the outcome has only the
+// Retry-After of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -114,9 +115,9 @@ func fitting(named []models.ListedOrigin) int {
 	return len(named)
 }
 
-// list returns all origins of a list. goesOn means that the visit before has named the first of
-// them. Lines of a list of URLs that are not URLs are skipped and reported in the log. The error
-// is that of fetching or parsing.
+// list returns all origins of a list. goesOn means that the visit before has named the first of them.
+// Lines of a list of URLs that are not URLs are skipped and reported in the log. The error is that of
+// fetching or parsing, of listFolder or of listForge.
 func (f *Flow) list(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
 	switch o.Kind {
 	case models.Repositories:

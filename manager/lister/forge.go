@@ -84,10 +84,10 @@ func (f *forges) remembered(uri string) *forgeList {
 }
 
 // listForge lists the repositories that the API of a forge names, page by page. A visit that goes on
-// with a list, or follows one that failed on the way, uses the pages that the one before it has
-// read, for at most listingFor; all others are requested on the condition that they have changed.
-// idlePages pages in a row without a new name, or maxPages, are fault.ErrInvalid, because some
-// servers answer each page with the first one. Other errors are those of a page; the pages before
+// with a list, or follows one that failed on the way, uses the pages that the one before it has read,
+// for at most listingFor; all others are requested on the condition that they have changed. idlePages
+// pages in a row without a new name, or maxPages, are fault.ErrInvalid, because some servers answer
+// each page with the first one. Other errors are those of forgeReader and of a page; the pages before
 // it are kept.
 func (f *Flow) listForge(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
 	r, err := f.forgeReader(o.URI)

@@ -45,7 +45,7 @@ func newClient() *client {
 	}}
 }
 
-// Close closes the idle connections.
+// Close closes the idle connections; it always returns nil.
 func (h *Handler) Close() error {
 	h.client.http.CloseIdleConnections()
 	return nil
@@ -68,8 +68,9 @@ type content struct {
 }
 
 // request sends a request about the batch with the lease of the task, and returns the answer, whose
-// body the caller closes. Any status but 200 means that this manager does not serve the batch to
-// this worker; the error is an unreachableError then, as it is if the manager does not answer.
+// body the caller closes. Any status but 200 means that this manager does not serve the batch to this
+// worker; the error is an unreachableError then, as it is if the manager does not answer. A malformed
+// URL or id is fault.ErrInvalid; the end of ctx returns its cause.
 func (c content) request(ctx context.Context, method string, body any) (*http.Response, error) {
 	u, err := url.Parse(c.url)
 	if err != nil || u.Scheme != "http" || u.Host == "" || !models.ValidID(c.batch) {
@@ -99,10 +100,10 @@ func (c content) request(ctx context.Context, method string, body any) (*http.Re
 	return answer, nil
 }
 
-// listFiles returns the files of the batch. If the manager names a mirror that is on this
-// machine, it sets c.mirror; otherwise readFiles asks the manager. The manager answers only if
-// the lease is current. Too many files are fault.ErrTooLarge, a malformed id fault.ErrInvalid; an
-// answer that breaks off is an unreachableError.
+// listFiles returns the files of the batch. If the manager names a mirror that is on this machine, it
+// sets c.mirror; otherwise readFiles asks the manager. The manager answers only if the lease is
+// current. Too many files are fault.ErrTooLarge, a malformed id fault.ErrInvalid; an answer that
+// breaks off is an unreachableError; others are those of request.
 func (c *content) listFiles(ctx context.Context) (files []models.BatchFile, err error) {
 	answer, err := c.request(ctx, http.MethodGet, nil)
 	if err != nil {

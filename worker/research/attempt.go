@@ -50,9 +50,9 @@ func (a *attempt) newResult(clips ...int) models.Researched {
 	return r
 }
 
-// failEpisode resolves the task with a problem for all clips if err is a property of the
-// episode, since another attempt would fail in the same way. Otherwise it returns err, so that
-// the worker releases the task.
+// failEpisode resolves the task with a problem for all clips if err is a property of the episode,
+// since another attempt would fail in the same way. Otherwise it returns err, so that the worker
+// releases the task. The error of Resolve is returned too.
 func (a *attempt) failEpisode(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !audio.Lasting(err) {
 		return err
@@ -67,9 +67,10 @@ func (a *attempt) failEpisode(ctx context.Context, err error) error {
 }
 
 // putResult puts the result of the clip a.next, and moves to the next one. It resolves the task, and
-// returns errResolved, with the last clip, or if the worker drains and a group has ended. An
-// error of the clip that may pass is kept until the other clips have been reported, and returned
-// then: it makes the worker release the task, and a resolved task could not be tried again.
+// returns errResolved, with the last clip, or if the worker drains and a group has ended. An error of
+// the clip that may pass is kept until the other clips have been reported, and returned then; errors
+// of Report and Resolve are returned at once. It makes the worker release the task, and a resolved
+// task could not be tried again.
 func (a *attempt) putResult(ctx context.Context, o outcome) error {
 	i := a.next
 	a.next++

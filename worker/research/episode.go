@@ -27,8 +27,9 @@ type episode struct {
 	known   bool // the store had everything that was read so far
 }
 
-// openEpisode reads the episode from the store or, if the store does not have it or ref.Hash is empty,
-// fetches and decodes it, and sets ref.Hash. Without an error the caller closes the episode.
+// openEpisode reads the episode from the store or, if the store does not have it or ref.Hash is
+// empty, fetches and decodes it, and sets ref.Hash. Without an error the caller closes the episode.
+// The error is that of the store or of fetchEpisode.
 func (h *Handler) openEpisode(ctx context.Context, ref *models.MediaRef) (*episode, error) {
 	e := &episode{ctx: ctx, handler: h, ref: ref}
 	var err error
@@ -67,8 +68,9 @@ func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fi
 	return e, nil
 }
 
-// decodeEpisode pushes the sound of an episode. If the recording breaks off or is damaged after
-// some sound, the error is a fingerprint.Broken, so that the sound before is kept.
+// decodeEpisode pushes the sound of an episode. If the recording breaks off or is damaged after some
+// sound, the error is a fingerprint.Broken, so that the sound before is kept. Other errors are those
+// of audio.Each.
 func decodeEpisode(ctx context.Context, path string, push func([]float32) error) error {
 	pushed := 0
 	err := audio.Each(ctx, path, func(block []float32) error {
@@ -82,8 +84,9 @@ func decodeEpisode(ctx context.Context, path string, push func([]float32) error)
 	return err
 }
 
-// ReadAt reads sound at an offset in samples (verify.Source). If the store has evicted the sound,
-// it is fetched again. The error is errChanged if the recording has other content by now.
+// ReadAt reads sound at an offset in samples (verify.Source). If the store has evicted the sound, it
+// is fetched again. The error is errChanged if the recording has other content by now, otherwise that
+// of fetchEpisode or of the store.
 func (e *episode) ReadAt(dst []float32, offset int) error {
 	e.windows++
 	if !e.HasSound() {
@@ -94,8 +97,8 @@ func (e *episode) ReadAt(dst []float32, offset int) error {
 	return e.Episode.ReadAt(dst, offset)
 }
 
-// fetchSound fetches the sound of an episode that the store evicted. The error is errChanged if
-// the recording has another hash than the landmarks that are searched.
+// fetchSound fetches the sound of an episode that the store evicted. The error is errChanged if the
+// recording has another hash than the landmarks that are searched, otherwise that of fetchEpisode.
 func (e *episode) fetchSound() error {
 	e.known = false
 	hash := e.ref.Hash

@@ -55,7 +55,8 @@ func New(m Media, store *fingerprint.Store, o Options) *Handler {
 	return &Handler{media: m, store: store, opt: o}
 }
 
-// Handle does one task, as worker.Handler requires.
+// Handle does one task, as worker.Handler requires. Data that is not JSON is given up; other errors
+// are those of research.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	return worker.HandleParts(h.research).Handle(ctx, job)
 }
@@ -84,8 +85,8 @@ func (h *Handler) research(ctx context.Context, t worker.Task[models.Research]) 
 	return err
 }
 
-// loadSamples fetches and decodes a clip of at most exact.MaxClip, and sets ref.Hash. The error
-// is that of fetchFile, of decoding, or fault.ErrTooLarge.
+// loadSamples fetches and decodes a clip of at most exact.MaxClip, and sets ref.Hash. The error is
+// that of fetchFile or of audio.Load, such as fault.ErrTooLarge.
 func (h *Handler) loadSamples(ctx context.Context, ref *models.MediaRef) (samples []float32, err error) {
 	err = h.fetchFile(ctx, ref, func(path string) error {
 		samples, err = audio.Load(ctx, path, exact.MaxClip)

@@ -65,10 +65,10 @@ func ignoreResolved(err error) error {
 }
 
 // searchGroup searches the episode for the next group of clips, from a.next on, and returns an
-// outcome for each, in their order. A clip that cannot be searched has its error there; the error
-// of searchGroup is that of the episode or ctx's cause. A clip that is longer than an episode
-// which breaks off has no error, because it may have been played where nothing can be read. At
-// least one clip must be left, so the group is never empty.
+// outcome for each, in their order. A clip that cannot be searched has its error there; the error of
+// searchGroup is that of the episode or of its search, or ctx's cause. A clip that is longer than an
+// episode which breaks off has no error, because it may have been played where nothing can be read.
+// At least one clip must be left, so the group is never empty.
 func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error) {
 	var b index.Builder
 	var group []outcome
@@ -106,8 +106,8 @@ func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error
 	return group, err
 }
 
-// loadClip loads clip i and checks that it can be searched for: the error is that of exact.Check, or
-// exact.ErrLongerThanEpisode if it has more samples than the episode.
+// loadClip loads clip i and checks that it can be searched for: the error is that of loadSamples, of
+// exact.Check, or exact.ErrLongerThanEpisode if it has more samples than the episode.
 func (a *attempt) loadClip(ctx context.Context, i, episode int) ([]float32, error) {
 	wave, err := a.handler.loadSamples(ctx, &a.media[i])
 	if err == nil {
@@ -120,7 +120,8 @@ func (a *attempt) loadClip(ctx context.Context, i, episode int) ([]float32, erro
 }
 
 // searchFails ends the task after an error of search. errChanged is returned as it is, because
-// research tries again then; other errors are those of the episode.
+// research tries again then; for others it calls failEpisode and returns its error, nil if the task
+// was resolved.
 func (a *attempt) searchFails(ctx context.Context, err error) error {
 	if errors.Is(err, errChanged) {
 		return err

@@ -39,12 +39,12 @@ type sweep struct {
 	windows  int          // of sound, that were read
 }
 
-// sweep searches all episodes of a task that the store knows, in one query of its index. The
-// others, and those whose sound is needed and cannot be read, are left out of the results, so
-// that the manager selects them again. So are all if the clip needs plain correlation, because
-// then all sound of each episode is searched, and a sweep gains nothing. Less tells the manager
-// that most episodes were left out. A clip that cannot be searched resolves the task with a
-// problem; any other error has the worker release it.
+// sweep searches all episodes of a task that the store knows, in one query of its index. The others,
+// and those whose sound is needed and cannot be read, are left out of the results, so that the
+// manager selects them again. So are all if the clip needs plain correlation, because then all sound
+// of each episode is searched, and a sweep gains nothing. Less tells the manager that most episodes
+// were left out. A clip that cannot be searched resolves the task with a problem; any other error, of
+// loading, of searchKnown or of Resolve, has the worker release it.
 func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) error {
 	began := time.Now()
 	s := &sweep{handler: h, job: job, task: r, clip: r.Clips[0].Media}
@@ -67,8 +67,8 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 	return s.resolve(ctx)
 }
 
-// loadClip loads the clip, checks it, and makes its index. The result has the hash of the clip
-// also after an error, which is that of loading or of exact.Check.
+// loadClip loads the clip, checks it, and makes its index. The result has the hash of the clip also
+// after an error, which is that of loadSamples, of exact.Check or of making the index.
 func (s *sweep) loadClip(ctx context.Context) error {
 	wave, err := s.handler.loadSamples(ctx, &s.clip)
 	s.result.ClipMedia = s.clip
@@ -209,8 +209,9 @@ type sound struct {
 	windows int
 }
 
-// ReadAt reads sound at an offset in samples (verify.Source). The first call opens the episode.
-// The error is errChanged if the recording has other content than the index of the store.
+// ReadAt reads sound at an offset in samples (verify.Source). The first call opens the episode. The
+// error is errChanged if the recording has other content than the index of the store, otherwise that
+// of openEpisode or of episode.ReadAt.
 func (s *sound) ReadAt(dst []float32, offset int) error {
 	s.windows++
 	if s.episode == nil {
