@@ -72,8 +72,9 @@ type Coordinator struct {
 var defaultRetain = space.HistoryLimits{Age: 24 * time.Hour, Number: 1_000_000, Bytes: 128 << 20}
 
 // New fills in the defaults of c, loads the journal and returns a coordinator; Run starts it. A
-// policy that is not valid is fault.ErrInvalid; other errors are those of loading. The sessions
-// that are lost go to logLost, which writes them to the log outside the engine's lock.
+// policy of visits or limits of work that are not valid are fault.ErrInvalid; other errors are those
+// of engine.Open. The sessions that are lost go to logLost, which writes them to the log outside the
+// engine's lock.
 func New(ctx context.Context, c Config) (*Coordinator, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -175,11 +176,11 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 	return errors.Join(err, engineErr)
 }
 
-// runParts creates the spaces of the protocols, puts the visits that were in flight, calls ready,
-// and then runs the schedule of visits, the sweep, the alerts and the schedules of tasks until
-// ctx ends, and returns nil then, or until the schedule of visits fails. Calls that the spaces
-// refuse for now are repeated, except those of task schedules, which are tried each second
-// anyway.
+// runParts creates the spaces of the protocols, puts the visits that were in flight, calls ready, and
+// then runs the schedule of visits, the sweep, the alerts and the schedules of tasks until ctx ends,
+// and returns nil then, or until the schedule of visits fails, whose error it returns. Other errors
+// are those of Connect, of creating a space and of visits.start. Calls that the spaces refuse for now
+// are repeated, except those of task schedules, which are tried each second anyway.
 func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	own, err := c.Connect(ctx, "coordinator", 0)
 	if err != nil {

@@ -45,7 +45,7 @@ func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
 // start puts the visits again that were under way, except those of programs; a put of one that is
 // still in the spaces changes nothing. A visit in the spaces that the store does not know, because
 // its file is an old copy, is one under way. Visits that the spaces refuse for now are left in
-// v.rest. It is called before run.
+// v.rest. It is called before run. The error is that of the store, or of a space and cannot pass.
 func (v *visits) start(ctx context.Context) error {
 	underWay, err := v.visitsInSpaces(ctx)
 	if err == nil {
@@ -128,8 +128,8 @@ func (v *visits) run(ctx context.Context) error {
 	return errors.Join(recorded, scheduled)
 }
 
-// schedule claims visits for the free slots of managers, whenever there may be some, and
-// puts them. It returns only with an error, ctx.Err() included.
+// schedule claims visits for the free slots of managers, whenever there may be some, and puts them.
+// It returns only with an error: ctx.Err(), or that of the spaces or the store.
 func (v *visits) schedule(ctx context.Context) error {
 	if err := v.put(ctx, v.rest); err != nil {
 		return err
@@ -235,10 +235,10 @@ func (v *visits) record(ctx context.Context) error {
 	return <-failed // the first error; the others followed from it
 }
 
-// takeResults holds the result of a visit, adds what a lister named to the catalog, and passes
-// the held result with its outcome to recordEndings, until ctx ends or one of the steps fails.
-// A malformed outcome counts as a lost visit, after which the origin is visited again, unless several
-// visits were lost.
+// takeResults holds the result of a visit, adds what a lister named to the catalog, and passes the
+// held result with its outcome to recordEndings, until ctx ends or one of the steps fails. A
+// malformed outcome counts as a lost visit, after which the origin is visited again, unless several
+// visits were lost. The error is that of the spaces, of addListed, or ctx.Err().
 func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 	for {
 		h, err := v.work.NextResult(ctx, visit.Action)
@@ -262,8 +262,9 @@ func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 	}
 }
 
-// recordEndings records outcomes together with those that have come meanwhile, and ends the
-// holds of their results once they are on disk, until ctx ends or one of them fails.
+// recordEndings records outcomes together with those that have come meanwhile, and ends the holds of
+// their results once they are on disk, until ctx ends or one of them fails. The error is that of the
+// store or of endHolds, or ctx.Err().
 func (v *visits) recordEndings(ctx context.Context, endings chan ending) error {
 	for {
 		batch, err := nextEndings(ctx, endings)
@@ -304,9 +305,9 @@ func nextEndings(ctx context.Context, endings <-chan ending) (batch []ending, er
 	return batch, nil
 }
 
-// endHolds ends the holds of the results of a batch, all at once, because each waits for the
-// disk. A hold that has ended already (fault.ErrStaleToken) is skipped: the result is offered
-// again, and recording an outcome again changes nothing.
+// endHolds ends the holds of the results of a batch, all at once, because each waits for the disk. A
+// hold that has ended already (fault.ErrStaleToken) is skipped: the result is offered again, and
+// recording an outcome again changes nothing. Other errors are those of the spaces, joined.
 func (v *visits) endHolds(ctx context.Context, batch []ending) error {
 	failed := make([]error, len(batch))
 	var running sync.WaitGroup

@@ -111,8 +111,8 @@ type sender struct {
 // errNotSent means that an alert could not be sent, and that it may be possible later.
 var errNotSent = errors.New("not sent")
 
-// run sends the alerts of the channel until ctx ends, and returns nil then. The pauses between
-// attempts grow until an alert is sent, whichever it is.
+// run sends the alerts of the channel until ctx ends, and returns nil then. Any other error is one of
+// the spaces. The pauses between attempts grow until an alert is sent, whichever it is.
 func (s *sender) run(ctx context.Context) error {
 	for {
 		err := s.loop.Do(ctx, func() error { return s.sendOldest(ctx) })

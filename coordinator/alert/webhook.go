@@ -37,9 +37,10 @@ type webhook struct {
 	client *http.Client
 }
 
-// NewWebhook returns a channel that posts alerts to a URL, signed with a secret. Addresses that
-// are not public must be in allow, as hosts, addresses or networks. Errors name neither the
-// secret nor the URL, which may have a token in it.
+// NewWebhook returns a channel that posts alerts to a URL, signed with a secret. Addresses that are
+// not public must be in allow, as hosts, addresses or networks. A short secret, and a URL or an entry
+// that is not accepted, are fault.ErrInvalid; errors name neither the secret nor the URL, which may
+// have a token in it.
 func NewWebhook(target string, secret []byte, allow []string) (Channel, error) {
 	if secret = bytes.TrimSpace(secret); len(secret) < minSecret {
 		return nil, fmt.Errorf("%w: the secret of the webhook has %d bytes: want at least %d", fault.ErrInvalid, len(secret), minSecret)

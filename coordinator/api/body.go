@@ -103,9 +103,9 @@ func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64
 	}
 }
 
-// grow returns a full buffer with twice its capacity, for which it takes the bytes. If the length
-// of the body is known (0 or more), the buffer gets at most one byte more than that, so that the
-// end of the body can be read without growing it again.
+// grow returns a full buffer with twice its capacity, for which it takes the bytes. If the length of
+// the body is known (0 or more), the buffer gets at most one byte more than that, so that the end of
+// the body can be read without growing it again. The error is that of take.
 func (b *budget) grow(data []byte, length int64) ([]byte, error) {
 	more := max(firstRead, cap(data))
 	if length >= 0 {

@@ -12,9 +12,10 @@ import (
 	"leasehold/shared/task"
 )
 
-// claimTasks ends tasks of the session of a worker (finish), and then claims tasks for it. The
-// answer has no tasks if none came in time. If the response cannot be written, the claimed tasks
-// are handed back at once.
+// claimTasks ends tasks of the session of a worker (finish), and then claims tasks for it. The answer
+// has no tasks if none came in time. If the response cannot be written, the claimed tasks are handed
+// back at once. A field out of range is fault.ErrInvalid; other errors are those of keepAlive,
+// finishTasks and claim.
 func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskClaims) (apitypes.ClaimedTasks, error) {
 	answer := apitypes.ClaimedTasks{Items: []apitypes.ClaimedTask{}}
 	wait, err := seconds("wait", n.Wait, maxWait)
@@ -60,9 +61,9 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 	return answer, nil
 }
 
-// finishTasks ends tasks of a session in one transaction, and returns for each, in the order of
-// all, why it was refused, if it was. An error means that no task was ended: an outcome is not
-// valid, or one of actions, which the caller claims afterwards.
+// finishTasks ends tasks of a session in one transaction, and returns for each, in the order of all,
+// why it was refused, if it was. An error means that no task was ended: fault.ErrInvalid for an
+// outcome, or for one of actions, which the caller claims afterwards, or that of the call.
 func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish, actions []string) ([]apitypes.Finished, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -115,12 +116,11 @@ func failureOf(r apitypes.Release) (task.Failure, error) {
 	return task.Failure{Reason: r.Error, Delay: delay, Output: r.Output, GiveUp: r.GiveUp}, err
 }
 
-// claim claims up to n tasks of the actions, and waits up to wait for the first one. It
-// returns none, without an error, if none came in time or the server stops. A claim that may
-// not wait has no time limit at first, so that a busy machine or a slow disk never hides a task
-// that is there. While it
-// waits, its client is connected, which is a sign of life: so it ends the wait several
-// times in each TTL, sends a heartbeat, and begins again.
+// claim claims up to n tasks of the actions, and waits up to wait for the first one. It returns none,
+// without an error, if none came in time or the server stops. A claim that may not wait has no time
+// limit at first, so that a busy machine or a slow disk never hides a task that is there. While it
+// waits, its client is connected, which is a sign of life: so it ends the wait several times in each
+// TTL, sends a heartbeat, and begins again. The error is that of the claim or of the heartbeat.
 func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time.Duration, actions []string) ([]task.ClaimedTask, error) {
 	if wait == 0 {
 		_, claimed, err := client.Next(ctx, nil, n, actions...)
@@ -187,7 +187,7 @@ func (s *server) held(ctx context.Context, q *request, token int64) (task.Client
 
 // extendTask restarts the timeout of a claimed task and, if the request has progress, notes it. It
 // and the next three handlers return fault.ErrStaleToken if the session does not have the task, or
-// has another attempt of it.
+// has another attempt of it; their other errors are those of held and of the spaces.
 func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extension) (none, error) {
 	client, item, err := s.held(ctx, q, e.Token)
 	if err != nil {
@@ -199,8 +199,8 @@ func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extensio
 	return none{}, client.Note(ctx, item, *e.Progress)
 }
 
-// resolveTask ends a claimed task, and returns the tasks that it creates in the same
-// transaction.
+// resolveTask ends a claimed task, and returns the tasks that it creates in the same transaction. The
+// errors are those of newTasks and held, and those of extendTask.
 func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolution) (apitypes.Tasks, error) {
 	answer := apitypes.Tasks{Items: []apitypes.Task{}}
 	create, err := newTasks(r.Create)
@@ -218,7 +218,8 @@ func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolut
 	return answer, err
 }
 
-// releaseTask gives a claimed task back after an attempt that failed.
+// releaseTask gives a claimed task back after an attempt that failed. A delay out of range is
+// fault.ErrInvalid.
 func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release) (none, error) {
 	client, item, err := s.held(ctx, q, r.Token)
 	if err != nil {
@@ -231,7 +232,8 @@ func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release
 	return none{}, client.Fail(ctx, item, failure)
 }
 
-// handBackTask gives a claimed task back without counting an attempt.
+// handBackTask gives a claimed task back without counting an attempt. A delay out of range is
+// fault.ErrInvalid.
 func (s *server) handBackTask(ctx context.Context, q *request, b apitypes.HandBack) (none, error) {
 	client, item, err := s.held(ctx, q, b.Token)
 	if err != nil {

@@ -57,7 +57,7 @@ func (s *server) compatRoutes() []route {
 
 // compatAdd adds a repository by its URL; a path is refused with fault.ErrInvalid, because the
 // endpoint has no means to tell whether the caller is the operator. A known repository is visited
-// again.
+// again. Other errors are those of addOrigin and addVisit.
 func (s *server) compatAdd(ctx context.Context, q *request) (models.Origin, error) {
 	text, err := io.ReadAll(io.LimitReader(q.Body, maxCompatURL+1))
 	if err != nil {

@@ -47,7 +47,7 @@ type check struct {
 
 // checkReady returns the result of ready. Callers that come while a check runs share its result, so
 // that many of them cost one. A check goes on if the request that began it is cancelled, because
-// others may wait for it.
+// others may wait for it. If the check panics, that is an error too.
 func (s *server) checkReady(ctx context.Context) error {
 	s.checking.Lock()
 	c := s.check
@@ -71,8 +71,8 @@ func (s *server) checkReady(ctx context.Context) error {
 	return c.err
 }
 
-// ready returns an error if the server stops, or if the engine or a store does not
-// respond. It checks the engine before the stores, because readyz shows the reason of the
+// ready returns context.Canceled if the server stops, and the error of the engine or of a store if it
+// does not respond. It checks the engine before the stores, because readyz shows the reason of the
 // engine's errors, and a full disk may make the stores fail too.
 func (s *server) ready(ctx context.Context) error {
 	select {

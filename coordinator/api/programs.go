@@ -26,8 +26,8 @@ func (s *server) addVisitType(ctx context.Context, _ *request, t apitypes.VisitT
 	return t, s.Visits.Register(ctx, t.Type)
 }
 
-// requireRegistered returns fault.ErrInvalid for a kind of a program that was not registered.
-// Other kinds pass.
+// requireRegistered returns fault.ErrInvalid for a kind of a program that was not registered. Other
+// kinds pass. Other errors are those of the store.
 func (s *server) requireRegistered(ctx context.Context, kind models.OriginKind) error {
 	if !kind.IsProgram() {
 		return nil
@@ -50,8 +50,9 @@ func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClai
 	return toPage(claims, len(claims), func(v models.Visit) models.Visit { return v }), err
 }
 
-// pushOrigins adds the origins that a program lists to its lister. All are checked before the
-// first is added, so that fault.ErrInvalid means that nothing was added.
+// pushOrigins adds the origins that a program lists to its lister. All are checked before the first
+// is added, so that fault.ErrInvalid means that nothing was added; an unknown lister is
+// fault.ErrNotFound. Other errors are those of Push.
 func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (apitypes.Pushed, error) {
 	lister, err := s.Catalog.Origin(ctx, q.text("lister"))
 	if err != nil {

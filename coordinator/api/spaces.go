@@ -127,7 +127,8 @@ func parseTuple(line string) (t tuple.Tuple, err error) {
 }
 
 // listTuples lists the tuples that match a template, or all without one, with their number. Those
-// that are too large for an answer are only counted (Omitted).
+// that are too large for an answer are only counted (Omitted). The error is fault.ErrInvalid for a
+// template, or that of the spaces.
 func (s *server) listTuples(ctx context.Context, q *request) (apitypes.Page[apitypes.Tuple], error) {
 	line := q.text("template")
 	if line == "" {
@@ -160,8 +161,9 @@ func requireWritable(name string) error {
 	return nil
 }
 
-// putTuple puts a tuple without waiting: a full space is fault.ErrOverloaded, one of a
-// protocol fault.ErrForbidden.
+// putTuple puts a tuple without waiting: a full space is fault.ErrOverloaded, one of a protocol
+// fault.ErrForbidden, and a tuple or a TTL that is not valid fault.ErrInvalid. Other errors are those
+// of the spaces.
 func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) (put apitypes.Tuple, err error) {
 	name := q.text("space")
 	if err := requireWritable(name); err != nil {
@@ -178,14 +180,16 @@ func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) 
 	return showTuple(t), s.repo.Space(name).PutP(ctx, t, ttl)
 }
 
-// queryTuple reads a tuple that matches a template; it stays where it is.
+// queryTuple reads a tuple that matches a template; it stays where it is. The error is that of
+// lookUp.
 func (s *server) queryTuple(ctx context.Context, q *request, l apitypes.Lookup) (apitypes.Tuple, error) {
 	from := s.repo.Space(q.text("space"))
 	return lookUp(ctx, l, from.Query, from.QueryP)
 }
 
-// getTuple takes a tuple. The tuple is held until the response is written, and is back at
-// its old place if it could not be. If the client dies after that, the tuple is lost.
+// getTuple takes a tuple. The tuple is held until the response is written, and is back at its old
+// place if it could not be. If the client dies after that, the tuple is lost. The error is that of
+// requireWritable or of lookUp.
 func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (apitypes.Tuple, error) {
 	name := q.text("space")
 	if err := requireWritable(name); err != nil {
@@ -224,8 +228,8 @@ func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (a
 
 // lookUp returns a tuple that matches. It calls poll, which does not block and reports whether a
 // tuple matched, and then, if the request allows a wait, wait, which blocks. The error is
-// fault.ErrNotFound if none matched in time, and fault.ErrInvalid for a template or a wait that
-// is not valid.
+// fault.ErrNotFound if none matched in time, and fault.ErrInvalid for a template or a wait that is
+// not valid; others are those of poll and wait.
 func lookUp(
 	ctx context.Context, l apitypes.Lookup,
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),

@@ -55,8 +55,9 @@ type worker struct {
 	draining bool
 }
 
-// openSession opens the session of a worker, or resumes the one that n.Resume names. It
-// counts for the quota of its peer until it has ended.
+// openSession opens the session of a worker, or resumes the one that n.Resume names. It counts for
+// the quota of its peer (fault.ErrOverloaded) until it has ended. Other errors are those of
+// newWorker, of the engine and of beat.
 func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSession) (apitypes.WorkerSession, error) {
 	if s.Engine == nil {
 		return apitypes.WorkerSession{}, errNoEngine
@@ -132,7 +133,8 @@ func (all *workers) add(w *worker, id string, serves []apitypes.Served) {
 }
 
 // keepAlive returns the session of a request, and starts its TTL again. fault.ErrClosed means that
-// the session has ended, or that it was opened before the coordinator was started.
+// the session has ended, or that it was opened before the coordinator was started. Other errors are
+// those of the heartbeat.
 func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 	id := q.text("session")
 	s.workers.mu.Lock()
@@ -166,8 +168,8 @@ func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, e
 }
 
 // pollDraining reports whether an administrator has asked the session to drain, now or before. It
-// takes all messages of the session; those that stop a task are not needed, because a heartbeat
-// shows which tasks the session has.
+// takes all messages of the session; those that stop a task are not needed, because a heartbeat shows
+// which tasks the session has. The error is that of the session, or of ctx.
 func (w *worker) pollDraining(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -186,7 +188,8 @@ func (w *worker) pollDraining(ctx context.Context) (bool, error) {
 	}
 }
 
-// sessionHeartbeat keeps a session alive, and returns what beat returns.
+// sessionHeartbeat keeps a session alive, and returns what beat returns. The error is that of
+// keepAlive or of beat.
 func (s *server) sessionHeartbeat(ctx context.Context, q *request) (apitypes.WorkerSession, error) {
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {

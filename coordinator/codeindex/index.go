@@ -59,24 +59,25 @@ func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 	return x.Store.Publish(ctx, m)
 }
 
-// DropRepo removes the generation of an origin, which the caller has removed from the
-// catalog before.
+// DropRepo removes the generation of an origin, which the caller has removed from the catalog before.
+// The error is that of the index.
 func (x *Index) DropRepo(ctx context.Context, id string) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
 	return x.Store.DropRepo(ctx, id)
 }
 
-// Complete reports whether the origin has a generation and all blobs of it are indexed. It
-// is false after files of the index were lost or the folder was restored from a backup; then a
-// manager indexes the origin although it has not changed.
+// Complete reports whether the origin has a generation and all blobs of it are indexed. It is false
+// after files of the index were lost or the folder was restored from a backup; then a manager indexes
+// the origin although it has not changed. The error is that of the index.
 func (x *Index) Complete(ctx context.Context, id string) (bool, error) {
 	repos, err := x.Repos(ctx)
 	return slices.ContainsFunc(repos, func(r codesearch.RepoInfo) bool { return r.ID == id && r.Lost == 0 }), err
 }
 
-// DropRemoved removes the generations of origins that are not in the catalog any more:
-// those that were removed while the index could not be used.
+// DropRemoved removes the generations of origins that are not in the catalog any more: those that
+// were removed while the index could not be used. The error is that of the index or of the catalog;
+// repositories before it stay removed.
 func (x *Index) DropRemoved(ctx context.Context) error {
 	repos, err := x.Repos(ctx)
 	if err != nil {
@@ -94,8 +95,8 @@ func (x *Index) DropRemoved(ctx context.Context) error {
 	return nil
 }
 
-// Put puts blobs that this process has analysed. It builds the segment itself, so the
-// name that it returns is empty.
+// Put puts blobs that this process has analysed. It builds the segment itself, so the name that it
+// returns is empty. The error is that of the index.
 func (x *Index) Put(ctx context.Context, batch string, blobs []codesearch.Blob) (segment string, err error) {
 	return "", x.PutBlobs(ctx, batch, blobs)
 }

@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Repositories lists the indexed repositories, ordered by name.
+// Repositories lists the indexed repositories, ordered by name. The error is that of the index.
 func (x *Index) Repositories(ctx context.Context) ([]apitypes.CodeRepository, error) {
 	repos, err := x.Repos(ctx)
 	all := make([]apitypes.CodeRepository, len(repos))
@@ -96,7 +96,8 @@ func (x *Index) findFile(ctx context.Context, at apitypes.FilePlace) (found code
 	return found, err
 }
 
-// commitOf returns the indexed commit of a branch; "" if the branch was removed meanwhile.
+// commitOf returns the indexed commit of a branch; "" if the branch was removed meanwhile. The error
+// is that of the index.
 func (x *Index) commitOf(ctx context.Context, id, branch string) (string, error) {
 	repos, err := x.Repos(ctx)
 	if err != nil {

@@ -107,7 +107,8 @@ func (p *Page) searchCode(w http.ResponseWriter, r *http.Request) {
 }
 
 // findMatches returns at most codeMatches matches, and how the search ended. With an error of the
-// search, it also returns the matches before it; a query that cannot be parsed has no result.
+// search, it also returns the matches before it; a query that cannot be parsed is fault.ErrInvalid
+// and has no result.
 func (p *Page) findMatches(ctx context.Context, text string) (*foundCode, error) {
 	q, err := codesearch.Parse(text)
 	if err != nil {

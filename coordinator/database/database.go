@@ -41,13 +41,14 @@ func Open(ctx context.Context, path, policy string, rules visit.Rules) (*Databas
 	return open(ctx, path, plan, nil)
 }
 
-// OpenPlan is Open with policies and rules by visit type.
+// OpenPlan is Open with policies and rules by visit type. The error is that of open.
 func OpenPlan(ctx context.Context, path string, plan *visit.Plan) (*Database, error) {
 	return open(ctx, path, plan, nil)
 }
 
-// open opens the database at path, or makes it. plan is the plan of its visits. onStep is
-// called before and after each step that changes files; an error of it ends open.
+// open opens the database at path, or makes it. plan is the plan of its visits. onStep is called
+// before and after each step that changes files; an error of it ends open. Other errors are those of
+// sqlfile.Open, of store.New and of reading the mark.
 func open(ctx context.Context, path string, plan *visit.Plan, onStep func(string) error) (*Database, error) {
 	format := sqlite.Format(store.Schema(), pairSchema)
 	format.OnStep = onStep
@@ -68,7 +69,8 @@ func open(ctx context.Context, path string, plan *visit.Plan, onStep func(string
 	return d, nil
 }
 
-// Copy writes the database as of one moment to a new file at path, while it is used.
+// Copy writes the database as of one moment to a new file at path, while it is used. The error is
+// that of sqlfile.File.Copy.
 func (d *Database) Copy(ctx context.Context, path string) error { return d.file.Copy(ctx, path) }
 
 // Close waits for calls under way and gives up the file. A second Close returns nil.

@@ -36,7 +36,7 @@ type takenByGet struct {
 	op      space.OpID
 }
 
-// undo ends the get with VerbBack.
+// undo ends the get with VerbBack. The error is the engine's.
 func (t takenByGet) undo(ctx context.Context) error {
 	_, err := t.session.Do(ctx, space.Request{Verb: space.VerbBack, Op: t.op})
 	return err

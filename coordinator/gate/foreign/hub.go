@@ -117,8 +117,8 @@ func (h *Hub) endSession(s space.Conn) {
 	}
 }
 
-// newSession opens a session without a TTL, so that only the hub or the end of the process ends
-// it.
+// newSession opens a session without a TTL, so that only the hub or the end of the process ends it.
+// The error is the engine's.
 func (h *Hub) newSession(ctx context.Context) (engine.GateSession, error) {
 	return h.Engine.OpenGateSession(ctx, engine.Opening{
 		ID: fmt.Sprintf("foreign-%08x", rand.Uint32()), Process: space.Process{Mode: "foreign"}, // of an unknown host, because each worker has its own

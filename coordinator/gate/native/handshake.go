@@ -66,9 +66,9 @@ func addressOf(nc net.Conn) string {
 	return host
 }
 
-// readHello reads the client's preamble and Hello. If the other side does not speak the protocol
-// it is answered here, in HTTP if it speaks that, and the error is wire.ErrForeign. A malformed
-// Hello, or a TTL above MaxTTL, is fault.ErrInvalid.
+// readHello reads the client's preamble and Hello. If the other side does not speak the protocol it
+// is answered here, in HTTP if it speaks that, and the error is wire.ErrForeign. A malformed Hello,
+// or a TTL above MaxTTL, is fault.ErrInvalid; other errors are those of package wire.
 func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 	head, err := wire.ReadPreamble(l.Reader())
 	switch {
@@ -125,11 +125,11 @@ func (g *Gate) attach(ctx context.Context, h wire.Hello, conn *connection) (*ses
 	}
 }
 
-// tryAttach returns the session, with conn as its connection, or a channel that is closed when
-// it should be tried again, because an earlier connection is opening the session or has to end
-// first, or an error. The key of a session that is open must be that of the client. It looks for
-// the session while it holds opening, but opens one without it, so that one commit serves many
-// of them.
+// tryAttach returns the session, with conn as its connection, or a channel that is closed when it
+// should be tried again, because an earlier connection is opening the session or has to end first, or
+// an error: fault.ErrConflict, fault.ErrClosed, or that of session.open. The key of a session that is
+// open must be that of the client. It looks for the session while it holds opening, but opens one
+// without it, so that one commit serves many of them.
 func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (_ *session, tryAgain <-chan struct{}, _ error) {
 	g.opening.Lock()
 	s := g.sessions[h.Session]

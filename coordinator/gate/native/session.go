@@ -50,10 +50,11 @@ func (g *Gate) newSession(h wire.Hello, conn *connection) *session {
 		large: make(chan struct{}, maxLarge), calls: map[uint64]*call{}, kept: memory.Account{Budget: g.Memory}}
 }
 
-// open opens the session at the engine, or continues one that the engine restored after a
-// restart. A session counts for its peer and in memory until awaitReconnect ends it. If a quota,
-// the memory budget or the engine refuses, nothing is counted and the gate forgets the session.
-// Then opened is closed in any case, so that connections that wait for it try again.
+// open opens the session at the engine, or continues one that the engine restored after a restart. A
+// session counts for its peer and in memory until awaitReconnect ends it. If a quota, the memory
+// budget or the engine refuses, nothing is counted and the gate forgets the session. Then opened is
+// closed in any case, so that connections that wait for it try again. The error is that of the quota,
+// of memory or of the engine.
 func (s *session) open(ctx context.Context, h wire.Hello) error {
 	defer close(s.opened)
 	err := s.g.peerSessions.Take(s.peer)

@@ -97,10 +97,10 @@ func (c *connection) confirmOrReturn(ctx context.Context, err error) {
 	}
 }
 
-// readRequests reads and starts requests until the connection ends, and returns why: io.EOF if
-// the client closed it, nil after a request without a session, an error of package fault for a
-// message that is not JSON, too large or too deep, which is answered. A request that is JSON but
-// malformed is answered, and the next one is read.
+// readRequests reads and starts requests until the connection ends, and returns why: io.EOF if the
+// client closed it, nil after a request without a session, an error of package fault for a message
+// that is not JSON, too large or too deep, or for which memory is lacking, which is answered, else
+// that of the connection. A request that is JSON but malformed is answered, and the next one is read.
 func (c *connection) readRequests(ctx context.Context) error {
 	for {
 		message, err := c.nextMessage()
@@ -125,8 +125,8 @@ func (c *connection) readRequests(ctx context.Context) error {
 	}
 }
 
-// nextMessage returns the next JSON object; it is valid until the next call. A malformed or too
-// large one is an error of package fault; others are those of the connection.
+// nextMessage returns the next JSON object; it is valid until the next call. A malformed one is
+// fault.ErrInvalid, a too large or too deep one fault.ErrTooLarge; others are those of fill.
 func (c *connection) nextMessage() ([]byte, error) {
 	if len(c.buf) == 0 {
 		if len(c.store) > keptBuffer {
@@ -153,7 +153,8 @@ func (c *connection) nextMessage() ([]byte, error) {
 
 // fill waits until bytes come, and appends them to buf. They also confirm the answers that were
 // written before the read began. A passed deadline is an error only if readTimedOut returns one,
-// because it may have been the time to confirm answers.
+// because it may have been the time to confirm answers. Other errors are those of makeSpace and of
+// the connection.
 func (c *connection) fill() error {
 	if err := c.makeSpace(); err != nil {
 		return err

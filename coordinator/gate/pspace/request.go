@@ -41,8 +41,9 @@ type wire struct {
 	blocking, all            bool
 }
 
-// decodeRequest reads a request. It is errMalformed if the message is not JSON. With any other
-// error, of package fault, the request has the session, so that the client gets an answer.
+// decodeRequest reads a request. It is errMalformed if the message is not JSON. With any other error,
+// fault.ErrInvalid or fault.ErrTooLarge, the request has the session, so that the client gets an
+// answer.
 func decodeRequest(data []byte) (request, error) {
 	w, err := readWire(&scanner{data: data})
 	if err != nil {

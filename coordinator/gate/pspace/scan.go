@@ -97,7 +97,7 @@ func (s *scanner) accept(c byte) bool {
 }
 
 // readObject calls member for each member of an object; member must read its value. It ends at the
-// first error, also of member.
+// first error: fault.ErrInvalid for other text, or that of member.
 func (s *scanner) readObject(member func(key string) error) error {
 	if !s.accept('{') {
 		return errNotJSON(s.pos)
@@ -126,7 +126,7 @@ func (s *scanner) readObject(member func(key string) error) error {
 }
 
 // readArray calls element for each element of an array; element must read it. It ends at the first
-// error, also of element.
+// error: fault.ErrInvalid for other text, or that of element.
 func (s *scanner) readArray(element func() error) error {
 	if !s.accept('[') {
 		return errNotJSON(s.pos)
@@ -147,8 +147,9 @@ func (s *scanner) readArray(element func() error) error {
 	}
 }
 
-// readRaw reads any value and returns its bytes, which share memory with data. The nesting of
-// the value must be bounded by a frame. The bytes that come with an error must not be used.
+// readRaw reads any value and returns its bytes, which share memory with data. The nesting of the
+// value must be bounded by a frame. The bytes that come with an error, which is fault.ErrInvalid,
+// must not be used.
 func (s *scanner) readRaw() ([]byte, error) {
 	c, start := s.peek(), s.pos
 	var err error
@@ -223,8 +224,8 @@ func (s *scanner) skipDigits() (n int) {
 	return n
 }
 
-// readText reads a string. Invalid UTF-8 is fault.ErrInvalid; a surrogate without its other
-// half is read as U+FFFD.
+// readText reads a string. Invalid UTF-8 and text that is not a string are fault.ErrInvalid; a
+// surrogate without its other half is read as U+FFFD.
 func (s *scanner) readText() (string, error) {
 	if !s.accept('"') {
 		return "", errNotJSON(s.pos)

@@ -114,7 +114,8 @@ func (d dialect) readValue(s *scanner) (any, error) {
 }
 
 // decode returns the field that a typed value means; a type that is unknown here is kept as
-// tuple.Opaque. A value without a type, or one that does not fit its type, is fault.ErrInvalid.
+// tuple.Opaque. A value without a type, or one that does not fit its type, is fault.ErrInvalid; a
+// nested tuple has the errors of readTuple.
 func (d dialect) decode(t typed) (any, error) {
 	if !t.named || t.value == nil || len(t.name) > maxTypeName {
 		return nil, fmt.Errorf("a value of type %.100q: %w: want a type of at most %d bytes, and a value", t.name, fault.ErrInvalid, maxTypeName)
@@ -201,7 +202,7 @@ func decodeBytes(s *scanner) ([]byte, bool) {
 }
 
 // readTuple reads an array of typed values; more than tuple.MaxArity are fault.ErrTooLarge. Other
-// errors are those of decode.
+// text is fault.ErrInvalid, and other errors are those of decode.
 func (d dialect) readTuple(s *scanner) (tuple.Tuple, error) {
 	t := tuple.Tuple{}
 	err := s.readArray(func() error {
@@ -218,7 +219,7 @@ func (d dialect) readTuple(s *scanner) (tuple.Tuple, error) {
 var errTooManyFields = fmt.Errorf("more than %d fields: %w", tuple.MaxArity, fault.ErrTooLarge)
 
 // readTemplate reads an array of the fields of a template; more than tuple.MaxArity are
-// fault.ErrTooLarge. Other errors are those of readField.
+// fault.ErrTooLarge. Other text is fault.ErrInvalid, and other errors are those of readField.
 func (d dialect) readTemplate(s *scanner) (interop.Pattern, error) {
 	p := interop.Pattern{}
 	err := s.readArray(func() error {
@@ -234,7 +235,7 @@ func (d dialect) readTemplate(s *scanner) (interop.Pattern, error) {
 
 // readField reads one field of a template: {"formal":true,"value":T}, {"formal":false,
 // "value":{"type":T,"value":V}}, in SpaceJS {"formal":false,"value":V}; for dotSpace see
-// readDotSpaceField. Anything else is fault.ErrInvalid.
+// readDotSpaceField. Anything else is fault.ErrInvalid; other errors are those of decode.
 func (d dialect) readField(s *scanner) (interop.Field, error) {
 	if d == dotSpace {
 		return d.readDotSpaceField(s)
@@ -266,7 +267,8 @@ func (d dialect) readField(s *scanner) (interop.Field, error) {
 }
 
 // readDotSpaceField is readField for dotSpace, where a formal is a type without a value, and an
-// actual both. A value without a type is fault.ErrInvalid.
+// actual both. A value without a type is fault.ErrInvalid; other errors are those of readTyped and
+// decode.
 func (d dialect) readDotSpaceField(s *scanner) (interop.Field, error) {
 	t, err := d.readTyped(s)
 	switch {
@@ -278,9 +280,9 @@ func (d dialect) readDotSpaceField(s *scanner) (interop.Field, error) {
 	return d.actual(t)
 }
 
-// actualOf returns the field that accepts one value only. The value is typed, or in SpaceJS
-// bare; a bare number is a double, as in JavaScript. A value that is absent, null or an array
-// is fault.ErrInvalid, because it has no type.
+// actualOf returns the field that accepts one value only. The value is typed, or in SpaceJS bare; a
+// bare number is a double, as in JavaScript. A value that is absent, null or an array is
+// fault.ErrInvalid, because it has no type; other errors are those of readTyped and decode.
 func (d dialect) actualOf(value []byte) (interop.Field, error) {
 	v := scanner{data: value}
 	switch v.peek() {

@@ -43,8 +43,8 @@ const (
 // tick is the time between two picks.
 const tick = day / 4
 
-// Run simulates one policy in one scenario. It returns the error of ctx if that ends
-// first.
+// Run simulates one policy in one scenario. It returns the error of ctx if that ends first, and
+// fault.ErrInvalid for a setup that is not valid.
 func Run(ctx context.Context, s Setup) (Result, error) {
 	r, err := newRun(s)
 	if err != nil {
@@ -146,8 +146,8 @@ func (w *world) capacity(s Setup) float64 {
 	return w.Scenario.Capacity * float64(s.Origins)
 }
 
-// limits returns the freshness values with which results of the setup are compared. They are
-// computed from at most limitOrigins origins, with as much less capacity. An error means that the
+// limits returns the freshness values with which results of the setup are compared. They are computed
+// from at most limitOrigins origins, with as much less capacity. The error is fault.ErrInvalid: the
 // scenario or the setup is out of range.
 func (s Setup) limits() (limits, error) {
 	if err := s.Scenario.Check(); err != nil {

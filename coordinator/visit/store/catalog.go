@@ -35,8 +35,8 @@ func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 	return s.putNamed(0, Named{Origin: o}, time.Now().Unix())
 }
 
-// OriginPriority implements sqlite.Schedule, in the catalog's transaction: it sets the priority of
-// an origin. One that is not in the schedule is ignored.
+// OriginPriority implements sqlite.Schedule, in the catalog's transaction: it sets the priority of an
+// origin. One that is not in the schedule is ignored. Errors are those of the file.
 func (s *Store) OriginPriority(c *sqlfile.Conn, id string, priority int64) error {
 	if err := s.enter(c); err != nil {
 		return err

@@ -128,10 +128,10 @@ func (s *Store) noteHostAnswer(name string) error {
 	return s.keepHost(name, h)
 }
 
-// ForceNow has an origin visited as SaveNow does, and lifts what would delay that: the
-// Retry-After of all origins of its host or host group, and the rest of a host that could not be
-// reached. It takes several transactions; after an error it can be repeated. An unknown origin is
-// fault.ErrNotFound.
+// ForceNow has an origin visited as SaveNow does, and lifts what would delay that: the Retry-After of
+// all origins of its host or host group, and the rest of a host that could not be reached. It takes
+// several transactions; after an error it can be repeated. An unknown origin is fault.ErrNotFound;
+// other errors are those of the file.
 func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 	op := "force " + id
 	var name string

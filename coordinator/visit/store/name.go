@@ -49,8 +49,9 @@ func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, no
 }
 
 // putNamed adds an origin, or notes that it was named again, in the transaction under way. lister 0
-// is the user, whose naming also enables an origin that its server called gone. Dates count only
-// from the first lister, or if there are none yet. fault.ErrInvalid: the id is not valid.
+// is the user, whose naming also enables an origin that its server called gone. Dates count only from
+// the first lister, or if there are none yet. fault.ErrInvalid: the id is not valid; other errors are
+// those of the file.
 func (s *Store) putNamed(lister int32, o Named, now int64) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("id %.64q: %w", o.ID, fault.ErrInvalid)

@@ -64,10 +64,10 @@ func (s *Store) Programs(ctx context.Context) (kinds []models.OriginKind, err er
 	return kinds, err
 }
 
-// ClaimFor claims at most n visits of a registered type for a program: those that a user
-// asked for first, then those visited longest ago. Cooldowns, failures and hosts count as
-// for all origins; the query reads more than n, because accept may refuse origins and claimed ones
-// are still in the pool. fault.ErrNotFound: the type is not registered.
+// ClaimFor claims at most n visits of a registered type for a program: those that a user asked for
+// first, then those visited longest ago. Cooldowns, failures and hosts count as for all origins; the
+// query reads more than n, because accept may refuse origins and claimed ones are still in the pool.
+// fault.ErrNotFound: the type is not registered; other errors are those of the file.
 func (s *Store) ClaimFor(ctx context.Context, now time.Time, kind models.OriginKind, n int) (claims []models.Visit, err error) {
 	op := fmt.Sprintf("claim %d visits of %s", n, kind)
 	if err := s.sweep(ctx, op, now.Unix()); err != nil {

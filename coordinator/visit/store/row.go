@@ -94,7 +94,8 @@ func (s *Store) rulesOf(kind models.OriginKind) visit.Rules {
 	return r
 }
 
-// read returns the origin with an id; fault.ErrNotFound: there is none.
+// read returns the origin with an id; fault.ErrNotFound: there is none. Other errors are those of the
+// file.
 func read(c *sqlfile.Conn, id string) (row, error) {
 	r, ok, err := find(c, selectRows+" WHERE id = ?", id)
 	if err == nil && !ok {
@@ -114,8 +115,8 @@ func find(c *sqlfile.Conn, query string, args ...any) (r row, ok bool, err error
 	return r, ok, err
 }
 
-// edit changes the origin with an id, in the transaction under way, and saves it where it waits
-// then. An unknown origin is fault.ErrNotFound.
+// edit changes the origin with an id, in the transaction under way, and saves it where it waits then.
+// An unknown origin is fault.ErrNotFound; other errors are those of the file.
 func (s *Store) edit(id string, now int64, change func(*row)) error {
 	was, err := read(s.db, id)
 	if err != nil {
