@@ -53,7 +53,7 @@ func isPrivate(ip netip.Addr) bool {
 }
 
 // checkSpelling refuses hosts, with fault.ErrInvalid, that some resolvers interpret as an address
-// although netip does not, such as 2130706433, 0x7f.1 and 127.1.
+// although netip does not, such as 2130706433, 0x7f.1 and 127.1, and an empty host.
 func checkSpelling(host string) error {
 	if host == "" {
 		return fmt.Errorf("the URL has no host: %w", fault.ErrInvalid)

@@ -32,10 +32,10 @@ func (f *Fetcher) download(ctx context.Context, ref models.MediaRef) (*blob, err
 	return b, err
 }
 
-// refresh requests ref, on the condition that it differs from old, whose record is rec;
-// old may be nil. It returns a new blob with one pin, or old, with the pin of the caller,
-// if the server reports that nothing has changed. Content with another hash than ref.Hash
-// is fault.ErrCorrupt.
+// refresh requests ref, on the condition that it differs from old, whose record is rec; old may be
+// nil. It returns a new blob with one pin, or old, with the pin of the caller, if the server reports
+// that nothing has changed. Content with another hash than ref.Hash is fault.ErrCorrupt, and a 304
+// without a condition fault.ErrUnavailable; other errors are those of send, stage and publish.
 func (f *Fetcher) refresh(ctx context.Context, ref models.MediaRef, old *blob, rec record) (*blob, error) {
 	header := http.Header{"Accept-Encoding": {"identity"}}
 	if old != nil && rec.ETag != "" {

@@ -30,9 +30,9 @@ type Fetcher struct {
 	running   sync.WaitGroup // downloads
 }
 
-// New opens the cache, and removes the partial files that a crash left. Invalid limits, folders
-// and entries of AllowPrivate are fault.ErrInvalid. The caller closes the Fetcher. Other errors
-// are those of the system for the folder of the cache.
+// New opens the cache, and removes the partial files that a crash left. Invalid limits, folders and
+// entries of AllowPrivate are fault.ErrInvalid. The caller closes the Fetcher. Other errors are those
+// of openCache for the folder of the cache.
 func New(c Config) (*Fetcher, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -74,12 +74,12 @@ func (f *Fetcher) Close() error {
 }
 
 // Fetch returns ref's content as a file on this machine, once it is complete. A local file is not
-// copied. Other content comes from the cache if the cache has ref.Hash, or if the URI was fetched
-// for the same ref.Version; otherwise it is requested, on the condition that it has changed if
-// that can be expressed. Concurrent calls for one ref share a download, which is cancelled when
-// the contexts of all of them have ended. The caller closes the File. fault.ErrInvalid: the URI
-// or the hash is malformed, or the address is not allowed; fault.ErrClosed after Close; other
-// errors are ctx's cause and those of the transfer.
+// copied. Other content comes from the cache if the cache has ref.Hash, or if the URI was fetched for
+// the same ref.Version; otherwise it is requested, on the condition that it has changed if that can
+// be expressed. Concurrent calls for one ref share a download, which is cancelled when the contexts
+// of all of them have ended. The caller closes the File. fault.ErrInvalid: the URI or the hash is
+// malformed, or the address is not allowed; fault.ErrClosed after Close; other errors are ctx's
+// cause, those of local for a file, and those of the transfer (send, body.Read).
 func (f *Fetcher) Fetch(ctx context.Context, ref models.MediaRef) (File, error) {
 	u, err := f.parse(ref.URI)
 	if err != nil {
@@ -100,9 +100,9 @@ func (f *Fetcher) Fetch(ctx context.Context, ref models.MediaRef) (File, error) 
 	return file, nil
 }
 
-// Check refuses what Fetch refuses without using the network or the disk: schemes, spellings
-// of hosts, addresses that are not public. The address of a name is checked only when it is
-// dialled.
+// Check refuses, with fault.ErrInvalid, what Fetch refuses without using the network or the disk:
+// schemes, spellings of hosts, addresses that are not public. The address of a name is checked only
+// when it is dialled.
 func (f *Fetcher) Check(uri string) error {
 	_, err := f.parse(uri)
 	return err

@@ -43,7 +43,7 @@ func (g *guard) allow(entry string) error {
 	return nil
 }
 
-// allowURL adds the host and port of an operator's URL.
+// allowURL adds the host and port of an operator's URL. The error is that of allow.
 func (g *guard) allowURL(u *url.URL) error { return g.allow(hostPort(u)) }
 
 // named reports whether the operator allowed a host, alone or with this port.
@@ -89,12 +89,14 @@ func (g *guard) checkIP(hostport string, ip netip.Addr) error {
 	return fmt.Errorf("%s is not a public address: %w", ip, refused(hostport))
 }
 
-// refused returns the end of an error about a host, which tells the operator how to allow it.
+// refused returns the end of an error about a host, of the kind fault.ErrInvalid, which tells the
+// operator how to allow it.
 func refused(host string) error {
 	return fmt.Errorf("add %q to the allowed private hosts if you trust it: %w", host, fault.ErrInvalid)
 }
 
-// dial connects to addr ("host:port"), unless the address that it resolves to is refused.
+// dial connects to addr ("host:port"), unless the address that it resolves to is refused
+// (fault.ErrInvalid). Other errors are those of net.Dialer.
 func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout, Resolver: g.resolver, Control: func(_, dialled string, _ syscall.RawConn) error {
 		return g.checkDialled(addr, dialled)
@@ -102,9 +104,9 @@ func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error
 	return d.DialContext(ctx, network, addr)
 }
 
-// checkDialled refuses an address that a name was resolved to. The dialer calls it once for each
-// address tried, after resolving, so that no later answer of a name server can replace a checked
-// address.
+// checkDialled refuses, with fault.ErrInvalid, an address that a name was resolved to. The dialer
+// calls it once for each address tried, after resolving, so that no later answer of a name server can
+// replace a checked address.
 func (g *guard) checkDialled(addr, dialled string) error {
 	ap, err := netip.ParseAddrPort(dialled)
 	if err != nil {

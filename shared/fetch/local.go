@@ -24,10 +24,10 @@ func FileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-// local returns a file of this machine without copying it. Its path has no links. want is the
-// hash that it must have, or empty; another hash is fault.ErrCorrupt. A path outside of the roots
-// is the error of roots.open; a file that was replaced meanwhile is fault.ErrUnavailable; others
-// are those of hashing and ctx's cause.
+// local returns a file of this machine without copying it. Its path has no links. want is the hash
+// that it must have, or empty; another hash is fault.ErrCorrupt. A path outside of the roots is the
+// error of roots.open; a file that was replaced meanwhile is fault.ErrUnavailable; others are those
+// of fileError and ctx's cause.
 func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, error) {
 	src, info, err := f.roots.open(filepath.Clean(u.Path))
 	if err != nil {
@@ -64,9 +64,9 @@ type stamp struct {
 	modified time.Time
 }
 
-// of returns the hash of a file, reading it at most once while its stamp is the same. A full
-// cache is emptied, because its entries have no order of use. Two calls may read one file at the
-// same time, because reading does not hold the lock. The error is ctx's cause or that of reading.
+// of returns the hash of a file, reading it at most once while its stamp is the same. A full cache is
+// emptied, because its entries have no order of use. Two calls may read one file at the same time,
+// because reading does not hold the lock. The error is ctx's cause or that of fileError.
 func (h *hashes) of(ctx context.Context, path string, r io.Reader, info fs.FileInfo) (string, error) {
 	at := stamp{path, info.Size(), info.ModTime()}
 	h.mu.Lock()

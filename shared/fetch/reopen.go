@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// openCache loads the cache of an earlier process: the blobs in the order of their last use, and
-// the records of these blobs. It removes unfinished downloads and records without a blob, and
-// blobs beyond the limit. The error is that of a folder.
+// openCache loads the cache of an earlier process: the blobs in the order of their last use, and the
+// records of these blobs. It removes unfinished downloads and records without a blob, and blobs
+// beyond the limit. The error is that of fileError for a folder.
 func openCache(dir string, limit int64) (*cache, error) {
 	c := &cache{
 		dir: dir, limit: limit,
@@ -86,8 +86,8 @@ func (c *cache) loadRecords() error {
 	})
 }
 
-// eachFile calls do for each regular file below dir, in lexical order. The error is that of the
-// folder.
+// eachFile calls do for each regular file below dir, in lexical order. The error is that of fileError
+// for the folder.
 func eachFile(dir string, do func(path string, info fs.FileInfo)) error {
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -89,8 +89,8 @@ func (r *robots) keep(site string, e robotsEntry, now time.Time) {
 	r.hosts[site] = e
 }
 
-// readRobots returns the beginning of a robots.txt; it is empty if the host has none. An error
-// means that it could not be read now.
+// readRobots returns the beginning of a robots.txt; it is empty if the host has none. An error, of
+// send or of body.Read, means that it could not be read now.
 func (f *Fetcher) readRobots(ctx context.Context, site string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, robotsWithin)
 	defer cancel()

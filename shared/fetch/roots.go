@@ -53,9 +53,9 @@ func (r *roots) locate(path string) (root, rel string, err error) {
 	return root, rel, nil
 }
 
-// open opens a regular file below a root. Links must not lead out of the root. The caller closes
-// the file. A path below no root is refused; other errors are those of OpenRegular, with the kinds
-// of fileError.
+// open opens a regular file below a root. Links must not lead out of the root. The caller closes the
+// file. A path below no root is fault.ErrInvalid; other errors are those of OpenRegular, with the
+// kinds of fileError.
 func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 	dir, rel, err := r.locate(path)
 	if err != nil {

@@ -65,9 +65,10 @@ func (f *Fetcher) newClient() *http.Client {
 	}
 }
 
-// send sends a request, and returns once the header of the response has arrived. The
-// status of the response is a success or 304; others are errors with their kinds
-// (statusError). The caller closes the transfer. maxBytes limits the decoded body.
+// send sends a request, and returns once the header of the response has arrived. The status of the
+// response is a success or 304; others are errors with their kinds (statusError). Other errors are
+// those of transportError and newBody, and fault.ErrInvalid for a malformed request. The caller
+// closes the transfer. maxBytes limits the decoded body.
 func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Header, content []byte, maxBytes int64) (*transfer, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	stall := newStallTimer(f.config.Stall, stop)
