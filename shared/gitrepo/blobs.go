@@ -29,10 +29,10 @@ func IsBlob(oid string, content []byte) bool {
 	return hex.EncodeToString(h.Sum(nil)) == oid
 }
 
-// Blobs reads blobs and calls visit with each, in the order of oids. content is valid
-// until visit returns. A blob that is missing, damaged, or larger than maxBytes bytes is
-// visited with an error (fault.ErrCorrupt, fault.ErrTooLarge) and no content. An error of
-// visit ends the reading and is returned.
+// Blobs reads blobs and calls visit with each, in the order of oids. content is valid until visit
+// returns. A blob that is missing, damaged, or larger than maxBytes bytes is visited with an error
+// (fault.ErrCorrupt, fault.ErrTooLarge) and no content. An error of visit ends the reading and is
+// returned; other errors are fault.ErrInvalid for a malformed id, ctx's cause, and that of git.
 func (m *Mirror) Blobs(ctx context.Context, oids []string, maxBytes int64, visit func(oid string, content []byte, err error) error) error {
 	for _, oid := range oids {
 		if !objectID.MatchString(oid) {
@@ -70,8 +70,9 @@ type endedEarly struct{ message string }
 func (e *endedEarly) Error() string { return e.message }
 
 // readBlobs runs one git cat-file, and returns how many blobs it visited, in the order of oids. If
-// git ended before it answered for all, the error is endedEarly; otherwise it is that of visit, of
-// an answer that cannot be read, or the cause of ctx.
+// git ended before it answered for all, the error is endedEarly; otherwise it is that of visit,
+// fault.ErrUnavailable if git cannot be started, that of an answer that cannot be read, or the cause
+// of ctx.
 func (m command) readBlobs(ctx context.Context, oids []string, maxBytes int64, visit func(string, []byte, error) error) (n int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -126,8 +127,8 @@ type blobReader struct {
 }
 
 // nextBlob reads the answer about a blob. content is valid until the next call. problem is why the
-// blob has no content, such as that it is missing; the next answer can be read then. failed is
-// an error of the stream, after which no answer can be read.
+// blob has no content, fault.ErrCorrupt or fault.ErrTooLarge; the next answer can be read then.
+// failed is an error of the stream, after which no answer can be read.
 func (r *blobReader) nextBlob(oid string) (content []byte, problem, failed error) {
 	line, err := r.in.ReadSlice('\n')
 	if err != nil {

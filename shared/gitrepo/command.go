@@ -28,8 +28,8 @@ const sshOptions = " -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTim
 // command is a mirror that the git command copies and reads.
 type command struct{ *Mirror }
 
-// begin writes git's configuration and credentials to files; end removes the credentials. The
-// error is that of one of the two; after it nothing is to be removed.
+// begin writes git's configuration and credentials to files; end removes the credentials. The error
+// is that of writeConfig or writeCredentials; after it nothing is to be removed.
 func (m command) begin(ctx context.Context) (end func(), err error) {
 	if err := m.writeConfig(ctx); err != nil {
 		return nil, err
@@ -76,8 +76,7 @@ func (m command) environment() []string {
 }
 
 // run runs git to its end with input as its standard input, and returns its output. The error is
-// fault.ErrTooLarge for more than maxBytes of output, otherwise the kind that git's messages
-// describe.
+// fault.ErrTooLarge for more than maxBytes of output, otherwise that of gitError.
 func (m command) run(ctx context.Context, input io.Reader, maxBytes int64, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -33,8 +33,9 @@ const (
 	Submodule      // a commit of another repository
 )
 
-// Files returns the files of a commit that Fetch has returned, in the order of their paths. The
-// error is fault.ErrTooLarge for more than MaxFiles, and fault.ErrCorrupt for a damaged mirror.
+// Files returns the files of a commit that Fetch has returned, in the order of their paths. The error
+// is fault.ErrTooLarge for more than MaxFiles, fault.ErrCorrupt for a damaged mirror,
+// fault.ErrInvalid for a malformed hash, and otherwise that of git.
 func (m *Mirror) Files(ctx context.Context, commit string) ([]File, error) {
 	if !objectID.MatchString(commit) {
 		return nil, fmt.Errorf("commit %.80q: %w: want 40 or 64 hexadecimal digits", commit, fault.ErrInvalid)

@@ -46,7 +46,8 @@ func (m library) refs(ctx context.Context) (map[string]string, error) {
 }
 
 // listRefs returns the refs of the source by name, and the name of the ref that HEAD names; "" if
-// HEAD names a commit. The error is that of the server or folder; a panic of go-git is one too.
+// HEAD names a commit. The error is that of the server or folder; a panic of go-git is
+// fault.ErrCorrupt.
 func (m library) listRefs(ctx context.Context) (refs map[string]string, target string, err error) {
 	err = recoverPanics(func() error {
 		if m.src.url != nil {
@@ -59,7 +60,8 @@ func (m library) listRefs(ctx context.Context) (refs map[string]string, target s
 	return refs, target, err
 }
 
-// copy copies branches with go-git; see engine. A panic of go-git is an error.
+// copy copies branches with go-git; see engine. A panic of go-git is fault.ErrCorrupt; other errors
+// are those of copyBranches.
 func (m library) copy(ctx context.Context, refs remote, names []string, history bool) (found []Branch, err error) {
 	err = recoverPanics(func() error {
 		found, err = m.copyBranches(ctx, refs, names, history)
@@ -181,7 +183,8 @@ func (r repository) setBranches(refs remote, names []string) error {
 	return nil
 }
 
-// recoverPanics calls f, and returns a panic of go-git over damaged data as an error.
+// recoverPanics calls f, and returns a panic of go-git over damaged data as fault.ErrCorrupt,
+// otherwise the error of f.
 func recoverPanics(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

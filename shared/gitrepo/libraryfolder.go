@@ -20,8 +20,9 @@ import (
 )
 
 // openFolder opens the repository of the source, a folder of this machine. The error is
-// fault.ErrNotFound if it is not a repository, and errNeedsGit if go-git cannot read it: with
-// objects in another repository, or in another format.
+// fault.ErrNotFound if it is not a repository, and errNeedsGit if go-git cannot read it: with objects
+// in another repository, or in another format. Other errors are those of gitFolder,
+// fault.ErrForbidden and fault.ErrTooLarge.
 func (m library) openFolder() (repository, error) {
 	dir, err := gitFolder(m.src.uri)
 	if err != nil {
@@ -53,8 +54,8 @@ func (m library) openFolder() (repository, error) {
 }
 
 // gitFolder returns the folder with the objects and refs of a repository at path: path itself if it
-// is bare, otherwise .git in it. The error is errNeedsGit for a bundle, which is a file, and for
-// a work tree, whose .git is a file.
+// is bare, otherwise .git in it. The error is errNeedsGit for a bundle, which is a file, and for a
+// work tree, whose .git is a file; others are fault.ErrNotFound and fault.ErrForbidden.
 func gitFolder(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -122,8 +123,8 @@ func (m library) listFolderRefs() (refs map[string]string, target string, err er
 
 // copyFolder copies the wanted commits from a folder: all their objects that the mirror lacks. It
 // visits commits from a list instead of recursively, because a history may be long. It notes the
-// commits without parents after the pack is there. The error is that of reading the folder or of
-// addPack.
+// commits without parents after the pack is there. The error is that of openFolder, of reading a
+// commit, of addPack or of markShallow.
 func (m library) copyFolder(ctx context.Context, c *copying) error {
 	r, err := m.openFolder()
 	if err != nil {
@@ -182,9 +183,10 @@ func (w *walk) addObject(hash plumbing.Hash) (bool, error) {
 	return true, nil
 }
 
-// addCommit adds a commit and its files, unless the mirror or the walk has it. With w.history,
-// and if the source has its parents, these are visited later; otherwise the commit is noted as
-// one without parents. The error is that of reading an object, or ctx's cause.
+// addCommit adds a commit and its files, unless the mirror or the walk has it. With w.history, and if
+// the source has its parents, these are visited later; otherwise the commit is noted as one without
+// parents. The error is that of readCommit or of addTree, fault.ErrTooLarge for too many objects, or
+// ctx's cause.
 func (w *walk) addCommit(ctx context.Context, hash plumbing.Hash) error {
 	isNew, err := w.addObject(hash)
 	if err != nil || !isNew {

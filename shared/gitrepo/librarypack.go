@@ -33,9 +33,9 @@ type copying struct {
 }
 
 // addPack calls write with a temporary file, and adds the pack in it to the mirror, after it was
-// checked, completed and indexed. The mirror gets all of it or nothing: go-git finds a pack by
-// its index, which is renamed last. The error is that of write, of packFault for a pack that is
-// wrong or too large, or fault.ErrFolder.
+// checked, completed and indexed. The mirror gets all of it or nothing: go-git finds a pack by its
+// index, which is renamed last. The error is that of write, of packFault for a pack that is wrong or
+// too large, or fault.ErrFolder; nothing is added then.
 func (c *copying) addPack(ctx context.Context, write func(*os.File) error) error {
 	folder := filepath.Join(c.dir, "objects", "pack")
 	pack, err := os.CreateTemp(folder, "tmp_pack_")

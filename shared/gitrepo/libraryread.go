@@ -46,8 +46,8 @@ func (r repository) readObject(hash plumbing.Hash) (plumbing.ObjectType, []byte,
 	return o.Type(), content, nil
 }
 
-// readKind returns the content of an object. The error is fault.ErrCorrupt if it is not of this
-// kind.
+// readKind returns the content of an object. The error is fault.ErrCorrupt if it is not of this kind,
+// or that of readObject.
 func (r repository) readKind(kind plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
 	got, content, err := r.readObject(hash)
 	if err == nil && got != kind {
@@ -99,8 +99,8 @@ const (
 	modeSubmodule = "160000"
 )
 
-// readTree reads the entries of a tree. An object that is missing, of another kind or malformed
-// is an error.
+// readTree reads the entries of a tree. A malformed object is fault.ErrCorrupt; other errors are
+// those of readKind.
 func (r repository) readTree(hash plumbing.Hash) ([]treeEntry, error) {
 	content, err := r.readKind(plumbing.TreeObject, hash)
 	if err != nil {
@@ -125,8 +125,8 @@ func parseTreeObject(content []byte) (entries []treeEntry, err error) {
 	return entries, nil
 }
 
-// files lists the files of a commit with go-git; see Mirror.Files. A panic of go-git is an error;
-// the others are those of readCommit, of addTree and ctx's cause.
+// files lists the files of a commit with go-git; see Mirror.Files. A panic of go-git is
+// fault.ErrCorrupt; other errors are those of readCommit, of addTree and ctx's cause.
 func (m library) files(ctx context.Context, hash string) (files []File, err error) {
 	err = recoverPanics(func() error {
 		r := openRepository(m.dir)
@@ -150,9 +150,9 @@ type listing struct {
 }
 
 // addTree adds the files of a tree and of the trees in it. folder is the path of the tree with a
-// slash at the end, or "" for the root, whose depth is 0. Too many files, too long paths and too
-// many nested folders are fault.ErrTooLarge. A blob that is missing has the size 0; Blobs reports
-// it.
+// slash at the end, or "" for the root, whose depth is 0. Too many files, too long paths and too many
+// nested folders are fault.ErrTooLarge; other errors are those of readTree. A blob that is missing
+// has the size 0; Blobs reports it.
 func (l *listing) addTree(ctx context.Context, tree plumbing.Hash, folder string, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -40,9 +40,9 @@ func (m library) dial() server {
 // stalledAfter is how long a server may send nothing.
 const stalledAfter = time.Minute
 
-// withServer connects to the server, calls talk with it and the refs that it advertises, and
-// closes the connection. The error is fault.ErrUnavailable if the server sends nothing for
-// stalledAfter while the refs are read.
+// withServer connects to the server, calls talk with it and the refs that it advertises, and closes
+// the connection. The error is fault.ErrUnavailable if the server sends nothing for stalledAfter
+// while the refs are read, otherwise that of advertise, decodeRefs or talk.
 func (m library) withServer(ctx context.Context, talk func(context.Context, server, *packp.AdvRefs) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -71,7 +71,8 @@ func (m library) withServer(ctx context.Context, talk func(context.Context, serv
 
 // decodeRefs reads the list of refs, which is empty for an empty repository. The error is
 // fault.ErrTooLarge past maxRefBytes, and errNeedsGit for a repository with SHA-256; its
-// object-format is in the first line, which go-git may fail to read.
+// object-format is in the first line, which go-git may fail to read. Other errors are those of
+// serverFault.
 func decodeRefs(in io.Reader) (*packp.AdvRefs, error) {
 	var start prefix
 	limited := &io.LimitedReader{R: io.TeeReader(in, &start), N: maxRefBytes}
@@ -134,10 +135,10 @@ func (m library) listServerRefs(ctx context.Context) (refs map[string]string, ta
 	return refs, target, err
 }
 
-// copyServer copies the wanted commits from a server: all their objects that the mirror lacks.
-// The error is errNeedsGit for a server without a capability that the library relies on; others
-// are those of request, of the server and of receive. The watchdog ends a transfer that is too
-// slow.
+// copyServer copies the wanted commits from a server: all their objects that the mirror lacks. The
+// error is errNeedsGit for a server without a capability that the library relies on; others are
+// fault.ErrInvalid, and those of withServer, request, upload and receive. The watchdog ends a
+// transfer that is too slow.
 func (m library) copyServer(ctx context.Context, c *copying) error {
 	return m.withServer(ctx, func(ctx context.Context, s server, ad *packp.AdvRefs) error {
 		for _, need := range []capability.Capability{capability.Sideband64k, capability.Shallow, capability.OFSDelta} {

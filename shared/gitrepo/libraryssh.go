@@ -76,8 +76,8 @@ func (s *sshServer) arguments() []string {
 	return append(args, host, "git-upload-pack '"+strings.ReplaceAll(path, "'", `'\''`)+"'")
 }
 
-// upload sends a request, and returns the output of ssh, which goes on with the answer. If ssh
-// does not take the request, it has ended, and the error is its reason.
+// upload sends a request, and returns the output of ssh, which goes on with the answer. If ssh does
+// not take the request, it has ended, and the error is its reason (endProcess).
 func (s *sshServer) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
 	if _, err := s.in.Write(request); err != nil {
 		return nil, s.endProcess(ctx, err)
@@ -86,7 +86,8 @@ func (s *sshServer) upload(ctx context.Context, request []byte) (io.ReadCloser, 
 }
 
 // endProcess closes the input of ssh, waits until it ends, and returns its failure with the reason
-// that it printed. If ssh succeeded, or endProcess was called before, it returns err.
+// that it printed. If ssh succeeded, or endProcess was called before, it returns err. The kind is
+// that of gitError.
 func (s *sshServer) endProcess(ctx context.Context, err error) error {
 	if s.ended {
 		return err
@@ -121,8 +122,8 @@ type sshAnswer struct {
 	ctx    context.Context
 }
 
-// Read reads ssh's output. At its end it waits for ssh and returns why it ended, because a failed
-// ssh ends its output too.
+// Read reads ssh's output. At its end it waits for ssh and returns why it ended, because a failed ssh
+// ends its output too; io.EOF is returned only if ssh succeeded.
 func (a sshAnswer) Read(p []byte) (int, error) {
 	n, err := a.server.out.Read(p)
 	if n == 0 && errors.Is(err, io.EOF) {

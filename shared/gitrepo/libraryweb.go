@@ -100,9 +100,9 @@ func (w *webServer) call(ctx context.Context, method string, u *url.URL, body []
 	return answer.Body, nil
 }
 
-// checkStatus returns an error if an answer is not 200 with the wanted content type, of the kind
-// that its status says: fault.ErrForbidden, ErrNotFound, ErrInvalid for a redirect,
-// ErrUnavailable for all others.
+// checkStatus returns an error if an answer is not 200 with the wanted content type, of the kind that
+// its status says: fault.ErrForbidden, fault.ErrNotFound, fault.ErrInvalid for a redirect,
+// fault.ErrUnavailable for all others.
 func checkStatus(answer *http.Response, want string) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK && answer.Header.Get("Content-Type") == want:
