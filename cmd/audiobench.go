@@ -154,7 +154,7 @@ func (o benchOptions) method(name string) func() bench.Method {
 }
 
 // bench measures each method on each set, writes the tables into the file of --write, and prints a
-// row for each group.
+// row for each group. The error is that of building the sets, of a method or of writing.
 func (a *app) bench(ctx context.Context, o benchOptions) error {
 	level := slog.LevelInfo
 	if o.each {

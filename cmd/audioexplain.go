@@ -95,8 +95,8 @@ func parseClock(s string) (time.Duration, error) {
 	return time.Duration(total * float64(time.Second)), nil
 }
 
-// explain prints why the clip is found around at in the recording at path, or is not, and
-// draws it if --file is set.
+// explain prints why the clip is found around at in the recording at path, or is not, and draws it if
+// --file is set. The error is that of a file, of match.Explain or of drawing.
 func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, path, clipPath string) error {
 	clip, err := loadClip(ctx, clipPath)
 	if err != nil {

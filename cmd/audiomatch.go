@@ -138,8 +138,9 @@ type finder struct {
 	rows     []matchRow
 }
 
-// match searches the files one after the other. It prints the error of a file and goes
-// on; errReported then stands for all of them.
+// match searches the files one after the other. It prints the error of a file and goes on;
+// errReported then stands for all of them. An error of the options or of loading the clips ends it at
+// once.
 func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	f := &finder{app: a, o: o, clips: audio.NewIndex(), progress: fileProgress{files: len(files)}}
 	if err := f.load(ctx); err != nil {
@@ -167,8 +168,8 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	return nil
 }
 
-// load reads the clips into the index or, with --exact, into the list of the exact search. It
-// adds at least one (eachClip).
+// load reads the clips into the index or, with --exact, into the list of the exact search. It adds at
+// least one, otherwise the error is that of eachClip.
 func (f *finder) load(ctx context.Context) error {
 	return f.eachClip(ctx, f.o.clips, func(c audio.Clip) error {
 		if !f.o.exact {
@@ -209,7 +210,7 @@ const stdin = "-"
 
 // openEpisode opens a file, standard input, a pipe that has a name, or a URL. All but a file can be
 // read only once, and so they are decoded while they are read. The caller closes the stream, which
-// closes what it reads from.
+// closes what it reads from. The error is that of the file, of the URL (fetch.Stream) or of decoding.
 func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
 	if path == stdin {
 		return audio.OpenReader(ctx, os.Stdin)
@@ -235,8 +236,8 @@ func isURL(path string) bool {
 	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
 }
 
-// searchExactly adds the findings of one file by plain correlation, in the order of time.
-// A clip that is longer than the file counts as not found.
+// searchExactly adds the findings of one file by plain correlation, in the order of time. A clip that
+// is longer than the file counts as not found. The error is that of decoding or of searching.
 func (f *finder) searchExactly(ctx context.Context, path string) error {
 	r, err := audio.Spool(ctx, path, "")
 	if err != nil {

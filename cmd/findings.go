@@ -70,8 +70,9 @@ func (o findingsOptions) check() error {
 	return nil
 }
 
-// showFindings prints the findings, of all episodes or of the one that --episode names, in the
-// format of --format. Only the formats of one episode need the episode to be in the catalog.
+// showFindings prints the findings, of all episodes or of the one that --episode names, in the format
+// of --format. Only the formats of one episode need the episode to be in the catalog
+// (fault.ErrNotFound otherwise).
 func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	found, err := from.Findings(ctx)
 	if err != nil {

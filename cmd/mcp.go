@@ -93,8 +93,9 @@ func (a *app) mcpTools(cfg config.Config) []mcp.Tool {
 	}
 }
 
-// withSource decodes the arguments of a tool, and opens the catalog for the time of a call,
-// so that an assistant that is idle does not keep other commands from the data folder.
+// withSource decodes the arguments of a tool, and opens the catalog for the time of a call, so that
+// an assistant that is idle does not keep other commands from the data folder. Malformed arguments
+// are fault.ErrInvalid; other errors are those of OpenCatalog and call.
 func withSource[A any](a *app, cfg config.Config, call func(context.Context, *node.CatalogSource, A) (string, error)) func(context.Context, json.RawMessage) (string, error) {
 	return func(ctx context.Context, data json.RawMessage) (text string, err error) {
 		var arguments A

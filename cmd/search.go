@@ -294,8 +294,8 @@ func (a *app) newSymbols() *cobra.Command {
 	return c
 }
 
-// symbolRows searches for definitions, up to limit. Matches of the query that are not definitions
-// are left out.
+// symbolRows searches for definitions, up to limit. Matches of the query that are not definitions are
+// left out. The error is that of CatalogSource.SearchCode.
 func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit int) (rows []symbolRow, err error) {
 	_, err = s.SearchCode(ctx, query, limit, 0, func(m apitypes.CodeMatch) bool {
 		if m.Symbol != nil {

@@ -128,7 +128,8 @@ func (c *connection) program() string {
 	return "tcp://" + c.address
 }
 
-// current returns the open session; nil if there is none. The error is why none can be opened.
+// current returns the open session; nil if there is none. The error is why none can be opened:
+// fault.ErrClosed.
 func (c *connection) current() (space.Repository, error) {
 	if c.err != nil {
 		return nil, c.err
@@ -141,8 +142,8 @@ func (c *connection) current() (space.Repository, error) {
 	return c.repo, nil
 }
 
-// open returns the session, and opens it if it is not open, which makes the space too. One call
-// at a time opens it.
+// open returns the session, and opens it if it is not open, which makes the space too. One call at a
+// time opens it. The error is fault.ErrClosed, ctx's, or that of openSession.
 func (c *connection) open(ctx context.Context) (space.Repository, error) {
 	if repo, err := c.current(); repo != nil || err != nil {
 		return repo, err

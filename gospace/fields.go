@@ -76,8 +76,8 @@ func plain(f any) bool {
 	return false
 }
 
-// encodeTuple encodes the values of a tuple. The result may share them: if all are plain it is
-// values itself.
+// encodeTuple encodes the values of a tuple. The result may share them: if all are plain it is values
+// itself. The error is that of encodeField.
 func encodeTuple(values []interface{}) (tuple.Tuple, error) {
 	var t []any
 	for i, v := range values {
@@ -113,7 +113,8 @@ func encodeTemplate(fields []interface{}) (tuple.Template, error) {
 	return p, nil
 }
 
-// encodePattern encodes a field of a template: a pointer as a formal, any other as its value.
+// encodePattern encodes a field of a template: a pointer as a formal, any other as its value. The
+// error is that of pointedType or encodeField.
 func encodePattern(f any) (any, error) {
 	switch f.(type) {
 	case *string:
@@ -140,8 +141,8 @@ func encodePattern(f any) (any, error) {
 
 var formalInt any = tuple.Formal{Type: tuple.Int}
 
-// pointedType returns the type for which a pointer stands: that of the value within an
-// interface.
+// pointedType returns the type for which a pointer stands: that of the value within an interface. A
+// pointer to an empty interface is fault.ErrInvalid.
 func pointedType(v reflect.Value) (reflect.Type, error) {
 	t := v.Type().Elem()
 	if t.Kind() != reflect.Interface {
@@ -219,7 +220,7 @@ func encodeField(f any) (any, error) {
 }
 
 // encodeValue returns the JSON of a value that is kept as an opaque one. Equal values have equal
-// JSON, because spaces compare it.
+// JSON, because spaces compare it. A value that cannot be encoded is fault.ErrInvalid.
 func encodeValue(v reflect.Value) (string, error) {
 	switch f := v.Interface().(type) {
 	case int8:
@@ -261,8 +262,8 @@ func quote(s string) string {
 	return string(b)
 }
 
-// encodeFunction returns the quoted name of a function, and records the function: only this
-// process can decode it.
+// encodeFunction returns the quoted name of a function, and records the function: only this process
+// can decode it. A nil function is fault.ErrInvalid.
 func encodeFunction(v reflect.Value) (string, error) {
 	if v.IsNil() {
 		return "", invalid("a nil function")
@@ -274,7 +275,8 @@ func encodeFunction(v reflect.Value) (string, error) {
 
 func functionName(v reflect.Value) string { return runtime.FuncForPC(v.Pointer()).Name() }
 
-// encodeGob encodes a value in one form, so that equal values are equal text.
+// encodeGob encodes a value in one form, so that equal values are equal text. One that gob refuses is
+// fault.ErrInvalid.
 func encodeGob(v reflect.Value) (string, error) {
 	var b bytes.Buffer
 	if err := stdgob.NewEncoder(&b).EncodeValue(v); err != nil {

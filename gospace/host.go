@@ -38,9 +38,9 @@ const (
 	findOrOpen = true
 )
 
-// join returns the host of a space, and counts a handle of the space, for which leave must
-// follow. It returns nil if create is false and there is none, or if this process cannot listen
-// at the address and the space has no folder.
+// join returns the host of a space, and counts a handle of the space, for which leave must follow. It
+// returns nil if create is false and there is none, or if this process cannot listen at the address
+// and the space has no folder. Other errors are fault.ErrFolder and those of opening the host.
 func (r *registry) join(address, name, folder string, create bool) (*host, error) {
 	if folder != "" {
 		var err error
@@ -62,7 +62,8 @@ func (r *registry) join(address, name, folder string, create bool) (*host, error
 }
 
 // findOrOpenHost returns the host of a space; nil as join does. If create is true it opens one that
-// is not there. The caller holds mu.
+// is not there. The caller holds mu. The error is fault.ErrConflict for another folder, or that of
+// open.
 func (r *registry) findOrOpenHost(address, name, folder string, create bool) (*host, error) {
 	key := r.key(address, folder)
 	h := r.hosts[key]

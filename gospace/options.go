@@ -65,9 +65,9 @@ func (s *Space) with(change func(*Space)) *Space {
 	return &c
 }
 
-// List returns a page of all tuples that are not taken, of any length and type, in the order of
-// the space, and how many there are. It takes none, and leaves out those that are too large
-// for an answer of 1 MiB.
+// List returns a page of all tuples that are not taken, of any length and type, in the order of the
+// space, and how many there are. It takes none, and leaves out those that are too large for an answer
+// of 1 MiB. The error is that of call.
 func (s *Space) List(offset, limit int) (page []Tuple, total int, err error) {
 	err = s.call(atOnce, func(ctx context.Context, repo space.Repository) error {
 		found, err := browse.Client{Repo: repo}.Page(ctx, browse.Query{Space: s.name, Open: true, Offset: offset, Limit: limit})

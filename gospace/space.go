@@ -97,7 +97,8 @@ func (s *Space) run(waits bool, f func(context.Context, space.Space) error) erro
 	return s.finishCall(repo, f(ctx, repo.Space(s.name)))
 }
 
-// call is run for an f that needs the whole session; waits is as in callContext.
+// call is run for an f that needs the whole session; waits is as in callContext. The error is that of
+// f, or of opening the session.
 func (s *Space) call(waits bool, f func(context.Context, space.Repository) error) error {
 	ctx, repo, stop, err := s.begin(waits)
 	if err != nil {
@@ -151,8 +152,9 @@ func (s *Space) callContext(waits bool) (context.Context, context.CancelFunc) {
 
 func noTuple() Tuple { return Tuple{Flds: []interface{}{nil}} }
 
-// Put adds a tuple and returns it. A pointer stands for the value to which it points. Put
-// waits while the space is full.
+// Put adds a tuple and returns it. A pointer stands for the value to which it points. Put waits while
+// the space is full. A field that cannot be encoded is fault.ErrInvalid; other errors are those of
+// the space.
 func (s *Space) Put(fields ...interface{}) (Tuple, error) {
 	return s.put(waiting, fields)
 }
@@ -164,7 +166,8 @@ func (s *Space) PutP(fields ...interface{}) (Tuple, error) {
 }
 
 // put encodes and puts a tuple, and returns it with pointers replaced by their values. If waits is
-// true it waits until the space is not full.
+// true it waits until the space is not full; otherwise a full one is fault.ErrOverloaded. Other
+// errors are those of Put.
 func (s *Space) put(waits bool, fields []interface{}) (Tuple, error) {
 	values, err := dereferenced(fields)
 	if err != nil {

@@ -190,8 +190,9 @@ func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]apitypes.NextV
 	return next, err
 }
 
-// Steer enables or disables an origin, or asks for a visit now (apitypes.Enable, Disable,
-// SaveNow and ForceNow), and returns its schedule after that.
+// Steer enables or disables an origin, or asks for a visit now (apitypes.Enable, Disable, SaveNow and
+// ForceNow), and returns its schedule after that. An origin of the API is fault.ErrInvalid; other
+// errors are those of the coordinator or of the schedule.
 func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string) (apitypes.Schedule, error) {
 	if !o.Kind.Visited() {
 		return apitypes.Schedule{}, fmt.Errorf("origins of the API are not visited, because their curators send what they have: %w", fault.ErrInvalid)
@@ -205,8 +206,8 @@ func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string)
 	return s.Schedule(ctx, o.ID)
 }
 
-// Backup copies the spaces and the catalog to the new folder dest, which is on the
-// coordinator's machine.
+// Backup copies the spaces and the catalog to the new folder dest, which is on the coordinator's
+// machine. The error is that of the coordinator or of DataDir.Backup.
 func (s *CatalogSource) Backup(ctx context.Context, dest string) error {
 	if s.API != nil {
 		return s.API.Backup(ctx, dest)

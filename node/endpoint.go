@@ -47,8 +47,8 @@ func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
 	return e, err
 }
 
-// readAPI returns the URL of the API in an address file; empty if the file does not exist or
-// has none.
+// readAPI returns the URL of the API in an address file; empty if the file does not exist or has
+// none. The error is that of readAddressFile.
 func readAPI(path string) (api string, err error) {
 	doc, err := readAddressFile(path)
 	if err != nil || doc.HTTP == "" {
@@ -57,7 +57,8 @@ func readAPI(path string) (api string, err error) {
 	return apiURL(doc.HTTP, doc.HTTP), nil
 }
 
-// readAddressFile returns the content of an address file; no addresses if it does not exist.
+// readAddressFile returns the content of an address file; no addresses if it does not exist. One that
+// cannot be read or decoded is fault.ErrUnavailable.
 func readAddressFile(path string) (doc Addresses, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

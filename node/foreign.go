@@ -23,7 +23,8 @@ type foreignGate struct {
 // foreignGates are the gates for foreign programs of one coordinator.
 type foreignGates []foreignGate
 
-// listenForeign opens the ports of gates. If one fails, the others stay in p.open.
+// listenForeign opens the ports of gates. If one fails, the others stay in p.open. The error is that
+// of ports.listen.
 func (p *ports) listenForeign(wanted []config.Gate) (open foreignGates, err error) {
 	for _, g := range wanted {
 		protocol := mux.Gob
@@ -50,7 +51,7 @@ func (f foreignGates) addresses() (all []string) {
 }
 
 // tasks returns the tasks that serve the gates and their hub; none without gates. It creates the
-// spaces that gates name.
+// spaces that gates name; the error is that of creating one.
 func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, error) {
 	if len(f) == 0 {
 		return nil, nil

@@ -51,7 +51,8 @@ type listeners struct {
 	foreign    foreignGates
 }
 
-// listen opens all ports; port 0 is any free one. If one fails, it closes the others.
+// listen opens all ports; port 0 is any free one. If one fails, it closes the others and returns the
+// error of ports.listen.
 func listen(d *DataDir) (_ *listeners, err error) {
 	l := &listeners{ports: newPorts(d.cfg)}
 	defer func() {
@@ -85,8 +86,9 @@ func (l *listeners) close() error {
 	return nil
 }
 
-// serve serves the gates, the API and the dashboard of a coordinator that is ready, until ctx ends
-// or a server fails. The address file exists meanwhile.
+// serve serves the gates, the API and the dashboard of a coordinator that is ready, until ctx ends or
+// a server fails. The address file exists meanwhile. The error is that of the address file, of
+// foreignGates.tasks or of a server.
 func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	conn, err := h.Engine().Connect(ctx, coordinator.SessionID("api"), 0)
 	if err != nil {
@@ -139,8 +141,8 @@ func (l *listeners) addresses() Addresses {
 	return all
 }
 
-// writeAddressFile replaces the address file in one step, so that no reader sees half of
-// it.
+// writeAddressFile replaces the address file in one step, so that no reader sees half of it. The
+// error is fault.ErrFolder.
 func (l *listeners) writeAddressFile(dir string) error {
 	data, err := json.Marshal(l.addresses())
 	if err != nil {

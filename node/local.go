@@ -21,9 +21,10 @@ type Local struct {
 	initial map[string]int64 // lease.Totals at the start of the run
 }
 
-// RunLocal runs a coordinator, a manager and cfg.Workers workers on a data folder, without a
-// network. They end when main returns, one of them fails or ctx ends. main runs when the
-// coordinator is ready, and its context ends with the run.
+// RunLocal runs a coordinator, a manager and cfg.Workers workers on a data folder, without a network.
+// They end when main returns, one of them fails or ctx ends. main runs when the coordinator is ready,
+// and its context ends with the run. The error is that of main, of a part that failed, or of opening
+// one.
 func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local) error) (err error) {
 	if err := d.openFetcher(); err != nil {
 		return err
@@ -77,8 +78,8 @@ func (l *Local) begin(ctx context.Context) error {
 	return err
 }
 
-// trustOrigins allows the fetcher to read what the operator's origins name. A folder that
-// is missing is logged only, because its visit will fail.
+// trustOrigins allows the fetcher to read what the operator's origins name. A folder that is missing
+// is logged only, because its visit will fail. The error is that of the catalog.
 func (d *DataDir) trustOrigins(ctx context.Context) error {
 	origins, err := d.Catalog.Origins(ctx)
 	if err != nil {

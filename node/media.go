@@ -19,7 +19,7 @@ type media struct {
 }
 
 // Fetch fetches a recording (research.Media). If ref names an origin, its address gets the user and
-// password of the origin's URL.
+// password of the origin's URL. The error is that of catalog.Find or of the fetcher.
 func (m media) Fetch(ctx context.Context, ref models.MediaRef) (fetch.File, error) {
 	if ref.Origin != "" {
 		o, err := catalog.Find(ctx, m.log, m.origins, ref.Origin)

@@ -27,7 +27,8 @@ type pairedJournal struct {
 	last   uint64          // position when it was read last
 }
 
-// SetMark writes the mark to the open journal, or to the folder of the closed one.
+// SetMark writes the mark to the open journal, or to the folder of the closed one. The error is that
+// of the journal.
 func (j *pairedJournal) SetMark(ctx context.Context, m pairing.Mark) error {
 	if j.open != nil {
 		return j.open.SetMark(ctx, m)
@@ -157,8 +158,8 @@ func (d *DataDir) closeDatabase() error {
 }
 
 // setAside renames the files name+ending of the data folder, for each of endings, to
-// name.aside-N+ending with the first free N, so that nothing is overwritten. Those that do not
-// exist are left out.
+// name.aside-N+ending with the first free N, so that nothing is overwritten. Those that do not exist
+// are left out. The error is fault.ErrFolder.
 func (d *DataDir) setAside(name string, endings ...string) error {
 	aside := ""
 	for n := 1; ; n++ {
@@ -230,8 +231,9 @@ func (d *DataDir) closePair() error {
 	return nil // the disk is full; the stores stay a pair
 }
 
-// Restore makes the data folder data of the backup at src, with an instance id of its own,
-// because the folder that was backed up may go on.
+// Restore makes the data folder data of the backup at src, with an instance id of its own, because
+// the folder that was backed up may go on. The error is that of restoring the files or of writing the
+// mark.
 func Restore(ctx context.Context, src, data string) error {
 	return backup.Restore(ctx, src, data, func(dir string) error {
 		// The same new mark in both stores makes them a pair.

@@ -41,8 +41,8 @@ func (h *Host) Repository(ctx context.Context, session string) (*Repository, err
 	return &Repository{Repository: repo, joined: map[string]joined{}}, nil
 }
 
-// Dial opens a session at the native gate of another program, such as a coordinator. It tries
-// again until ctx ends, so that the other program may be started later.
+// Dial opens a session at the native gate of another program, such as a coordinator. It tries again
+// until ctx ends, so that the other program may be started later. The error is that of remote.Dial.
 func Dial(ctx context.Context, address, session string) (*Repository, error) {
 	conn, err := remote.Dial(ctx, remote.Config{Address: address, Session: session})
 	if err != nil {

@@ -24,7 +24,7 @@ func (r *Repository) Transact(ctx context.Context, ops ...transaction.Op) ([]tup
 }
 
 // TransactP is Transact, except that it does not wait: a condition that does not hold is
-// transaction.ErrUnmet.
+// transaction.ErrUnmet. Other errors are those of Transact.
 func (r *Repository) TransactP(ctx context.Context, ops ...transaction.Op) ([]tuple.Tuple, error) {
 	client, ops, err := r.route(ops)
 	if err != nil {

@@ -24,8 +24,8 @@ type Stream struct {
 	ended  bool
 }
 
-// Open begins to decode the file at path. The caller closes the Stream. Decoding also
-// stops when ctx ends.
+// Open begins to decode the file at path. The caller closes the Stream. Decoding also stops when ctx
+// ends. The error is that of decode.Decoder.Open.
 func Open(ctx context.Context, path string) (*Stream, error) { return openAt(ctx, path, RateHz) }
 
 // OpenReader begins to decode a stream that can be read only once, such as standard input. The

@@ -58,7 +58,8 @@ func (m *Matcher) Push(ctx context.Context, samples []float32) error {
 	return nil
 }
 
-// Close ends the episode and emits all findings that are left.
+// Close ends the episode and emits all findings that are left. The error is that of emitting or of
+// searching.
 func (m *Matcher) Close(ctx context.Context) error {
 	m.peaks.Flush(m.core.peak)
 	return m.core.close(ctx, m.sound.end())

@@ -53,7 +53,7 @@ func exactClip(x *index.Index, clip int) exact.Clip {
 	return exact.Clip{ID: x.ID(clip), Load: func(context.Context) ([]float32, error) { return x.Wave(clip), nil }}
 }
 
-// advance searches a sound that can be read up to the sample end.
+// advance searches a sound that can be read up to the sample end. The error is that of the search.
 func (p *plain) advance(ctx context.Context, sound verify.Source, end int) (places []place, err error) {
 	err = p.stream.Advance(ctx, sound, end, func(w exact.Window) { places = append(places, p.places(w)...) })
 	return places, err

@@ -122,9 +122,9 @@ func asStrings[T ~string](all []T) []string {
 	return texts
 }
 
-// readMany returns the documents with these ids, in their order; nil for each that does not
-// exist. If fields is "", those that exist are empty. The error is fault.ErrUnavailable if a
-// document cannot be read.
+// readMany returns the documents with these ids, in their order; nil for each that does not exist. If
+// fields is "", those that exist are empty. The error is fault.ErrUnavailable if a document cannot be
+// read, otherwise that of post.
 func readMany[T any](ctx context.Context, x *Index, alias string, ids []string, fields string) ([]*T, error) {
 	query := url.Values{"_source": {"false"}}
 	if fields != "" {

@@ -91,9 +91,9 @@ type itemAnswer struct {
 	Error  failure `json:"error"`
 }
 
-// send sends the collected writes in one request. If the server refuses some because it is
-// busy, it returns these and the error of the last of them. If one can never be written, or the
-// request failed, it returns nil and that error.
+// send sends the collected writes in one request. If the server refuses some because it is busy, it
+// returns these and the error of the last of them. If one can never be written, or the request
+// failed, it returns nil and that error. Kinds are those of kindOf.
 func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 	var body bytes.Buffer
 	for _, i := range b.items {
@@ -121,9 +121,9 @@ func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 	return busy, err
 }
 
-// failureOf returns why the write i was not done, by the server's result for it; nil if it
-// was done. A document that exists already is a success for create, and one that is missing a
-// success for remove, because writes are repeated.
+// failureOf returns why the write i was not done, by the server's result for it; nil if it was done.
+// A document that exists already is a success for create, and one that is missing a success for
+// remove, because writes are repeated. The kind is that of kindOf.
 func (b *bulk) failureOf(i item, a action, result itemAnswer) error {
 	switch {
 	case result.ID != i.id:

@@ -103,7 +103,8 @@ func (c *collector) removeHidden(ctx context.Context) error {
 
 // removeGeneration removes the documents of a generation from the indices that have a view, because
 // only these have documents for each generation: blobs are shared. The document of the generation
-// itself is removed last: if a request fails, the next call finds the generation again.
+// itself is removed last: if a request fails, the next call finds the generation again. Errors are
+// those of the server.
 func (c *collector) removeGeneration(ctx context.Context, g generationDocument) error {
 	for _, index := range c.indices() {
 		if views[index] == "" {

@@ -83,7 +83,8 @@ func (x *Index) Close() error {
 	return nil
 }
 
-// post sends body to an endpoint of an alias, such as _search, and decodes the answer.
+// post sends body to an endpoint of an alias, such as _search, and decodes the answer. The error is
+// that of do.
 func (x *Index) post(ctx context.Context, alias, action string, query url.Values, body, answer any) error {
 	return x.do(ctx, call{method: http.MethodPost, path: x.prefix + alias + "/" + action, query: query, body: asJSON(body), answer: answer})
 }

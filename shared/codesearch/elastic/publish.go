@@ -113,9 +113,9 @@ func (x *Index) Publish(ctx context.Context, m codesearch.Manifest) error {
 	return nil
 }
 
-// writeGeneration writes the documents of a generation and refreshes them; searches see them
-// after setCurrent. The generation's own document is the first, so that Run finds and removes the
-// others if the publication fails here. The caller holds publishing.
+// writeGeneration writes the documents of a generation and refreshes them; searches see them after
+// setCurrent. The generation's own document is the first, so that Run finds and removes the others if
+// the publication fails here. The caller holds publishing. Errors are those of the server.
 func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file) error {
 	writes := bulk{Index: x}
 	document := generationDocument{Generation: g.ID, RepoID: g.RepoID, Repository: strings.ToValidUTF8(g.Repo, string(utf8.RuneError)), Manifest: g}

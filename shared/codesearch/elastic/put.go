@@ -49,8 +49,8 @@ func (x *Index) putBlobs(ctx context.Context, all []codesearch.Blob) error {
 	return writes.flush(ctx)
 }
 
-// Put is PutBlobs for workers that use the server themselves. The segment is "", because they
-// build none.
+// Put is PutBlobs for workers that use the server themselves. The segment is "", because they build
+// none. The error is that of PutBlobs.
 func (x *Index) Put(ctx context.Context, batch string, all []codesearch.Blob) (segment string, err error) {
 	return "", x.PutBlobs(ctx, batch, all)
 }

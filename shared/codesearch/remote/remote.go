@@ -131,8 +131,8 @@ func (c *Client) Put(ctx context.Context, batch string, blobs []codesearch.Blob)
 }
 
 // upload sends the parts of the segment at path that the coordinator lacks, and commits it. The
-// coordinator answers each part with the bytes that it has by then. The error is
-// fault.ErrConflict if that does not grow.
+// coordinator answers each part with the bytes that it has by then. The error is fault.ErrConflict if
+// that does not grow, fault.ErrFolder if the file cannot be read, or that of the coordinator.
 func (c *Client) upload(ctx context.Context, batch, path string) error {
 	f, err := os.Open(path)
 	if err != nil {

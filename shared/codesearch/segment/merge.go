@@ -13,11 +13,12 @@ import (
 // dropped stands for the new number of a chunk that is not kept.
 const dropped = math.MaxUint32
 
-// Merge writes one segment to w with the blobs of all for which keep returns true, and records
-// that it replaces the ones named replaces (SHA-256, hexadecimal). keep gets the index of a
-// segment in all and the number of a blob in it. Text is copied as it is stored, and postings are
-// renumbered; so all segments must be compressed or none. Each object id must be kept once.
-// Merge calls stopped before each blob, and returns its error if it is not nil.
+// Merge writes one segment to w with the blobs of all for which keep returns true, and records that
+// it replaces the ones named replaces (SHA-256, hexadecimal). keep gets the index of a segment in all
+// and the number of a blob in it. Text is copied as it is stored, and postings are renumbered; so all
+// segments must be compressed or none. Each object id must be kept once. Merge calls stopped before
+// each blob, and returns its error if it is not nil. A mix of segments is fault.ErrInvalid; other
+// errors are those of copying a blob and of writing.
 func Merge(w io.Writer, all []*Segment, keep func(segment, blob int) bool, replaces []string, stopped func() error) error {
 	if len(all) == 0 {
 		return fmt.Errorf("merge of no segments: %w", fault.ErrInvalid)

@@ -20,7 +20,7 @@ const (
 	maxTrack = 20 * time.Minute
 )
 
-// load decodes a file to rateHz.
+// load decodes a file to rateHz. The error is that of audio.LoadAt.
 func load(ctx context.Context, path string) ([]float32, error) {
 	return audio.LoadAt(ctx, path, rateHz, maxTrack)
 }
