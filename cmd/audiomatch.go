@@ -139,8 +139,8 @@ type finder struct {
 }
 
 // match searches the files one after the other. It prints the error of a file and goes on;
-// errReported then stands for all of them. An error of the options or of loading the clips ends it at
-// once.
+// errReported, with fault.ErrInvalid, then stands for all of them. Other errors, of load, of printing
+// and ctx's cause, end it at once.
 func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	f := &finder{app: a, o: o, clips: audio.NewIndex(), progress: fileProgress{files: len(files)}}
 	if err := f.load(ctx); err != nil {
@@ -271,7 +271,8 @@ func (f *finder) printsLines() bool {
 	return f.o.format == formatLabels || f.o.out.form == asLines
 }
 
-// add prints a finding if the format has a line for each; otherwise it keeps it.
+// add prints a finding if the format has a line for each; otherwise it keeps it. The error is that of
+// printing.
 func (f *finder) add(r matchRow) error {
 	f.progress.found++
 	switch {
@@ -295,7 +296,7 @@ func (f *finder) label(r matchRow) string {
 }
 
 // print prints the findings that add kept, because a table, a document and CSV are printed at the
-// end.
+// end. The error is that of printing.
 func (f *finder) print() error {
 	if f.printsLines() {
 		return nil

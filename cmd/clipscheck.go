@@ -32,8 +32,9 @@ that is missed there is listed with the reasons of the search. The exit code is
 	return c
 }
 
-// checkClips prints the faults of the clips of a folder. It returns errReported if there are any, and
-// another error if the folder cannot be read or has no clips, or that of cliplint.
+// checkClips prints the faults of the clips of a folder. It returns errReported if there are any,
+// with fault.ErrInvalid, and fault.ErrNotFound if the folder cannot be read or has no recordings;
+// other errors are those of cliplint and of printing.
 func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	files, err := audio.Files(folder)
 	if err != nil {

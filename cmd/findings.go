@@ -120,7 +120,8 @@ func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (
 	return models.Episode{}, usagef("%d episodes have the title %s; name one by its id: --episode %s", len(named), o.episode, wording.Or(ids...))
 }
 
-// showProblems prints the problems, of all episodes or of the one that --episode names.
+// showProblems prints the problems, of all episodes or of the one that --episode names. The error is
+// that of the catalog or of printing.
 func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	problems, err := from.Problems(ctx)
 	if err != nil {

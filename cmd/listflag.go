@@ -28,7 +28,7 @@ type listValue struct{ list *[]string }
 func (v *listValue) String() string { return strings.Join(*v.list, ",") }
 func (v *listValue) Type() string   { return "strings" }
 
-// Set adds elements. An empty one is errEmptyValue.
+// Set adds elements. An empty one is errEmptyValue; malformed text has the error of encoding/csv.
 func (v *listValue) Set(text string) error {
 	r := csv.NewReader(strings.NewReader(text)) // an element in quotes may have a comma
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true

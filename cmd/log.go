@@ -119,8 +119,8 @@ func newLines(before, now []apitypes.Tuple) []apitypes.Tuple {
 	return now
 }
 
-// printLog prints lines in the order of their times, because those of the time in which a
-// process could not reach the coordinator come late.
+// printLog prints lines in the order of their times, because those of the time in which a process
+// could not reach the coordinator come late. The error is that of writing.
 func (a *app) printLog(o logOptions, lines []apitypes.Tuple) error {
 	var rows []logRow
 	for _, t := range lines {

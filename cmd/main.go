@@ -79,7 +79,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 // errReported marks an error whose message the command itself has printed.
 var errReported = errors.New("reported before")
 
-// load reads the configuration of a command that has bound its flags.
+// load reads the configuration of a command that has bound its flags. The error is that of
+// config.Load.
 func (a *app) load(c *cobra.Command) (config.Config, error) {
 	a.flags = c.Flags()
 	return config.Load(a.flags)
@@ -97,8 +98,8 @@ func (a *app) withConfig(do func(context.Context, config.Config) error) func(*co
 	}
 }
 
-// withCoordinator returns what a command runs that asks a running coordinator. There must
-// be one.
+// withCoordinator returns what a command runs that asks a running coordinator. There must be one. An
+// empty first argument is fault.ErrUsage; others are those of CallCoordinator and do.
 func (a *app) withCoordinator(do func(context.Context, *apiclient.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 0 && args[0] == "" {

@@ -148,8 +148,8 @@ func endForAssistant(end apitypes.SearchEnd) string {
 	return ""
 }
 
-// reposForAssistant answers list_repos: a line for each of the first mcpRepos repositories, and
-// how many more there are.
+// reposForAssistant answers list_repos: a line for each of the first mcpRepos repositories, and how
+// many more there are. The error is that of CatalogSource.Repositories.
 func reposForAssistant(ctx context.Context, s *node.CatalogSource, _ struct{}) (string, error) {
 	repos, err := s.Repositories(ctx, mcpRepos)
 	if err != nil {

@@ -122,8 +122,9 @@ func (a *app) addToFolder(ctx context.Context, d *node.DataDir, origins []models
 	return errors.Join(append(failed, visited)...)
 }
 
-// addToCoordinator adds origins to a running coordinator. With keepPriority, an origin that
-// exists keeps its priority, unless the new one has one of its own.
+// addToCoordinator adds origins to a running coordinator. With keepPriority, an origin that exists
+// keeps its priority, unless the new one has one of its own. The first error, of the coordinator or
+// of printing, ends it; the origins before stay added.
 func (a *app) addToCoordinator(ctx context.Context, s *node.CatalogSource, origins []models.Origin, keepPriority bool) error {
 	for _, o := range origins {
 		added, isNew, err := s.API.AddOrigin(ctx, o, keepPriority && o.Priority == 0)

@@ -43,7 +43,7 @@ func bindOutput(c *cobra.Command) *output {
 	return o
 }
 
-// Set implements pflag.Value, for the flag -o.
+// Set implements pflag.Value, for the flag -o. Another form is an error that lists the forms.
 func (o *output) Set(form string) error {
 	if !slices.Contains(outputs, form) {
 		return fmt.Errorf("want one of %s", strings.Join(outputs, ", "))
@@ -86,7 +86,7 @@ func (c column) short() string {
 }
 
 // show prints rows in the format of o. In place of a table without rows it prints none; the other
-// formats print an empty list.
+// formats print an empty list. The error is that of encoding or writing, as for all that print below.
 func show[T row](a *app, o *output, rows []T, none string) error {
 	switch o.form {
 	case asJSON:

@@ -29,6 +29,7 @@ var openURL = regexp.MustCompile("(?::/?|://[^\\s/?#\"'`<>\\\\]*)$")
 
 // Write writes p without users and passwords. If p ends within a URL, whose password may come with
 // the next call, it holds back that URL, at most maxHeld bytes of it; also then it returns len(p).
+// With an error, that of writing, it returns 0.
 func (r *redactor) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -27,8 +27,9 @@ type summary struct {
 	reports  []apitypes.CodeReport // of the first repositories
 }
 
-// read reads what a run did. It does not take the context of the run, because that has
-// ended if the run was interrupted. Costs that cannot be read are left out.
+// read reads what a run did. It does not take the context of the run, because that has ended if the
+// run was interrupted. Costs that cannot be read are left out; other errors, of the spaces and the
+// catalog, are returned.
 func (s *summary) read(l *node.Local) (err error) {
 	ctx := context.Background()
 	if costs, err := l.Costs(ctx); err == nil {
@@ -59,7 +60,7 @@ const (
 )
 
 // readReports reads the heads of the reports of the first maxReports repositories. A repository
-// without indexed files is left out.
+// without indexed files (fault.ErrNotFound) is left out; other errors are those of the index.
 func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 	for _, o := range s.origins {
 		if o.Kind.Info().Flow != models.IndexFlow || len(s.reports) == maxReports {

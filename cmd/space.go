@@ -122,8 +122,9 @@ func (a *app) newSpaceCount() *cobra.Command {
 	return c
 }
 
-// listTemplate checks the template of a list, and writes it in the form that the API
-// reads. No words match all tuples, and a last word ... matches any further fields.
+// listTemplate checks the template of a list, and writes it in the form that the API reads. No words
+// match all tuples, and a last word ... matches any further fields. Words that are not a template are
+// fault.ErrUsage.
 func listTemplate(words []string) (string, error) {
 	if len(words) == 0 {
 		return tuple.RestWord, nil
@@ -138,8 +139,8 @@ func listTemplate(words []string) (string, error) {
 	return strings.TrimSpace(p.Line() + " " + tuple.RestWord), nil
 }
 
-// takeTemplate checks the template of a get, which names every field, and writes it in the form
-// that the API reads.
+// takeTemplate checks the template of a get, which names every field, and writes it in the form that
+// the API reads. Other words, such as a last ..., are fault.ErrUsage.
 func takeTemplate(words []string) (string, error) {
 	p, open, err := tuple.ParseTemplate(words)
 	switch {
@@ -210,7 +211,7 @@ func bindLimit(c *cobra.Command) *limit {
 	return &l
 }
 
-// Set accepts 1 or more, and -1 for all.
+// Set accepts 1 or more, and -1 for all; any other text is an error.
 func (l *limit) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 && n != -1 {

@@ -42,7 +42,8 @@ then 2.`,
 	return c
 }
 
-// showGraph prints a graph in one of draw.Formats.
+// showGraph prints a graph in one of draw.Formats. Another format is fault.ErrUsage; other errors are
+// those of printing.
 func (a *app) showGraph(g draw.Graph, format string) error {
 	if format == asJSON {
 		return a.printJSON(g)

@@ -116,7 +116,8 @@ func (f *petriFlags) checkProperties(n *petri.Net) error {
 	return nil
 }
 
-// readNet reads a net in the .apt format or in PNML, as its content tells.
+// readNet reads a net in the .apt format or in PNML, as its content tells. A malformed net is
+// fault.ErrUsage; other errors are those of readSource.
 func readNet(path string) (*petri.Net, error) {
 	src, err := readSource(path)
 	if err != nil {

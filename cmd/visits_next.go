@@ -39,8 +39,8 @@ visit now; and below them the origins that are not visited now, and why.`,
 	return c
 }
 
-// showNext prints at most n origins that are next. With explain it prints why, and fills
-// up to n with origins that are not next.
+// showNext prints at most n origins that are next. With explain it prints why, and fills up to n with
+// origins that are not next. The error is that of the schedule, of restingRows or of printing.
 func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n int, explain bool) error {
 	next, err := s.NextVisits(ctx, n)
 	if err != nil {
@@ -70,7 +70,8 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 }
 
 // restingRows returns at most most of the visited origins that are not in next, with the reasons, in
-// the order of the catalog. It reads the schedule of each, so most should be small.
+// the order of the catalog. It reads the schedule of each, so most should be small. The error is that
+// of the catalog or of the schedule.
 func restingRows(ctx context.Context, s *node.CatalogSource, next map[string]bool, most int) (rows []nextRow, err error) {
 	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {

@@ -66,7 +66,7 @@ leasehold visits simulate --scenario FILE compares policies.`,
 }
 
 // writeWorld writes the world in which the outcomes were recorded, as JSON. An existing file is
-// replaced.
+// replaced. The error is that of encoding or of the system.
 func writeWorld(path string, outcomes []models.Outcome) error {
 	content, err := json.Marshal(simulate.WorldOf(outcomes))
 	if err != nil {

@@ -116,7 +116,8 @@ func (s *CatalogSource) Close() error {
 	return errors.Join(s.API.Close(), s.Catalog.Close())
 }
 
-// Origins lists all origins, oldest first, with Disabled.
+// Origins lists all origins, oldest first, with Disabled. The error is that of the catalog or the
+// schedule.
 func (s *CatalogSource) Origins(ctx context.Context) ([]models.Origin, error) {
 	all, err := s.Catalog.Origins(ctx)
 	if err == nil && s.Dir != nil { // a coordinator has marked them
@@ -158,7 +159,8 @@ func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin,
 	return models.Origin{}, fmt.Errorf("origin %s: %w; see leasehold origin list", strings.TrimSpace(name), fault.ErrNotFound)
 }
 
-// Schedule returns when an origin is visited next, and why then. origin is its id.
+// Schedule returns when an origin is visited next, and why then. origin is its id. The error is that
+// of the coordinator or the schedule.
 func (s *CatalogSource) Schedule(ctx context.Context, origin string) (apitypes.Schedule, error) {
 	if s.API != nil {
 		return s.API.Schedule(ctx, origin)
@@ -167,8 +169,8 @@ func (s *CatalogSource) Schedule(ctx context.Context, origin string) (apitypes.S
 	return api.ScheduleOf(o), err
 }
 
-// Capacity returns what a number of slots can hold; 0 stands for those that managers have
-// now, or for present if no coordinator runs.
+// Capacity returns what a number of slots can hold; 0 stands for those that managers have now, or for
+// present if no coordinator runs. The error is that of the coordinator or the schedule.
 func (s *CatalogSource) Capacity(ctx context.Context, slots, present int) (apitypes.Capacity, error) {
 	if s.API != nil {
 		return s.API.Capacity(ctx, slots)
@@ -177,7 +179,8 @@ func (s *CatalogSource) Capacity(ctx context.Context, slots, present int) (apity
 	return api.CapacityOf(c), err
 }
 
-// NextVisits returns the n origins that would be visited next, the best first.
+// NextVisits returns the n origins that would be visited next, the best first. The error is that of
+// the coordinator or the schedule.
 func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]apitypes.NextVisit, error) {
 	if s.API != nil {
 		return s.API.NextVisits(ctx, n)

@@ -128,8 +128,8 @@ func (d *DataDir) hostIndex(ctx context.Context) error {
 	return err
 }
 
-// maintainIndex merges the segments of the code index, or removes old documents, until ctx
-// ends.
+// maintainIndex merges the segments of the code index, or removes old documents, until ctx ends.
+// Without an index it returns nil at once; the error is that of the index.
 func (d *DataDir) maintainIndex(ctx context.Context) error {
 	if d.maintain == nil {
 		return nil

@@ -99,7 +99,8 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 }
 
 // forwardLog puts warnings of this process into the space "log" of its own coordinator until ctx
-// ends, over a session that it opens for that; the forwarder keeps it.
+// ends, over a session that it opens for that; the forwarder keeps it. The error is that of opening
+// the session, nil if ctx has ended by then.
 func (d *DataDir) forwardLog(ctx context.Context, c *coordinator.Coordinator) error {
 	open := d.forwarder.Over(func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) })
 	if _, err := open(ctx); err != nil {

@@ -109,7 +109,8 @@ func (d *DataDir) open(ctx context.Context, tolerant bool) error {
 	})
 }
 
-// Close closes the databases and unlocks the folder.
+// Close closes the databases and unlocks the folder. It does both also after an error, and returns
+// all errors.
 func (d *DataDir) Close() error { return errors.Join(d.closePair(), d.opened.Close()) }
 
 // Path returns the folder.

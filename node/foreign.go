@@ -71,7 +71,8 @@ func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, 
 }
 
 // open returns the function that serves the gate's port by its protocol. A gate for goSpace is for
-// one space, which open creates; one for pSpace names a space in each request.
+// one space, which open creates; one for pSpace names a space in each request. The error is that of
+// Hub.Create.
 func (g foreignGate) open(ctx context.Context, hub *foreign.Hub, log *slog.Logger) (serve func(context.Context, net.Listener) error, err error) {
 	access := foreign.Access{Write: g.Write}
 	if g.Protocol == config.PSpace {

@@ -60,7 +60,8 @@ func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 }
 
 // sessionsBelow returns the sessions that the processes of a mode wrote to their folders below dir,
-// also those of processes that have ended; none if there are no such folders.
+// also those of processes that have ended; none if there are no such folders. The error is that of
+// the system.
 func sessionsBelow(dir, mode string) (sessions []string, err error) {
 	files, err := platform.Glob(dir, mode+"-*/"+sessionFile)
 	if err != nil {

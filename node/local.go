@@ -67,7 +67,7 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 }
 
 // begin opens the session of main, and reads the totals of leases from which those of this run are
-// counted.
+// counted. The error is that of the engine or of lease.Totals.
 func (l *Local) begin(ctx context.Context) error {
 	repo, err := l.Connect(ctx, "run", 0)
 	if err != nil {
@@ -99,14 +99,15 @@ func (l *Local) connect(mode string) func(context.Context) (space.Repository, er
 	return func(ctx context.Context) (space.Repository, error) { return l.Connect(ctx, mode, 0) }
 }
 
-// Idle reports whether nothing is left to do: see coordinator.Coordinator.Idle.
+// Idle reports whether nothing is left to do: see coordinator.Coordinator.Idle, also for the error.
 func (l *Local) Idle(ctx context.Context) (bool, error) { return l.Coordinator.Idle(ctx, l.repo) }
 
-// Costs returns what the tasks of this run took, by action and by how they were done.
+// Costs returns what the tasks of this run took, by action and by how they were done. The error is
+// that of the spaces.
 func (l *Local) Costs(ctx context.Context) ([]models.Cost, error) { return api.Costs(ctx, l.repo) }
 
-// LeaseTotals returns how often each event of lease.Totals has happened in this run. The spaces
-// count over all runs, so the totals at the start are subtracted.
+// LeaseTotals returns how often each event of lease.Totals has happened in this run. The spaces count
+// over all runs, so the totals at the start are subtracted. The error is that of the spaces.
 func (l *Local) LeaseTotals(ctx context.Context) (map[string]int64, error) {
 	totals, err := lease.Totals(ctx, l.repo)
 	for event, n := range l.initial {

@@ -186,8 +186,9 @@ func (d *DataDir) setAside(name string, endings ...string) error {
 	return nil
 }
 
-// beginPair raises the counter of both stores at a start. Spaces is the open journal. A
-// full disk does not prevent a start: the stores stay a pair.
+// beginPair raises the counter of both stores at a start. Spaces is the open journal. A full disk
+// does not prevent a start: the stores stay a pair. Without a pair it does nothing; the error is that
+// of raiseCounter.
 func (d *DataDir) beginPair(ctx context.Context, spaces journal.Journal) error {
 	if d.pair == nil {
 		return nil
@@ -196,8 +197,9 @@ func (d *DataDir) beginPair(ctx context.Context, spaces journal.Journal) error {
 	return d.raiseCounter(ctx)
 }
 
-// raiseCounter raises the counter of both stores. A full disk is logged only: then the stores have
-// the counter that they had, and stay a pair.
+// raiseCounter raises the counter of both stores. A full disk (fault.ErrOverloaded) is logged only:
+// then the stores have the counter that they had, and stay a pair. Other errors are those of the
+// stores.
 func (d *DataDir) raiseCounter(ctx context.Context) error {
 	err := d.pair.Raise(ctx)
 	if errors.Is(err, fault.ErrOverloaded) {
@@ -207,8 +209,8 @@ func (d *DataDir) raiseCounter(ctx context.Context) error {
 	return err
 }
 
-// endPair raises the counter after a clean stop, and does nothing after another or
-// without a pair. The pair is not used any more.
+// endPair raises the counter after a clean stop, and does nothing after another or without a pair.
+// The pair is not used any more. The error is that of raiseCounter.
 func (d *DataDir) endPair(ctx context.Context, clean bool) error {
 	if d.pair == nil {
 		return nil
@@ -220,7 +222,8 @@ func (d *DataDir) endPair(ctx context.Context, clean bool) error {
 	return d.raiseCounter(context.WithoutCancel(ctx))
 }
 
-// closePair raises the counter if a command has changed the database of a pair.
+// closePair raises the counter if a command has changed the database of a pair. A full disk is
+// ignored; other errors are those of the stores.
 func (d *DataDir) closePair() error {
 	if d.pair == nil || d.pair.Mark().Instance == "" {
 		return nil

@@ -34,14 +34,14 @@ func (r *Repository) TransactP(ctx context.Context, ops ...transaction.Op) ([]tu
 }
 
 // PutIfAbsent puts a tuple into a space if no visible tuple of the space matches p, and reports
-// whether it did. The tuple is removed after ttl if that is above 0.
+// whether it did. The tuple is removed after ttl if that is above 0. The error is that of the space.
 func (r *Repository) PutIfAbsent(ctx context.Context, name string, p tuple.Template, t tuple.Tuple, ttl time.Duration) (put bool, err error) {
 	repo, there, _ := r.owner(name)
 	return transaction.Client{Repo: repo}.PutIfAbsent(ctx, there, p, t, ttl)
 }
 
-// Browse returns a page of the tuples of a space without taking them, also of those of any
-// length or type, and of held ones.
+// Browse returns a page of the tuples of a space without taking them, also of those of any length or
+// type, and of held ones. The error is that of the space.
 func (r *Repository) Browse(ctx context.Context, q browse.Query) (browse.Page, error) {
 	var repo space.Repository
 	repo, q.Space, _ = r.owner(q.Space)

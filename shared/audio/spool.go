@@ -80,5 +80,5 @@ func (r *Recording) ReadAt(dst []float32, offset int) error {
 	return nil
 }
 
-// Close frees the disk space.
+// Close frees the disk space. The error is that of the file.
 func (r *Recording) Close() error { return r.f.Close() }

@@ -32,7 +32,8 @@ const (
 // larger objects. Others are made again.
 const madeBy = "leasehold-library"
 
-// begin has nothing to prepare: the library needs no files beside the mirror.
+// begin has nothing to prepare: the library needs no files beside the mirror. The error is always
+// nil.
 func (m library) begin(context.Context) (end func(), err error) { return func() {}, nil }
 
 func (m library) branches(ctx context.Context) (remote, error) {

@@ -170,8 +170,8 @@ func (m library) copyServer(ctx context.Context, c *copying) error {
 }
 
 // request returns the request for the wanted commits. It names the commits that the mirror's refs
-// have, so that the server sends only the difference. errUnusable: the refs of the mirror cannot
-// be read. Without history it asks for the commits alone (depth 1).
+// have, so that the server sends only the difference. errUnusable: the refs of the mirror cannot be
+// read; other errors are those of go-git. Without history it asks for the commits alone (depth 1).
 func (c *copying) request() (*packp.UploadPackRequest, error) {
 	r := packp.NewUploadPackRequest()
 	for _, name := range []capability.Capability{capability.Sideband64k, capability.OFSDelta, capability.NoProgress, capability.Shallow, capability.ThinPack} {

@@ -44,10 +44,11 @@ type Branch struct {
 // moved while it was fetched.
 const fetchTries = 3
 
-// Fetch copies the wanted branches, and returns them, ordered by name, in the state in which
-// they were copied. It returns none if the repository is empty. A mirror that is damaged is made
-// again. The error is fault.ErrTooLarge if the mirror exceeds MirrorBytes; then it is removed. It
-// is fault.ErrNotFound if the repository has branches but none of them matches.
+// Fetch copies the wanted branches, and returns them, ordered by name, in the state in which they
+// were copied. It returns none if the repository is empty. A mirror that is damaged is made again.
+// The error is fault.ErrTooLarge if the mirror exceeds MirrorBytes; then it is removed. It is
+// fault.ErrNotFound if the repository has branches but none of them matches. Other errors are those
+// of begin, of the source and, for the folder, fault.ErrFolder.
 func (m *Mirror) Fetch(ctx context.Context, w Wanted) ([]Branch, error) {
 	end, err := m.engine.begin(ctx)
 	if err != nil {
@@ -171,7 +172,7 @@ func (m *Mirror) markUsed() error {
 const maxPacks = 50
 
 // checkPacks returns errUnusable if a mirror without history has more than maxPacks packs. One with
-// history has no such limit.
+// history has no such limit. A folder that cannot be listed is errUnusable too.
 func (m *Mirror) checkPacks(history bool) error {
 	packs, err := platform.Glob(m.dir, "objects/pack/*.pack")
 	if err != nil || !history && len(packs) > maxPacks {

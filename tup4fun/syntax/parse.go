@@ -31,8 +31,8 @@ func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
 	return p, p.resolve()
 }
 
-// ParseBoxes reads a program in the two boxes of the original tool. Positions in messages
-// refer to the joined file.
+// ParseBoxes reads a program in the two boxes of the original tool. Positions in messages refer to
+// the joined file. The error is that of Parse.
 func ParseBoxes(file, initialisation, program string) (*Program, error) {
 	return Parse(file, Join(initialisation, program))
 }

@@ -159,7 +159,8 @@ func (p *parser) space(d *Decl) (err error) {
 	return p.Need(")", " after the tuples of "+d.Name.Text)
 }
 
-// exprs reads one or more expressions separated by commas, and the sign end.
+// exprs reads one or more expressions separated by commas, and the sign end. After a mistake, which
+// is reported, it returns ErrBroken.
 func (p *parser) exprs(end string) ([]*Expr, error) {
 	return separatedList(p, end, p.expr)
 }

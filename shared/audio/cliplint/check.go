@@ -38,8 +38,8 @@ type Clip struct {
 func Check(ctx context.Context, clips []Clip) ([]Notice, error) { return check(ctx, clips, false) }
 
 // CheckPlayed does what Check does and also plays each clip over silence, speech and music, and
-// reports the clips that a search does not find there (Missed). That is three more searches of
-// all clips, and one for each clip that is missed.
+// reports the clips that a search does not find there (Missed). That is three more searches of all
+// clips, and one for each clip that is missed. It fails as Check does.
 func CheckPlayed(ctx context.Context, clips []Clip) ([]Notice, error) { return check(ctx, clips, true) }
 
 // check is Check, and CheckPlayed if play is true. A clip that a search cannot use (Fault.Lost)

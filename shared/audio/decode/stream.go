@@ -60,12 +60,13 @@ type Decoder struct {
 	stall time.Duration // how long a child may print nothing; 0 is defaultStall
 }
 
-// Open calls Open of the zero Decoder.
+// Open calls Open of the zero Decoder, and returns its error.
 func Open(ctx context.Context, path string) (*Stream, error) { return Decoder{}.Open(ctx, path) }
 
-// Open detects the format of the file at path and starts to decode it. A failure to
-// decode is an *Error (see the package); a failure to read is the system's error. When
-// ctx ends, the stream and its child process end too.
+// Open detects the format of the file at path and starts to decode it. A failure to decode is an
+// *Error (see the package); a failure to read is the system's error. A file that does not exist is
+// fault.ErrNotFound, and one that is not regular fault.ErrInvalid. When ctx ends, the stream and its
+// child process end too.
 func (d Decoder) Open(ctx context.Context, path string) (s *Stream, err error) {
 	info, err := os.Stat(path) // before Open, which would wait for a pipe's writer
 	if errors.Is(err, os.ErrNotExist) {

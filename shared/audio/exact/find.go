@@ -18,7 +18,7 @@ const (
 	spectrumBytes = 4
 )
 
-// Find searches one episode with a Finder of its own.
+// Find searches one episode with a Finder of its own. The error is that of Finder.Find.
 func Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
 	var f Finder
 	return f.Find(ctx, episode, clips, o, report)

@@ -59,7 +59,7 @@ func (p *plain) advance(ctx context.Context, sound verify.Source, end int) (plac
 	return places, err
 }
 
-// close searches the rest of a sound that ends at the sample end.
+// close searches the rest of a sound that ends at the sample end. The error is that of the search.
 func (p *plain) close(ctx context.Context, sound verify.Source, end int) (places []place, err error) {
 	err = p.stream.Close(ctx, sound, end, func(w exact.Window) { places = append(places, p.places(w)...) })
 	return places, err

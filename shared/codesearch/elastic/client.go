@@ -219,8 +219,8 @@ func (f failure) String() string {
 	return strings.ToValidUTF8(text[:min(len(text), maxErrorText)], "")
 }
 
-// kindOf returns the kind of error of a status; one from 500 is fault.ErrUnavailable, which is
-// tried again, and one not listed fault.ErrInvalid.
+// kindOf returns the kind of error of a status, such as fault.ErrNotFound for 404; one from 500 is
+// fault.ErrUnavailable, which is tried again, and one not listed fault.ErrInvalid.
 func kindOf(status int) error {
 	switch status {
 	case http.StatusUnauthorized:

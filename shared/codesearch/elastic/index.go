@@ -77,7 +77,7 @@ func New(c Config) (*Index, error) {
 		trigrams: sync.Pool{New: func() any { return &segment.Trigrams{} }}}, nil
 }
 
-// Close closes the connections.
+// Close closes the connections. It always returns nil.
 func (x *Index) Close() error {
 	x.client.http.CloseIdleConnections()
 	return nil

@@ -157,7 +157,8 @@ func (b *Builder) stringNumber(text string) (uint16, error) {
 	return n, nil
 }
 
-// Finish writes the rest of the file. It is the last call.
+// Finish writes the rest of the file. It is the last call. The error is the first of writing, also of
+// an earlier call.
 func (b *Builder) Finish() error { return b.finish(nil, nil) }
 
 // finish writes the sections after the text, in the order of the constants, and the footer. The
