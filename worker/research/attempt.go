@@ -68,9 +68,9 @@ func (a *attempt) failEpisode(ctx context.Context, err error) error {
 
 // putResult puts the result of the clip a.next, and moves to the next one. It resolves the task, and
 // returns errResolved, with the last clip, or if the worker drains and a group has ended. An error of
-// the clip that may pass is kept until the other clips have been reported, and returned then; errors
-// of Report and Resolve are returned at once. It makes the worker release the task, and a resolved
-// task could not be tried again.
+// the clip that may pass is kept until the other clips have been reported, and returned then: it
+// makes the worker release the task, and a resolved task could not be tried again. Errors of Report
+// and Resolve are returned at once.
 func (a *attempt) putResult(ctx context.Context, o outcome) error {
 	i := a.next
 	a.next++
