@@ -17,7 +17,7 @@ func polite(t *testing.T, now time.Time, set func(*Store)) *hosts {
 	s := politeStore(t, sqlfile.Memory, now, 0)
 	s.rules.HostSlots, s.rules.HostShare, s.rules.LongestGap = 3, 0.5, time.Minute
 	set(s)
-	return s.politeness(now.UnixMilli(), 10)
+	return s.hostsFor(now.UnixMilli(), 10)
 }
 
 func TestAHostIsLeftAloneForTheFirstReasonThatApplies(t *testing.T) {
@@ -30,8 +30,8 @@ func TestAHostIsLeftAloneForTheFirstReasonThatApplies(t *testing.T) {
 		want  wait
 	}{
 		"nothing":                    {func(*Store) {}, 0, wait{}},
-		"a Retry-After":              {func(s *Store) { s.cache.refusals["h"] = refusal{host: now + 1} }, 0, wait{refusedHost, ms + 1000}},
-		"a Retry-After that is over": {func(s *Store) { s.cache.refusals["h"] = refusal{host: now, until: now + 9} }, 0, wait{}},
+		"a Retry-After":              {func(s *Store) { s.cache.refusals["h"] = refusal{hostUntil: now + 1} }, 0, wait{refusedHost, ms + 1000}},
+		"a Retry-After that is over": {func(s *Store) { s.cache.refusals["h"] = refusal{hostUntil: now, until: now + 9} }, 0, wait{}},
 		"of one origin":              {func(s *Store) { s.cache.refusals["h"] = refusal{until: now + 9} }, 0, wait{}},
 		"a rest":                     {func(s *Store) { s.cache.hosts["h"] = host{until: now + 1} }, 0, wait{visit.Unreachable, ms + 1000}},
 		"a rest that is over":        {func(s *Store) { s.cache.hosts["h"] = host{until: now} }, 0, wait{}},
@@ -50,7 +50,7 @@ func TestAHostIsLeftAloneForTheFirstReasonThatApplies(t *testing.T) {
 		"the gap within a batch":     {func(s *Store) { s.rules.HostGap = time.Second }, 1, wait{gapOfHost, ms + 1000}},
 		"no gap before the first":    {func(s *Store) { s.rules.HostGap = time.Second }, 0, wait{}},
 		"a Retry-After and a rest": {func(s *Store) {
-			s.cache.refusals["h"], s.cache.hosts["h"] = refusal{host: now + 5}, host{until: now + 9}
+			s.cache.refusals["h"], s.cache.hosts["h"] = refusal{hostUntil: now + 5}, host{until: now + 9}
 		}, 0, wait{refusedHost, ms + 5000}},
 		"a rest and a gap":             {func(s *Store) { s.cache.hosts["h"], s.cache.gapEnds["h"] = host{until: now + 9}, ms+1 }, 0, wait{visit.Unreachable, ms + 9000}},
 		"its visits and a gap":         {func(s *Store) { s.cache.flights["h"], s.cache.gapEnds["h"] = 3, ms+1 }, 0, wait{busyHost, 0}},
@@ -61,7 +61,7 @@ func TestAHostIsLeftAloneForTheFirstReasonThatApplies(t *testing.T) {
 		h := polite(t, start, c.set)
 		h.batch["h"] = c.batch
 		require.Equal(t, c.want, h.waitOf("h"), name)
-		require.True(t, h.free(""), "without a host")
+		require.True(t, h.checkFree(""), "without a host")
 		require.Zero(t, h.deferred)
 		require.Equal(t, c.want.why == "", h.accept(visit.Candidate{Host: "h"}), name)
 		require.Equal(t, c.want.until, h.wake, name)
@@ -84,7 +84,7 @@ func TestAPickWakesWhenTheFirstOfItsBusyHostsMayBeVisited(t *testing.T) {
 		s.cache.flights["busy"] = 3
 	})
 	for i, host := range []string{"busy", "late", "early", "late", "busy"} {
-		require.False(t, h.free(host))
+		require.False(t, h.checkFree(host))
 		require.EqualValues(t, i+1, h.deferred)
 		want := []int64{0, 500, 200, 200, 200}[i]
 		if want > 0 {

@@ -59,7 +59,7 @@ func TestAnOutcomeBecomesAnEventWithBoundedTimes(t *testing.T) {
 	s := politeStore(t, sqlfile.Memory, now, 1)
 	event := func(r row, o models.Outcome) visit.Event {
 		o.At = now
-		return s.event(r, o)
+		return s.eventOf(r, o)
 	}
 	for status, want := range map[models.Status]visit.Status{
 		models.Eventful: visit.Full, models.Uneventful: visit.Full, models.Failed: visit.Failed, models.NotFound: visit.NotFound, "another": "another",
@@ -73,7 +73,7 @@ func TestAnOutcomeBecomesAnEventWithBoundedTimes(t *testing.T) {
 	require.Equal(t, "old", event(known, models.Outcome{Status: models.Uneventful}).Digest, "nothing has changed")
 	assumed := event(known, models.Outcome{Status: models.Eventful}).Digest
 	require.NotContains(t, []string{"", "old"}, assumed)
-	require.NotEqual(t, assumed, s.event(known, models.Outcome{Status: models.Eventful, At: now.Add(1)}).Digest, "no other outcome has it")
+	require.NotEqual(t, assumed, s.eventOf(known, models.Outcome{Status: models.Eventful, At: now.Add(1)}).Digest, "no other outcome has it")
 	require.NotEmpty(t, event(row{}, models.Outcome{Status: models.Uneventful}).Digest)
 
 	day := now.Unix() + 86400

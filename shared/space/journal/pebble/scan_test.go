@@ -148,9 +148,9 @@ func TestALogThatIsACopyNamesTheOneThatItIsACopyOf(t *testing.T) {
 	t.Parallel()
 	data := chunked(7, "one")
 	for num, want := range map[uint32]uint32{7: 0, 8: 7} {
-		require.Equal(t, want, log{data: data, num: num, full: logFull}.other())
-		require.Zero(t, log{data: data[:logHead-1], num: num, full: logFull}.other(), "too short")
-		require.Zero(t, log{data: data[:len(data)-1], num: num, full: logFull}.other(), "cut")
+		require.Equal(t, want, log{data: data, num: num, full: logFull}.original())
+		require.Zero(t, log{data: data[:logHead-1], num: num, full: logFull}.original(), "too short")
+		require.Zero(t, log{data: data[:len(data)-1], num: num, full: logFull}.original(), "cut")
 	}
-	require.EqualValues(t, 7, log{data: chunked(7, ""), num: 8, full: logFull}.other())
+	require.EqualValues(t, 7, log{data: chunked(7, ""), num: 8, full: logFull}.original())
 }
