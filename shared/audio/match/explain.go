@@ -77,6 +77,7 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	for _, a := range attempts {
 		if a.better(e.Attempt) {
 			e.Attempt = a
+			e.Result.Begin = a.begin() // a place whose waveform was not compared has no other result
 		}
 	}
 	v := x.Variants()[e.Hit.Variant]

@@ -105,3 +105,24 @@ func (k *kept) landmarks(of landmark.Hashes) iter.Seq2[landmark.Landmark, error]
 		}
 	}
 }
+
+// Moments of the clip are played out of time: landmarks agree on the place within a quarter of a second, and too
+// few within 40 ms to compare its waveform.
+func TestTheExplainedPlaceIsNearTheGivenOneAlsoIfTooFewLandmarksAgree(t *testing.T) {
+	t.Parallel()
+	few := 0
+	for seed := range uint64(6) {
+		clip, e := noise(seed, 3*second, .1), noise(99, 20*second, .02)
+		for i := range 8 {
+			piece := clip[i*second/3:][:second/8]
+			mix(e, piece, 10*second+i*second/3+(i*5%8-4)*second/40, 1)
+		}
+		got, err := match.Explain(t.Context(), indexed(t, clip), &stream{e, 5000}, 10*second, match.Options{})
+		require.NoError(t, err)
+		require.InDelta(t, 10*second, got.Result.Begin, second)
+		if got.Outcome == match.FewVotes && got.Hit.Votes > 0 {
+			few++
+		}
+	}
+	require.Positive(t, few)
+}
