@@ -175,7 +175,7 @@ func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	case err == nil && (u.Scheme != "" || u.Host != ""):
 		return "", "", errors.New("refused: a local feed may name http and https URLs, and files by their path relative to its folder")
 	case len(enclosure) > enclosureLimit:
-		return "", "", err
+		return "", "", err // parseEnclosure refuses that length
 	}
 	names := []string{enclosure}
 	if err == nil {

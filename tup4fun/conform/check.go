@@ -226,7 +226,7 @@ func (c *Checker) noteReload(o *observation) (ofReload bool, err error) {
 	if operation != trace.Reload {
 		return false, nil
 	}
-	c.loading, c.reloaded, c.open = true, o.line, nil
+	c.loading, c.reloaded, c.open = true, o.line, nil // steps under way have not happened
 	c.report.Reloads++
 	return true, nil
 }

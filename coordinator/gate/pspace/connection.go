@@ -264,7 +264,7 @@ func (c *connection) readTimedOut() error {
 	c.mu.Lock()
 	var arrived []foreign.Answer
 	if len(c.unconfirmed) > 0 && now.Sub(c.oldest) >= confirmAfter {
-		arrived, c.unconfirmed, c.confirming = c.unconfirmed, nil, 0
+		arrived, c.unconfirmed, c.confirming = c.unconfirmed, nil, 0 // no answer is left for confirm
 	}
 	ended := c.last && len(c.unconfirmed) == 0
 	c.mu.Unlock()

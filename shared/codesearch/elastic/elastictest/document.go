@@ -133,7 +133,7 @@ func (d *document) index(fields map[string]field, object map[string]any, path st
 		if !ok {
 			return refuse(http.StatusBadRequest, "strict_dynamic_mapping_exception", "mapping set to strict, dynamic introduction of [%s%s] within [_doc] is not allowed", path, name)
 		}
-		if f.Enabled != nil {
+		if f.isDisabled() {
 			continue
 		}
 		values, isList := value.([]any)

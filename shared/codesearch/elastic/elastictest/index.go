@@ -45,6 +45,9 @@ type field struct {
 	Properties   map[string]field `json:"properties,omitempty"`
 }
 
+// isDisabled reports whether the field is stored and not indexed.
+func (f field) isDisabled() bool { return f.Enabled != nil && !*f.Enabled }
+
 // alias shows an index, or the documents that a filter matches.
 type alias struct {
 	filter json.RawMessage
@@ -109,7 +112,7 @@ func checkFields(fields map[string]field) *refusal {
 				return err
 			}
 		case f.Type == "text" && (f.Analyzer == "" || f.Analyzer == "trigrams"):
-		case f.Type == "object" && f.Enabled != nil && !*f.Enabled:
+		case f.Type == "object" && f.isDisabled():
 		case slices.Contains([]string{"keyword", "long", "double", "boolean"}, f.Type) && f.Analyzer == "":
 		default:
 			return refuse(http.StatusBadRequest, "mapper_parsing_exception", "field [%s] has the type [%s]", name, f.Type)

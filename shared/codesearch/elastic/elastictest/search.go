@@ -88,7 +88,7 @@ func (c *compiler) compile(data json.RawMessage) (matcher, *refusal) {
 // nothing without a word.
 func (c *compiler) field(name string) (field, *refusal) {
 	f, ok := c.mapping.Properties[name]
-	if !ok || f.Enabled != nil || f.Type == "" {
+	if !ok || f.isDisabled() || f.Type == "" {
 		return f, parsing("No mapping found for [%s]", name)
 	}
 	return f, nil
