@@ -6,9 +6,8 @@
 // once, also if the coordinator is killed in between, and the space is the queue with its bound.
 //
 // While sending fails it is repeated with back-off, in turns with the other alerts of the channel,
-// until the dead letter is a day old. Then,
-// and if the receiver refuses the alert for good, the alert is dropped, and the log tells
-// which. An alert whose dead letter was requeued or discarded meanwhile is dropped too.
+// until the dead letter is a day old. Then, and if the receiver refuses the alert for good, the alert is
+// dropped, and the log names it. An alert whose dead letter was requeued or discarded is dropped too.
 package alert
 
 import (

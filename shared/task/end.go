@@ -137,8 +137,8 @@ func Readers() space.Readers {
 }
 
 // readEnded (id) returns the record that encodeEnd wrote when the task ended. The error is
-// fault.ErrNotFound if the task has not ended, or its end is no longer kept. Arguments that
-// parseEnded refuses are fault.ErrInvalid, and another error is that of the history.
+// fault.ErrNotFound if the task has not ended or its end is not kept any more, and that of parseEnded or
+// of the history.
 func readEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
 	id, err := parseEnded(args)
 	if err != nil {

@@ -80,7 +80,7 @@ func (c Client) Next(ctx context.Context, outcomes []Outcome, n int, actions ...
 // number tasks of the actions, as claim does, but without waiting. It returns the errors of the
 // outcomes, and the tasks.
 //
-// An outcome for which there is no space undoes the others, with fault.ErrOverloaded: then the
+// If there is no space for an outcome, the others are undone, with fault.ErrOverloaded: then the
 // caller repeats the call. So do an error of claimReady, and fault.ErrInvalid for the arguments;
 // any other error of an outcome is in the answer.
 func (p Policy) next(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
