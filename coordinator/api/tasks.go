@@ -41,7 +41,7 @@ func showTask(item task.Item, state task.State) apitypes.Task {
 func showListed(l task.Listed) apitypes.Task {
 	shown := showTask(l.Item, l.StateNow())
 	shown.Session = l.Holder
-	if l.Reason != "" { // of a dead letter
+	if l.Dead {
 		shown.Note = l.Reason
 	}
 	if l.Err != nil {
@@ -53,7 +53,7 @@ func showListed(l task.Listed) apitypes.Task {
 	switch {
 	case l.End != nil:
 		showEnd(&shown, l.End)
-	case l.Reason != "":
+	case l.Dead:
 		showDeath(&shown, l.DiedAt)
 	}
 	return shown
@@ -291,7 +291,7 @@ func (s *server) getDead(ctx context.Context, q *request) (apitypes.Task, error)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
 		return apitypes.Task{}, err
 	}
-	shown := showListed(task.Listed{Item: l.Item, Reason: l.Reason, Err: err})
+	shown := showListed(task.Listed{Item: l.Item, Dead: true, Reason: l.Reason, Err: err})
 	shown.Data = l.Data
 	return shown, nil
 }

@@ -26,7 +26,8 @@ type Filter struct {
 type Listed struct {
 	Item
 	Holder string // the session that has it
-	Reason string // of a dead letter
+	Dead   bool   // it is a dead letter
+	Reason string // of a dead letter; empty if a foreign client gave none
 	End    *End   // nil: it is alive or a dead letter
 	Why    Why    // why it is not running, if it is alive
 	Err    error  // why the task cannot be decoded; nil: it can
@@ -45,14 +46,14 @@ func (f Filter) encode() tuple.Tuple {
 var listArgs = tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyInt64, tuple.Formal{Type: tuple.Nested})
 
 // HasEnded reports whether a task is resolved, cancelled or dead.
-func (l Listed) HasEnded() bool { return l.End != nil || l.Reason != "" }
+func (l Listed) HasEnded() bool { return l.End != nil || l.Dead }
 
 // StateNow returns the state of a task.
 func (l Listed) StateNow() State {
 	switch {
 	case l.End != nil:
 		return l.End.State
-	case l.Reason != "":
+	case l.Dead:
 		return StateDead
 	}
 	return l.Item.StateNow()
@@ -129,7 +130,7 @@ func (l Listed) lastError() string {
 	if l.End != nil && l.End.Note != "" {
 		return l.End.Note
 	}
-	if l.Reason != "" || l.Err != nil || len(l.History) == 0 {
+	if l.Dead || l.Err != nil || len(l.History) == 0 {
 		return l.Reason + l.State
 	}
 	return l.History[len(l.History)-1].Error

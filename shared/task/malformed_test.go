@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -28,6 +29,23 @@ func TestAMalformedTaskThatIsCancelledBecomesADeadLetter(t *testing.T) {
 		require.Contains(f, l.Reason, "not JSON")
 		require.Equal(f, `"{"`, string(l.Data))
 		require.ErrorIs(f, f.client.Cancel(f.Context(), "t1", "a mistake"), fault.ErrNotFound)
+	})
+}
+
+// A malformed task is alive until a claim or a cancel makes it a dead letter, and its wait ends then.
+func TestAWaitForAMalformedTaskEndsWithItsDeadLetter(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.repo.Space(task.Space).Put(f.Context(), tuple.New("task", "a", "t1", "", int64(2), int64(0), "{"), 0))
+		waited := make(chan task.Shown)
+		go func() {
+			shown, err := f.client.Wait(f.Context(), "t1")
+			require.NoError(f, err)
+			waited <- shown
+		}()
+		synctest.Wait()
+		require.Empty(f, waited)
+		require.NoError(f, f.client.Cancel(f.Context(), "t1", "a mistake"))
+		require.Equal(f, task.StateDead, (<-waited).StateNow())
 	})
 }
 
@@ -103,5 +121,15 @@ func TestALimitRemembersNoActionsWhoseTasksDoNotWaitForIt(t *testing.T) {
 		f.resolve(first, nil)
 		require.Zero(f, waiting(), "the second task is offered")
 		f.resolve(f.claims(), nil)
+	})
+}
+
+func TestAWaitForAMalformedDeadLetterEnds(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.repo.Space(task.Dead).Put(f.Context(), tuple.New("dead", "a", "t1", int64(0), "", "{"), 0))
+		shown, err := f.client.Wait(f.Context(), "t1")
+		require.NoError(f, err)
+		require.Equal(f, task.StateDead, shown.StateNow())
+		require.Error(f, shown.Err)
 	})
 }

@@ -265,7 +265,7 @@ func listedOf(e space.Entry) (l Listed) {
 	l.Holder = e.Holder
 	if e.Tuple.Str(0) == "dead" {
 		d, err := DecodeDeadLetter(e)
-		l.Item, l.Reason, l.Err = d.Item, e.Tuple.Str(4), err
+		l.Item, l.Dead, l.Reason, l.Err = d.Item, true, e.Tuple.Str(4), err
 		return l
 	}
 	l.Item, l.Err = DecodeEntry(e)

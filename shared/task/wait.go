@@ -34,10 +34,10 @@ func tellWatchers(tx space.Tx, id string, state State) error {
 const endTold = time.Minute
 
 // watchTask (id) has the protocol put a tuple when a task ends, and returns whether the task is
-// alive. A malformed one counts as ended, because it will be a dead letter. Watching again restarts
-// maxWatch. If maxWatched tasks are watched already, the error is fault.ErrOverloaded.
+// alive, as a malformed one is until it is a dead letter. Watching again restarts maxWatch. If
+// maxWatched tasks are watched already, the error is fault.ErrOverloaded.
 func watchTask(tx space.Tx, id string) (tuple.Tuple, error) {
-	if _, _, err := find(tx, id); err != nil {
+	if !isKnown(tx, id) {
 		return tuple.New(false), nil
 	}
 	w := watch(id)
@@ -48,10 +48,16 @@ func watchTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	return tuple.New(true), err
 }
 
+// isKnown tells whether a task is alive, well formed or not, as isAlive does for the client.
+func isKnown(tx space.Tx, id string) bool {
+	e, _, _ := find(tx, id)
+	return e.Ref != 0
+}
+
 // awaitEnd (id) waits until a task has ended. A task that is not alive, which has ended or was
 // never created, needs no wait. The answer is empty. Its only error is that of tx.Wait.
 func awaitEnd(tx space.Tx, id string) (tuple.Tuple, error) {
-	if _, _, err := find(tx, id); err != nil {
+	if !isKnown(tx, id) {
 		return nil, nil
 	}
 	return nil, tx.Wait(space.Awaited{Space: Ends, Template: tuple.Match("ended", id, tuple.AnyString)})

@@ -179,7 +179,7 @@ func newExplainer(tx space.Tx) explainer { return explainer{tx, map[string]actio
 // listed returns why a task of a list is not running; an empty Why for one that is claimed or
 // malformed, and for a dead letter.
 func (x explainer) listed(e space.Entry, l Listed) Why {
-	if l.Reason != "" || l.Err != nil {
+	if l.Dead || l.Err != nil {
 		return Why{}
 	}
 	known, ok := x.actions[l.Action]
