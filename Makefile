@@ -57,6 +57,7 @@ soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzin
 	.ci/race -count=5 -timeout 60m ./...
 	.ci/race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
 	.ci/race ./coordinator/visit/store -count=1 -timeout 60m -run Flood -flood 100000
+	go test ./shared/space/journal/pebble -count=1 -timeout 60m -run 'RandomCorruption|EachFileOperation' -corruptions 2500 -failures 10000
 	go test ./shared/audio/match -count=1 -timeout 60m -run NoFlood -match.crowd 1000
 	go test ./shared/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
 	go test ./coordinator/gate/native -count=1 -timeout 60m -run Fault36Idle -gate.crowd 10000

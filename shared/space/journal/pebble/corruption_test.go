@@ -3,13 +3,12 @@ package pebble_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,8 +129,7 @@ func corrupt(r *rand.Rand, f folder, older []moment) (damaged folder, what strin
 	return f.with(name, nil), "delete " + name, []string{name}
 }
 
-// corruptions is how many folders are corrupted. CORRUPTIONS overrides it for a soak.
-const corruptions = 300
+var corruptions = flag.Int("corruptions", 100, "folders that are corrupted")
 
 // TestRandomCorruptionIsRefusedRepairedOrNamed corrupts one file of a folder, or swaps
 // two. Then the journal opens with everything, or with all records but the last ones, which
@@ -139,12 +137,8 @@ const corruptions = 300
 // outside of the gaps that it names; or the repair is refused too, with the file's name.
 func TestRandomCorruptionIsRefusedRepairedOrNamed(t *testing.T) {
 	t.Parallel()
-	total := corruptions
-	if n, err := strconv.Atoi(os.Getenv("CORRUPTIONS")); err == nil {
-		total = n
-	}
 	table := map[string]map[string]int{}
-	for seed := range total {
+	for seed := range *corruptions {
 		r := rand.New(rand.NewPCG(13, uint64(seed/50)))
 		moments, h := sharedAged(t, seed/50, r)
 		r = rand.New(rand.NewPCG(11, uint64(seed)))

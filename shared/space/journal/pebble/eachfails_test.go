@@ -2,6 +2,7 @@ package pebble_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -117,11 +118,12 @@ func testMark(t *testing.T, c pebble.Config, disk vfs.FS) error {
 	return err
 }
 
-// test makes an attempt without a failure, and then with a failure of each operation, or of about
-// a hundred of them.
+var failures = flag.Int64("failures", 25, "operations that fail, at most, evenly chosen of those of each attempt")
+
+// test makes an attempt without a failure, and then with a failure of each of the chosen operations.
 func (a attempt) test(t *testing.T) {
 	reported, all := 0, int64(1)
-	for n := int64(0); n <= all; n += 1 + all/100 {
+	for n := int64(0); n <= all; n += 1 + all / *failures {
 		disk := a.folder.disk(t)
 		failing, done := failsOnce(disk, n, a.counts)
 		err := a.run(t, pebble.Config{Dir: dir, FS: failing, Log: quiet}, disk)
