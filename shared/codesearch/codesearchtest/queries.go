@@ -119,7 +119,7 @@ func lines(f fixture) {
 		"closed":  "one\ntwo\n",
 		"windows": "one\r\ntwo\r\n",
 		"latin":   "caf\xe9 one\nsecond \xff\xfe\n",
-		"long":    strings.Repeat("x", 1<<20) + "needle" + strings.Repeat("y", 1<<20) + "\nnext\n",
+		"long":    strings.Repeat("x", 1<<16) + "needle" + strings.Repeat("y", 1<<16) + "\nnext\n",
 		"many":    strings.Repeat("filler line of some length\n", 1000) + "last needle",
 	})
 	for query, want := range map[string]string{

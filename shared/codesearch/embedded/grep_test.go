@@ -60,7 +60,7 @@ func linesOf(t testing.TB, x *embedded.Index, query string) []string {
 func TestTheLinesFoundAreThoseOfGrep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := generated(t, dir, 300, 7)
+	c := generated(t, dir, 150, 7)
 	for name, o := range map[string]embedded.Options{"raw": {}, "compressed": {Compress: true}} {
 		x := open(t, o)
 		c.indexed(t, x)

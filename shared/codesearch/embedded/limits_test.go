@@ -146,7 +146,7 @@ func TestALongLineAndALargeFile(t *testing.T) {
 // TestRandomRegexpsFindTheLinesThatTheyMatch compares the index with a loop over all lines.
 func TestRandomRegexpsFindTheLinesThatTheyMatch(t *testing.T) {
 	t.Parallel()
-	c := generated(t, t.TempDir(), 20, 3) // few files, because 100 expressions are run on each line twice
+	c := generated(t, t.TempDir(), 10, 3) // few files, because 100 expressions are run on each line twice
 	x := open(t, embedded.Options{})
 	c.indexed(t, x)
 	rapid.Check(t, func(r *rapid.T) {
