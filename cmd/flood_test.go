@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/task"
+	"leasehold/shared/transaction"
 	"leasehold/shared/tuple"
 )
 
@@ -38,8 +40,8 @@ type flood struct {
 }
 
 var floods = []flood{
-	{"large tuples", pourTuples(4, tuple.New("large", make([]byte, 900_000))), countTuples, takeTuples(10)},
-	{"small tuples", pourTuples(64, tuple.New("small", int64(1))), countTuples, takeTuples(200)},
+	{"large tuples", pourLargeTuples, countTuples, takeTuples(10)},
+	{"small tuples", pourSmallTuples, countTuples, takeTuples(200)},
 	{"waiters", pourWaiters, countWaiters, func(f *floodFixture) { f.clients[len(f.clients)-2].close() }},
 	{"sessions", pourSessions, countSessions, func(f *floodFixture) { f.endSessions(100) }},
 }
@@ -126,31 +128,49 @@ func (f *floodFixture) tryDial(mode string, ttl time.Duration) (*floodClient, er
 	return &floodClient{repo, sync.OnceFunc(func() { _ = repo.Close(context.Background()) })}, nil
 }
 
-// pourTuples returns a flood of copies of a tuple, by so many calls at a time.
-func pourTuples(calls int, t tuple.Tuple) func(f *floodFixture) int {
-	return func(f *floodFixture) int {
-		s := f.dial("client").repo.Space("flood")
-		var accepted atomic.Int64
-		var pouring sync.WaitGroup
-		for range calls {
-			pouring.Go(func() {
-				for refused := 0; refused < 5; { // a later one may fit
-					err := s.PutP(f.Context(), t, 0)
-					switch {
-					case err == nil:
-						accepted.Add(1)
-					case errors.Is(err, fault.ErrOverloaded):
-						refused++
-					default:
-						f.Error(err)
-						return
-					}
+func pourLargeTuples(f *floodFixture) int {
+	large := tuple.New("large", make([]byte, 900_000))
+	s := f.dial("client").repo.Space("flood")
+	return f.callUntilRefused(4, func() error { return s.PutP(f.Context(), large, 0) })
+}
+
+// pourSmallTuples puts 32 tuples in a transaction while these are accepted, because the test would
+// spend its time on single calls, and then single ones until these are refused too.
+func pourSmallTuples(f *floodFixture) int {
+	const calls, each = 64, 32
+	small := tuple.New("small", int64(1))
+	repo := f.dial("client").repo
+	transactions := f.callUntilRefused(calls, func() error {
+		_, err := transaction.Client{Repo: repo}.RunP(f.Context(), slices.Repeat([]transaction.Op{transaction.Put("flood", small, 0)}, each)...)
+		return err
+	})
+	s := repo.Space("flood")
+	return each*transactions + f.callUntilRefused(calls, func() error { return s.PutP(f.Context(), small, 0) })
+}
+
+// callUntilRefused repeats a call, so many at a time, until several were refused as overloaded. It
+// returns how many were accepted.
+func (f *floodFixture) callUntilRefused(calls int, call func() error) int {
+	var accepted atomic.Int64
+	var pouring sync.WaitGroup
+	for range calls {
+		pouring.Go(func() {
+			for refused := 0; refused < 5; { // a later one may fit
+				err := call()
+				switch {
+				case err == nil:
+					accepted.Add(1)
+				case errors.Is(err, fault.ErrOverloaded):
+					refused++
+				default:
+					f.Error(err)
+					return
 				}
-			})
-		}
-		pouring.Wait()
-		return int(accepted.Load())
+			}
+		})
 	}
+	pouring.Wait()
+	return int(accepted.Load())
 }
 
 var anyPoured = map[bool]tuple.Template{true: tuple.Match("large", tuple.Formal{Type: tuple.Bytes}), false: tuple.Match("small", tuple.AnyInt64)}
