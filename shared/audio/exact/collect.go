@@ -14,14 +14,33 @@ const (
 )
 
 // place is a candidate: its position, its score, and the plain product of the clip and
-// the window, which adds up where clips overlap.
+// the window, which adds up where clips overlap. The product of an inverted clip is negative.
 type place struct {
 	at      int
 	score   float64
 	product float64
 }
 
-// collector keeps the best place of each stretch of closest samples.
+// inverted reports whether the clip is played with the other polarity.
+func (p place) inverted() bool { return p.product < 0 }
+
+// upright is how much better an inverted place must be than an upright one near it. Half a period
+// from where a tone is played, it correlates nearly as well with the other sign.
+const upright = 1.02
+
+// beats reports whether p is the better of two places of a stretch.
+func (p place) beats(other place) bool {
+	least := other.score
+	switch {
+	case p.inverted() && !other.inverted():
+		least *= upright
+	case !p.inverted() && other.inverted():
+		least /= upright
+	}
+	return p.score > least
+}
+
+// collector keeps the best place of each stretch of closest samples, of either polarity.
 type collector struct {
 	closest int
 	places  []place
@@ -36,7 +55,7 @@ func (c *collector) add(p place) {
 	if c.best.score > 0 && p.at-c.best.at > c.closest {
 		c.flush()
 	}
-	if p.score > c.best.score {
+	if p.beats(c.best) {
 		c.best = p
 	}
 }

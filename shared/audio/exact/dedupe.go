@@ -54,5 +54,6 @@ func (t *template) unexplained(p place, chosen []place, self []float32, threshol
 		}
 		rest -= float64(c.product * float64(self[d]))
 	}
-	return index, rest >= threshold*p.product/p.score // that is the window's own size
+	// The product divided by the score is the window's own size, with the sign of the place.
+	return index, rest/(p.product/p.score) >= threshold
 }

@@ -3,7 +3,7 @@
 //
 // The score of a place is the correlation of the clip with the window of the
 // episode that begins there, each freed of its mean and brought to energy 1: 1 is
-// the clip itself at any level, 0.71 the clip under something else as loud, 0.5
+// the clip itself at any level and of either polarity, 0.71 the clip under something else as loud, 0.5
 // under something 5 dB louder. Find computes it at every sample. A place is reported when
 //
 //  1. its score is at least Options.Threshold, and stands out of the clip's own

@@ -150,7 +150,7 @@ func TestFindFindsWhatWasInserted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		length := rapid.IntRange(second/4, second).Draw(t, "length")
 		at := rapid.IntRange(0, 3*second-length).Draw(t, "at")
-		gain := rapid.Float64Range(.25, 8).Draw(t, "gain")
+		gain := rapid.Float64Range(.25, 8).Draw(t, "gain") * rapid.SampledFrom([]float64{1, -1}).Draw(t, "polarity")
 		clip := noise(rapid.Uint64Min(10).Draw(t, "seed"), length, .1)
 		episode := noise(9, 3*second, .02)
 		mix(episode, clip, at, gain)

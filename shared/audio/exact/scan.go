@@ -97,8 +97,8 @@ func (s *scanner) collectPlaces(t *template, corr []float32, at, from int, thres
 		if s.reaches(step, from-at, n, threshold) {
 			for i, v := range step {
 				c, e := float64(v), s.energy(from-at+i, n)
-				if c > 0 && e >= silent && c*c >= threshold*threshold*e {
-					t.places.add(place{from + i, c / math.Sqrt(e), c})
+				if e >= silent && c*c >= threshold*threshold*e {
+					t.places.add(place{from + i, math.Abs(c) / math.Sqrt(e), c})
 				}
 			}
 		}
@@ -114,7 +114,7 @@ func (s *scanner) reaches(corr []float32, i, n int, threshold float64) bool {
 	shared := s.energy(i+len(corr)-1, n-len(corr)+1)
 	least := float32(0.999 * threshold * math.Sqrt(max(silence(n), shared)))
 	for _, v := range corr {
-		if v >= least {
+		if v >= least || -v >= least {
 			return true
 		}
 	}

@@ -92,9 +92,11 @@ func (b *Builder) Add(id string, samples []float32) error {
 	b.samples += len(samples)
 	b.waves = appendPCM(b.waves, samples)
 	for i, speed := range speedsOf(len(samples)) {
-		n := b.addVariant(warp.Play(samples, speed), speed)
+		wave := warp.Play(samples, speed)
+		own := landmark.Of(wave)
+		n := b.addVariant(wave, own, speed)
 		if i == 0 {
-			c.plain = isPlain(samples, n)
+			c.plain = isPlain(samples, own, n)
 		}
 	}
 	b.clips = append(b.clips, c)
@@ -107,13 +109,13 @@ func (b *Builder) Add(id string, samples []float32) error {
 	return nil
 }
 
-// addVariant indexes one variant of the clip that Add is about to append, and returns the number
-// of its postings. The variant gets the next free positions, rounded up to units.
+// addVariant indexes one variant of the clip that Add is about to append: its wave with its own
+// landmarks. It returns the number of its postings. The variant gets the next free positions, rounded up to units.
 //
 // Landmarks of a tone that goes on are left out (landmark.SameBin): they are a tenth of those of music,
 // and half of the votes for wrong places. A short clip is indexed at two alignments of the frames,
 // because few of its landmarks are at both; a landmark that both have is added once.
-func (b *Builder) addVariant(wave []float32, speed int) int {
+func (b *Builder) addVariant(wave []float32, own []landmark.Landmark, speed int) int {
 	v := Variant{Clip: len(b.clips), Speed: speed, Base: b.positions, Frames: len(wave)/spectrum.Hop + 1}
 	first := len(b.postings)
 	add := func(frame int, hash uint32) {
@@ -123,7 +125,6 @@ func (b *Builder) addVariant(wave []float32, speed int) int {
 		b.counts[hash]++
 		b.postings = append(b.postings, uint64(hash)<<32|uint64(v.Base+min(frame, v.Frames-1)))
 	}
-	own := landmark.Of(wave)
 	for _, l := range own {
 		add(l.Frame, l.Hash)
 	}

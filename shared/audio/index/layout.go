@@ -9,7 +9,7 @@ import (
 )
 
 // Version is the version of the format and of the landmarks in it.
-const Version = 5
+const Version = 6
 
 // VersionError reports a file of another version. It wraps fault.ErrInvalid.
 type VersionError struct{ Got, Want uint32 }

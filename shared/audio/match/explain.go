@@ -31,7 +31,7 @@ type Explanation struct {
 	Reasons        []string // one line for each step of the search, for people
 	Conclusion     []string // whether it is found, and the time to give instead
 	plain          bool
-	tonal          bool // a plain clip has enough landmarks, but is made of a few tones
+	tonal          bool // a plain clip has enough landmarks, but is made of a few tones or of held ones
 	plainThreshold float64
 	Sound          []float32 // the part of the episode around the place
 	From           int       // sample of the episode at which Sound begins

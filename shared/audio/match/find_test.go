@@ -192,9 +192,39 @@ func TestAGongUnderSomethingElseIsFound(t *testing.T) {
 	x := indexed(t, gong, clipB)
 	require.True(t, x.Plain(0))
 	require.False(t, x.Plain(1))
-	e := show(30)
-	mix(e, gong, 50000, 1)
-	require.Equal(t, []string{"a@50000"}, played(find(t, x, e, match.Options{})))
+	for _, polarity := range []float64{1, -1} {
+		e := show(30)
+		mix(e, gong, 50000, polarity)
+		require.Equal(t, []string{"a@50000"}, played(find(t, x, e, match.Options{})))
+	}
+}
+
+// TestHeldNotesAreFound has notes of an organ. They are equally loud while they are held, so noise moves
+// their landmarks, though there are dozens. All of the clip is found, not only notes whose landmarks agree.
+func TestHeldNotesAreFound(t *testing.T) {
+	t.Parallel()
+	var organ []float32
+	for _, hz := range []float64{392, 523, 659, 784, 659, 1047} {
+		for i := range second * 3 / 8 {
+			t, loud := float64(i)/second, min(1, float64(i)/40, float64(second*3/8-i)/160)
+			v := 0.0
+			for k := 1.; k < 5; k++ {
+				v += loud / k * math.Sin(2*math.Pi*k*hz*t)
+			}
+			organ = append(organ, float32(.1*v))
+		}
+	}
+	x := indexed(t, organ, clipB)
+	require.True(t, x.Plain(0))
+	require.False(t, x.Plain(1))
+	for _, polarity := range []float64{1, -1} {
+		e := noise(77, 30*second, .01)
+		mix(e, organ, 50000, polarity)
+		found := find(t, x, e, match.Options{})
+		require.Equal(t, []string{"a@50000"}, played(found))
+		require.Greater(t, found[0].Score, .9)
+		require.Greater(t, found[0].Coverage, .9)
+	}
 }
 
 // TestFindingsAreTheSame varies the order and number of clips, and the pieces in which the

@@ -77,13 +77,19 @@ func (p *plain) places(w exact.Window) (places []place) {
 		filled += m.Length
 		places = append(places, place{
 			clip: clip, begin: m.Offset, length: m.Length, first: m.Offset, last: m.Offset + m.Length,
-			evidence: m.Score, score: m.Score, coverage: m.Coverage, speed: 1, how: ByExact,
+			evidence: plainEvidence(m), score: m.Score, coverage: m.Coverage, speed: 1, how: ByExact,
 		})
 	}
 	if len(places) >= monotonous && filled >= (w.To-w.From)/2 {
 		return nil
 	}
 	return places
+}
+
+// plainEvidence is evidence for a match by plain correlation, all of whose blocks fit as well as the
+// whole. So a match of the whole clip is surer than the part of it whose landmarks agree.
+func plainEvidence(m exact.Match) float64 {
+	return verify.Z(m.Score) * float64(m.Length) / verify.BlockSamples
 }
 
 // plainThreshold is the least score of a clip that is searched by plain correlation.

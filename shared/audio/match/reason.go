@@ -56,7 +56,7 @@ func (e *Explanation) say(format string, args ...any) {
 func (e *Explanation) explainPlain() {
 	why := fmt.Sprintf("they are fewer than %d", index.FewLandmarks)
 	if e.tonal {
-		why = "the clip is made of a few tones, which other sound masks"
+		why = "the clip is made of a few tones or of held ones, whose landmarks other sound masks or moves"
 	}
 	e.say("%s, so its waveform is compared with every moment, at its own speed only", why)
 	if e.Exact == 0 {

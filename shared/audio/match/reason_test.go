@@ -26,7 +26,7 @@ func TestReasonsNameWhyAClipIsCorrelated(t *testing.T) {
 	require.Equal(t, "so it is not found", e.Conclusion[0])
 	e = Explanation{plain: true, tonal: true, Landmarks: index.FewLandmarks}
 	e.reason()
-	require.Contains(t, e.Reasons[1], "made of a few tones")
+	require.Contains(t, e.Reasons[1], "made of a few tones or of held ones")
 	require.Contains(t, e.Reasons[2], "something else is much louder")
 }
 

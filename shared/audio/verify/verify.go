@@ -84,6 +84,9 @@ type Result struct {
 // Score of a Z; it is 0 below 0.
 func Score(z float64) float64 { return max(0, z) / (max(0, z) + chanceZ) }
 
+// Z is the inverse of Score, for a score from 0 to 1; infinite for 1.
+func Z(score float64) float64 { return chanceZ * score / (1 - score) }
+
 // Verifier compares the clips of an index with places of episodes. It is for one
 // goroutine.
 type Verifier struct {
