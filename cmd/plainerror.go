@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/wording"
 )
 
 var (
-	// procedureCall is the name of a procedure of the coordinator, before the error that it returned.
-	procedureCall = regexp.MustCompile(`\bcall [a-z]+\.[a-z]+: `)
-	quotedText    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	negation      = regexp.MustCompile(`\b(?:no|not|never|nothing)\b`)
+	quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	negation   = regexp.MustCompile(`\b(?:no|not|never|nothing)\b`)
 )
 
 // plainError returns the message of an error for people, line by line: without the procedure that
@@ -21,7 +20,7 @@ var (
 func plainError(err error) []string {
 	lines := strings.Split(err.Error(), "\n")
 	for n, line := range lines {
-		line = procedureCall.ReplaceAllLiteralString(line, "")
+		line = wording.WithoutProcedure(line)
 		if errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrUsage) { // "invalid: want …" in front of the reason
 			invalid := fault.ErrInvalid.Error() + ": "
 			line = strings.Replace(strings.TrimPrefix(line, invalid), ": "+invalid, ": ", 1)

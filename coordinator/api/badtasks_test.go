@@ -45,6 +45,7 @@ func TestMalformedTasksAreRefusedAndNamed(t *testing.T) {
 		code, problem := h.call("POST", tasks, body)
 		require.Equal(t, http.StatusBadRequest, code, name)
 		require.Equal(t, "invalid", problem["code"], name)
+		require.NotContains(t, problem["detail"], "call task.", name)
 	}
 	_, problem := h.call("POST", tasks, `{"action":"a","backoff":3e6}`)
 	require.Contains(t, problem["detail"], "backoff 3000000: want 0 to 2592000 seconds")

@@ -191,7 +191,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = fmt.Errorf("%w: the request was cancelled", fault.ErrUnavailable)
 	}
 	row := fault.Of(err)
-	detail := models.Redact(err.Error())
+	detail := wording.WithoutProcedure(models.Redact(err.Error()))
 	if row.Kind == fault.ErrOverloaded {
 		w.Header().Set("Retry-After", "1")
 	}
