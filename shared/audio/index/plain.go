@@ -22,24 +22,24 @@ const (
 	tonalShare  = 0.9
 	tonalWindow = 4096
 	lowestTonal = 8 // bin: 16 Hz, above an offset from zero
-	// A clip is plain too if fewer than lasting of its landmarks remain beside faintNoise, which is its
+	// A clip is plain too if fewer than leastLasting of its landmarks remain beside faintNoise, which is its
 	// own loudness divided by 32 (-30 dB), less than an MP3 adds. A held note of an organ or a
 	// synthesiser is equally loud for many frames, so noise decides in which one its peak is. Of six
 	// held notes with four harmonics 0.03 remain. Of 720 clips of speech and music four are plain for this reason.
-	lasting    = 0.1
-	faintNoise = 1. / 32
+	leastLasting = 0.1
+	faintNoise   = 1. / 32
 )
 
 // isPlain reports whether a search must use plain correlation for a clip with its own landmarks: those
 // that are indexed are too few, they do not last, or a few bins hold most of its energy. A silent clip
 // is plain, because it has no landmarks.
 func isPlain(samples []float32, own []landmark.Landmark, indexed int) bool {
-	return indexed < FewLandmarks || fewBins(samples) || !last(samples, own)
+	return indexed < FewLandmarks || fewBins(samples) || !landmarksLast(samples, own)
 }
 
-// last reports whether enough of a clip's landmarks of two tones remain beside faint noise, at most one
+// landmarksLast reports whether enough of a clip's landmarks of two tones remain beside faint noise, at most one
 // frame from where they were.
-func last(samples []float32, own []landmark.Landmark) bool {
+func landmarksLast(samples []float32, own []landmark.Landmark) bool {
 	remain := map[landmark.Landmark]bool{}
 	for _, l := range landmark.Of(beside(samples, faintNoise)) {
 		for late := -1; late <= 1; late++ {
@@ -56,7 +56,7 @@ func last(samples []float32, own []landmark.Landmark) bool {
 			some++
 		}
 	}
-	return float64(some) >= lasting*float64(all)
+	return float64(some) >= leastLasting*float64(all)
 }
 
 // beside returns samples with white noise, always the same, that is so loud compared with them.
