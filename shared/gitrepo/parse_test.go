@@ -48,7 +48,10 @@ func FuzzParseRefs(f *testing.F) {
 			return
 		}
 		names, err := chooseBranches(r, []string{"*", "HEAD"})
-		require.NoError(t, err)
+		if err != nil { // "*" selects no branch whose name ends with a slash, which git does not make
+			require.ErrorIs(t, err, fault.ErrNotFound)
+			return
+		}
 		for _, name := range names {
 			require.NotContains(t, r.sourceRef(name), "\n")
 			require.Regexp(t, objectID, r.hash[name])
