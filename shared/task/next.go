@@ -80,9 +80,9 @@ func (c Client) Next(ctx context.Context, outcomes []Outcome, n int, actions ...
 // number tasks of the actions, as claim does, but without waiting. It returns the errors of the
 // outcomes, and the tasks.
 //
-// If there is no space for an outcome, the others are undone, with fault.ErrOverloaded: then the
-// caller repeats the call. So do an error of claimReady, and fault.ErrInvalid for the arguments;
-// any other error of an outcome is in the answer.
+// Nothing is changed if it returns an error: fault.ErrOverloaded if a full space refuses an outcome,
+// and then the caller repeats the call; fault.ErrInvalid for the arguments; or that of claimReady. Any
+// other error of an outcome is in the answer.
 func (p Policy) next(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	outcomes, wanted, err := parseNext(args)
 	if err != nil {

@@ -24,18 +24,18 @@ type place struct {
 // inverted reports whether the clip is played with the other polarity.
 func (p place) inverted() bool { return p.product < 0 }
 
-// upright is how much better an inverted place must be than an upright one near it. Half a period
-// from where a tone is played, it correlates nearly as well with the other sign.
-const upright = 1.02
+// invertedMargin is how many times the score of an upright place an inverted one near it must have. Half
+// a period from where a tone is played, it correlates nearly as well with the other sign.
+const invertedMargin = 1.02
 
 // beats reports whether p is the better of two places of a stretch.
 func (p place) beats(other place) bool {
 	least := other.score
 	switch {
 	case p.inverted() && !other.inverted():
-		least *= upright
+		least *= invertedMargin
 	case !p.inverted() && other.inverted():
-		least /= upright
+		least /= invertedMargin
 	}
 	return p.score > least
 }
