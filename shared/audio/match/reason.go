@@ -60,7 +60,7 @@ func (e *Explanation) explainPlain() {
 	}
 	e.say("%s, so its waveform is compared with every moment, at its own speed only", why)
 	if e.Exact == 0 {
-		e.say("within a second it fits nowhere better than by chance: it is not played there, or something else is much louder")
+		e.say("within a second it fits nowhere better than by chance: it is not played there, or at another speed, or something else is much louder")
 		return
 	}
 	e.say("the best correlation within a second is %s, as if it were %s the rest; %.3f is needed, which is %s",
