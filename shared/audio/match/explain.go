@@ -84,7 +84,7 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	e.Speed, e.Landmarks, e.Least = 1+float64(v.Speed)/1000, v.Postings, int(math.Ceil(vote.Least(v)))
 	e.tonal = x.Variants()[x.Own(0)].Postings >= index.FewLandmarks
 	if e.plain = x.Plain(0); e.plain {
-		e.plainThreshold = plainThreshold(x, 0, m.core.search.options)
+		e.plainThreshold = plainThreshold(x.Wave(0), m.core.search.options)
 		if err := e.correlate(x, at); err != nil {
 			return e, err
 		}

@@ -227,6 +227,40 @@ func TestHeldNotesAreFound(t *testing.T) {
 	}
 }
 
+// TestAThumpWithATailNeedsTheScoreOfAThump has tones that fade, alone and under noise that is 3 dB quieter, where the
+// correlation is 0.82. A thump is as like other thumps whether or not the recording goes on after it.
+func TestAThumpWithATailNeedsTheScoreOfAThump(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		fade  float64 // a second later the tone is so many e-folds quieter
+		noisy bool
+		want  []string
+	}{
+		{"a thump alone", 8, false, []string{"a@50000"}},
+		{"a thump under noise", 8, true, []string{}},
+		{"a bell alone", .8, false, []string{"a@50000"}},
+		{"a bell under noise", .8, true, []string{"a@50000"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clip, power := make([]float32, 2*second), 0.0
+			for i := range clip {
+				v := .3 * math.Exp(-c.fade*float64(i)/second) * math.Sin(2*math.Pi*150*float64(i)/second)
+				clip[i] = float32(v)
+				power += v * v / float64(len(clip))
+			}
+			x, e := indexed(t, clip), noise(9, 30*second, .0001)
+			require.True(t, x.Plain(0))
+			if c.noisy {
+				e = noise(9, 30*second, math.Sqrt(power/2))
+			}
+			mix(e, clip, 50000, 1)
+			require.Equal(t, c.want, played(find(t, x, e, match.Options{})))
+		})
+	}
+}
+
 // TestFindingsAreTheSame varies the order and number of clips, and the pieces in which the
 // episode comes.
 func TestFindingsAreTheSame(t *testing.T) {

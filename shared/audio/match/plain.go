@@ -9,11 +9,15 @@ import (
 )
 
 const (
-	// shortScore is the least score of a clip below a second: a thump or a beep has so few
+	// shortScore is the least score of a clip that sounds for less than a second: a thump or a beep has so few
 	// independent values that others reach the default threshold by chance. In three hours of
 	// speech and music without clips, one drum matched 80 times an hour, between 0.60 and 0.78. A clip
 	// that is 6 dB louder than what is under it has 0.89 (docs/benchmarks.md, Constants of the search).
 	shortScore = 0.85
+	// soundShare is the share of its energy by which the time is measured for which a clip sounds. The rest
+	// may last longer: a drum that is recorded with its echo, or with silence behind it, is as like another
+	// drum as one without (docs/benchmarks.md, Thumps with a tail).
+	soundShare = 0.9
 	// monotonous: if so many matches of a clip fill half of a window, they are dropped, because a
 	// tone that goes on matches the clip everywhere, and no offset is better than the next.
 	monotonous = 4
@@ -22,22 +26,22 @@ const (
 // plain finds the clips that have too few landmarks, by plain correlation (exact.Stream). It only
 // decides which clips those are, and which of the matches count.
 type plain struct {
-	index   *index.Index
 	options Options
 	stream  *exact.Stream
-	numbers []int // of the clips, in the index
+	numbers []int     // of the clips, in the index
+	least   []float64 // score of each
 }
 
 // newPlain returns nil, without an error, if the index has no such clips. The error is that of
 // exact.NewStream.
 func newPlain(x *index.Index, o Options) (*plain, error) {
-	p := &plain{index: x, options: o}
+	p := &plain{options: o}
 	var clips []exact.Clip
 	for i := range x.Clips() {
 		if x.Plain(i) {
 			c := exactClip(x, i)
-			c.Least = plainThreshold(x, i, o)
-			clips, p.numbers = append(clips, c), append(p.numbers, i)
+			c.Least = plainThreshold(x.Wave(i), o)
+			clips, p.numbers, p.least = append(clips, c), append(p.numbers, i), append(p.least, c.Least)
 		}
 	}
 	if len(clips) == 0 {
@@ -71,7 +75,7 @@ func (p *plain) close(ctx context.Context, sound verify.Source, end int) (places
 func (p *plain) places(w exact.Window) (places []place) {
 	clip, filled := p.numbers[w.Clip], 0
 	for _, m := range w.Matches {
-		if m.Score < plainThreshold(p.index, clip, p.options) || m.Coverage < p.options.MinCoverage {
+		if m.Score < p.least[w.Clip] || m.Coverage < p.options.MinCoverage {
 			continue
 		}
 		filled += m.Length
@@ -93,9 +97,27 @@ func plainEvidence(m exact.Match) float64 {
 }
 
 // plainThreshold is the least score of a clip that is searched by plain correlation.
-func plainThreshold(x *index.Index, clip int, o Options) float64 {
-	if x.Samples(clip) < RateHz {
+func plainThreshold(wave []float32, o Options) float64 {
+	if sounding(wave) < RateHz {
 		return max(o.Threshold, shortScore)
 	}
 	return o.Threshold
+}
+
+// sounding is the number of samples in the shortest part of a clip that has soundShare of its energy.
+func sounding(wave []float32) int {
+	all := 0.0
+	for _, v := range wave {
+		all += float64(float64(v) * float64(v))
+	}
+	shortest, first, part := len(wave), 0, 0.0
+	for i, v := range wave {
+		part += float64(float64(v) * float64(v))
+		for first <= i && part >= soundShare*all {
+			shortest = min(shortest, i+1-first)
+			part -= float64(float64(wave[first]) * float64(wave[first]))
+			first++
+		}
+	}
+	return shortest
 }
