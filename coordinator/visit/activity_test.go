@@ -1,6 +1,7 @@
 package visit_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -119,4 +120,102 @@ func TestOriginsWhoseRatesDifferByAFactorOfFourAreInNeighbouringBands(t *testing
 		require.LessOrEqual(t, band(perDay*1.9)-band(perDay), 1, perDay)
 		require.GreaterOrEqual(t, band(perDay*1.9), band(perDay), perDay)
 	}
+}
+
+// counted is an origin with a rate of 0.5 changes a day, whose last change was ten days before its
+// last success.
+func counted(rules visit.Rules) visit.State {
+	s := visit.NewState(1, 0, rules)
+	s.Changes, s.Days = 0.5*(rules.PriorStrength*rules.PriorDays+100)-rules.PriorStrength, 100
+	s.Recent[len(s.Recent)-1] = 990 * day
+	s.LastSuccess = 1000 * day
+	return s
+}
+
+// sums adds up the observations of all bands.
+func sums(all visit.Silences) (sum visit.Exposure) {
+	for _, bands := range all {
+		for _, x := range bands {
+			sum.Changes += x.Changes
+			sum.Expected += x.Expected
+		}
+	}
+	return sum
+}
+
+func TestAVisitExpectsTheChangesOfItsRateUntilTheFirstChange(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	undated, never := counted(rules), counted(rules)
+	undated.Recent, never.LastSuccess = visit.Recent{}, visit.Never
+	changed, unchanged := visit.Effect{Success: true, Changed: true}, visit.Effect{Success: true}
+	const from = 1000 * day
+	for name, c := range map[string]struct {
+		state  visit.State
+		times  []int64 // of changes
+		effect visit.Effect
+		want   visit.Exposure
+	}{
+		"unchanged for four days":     {counted(rules), nil, unchanged, visit.Exposure{Changes: 0, Expected: 2}},
+		"changed after a day":         {counted(rules), []int64{from - day, from, from + day, from + 2*day}, changed, visit.Exposure{Changes: 1, Expected: 0.5}},
+		"changed when it was visited": {counted(rules), []int64{from + 9*day}, changed, visit.Exposure{Changes: 1, Expected: 2}},
+		"changed, without a date":     {counted(rules), nil, changed, visit.Exposure{Changes: 1, Expected: 1 - 2/math.Expm1(2)}},
+		"changed, with an older date": {counted(rules), []int64{from}, changed, visit.Exposure{Changes: 1, Expected: 1 - 2/math.Expm1(2)}},
+		"failed":                      {counted(rules), nil, visit.Effect{Changed: true}, visit.Exposure{}},
+		"no change was dated before":  {undated, nil, changed, visit.Exposure{}},
+		"no success before":           {never, nil, changed, visit.Exposure{}},
+	} {
+		var all visit.Silences
+		rules.LearnSilence(&all, c.state, visit.Event{Status: visit.Full, At: from + 4*day, Digest: "a", Times: c.times}, c.effect)
+		got := sums(all)
+		require.InDelta(t, c.want.Changes, got.Changes, 1e-9, name)
+		require.InDelta(t, c.want.Expected, got.Expected, 1e-6, name)
+	}
+	require.EqualValues(t, 1, rules.Activity(&visit.Silences{}, undated))
+	require.EqualValues(t, 1, rules.Activity(&visit.Silences{}, never))
+}
+
+func TestOlderObservationsOfSilencesLoseWeight(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	const most = 2000
+	var all visit.Silences
+	e := visit.Event{Status: visit.Full, At: 1000*day + 4*day, Digest: "a"}
+	for range most / 2 {
+		rules.LearnSilence(&all, counted(rules), e, visit.Effect{Success: true})
+	}
+	require.InDelta(t, most, sums(all).Expected, 1e-6)
+	rules.LearnSilence(&all, counted(rules), visit.Event{Status: visit.Full, At: 1000*day + 4*day, Digest: "a", Times: []int64{1000*day + 2*day}}, visit.Effect{Success: true, Changed: true})
+	require.InDelta(t, most, sums(all).Changes+sums(all).Expected, 1e-6)
+	require.InDelta(t, 1*most/(most+2.0), sums(all).Changes, 1e-6)
+}
+
+func TestTheActivityIsTheChangesFoundByThoseExpected(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	s := counted(rules)
+	var band visit.Silences // that of s
+	rules.LearnSilence(&band, s, visit.Event{Status: visit.Full, At: s.LastSuccess + day, Digest: "a"}, visit.Effect{Success: true})
+	with := func(own, alike, other visit.Exposure) float64 {
+		var all visit.Silences
+		for rate := range all {
+			for silence := range all[rate] {
+				switch {
+				case band[rate][silence].Expected > 0:
+					all[rate][silence] = own
+					all[(rate+1)%len(all)][silence] = alike
+					all[rate][(silence+1)%len(all[rate])] = other
+				}
+			}
+		}
+		return rules.Activity(&all, s)
+	}
+	const weight = 100
+	none, few := visit.Exposure{}, visit.Exposure{Changes: 20, Expected: 200}
+	require.EqualValues(t, 1, with(none, none, none))
+	require.EqualValues(t, 1, with(none, none, few), "those of another silence do not matter")
+	require.InDelta(t, (20+weight*120.0/300)/(200+weight), with(few, none, none), 1e-9)
+	require.InDelta(t, 120.0/300, with(none, few, none), 1e-9)
+	require.InDelta(t, (20+weight*140.0/500)/(200+weight), with(few, few, none), 1e-9)
+	require.EqualValues(t, 1, with(visit.Exposure{Changes: 500, Expected: 200}, none, none), "not above 1")
 }

@@ -87,3 +87,79 @@ func TestWithoutDatesTheIndexIsTheClosedForm(t *testing.T) {
 		require.InEpsilon(t, fresh, p.Worth(place, visit.Quality{}, now), 1e-3)
 	}
 }
+
+func TestTheQualityOfDatesBeginsWithThatOfAllListers(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	rules.PriorDays = 10
+	all := visit.Dates{Hits: 7, Misses: 2, False: 4, Days: 80}
+	own := visit.Dates{Hits: 3, Misses: 1, False: 2, Days: 5}
+	recall, wrong := 8.0/11, 5.0/100
+	q := rules.Quality(own, all, 77)
+	require.InDelta(t, (3+2*recall)/6, q.Recall, 1e-12)
+	require.InDelta(t, (2+wrong*20)/25, q.False, 1e-12)
+	require.EqualValues(t, 77, q.Listed)
+	require.False(t, q.FirstVisits)
+	require.Equal(t, visit.Dates{Hits: 10, Misses: 3, False: 6, Days: 85}, own.Add(all))
+}
+
+func TestWhatAVisitShowsAboutDatesIsCounted(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	state := func(success, update int64, dates int) visit.State {
+		s := visit.NewState(1, 0, rules)
+		s.LastSuccess, s.LastUpdate, s.Dates = success, update, dates
+		return s
+	}
+	const from, listed = 100 * day, 103 * day // the visit is four days after from
+	dated := state(from, from+day, 1)
+	q := visit.Quality{Recall: 0.5, False: 0.25, Listed: listed}
+	// The part of a date that is a hit, if n changes could be dated in three days.
+	part := func(n float64) float64 { return 0.5 * n / (0.5*n + 0.25*3) }
+	changed, unchanged := visit.Effect{Success: true, Changed: true}, visit.Effect{Success: true}
+	rate := rules.Rate(dated)
+	expected := rate * 4 / -math.Expm1(-rate*4)
+	for name, c := range map[string]struct {
+		state   visit.State
+		changes float64 // 0: they are not counted
+		listed  int64
+		effect  visit.Effect
+		want    visit.Dates
+	}{
+		"a date, and four changes":        {dated, 4, listed, changed, visit.Dates{Hits: part(3), Misses: 3 - part(3), False: 1 - part(3), Days: 3}},
+		"two dates":                       {state(from, from+day, 2), 4, listed, changed, visit.Dates{Hits: 2 * part(3), Misses: 3 - 2*part(3), False: 2 - 2*part(3), Days: 3}},
+		"more dates than changes":         {state(from, from+day, 9), 4, listed, changed, visit.Dates{Hits: 3, Misses: 0, False: 6, Days: 3}},
+		"a date that was not counted":     {state(from, from+day, 0), 4, listed, changed, visit.Dates{Hits: part(3), Misses: 3 - part(3), False: 1 - part(3), Days: 3}},
+		"a date at the last success":      {state(from, from, 0), 4, listed, changed, visit.Dates{Misses: 3, Days: 3}},
+		"less than a change":              {dated, 0.5, listed, changed, visit.Dates{Hits: part(0.75), Misses: 0.75 - part(0.75), False: 1 - part(0.75), Days: 3}},
+		"changes that are not counted":    {dated, 0, listed, changed, visit.Dates{Hits: part(expected * 0.75), Misses: expected*0.75 - part(expected*0.75), False: 1 - part(expected*0.75), Days: 3}},
+		"unchanged, with a date":          {dated, 0, listed, unchanged, visit.Dates{False: 1, Days: 3}},
+		"unchanged, listed before":        {state(from, from, 0), 0, from - day, unchanged, visit.Dates{}},
+		"changed, listed before":          {state(from, from, 0), 4, from - day, changed, visit.Dates{}},
+		"listed after the visit":          {state(from, from, 0), 4, from + 9*day, changed, visit.Dates{Misses: 4, Days: 4}},
+		"the first success":               {state(visit.Never, from+day, 1), 4, listed, changed, visit.Dates{}},
+		"its lister gave no date":         {state(from, visit.Never, 0), 4, listed, changed, visit.Dates{}},
+		"its lister gave none, no change": {state(from, visit.Never, 0), 4, listed, unchanged, visit.Dates{}},
+	} {
+		q.Listed = c.listed
+		e := visit.Event{Status: visit.Full, At: from + 4*day, Digest: "x", Changes: c.changes}
+		if c.changes > 0 {
+			e.Span = 4
+		}
+		want := []float64{c.want.Hits, c.want.Misses, c.want.False, c.want.Days}
+		got := rules.LearnDates(visit.Dates{}, q, c.state, e, c.effect)
+		require.InDeltaSlice(t, want, []float64{got.Hits, got.Misses, got.False, got.Days}, 1e-9, name)
+		got = rules.LearnDates(visit.Dates{Hits: 1, Misses: 2, False: 3, Days: 4}, q, c.state, e, c.effect)
+		for i, before := range []float64{1, 2, 3, 4} {
+			want[i] += before
+		}
+		require.InDeltaSlice(t, want, []float64{got.Hits, got.Misses, got.False, got.Days}, 1e-9, name)
+	}
+	q.Listed = listed
+	e := visit.Event{Status: visit.Full, At: from + 4*day, Digest: "x"}
+	got := rules.LearnDates(visit.Dates{Hits: 1000, Misses: 900, False: 99, Days: 500}, q, dated, e, unchanged)
+	require.InDeltaSlice(t, []float64{1000, 900, 100, 503}, []float64{got.Hits, got.Misses, got.False, got.Days}, 1e-9, "2000 observations")
+	got = rules.LearnDates(got, q, dated, e, unchanged)
+	fade := 2000 / 2001.0
+	require.InDeltaSlice(t, []float64{1000 * fade, 900 * fade, 101 * fade, 506 * fade}, []float64{got.Hits, got.Misses, got.False, got.Days}, 1e-9, "older ones lose weight")
+}

@@ -58,6 +58,82 @@ func TestAHabitIsLearnedFromTheDatesOfChanges(t *testing.T) {
 	}
 }
 
+// The gap of these changes fits no number of days, so that only the gaps themselves can be regular.
+func TestARhythmMayDeviateTheMoreTheMoreGapsAreKnown(t *testing.T) {
+	t.Parallel()
+	const gap = 1_000_000
+	for _, c := range []struct {
+		equal int64 // gaps between the first and the last one, which are shorter and longer
+		off   int64 // by how much at most
+	}{{1, 90_000}, {2, 240_000}, {3, 425_000}, {4, 660_000}, {5, 875_000}} {
+		dates := func(off int64) (times []int64) {
+			times = []int64{tuesday, tuesday + gap - off}
+			for range c.equal {
+				times = append(times, times[len(times)-1]+gap)
+			}
+			return append(times, times[len(times)-1]+gap+off)
+		}
+		times := dates(c.off)
+		h, ok := changedAt(times...).Habit()
+		require.True(t, ok, c)
+		spread := max(2*c.off*5/4/(c.equal+2), gap/50)
+		require.Equal(t, visit.Habit{Gap: gap, Spread: spread, Next: times[len(times)-1] + gap}, h)
+		_, ok = changedAt(dates(c.off + 10)...).Habit()
+		require.False(t, ok, c)
+	}
+}
+
+func TestAHabitHasALeastGapALeastSpreadAndALongestSilence(t *testing.T) {
+	t.Parallel()
+	every := func(gap int64, n int) visit.State {
+		var times []int64
+		for i := range n {
+			times = append(times, tuesday+int64(i)*gap)
+		}
+		return changedAt(times...)
+	}
+	for gap, spread := range map[int64]int64{43_200: 1800, 50_000: 1800, 100_000: 2000, 1_000_000: 20_000} {
+		h, ok := every(gap, 4).Habit()
+		require.True(t, ok, gap)
+		require.Equal(t, visit.Habit{Gap: gap, Spread: spread, Next: tuesday + 4*gap}, h)
+		_, ok = every(gap, 3).Habit()
+		require.False(t, ok, "three dates")
+	}
+	_, ok := every(43_199, 8).Habit()
+	require.False(t, ok, "visits cannot follow it")
+	s := every(1_000_000, 5)
+	for silence, want := range map[int64]bool{2_499_999: true, 2_500_000: false} {
+		s.LastSuccess = tuesday + 4_000_000 + silence
+		_, ok := s.Habit()
+		require.Equal(t, want, ok, silence)
+	}
+}
+
+func TestTheRhythmWithTheSmallerSpreadIsTheHabit(t *testing.T) {
+	t.Parallel()
+	const hour = 3600
+	weekly := []int64{tuesday, tuesday + 7*day + 36*hour, tuesday + 14*day, tuesday + 21*day, tuesday + 28*day, tuesday + 35*day}
+	h, ok := changedAt(weekly...).Habit()
+	require.True(t, ok)
+	require.Equal(t, tuesday+42*day, h.Next)
+	require.EqualValues(t, 7*day, h.Gap)
+	require.EqualValues(t, 36*hour*5/4/6, h.Spread, "one date of six is off, but two gaps of five")
+}
+
+func TestOfManyDatesOfOneVisitTheLast16Count(t *testing.T) {
+	t.Parallel()
+	times := []int64{tuesday, tuesday + day}
+	for i := range int64(16) { // all of them together are one change
+		times = append(times, tuesday+2*day+i*3600)
+	}
+	s := changedAt(times...)
+	require.EqualValues(t, times[17], s.Recent[7])
+	require.Zero(t, s.Recent[6], "an earlier one is the 17th from the end")
+	s = changedAt(times[1:17]...)
+	require.EqualValues(t, times[1], s.Recent[6])
+	require.Zero(t, s.Recent[5])
+}
+
 func TestTheLatestDatesOfChangesAreKeptAscendingAndBurstsOnce(t *testing.T) {
 	t.Parallel()
 	const burst = 3 * 3600

@@ -1,6 +1,7 @@
 package visit_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,4 +31,23 @@ func TestHostsMatchTheirGroup(t *testing.T) {
 		_, err := visit.ParseHostGroups(bad)
 		require.ErrorIs(t, err, fault.ErrInvalid, bad)
 	}
+}
+
+func TestTheNamesOfHostGroupsAreShortAndTheFirstGroupThatMatchesCounts(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("a", 32)
+	g, err := visit.ParseHostGroups(longest + "=*.x.example,b=*.x.example,*.y.example,c=z.example:8080")
+	require.NoError(t, err)
+	require.Len(t, g, 3)
+	for host, want := range map[string]string{"h.x.example": longest, "h.y.example": "b", "z.example:8080": "c", "z.example": "", "z.example:80": "", "h.y.example:1": "b"} {
+		require.Equal(t, want, visit.HostGroupName(g.Of(host)), host)
+	}
+	_, err = visit.ParseHostGroups(longest + "a=*.x.example")
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	_, err = visit.ParseHostGroups("x.example")
+	require.ErrorContains(t, err, "want NAME=PATTERN")
+	blank, err := visit.ParseHostGroups(" \n")
+	require.NoError(t, err)
+	require.Empty(t, blank)
+	require.Empty(t, blank.String())
 }

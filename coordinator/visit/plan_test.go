@@ -2,6 +2,7 @@ package visit_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -272,4 +273,137 @@ func TestATypeThatHasItsSlotsOfABatchGetsNoMoreOfThem(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestAPlanIsReadFromPoliciesAndRules(t *testing.T) {
+	t.Parallel()
+	p := plan(t, " roundrobin , git=seed,a=value", "svn.queue=1,opml.weight=1000000,a.weight=1, git.cooldown=3h ,fudge=0.05")
+	require.Equal(t, " roundrobin , git=seed,a=value", p.Name())
+	require.Equal(t, 3*time.Hour, p.Rules("git").Cooldown)
+	require.Equal(t, 0.05, p.Rules("other").Fudge)
+	require.Equal(t, p.AllRules()[""], p.Rules("other"))
+	require.True(t, p.UsesTargets("git"))
+	require.True(t, p.UsesGroups("git"))
+	require.False(t, p.UsesTargets("other"))
+	require.False(t, p.UsesGroups("other"))
+	require.False(t, p.Ignores("git", visit.PoolB3))
+	require.True(t, p.Ignores("a", visit.PoolB3))
+	require.False(t, p.Ignores("a", visit.PoolFailing))
+	require.True(t, plan(t, "swh2026", "").Ignores("git", visit.PoolB3))
+	require.False(t, plan(t, "git=seed", "").UsesTargets("feed"))
+	group := func(p *visit.Plan, name string) int {
+		s := visit.NewState(1, 0, visit.DefaultRules())
+		s.Type = name
+		return int(p.Place(s).Pool) / 16
+	}
+	for name, want := range map[string]int{"": 0, "other": 0, "feed": 0, "a": 1, "git": 2, "opml": 3, "svn": 4} {
+		require.Equal(t, want, group(p, name), name)
+	}
+	for _, policies := range []string{"value,seed", "git=seed,git=value", "git=seed,value,seed", "git=seed, git=seed"} {
+		_, err := visit.ParsePlan(policies, "")
+		require.ErrorIs(t, err, fault.ErrInvalid, policies)
+	}
+	for _, rules := range []string{"git.queue=0", "git.queue=x", "git.weight=0", "git.weight=1000001", "git.weight=x", "git.cooldown=x", strings.Repeat("a", 33) + ".weight=2"} {
+		_, err := visit.ParsePlan("value", rules)
+		require.ErrorIs(t, err, fault.ErrInvalid, rules)
+	}
+	plan(t, "value", strings.Repeat("a", 32)+".weight=2")
+	ten := "a.queue=1,b.queue=1,c.queue=1,d.queue=1,e.queue=1,f.queue=1,g.queue=1,h.queue=1,i.queue=1,j.queue=1"
+	require.Equal(t, 10, group(plan(t, "value", ten), "j"))
+	_, err := visit.ParsePlan("value", ten+",k.queue=1")
+	require.ErrorContains(t, err, "at most 10 types")
+	_, err = visit.Uniform("best", visit.DefaultRules())
+	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+func TestTheLongestRestIsThatOfAnyRuleOfAnyType(t *testing.T) {
+	t.Parallel()
+	const short = "lost-after=1h,cooldown=1h,longest-cooldown=1h,failed-cooldown=1h,not-found-cooldown=1h,longest-failed-cooldown=1h"
+	require.Equal(t, time.Hour, plan(t, "value", short).LongestRest())
+	for rule := range strings.SplitSeq(strings.ReplaceAll(short, "=1h", ""), ",") {
+		require.Equal(t, 9*time.Hour, plan(t, "value", short+",svn."+rule+"=9h").LongestRest(), rule)
+	}
+}
+
+func TestAKindRestsFromItsShortestCooldownToTheDefaultUnlessARuleSetsIt(t *testing.T) {
+	t.Parallel()
+	for rules, want := range map[string][2]time.Duration{
+		"": {time.Hour, 12 * time.Hour}, "cooldown=2h": {2 * time.Hour, 0}, "git.cooldown=2h": {2 * time.Hour, 0}, "longest-cooldown=3h": {time.Hour, 3 * time.Hour},
+		"longest-cooldown=3h,git.cooldown=2h": {2 * time.Hour, 3 * time.Hour}, "failed-cooldown=2h": {time.Hour, 12 * time.Hour}, "feed.cooldown=2h": {time.Hour, 12 * time.Hour},
+	} {
+		r := plan(t, "value", rules).Rules("git")
+		require.Equal(t, want, [2]time.Duration{r.Cooldown, r.LongestCooldown}, rules)
+	}
+}
+
+func TestEachPoolOfAPlanHasANameInAnyGroup(t *testing.T) {
+	t.Parallel()
+	for group := range visit.Pool(11) {
+		require.Equal(t, "first", (visit.PoolFirst + 16*group).String())
+		require.Equal(t, "fixed", (visit.PoolFixed + 16*group).String())
+	}
+	require.Empty(t, (visit.PoolFirst + 16*11).String(), "those of the store have no name here")
+}
+
+func TestTheWorthOfAnOriginIsThatOfThePolicyOfItsGroup(t *testing.T) {
+	t.Parallel()
+	p := plan(t, "value,git=roundrobin", "")
+	const now = 1_700_000_000
+	own := visit.Value{Rules: p.Rules("")}
+	place := visit.Place{Pool: visit.PoolKnown, Class: 20, Ref: now - 5*day}
+	require.Equal(t, own.Worth(place, visit.Quality{}, now), p.Worth(place, visit.Quality{}, now))
+	place.Pool += 16
+	require.EqualValues(t, -float64(now-5*day), p.Worth(place, visit.Quality{}, now))
+	place.Pool += 16
+	require.EqualValues(t, -float64(now-5*day), p.Worth(place, visit.Quality{}, now), "a group of an earlier plan counts as the last one")
+	require.EqualValues(t, 5, p.Worth(visit.Place{Pool: visit.PoolFixed, Ref: now - 5*day}, visit.Quality{}, now), "the days for which it is due")
+	fixed := visit.NewState(1, 0, p.Rules("git"))
+	fixed.Type, fixed.Every = "git", 60
+	require.Equal(t, visit.Place{Pool: visit.PoolFixed, Ref: visit.Never}, p.Place(fixed))
+	fixed.LastScheduled = 100
+	require.Equal(t, visit.Place{Pool: visit.PoolFixed, Ref: 160}, p.Place(fixed))
+	s := visit.NewState(1, 0, p.Rules("git"))
+	s.Type, s.Target = "git", 70
+	require.EqualValues(t, 70, p.Position(5, s))
+}
+
+func TestAPlanDividesABatchByWeightsQueuesAndWhatWasPicked(t *testing.T) {
+	t.Parallel()
+	p := plan(t, "roundrobin,git=seed", "git.weight=3,svn.queue=10")
+	const all, git, svn = 0, 16, 32
+	types := map[string]visit.TypeCounts{"git": {A: 1, B: 3, Flight: 50}, "svn": {Flight: 7}}
+	split := func(n int, c visit.Counts) (got map[visit.Pool]int, most map[visit.Pool]int) {
+		got, most = map[visit.Pool]int{}, map[visit.Pool]int{}
+		shares, refill := p.Shares(n, c)
+		for _, s := range shares {
+			if s.N != 0 {
+				got[s.Pools[0]] += s.N
+			}
+		}
+		for _, s := range refill {
+			most[s.Pools[0]] = s.Most
+		}
+		require.Equal(t, []visit.Pool{visit.PoolFixed}, shares[0].Pools)
+		require.Equal(t, visit.Share{Pools: []visit.Pool{visit.PoolFixed}}, refill[len(refill)-1])
+		return got, most
+	}
+	const one = 9 // the pool of roundrobin
+	a, b1, b2, b3 := git+visit.PoolA, git+visit.PoolB1, git+visit.PoolB2, git+visit.PoolB3
+	got, most := split(100, visit.Counts{Types: types})
+	require.Equal(t, map[visit.Pool]int{visit.PoolFixed: 75, all + one: 20, a: 15, b1: 15, b2: 15, b3: 15, svn + one: 3}, got)
+	require.Equal(t, map[visit.Pool]int{visit.PoolFixed: 0, a: 0, b1: 0, b2: 0, b3: 0}, most, "round robin has no refill")
+	got, _ = split(60, visit.Counts{Types: types, Picked: map[visit.Pool]int{visit.PoolFixed: 20, a: 10, all + one: 9, svn + one: 1}})
+	require.Equal(t, map[visit.Pool]int{visit.PoolFixed: 55, all + one: 7, a: 10, b1: 10, b2: 9, b3: 9, svn + one: 2}, got, "those of the batch count for it")
+	types["svn"] = visit.TypeCounts{Flight: 10}
+	got, _ = split(100, visit.Counts{Types: types})
+	require.Zero(t, got[svn+one], "its queue is full")
+	got, _ = split(1, visit.Counts{Types: types})
+	require.Equal(t, 1, got[visit.PoolFixed], "rounded up")
+	got, _ = split(0, visit.Counts{Types: types})
+	require.Empty(t, got)
+
+	p = plan(t, "value", "svn.queue=10")
+	types["svn"] = visit.TypeCounts{Flight: 3}
+	_, most = split(100, visit.Counts{Types: types})
+	require.Equal(t, map[visit.Pool]int{visit.PoolFirst: 0, visit.PoolFixed: 0, 16 + visit.PoolFirst: 7}, most)
 }

@@ -2,6 +2,7 @@ package visit_test
 
 import (
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -166,4 +167,172 @@ func TestAnOriginRestsUntilTheLastOfItsReasonsIsOver(t *testing.T) {
 			require.Equal(t, c.why, r.Why(c.state, until-1), name)
 		}
 	}
+}
+
+func TestARefusalAndAFailureRestForTheirTimesFactors(t *testing.T) {
+	t.Parallel()
+	r := visit.DefaultRules()
+	r.Cooldown, r.FailedCooldown, r.NotFoundCooldown, r.LongestFailed, r.FailedGrowth = 0, 100*time.Second, 300*time.Second, 1000*time.Second, 3
+	const now = 1_000_000
+	for name, c := range map[string]struct {
+		status             visit.Status
+		failures, refusals int
+		asked, want        int64
+	}{
+		"failed once":                   {visit.Failed, 1, 0, visit.Never, 100},
+		"failed twice":                  {visit.Failed, 2, 0, visit.Never, 300},
+		"failed three times":            {visit.Failed, 3, 0, visit.Never, 900},
+		"failed often":                  {visit.Failed, 1000, 0, visit.Never, 1000},
+		"failed, without a count":       {visit.Failed, 0, 0, visit.Never, 100},
+		"not found":                     {visit.NotFound, 1, 0, visit.Never, 300},
+		"not found twice":               {visit.NotFound, 2, 0, visit.Never, 900},
+		"refused once":                  {visit.Full, 0, 1, 50, 50},
+		"refused, and not counted":      {visit.Full, 0, 0, 50, 50},
+		"refused twice":                 {visit.Full, 0, 2, 50, 150},
+		"refused three times":           {visit.Full, 0, 3, 50, 450},
+		"refused often":                 {visit.Full, 0, 1000, 50, 1000},
+		"refused often, and for longer": {visit.Full, 0, 1000, 5000, 5000},
+		"refused twice, without a rest": {visit.Full, 0, 2, visit.Never, 0},
+	} {
+		s := visit.NewState(1, 0, r)
+		s.LastVisit, s.LastSuccess, s.LastScheduled, s.LastStatus, s.Failures, s.Refusals = now, now, now, c.status, c.failures, c.refusals
+		if c.asked != visit.Never {
+			s.NotBefore = now + c.asked
+		}
+		until, _ := r.Rest(s)
+		require.Equal(t, now+c.want, until, name)
+	}
+	r.LongestFailed = 50 * time.Second
+	s := visit.NewState(1, 0, r)
+	s.LastVisit, s.LastStatus, s.Failures = now, visit.Failed, 5
+	until, _ := r.Rest(s)
+	require.EqualValues(t, now+100, until, "a cooldown that is longer than the longest is not shortened")
+}
+
+func TestACooldownEndsBeforeTheNextChangeOfAHabit(t *testing.T) {
+	t.Parallel()
+	r := visit.DefaultRules()
+	r.Cooldown, r.LongestCooldown, r.RestShare = time.Hour, 5*24*time.Hour, 1
+	s := changedAt(tuesday, tuesday+7*day, tuesday+14*day, tuesday+21*day)
+	h, ok := s.Habit()
+	require.True(t, ok)
+	afterSuccess := int64(0) // the last visit
+	rest := func(scheduled int64) int64 {
+		s.LastScheduled, s.LastVisit, s.LastSuccess = scheduled, scheduled+afterSuccess, scheduled
+		until, _ := r.Rest(s)
+		return until - scheduled
+	}
+	earliest := h.Next - h.Spread
+	require.EqualValues(t, 5*day, rest(earliest-6*day))
+	require.EqualValues(t, 4*day, rest(earliest-4*day))
+	require.EqualValues(t, 3600, rest(earliest-1800))
+	require.EqualValues(t, 3600, rest(earliest+day))
+	afterSuccess = 1
+	require.EqualValues(t, 3600, rest(earliest-4*day), "after a failure")
+	r.LongestCooldown, afterSuccess = time.Hour, 0
+	require.EqualValues(t, 3600, rest(earliest-4*day), "there is no longer one")
+}
+
+func TestAPolicyHasTheRestsOfItsOwnUnlessARuleSetsThem(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	d := visit.DefaultRules()
+	for policy, want := range map[string][2]time.Duration{
+		"seed": {day, day}, "swh2026": {14 * day, 31 * day}, "swh2026-git": {14 * day, 31 * day}, "legacy": {14 * day, 31 * day},
+		"value": {d.FailedCooldown, d.NotFoundCooldown}, "roundrobin": {d.FailedCooldown, d.NotFoundCooldown},
+	} {
+		r := d.ForPolicy(policy)
+		require.Equal(t, want, [2]time.Duration{r.FailedCooldown, r.NotFoundCooldown}, policy)
+		own := policy != "value" && policy != "roundrobin"
+		require.Equal(t, own, r.FailedGrowth == 1 && r.DisableSpan == 0, policy)
+		require.Equal(t, !own, reflect.DeepEqual(r, d), policy)
+		require.Equal(t, r, r.ForPolicy(policy), policy)
+		set := d
+		set.FailedCooldown, set.NotFoundCooldown, set.FailedGrowth, set.DisableSpan = 5*time.Minute, 6*time.Minute, 4, 7*time.Minute
+		require.Equal(t, set, set.ForPolicy(policy), "%s: rules that were set stay", policy)
+	}
+	seed := d
+	seed.Intervals = []int{3, 4, 5, 6, 7}
+	require.Equal(t, 3*day, seed.ForPolicy("seed").NotFoundCooldown)
+}
+
+func TestTheSlotsOfSeedAreSplitByTheShareOfDatedOrigins(t *testing.T) {
+	t.Parallel()
+	rules := visit.DefaultRules()
+	rules.MixShare = 0.25
+	p, err := visit.New("seed", rules)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		n, a, b int
+		want    []int // A, B1, the back of B2, B2, B3
+	}{
+		{0, 1, 1, []int{0, 0, 0, 0, 0}}, {5, 0, 0, []int{0, 0, 0, 0, 0}}, {5, 3, 0, []int{5, 0, 0, 0, 0}}, {6, 0, 3, []int{0, 2, 0, 2, 2}},
+		{24, 1, 1, []int{12, 4, 1, 3, 4}}, {1, 1, 1, []int{1, 0, 0, 0, 0}}, {1, 1, 9, []int{0, 1, 0, 0, 0}}, {2, 1, 9, []int{0, 1, 0, 1, 0}}, {5, 1, 3, []int{2, 1, 0, 1, 1}},
+	} {
+		shares, refill := p.Shares(c.n, visit.Counts{A: c.a, B: c.b})
+		var got []int
+		for i, s := range shares {
+			got = append(got, s.N)
+			require.Equal(t, []visit.Pool{[]visit.Pool{visit.PoolA, visit.PoolB1, visit.PoolB2, visit.PoolB2, visit.PoolB3}[i]}, s.Pools)
+			require.Equal(t, i == 2, s.Back)
+		}
+		require.Equal(t, c.want, got, c)
+		require.Equal(t, []visit.Share{{Pools: []visit.Pool{visit.PoolB2}}, {Pools: []visit.Pool{visit.PoolB1}}, {Pools: []visit.Pool{visit.PoolA}}, {Pools: []visit.Pool{visit.PoolB3}}}, refill)
+	}
+}
+
+func TestSharesOfSwh2026ForGitLeaveLittleToOriginsWithoutADate(t *testing.T) {
+	t.Parallel()
+	p, err := visit.New("swh2026-git", visit.DefaultRules())
+	require.NoError(t, err)
+	shares, refill := p.Shares(100, visit.Counts{})
+	require.Equal(t, []int{49, 49, 2}, []int{shares[0].N, shares[1].N, shares[2].N})
+	require.Empty(t, refill)
+	shares, refill = p.Shares(49, visit.Counts{})
+	require.Equal(t, []int{24, 24, 0}, []int{shares[0].N, shares[1].N, shares[2].N})
+	require.Len(t, refill, 3)
+}
+
+func TestEachPolicyPlacesAnOriginInItsOrder(t *testing.T) {
+	t.Parallel()
+	const unvisited = -1 << 60
+	state := func(change func(*visit.State)) visit.State {
+		s := visit.NewState(1, 1000, visit.DefaultRules())
+		change(&s)
+		return s
+	}
+	for name, c := range map[string]struct {
+		state                 visit.State
+		pool                  visit.Pool
+		seed, legacy, rounded int64 // the refs
+	}{
+		"new":                {state(func(*visit.State) {}), visit.PoolA, unvisited + 1000, unvisited + 1000, unvisited + 1000},
+		"with a target":      {state(func(s *visit.State) { s.Target, s.LastVisit, s.LastSuccess = 5000, 3000, 3000 }), visit.PoolA, 5000, 5000, 3000},
+		"dated, not visited": {state(func(s *visit.State) { s.LastUpdate = 400 }), visit.PoolB1, 400, unvisited + 1000, unvisited + 1000},
+		"dated since":        {state(func(s *visit.State) { s.LastUpdate, s.Target, s.LastVisit, s.LastSuccess = 3500, 5000, 3000, 3000 }), visit.PoolB2, -500, 5000, 3000},
+		"dated at the visit": {state(func(s *visit.State) { s.LastUpdate, s.Target, s.LastVisit, s.LastSuccess = 3000, 5000, 3000, 3000 }), visit.PoolB3, 5000, 5000, 3000},
+		"dated, no target":   {state(func(s *visit.State) { s.LastUpdate, s.LastVisit, s.LastSuccess = 3000, 3000, 3000 }), visit.PoolB3, unvisited + 1000, unvisited + 1000, 3000},
+		"disabled":           {state(func(s *visit.State) { s.Disabled, s.LastUpdate = visit.ByGone, 5 }), 10, unvisited + 1000, unvisited + 1000, unvisited + 1000},
+	} {
+		require.Equal(t, c.pool, visit.Group(c.state), name)
+		for policy, ref := range map[string]int64{"seed": c.seed, "swh2026": c.seed, "legacy": c.legacy, "roundrobin": c.rounded} {
+			p, err := visit.New(policy, visit.DefaultRules())
+			require.NoError(t, err)
+			require.Equal(t, policy, p.Name())
+			place := p.Place(c.state)
+			require.Equal(t, ref, place.Ref, "%s: %s", name, policy)
+			require.Equal(t, -float64(ref), p.Worth(place, visit.Quality{}, 9), "%s: %s", name, policy)
+			if policy == "seed" || policy == "swh2026" {
+				require.Equal(t, c.pool, place.Pool, "%s: %s", name, policy)
+				continue
+			}
+			require.Equal(t, "all", place.Pool.String(), policy)
+			shares, refill := p.Shares(7, visit.Counts{})
+			require.Equal(t, []visit.Share{{Pools: []visit.Pool{place.Pool}, N: 7}}, shares)
+			require.Empty(t, refill)
+		}
+	}
+	require.Equal(t, "disabled", visit.Pool(10).String())
+	require.Equal(t, []string{"seed", "swh2026", "swh2026-git", "legacy"}, visit.ByTarget)
+	require.Equal(t, []string{"value", "seed", "swh2026", "swh2026-git", "legacy", "roundrobin"}, visit.Names)
 }
