@@ -218,4 +218,13 @@ func TestTheActivityIsTheChangesFoundByThoseExpected(t *testing.T) {
 	require.InDelta(t, 120.0/300, with(none, few, none), 1e-9)
 	require.InDelta(t, (20+weight*140.0/500)/(200+weight), with(few, few, none), 1e-9)
 	require.EqualValues(t, 1, with(visit.Exposure{Changes: 500, Expected: 200}, none, none), "not above 1")
+	var quiet visit.Silences
+	for rate := range quiet {
+		for silence := range quiet[rate] {
+			quiet[rate][silence] = few
+		}
+	}
+	require.Less(t, rules.Activity(&quiet, s), 0.5)
+	s.Recent = visit.Recent{}
+	require.EqualValues(t, 1, rules.Activity(&quiet, s), "no change was dated")
 }

@@ -98,3 +98,70 @@ func TestALostVisitIsClaimedAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, again, under)
 }
+
+func TestAnOriginThatWasChangedSinceItWasPickedIsNotClaimed(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := politeStore(t, sqlfile.Memory, now, 2)
+	picked, busy, err := s.pick(t.Context(), "pick", now, 2)
+	require.NoError(t, err)
+	require.Len(t, picked, 2)
+	require.Zero(t, busy.deferred)
+	moved, unknown := picked[0], picked[0]
+	moved.Place.Ref++
+	unknown.Key = 99
+	for _, c := range []struct {
+		candidate visit.Candidate
+		ok        bool
+	}{{moved, false}, {unknown, false}, {picked[0], true}, {picked[0], false}, {picked[1], true}} {
+		require.NoError(t, s.write(t.Context(), "claim", func() error {
+			v, ok, err := s.claim(c.candidate, now)
+			require.Equal(t, c.ok, ok, "%+v", c)
+			require.Equal(t, ok, v.ID != "")
+			return err
+		}))
+	}
+	none, err := s.Next(t.Context(), now, 0)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	claims, rows := claimsInFile(t, s)
+	require.Equal(t, []int{2, 0}, []int{claims, rows})
+	_, err = s.Claim(t.Context(), now.Add(claimsStay*time.Second), 1)
+	require.NoError(t, err)
+	claims, rows = claimsInFile(t, s)
+	require.Equal(t, []int{2, 0}, []int{claims, rows}, "none is older than it may be")
+}
+
+func TestVisitsThatASpaceHasAreNotedOnceAndUnknownOriginsLeftOut(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := politeStore(t, sqlfile.Memory, now, 3)
+	require.NoError(t, s.AdoptInFlight(t.Context(), now, map[string]string{"o0": "v0", "unknown": "v9", "o1": "v1"}))
+	later := now.Add(time.Hour)
+	require.NoError(t, s.AdoptInFlight(t.Context(), later, map[string]string{"o0": "v0", "o1": "w1"}))
+	for id, want := range map[string]struct {
+		visit     string
+		scheduled int64
+	}{"o0": {"v0", now.Unix()}, "o1": {"w1", later.Unix()}, "o2": {"", visit.Never}} {
+		o, err := s.Schedule(t.Context(), later, id)
+		require.NoError(t, err)
+		require.Equal(t, want.visit, o.Visit, id)
+		require.Equal(t, want.scheduled, o.LastScheduled, id)
+	}
+	require.NoError(t, s.AdoptInFlight(t.Context(), now, map[string]string{"o1": "x1"}))
+	o, err := s.Schedule(t.Context(), later, "o1")
+	require.NoError(t, err)
+	require.Equal(t, later.Unix(), o.LastScheduled, "the later time stays")
+}
+
+func TestAVisitTellsWhatIsKnownOfItsOrigin(t *testing.T) {
+	t.Parallel()
+	s := planned(t, "value", "")
+	s.cache.dates = map[int32]dates{7: {next: 5}}
+	r := row{id: "o", kind: models.Feed, uri: "https://a.example", visit: "v", etag: "e", modified: "m"}
+	r.Key, r.LastDigest, r.LastSuccess = 7, "d", visit.Never
+	origin := models.Origin{ID: "o", Kind: models.Feed, URI: "https://a.example"}
+	require.Equal(t, models.Visit{ID: "v", Origin: origin, Known: models.Known{Digest: "d", ETag: "e", Modified: "m", Next: 5}}, s.visitOf(r))
+	r.LastSuccess, r.Lister = 77, 3
+	require.Equal(t, models.Visit{ID: "v", Origin: origin, Listed: true, Known: models.Known{Digest: "d", ETag: "e", Modified: "m", Next: 5, At: time.Unix(77, 0).UTC()}}, s.visitOf(r))
+}

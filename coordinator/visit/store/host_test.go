@@ -140,3 +140,83 @@ func TestAnOriginThatIsGoneIsDisabledUntilAUserAddsItAgain(t *testing.T) {
 	require.NoError(t, s.Enable(t.Context(), now, "o0"))
 	require.Equal(t, 1, visitAll(t, s, now.Add(time.Hour), models.Outcome{Status: models.Eventful, Digest: "a"}))
 }
+
+func TestTheRestOfAHostDoublesWithEachFailureAfterIt(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(1_800_000_000, 0)
+	now := start.Unix()
+	s := politeStore(t, sqlfile.Memory, start, 0)
+	span := int64(s.rules.DisableSpan / time.Second)
+	for name, c := range map[string]struct {
+		before   host
+		failures int
+		since    int64
+		rest     int64 // at least; 0: it stays as it was
+		ofHost   bool
+	}{
+		"the first":                     {host{}, 1, now, 600, true},
+		"the second":                    {host{failures: 1, since: now - 600, until: now}, 2, now - 600, 1200, true},
+		"within the rest":               {host{failures: 1, since: now - 600, until: now + 1}, 1, now - 600, 0, true},
+		"within the longest rest":       {host{failures: 1, since: now - 600, until: now + longestWait}, 1, now - 600, 0, true},
+		"a rest longer than any":        {host{failures: 1, since: now - 600, until: now + longestWait + 1}, 2, now - 600, 1200, true},
+		"a first failure in the future": {host{failures: 1, since: now + 1, until: now}, 2, now, 1200, true},
+		"the tenth":                     {host{failures: 9, since: now - 600, until: now}, 10, now - 600, 512 * 600, true},
+		"the longest":                   {host{failures: 40, since: now - 600, until: now}, 41, now - 600, longestHostRest, true},
+		"almost as long as may be":      {host{failures: 9, since: now - span + 1, until: now}, 10, now - span + 1, 512 * 600, true},
+		"for so long that origins fail": {host{failures: 9, since: now - span, until: now}, 10, now - span, 512 * 600, false},
+		"it keeps its delay":            {host{gap: 5000}, 1, now, 600, true},
+	} {
+		require.NoError(t, s.write(t.Context(), "test", func() error {
+			require.NoError(t, s.keepHost("h", c.before))
+			ofHost, err := s.noteHostFailure("h", now)
+			require.Equal(t, c.ofHost, ofHost, name)
+			got := s.cache.hosts["h"]
+			require.Equal(t, c.failures, got.failures, name)
+			require.Equal(t, c.since, got.since, name)
+			require.Equal(t, c.before.gap, got.gap, name)
+			if c.rest == 0 {
+				require.Equal(t, c.before.until, got.until, name)
+			} else {
+				require.GreaterOrEqual(t, got.until, now+c.rest, name)
+				require.Less(t, got.until, now+c.rest*11/10, name)
+			}
+			return err
+		}))
+		before := s.cache.hosts["h"]
+		insert(t, s, "") // which has the cache read again
+		require.NoError(t, s.write(t.Context(), "test", func() error {
+			require.Equal(t, before, s.cache.hosts["h"], "%s: it is in the file", name)
+			require.NoError(t, s.noteHostAnswer("h"))
+			require.Equal(t, host{gap: c.before.gap}, s.cache.hosts["h"], name)
+			_, kept := s.cache.hosts["h"]
+			require.Equal(t, c.before.gap > 0, kept, "%s: a host without anything to note is forgotten", name)
+			return s.keepHost("h", host{})
+		}))
+	}
+}
+
+func TestTheGapOfAGroupIsTheLongestOfItsHosts(t *testing.T) {
+	t.Parallel()
+	s := planned(t, "value", "host-gap=2s,longest-host-gap=9s")
+	var err error
+	s.policy.Hosts, err = visit.ParseHostGroups("cast=*.cast.example")
+	require.NoError(t, err)
+	s.cache.hosts = map[string]host{"a.cast.example": {gap: 3000}, "b.cast.example": {gap: 5000}, "c.cast.example": {failures: 1}, "long": {gap: 60_000}, "short": {gap: 1}}
+	s.cache.sumGaps(s.policy.Hosts)
+	require.Equal(t, map[string]int64{"group cast": 5000, "long": 60_000, "short": 1}, s.cache.gaps)
+	for name, want := range map[string]struct {
+		milliseconds int64
+		asked        bool
+		group        string
+		shown        time.Duration
+	}{
+		"group cast": {5000, true, "cast", 5 * time.Second}, "long": {9000, true, "", 9 * time.Second}, "short": {2000, true, "", 2 * time.Second}, "other": {2000, false, "", 0},
+	} {
+		milliseconds, asked := s.gap(name)
+		require.Equal(t, want.milliseconds, milliseconds, name)
+		require.Equal(t, want.asked, asked, name)
+		group, shown := s.explainPace(name)
+		require.Equal(t, want.group, group, name)
+		require.Equal(t, want.shown, shown, name)
+	}
+}

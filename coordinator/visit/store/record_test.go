@@ -164,3 +164,169 @@ func TestTheErrorsInTheHistoryAreShortAndHaveNoSecret(t *testing.T) {
 	require.Contains(t, shown.History[0].Error, "example.org ä")
 	require.NotContains(t, shown.History[0].Error, "s3cret")
 }
+
+func TestEachOutcomeIsCountedByItsEffect(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := politeStore(t, sqlfile.Memory, now, 0)
+	seen := row{}
+	seen.FirstSeen = now.Unix() - 500
+	for name, c := range map[string]struct {
+		status models.Status
+		effect visit.Effect
+		want   Facts
+	}{
+		"lost":                 {models.Lost, visit.Effect{Ignored: Lost}, Facts{Lost: 1}},
+		"lost too often":       {models.Lost, visit.Effect{Ignored: GivenUp}, Facts{Lost: 1}},
+		"ignored":              {models.Eventful, visit.Effect{Ignored: visit.NotNewer, Success: true, Changed: true}, Facts{Ignored: 1}},
+		"changed":              {models.Eventful, visit.Effect{Success: true, Changed: true}, Facts{Eventful: 1}},
+		"unchanged":            {models.Eventful, visit.Effect{Success: true}, Facts{Uneventful: 1}},
+		"not found":            {models.NotFound, visit.Effect{Changed: true}, Facts{NotFound: 1}},
+		"failed":               {models.Failed, visit.Effect{}, Facts{Failed: 1}},
+		"failed, at the first": {models.Failed, visit.Effect{First: true}, Facts{Failed: 1}},
+	} {
+		require.NoError(t, s.write(t.Context(), "test", func() error {
+			s.cache.facts, *s.cache.tally = Facts{}, *newTally()
+			s.countOutcome(seen, models.Outcome{Status: c.status, At: now, Took: 3, Size: 70}, c.effect)
+			s.countOutcome(seen, models.Outcome{Status: models.Lost, At: now, Took: 3, Size: 70}, visit.Effect{Ignored: Lost})
+			c.want.Lost++
+			require.Equal(t, c.want, s.cache.facts, name)
+			took, size, first := s.cache.tally.took.summary(), s.cache.tally.size.summary(), s.cache.tally.first.summary()
+			counted := int64(1)
+			if c.effect.Ignored != "" {
+				counted = 0
+			}
+			require.Equal(t, []int64{counted, counted, 3 * counted, 70 * counted}, []int64{took.Count, size.Count, int64(took.Sum), int64(size.Sum)}, name)
+			require.Equal(t, c.effect.First, first.Count == 1 && first.Sum == 500, name)
+			require.Equal(t, c.effect.First, first.Count > 0, name)
+			return nil
+		}))
+	}
+	require.NoError(t, s.write(t.Context(), "test", func() error {
+		*s.cache.tally = *newTally()
+		s.countOutcome(seen, models.Outcome{At: now.Add(-time.Hour), Took: -5, Size: -5}, visit.Effect{First: true})
+		for _, x := range []sketch{s.cache.tally.took, s.cache.tally.size, s.cache.tally.first} {
+			require.Equal(t, Summary{Count: 1}, x.summary(), "numbers below zero count as 0")
+		}
+		return nil
+	}))
+}
+
+func TestALostVisitIsTakenBackThreeTimesInARow(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := politeStore(t, sqlfile.Memory, now, 1)
+	lose := func() (visit.Effect, OriginSchedule) {
+		require.NoError(t, s.SaveNow(t.Context(), now, "o0"))
+		visits, err := s.Claim(t.Context(), now, 1)
+		require.NoError(t, err)
+		require.Len(t, visits, 1)
+		effects, err := s.Record(t.Context(), now, []models.Outcome{{Visit: visits[0].ID, Origin: "o0", Status: models.Lost, At: now}})
+		require.NoError(t, err)
+		shown, err := s.Schedule(t.Context(), now, "o0")
+		require.NoError(t, err)
+		require.Empty(t, shown.Visit)
+		return effects[0], shown
+	}
+	for range 2 {
+		for range 3 {
+			effect, shown := lose()
+			require.Equal(t, Lost, effect.Ignored)
+			require.Equal(t, visit.Never, shown.LastScheduled)
+		}
+		for range 2 {
+			effect, shown := lose()
+			require.Equal(t, GivenUp, effect.Ignored)
+			require.Equal(t, now.Unix(), shown.LastScheduled, "it rests as one that was visited")
+		}
+		now = now.Add(time.Minute)
+		effects, err := s.Record(t.Context(), now, []models.Outcome{{Origin: "o0", Status: models.Failed, At: now}})
+		require.NoError(t, err)
+		require.Empty(t, effects[0].Ignored, "an outcome ends the losses in a row")
+	}
+}
+
+func TestAnOutcomeWithoutAVisitCountsAsScheduledAtItsDate(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := politeStore(t, sqlfile.Memory, now, 1)
+	record := func(o models.Outcome) OriginSchedule {
+		o.Origin = "o0"
+		_, err := s.Record(t.Context(), now, []models.Outcome{o})
+		require.NoError(t, err)
+		shown, err := s.Schedule(t.Context(), now, "o0")
+		require.NoError(t, err)
+		return shown
+	}
+	require.Equal(t, now.Unix(), record(models.Outcome{Status: models.Eventful, At: now, Digest: "a", ETag: "e", Modified: "m"}).LastScheduled)
+	now = now.Add(time.Hour)
+	visits, err := s.Claim(t.Context(), now, 1)
+	require.NoError(t, err)
+	require.Equal(t, []string{"e", "m"}, []string{visits[0].Known.ETag, visits[0].Known.Modified})
+	late := now.Add(-time.Minute)
+	shown := record(models.Outcome{Visit: "another", Status: models.Failed, At: late})
+	require.Equal(t, now.Unix(), shown.LastScheduled)
+	require.Equal(t, visits[0].ID, shown.Visit, "the visit under way goes on")
+	shown = record(models.Outcome{Visit: visits[0].ID, Status: models.Eventful, At: now, Digest: "b"})
+	require.Empty(t, shown.Visit)
+	now = now.Add(time.Hour)
+	visits, err = s.Claim(t.Context(), now, 1)
+	require.NoError(t, err)
+	require.Equal(t, models.Known{Digest: "b", At: now.Add(-time.Hour).UTC()}, visits[0].Known, "the validators of the last success only")
+}
+
+func TestARetryAfterOfASuccessTakesBackNoSuccess(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	for status, want := range map[models.Status]struct {
+		failures, refusals int
+		success            int64
+	}{models.Eventful: {0, 0, now.Unix()}, models.Failed: {0, 1, visit.Never}} {
+		s := politeStore(t, sqlfile.Memory, now.Add(-time.Hour), 1)
+		_, err := s.Record(t.Context(), now, []models.Outcome{{Origin: "o0", Status: status, At: now, Digest: "a", RetryAfter: 60}})
+		require.NoError(t, err)
+		shown, err := s.Schedule(t.Context(), now, "o0")
+		require.NoError(t, err)
+		require.Equal(t, want.failures, shown.Failures, status)
+		require.Equal(t, want.refusals, shown.Refusals, status)
+		require.Equal(t, want.success, shown.LastSuccess, status)
+		require.Equal(t, visit.RetryAfter, shown.Why, status)
+	}
+}
+
+func TestTheTargetsOfANewKindCountFromNow(t *testing.T) {
+	t.Parallel()
+	s := planned(t, "value", "")
+	s.cache.position = map[models.OriginKind]int64{"git": 0, "feed": 5}
+	require.EqualValues(t, 0, s.queuePosition("git", 77))
+	require.EqualValues(t, 5, s.queuePosition("feed", 77))
+	require.EqualValues(t, 77, s.queuePosition("media", 77))
+}
+
+func TestOutcomesScoreOnlyAListerThatHasListed(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := politeStore(t, sqlfile.Memory, now, 0)
+	was := row{kind: models.Feed}
+	was.State = visit.NewState(1, 0, s.rules)
+	was.LastSuccess, was.LastUpdate, was.Dates = now.Unix()-86400, now.Unix()-3600, 1
+	e := visit.Event{Status: visit.Full, At: now.Unix(), Digest: "a"}
+	require.NoError(t, s.write(t.Context(), "test", func() error {
+		for _, lister := range []int32{0, 7} {
+			was.Lister = lister
+			s.scoreLister(was, e, visit.Effect{Success: true})
+			require.Empty(t, s.cache.dates, lister)
+		}
+		s.cache.dates[7] = dates{listed: now.Unix()}
+		s.scoreLister(was, e, visit.Effect{Success: true})
+		require.Equal(t, visit.Dates{False: 1, Days: 1}, s.cache.dates[7].Dates)
+		require.Equal(t, now.Unix(), s.cache.dates[7].listed)
+		was.Told = true
+		s.scoreLister(was, e, visit.Effect{Success: true})
+		require.Equal(t, visit.Dates{False: 1, Days: 1}, s.cache.dates[visit.TellersID].Dates, "reports need no listing")
+		require.Equal(t, visit.Dates{False: 2, Days: 2}, s.cache.allDates)
+		require.Equal(t, visit.Latest, s.quality(visit.TellersID).Listed)
+		require.Equal(t, now.Unix(), s.quality(7).Listed)
+		return nil
+	}))
+}
