@@ -122,3 +122,17 @@ func TestAFullListingWritesOnlyTheOriginsThatItDoesNotName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 10, m.Disabled[visit.ByLister])
 }
+
+func TestAStartWritesNoDatesOfListersAgain(t *testing.T) {
+	t.Parallel()
+	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
+	require.NoError(t, s.List(t.Context(), now, Listing{Origins: []Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}}))
+	require.NoError(t, s.List(t.Context(), now, Listing{Lister: "lister", Full: true, Origins: hosted(1, 1)}))
+	insert(t, s, `CREATE TABLE written (one); CREATE TRIGGER dates AFTER INSERT ON lister BEGIN INSERT INTO written VALUES (1); END`) // it has the cache read again
+	require.NoError(t, s.SaveNow(t.Context(), now, "o0"))
+	require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqlfile.Conn) error {
+		writes, err := c.Number("SELECT count(*) FROM written")
+		require.Zero(t, writes)
+		return err
+	}))
+}

@@ -1,0 +1,140 @@
+package api
+
+import (
+	"math"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/apitypes"
+	"leasehold/shared/fault"
+)
+
+func TestAParameterIsReadByItsKindAndRange(t *testing.T) {
+	t.Parallel()
+	number := param{name: "n", kind: numberParam, max: 9}
+	for name, c := range map[string]struct {
+		p    param
+		text string
+		want any // nil: it is refused
+	}{
+		"text":                    {param{}, "a b", "a b"},
+		"no text":                 {param{}, "", ""},
+		"no text, with a default": {param{absent: "x"}, "", "x"},
+		"text, with a default":    {param{absent: "x"}, "y", "y"},
+		"a number":                {number, "9", 9},
+		"zero":                    {number, "0", 0},
+		"no number":               {number, "", 0},
+		"a larger number":         {number, "10", nil},
+		"a negative number":       {number, "-1", nil},
+		"text for a number":       {number, "x", nil},
+		"the default of a number": {param{kind: numberParam, absent: 5, max: 9}, "", 5},
+		"true":                    {param{kind: flagParam}, "true", true},
+		"no flag":                 {param{kind: flagParam}, "", false},
+		"the default of a flag":   {param{kind: flagParam, absent: true}, "", true},
+		"a flag of text":          {param{kind: flagParam}, "maybe", nil},
+		"an id":                   {param{kind: idParam}, "a-1", "a-1"},
+		"no id":                   {param{kind: idParam}, "", ""},
+		"no id in a path":         {param{kind: idParam, in: "path"}, "", nil},
+		"an id with a space":      {param{kind: idParam}, "a b", nil},
+		"text with a space":       {param{kind: textParam, in: "path"}, "a b", "a b"},
+	} {
+		got, err := c.p.parse(c.text)
+		require.Equal(t, c.want, got, name)
+		if c.want == nil {
+			require.ErrorIs(t, err, fault.ErrInvalid, name)
+		} else {
+			require.NoError(t, err, name)
+		}
+	}
+}
+
+func TestARequestHasDeclaredParametersOnlyAndEachOnce(t *testing.T) {
+	t.Parallel()
+	rt := route{path: "/x", statuses: []int{202, 200}, params: []param{{name: "id", in: "path", kind: idParam}, {name: "X-Key", in: "header"}, {name: "a"}, {name: "n", kind: numberParam, max: 9}}}
+	parse := func(query string) (*request, error) {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/x?"+query, nil)
+		r.SetPathValue("id", "o1")
+		r.Header.Set("X-Key", "k")
+		return rt.newRequest(r)
+	}
+	q, err := parse("a=1&n=2")
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"id": "o1", "X-Key": "k", "a": "1", "n": 2}, q.values)
+	require.Equal(t, 202, q.status)
+	require.Empty(t, q.key, "the route takes none")
+	for query, says := range map[string]string{
+		"a=1&a=2": "parameter a is given 2 times", "b=1": `unknown parameter "b" of /x; use a or n`, "id=o2": "unknown parameter", "X-Key=1": "unknown parameter", "n=x": "want a number", "%zz": "query",
+	} {
+		_, err := parse(query)
+		require.ErrorIs(t, err, fault.ErrInvalid, query)
+		require.ErrorContains(t, err, says, query)
+	}
+	require.Empty(t, route{params: rt.params[:2]}.listParameters())
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/x", nil)
+	r.Header.Set(keyHeader, "k 1")
+	_, err = route{path: "/x", statuses: []int{200}, isKeyed: true}.newRequest(r)
+	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+func TestAPageIsAPartOfAListAndEmptyBehindIt(t *testing.T) {
+	t.Parallel()
+	all := []int{1, 2, 3, 4}
+	for _, c := range []struct {
+		offset, limit int
+		want          []int
+	}{{0, 2, []int{1, 2}}, {2, 2, []int{3, 4}}, {3, 9, []int{4}}, {4, 1, []int{}}, {9, 1, []int{}}, {0, 0, []int{}}, {0, 4, all}} {
+		q := &request{values: map[string]any{"offset": c.offset, "limit": c.limit}}
+		require.Equal(t, apitypes.Page[int]{Items: c.want, Total: 4}, cut(q, all), "%+v", c)
+	}
+}
+
+func TestADurationOfABodyIsWithinItsRange(t *testing.T) {
+	t.Parallel()
+	for s, ok := range map[models.Seconds]bool{0: true, 0.5: true, 10: true, 10.001: false, -0.001: false, models.Seconds(math.Inf(1)): false} {
+		d, err := seconds("wait", s, 10*time.Second)
+		require.Equal(t, ok, err == nil, s)
+		if ok {
+			require.Equal(t, s.Duration(), d)
+		} else {
+			require.ErrorIs(t, err, fault.ErrInvalid)
+			require.ErrorContains(t, err, "wait")
+		}
+	}
+	_, err := seconds("wait", models.Seconds(math.NaN()), time.Second)
+	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+func TestABodyIsOneObjectInUTF8(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{`{"path":"/a"}`: true, `{}`: true, `{"path":"` + "\xff" + `"}`: false, `{"other":1}`: false, `{} {}`: false, `[]`: false, "": false} {
+		var b apitypes.Backup
+		err := decode(&bodyInMemory{strings.NewReader(text), []byte(text)}, &b)
+		require.Equal(t, ok, err == nil, text)
+		if !ok {
+			require.ErrorIs(t, err, fault.ErrInvalid, text)
+		}
+	}
+}
+
+func TestWhichPathsAreOfManagersAndWhichParametersAreText(t *testing.T) {
+	t.Parallel()
+	managers, text := 0, map[string]bool{}
+	for _, r := range newServer(Config{}).routes() {
+		if r.isForManagers() {
+			managers++
+			require.Regexp(t, "^/api/v1/(catalog|index)/", r.path)
+		}
+		for _, p := range r.params {
+			if p.in == "path" && p.kind == textParam {
+				text[p.name] = true
+			}
+		}
+	}
+	require.Equal(t, 15, managers)
+	require.Equal(t, map[string]bool{"space": true, "session": true, "limit": true}, text)
+}
