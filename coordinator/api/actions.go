@@ -8,7 +8,7 @@ import (
 )
 
 // showAction counts the tasks of an action by state, and reads whether it is paused. An action
-// without tasks has no counts; it is not an error, because actions are not registered.
+// without tasks has counts of 0; it is not an error, because actions are not registered.
 func (s *server) showAction(ctx context.Context, action string) (apitypes.Action, error) {
 	paused, err := s.tasks.PausedActions(ctx)
 	if err != nil {
