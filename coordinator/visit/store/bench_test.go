@@ -130,10 +130,16 @@ func filled(b *testing.B, origins, hosts int) (*Store, time.Time) {
 // openFile opens a store whose file is closed with the test.
 func openFile(t testing.TB, path string) *Store {
 	t.Helper()
+	return openWith(t, path, visit.DefaultRules())
+}
+
+// openWith is openFile with other rules.
+func openWith(t testing.TB, path string, rules visit.Rules) *Store {
+	t.Helper()
 	file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	s, err := New(t.Context(), file, uniform(t, "value", visit.DefaultRules()))
+	s, err := New(t.Context(), file, uniform(t, "value", rules))
 	require.NoError(t, err)
 	return s
 }

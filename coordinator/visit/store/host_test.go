@@ -18,8 +18,7 @@ func politeStore(t *testing.T, path string, now time.Time, n int) *Store {
 	t.Helper()
 	rules := visit.DefaultRules()
 	rules.HostGap, rules.Cooldown, rules.HostSlots, rules.HostShare = 0, 0, 100, 1
-	s, err := New(t.Context(), openFile(t, path).file, uniform(t, "value", rules))
-	require.NoError(t, err)
+	s := openWith(t, path, rules)
 	require.NoError(t, s.List(t.Context(), now, Listing{Origins: hosted(n, 1)}))
 	return s
 }

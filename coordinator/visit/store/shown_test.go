@@ -18,6 +18,8 @@ func TestAScheduleShowsTheReasonForWhichAnOriginWaits(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1_800_000_000, 0)
 	now := start.Unix()
+	s := politeStore(t, sqlfile.Memory, start, 1)
+	s.rules.LongestGap = time.Minute
 	for name, c := range map[string]struct {
 		at    time.Time
 		set   func(*Store)
@@ -31,9 +33,11 @@ func TestAScheduleShowsTheReasonForWhichAnOriginWaits(t *testing.T) {
 		"a gap of another host":     {start, func(s *Store) { s.cache.gapEnds["h1.example"] = start.UnixMilli() + 1 }, visit.Eligible, visit.Never},
 		"a host without connection": {start, func(s *Store) { s.cache.hosts["h0.example"] = host{until: now + 60} }, visit.Unreachable, now + 60},
 	} {
-		s := politeStore(t, sqlfile.Memory, start, 1)
-		s.rules.LongestGap = time.Minute
-		require.NoError(t, s.write(t.Context(), "set", func() error { c.set(s); return nil }))
+		require.NoError(t, s.write(t.Context(), "set", func() error {
+			s.cache.gapEnds, s.cache.flights, s.cache.hosts = map[string]int64{}, map[string]int{}, map[string]host{}
+			c.set(s)
+			return nil
+		}))
 		o, err := s.Schedule(t.Context(), c.at, "o0")
 		require.NoError(t, err)
 		require.Equal(t, c.why, o.Why, name)
