@@ -113,9 +113,6 @@ func (p Policy) reviveChildren(tx space.Tx, parent string) error {
 	revived := []string{parent}
 	for n := 0; n < len(revived); n++ { // no recursion, because a long chain would overflow the stack
 		for _, e := range withLabel(tx, Dead, childLabel(revived[n]), maxChildren) {
-			if _, there := tx.Entry(e.Ref); !there {
-				continue
-			}
 			l, err := DecodeDeadLetter(e)
 			if err != nil || !strings.HasPrefix(l.Reason, parentFailed(revived[n], StateDead)) {
 				continue

@@ -25,8 +25,10 @@ import (
 // release.
 type fixture struct {
 	*testing.T
+	engine *engine.Engine
 	repo   space.Repository
 	client task.Client
+	do     *func(space.Tx) error // what the procedure "do" does
 }
 
 const backoff = 30 * time.Second
@@ -45,13 +47,15 @@ func withFullSpace(t *testing.T, full string, run func(fixture)) {
 // that of the bubble; session opens a further session.
 func inBubble(t *testing.T, full string, now func() time.Time, run func(f fixture, session func(string) space.Repository)) {
 	policy := task.Policy{MaxAttempts: 1, Backoff: backoff}
+	var do func(space.Tx) error
 	e, err := engine.Open(t.Context(), engine.Config{
 		Journal: &journal.Memory{},
 		Takes:   task.Takes(),
 		Readers: task.Readers(),
 		Now:     now,
 		Procedures: spacetest.FailWrites(space.Join(policy.Procedures(), policy.AdminProcedures(), lease.Procedures(), status.Procedures(),
-			space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy), "add-children": task.AddChildren()}), t.Errorf),
+			space.Procedures{"lease-one": leaseOne, "forgive": task.Forgive, "withdraw": task.WithdrawTask(policy), "add-children": task.AddChildren(),
+				"do": func(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) { return nil, do(tx) }}), t.Errorf),
 	})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
@@ -74,11 +78,27 @@ func inBubble(t *testing.T, full string, now func() time.Time, run func(f fixtur
 	if full != "" {
 		require.NoError(t, repo.Space(full).Put(t.Context(), tuple.New("full"), 0))
 	}
-	run(fixture{t, repo, task.Client{Repo: repo}}, func(name string) space.Repository {
+	run(fixture{t, e, repo, task.Client{Repo: repo}, &do}, func(name string) space.Repository {
 		repo, err := e.Session(t.Context(), name, 0)
 		require.NoError(t, err)
 		return repo
 	})
+}
+
+// try runs a function in a transaction. Each of its writes fails once before.
+func (f fixture) try(do func(space.Tx) error) error {
+	*f.do = do
+	_, err := f.repo.Call(f.Context(), space.OpID{}, "do", nil)
+	return err
+}
+
+// workerOn opens the session of a worker on a machine, which serves the action a.
+func (f fixture) workerOn(host, id, name string) task.Client {
+	f.Helper()
+	c, err := f.engine.OpenGateSession(f.Context(), engine.Opening{ID: id, Fleet: true, Process: space.Process{Host: host, Name: name}})
+	require.NoError(f, err)
+	require.NoError(f, f.repo.Space(status.Space).Put(f.Context(), tuple.New("serves", id, "a", int64(1)), 0))
+	return task.Client{Repo: space.Over(c)}
 }
 
 // leaseOne issues one task under a lease.

@@ -108,7 +108,7 @@ func recordEnd(tx space.Tx, e space.Entry, end ending) error {
 	if h.ID == "" || len(h.ID) > space.MaxHistoryKey {
 		return nil
 	}
-	if h.Lease != "" && e.Space == Space {
+	if h.Lease != "" { // a dead letter has none
 		end.result = "" // its manager writes it into the catalog
 	}
 	if len(dataIn(e.Tuple)) > maxEndedData {

@@ -47,3 +47,15 @@ func Forgive(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	}
 	return nil, nil
 }
+
+// Damage makes the record of a task unreadable.
+func Damage(tx space.Tx, id string) error {
+	e, _, err := find(tx, id)
+	if err != nil {
+		return err
+	}
+	return tx.Amend(e.Ref, nil, space.Attributes{Fields: "\xff", Labels: e.Labels, Turn: e.Turn})
+}
+
+// MaxEndedData is how large the data of a task may be to be kept after its end.
+const MaxEndedData = maxEndedData

@@ -79,7 +79,7 @@ func TestTasksOfAnEarlierVersionAreFinished(t *testing.T) {
 				require.NoError(t, repo.Create(t.Context(), d.Name, d.Options))
 			}
 		}
-		f := fixture{t, repo, task.Client{Repo: repo}}
+		f := fixture{T: t, repo: repo, client: task.Client{Repo: repo}}
 
 		all, _, err := f.client.List(t.Context(), task.Filter{}, nil, 9)
 		require.NoError(t, err)

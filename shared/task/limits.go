@@ -129,10 +129,13 @@ func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) erro
 
 // placeInFreedSlot places a task for which cancelRunning has freed a slot of a limit. If no worker
 // serves its action, it offers the slot to other tasks too, because a worker may claim one of them.
+// If the task waited for another limit of the cancelled one, the end of that has placed it already.
 // The error is that of place or offerSlots.
 func (p Policy) placeInFreedSlot(tx space.Tx, e space.Entry, i Item, limit string) error {
-	if err := p.place(tx, e, i, space.OldPlace); err != nil {
-		return err
+	if now, there := tx.Entry(e.Ref); there && now.Held == e.Held {
+		if err := p.place(tx, now, i, space.OldPlace); err != nil {
+			return err
+		}
 	}
 	if len(status.Servers(tx, i.Action)) > 0 {
 		return nil
@@ -199,10 +202,7 @@ func (p Policy) awaitSlot(tx space.Tx, e space.Entry, i Item, limit string) erro
 // startRefill starts the timer of a limit whose rate is exhausted. Without such a limit, or if its
 // rate is not exhausted, it does nothing. The error is that of the space.
 func startRefill(tx space.Tx, limit string) error {
-	e, l, ok := findLimit(tx, limit)
-	if !ok {
-		return nil
-	}
+	e, l, _ := findLimit(tx, limit) // without such a limit, the rate is 0
 	if wait := l.wait(tx.Elapsed()); wait > 0 {
 		return tx.Extend(e.Ref, wait)
 	}

@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -284,6 +285,123 @@ func TestAPauseGivesTheSlotsOfItsTasksToOthers(t *testing.T) {
 		f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.CancelRunning}, func(n *task.New) { n.Action = "urgent" })
 		f.is(waits.ID, task.Waiting, task.WhyLimit)
 		require.NoError(f, f.client.Pause(f.Context(), "urgent"))
+		require.Equal(f, waits.ID, f.claims().ID)
+	})
+}
+
+// The end of the cancelled task offers its other slot to the task that is being placed already.
+func TestATaskThatWaitsForARateAndCancelsTheRunningOneBecomesVisible(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: "api", Rate: 1}))
+		running := f.make(models.TaskOptions{Limits: []string{"db", "api"}})
+		require.Equal(f, running.ID, f.claims().ID)
+		waits := f.make(models.TaskOptions{Limits: []string{"api", "db"}, OnLimit: models.CancelRunning})
+		f.is(waits.ID, task.Waiting, task.WhyLimit)
+		f.is(running.ID, task.Claimed, "")
+		<-time.After(1100 * time.Millisecond)
+		f.ended(running.ID)
+		require.Equal(f, waits.ID, f.claims().ID)
+	})
+}
+
+func TestATaskThatMayCancelRunningOnesWaitsIfTheRateIsTheReason(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: "api", Rate: 1, Max: 1}))
+		o := models.TaskOptions{Limits: []string{"api"}, OnLimit: models.CancelRunning}
+		first := f.make(o)
+		running := f.claims()
+		second := f.make(o)
+		f.is(first.ID, task.Claimed, "")
+		f.is(second.ID, task.Waiting, task.WhyLimit)
+		f.resolve(running, nil)
+		<-time.After(1100 * time.Millisecond)
+		require.Equal(f, second.ID, f.claims().ID)
+	})
+}
+
+// With a lower maximum, a task that is handed back may meet a limit that it has a slot of.
+func TestATaskThatIsHandedBackCancelsAnotherOneAndNotItself(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 2)
+		o := models.TaskOptions{Limits: []string{"db"}, OnLimit: models.CancelRunning}
+		f.make(o)
+		f.make(o)
+		first := f.claims()
+		<-time.After(time.Second)
+		second := f.claims()
+		f.limit("db", 1)
+		require.NoError(f, f.client.HandBack(f.Context(), first))
+		f.ended(second.ID)
+		f.is(first.ID, task.Waiting, task.WhyNoWorker)
+		require.Equal(f, first.ID, f.claims().ID)
+	})
+}
+
+func TestALimitThatIsRemovedBringsItsTasksBack(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		for range 3 {
+			f.make(models.TaskOptions{Limits: []string{"db"}})
+		}
+		f.claims()
+		require.Empty(f, f.claims().ID)
+		require.NoError(f, f.client.RemoveLimit(f.Context(), "db"))
+		require.Len(f, f.waiting(), 2)
+		require.NotEmpty(f, f.claims().ID)
+		limits, err := f.client.Limits(f.Context())
+		require.NoError(f, err)
+		require.Empty(f, limits)
+	})
+}
+
+func TestATaskThatItsLimitDropsIsNamedDroppedInTheAnswer(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.claims()
+		require.Equal(f, "dropped", f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.Drop}).State)
+		o := models.TaskOptions{Limits: []string{"db"}, UniqueKey: "k", OnLimit: models.Drop, NotBefore: time.Now().Add(time.Hour)}
+		later := f.make(o)
+		require.Empty(f, later.State)
+		o.NotBefore = time.Time{}
+		replaced := f.make(o, func(n *task.New) { n.OnConflict = task.Replace })
+		require.Equal(f, []any{later.ID, "dropped", true}, []any{replaced.ID, replaced.State, replaced.Existing})
+	})
+}
+
+func TestTheReasonOfATaskThatWaitsForALimitNamesTenHolders(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 12)
+		for range 13 {
+			f.make(models.TaskOptions{Limits: []string{"db"}})
+		}
+		running, err := f.client.ClaimUpTo(f.Context(), 13, "a")
+		require.NoError(f, err)
+		require.Len(f, running, 12)
+		waits, _, err := f.client.List(f.Context(), task.Filter{State: task.Waiting}, nil, 2)
+		require.NoError(f, err)
+		require.Len(f, waits, 1)
+		shown, err := f.client.Show(f.Context(), waits[0].ID)
+		require.NoError(f, err)
+		require.Equal(f, waits[0].Why, shown.Why)
+		require.Len(f, strings.Split(shown.Why.Text, ", "), 10)
+	})
+}
+
+// While no space takes its dead letter, a task that has expired must not keep its slot from others.
+func TestATaskThatExpiresOffersItsSlotAlsoIfItsDeadLetterCannotBePut(t *testing.T) {
+	withFullSpace(t, task.Dead, func(f fixture) {
+		f.limit("db", 1)
+		f.make(models.TaskOptions{Limits: []string{"db"}})
+		running := f.claims()
+		expires := f.make(models.TaskOptions{Limits: []string{"db"}, ExpiresAt: time.Now().Add(30 * time.Second)})
+		waits := f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.resolve(running, nil)
+		f.is(expires.ID, task.Waiting, task.WhyNoWorker)
+		f.is(waits.ID, task.Waiting, task.WhyLimit)
+		<-time.After(31 * time.Second)
+		f.is(waits.ID, task.Waiting, task.WhyNoWorker)
 		require.Equal(f, waits.ID, f.claims().ID)
 	})
 }

@@ -51,3 +51,20 @@ func TestARateCountsFromWhenItIsSet(t *testing.T) {
 		require.Empty(f, f.claims().ID)
 	})
 }
+
+func TestARateCountsAlsoBehindOtherLimitsAndIsNotFreedByBeingSetAgain(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 9)
+		rate := task.Limit{Name: "api", Rate: 1}
+		require.NoError(f, f.client.SetLimit(f.Context(), rate))
+		for range 2 {
+			f.make(models.TaskOptions{Limits: []string{"unset", "db", "api"}})
+		}
+		require.NotEmpty(f, f.claims().ID)
+		require.Empty(f, f.claims().ID)
+		require.NoError(f, f.client.SetLimit(f.Context(), rate))
+		require.Empty(f, f.claims().ID, "the task that started counts still")
+		<-time.After(1100 * time.Millisecond)
+		require.NotEmpty(f, f.claims().ID)
+	})
+}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +44,77 @@ func TestARecordThatIsCutWithinAFieldIsCorrupt(t *testing.T) {
 	for _, cut := range []string{whole[:len(whole)-1], whole[:2], "\x01\x01\x05four", "\x01\xff"} {
 		var i Item
 		require.ErrorIs(t, decodeRecord(cut, &i), fault.ErrCorrupt, "%q", cut)
+	}
+}
+
+func TestAFieldWithAValueOfAnotherFormIsCorruptAndAnUnknownFieldIsSkipped(t *testing.T) {
+	t.Parallel()
+	record := func(tag uint64, v string) string {
+		w := recordWriter{recordVersion}
+		w.bytes(tag, v)
+		w.text(tagSubject, "s")
+		return string(w)
+	}
+	attempt := func(tag uint64, v string) string { return record(tag, v)[1:] }
+	const notNumber, cutNumber, longNumber = "", "\x80", "\x02\x02"
+	numbers := []uint64{tagAttempts, tagCreatedAt, tagClaimedAt, tagNotBefore, tagExpiresAt, tagMaxAttempts, tagRetryAt, tagPriority, tagDiedAt}
+	bad := []string{"", "\x02", "\x00\x01\x01s", record(tagProgress, "seven b"), record(tagAttempt, "\x01\x09"), record(tagAttempt, "\xff")}
+	for _, tag := range numbers {
+		bad = append(bad, record(tag, notNumber), record(tag, cutNumber), record(tag, longNumber))
+	}
+	for _, tag := range []uint64{tagTimeout, tagQueueTTL, tagBackoff, tagResultTTL} {
+		bad = append(bad, record(tag, "seven b"), record(tag, "nine byte"), record(tag, ""))
+	}
+	for _, tag := range []uint64{tagBegan, tagEnded} {
+		bad = append(bad, record(tagAttempt, attempt(tag, notNumber)), record(tagAttempt, attempt(tag, longNumber)))
+	}
+	for _, r := range bad {
+		var i Item
+		require.ErrorIs(t, decodeRecord(r, &i), fault.ErrCorrupt, "%q", r)
+	}
+	for r, want := range map[string]Item{
+		record(99, "x"):             {Task: models.Task{Subject: "s"}}, // of a later version
+		record(tagAttempts, "\x02"): {Task: models.Task{Subject: "s", Attempts: 1}},
+		record(tagProgress, "\x00\x00\x00\x00\x00\x00\x00\x00"): {Task: models.Task{Subject: "s", Progress: &models.Progress{}}},
+		record(tagAttempt, attempt(99, "x")):                    {Task: models.Task{Subject: "s", History: []models.Attempt{{Worker: "s"}}}},
+	} {
+		var i Item
+		require.NoError(t, decodeRecord(r, &i), "%q", r)
+		require.Equal(t, want, i)
+	}
+	for _, r := range []string{"\x02" + record(tagClaimant, "w1")[1:], "", record(tagHost, "w1")} {
+		require.False(t, gaveBack(r, "w1"), "%q", r)
+	}
+}
+
+func TestNumbersOfARecordHaveUpToTenBytes(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string][2]uint64{
+		"": {0, 0}, "\x80": {0, 0}, "\x00": {0, 1}, "\x7f": {127, 1}, "\x80\x01": {128, 2}, "\xff\x7fx": {16383, 2},
+		strings.Repeat("\x80", 9) + "\x01":  {1 << 63, 10},
+		strings.Repeat("\x80", 10) + "\x01": {0, 0},
+	} {
+		v, n := uvarint(s)
+		require.Equal(t, want, [2]uint64{v, uint64(n)}, "%q", s)
+	}
+}
+
+func TestOnlyTheBodyOfAnEarlierVersionIsReadAsAWholeTask(t *testing.T) {
+	t.Parallel()
+	whole := `{"id":"t1","action":"a","created_at":"2026-11-22T00:00:00Z","subject":"s"}`
+	got, ok := decodeLegacy(whole, "a", "t1")
+	require.True(t, ok)
+	require.Equal(t, "s", got.Subject)
+	for name, c := range map[string][3]string{
+		"another id":     {whole, "a", "t2"},
+		"another action": {whole, "b", "t1"},
+		"no time":        {`{"id":"t1","action":"a"}`, "a", "t1"},
+		"cut":            {whole[:len(whole)-1], "a", "t1"},
+		"another field":  {`{"x":1}`, "a", "t1"},
+		"empty":          {"", "", ""},
+	} {
+		_, ok := decodeLegacy(c[0], c[1], c[2])
+		require.False(t, ok, name)
 	}
 }
 

@@ -87,3 +87,25 @@ func TestAnAnswerWithoutTheTaskIsAnError(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "t1", i.ID)
 }
+
+func TestTheReasonOfADeadChildTellsWhereTheChainBroke(t *testing.T) {
+	t.Parallel()
+	for note, want := range map[string]string{
+		"disk full":                             "its parent B is dead: disk full",
+		"disk full, because A is dead":          "its parent B is dead: disk full, because A is dead",
+		"dead: by hand":                         "its parent B is dead: by hand",
+		"dead":                                  "its parent B is dead",
+		"its parent A is dead":                  "its parent B is dead, because A is dead",
+		"its parent A is dead: no disk":         "its parent B is dead, because A is dead: no disk",
+		"its parent A is dead: x, because full": "its parent B is dead, because A is dead: x, because full",
+		"its parent A is dead, because Z is dead: y, because z": "its parent B is dead, because Z is dead: y, because z",
+		"one\ntwo": "its parent B is dead: one two",
+	} {
+		require.Equal(t, want, childReason("B", ending{state: StateDead, note: note}), note)
+	}
+	require.Equal(t, "its parent B is cancelled: by hand", childReason("B", ending{state: Cancelled, note: "cancelled: by hand"}))
+	require.Equal(t, "its parent B is cancelled: dead", childReason("B", ending{state: Cancelled, note: "dead"}))
+	for _, note := range []string{strings.Repeat("x", 999), "dead" + strings.Repeat("x", 999), failedParent + strings.Repeat("x", 999)} {
+		require.True(t, strings.HasSuffix(childReason("B", ending{state: StateDead, note: note}), "x…"))
+	}
+}
