@@ -214,6 +214,144 @@ func TestAMalformedDeadLetterIsReportedAsCorrupt(t *testing.T) {
 	})
 }
 
+// A dead letter without its record can only be discarded.
+func TestAMalformedDeadLetterCanBeDiscarded(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.repo.Space(task.Dead).Put(f.Context(), tuple.New("dead", "a", "t1", int64(2), "why", "{"), 0))
+		require.NoError(f, f.client.Discard(f.Context(), "t1"))
+		end := f.end("t1")
+		require.Equal(f, "discarded: why", end.End.Note)
+		require.Equal(f, task.StateDead, end.StateNow())
+		require.ErrorIs(f, f.client.Discard(f.Context(), "t1"), fault.ErrNotFound)
+	})
+}
+
+func TestADeadLetterOfATaskWithoutATimeoutGetsTheDefaultOne(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		require.NoError(f, f.repo.Space(task.Space).Put(f.Context(), tuple.New("task", "a", "t1", "", int64(2), int64(3), "{"), 0))
+		require.Empty(f, f.claims().ID)
+		put, err := f.client.Requeue(f.Context(), "t1", true)
+		require.NoError(f, err)
+		require.Equal(f, task.DefaultTimeout, put.Timeout)
+		require.EqualValues(f, 3, put.Priority)
+		require.Equal(f, "t1", f.claims().ID)
+		f.make(models.TaskOptions{MaxAttempts: 1})
+		i := f.claims()
+		require.NoError(f, f.client.Release(f.Context(), i, "cannot"))
+		put, err = f.client.Requeue(f.Context(), i.ID, true)
+		require.NoError(f, err)
+		require.EqualValues(f, 60, put.Timeout)
+	})
+}
+
+// Only the failure of the dead task itself delays the requeue.
+func TestAResultOfAnotherTaskDoesNotDelayARequeue(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		i := f.make(models.TaskOptions{MaxAttempts: 1})
+		require.NoError(f, f.client.Release(f.Context(), f.claims(), "cannot"))
+		for _, body := range []string{"", "{", "{}", `{"problem":"x"}`, `{"task":{"id":"t999"}}`, `{"task":{"id":"` + i.ID + `"}}`} {
+			r := task.ResultTuple{Action: "a", Final: true, Body: body}
+			require.NoError(f, f.repo.Space(task.Result).Put(f.Context(), task.EncodeResult(r), 0))
+			_, err := f.client.Requeue(f.Context(), i.ID, true)
+			if body == `{"task":{"id":"`+i.ID+`"}}` {
+				require.ErrorIs(f, err, fault.ErrConflict)
+				continue
+			}
+			require.NoError(f, err, body)
+			require.NoError(f, f.client.Release(f.Context(), f.claims(), "cannot"))
+		}
+	})
+}
+
+func TestATaskThatAProtocolCreatesIsLikeThatOfAClient(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		var made []task.Item
+		var id string
+		var alive bool
+		require.NoError(f, f.try(func(tx space.Tx) (err error) {
+			made, err = task.CreateIn(tx, task.New{Task: models.Task{Action: "a", TaskOptions: models.TaskOptions{UniqueKey: "k"}}}, task.New{Task: models.Task{Action: "b", Timeout: 7}})
+			return err
+		}))
+		require.Len(f, made, 2)
+		require.Equal(f, []models.Seconds{task.DefaultTimeout, 7}, []models.Seconds{made[0].Timeout, made[1].Timeout})
+		find := func(key string) (string, bool) {
+			require.NoError(f, f.try(func(tx space.Tx) error { id, alive = task.WithKey(tx, key); return nil }))
+			return id, alive
+		}
+		id, alive = find("k")
+		require.Equal(f, []any{made[0].ID, true}, []any{id, alive})
+		_, alive = find("l")
+		require.False(f, alive)
+		f.resolve(f.claims(), nil)
+		_, alive = find("k")
+		require.False(f, alive)
+		for says, bad := range map[string]models.Task{"JSON": {Action: "a", Data: json.RawMessage("{")}, "action": {Action: "no id"}} {
+			err := f.try(func(tx space.Tx) error { _, err := task.CreateIn(tx, task.New{Task: bad}); return err })
+			require.ErrorIs(f, err, fault.ErrInvalid)
+			require.ErrorContains(f, err, says)
+		}
+		_, err := f.client.CreateAll(f.Context(), task.New{Task: models.Task{Action: "a", Timeout: 1}}, task.New{Task: models.Task{Action: "no id", Timeout: 1}})
+		require.ErrorContains(f, err, "task 2 of 2: ")
+		_, err = f.client.CreateAll(f.Context(), task.New{Task: models.Task{Action: "no id", Timeout: 1}})
+		require.NotContains(f, err.Error(), "task 1 of")
+	})
+}
+
+// The space of alerts may be one of a foreign client that has capacity for fewer.
+func TestEachDeadLetterLeavesAnAlertInEachChannelThatHasCapacity(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		policy := task.Policy{MaxAttempts: 1, Backoff: backoff, Alerts: []string{"mail", "chat"}}
+		put := func(id string) {
+			require.NoError(f, f.repo.Space(task.Space).Put(f.Context(), tuple.New("task", "a", id, "", int64(0), int64(0), "{"), 0))
+			require.NoError(f, f.try(func(tx space.Tx) error {
+				_, err := policy.Procedures()["task.unstick"](tx, tuple.New("a"))
+				return err
+			}))
+		}
+		put("t1")
+		first := time.Now().UnixMilli()
+		<-time.After(time.Second)
+		put("t2")
+		for _, channel := range policy.Alerts {
+			oldest, err := f.client.NextAlert(f.Context(), channel)
+			require.NoError(f, err)
+			require.Equal(f, task.Alert{Channel: channel, Task: "t1", DiedAt: first}, oldest)
+			require.NoError(f, f.client.PostponeAlert(f.Context(), oldest))
+			next, err := f.client.NextAlert(f.Context(), channel)
+			require.NoError(f, err)
+			require.Equal(f, "t2", next.Task)
+			require.NoError(f, f.client.RemoveAlert(f.Context(), next))
+			require.NoError(f, f.client.RemoveAlert(f.Context(), next), "it is gone already")
+			n, err := f.client.RemoveAlerts(f.Context(), channel)
+			require.NoError(f, err)
+			require.Equal(f, 1, n)
+			n, err = f.client.RemoveAlerts(f.Context(), channel)
+			require.NoError(f, err)
+			require.Zero(f, n)
+		}
+		ended, end := context.WithCancel(f.Context())
+		end()
+		for name, call := range map[string]func() error{
+			"next":       func() error { _, err := f.client.NextAlert(ended, "mail"); return err },
+			"remove":     func() error { return f.client.RemoveAlert(ended, task.Alert{}) },
+			"postpone":   func() error { return f.client.PostponeAlert(ended, task.Alert{}) },
+			"remove all": func() error { _, err := f.client.RemoveAlerts(ended, "mail"); return err },
+			"paused":     func() error { _, err := f.client.PausedActions(ended); return err },
+		} {
+			require.ErrorIs(f, call(), context.Canceled, name)
+		}
+	})
+}
+
+func TestATaskDiesThoughTheSpaceOfAlertsIsFull(t *testing.T) {
+	withFullSpace(t, task.Alerts, func(f fixture) {
+		policy := task.Policy{MaxAttempts: 1, Backoff: backoff, Alerts: []string{"mail"}}
+		require.NoError(f, f.repo.Space(task.Space).Put(f.Context(), tuple.New("task", "a", "t1", "", int64(0), int64(0), "{"), 0))
+		require.NoError(f, f.try(func(tx space.Tx) error { _, err := policy.Procedures()["task.unstick"](tx, tuple.New("a")); return err }))
+		f.is("t1", task.StateDead, "")
+	})
+}
+
 func TestATaskWhoseDataIsNotJSONIsCorruptAndNamed(t *testing.T) {
 	i, err := task.DecodeEntry(space.Entry{Tuple: tuple.New("task", "a", "t1", "", int64(2), int64(3), "{")})
 	require.ErrorIs(t, err, fault.ErrCorrupt)
