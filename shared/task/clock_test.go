@@ -70,3 +70,24 @@ func TestAClockThatIsSetBackHoldsNoTaskBack(t *testing.T) {
 		require.EqualValues(f, 1, shown.Attempts)
 	})
 }
+
+// The clock of the engine decides when a delay is over, also if it is faster than the wall clock.
+func TestADelayThatIsOverForTheEngineIsNotBegunAgainByTheWallClock(t *testing.T) {
+	withJumps(t, func(f fixture, jump func(time.Duration)) {
+		at := time.Now().Add(time.Minute)
+		delayed := f.make(models.TaskOptions{NotBefore: at})
+		f.make(models.TaskOptions{MaxAttempts: 9})
+		require.NoError(f, f.client.HandBackFor(f.Context(), f.claims(), time.Minute))
+		waits := f.make(models.TaskOptions{NotBefore: at, After: []string{delayed.ID}})
+		for range 45 {
+			jump(-time.Second / 2) // less than a pause of the process
+			<-time.After(time.Second)
+		}
+		require.True(f, time.Now().Before(at.Add(-10*time.Second)))
+		require.NotEmpty(f, f.claims().ID)
+		require.NotEmpty(f, f.claims().ID)
+		shown, err := f.client.Show(f.Context(), waits.ID)
+		require.NoError(f, err)
+		require.Equal(f, at.UTC(), shown.NotBefore, "its delay has not begun")
+	})
+}

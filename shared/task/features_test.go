@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/task"
 	"leasehold/shared/tuple"
@@ -520,6 +522,292 @@ func TestListsSelectByStateActionTagGroupAgeAndText(t *testing.T) {
 			}
 			require.ElementsMatch(f, c.want, got, name)
 		}
+	})
+}
+
+// Each list reads as few tasks as the labels allow, and finds all.
+func TestListsFindTasksInEachStateAndAtTheBoundsOfAnAge(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.limit("db", 1)
+		in := func(action string) func(*task.New) { return func(n *task.New) { n.Action = action } }
+		running := f.make(models.TaskOptions{Limits: []string{"db"}})
+		f.claims()
+		backOff := f.make(models.TaskOptions{Tags: []string{"x"}})
+		require.NoError(f, f.client.Fail(f.Context(), f.claims(), task.Failure{Reason: "Disk Full", Delay: time.Hour}))
+		<-time.After(time.Second)
+		limited := f.make(models.TaskOptions{Limits: []string{"db"}})
+		require.Empty(f, f.claims().ID)
+		waiting := f.make(models.TaskOptions{})
+		require.NoError(f, f.client.HandBack(f.Context(), f.claims()))
+		delayed := f.make(models.TaskOptions{NotBefore: time.Now().Add(time.Hour)})
+		blocked := f.make(models.TaskOptions{After: []string{running.ID}})
+		require.NoError(f, f.client.Pause(f.Context(), "b"))
+		paused := f.make(models.TaskOptions{}, in("b"))
+		blockedToo := f.make(models.TaskOptions{After: []string{running.ID}}, in("b"))
+		dead := f.make(models.TaskOptions{}, in("c"))
+		i, err := f.client.Claim(f.Context(), "c")
+		require.NoError(f, err)
+		require.NoError(f, f.client.Fail(f.Context(), i, task.Failure{Reason: "never", GiveUp: true}))
+		age := time.Since(backOff.CreatedAt)
+		for name, c := range map[string]struct {
+			filter task.Filter
+			want   []string
+		}{
+			"waiting of a":    {task.Filter{State: task.Waiting, Action: "a"}, []string{backOff.ID, limited.ID, waiting.ID}},
+			"waiting":         {task.Filter{State: task.Waiting}, []string{backOff.ID, limited.ID, waiting.ID}},
+			"delayed of a":    {task.Filter{State: task.StateDelayed, Action: "a"}, []string{delayed.ID}},
+			"blocked":         {task.Filter{State: task.StateBlocked}, []string{blocked.ID, blockedToo.ID}},
+			"blocked of b":    {task.Filter{State: task.StateBlocked, Action: "b"}, []string{blockedToo.ID}},
+			"paused":          {task.Filter{State: task.StatePaused}, []string{paused.ID}},
+			"claimed":         {task.Filter{State: task.Claimed}, []string{running.ID}},
+			"dead of c":       {task.Filter{State: task.StateDead, Action: "c"}, []string{dead.ID}},
+			"dead of a":       {task.Filter{State: task.StateDead, Action: "a"}, nil},
+			"tag of b":        {task.Filter{Tag: "x", Action: "b"}, nil},
+			"error":           {task.Filter{Text: "disk full"}, []string{backOff.ID}},
+			"state":           {task.Filter{Text: "handed back"}, []string{waiting.ID}},
+			"as old":          {task.Filter{Older: age, Action: "a"}, []string{running.ID, backOff.ID}},
+			"older":           {task.Filter{Older: age + 1, Tag: "x"}, nil},
+			"as young":        {task.Filter{Younger: age, Tag: "x"}, []string{backOff.ID}},
+			"younger":         {task.Filter{Younger: age - 1, Tag: "x"}, nil},
+			"dead, by reason": {task.Filter{State: task.StateDead, Text: "NEVER"}, []string{dead.ID}},
+			"dead, by state":  {task.Filter{State: task.StateDead, Text: "dead: never"}, []string{dead.ID}},
+		} {
+			all, _, err := f.client.List(f.Context(), c.filter, nil, 100)
+			require.NoError(f, err, name)
+			var got []string
+			for _, l := range all {
+				got = append(got, l.ID)
+			}
+			require.ElementsMatch(f, c.want, got, name)
+		}
+		counts, err := f.client.Counts(f.Context(), "a")
+		require.NoError(f, err)
+		require.Equal(f, task.Counts{task.Waiting: 3, task.StateDelayed: 1, task.StateBlocked: 1, task.StatePaused: 0, task.Claimed: 1}, counts)
+		counts, err = f.client.Counts(f.Context(), "b")
+		require.NoError(f, err)
+		require.Equal(f, task.Counts{task.Waiting: 0, task.StateDelayed: 0, task.StateBlocked: 1, task.StatePaused: 1, task.Claimed: 0}, counts)
+	})
+}
+
+// Answers are bounded: large tasks come in several pages or claims, and one always fits.
+func TestLargeTasksComeInSeveralPagesAndClaims(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		data := json.RawMessage(`"` + strings.Repeat("x", 300<<10) + `"`)
+		for n := range 4 {
+			f.make(models.TaskOptions{}, func(w *task.New) {
+				w.Data, w.Subject = data, fmt.Sprint(n)
+				if n == 0 {
+					w.Data = json.RawMessage(`"` + strings.Repeat("x", 500<<10) + `"`)
+				}
+			})
+		}
+		pages := func(filter task.Filter) (sizes []int) {
+			var cursor task.Cursor
+			for first := true; first || len(cursor) > 0; first = false {
+				all, next, err := f.client.List(f.Context(), filter, cursor, 9)
+				require.NoError(f, err)
+				cursor, sizes = next, append(sizes, len(all))
+			}
+			return sizes
+		}
+		require.Equal(f, []int{2, 2}, pages(task.Filter{}))
+		for _, want := range []int{1, 2, 1} {
+			claimed, err := f.client.ClaimUpTo(f.Context(), 4, "a")
+			require.NoError(f, err)
+			require.Len(f, claimed, want)
+			for _, c := range claimed {
+				f.resolve(c.Item, nil)
+			}
+		}
+		require.Equal(f, []int{4}, pages(task.Filter{State: task.Resolved}), "without their data")
+		for range 4 {
+			f.make(models.TaskOptions{}, func(w *task.New) { w.Subject = strings.Repeat("s", 400<<10) })
+			f.resolve(f.claims(), nil)
+		}
+		require.Equal(f, []int{2, 6}, pages(task.Filter{State: task.Resolved}))
+	})
+}
+
+// A damaged or old cursor of a client must not end in an error or an endless list.
+func TestACursorOfAnotherFormIsTheBeginningOrTheEnd(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.make(models.TaskOptions{})
+		f.resolve(f.claims(), nil)
+		f.make(models.TaskOptions{})
+		for name, c := range map[string]struct {
+			state  task.State
+			cursor tuple.Tuple
+			want   int
+		}{
+			"beginning":             {"", tuple.New(int64(0), int64(0), int64(0), int64(0)), 1},
+			"short":                 {"", tuple.New(int64(9)), 1},
+			"negative":              {"", tuple.New(int64(-1), int64(0), int64(1)<<40, int64(0)), 1},
+			"second walk":           {"", tuple.New(int64(1), int64(0), int64(0), int64(0)), 0},
+			"beyond all":            {"", tuple.New(int64(9), int64(0), int64(0), int64(0)), 0},
+			"far beyond":            {"", tuple.New(int64(1)<<62, int64(0), int64(0), int64(0)), 0},
+			"beginning of ended":    {task.AnyEnd, tuple.New(int64(0)), 1},
+			"long, of ended":        {task.AnyEnd, tuple.New(int64(1), int64(1)), 1},
+			"negative, of ended":    {task.AnyEnd, tuple.New(int64(-9)), 1},
+			"the first one behind":  {task.AnyEnd, tuple.New(int64(1)), 0},
+			"beyond all, of ended":  {task.AnyEnd, tuple.New(int64(1) << 62), 1},
+			"not numbers, of ended": {task.AnyEnd, tuple.New("x"), 1},
+		} {
+			all, next, err := f.client.List(f.Context(), task.Filter{State: c.state}, task.Cursor(c.cursor), 9)
+			require.NoError(f, err, name)
+			require.Len(f, all, c.want, name)
+			require.Empty(f, next, name)
+		}
+	})
+}
+
+func TestPausesAreListedAndOneActionDoesNotPauseAnother(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		since := time.Now().UTC()
+		require.NoError(f, f.client.Pause(f.Context(), "paused"))
+		<-time.After(time.Minute)
+		require.NoError(f, f.client.Pause(f.Context(), "paused"))
+		require.NoError(f, f.repo.Space(task.Data).Put(f.Context(), tuple.New("paused", "foreign", "no time"), 0))
+		all, err := f.client.PausedActions(f.Context())
+		require.NoError(f, err)
+		require.Equal(f, []task.PausedAction{{Action: "paused", Since: since}, {Action: "foreign"}}, all)
+		f.make(models.TaskOptions{}, func(n *task.New) { n.Action = "paused" })
+		i := f.make(models.TaskOptions{})
+		got, err := f.client.Claim(f.Context(), "paused", "a")
+		require.NoError(f, err)
+		require.Equal(f, i.ID, got.ID)
+	})
+}
+
+func TestOfSeveralActionsTheFirstTaskByPriorityAndAgeIsClaimed(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		with := func(action string, priority int64) func(*task.New) {
+			return func(n *task.New) { n.Action, n.Priority = action, priority }
+		}
+		var want []string
+		for _, n := range []func(*task.New){with("b", 5), with("a", 5), with("a", 1), with("b", 1), with("a", 1)} {
+			want = append(want, f.make(models.TaskOptions{}, n).ID)
+		}
+		for n, actions := range [][]string{{"a", "b"}, {"a", "b"}, {"b", "a"}, {"a", "b"}, {"b", "a"}} {
+			i, err := f.client.Claim(f.Context(), actions...)
+			require.NoError(f, err)
+			require.Equal(f, want[n], i.ID, n)
+		}
+	})
+}
+
+// An action that is paused again before all its tasks are back is not resumed by a sweep.
+func TestAPauseEndsAResumptionThatIsHalfDone(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		all := make([]task.New, 501)
+		for n := range all {
+			all[n] = task.New{Task: models.Task{Action: "a", Timeout: 60}}
+		}
+		for range 2 {
+			_, err := f.client.CreateAll(f.Context(), all...)
+			require.NoError(f, err)
+		}
+		require.NoError(f, f.client.Pause(f.Context(), "a"))
+		_, err := f.repo.Call(f.Context(), space.OpID{}, "task.resume", tuple.New("a")) // and the caller dies
+		require.NoError(f, err)
+		require.Len(f, f.waiting(), 1000)
+		require.NoError(f, f.client.Pause(f.Context(), "a"))
+		require.Empty(f, f.waiting())
+		_, err = f.client.Sweep(f.Context(), nil)
+		require.NoError(f, err)
+		require.Empty(f, f.waiting())
+		_, err = f.repo.Call(f.Context(), space.OpID{}, "task.resume", tuple.New("a"))
+		require.NoError(f, err)
+		_, err = f.client.Sweep(f.Context(), nil)
+		require.NoError(f, err)
+		require.Len(f, f.waiting(), 1002)
+	})
+}
+
+func TestAnExpiryCannotBeCalledByASession(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		i := f.make(models.TaskOptions{})
+		for _, procedure := range []string{"task.timeout", "task.return", "task.expire", "task.refill"} {
+			for _, args := range []tuple.Tuple{nil, tuple.New(int64(1), "timeout", "admin")} {
+				_, err := f.repo.Call(f.Context(), space.OpID{}, procedure, args)
+				require.ErrorIs(f, err, fault.ErrInvalid, procedure)
+			}
+		}
+		_, err := f.repo.Call(f.Context(), space.OpID{}, "task.get", tuple.New("x"))
+		require.ErrorIs(f, err, fault.ErrInvalid)
+		f.is(i.ID, task.Waiting, task.WhyNoWorker)
+	})
+}
+
+func TestAReplacementEndsABackOffAndACancelledSuccessorLeavesTheFirstOne(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		o := models.TaskOptions{UniqueKey: "k"}
+		replace := func(n *task.New) { n.OnConflict = task.Replace }
+		i := f.make(o)
+		require.NoError(f, f.client.HandBackFor(f.Context(), f.claims(), time.Hour))
+		f.is(i.ID, task.Waiting, task.WhyBackOff)
+		require.Equal(f, i.ID, f.make(o, replace).ID)
+		held := f.claims()
+		require.Equal(f, i.ID, held.ID)
+		require.Empty(f, held.State)
+		next := f.make(o, replace)
+		require.NoError(f, f.client.Cancel(f.Context(), next.ID, ""))
+		f.is(i.ID, task.Claimed, "")
+		last := f.make(o, replace)
+		f.is(last.ID, task.StateBlocked, task.WhyUniqueKey)
+		f.resolve(held, nil)
+		require.Equal(f, last.ID, f.claims().ID)
+	})
+}
+
+func TestTheClaimOfATaskTellsItsWorkerAndWhenItTimesOut(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.make(models.TaskOptions{})
+		claims := func() (all []task.Claim) {
+			found, err := f.repo.Space(lease.Space).QueryAll(f.Context(), task.AnyClaim())
+			require.NoError(f, err)
+			for _, t := range found {
+				all = append(all, task.DecodeClaim(t))
+			}
+			return all
+		}
+		i := f.claims()
+		want := task.Claim{Task: i.ID, Worker: "admin", Due: time.Now().Add(time.Minute).UTC(), Token: i.Token}
+		require.Equal(f, []task.Claim{want}, claims())
+		<-time.After(time.Second)
+		require.NoError(f, f.client.Extend(f.Context(), i))
+		want.Due = want.Due.Add(time.Second)
+		require.Equal(f, []task.Claim{want}, claims())
+		<-time.After(time.Second)
+		require.NoError(f, f.client.Report(f.Context(), i, "p", false, 1))
+		want.Due = want.Due.Add(time.Second)
+		require.Equal(f, []task.Claim{want}, claims())
+		require.NoError(f, f.client.HandBack(f.Context(), i))
+		require.Empty(f, claims())
+		require.ErrorIs(f, f.client.Report(f.Context(), i, "", true, make(chan int)), fault.ErrInvalid)
+		f.claims()
+		_, claimed, err := f.client.Next(f.Context(), nil, 0, "a")
+		require.NoError(f, err)
+		require.Empty(f, claimed)
+		f.make(models.TaskOptions{})
+		_, claimed, err = f.client.Next(f.Context(), nil, 0, "a")
+		require.NoError(f, err)
+		require.Empty(f, claimed, "none was wanted")
+	})
+}
+
+func TestAResultThatIsTooLargeIsRefusedAlsoUnderALease(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		f.call("lease-one")
+		i := f.claims()
+		large := strings.Repeat("x", 970<<10)
+		require.ErrorIs(f, f.client.Report(f.Context(), i, "p", true, large), fault.ErrTooLarge)
+		f.is(i.ID, task.Claimed, "")
+		require.NoError(f, f.client.HandBack(f.Context(), i))
+		require.ErrorIs(f, f.client.Report(f.Context(), i, "p", true, large), fault.ErrTooLarge, "a late one too")
+		require.ErrorIs(f, f.client.Report(f.Context(), i, "p", true, 1), fault.ErrStaleToken)
+		found, err := f.repo.Space(task.Result).QueryAll(f.Context(), task.AnyResult("a"))
+		require.NoError(f, err)
+		require.Len(f, found, 1, "what was found is true")
 	})
 }
 
