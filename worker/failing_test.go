@@ -17,6 +17,8 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
+	"leasehold/shared/status"
+	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 	"leasehold/worker"
 )
@@ -245,5 +247,136 @@ func TestAClaimThatFailsEndsTheWorkerWithItsError(t *testing.T) {
 		b.create("act")
 		require.ErrorIs(b.t, <-b.ended, fault.ErrInvalid)
 		require.Len(b.t, b.results(), 1)
+	})
+}
+
+// cutting is a session whose first answer of task.next has a claimed task that cannot be read.
+type cutting struct {
+	space.Conn
+	cut *bool // whether one was cut
+}
+
+func (c cutting) Do(ctx context.Context, r space.Request) (space.Reply, error) {
+	reply, err := c.Conn.Do(ctx, r)
+	if claimed, ok := claimedIn(reply); r.Procedure == "task.next" && ok && !*c.cut {
+		*c.cut = true
+		reply.Tuple = reply.Tuple.Clone()
+		reply.Tuple[1] = claimed[:len(claimed)-1]
+	}
+	return reply, err
+}
+
+// claimedIn returns the claimed tasks in an answer of task.next, and reports whether there are any.
+func claimedIn(reply space.Reply) (data []byte, ok bool) {
+	if len(reply.Tuple) < 2 {
+		return nil, false
+	}
+	data, _ = reply.Tuple[1].([]byte)
+	return data, len(data) > 0
+}
+
+// The result of a task counts though the task that was claimed with it cannot be read. That one times out.
+func TestAResultCountsThoughTheNextTaskIsMalformed(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		cut := false
+		var resolved []error
+		b.wrap = func(c space.Conn) space.Conn { return cutting{c, &cut} }
+		stop := b.run(does(func(ctx context.Context, job worker.Job) error {
+			err := job.Resolve(ctx, "", nil)
+			resolved = append(resolved, err)
+			return err
+		}))
+		synctest.Wait()
+		for range 3 {
+			b.create("act")
+		}
+		pass(time.Minute)
+		require.True(b.t, cut)
+		require.Equal(b.t, []error{nil, nil}, resolved)
+		require.Len(b.t, b.results(), 2, "the worker claimed another one")
+		pass(timeout + backoff)
+		require.Len(b.t, b.results(), 3)
+		require.NoError(b.t, stop())
+	})
+}
+
+// silent is a session whose coordinator answers nothing any more.
+type silent struct {
+	space.Conn
+	off *atomic.Bool
+}
+
+func (s silent) Do(ctx context.Context, r space.Request) (space.Reply, error) {
+	if s.off.Load() {
+		<-ctx.Done()
+		return space.Reply{}, space.ContextError(ctx)
+	}
+	return s.Conn.Do(ctx, r)
+}
+
+// The process may be asked to stop because its network is gone.
+func TestADrainEndsThoughTheCoordinatorDoesNotAnswer(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		var off atomic.Bool
+		b.wrap = func(c space.Conn) space.Conn { return silent{c, &off} }
+		stop := b.run(does(func(ctx context.Context, job worker.Job) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}))
+		b.create("act")
+		synctest.Wait()
+		off.Store(true)
+		began := time.Now()
+		require.NoError(b.t, stop())
+		require.Equal(b.t, drain+grace, time.Since(began), "it tries to close the session until then")
+	})
+}
+
+// A coordinator that ends the session while the worker drains has what the worker wanted.
+func TestASessionThatEndsDuringADrainIsNoError(t *testing.T) {
+	for name, c := range map[string]struct{ err, want error }{
+		"closed":        {fmt.Errorf("release: %w", fault.ErrClosed), nil},
+		"another error": {fmt.Errorf("release: %w", fault.ErrCorrupt), fault.ErrCorrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				stop := b.runFlaky(does(func(_ context.Context, job worker.Job) error { <-job.Draining(); return errors.New("no disk left") }),
+					func(_ int, op string) error {
+						if op == "task.release" {
+							return c.err
+						}
+						return nil
+					})
+				b.create("act")
+				synctest.Wait()
+				require.ErrorIs(b.t, stop(), c.want)
+				require.Len(b.t, b.repos, 1)
+			})
+		})
+	}
+}
+
+func TestAJobTellsItsProgressItsCostsAndTheEndOfItsOutput(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		stop := b.run(does(func(ctx context.Context, job worker.Job) error {
+			require.NoError(b.t, job.Note(ctx, models.Progress{Fraction: 0.5, Text: "half"}))
+			require.NoError(b.t, job.Spend(ctx, models.Cost{Action: "other", How: "x", Tasks: 2}))
+			<-time.After(time.Minute)
+			return &worker.Failure{Err: errors.New("first\nsecond"), Output: "last line"}
+		}))
+		b.create("act")
+		pass(time.Second)
+		client := task.Client{Repo: b.repo}
+		running, _, err := client.List(b.t.Context(), task.Filter{State: task.Claimed}, nil, 2)
+		require.NoError(b.t, err)
+		require.Equal(b.t, &models.Progress{Fraction: 0.5, Text: "half"}, running[0].Progress)
+		costs, err := status.Costs(b.t.Context(), b.repo)
+		require.NoError(b.t, err)
+		require.Equal(b.t, []models.Cost{{Action: "act", How: "x", Tasks: 2}}, costs, "the action of the task")
+		pass(time.Minute)
+		require.NoError(b.t, stop())
+		pass(backoff)
+		last := b.only().History[0]
+		require.Equal(b.t, []string{"first", "last line"}, []string{last.Error, last.Output})
 	})
 }

@@ -41,9 +41,10 @@ type bench struct {
 	t      *testing.T
 	engine *engine.Engine
 	repo   space.Repository
-	ended  chan error         // the result of the last Run
-	repos  []space.Repository // of the workers' sessions, one for each connect
-	refuse bool               // whether the workers' connections refuse calls
+	ended  chan error                  // the result of the last Run
+	repos  []space.Repository          // of the workers' sessions, one for each connect
+	refuse bool                        // whether the workers' connections refuse calls
+	wrap   func(space.Conn) space.Conn // changes the workers' connections; nil: they stay
 
 	refusedConnects int // how often a worker tried to connect
 }
@@ -103,6 +104,9 @@ func (b *bench) runWith(handlers map[string]worker.Handler) (stop func() error) 
 		}
 		if b.refuse {
 			conn = spacetest.Refuse(conn, 7)
+		}
+		if b.wrap != nil {
+			conn = b.wrap(conn)
 		}
 		repo := space.Over(conn)
 		b.repos = append(b.repos, repo)

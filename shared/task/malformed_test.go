@@ -191,7 +191,7 @@ func TestACallForATaskWithADamagedRecordIsCorrupt(t *testing.T) {
 	})
 }
 
-// The time of a task whose record cannot be read must not come again and again.
+// The time of a task whose record cannot be read must not come repeatedly.
 func TestATaskWithADamagedRecordIsADeadLetterWhenItsTimeComes(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		ids := map[string]string{

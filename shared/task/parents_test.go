@@ -82,7 +82,7 @@ func TestTheSpacesTrustTheirOwnEndOfAParentMoreThanThatOfAClient(t *testing.T) {
 		all, err := f.client.ClaimUpTo(f.Context(), 1, "a")
 		require.NoError(f, err)
 		require.Equal(f, []task.ParentResult{{resolved.ID, task.Resolved, `"real"`}, {running.ID, task.Resolved, `"also real"`}}, all[0].Parents)
-		require.Equal(f, 2, f.countData("parent"), "that of a task which is no parent is not kept")
+		require.Equal(f, 2, f.countData("parent"), "the end of a task that is not a parent is not kept")
 	})
 }
 
