@@ -2,6 +2,7 @@ package task
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"leasehold/shared/space"
@@ -44,13 +45,14 @@ func (i Item) blocker(tx space.Tx) string {
 }
 
 // hide holds a task without a session. With wait above 0 it is placed again after that time; it is
-// placed again when it expires, too. The error is that of the space.
+// placed again when it expires, too, unless it is dead already and waits for a space that takes its
+// dead letter: that would repeat without a pause. The error is that of the space.
 func hide(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait time.Duration) error {
 	i.Hidden, i.HiddenBy = why, by
 	if keepsTurn := why == Paused || why == Limited; !keepsTurn {
 		i.queued = false
 	}
-	if !i.ExpiresAt.IsZero() {
+	if dead := strings.HasPrefix(i.State, noSpaceForIt); !dead && !i.ExpiresAt.IsZero() {
 		left := max(i.ExpiresAt.Sub(tx.Now()), time.Nanosecond)
 		if wait == 0 || left < wait {
 			wait = left
