@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,4 +133,98 @@ func TestASessionThatIsOpenedAgainLivesItsTTLFromThen(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		require.Empty(t, e.Sessions())
 	})
+}
+
+// The owner of the work of a session learns at once that it was lost, and nothing of one that ended in
+// order.
+func TestOnlyTheLossOfASessionIsToldToTheOwnerOfTheEngine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var lost []string
+		e := run(t, engine.Config{SessionLost: func(id string, p space.Process) { lost = append(lost, id+" at "+p.Host) }})
+		dial := func(id string) engine.GateSession {
+			conn, err := e.OpenGateSession(t.Context(), engine.Opening{ID: id, TTL: time.Minute, Process: space.Process{Host: "mill"}})
+			require.NoError(t, err)
+			return conn
+		}
+		closed, ended, broken := dial("closed"), dial("ended"), dial("broken")
+		dial("silent")
+		require.NoError(t, space.Over(closed).Close(t.Context()))
+		require.NoError(t, e.EndSession(t.Context(), "ended"))
+		require.Empty(t, lost)
+		broken.Lose()
+		require.Equal(t, []string{"broken at mill"}, lost)
+		broken.Lose()
+		ended.Lose()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, []string{"broken at mill", "silent at mill"}, lost)
+		select {
+		case <-broken.Ended():
+		default:
+			require.Fail(t, "it has ended")
+		}
+	})
+}
+
+func TestTheErrorOfAnEndedSessionTellsHowItEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := run(t, engine.Config{})
+		for name, c := range map[string]struct {
+			ttl  time.Duration
+			end  func(engine.GateSession)
+			says string
+		}{
+			"closed": {time.Minute, func(s engine.GateSession) { require.NoError(t, space.Over(s).Close(t.Context())) }, "session closed: "},
+			"silent": {time.Minute, func(engine.GateSession) { time.Sleep(time.Minute) }, "no sign of life for 1m0s"},
+			"broken": {0, func(s engine.GateSession) { s.Lose() }, "was lost with its connection"},
+		} {
+			s, err := e.OpenGateSession(t.Context(), engine.Opening{ID: name, TTL: c.ttl})
+			require.NoError(t, err)
+			require.NoError(t, s.Err())
+			c.end(s)
+			require.ErrorIs(t, s.Err(), fault.ErrClosed)
+			require.ErrorContains(t, s.Err(), c.says)
+		}
+	})
+}
+
+// A client must not wait for an opening that it has given up.
+func TestASessionIsNotOpenedForACallerThatHasEnded(t *testing.T) {
+	t.Parallel()
+	e := run(t, engine.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := e.Session(ctx, "late", 0)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, e.Sessions())
+	_, err = e.OpenGateSession(t.Context(), engine.Opening{ID: "never", Resume: true})
+	require.ErrorIs(t, err, fault.ErrClosed)
+	_, err = e.OpenGateSession(t.Context(), engine.Opening{ID: "negative", TTL: -1})
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.Empty(t, e.Sessions())
+}
+
+// The clock of a test, or of a simulation, decides when deadlines are over. A reading that is late
+// means that the process did not run, which ends nothing.
+func TestDeadlinesFollowTheClockOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Now: func() time.Time { return now }, Log: quiet})
+	require.NoError(t, err)
+	r := opened(t, e)
+	require.NoError(t, r.Space("s").Put(t.Context(), item("a", 1), 10*time.Second))
+	for range 3 { // 7.5 s
+		now = now.Add(2500 * time.Millisecond)
+		require.Equal(t, 1, count(t, r, "s"))
+	}
+	for range 2 {
+		now = now.Add(2500*time.Millisecond + 1)
+		require.Equal(t, 1, count(t, r, "s"), "the process did not run")
+	}
+	now = now.Add(2500*time.Millisecond - 1)
+	require.Equal(t, 1, count(t, r, "s"))
+	now = now.Add(1)
+	require.Zero(t, count(t, r, "s"))
 }
