@@ -111,3 +111,36 @@ func TestAGateThatDoesNotAnswerIsTriedAgainUntilTheContextEnds(t *testing.T) {
 		require.Greater(t, attempts, 2)
 	})
 }
+
+// A coordinator that is stopped closes connections in any part of the handshake, and is started again.
+func TestAGateThatHangsUpInTheHandshakeIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	welcome := wire.AppendWelcome(nil, wire.Welcome{Ping: time.Minute})
+	var whole bytes.Buffer
+	require.NoError(t, wire.Send(&whole, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Welcomed, Body: welcome}))
+	for n := range whole.Len() {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			attempts := 0
+			_, err := remote.Dial(ctx, remote.Config{
+				Address: "a:1", Session: "w", Log: slog.New(slog.DiscardHandler),
+				Dial: func(context.Context, string) (net.Conn, error) {
+					attempts++
+					ours, theirs := net.Pipe()
+					go func() {
+						_, _ = io.ReadFull(theirs, make([]byte, len(wire.AppendPreamble(nil))))
+						_, _, _ = wire.Read(theirs, nil)
+						_, _ = theirs.Write(whole.Bytes()[:n])
+						_ = theirs.Close()
+					}()
+					return ours, nil
+				},
+			})
+			require.ErrorIs(t, err, context.DeadlineExceeded, "after %d bytes", n)
+			require.ErrorContains(t, err, "EOF", "after %d bytes", n)
+			require.Greater(t, attempts, 2, "after %d bytes", n)
+			synctest.Wait()
+		})
+	}
+}
