@@ -144,3 +144,23 @@ func TestAGateThatHangsUpInTheHandshakeIsTriedAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestAConnectionThatIsClosedBeforeTheHandshakeIsNoSession(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		attempts := 0
+		_, err := remote.Dial(ctx, remote.Config{
+			Address: "a:1", Session: "w", Log: slog.New(slog.DiscardHandler),
+			Dial: func(context.Context, string) (net.Conn, error) {
+				attempts++
+				ours, theirs := net.Pipe()
+				return ours, theirs.Close()
+			},
+		})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, io.ErrClosedPipe)
+		require.Greater(t, attempts, 2)
+	})
+}

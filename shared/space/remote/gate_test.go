@@ -267,6 +267,38 @@ func TestTheNextConnectionCarriesWhatIsNotAnswered(t *testing.T) {
 	})
 }
 
+// A call that only a later connection carried may have taken something too.
+func TestACallThatALaterConnectionCarriedIsCancelledAndGivenBack(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string]bool{"while it is connected": false, "while it is not": true} {
+		synctest.Test(t, func(t *testing.T) {
+			conn, g := dialled(t, Config{})
+			g.loses()
+			ctx, cancel := context.WithCancel(t.Context())
+			done := calls(ctx, conn, get)
+			g.silent()
+			time.Sleep(pause)
+			f, first := g.sent()
+			if lost {
+				g.loses()
+			}
+			cancel()
+			require.ErrorIs(t, (<-done).err, context.Canceled, name)
+			if lost {
+				time.Sleep(pause)
+			}
+			cancelled, _ := g.sent()
+			require.Equal(t, wire.Cancel, cancelled.Kind, name)
+			require.Equal(t, f.Call, cancelled.Call, name)
+			_, r := g.sent()
+			require.Equal(t, space.VerbBack, r.Verb, name)
+			require.Equal(t, first.Op, r.Op, name)
+			g.silent()
+			g.hangsUp(conn)
+		})
+	}
+}
+
 // A message whose call ended before it was sent stays at the gate.
 func TestOnlyACallThatWasSentIsGivenBack(t *testing.T) {
 	t.Parallel()
