@@ -250,3 +250,50 @@ func TestATransactionKnowsItsCallerAndTheProcessesOfSessions(t *testing.T) {
 		return nil
 	}))
 }
+
+func TestASpaceIsMadeOnceWithItsOptionsWithinTheBounds(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("n", space.MaxName)
+	for name, c := range map[string]struct {
+		space string
+		o     space.Options
+		short string
+		want  error
+		made  bool
+	}{
+		"new":                     {"new", space.Options{}, "", nil, true},
+		"of the longest name":     {longest, space.Options{}, "", nil, true},
+		"of a longer name":        {longest + "n", space.Options{}, "", fault.ErrInvalid, false},
+		"without a name":          {"", space.Options{}, "", fault.ErrInvalid, false},
+		"with unknown options":    {"new", space.Options{Kind: "heap"}, "", fault.ErrInvalid, false},
+		"again":                   {"s", space.Options{}, "", nil, false},
+		"again, with others":      {"s", space.Options{Kind: space.Queue}, "", fault.ErrConflict, false},
+		"on a full disk":          {"new", space.Options{}, "disk", journal.ErrFull, false},
+		"again on a full disk":    {"s", space.Options{}, "disk", nil, false},
+		"without memory":          {"new", space.Options{}, "memory", memory.ErrFull, false},
+		"again without memory":    {"s", space.Options{}, "memory", nil, false},
+		"volatile on a full disk": {"new", space.Options{Volatile: true}, "disk", journal.ErrFull, false},
+	} {
+		e := shortOf(t, c.short)
+		before, used := len(e.state.spaces), e.Stats().Memory
+		err := in(t, e, func(tx *transaction) error { return tx.createSpace(c.space, c.o) })
+		require.ErrorIs(t, err, c.want, name)
+		made := int64(0)
+		if c.made {
+			made = 1
+		}
+		require.EqualValues(t, int64(before)+made, len(e.state.spaces), name)
+		require.GreaterOrEqual(t, e.Stats().Memory, used+made*spaceCost, name)
+		require.Equal(t, made == 0, e.state.memory.Budget.Used() == used, name)
+	}
+}
+
+func TestTheTuplesOfASpaceAreListedByWhetherTheyAreHeld(t *testing.T) {
+	t.Parallel()
+	e, _, _, _, _ := changing(t)
+	infos := e.state.infos()
+	require.Len(t, infos, 2)
+	require.Equal(t, []string{"ordered", "s"}, []string{infos[0].Name, infos[1].Name})
+	require.Equal(t, []int{0, 0, 1, 1}, []int{infos[0].Visible, infos[0].Held, infos[1].Visible, infos[1].Held}, "a tuple that a get took is in neither")
+	require.Equal(t, space.Ordered, infos[0].Options.Kind)
+}

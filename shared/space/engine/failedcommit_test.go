@@ -122,3 +122,55 @@ func TestNothingIsLeftOfAnOperationThatWaited(t *testing.T) {
 		require.Zero(t, e.state.waiting)
 	})
 }
+
+// While the engine stops nothing is loaded again: the outcome of the last batch is unknown.
+func TestTheErrorOfTheLastCommitIsThatOfTheStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, why := range []error{errCommit, journal.ErrFull, journal.ErrBroken} {
+			loads := 0
+			m := &journal.Memory{BeforeLoad: func(context.Context) error { loads++; return nil }}
+			e, err := Open(t.Context(), Config{Journal: m})
+			require.NoError(t, err)
+			r, err := e.Session(t.Context(), "test-1", time.Hour)
+			require.NoError(t, err)
+			require.NoError(t, r.Create(t.Context(), "s", space.Options{}))
+			m.Before = func(context.Context, []journal.Record) error { return why }
+			x := e.state.sessions["test-1"].Start(space.Request{Verb: space.VerbPutP, Space: "s", Tuple: tuple.New("a")})
+			require.ErrorIs(t, e.shutDown(), why)
+			require.Equal(t, 1, loads, "%v", why)
+			_, err = x.Finish(t.Context())
+			require.ErrorIs(t, err, fault.ErrUnavailable, "%v", why)
+		}
+	})
+}
+
+// A timer whose effect cannot be committed is due again at once: without a pause the loop would take
+// all of a processor.
+func TestAFailedCommitOfATimerIsTriedAgainAfterASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, r := opened(t, nil)
+		m := e.journal.(*journal.Memory)
+		require.NoError(t, r.Space("s").Put(t.Context(), tuple.New("a"), time.Minute))
+		tries := 0
+		m.Before = func(context.Context, []journal.Record) error {
+			if tries++; tries <= 3 {
+				return errCommit
+			}
+			return nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- e.Run(ctx) }()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, 1, tries)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		require.Equal(t, 4, tries)
+		require.Zero(t, tuples(e))
+		cancel()
+		require.NoError(t, <-ended)
+	})
+}

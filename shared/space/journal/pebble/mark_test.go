@@ -226,3 +226,76 @@ func TestACommitAtAnotherPositionIsFenced(t *testing.T) {
 	}}}))
 	require.Equal(t, journal.Standing{Position: 5, Clock: 5, Ref: 12}, j.standing)
 }
+
+// A disk for backups that fails must not end the coordinator.
+func TestACopyThatFailsLeavesTheJournalUsable(t *testing.T) {
+	t.Parallel()
+	d, j := inFolder(t)
+	entries(t, j, 3)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, j.Copy(over, "copy"), context.Canceled)
+	_, err := d.Stat("copy")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	for _, op := range []string{"mkdirall", "opendir", "syncdir", "list"} {
+		d.op = op
+		err := j.Copy(t.Context(), "copy")
+		require.ErrorContains(t, err, syscall.EIO.Error(), op)
+		d.op = ""
+		require.NoError(t, d.RemoveAll("copy"))
+		entries(t, j, 1)
+	}
+	require.NoError(t, j.Copy(t.Context(), "copy"))
+	s, err := readStamp(d, "copy")
+	require.NoError(t, err)
+	require.True(t, s.closed, "no process uses the copy")
+	copied, err := Open(Config{Dir: "copy", FS: d, Log: j.Log})
+	require.NoError(t, err)
+	require.Equal(t, j.Position(), copied.Position())
+	require.NoError(t, copied.Close())
+}
+
+// What a repair has begun must be left for the next one, or be there whole.
+func TestARepairReportsEachStepThatFails(t *testing.T) {
+	t.Parallel()
+	for op, left := range map[string]string{"removeall": "journal", "create": "journal", "mkdirall": "journal", "rename": "journal", "list": "journal"} {
+		d, j := inFolder(t)
+		entries(t, j, 3)
+		require.NoError(t, j.Close())
+		old := newJournal(j.Config)
+		s, _, err := old.salvageAll()
+		require.NoError(t, err)
+		d.op = op
+		_, err = old.replaceBy(s)
+		require.ErrorIs(t, err, syscall.EIO, op)
+		_, err = d.Stat(left)
+		require.NoError(t, err, op)
+		d.op = ""
+		for n := range 2 {
+			aside, err := old.replaceBy(s)
+			require.NoError(t, err, op)
+			require.Equal(t, []string{"journal.damaged-1", "journal.damaged-2"}[n], aside)
+		}
+		repaired, err := Open(j.Config)
+		require.NoError(t, err, op)
+		require.Equal(t, j.Position(), repaired.Position(), op)
+		require.NoError(t, repaired.Close())
+	}
+}
+
+// A repair that lost something on its way must not replace the journal.
+func TestANewJournalIsCheckedAgainstWhatWasSalvaged(t *testing.T) {
+	t.Parallel()
+	_, j := inFolder(t)
+	entries(t, j, 3)
+	require.NoError(t, j.Close())
+	s, _, err := newJournal(j.Config).salvageAll()
+	require.NoError(t, err)
+	require.NoError(t, checkNew(j.Config, s))
+	fewer, other := s, s
+	fewer.tuples--
+	other.standing.Position++
+	for _, wrong := range []salvaged{fewer, other} {
+		require.ErrorIs(t, checkNew(j.Config, wrong), fault.ErrCorrupt)
+	}
+}
