@@ -174,3 +174,29 @@ func TestAFailedCommitOfATimerIsTriedAgainAfterASecond(t *testing.T) {
 		require.NoError(t, <-ended)
 	})
 }
+
+// A batch that did not fit, and one that was executed on top of it, are undone with their memory.
+func TestAllMemoryOfBatchesThatDidNotFitIsFree(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, s := takerOf(t, 1)
+		m := e.journal.(*journal.Memory)
+		put := func() error { return space.Over(s).Space("s").Put(t.Context(), tuple.New("a", int64(0)), 0) }
+		before := e.Stats().Memory
+		m.Before = func(context.Context, []journal.Record) error {
+			time.Sleep(time.Second)
+			return journal.ErrFull
+		}
+		done := make(chan error, 3)
+		for range 3 {
+			go func() { done <- put() }()
+			synctest.Wait()
+		}
+		require.Equal(t, 2, e.Stats().Pending)
+		for range 3 {
+			require.ErrorIs(t, <-done, journal.ErrFull)
+		}
+		require.Equal(t, before, e.Stats().Memory)
+		require.Equal(t, 1, tuples(e))
+	})
+}

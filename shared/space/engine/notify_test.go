@@ -176,8 +176,9 @@ func TestEventsOfAFailedCommitCountAsMissedAndItsMessagesDoNotArrive(t *testing.
 		go func() { x, _ := s.nextEvents(context.Background(), reply.Subscription); events <- x }()
 		go func() { x, _ := r.Receive(context.Background()); messages <- x }()
 		synctest.Wait()
-		go func() { _, _ = r.Call(t.Context(), space.OpID{}, "tell", tuple.New("test-1", int64(1))) }()
 		go func() { _ = r.Space("s").Put(t.Context(), tuple.New("a"), 0) }()
+		synctest.Wait() // the message follows the put
+		go func() { _, _ = r.Call(t.Context(), space.OpID{}, "tell", tuple.New("test-1", int64(1))) }()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		require.Len(t, events, 1)

@@ -114,6 +114,7 @@ func TestDurationsThatGoOnAreForgottenByAReload(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, ok)
 		}
+		require.NoError(t, r.Space("s").Put(t.Context(), tuple.New(), 0)) // it has no name
 		require.NoError(t, r.Space("s").Put(t.Context(), tuple.New("a"), 0))
 		m.Interfere()
 		require.ErrorIs(t, r.Space("s").Put(t.Context(), tuple.New("b"), 0), fault.ErrUnavailable)

@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"syscall"
@@ -200,4 +201,7 @@ func TestTheHistoryCountsOnAfterAStartAndAfterACommitThatDidNotFit(t *testing.T)
 	var left []int64
 	require.NoError(t, j.HistoryBefore(t.Context(), 0, func(h space.HistoryRecord) bool { left = append(left, h.Seq); return true }))
 	require.Equal(t, []int64{4, 2}, left)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, j.HistoryBefore(over, 0, func(space.HistoryRecord) bool { return true }), context.Canceled)
 }
