@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,9 +154,9 @@ func TestAFailedCommitOfATimerIsTriedAgainAfterASecond(t *testing.T) {
 		e, r := opened(t, nil)
 		m := e.journal.(*journal.Memory)
 		require.NoError(t, r.Space("s").Put(t.Context(), tuple.New("a"), time.Minute))
-		tries := 0
+		var tries atomic.Int64
 		m.Before = func(context.Context, []journal.Record) error {
-			if tries++; tries <= 3 {
+			if tries.Add(1) <= 3 {
 				return errCommit
 			}
 			return nil
@@ -165,10 +166,10 @@ func TestAFailedCommitOfATimerIsTriedAgainAfterASecond(t *testing.T) {
 		go func() { ended <- e.Run(ctx) }()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		require.Equal(t, 1, tries)
+		require.EqualValues(t, 1, tries.Load())
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		require.Equal(t, 4, tries)
+		require.EqualValues(t, 4, tries.Load())
 		require.Zero(t, tuples(e))
 		cancel()
 		require.NoError(t, <-ended)

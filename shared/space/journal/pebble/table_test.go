@@ -22,16 +22,18 @@ import (
 func tabled(t *testing.T) (vfs.FS, *Journal) {
 	t.Helper()
 	disk := vfs.NewMem()
-	j, c := on(t, disk)
+	var j *Journal
 	op := space.OpID{Session: "w", Seq: 1}
 	for n, facts := range [][]journal.Fact{
 		{&journal.Space{Name: "s"}, &journal.Session{ID: "w"}, &journal.Answer{Op: op, Nth: 1}},
 		{&journal.Entry{Ref: 5, Space: "s", Tuple: tuple.New("a")}, &journal.Entry{Ref: 6, Space: "s", Tuple: tuple.New("b")}},
 		{journal.Gone(5), journal.Ended("w")},
 	} {
+		j, _ = on(t, disk) // which makes tables of the log
 		require.NoError(t, j.Commit(t.Context(), journal.Position(n), []journal.Record{{Facts: facts}}))
-		require.NoError(t, j.db.Flush())
+		require.NoError(t, j.Close())
 	}
+	j, c := on(t, disk)
 	require.NoError(t, j.Close())
 	return disk, newJournal(c)
 }
