@@ -115,6 +115,15 @@ func TestAFloodOfWarningsIsLimitedAndCounted(t *testing.T) {
 		log.Warn("after")
 		synctest.Wait()
 		require.Equal(t, "worker-1 warn after (lines dropped before this one: 900)", s.messages()[100])
+		log.Warn("soon")
+		synctest.Wait()
+		require.Equal(t, "worker-1 warn soon", s.messages()[101], "those that were counted are not counted again")
+		for range 200 { // twenty a second; ten are put
+			<-time.After(50 * time.Millisecond)
+			log.Warn("steady")
+		}
+		synctest.Wait()
+		require.InDelta(t, 102+8+100, len(s.messages()), 1)
 	})
 }
 
@@ -164,20 +173,93 @@ func TestLinesWaitWhileTheCoordinatorIsAway(t *testing.T) {
 
 func TestALineThatTheSpaceRefusesIsDroppedAndCounted(t *testing.T) {
 	t.Parallel()
+	for _, refusal := range []error{fault.ErrTooLarge, fault.ErrInvalid, fault.ErrNotFound} {
+		synctest.Test(t, func(t *testing.T) {
+			refuse := true
+			s := &logSpace{put: func(context.Context) error {
+				if refuse {
+					refuse = false
+					return refusal
+				}
+				return nil
+			}}
+			log, _ := forward(t, s)
+			log.Warn("refused")
+			synctest.Wait()
+			log.Warn("visit of https://bob:s3cret@example.org failed")
+			synctest.Wait()
+			require.Equal(t, []string{"worker-1 warn visit of https://xxxxx@example.org failed (lines dropped before this one: 1)"}, s.messages())
+		})
+	}
+}
+
+func TestAnAttemptToPutALineTakesAtMostTwoSeconds(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		refuse := true
-		s := &logSpace{put: func(context.Context) error {
-			if refuse {
-				refuse = false
-				return fault.ErrTooLarge
+		var attempts []time.Duration
+		s := &logSpace{}
+		s.put = func(ctx context.Context) error {
+			began := time.Now()
+			if <-ctx.Done(); len(attempts) < 3 {
+				attempts = append(attempts, time.Since(began))
+				return ctx.Err()
 			}
 			return nil
-		}}
+		}
 		log, _ := forward(t, s)
-		log.Warn("refused")
-		synctest.Wait()
-		log.Warn("visit of https://bob:s3cret@example.org failed")
-		synctest.Wait()
-		require.Equal(t, []string{"worker-1 warn visit of https://xxxxx@example.org failed (lines dropped before this one: 1)"}, s.messages())
+		log.Warn("late")
+		<-time.After(time.Hour)
+		require.Equal(t, []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second}, attempts)
+		require.Equal(t, []string{"worker-1 warn late"}, s.messages())
 	})
+}
+
+func TestLinesArePutOverTheSessionThatWasOpenedLast(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := status.NewForwarder()
+		broken := errors.New("broken")
+		_, err := f.Over(func(context.Context) (space.Repository, error) { return nil, broken })(t.Context())
+		require.ErrorIs(t, err, broken)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan bool)
+		go func() { f.Run(ctx); ended <- true }()
+		log := f.Logger(slog.New(slog.DiscardHandler))
+		log.Warn("early")
+		synctest.Wait() // there is no session
+		first, second := &logSpace{}, &logSpace{}
+		for i, s := range []*logSpace{first, second} {
+			_, err := f.Over(func(context.Context) (space.Repository, error) { return logSession{log: s}, nil })(t.Context())
+			require.NoError(t, err)
+			synctest.Wait()
+			log.Warn("line", "n", i)
+			synctest.Wait()
+		}
+		cancel()
+		<-ended
+		require.Equal(t, []string{"worker-1 warn early", "worker-1 warn line n=0"}, first.messages())
+		require.Equal(t, []string{"worker-1 warn line n=1"}, second.messages())
+	})
+}
+
+func TestAForwarderWithoutASessionEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	status.NewForwarder().Run(ctx)
+}
+
+// failing is a handler that accepts every record and fails.
+type failing struct{ slog.Handler }
+
+func (failing) Enabled(context.Context, slog.Level) bool  { return true }
+func (failing) Handle(context.Context, slog.Record) error { return errors.New("disk full") }
+func (failing) WithAttrs([]slog.Attr) slog.Handler        { return failing{} }
+
+func TestAHandlerReturnsTheErrorOfTheLogOfTheProcess(t *testing.T) {
+	t.Parallel()
+	h := status.NewForwarder().Logger(slog.New(failing{})).Handler()
+	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelError} {
+		require.ErrorContains(t, h.Handle(t.Context(), slog.NewRecord(time.Now(), level, "line", 0)), "disk full")
+	}
 }

@@ -46,7 +46,8 @@ func TestHeartbeatIsSentAtItsIntervalAndAtEachChange(t *testing.T) {
 		go func() { done <- h.Run(ctx) }()
 		<-time.After(500 * time.Millisecond)
 		h.SetState("busy")
-		h.SetState("busy")
+		<-time.After(200 * time.Millisecond)
+		h.SetState("busy") // is no change
 		require.NoError(t, <-done, "nil when the context ends")
 		require.Equal(t, []string{"idle", "busy", "busy", "busy"}, c.states)
 	})
@@ -66,8 +67,35 @@ func TestAStateThatChangesOftenIsReportedFourTimesASecond(t *testing.T) {
 			h.SetState(fmt.Sprint("task ", n))
 		}
 		require.NoError(t, <-done)
-		require.LessOrEqual(t, len(c.states), 3*4)
+		require.Len(t, c.states, 4+4+1, "in the third second there is one change to report")
 		require.Equal(t, "task 1799", c.states[len(c.states)-1], "the last change is reported")
+	})
+}
+
+func TestAHeartbeatThatWaitsEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &coordinator{answers: []error{nil}}
+		h := status.NewHeartbeat(c, time.Hour, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		done := make(chan error, 1)
+		go func() { done <- h.Run(ctx) }()
+		for n := range 400 {
+			time.Sleep(time.Millisecond)
+			h.SetState(fmt.Sprint("task ", n))
+		}
+		require.NoError(t, <-done)
+		require.Len(t, c.states, 4)
+	})
+}
+
+func TestAHeartbeatWhoseCallEndsWithItsContextEndsWithoutAnError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.NoError(t, status.NewHeartbeat(asked{}, time.Minute, nil).Run(ctx))
 	})
 }
 

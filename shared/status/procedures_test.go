@@ -1,9 +1,11 @@
 package status_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +15,7 @@ import (
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/spacetest"
 	"leasehold/shared/status"
 	"leasehold/shared/tuple"
 )
@@ -20,7 +23,7 @@ import (
 // newSessions returns sessions at a new engine with the protocol's spaces.
 func newSessions(t *testing.T, ids ...string) (sessions []space.Repository) {
 	t.Helper()
-	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: status.Procedures()})
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: spacetest.FailWrites(status.Procedures(), t.Errorf)})
 	require.NoError(t, err)
 	for _, id := range ids {
 		s, err := e.Session(t.Context(), id, time.Minute)
@@ -41,6 +44,8 @@ func TestADrainIsToldToTheSessionThatIsNamed(t *testing.T) {
 	}
 	require.ErrorIs(t, status.Drain(t.Context(), s[0], "worker-3"), fault.ErrNotFound)
 	require.ErrorIs(t, status.Drain(t.Context(), s[0], "admin"), fault.ErrNotFound, "it sends no heartbeats")
+	require.NoError(t, s[0].Space(status.Space).Put(t.Context(), tuple.New("ghost", "idle", "now"), 0))
+	require.ErrorIs(t, status.Drain(t.Context(), s[0], "ghost"), fault.ErrNotFound, "no session has this id")
 	require.NoError(t, status.Drain(t.Context(), s[0], "worker-2"))
 	message, err := s[2].Receive(t.Context())
 	require.NoError(t, err)
@@ -138,7 +143,7 @@ func TestSlotsOfAnActionAreSummedWithoutOverflow(t *testing.T) {
 	}
 	_, err = s.Call(t.Context(), space.OpID{}, "count", nil)
 	require.NoError(t, err)
-	require.EqualValues(t, 1+2*status.MaxSlots, slots)
+	require.EqualValues(t, 1+2*(1<<20), slots)
 	require.Len(t, servers, 3)
 }
 
@@ -193,4 +198,130 @@ func TestAHeartbeatThatCannotBeStoredIsAnError(t *testing.T) {
 	require.ErrorIs(t, status.Spend(t.Context(), s, models.Cost{Action: "a", How: "b"}), fault.ErrNotFound)
 	_, err = status.Costs(t.Context(), s)
 	require.ErrorIs(t, err, fault.ErrNotFound)
+	_, err = status.Lines(t.Context(), s)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+}
+
+func TestAHeartbeatReportsSinceWhenItsStateLasts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSessions(t, "worker-1")[0]
+		h := status.NewHeartbeat(s, time.Second, nil)
+		began := time.Now()
+		for _, state := range []string{"idle", "busy"} {
+			for range 2 { // the second time the state is the same
+				h.SetState(state)
+				require.NoError(t, h.Beat(t.Context()))
+				found, err := s.Space(status.Space).Query(t.Context(), status.StateOf("worker-1"))
+				require.NoError(t, err)
+				want := status.SessionState{ID: "worker-1", State: state, Since: began.UTC().Format(time.RFC3339)}
+				require.Equal(t, want, status.DecodeState(found))
+				time.Sleep(time.Minute)
+			}
+			began = time.Now()
+		}
+	})
+}
+
+func TestASessionLivesWhileItSendsHeartbeats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: status.Procedures()})
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		s, err := e.Session(t.Context(), "worker-1", time.Minute)
+		require.NoError(t, err)
+		for _, d := range status.Spaces() {
+			require.NoError(t, s.Create(t.Context(), d.Name, d.Options))
+		}
+		h := status.NewHeartbeat(s, time.Second, nil)
+		for range 4 {
+			require.NoError(t, h.Beat(t.Context()))
+			time.Sleep(40 * time.Second)
+		}
+		require.NoError(t, h.Beat(t.Context()))
+		time.Sleep(2 * time.Minute)
+		require.ErrorIs(t, h.Beat(t.Context()), fault.ErrClosed)
+		stop()
+		require.NoError(t, <-done)
+	})
+}
+
+// The arguments of a heartbeat are one tuple, with a field for each action.
+func TestASessionServesNoMoreActionsThanFitIntoItsHeartbeat(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t, "worker-1")[0]
+	serves := map[string]int{}
+	for i := range status.MaxServed {
+		serves[fmt.Sprint("action-", i)] = 1
+	}
+	require.NoError(t, status.NewHeartbeat(s, time.Second, serves).Beat(t.Context()))
+	serves["one-more"] = 1
+	require.ErrorIs(t, status.NewHeartbeat(s, time.Second, serves).Beat(t.Context()), fault.ErrInvalid)
+}
+
+// unknown is a transaction of a caller without a session.
+type unknown struct{ space.Tx }
+
+func (unknown) Caller() string { return "" }
+
+func TestOnlyASessionSendsHeartbeatsAndLeaves(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string]tuple.Tuple{"status.beat": tuple.New("idle", "now"), "status.leave": tuple.New("done")} {
+		_, err := status.Procedures()[name](unknown{}, args)
+		require.ErrorIs(t, err, fault.ErrInvalid, name)
+	}
+}
+
+// writes is a transaction that counts writes.
+type writes struct {
+	space.Tx
+	n *int
+}
+
+func (w writes) Put(name string, x tuple.Tuple, o space.PutOptions) (int64, error) {
+	*w.n++
+	return w.Tx.Put(name, x, o)
+}
+
+func (w writes) Replace(ref int64, x tuple.Tuple) error {
+	*w.n++
+	return w.Tx.Replace(ref, x)
+}
+
+func TestAHeartbeatWithoutNewsWritesNothing(t *testing.T) {
+	t.Parallel()
+	n := 0
+	beat := status.Procedures()["status.beat"]
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: space.Procedures{
+		"status.beat": func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) { return beat(writes{tx, &n}, args) },
+	}})
+	require.NoError(t, err)
+	s, err := e.Session(t.Context(), "worker-1", time.Minute)
+	require.NoError(t, err)
+	for _, d := range status.Spaces() {
+		require.NoError(t, s.Create(t.Context(), d.Name, d.Options))
+	}
+	h := status.NewHeartbeat(s, time.Second, map[string]int{"research": 1, "exec": 1})
+	for _, want := range []int{4, 4} { // the state, the actions, and a line of the log
+		require.NoError(t, h.Beat(t.Context()))
+		require.Equal(t, want, n)
+	}
+	h.SetState("busy")
+	require.NoError(t, h.Beat(t.Context()))
+	require.Equal(t, 5, n)
+}
+
+func TestAHeartbeatAndADrainFailIfTheLogHasNoSpace(t *testing.T) {
+	t.Parallel()
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: status.Procedures()})
+	require.NoError(t, err)
+	s, err := e.Session(t.Context(), "worker-1", time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, s.Create(t.Context(), status.Space, space.Options{Volatile: true}))
+	require.ErrorIs(t, status.NewHeartbeat(s, time.Second, nil).Beat(t.Context()), fault.ErrNotFound)
+	require.NoError(t, s.Space(status.Space).Put(t.Context(), tuple.New("worker-1", "idle", "now"), 0))
+	require.ErrorIs(t, status.Drain(t.Context(), s, "worker-1"), fault.ErrNotFound)
 }

@@ -102,6 +102,36 @@ func TestReconnectReplacesALostSessionAndKeepsOtherErrors(t *testing.T) {
 	}
 }
 
+func TestReconnectReturnsTheLossOfASessionThatEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	connect := func(context.Context) (space.Repository, error) { return newSession(), nil }
+	err := status.Reconnect(ctx, connect, silent, func(context.Context, space.Repository) error {
+		cancel()
+		return fault.ErrClosed
+	})
+	require.ErrorIs(t, err, fault.ErrClosed)
+}
+
+func TestReconnectPausesForAtMostTwoSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		connect := func(context.Context) (space.Repository, error) { return newSession(), nil }
+		var longest time.Duration
+		runs, last := 0, time.Now()
+		err := status.Reconnect(t.Context(), connect, silent, func(context.Context, space.Repository) error {
+			longest, last = max(longest, time.Since(last)), time.Now()
+			if runs++; runs > 100 {
+				return nil
+			}
+			return fault.ErrClosed
+		})
+		require.NoError(t, err)
+		require.LessOrEqual(t, longest, 2*time.Second)
+		require.Greater(t, longest, time.Second, "the pauses are random")
+	})
+}
+
 func TestReconnectEndsInThePauseAfterALoss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
