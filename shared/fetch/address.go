@@ -59,7 +59,7 @@ func checkSpelling(host string) error {
 		return fmt.Errorf("the URL has no host: %w", fault.ErrInvalid)
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
-	if last == "" || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
+	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
 		return fmt.Errorf("host %q: want a name or a complete IP address: %w", host, fault.ErrInvalid)
 	}
 	return nil

@@ -38,7 +38,7 @@ type blob struct {
 	hash  string
 	bytes int64
 	pins  int             // guarded by cache.mu, like the fields below
-	at    *list.Element   // in cache.recent; nil once the blob was removed
+	at    *list.Element   // in cache.recent
 	keys  map[string]bool // of the URIs that returned it
 }
 
@@ -117,18 +117,14 @@ func (c *cache) evict(needed int64) {
 	}
 }
 
-// removeBlob removes a blob, its records and their files, unless it was removed before. A
-// file that cannot be removed is found at the next start. The caller holds c.mu.
+// removeBlob removes a blob of the cache, its records and their files. A file that cannot be
+// removed is found at the next start. The caller holds c.mu.
 func (c *cache) removeBlob(b *blob) {
-	if b.at == nil {
-		return
-	}
 	for key := range b.keys {
 		c.removeRecord(key)
 	}
 	os.Remove(c.path(b.hash))
 	c.recent.Remove(b.at)
-	b.at = nil
 	delete(c.blobs, b.hash)
 	c.total -= b.bytes
 }
@@ -199,8 +195,8 @@ func (r *sourceReader) Read(p []byte) (int, error) {
 }
 
 // publish gives a staged file its final name, and returns its blob with a pin. If the cache has
-// the content already, or publish fails, the staged file is removed. The caller releases the pin,
-// which keeps the blob from being evicted. The error is that of fileError.
+// the content already, or publish fails, the staged file is removed. The caller releases the pin;
+// until then the cache may exceed its limit. The error is that of fileError.
 func (c *cache) publish(s staged, rec record) (*blob, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,7 +212,6 @@ func (c *cache) publish(s staged, rec record) (*blob, error) {
 		b.pins = 1
 	}
 	c.setRecord(b, rec)
-	c.evict(0)
 	return b, nil
 }
 

@@ -47,6 +47,8 @@ func TestSameVersionIsFetchedOnceAcrossRestarts(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "/a", read(t, file))
 			require.Equal(t, hashOf("/a"), file.Hash)
+			hex := strings.TrimPrefix(file.Hash, hashPrefix)
+			require.Equal(t, filepath.Join(dir, "sha256", hex[:2], hex), file.Path, "where later versions look for it")
 			require.EqualValues(t, 2, file.Bytes)
 			require.NoError(t, file.Close())
 			require.NoError(t, file.Close())
@@ -66,9 +68,10 @@ func TestSameVersionIsFetchedOnceAcrossRestarts(t *testing.T) {
 func TestUnchangedContentIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{"ETag", "Last-Modified"} {
-		var bodies atomic.Int32
+		var bodies, asked atomic.Int32
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set(header, `"v"`)
+			asked.Add(1)
 			if r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" {
 				w.WriteHeader(http.StatusNotModified)
 				return
@@ -83,6 +86,11 @@ func TestUnchangedContentIsNotSentAgain(t *testing.T) {
 			require.NoError(t, file.Close())
 		}
 		require.EqualValues(t, 1, bodies.Load())
+		require.EqualValues(t, 4, asked.Load())
+		file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Version: "3"})
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		require.EqualValues(t, 4, asked.Load(), "the version that was not changed is known")
 		require.Zero(t, f.cache.blobs[hashOf("/a")].pins)
 	}
 }
@@ -103,78 +111,61 @@ func TestOtherContentThanTheHashIsCorrupt(t *testing.T) {
 	}
 }
 
-func TestEvictionRemovesTheLeastRecentlyUsedButNoPinned(t *testing.T) {
+func TestFilesInACacheThatAreNotItsOwnAreNoContent(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int32
-	s := serve(t, echo(&asked))
-	f := open(t, Config{CacheBytes: 10}) // two of 5 bytes
-	get := func(name string) File {
-		file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/" + name, Version: "1"})
-		require.NoError(t, err)
-		return file
-	}
-	pinned := get("aaaa")
-	for _, name := range []string{"bbbb", "cccc", "cccc", "dddd"} {
-		require.NoError(t, get(name).Close())
-	}
-	require.EqualValues(t, 4, asked.Load())
-	require.Equal(t, "/aaaa", read(t, pinned))
-	require.EqualValues(t, 10, f.cache.total)
-	require.Len(t, f.cache.records, 2)
-	get("cccc")
-	require.EqualValues(t, 5, asked.Load(), "cccc had to go")
-	require.NoError(t, pinned.Close())
-
-	f2, err := New(Config{Dir: f.config.Dir, CacheBytes: 4})
-	require.NoError(t, err)
-	require.Zero(t, f2.cache.total, "a smaller limit holds from the start")
-	require.NoError(t, f2.Close())
+	dir := t.TempDir()
+	hex := strings.TrimPrefix(hashOf("x"), hashPrefix)
+	write(t, filepath.Join(dir, blobFolder, hex[:2], hex), "x")
+	write(t, filepath.Join(dir, blobFolder, "00", hex), "in another folder")
+	write(t, filepath.Join(dir, blobFolder, hex[:2], "notes"), "without a hash")
+	write(t, filepath.Join(dir, recordFolder, "a", "a.json"), `{"key":"a","hash":"`+hashOf("x")+`"}`)
+	write(t, filepath.Join(dir, recordFolder, "no.json"), `{"hash":"`+hashOf("x")+`"}`)
+	key := keyOf("http://example.org/")
+	write(t, filepath.Join(dir, recordFolder, "00", key+".json"), `{"key":"`+key+`","hash":"`+hashOf("x")+`"}`)
+	lost := keyOf("http://example.org/lost")
+	write(t, filepath.Join(dir, recordFolder, lost[:2], lost+".json"), `{"key":"`+lost+`","hash":"`+hashOf("lost")+`"}`)
+	f := open(t, Config{Dir: dir})
+	require.Len(t, f.cache.blobs, 1)
+	require.EqualValues(t, 1, f.cache.total)
+	require.Empty(t, f.cache.records)
+	require.Zero(t, filesBelow(t, filepath.Join(dir, recordFolder)))
 }
 
-// Otherwise old versions would fill the cache, and what is needed now would go.
-func TestAVersionThatWasReplacedMayBeEvicted(t *testing.T) {
+// A record of an earlier version has the URI, which may contain a password.
+func TestARecordOfAnEarlierVersionIsUsedAndLosesItsURI(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int32
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprintf(w, "%05d", asked.Add(1)) })
-	f := open(t, Config{CacheBytes: 10}) // two of 5 bytes
-	get := func(name, version string) {
-		file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/" + name, Version: version})
+	dir := t.TempDir()
+	const uri = unused + "/a"
+	key, hex := keyOf(uri), strings.TrimPrefix(hashOf("x"), hashPrefix)
+	write(t, filepath.Join(dir, blobFolder, hex[:2], hex), "x")
+	path := write(t, filepath.Join(dir, "uri", key[:2], key+".json"), `{"uri":"`+uri+`","version":"1","hash":"`+hashOf("x")+`"}`)
+	for range 2 {
+		f := open(t, Config{Dir: dir})
+		file, err := f.Fetch(t.Context(), models.MediaRef{URI: uri, Version: "1"})
 		require.NoError(t, err)
+		require.Equal(t, "x", read(t, file))
 		require.NoError(t, file.Close())
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NotContains(t, string(content), unused)
+		require.NoError(t, f.Close())
 	}
-	get("a", "1")
-	get("a", "2") // replaces it
-	get("b", "1")
-	require.EqualValues(t, 10, f.cache.total)
-	get("a", "2")
-	get("b", "1")
-	require.EqualValues(t, 3, asked.Load(), "both are in the cache")
-
-	file, err := f.Fetch(t.Context(), models.MediaRef{URI: s.URL + "/a", Hash: hashOf("00009")})
-	require.ErrorIs(t, err, fault.ErrCorrupt, "another hash than that in the cache is asked for at the server")
-	require.Zero(t, file)
-	get("c", "1")
-	get("d", "1")
-	require.LessOrEqual(t, f.cache.total, int64(10), "the one with the other hash may go too")
 }
 
-// The last caller may leave while the download ends.
-func TestADownloadThatNobodyWaitsForMayBeEvicted(t *testing.T) {
+func TestACacheThatCannotBeWrittenIsAnErrorAndLeavesNoPartialFile(t *testing.T) {
 	t.Parallel()
-	c := open(t, Config{CacheBytes: 4}).cache
-	for callers := range 3 {
-		content := fmt.Sprint("content ", callers)
-		s, err := c.stage(strings.NewReader(content))
-		require.NoError(t, err)
-		b, err := c.publish(s, record{Key: keyOf(content), Hash: s.hash})
-		require.NoError(t, err)
-		c.repin(b, callers)
-		for range callers {
-			require.NotNil(t, c.blobs[s.hash], "%d callers", callers)
-			c.unpin(b)
+	s := serve(t, respond("x"))
+	for _, folder := range []string{stageFolder, blobFolder} {
+		f := open(t, Config{})
+		require.NoError(t, os.RemoveAll(filepath.Join(f.config.Dir, folder)))
+		write(t, filepath.Join(f.config.Dir, folder), "a file")
+		_, err := f.Fetch(t.Context(), ref(s.URL))
+		require.ErrorIs(t, err, fault.ErrNotFound, folder)
+		require.Empty(t, f.cache.blobs)
+		if folder == blobFolder {
+			require.ErrorContains(t, err, "write the cache")
+			require.Empty(t, partials(t, f))
 		}
-		require.Empty(t, c.blobs, "%d callers", callers)
-		require.Zero(t, c.total)
 	}
 }
 
@@ -239,6 +230,12 @@ func TestRecordsOfOneContentAreBounded(t *testing.T) {
 	}
 	require.Len(t, f.cache.records, maxURIs)
 	require.Len(t, f.cache.blobs[hashOf("same")].keys, maxURIs)
+	require.Equal(t, maxURIs, filesBelow(t, filepath.Join(f.config.Dir, recordFolder)))
+	require.Empty(t, partials(t, f), "the content was there")
+	for key := range f.cache.records {
+		f.cache.updateRecord(f.cache.blobs[hashOf("same")], record{Key: key, Hash: hashOf("same"), Version: "2"})
+		require.Len(t, f.cache.records, maxURIs, "a known URI takes the place of no other")
+	}
 }
 
 // gatedServer responds once open is closed.
@@ -406,4 +403,10 @@ func TestACacheInPlaceOfAFileIsAnError(t *testing.T) {
 	file := write(t, filepath.Join(t.TempDir(), "file"), "x")
 	_, err := New(Config{Dir: filepath.Join(file, "cache")})
 	require.ErrorContains(t, err, filepath.Join(file, "cache"))
+	for _, folder := range []string{blobFolder, recordFolder} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, folder), "x")
+		_, err := New(Config{Dir: dir})
+		require.ErrorIs(t, err, fault.ErrNotFound, folder)
+	}
 }

@@ -32,6 +32,13 @@ func TestAFaultOfTheHostAndAnOriginThatIsGoneAreToldFromOtherFailures(t *testing
 	require.NoError(t, l.Close())
 	require.Equal(t, models.HostFault, faultOf(refused, fault.ErrUnavailable))
 	require.Equal(t, models.HostFault, faultOf("http://name.invalid/feed", fault.ErrUnavailable))
+	reset := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		require.NoError(t, err)
+		require.NoError(t, c.(*net.TCPConn).SetLinger(0))
+		require.NoError(t, c.Close())
+	})
+	require.Empty(t, faultOf(reset.URL, fault.ErrUnavailable), "the host answers")
 	require.Empty(t, faultOf("http://10.0.0.1/", fault.ErrInvalid), "a private address is refused here, not there")
 	require.Empty(t, FaultOf(nil))
 }

@@ -61,7 +61,11 @@ func TestFault48OtherSchemesAreRefusedAndTheErrorNamesTheAccepted(t *testing.T) 
 		require.ErrorIs(t, err, fault.ErrInvalid, uri)
 		require.Less(t, len(err.Error()), 1000)
 	}
-	_, err := f.Fetch(t.Context(), ref("ftp://example.org/a.mp3"))
+	_, err := f.Fetch(t.Context(), ref("http://["+strings.Repeat("x", 100_000)))
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.Less(t, len(err.Error()), 1000)
+	require.NoError(t, f.Check("file://localhost/etc/hostname"))
+	_, err = f.Fetch(t.Context(), ref("ftp://example.org/a.mp3"))
 	require.ErrorContains(t, err, "use one of http, https and file")
 }
 
@@ -121,25 +125,29 @@ func TestTheAddressOfAURLIsOneThatMayBeDialled(t *testing.T) {
 		_, err := f.Resolve(t.Context(), uri)
 		require.ErrorIs(t, err, fault.ErrInvalid, uri)
 	}
+	f.guard.resolver = answering([4]byte{10, 2, 0, 1}, [4]byte{1, 1, 1, 1}, [4]byte{10, 2, 0, 2})
+	got, err := f.Resolve(t.Context(), "http://name.example/")
+	require.NoError(t, err)
+	require.Equal(t, "1.1.1.1", got.String(), "the first that may be dialled")
 	f.guard.resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, io.ErrClosedPipe }}
-	_, err := f.Resolve(t.Context(), "http://name.example/")
+	_, err = f.Resolve(t.Context(), "http://name.example/")
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.ErrorContains(t, err, "name.example")
 }
 
-// answering resolves every name to one address.
-func answering(ip [4]byte) *net.Resolver {
+// answering resolves every name to these addresses.
+func answering(ips ...[4]byte) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
 		go func() {
 			defer server.Close()
-			_ = answer(server, ip)
+			_ = answer(server, ips)
 		}()
 		return client, nil
 	}}
 }
 
-func answer(c net.Conn, ip [4]byte) error {
+func answer(c net.Conn, ips [][4]byte) error {
 	var size uint16
 	if err := binary.Read(c, binary.BigEndian, &size); err != nil {
 		return err
@@ -154,11 +162,13 @@ func answer(c net.Conn, ip [4]byte) error {
 	}
 	q := m.Questions[0]
 	reply := dnsmessage.Message{Header: dnsmessage.Header{ID: m.ID, Response: true}, Questions: m.Questions[:1]}
-	if q.Type == dnsmessage.TypeA {
-		reply.Answers = []dnsmessage.Resource{{
-			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
-			Body:   &dnsmessage.AResource{A: ip},
-		}}
+	for _, ip := range ips {
+		if q.Type == dnsmessage.TypeA {
+			reply.Answers = append(reply.Answers, dnsmessage.Resource{
+				Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
+				Body:   &dnsmessage.AResource{A: ip},
+			})
+		}
 	}
 	out, err := reply.Pack()
 	if err != nil {
@@ -170,10 +180,11 @@ func answer(c net.Conn, ip [4]byte) error {
 
 func TestAllowNamesHostsPortsAndNetworks(t *testing.T) {
 	t.Parallel()
-	f := open(t, Config{AllowPrivate: []string{"NAS.local.", "127.0.0.1:8080", "10.1.0.0/16", "[::1]", "localhost:9"}})
+	f := open(t, Config{AllowPrivate: []string{"NAS.local.", "127.0.0.1:8080", "10.1.0.0/16", "[::1]", "localhost:9", "127.0.0.2:80", "127.0.0.3:443"}})
 	for uri, ok := range map[string]bool{
 		"http://127.0.0.1:8080/": true, "http://127.0.0.1:8081/": false, "http://127.0.0.1/": false,
 		"http://10.1.2.3/": true, "http://10.2.0.1/": false, "http://[::ffff:10.1.2.3]/": true,
+		"http://127.0.0.2/": true, "https://127.0.0.2/": false, "https://127.0.0.3/": true, "http://127.0.0.3/": false,
 		"http://[::1]:77/": true, "http://localhost:9/": true, "http://localhost/": false,
 	} {
 		require.Equal(t, ok, f.Check(uri) == nil, uri)
@@ -214,4 +225,36 @@ func TestAGuardedClientReachesOnlyWhatIsPublicOrAllowed(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, r.Body.Close())
 	require.Equal(t, http.StatusFound, r.StatusCode, "a redirect is not followed")
+}
+
+func TestALongTextIsShortened(t *testing.T) {
+	t.Parallel()
+	whole := strings.Repeat("x", 300)
+	require.Equal(t, whole, shorten(whole))
+	require.Equal(t, whole+"…", shorten(whole+"x"))
+}
+
+func TestTheURLThatAnOperatorNamedIsTrustedAndNoOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		origin models.Origin
+		uri    string
+		want   bool
+	}{
+		"http":                      {models.Origin{Kind: models.Feed, URI: "http://10.0.0.1/feed"}, "http://10.0.0.1/a.mp3", true},
+		"https":                     {models.Origin{Kind: models.Feed, URI: "https://10.0.0.1/feed"}, "https://10.0.0.1/a.mp3", true},
+		"another port":              {models.Origin{Kind: models.Feed, URI: "https://10.0.0.1/feed"}, "https://10.0.0.1:8443/a.mp3", false},
+		"a URL that a lister named": {models.Origin{Kind: models.Feed, URI: "http://10.0.0.1/feed", Listed: true}, "http://10.0.0.1/a.mp3", false},
+		"behind ssh":                {models.Origin{Kind: models.Git, URI: "ssh://git@10.0.0.1/a"}, "http://10.0.0.1/a", false},
+		"not visited":               {models.Origin{Kind: models.API, URI: "http://10.0.0.1/a"}, "http://10.0.0.1/a", false},
+	} {
+		f := open(t, Config{AllowPrivate: []string{}})
+		require.NoError(t, f.Trust(c.origin), name)
+		require.Equal(t, c.want, f.Check(c.uri) == nil, name)
+		require.Empty(t, f.roots.folders, name)
+	}
+	f := open(t, Config{})
+	require.NoError(t, f.Trust(models.Origin{Kind: models.Media, URI: dir, Listed: true}), "a folder that a manifest listed")
+	require.Equal(t, []string{dir}, f.roots.folders)
 }

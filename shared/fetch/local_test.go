@@ -2,6 +2,10 @@ package fetch
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -162,4 +166,70 @@ func TestAFileThatCannotBeReadHasNoHash(t *testing.T) {
 	hash, err = h.of(t.Context(), path, strings.NewReader("a"), info)
 	require.NoError(t, err)
 	require.Equal(t, hashOf("a"), hash, "the failure is not kept")
+	hash, err = h.of(t.Context(), path, iotest.ErrReader(syscall.EIO), info)
+	require.NoError(t, err, "the file is not read again")
+	require.Equal(t, hashOf("a"), hash)
+	for i := len(h.known); i < maxHashes; i++ {
+		h.known[stamp{path: fmt.Sprint(i)}] = "other"
+	}
+	_, err = h.of(t.Context(), path+"2", strings.NewReader("b"), info)
+	require.NoError(t, err)
+	require.Len(t, h.known, 1, "a full cache of hashes is emptied")
+	_, err = h.of(t.Context(), path+"3", strings.NewReader("b"), info)
+	require.NoError(t, err)
+	require.Len(t, h.known, 2)
+}
+
+// Links may lead anywhere within a folder that the operator allowed, also out of one in it.
+func TestOfTwoRootsTheOuterOneCounts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := write(t, filepath.Join(dir, "shared", "a"), "a")
+	inner := filepath.Join(dir, "inner")
+	require.NoError(t, os.Mkdir(inner, 0o700))
+	require.NoError(t, os.Symlink("../shared/a", filepath.Join(inner, "link")))
+	for _, roots := range [][]string{{dir, inner}, {inner, dir}, {inner, dir, inner}} {
+		f := open(t, Config{Roots: roots})
+		file, err := f.Fetch(t.Context(), ref(FileURI(filepath.Join(inner, "link"))))
+		require.NoError(t, err)
+		require.Equal(t, path, file.Path)
+		require.Len(t, f.roots.folders, 2, "a folder is there once")
+	}
+}
+
+func TestAnErrorOfTheFileSystemHasItsKindAndNoPath(t *testing.T) {
+	t.Parallel()
+	for cause, want := range map[error]error{
+		fs.ErrNotExist: fault.ErrNotFound, syscall.ENOTDIR: fault.ErrNotFound, syscall.ENOSPC: fault.ErrOverloaded,
+		syscall.EACCES: fault.ErrInvalid, errors.New("path escapes from parent"): fault.ErrInvalid,
+	} {
+		for _, err := range []error{cause, &fs.PathError{Op: "open", Path: "/secret", Err: cause}} {
+			require.ErrorIs(t, fileError(err), want)
+			require.NotContains(t, fileError(err).Error(), "secret")
+		}
+	}
+	require.ErrorContains(t, fileError(errors.New("path escapes from parent")), "leads out of the folder")
+}
+
+func TestWhatIsNoRegularFileIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(dir, "socket"))
+	require.NoError(t, err)
+	defer l.Close()
+	info, err := os.Stat(filepath.Join(dir, "socket"))
+	require.NoError(t, err)
+	device, err := os.Stat(os.DevNull)
+	require.NoError(t, err)
+	for want, mode := range map[string]fs.FileMode{"a folder": fs.ModeDir | 0o700, "a pipe": fs.ModeNamedPipe, "a socket": info.Mode(), "a device": device.Mode()} {
+		require.Equal(t, want, typeName(mode))
+	}
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", filepath.Join(dir, "pipe")).Run())
+	_, _, err = OpenRegular(root, "pipe")
+	require.ErrorContains(t, err, "not a regular file but a pipe")
+	_, _, err = OpenRegular(root, "none")
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }

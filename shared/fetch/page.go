@@ -47,9 +47,9 @@ func (f *Fetcher) Page(ctx context.Context, uri string, known models.Known, toke
 func nextLink(h http.Header) string {
 	rest := strings.Join(h.Values("Link"), ",")
 	for {
-		_, link, found := strings.Cut(rest, "<")
+		_, link, _ := strings.Cut(rest, "<")
 		target, after, closed := strings.Cut(link, ">")
-		if !found || !closed {
+		if !closed {
 			return ""
 		}
 		parameters, _, _ := strings.Cut(after, "<") // of this link, and a comma

@@ -97,7 +97,8 @@ func TestAPollReturnsForHowLongItsResponseIsFresh(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", r.URL.Query().Get("control"))
-		if r.Header.Get("If-None-Match") != "" {
+		require.Equal(t, "gzip", r.Header.Get("Accept-Encoding"))
+		if r.Header.Get("If-None-Match")+r.Header.Get("If-Modified-Since") != "" {
 			w.WriteHeader(http.StatusNotModified)
 		}
 	}))
@@ -108,12 +109,13 @@ func TestAPollReturnsForHowLongItsResponseIsFresh(t *testing.T) {
 	for control, want := range map[string]time.Duration{
 		"": 0, "max-age=60": time.Minute, `public, Max-Age="3600"`: time.Hour, "max-age=60, no-cache": 0, "no-store": 0,
 		"max-age=-1": 0, "max-age=soon": 0, "max-age=99999999999": 0, "s-maxage=5": 0,
+		"max-age=2147483647": 2147483647 * time.Second, "max-age=4294967295": 0,
 	} {
-		for _, known := range []models.Known{{}, {ETag: "x"}} {
+		for _, known := range []models.Known{{}, {ETag: "x"}, {Modified: "x"}} {
 			p, err := f.Poll(t.Context(), server.URL+"/?control="+url.QueryEscape(control), known, 100)
 			require.NoError(t, err)
 			require.Equal(t, want, p.FreshFor, control)
-			require.Equal(t, known.ETag != "", p.Same)
+			require.Equal(t, known != models.Known{}, p.Same)
 		}
 	}
 }

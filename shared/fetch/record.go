@@ -44,13 +44,11 @@ func (c *cache) updateRecord(b *blob, rec record) {
 // keeps maxURIs of them: beyond that, an arbitrary other one is removed. If the file
 // cannot be written, the content is downloaded again after the next start.
 func (c *cache) setRecord(b *blob, rec record) {
-	if was, ok := c.records[rec.Key]; ok {
-		if other := c.blobs[was.Hash]; other != nil && other != b {
-			delete(other.keys, rec.Key)
-		}
+	if before := c.blobs[c.records[rec.Key].Hash]; before != nil {
+		delete(before.keys, rec.Key)
 	}
 	for key := range b.keys {
-		if len(b.keys) < maxURIs || b.keys[rec.Key] {
+		if len(b.keys) < maxURIs {
 			break
 		}
 		c.removeRecord(key)

@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/netip"
 
 	"leasehold/shared/fault"
@@ -22,11 +21,7 @@ func (f *Fetcher) Resolve(ctx context.Context, uri string) (netip.Addr, error) {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip, nil // parse has checked it
 	}
-	resolver := f.guard.resolver
-	if resolver == nil {
-		resolver = net.DefaultResolver
-	}
-	found, err := resolver.LookupNetIP(ctx, "ip", host)
+	found, err := f.guard.resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("resolve %s: %w: %w", host, fault.ErrUnavailable, err)
 	}

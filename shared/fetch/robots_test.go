@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,14 +17,16 @@ func TestTheCrawlDelayOfRobotsTxt(t *testing.T) {
 	for content, want := range map[string]time.Duration{
 		"":                                 0,
 		"User-agent: *\nCrawl-delay: 10\n": 10 * time.Second,
-		"\ufeffUSER-AGENT : * # all\r\ncrawl-DELAY :  0.25 # s\r\n":                                250 * time.Millisecond,
-		"User-agent: other\nCrawl-delay: 9\n":                                                      0,
-		"User-agent: *\nCrawl-delay: 9\nUser-agent: Leasehold/1.0\nDisallow:\n":                    0,
-		"User-agent: leasehold\nCrawl-delay: 3\n\nUser-agent: *\nCrawl-delay: 9":                   3 * time.Second,
-		"User-agent: other\nUser-agent: *\nDisallow: /\nCrawl-delay: 4":                            4 * time.Second,
-		"User-agent: leaseholder\nCrawl-delay: 4":                                                  0,
-		"User-agent: *\nCrawl-delay: 2\nUser-agent: x\nDisallow: /\nUser-agent: *\nCrawl-delay: 5": 5 * time.Second,
-		"User-agent: leasehold\ndisallow\nUser-agent: *\nCrawl-delay: 3":                           3 * time.Second, // a line without a colon begins no rules
+		"\ufeffUSER-AGENT : * # all\r\ncrawl-DELAY :  0.25 # s\r\n":                                                                                250 * time.Millisecond,
+		"User-agent: other\nCrawl-delay: 9\n":                                                                                                      0,
+		"User-agent: *\nCrawl-delay: 9\nUser-agent: Leasehold/1.0\nDisallow:\n":                                                                    0,
+		"User-agent: leasehold\nCrawl-delay: 3\n\nUser-agent: *\nCrawl-delay: 9":                                                                   3 * time.Second,
+		"User-agent: other\nUser-agent: *\nDisallow: /\nCrawl-delay: 4":                                                                            4 * time.Second,
+		"User-agent: leaseholder\nCrawl-delay: 4":                                                                                                  0,
+		"User-agent: leaseholdz\nUser-agent: leaseholdZ\nUser-agent: leaseholdA\nUser-agent: leasehold-x\nUser-agent: leasehold_x\nCrawl-delay: 4": 0,
+		"User-agent: *\nAllow: /\nUser-agent: x\nCrawl-delay: 4":                                                                                   0,
+		"User-agent: *\nCrawl-delay: 2\nUser-agent: x\nDisallow: /\nUser-agent: *\nCrawl-delay: 5":                                                 5 * time.Second,
+		"User-agent: leasehold\ndisallow\nUser-agent: *\nCrawl-delay: 3":                                                                           3 * time.Second, // a line without a colon begins no rules
 		"Crawl-delay: 7\n":                                        0,
 		"User-agent: *\nCrawl-delay: -1\n":                        0,
 		"User-agent: *\nCrawl-delay: NaN\n":                       0,
@@ -67,6 +70,7 @@ func TestRobotsTxtIsReadOnceADayAndAFailureHarmsNothing(t *testing.T) {
 	}{
 		"none":      {http.NotFound, true},
 		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, true},
+		"gone away": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(499) }, true},
 		"broken":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, false},
 		"busy":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, false},
 		"endless":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, false},
@@ -104,6 +108,50 @@ func TestTheHostsOfRobotsTxtAreBounded(t *testing.T) {
 	for i := 0; len(r.hosts) < robotsHosts; i++ {
 		r.keep(fmt.Sprint("more", i), robotsEntry{until: now.Add(time.Hour)}, now)
 	}
+	r.keep("one more", robotsEntry{until: now.Add(time.Hour)}, now)
+	require.Len(t, r.hosts, robotsHosts*9/10, "a tenth is free again")
+	for i := 0; len(r.hosts) < robotsHosts; i++ {
+		r.keep(fmt.Sprint("more", i), robotsEntry{until: now.Add(time.Hour)}, now)
+	}
 	r.keep("new", robotsEntry{until: now.Add(3 * time.Hour)}, now.Add(2*time.Hour))
 	require.Len(t, r.hosts, 1, "those that are over go first")
+}
+
+func TestRobotsTxtIsWaitedForFiveSecondsAndItsLastDelayCountsUntilItIsReadAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f, err := New(Config{Dir: dir, AllowPrivate: []string{"127.0.0.1"}})
+		require.NoError(t, err)
+		delay := func() (time.Duration, bool) { return f.CrawlDelay(t.Context(), "http://127.0.0.1/a") }
+		for range 2 { // a server that does not answer; then nobody asks it for an hour
+			script(t.Context(), f, time.Hour, "")
+			began := time.Now()
+			got, known := delay()
+			require.False(t, known)
+			require.Zero(t, got)
+			require.Equal(t, 5*time.Second, time.Since(began))
+			got, known = delay()
+			require.False(t, known)
+			require.Zero(t, got)
+			require.Equal(t, 5*time.Second, time.Since(began))
+			time.Sleep(time.Hour)
+		}
+		const answer = "User-agent: *\nCrawl-delay: 7\n"
+		script(t.Context(), f, 0, fmt.Sprintf("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(answer), answer))
+		for range 2 {
+			got, known := delay()
+			require.True(t, known)
+			require.Equal(t, 7*time.Second, got)
+			script(t.Context(), f, time.Hour, "")
+			time.Sleep(24*time.Hour - time.Minute)
+		}
+		time.Sleep(time.Minute)
+		began := time.Now()
+		got, known := delay()
+		require.True(t, known)
+		require.Equal(t, 7*time.Second, got, "that of the day before")
+		require.Equal(t, 5*time.Second, time.Since(began))
+		require.NoError(t, f.Close())
+	})
 }

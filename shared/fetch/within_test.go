@@ -27,6 +27,10 @@ func TestReadingAnOriginTakesNoLongerThanItsKindMay(t *testing.T) {
 			require.ErrorIs(t, err, fault.ErrUnavailable)
 			require.ErrorContains(t, err, "no complete answer within "+want.String())
 			require.Equal(t, want, time.Since(began))
+			require.NoError(t, Within(t.Context(), kind, func(ctx context.Context) error {
+				<-ctx.Done()
+				return nil
+			}), "the answer was complete")
 			broken := errors.New("broken")
 			require.Equal(t, broken, Within(t.Context(), kind, func(context.Context) error { return broken }))
 			ctx, cancel := context.WithCancel(t.Context())
@@ -47,7 +51,9 @@ func TestABusyServerIsLeftAloneForAnHourUnlessItSaysOtherwise(t *testing.T) {
 		status int
 		header string
 		want   time.Duration
-	}{{429, "", time.Hour}, {503, "", time.Hour}, {429, "90", 90 * time.Second}, {500, "", 0}, {500, "60", time.Minute}, {404, "", 0}} {
+	}{{429, "", time.Hour}, {503, "", time.Hour}, {429, "90", 90 * time.Second}, {500, "", 0}, {500, "60", time.Minute}, {404, "", 0},
+		{503, "0", time.Hour}, {503, "-5", time.Hour}, {500, "0", 0}, {500, "1", time.Second}, {500, "soon", 0}, {500, "9999999999", 1 << 30 * time.Second},
+		{500, "Mon, 02 Jan 2006 15:04:05 GMT", 0}} {
 		r := &http.Response{StatusCode: x.status, Header: http.Header{"Retry-After": {x.header}}}
 		require.Equal(t, x.want, RetryAfter(statusError(r)), "%+v", x)
 	}
@@ -59,5 +65,21 @@ func TestTheDateOfARetryAfterIsReadByTheClockOfItsServer(t *testing.T) {
 		at := time.Now().AddDate(years, 0, 0).UTC()
 		r := &http.Response{StatusCode: 503, Header: http.Header{"Date": {at.Format(http.TimeFormat)}, "Retry-After": {at.Add(10 * time.Minute).Format(http.TimeFormat)}}}
 		require.Equal(t, 10*time.Minute, RetryAfter(statusError(r)))
+	}
+}
+
+func TestTheDateOfARetryAfterIsReadByOurClockIfTheServerHasNone(t *testing.T) {
+	t.Parallel()
+	r := &http.Response{StatusCode: 500, Header: http.Header{"Retry-After": {time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)}}}
+	require.InDelta(t, time.Hour, RetryAfter(statusError(r)), float64(time.Minute))
+}
+
+func TestARateLimitIsTheWaitOfAnAnswerThatRefusesForIt(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]time.Duration{403: 90 * time.Second, 429: 90 * time.Second, 404: 0, 500: 0} {
+		r := &http.Response{StatusCode: status, Header: http.Header{"X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {"90"}}}
+		require.Equal(t, want, RetryAfter(statusError(r)), status)
+		r.Header.Set("Retry-After", "60")
+		require.Equal(t, time.Minute, RetryAfter(statusError(r)), status)
 	}
 }

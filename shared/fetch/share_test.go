@@ -1,0 +1,69 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestACallerThatLeavesEndsADownloadOnlyIfItIsTheLast(t *testing.T) {
+	t.Parallel()
+	left := errors.New("left")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(left)
+	for others := range 2 {
+		f := open(t, Config{})
+		var ended error
+		d := &sharedDownload{done: make(chan struct{}), cancel: func(err error) { ended = err }, callers: others}
+		f.downloads[unused+"\x00\x00"] = d
+		_, err := f.Fetch(ctx, ref(unused))
+		require.ErrorIs(t, err, left)
+		require.Equal(t, others, d.callers)
+		require.Equal(t, others == 0, errors.Is(ended, context.Canceled))
+		require.Len(t, f.downloads, others, "the next caller must not join a download that ends")
+		clear(f.downloads)
+	}
+}
+
+func TestACallerThatLeavesAsItsDownloadEndsGetsTheFile(t *testing.T) {
+	t.Parallel()
+	f := open(t, Config{})
+	s, err := f.cache.stage(strings.NewReader("x"))
+	require.NoError(t, err)
+	b, err := f.cache.publish(s, record{Key: keyOf(unused), Hash: s.hash})
+	require.NoError(t, err)
+	f.downloads[unused+"\x00\x00"] = &sharedDownload{done: make(chan struct{}), finished: true, blob: b}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	file, err := f.Fetch(ctx, ref(unused))
+	require.NoError(t, err)
+	require.Equal(t, "x", read(t, file))
+	require.NoError(t, file.Close())
+	require.Zero(t, b.pins)
+	clear(f.downloads)
+}
+
+func TestCloseWaitsForDownloads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f, err := New(Config{Dir: dir})
+		require.NoError(t, err)
+		end, closed := make(chan bool), false
+		f.running.Go(func() { <-end })
+		go func() {
+			assert.NoError(t, f.Close())
+			closed = true
+		}()
+		synctest.Wait()
+		require.False(t, closed)
+		close(end)
+		synctest.Wait()
+		require.True(t, closed)
+	})
+}
