@@ -41,8 +41,7 @@ func (c *cache) updateRecord(b *blob, rec record) {
 }
 
 // setRecord records that the URI of rec returned b, for a caller that holds c.mu. A blob
-// keeps maxURIs of them: beyond that, an arbitrary other one is removed. If the file
-// cannot be written, the content is downloaded again after the next start.
+// keeps maxURIs of them: beyond that, an arbitrary other one is removed.
 func (c *cache) setRecord(b *blob, rec record) {
 	if before := c.blobs[c.records[rec.Key].Hash]; before != nil {
 		delete(before.keys, rec.Key)
@@ -56,7 +55,7 @@ func (c *cache) setRecord(b *blob, rec record) {
 	}
 	b.keys[rec.Key] = true
 	c.records[rec.Key] = rec
-	_ = writeRecord(c.recordPath(rec.Key), rec)
+	writeRecord(c.recordPath(rec.Key), rec)
 }
 
 // removeRecord removes the record of a key and its file. The caller holds c.mu, and removes the
@@ -67,18 +66,12 @@ func (c *cache) removeRecord(key string) {
 }
 
 // writeRecord writes a record to another file and renames that, so that a crash leaves the old
-// record or the new one. The error is that of the system.
-func writeRecord(path string, rec record) error {
-	content, err := json.Marshal(rec)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
+// record or the new one. If it fails, the content is downloaded again after the next start.
+func writeRecord(path string, rec record) {
+	content, _ := json.Marshal(rec) // strings, so it cannot fail
+	_ = os.MkdirAll(filepath.Dir(path), 0o700)
 	partial := path + ".partial"
-	if err := os.WriteFile(partial, content, 0o600); err != nil {
-		return err
+	if os.WriteFile(partial, content, 0o600) == nil {
+		_ = os.Rename(partial, path)
 	}
-	return os.Rename(partial, path)
 }

@@ -75,7 +75,7 @@ func (c *cache) loadRecords() error {
 		b := c.blobs[rec.Hash]
 		if rec.URI != "" { // of an earlier version
 			rec.Key, rec.URI = keyOf(rec.URI), ""
-			_ = writeRecord(path, rec)
+			writeRecord(path, rec)
 		}
 		if err != nil || b == nil || len(rec.Key) < 2 || c.recordPath(rec.Key) != path {
 			os.Remove(path)

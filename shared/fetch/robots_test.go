@@ -32,6 +32,7 @@ func TestTheCrawlDelayOfRobotsTxt(t *testing.T) {
 		"User-agent: *\nCrawl-delay: NaN\n":                       0,
 		"User-agent: *\nCrawl-delay: soon\n":                      0,
 		"User-agent: *\nCrawl-delay: 1e300\n":                     24 * time.Hour,
+		"User-agent: *\nCrawl-delay: 1e999\n":                     0,
 		"User-agent: *\nCrawl-delay: +Inf\n":                      24 * time.Hour,
 		"<html><title>User-agent: *</title>Crawl-delay: 9</html>": 0,
 	} {
