@@ -1,11 +1,13 @@
 package archive
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/fault"
 )
 
 // podcast is a server of a feed and of its audio, which needs a password.
@@ -145,7 +148,7 @@ func TestAVisitAsksForFewHeadsAndAServerThatRefusesOnce(t *testing.T) {
 	t.Parallel()
 	p := newPodcast(t, audioChecks+3)
 	p.visit(t)
-	require.Len(t, p.asked, audioChecks)
+	require.Len(t, p.asked, 5)
 	p.visit(t)
 	require.Len(t, p.asked, 2*audioChecks)
 	all := map[string]bool{}
@@ -200,10 +203,125 @@ func TestAnEnclosureDoesNotKeepTheUserOfItsFeed(t *testing.T) {
 		"//example.org/1.mp3":                  "https://example.org/1.mp3",
 		"https://bob:s3cret@example.org/1.mp3": "https://example.org/1.mp3",
 		"https://ann:own@example.org/1.mp3":    "https://ann:own@example.org/1.mp3",
+		"https://bob:s3cret@example.com/1.mp3": "https://bob:s3cret@example.com/1.mp3",
 		"https://ann:own@example.com/1.mp3":    "https://ann:own@example.com/1.mp3",
 	} {
 		uri, _, err := w.resolve(enclosure)
 		require.NoError(t, err)
 		require.Equal(t, want, uri)
+	}
+}
+
+func TestAServerThatDoesNotAnswerKeepsNoOtherFromBeingAsked(t *testing.T) {
+	t.Parallel()
+	p := newPodcast(t, 0)
+	var asked []string
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(broken.Close)
+	require.NoError(t, p.flow.Lister.Fetch.Trust(models.Origin{Kind: models.Feed, URI: broken.URL}))
+	list := []models.Audio{
+		{Episode: "malformed", URI: "http://[", ETag: "a"}, {Episode: "1", URI: broken.URL + "/1", ETag: "a"}, {Episode: "2", URI: broken.URL + "/2", ETag: "a"},
+		{Episode: "3", URI: p.URL + "/3.mp3"}, {Episode: "4", URI: p.URL + "/4.mp3"},
+	}
+	want := slices.Clone(list)
+	want[3].ETag, want[4].ETag = `""`, `""`
+	require.Equal(t, want, p.flow.askServers(t.Context(), p.origin, list))
+	require.Equal(t, []string{"/1"}, asked)
+	require.Equal(t, []string{"HEAD /3.mp3", "HEAD /4.mp3"}, p.asked)
+}
+
+func TestEpisodesThatWereNotAskedForInTimeAreNotChecked(t *testing.T) {
+	t.Parallel()
+	p := newPodcast(t, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(slow.Close)
+	require.NoError(t, p.flow.Lister.Fetch.Trust(models.Origin{Kind: models.Feed, URI: slow.URL}))
+	list := []models.Audio{{Episode: "1", URI: p.URL + "/1.mp3"}, {Episode: "2", URI: slow.URL + "/2"}, {Episode: "3", URI: p.URL + "/3.mp3"}}
+	checked := p.flow.askServers(ctx, p.origin, list)
+	require.Equal(t, []models.Audio{{Episode: "1", URI: p.URL + "/1.mp3", ETag: `""`}}, checked)
+}
+
+// Some servers report something else each time, so a second report must confirm the first.
+func TestAudioCountsAsReplacedIfASecondReportConfirmsIt(t *testing.T) {
+	t.Parallel()
+	known := models.Audio{Episode: "e", URI: "set below", ETag: `"a"`}
+	for name, c := range map[string]struct {
+		reports []string // ETags; "" is an error
+		want    string   // the ETag
+		other   bool
+		fails   bool
+	}{
+		"the same":            {[]string{"a"}, "a", false, false},
+		"another, confirmed":  {[]string{"b", "b"}, "b", true, false},
+		"another each time":   {[]string{"b", "c"}, "a", false, false},
+		"another, then fails": {[]string{"b", ""}, "a", false, true},
+	} {
+		n := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if n++; c.reports[n-1] == "" {
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			w.Header().Set("ETag", `"`+c.reports[n-1]+`"`)
+		}))
+		o := models.Origin{Kind: models.Feed, URI: s.URL}
+		known.URI = s.URL + "/a.mp3"
+		got, err := lister(t, o).audio(t.Context(), o, known)
+		s.Close()
+		require.Equal(t, c.fails, err != nil, name)
+		require.Len(t, c.reports, n, name)
+		require.Equal(t, models.Audio{Episode: "e", URI: known.URI, ETag: `"` + c.want + `"`, Replaced: c.other}, got, name)
+	}
+}
+
+// checks is a catalog in which two calls fail or are counted.
+type checks struct {
+	catalog.Catalog
+	list             []models.Audio
+	listErr, noteErr error
+	noted            int
+}
+
+func (c *checks) AudioToCheck(context.Context, string, int) ([]models.Audio, error) {
+	return c.list, c.listErr
+}
+
+func (c *checks) AudioChecked(_ context.Context, _ time.Time, list []models.Audio) (int, error) {
+	c.noted++
+	return len(list), c.noteErr
+}
+
+func TestAVisitFailsIfItsChecksOfAudioCannotBeReadOrRecorded(t *testing.T) {
+	t.Parallel()
+	p := newPodcast(t, 1)
+	one := []models.Audio{{Episode: "e", URI: p.URL + "/e.mp3"}}
+	for name, c := range map[string]struct {
+		catalog  checks
+		want     error
+		replaced int
+		noted    int
+	}{
+		"an older coordinator": {checks{listErr: fault.ErrNotFound}, nil, 0, 0},
+		"nothing to check":     {checks{}, nil, 0, 0},
+		"the list fails":       {checks{list: one, listErr: fault.ErrCorrupt}, fault.ErrCorrupt, 0, 0},
+		"the record fails":     {checks{list: one, noteErr: fault.ErrCorrupt}, fault.ErrCorrupt, 1, 1},
+		"one":                  {checks{list: one}, nil, 1, 1},
+	} {
+		f := NewFlow(Flow{Catalog: &c.catalog, Lister: p.flow.Lister})
+		replaced, err := f.checkAudio(t.Context(), p.origin)
+		require.ErrorIs(t, err, c.want, name)
+		require.Equal(t, c.replaced, replaced, name)
+		require.Equal(t, c.noted, c.catalog.noted, name)
+		c.catalog.Catalog = p.catalog
+		p.known = models.Known{}
+		_, err = f.Visit(t.Context(), models.Visit{ID: "v", Origin: models.Origin{ID: "o", Kind: models.Feed}})
+		require.Equal(t, c.want == nil, err == nil, name)
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/audio/cliplint"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
@@ -126,5 +128,41 @@ func TestClipsAreEqualOnlyIfBothHaveTheSameHash(t *testing.T) {
 		{"a", "b"}: true, {"b", "a"}: true, {"a", "c"}: false, {"a", "d"}: false, {"d", "a"}: false, {"d", "e"}: false, {"a", "x"}: false, {"x", "y"}: false,
 	} {
 		require.Equal(t, want, equal(clips, pair[0], pair[1]), "%v", pair)
+	}
+}
+
+func TestOnlyTheFirstClipsAreComparedAndTheReportOfClipsIsKept(t *testing.T) {
+	t.Parallel()
+	var clips []models.Clip
+	for i := range compareLimit + 1 {
+		clips = append(clips, models.Clip{Recording: models.Recording{Name: fmt.Sprint(i)}})
+	}
+	kept := []cliplint.Notice{{Clip: "0", Fault: cliplint.Silent}, {Clip: "1", Fault: cliplint.Contained, Other: "2"}}
+	for length, problems := range map[int]int{compareLimit: 2, compareLimit + 1: 3} {
+		c := &clipChecker{known: map[string]cachedReport{"o": {digestOf(clips[:compareLimit]), kept}}}
+		v := &folderVisit{origin: models.Origin{ID: "o"}}
+		left, err := v.checkClips(t.Context(), c, slices.Clone(clips[:length]))
+		require.NoError(t, err)
+		require.Len(t, left, length-1, "only the silent clip is not looked for")
+		require.Equal(t, "1", left[0].Name)
+		require.Len(t, v.problems.list, problems)
+	}
+	changed := []models.Clip{{Recording: models.Recording{Name: "a", Media: models.MediaRef{Version: "1"}}}}
+	require.NotEqual(t, digestOf(changed), digestOf([]models.Clip{{Recording: models.Recording{Name: "a", Media: models.MediaRef{Version: "2"}}}}))
+}
+
+func TestClipsThatSoundTheSameAreNamedUnlessTheyAreEqualFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	sound := melody(1, 2)
+	for name, content := range map[string][]byte{"a.wav": sound, "b.wav": sound, "c.wav": append(slices.Clone(sound), "LIST\x04\x00\x00\x00abcd"...)} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
+	}
+	l := list(t, models.Clips, dir)
+	require.Equal(t, []string{"a.wav", "b.wav", "c.wav"}, names(l))
+	require.NotEmpty(t, l.Problems)
+	for _, p := range l.Problems {
+		require.Equal(t, "c.wav", p.Item)
+		require.Contains(t, p.Reason, "duplicate")
 	}
 }

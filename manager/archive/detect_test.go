@@ -17,7 +17,7 @@ func TestDetect(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"feed.xml": rss("<item/>"), "feed": "\ufeff <feed/>", "feed.json": `{"items":[]}`, "page.xml": "<html/>", "a.mp3": "a", "empty": "",
 		"media/deep/a.mp3": "a", "Clips/x.txt": "", "nothing/x.txt": "", "hidden/.x/a.mp3": "a", "hidden/.a.mp3": "a",
-		"x.bundle": "# v2 git bundle\n", "tree/.git": "gitdir: ../repo/.git/worktrees/tree\n", "tree/a.mp3": "a",
+		"album.mp3/x": "", "x.bundle": "# v2 git bundle\n", "tree/.git": "gitdir: ../repo/.git/worktrees/tree\n", "tree/a.mp3": "a",
 		"show/origins.yaml": "- path: ../feed.xml\n  priority: 4\n- {kind: clips, path: sounds}\n- uri: https://example.org/x.xml\n- path: ../media\n",
 		"show/sounds/x":     "", "bare/origins.yaml": "- path: ../show",
 	})
@@ -34,6 +34,8 @@ func TestDetect(t *testing.T) {
 		dir + "/media/":                    {models.Media, dir + "/media"},
 		dir + "/media/../Clips":            {models.Clips, dir + "/Clips"},
 		dir:                                {models.Media, dir},
+		dir + "/hidden/.x":                 {models.Media, dir + "/hidden/.x"},
+		"HTTPS://example.org/x.git":        {models.Git, "https://example.org/x.git"},
 		"https://example.org/a b?x=1#frag": {models.Feed, "https://example.org/a%20b?x=1"},
 		"HTTP://example.org":               {models.Feed, "http://example.org"},
 		"ssh://git@example.org:22/a/b":     {models.Git, "ssh://git@example.org:22/a/b"},
@@ -73,6 +75,10 @@ func TestDetect(t *testing.T) {
 		{dir + "/media", "feed", fault.ErrInvalid, "a feed is a file or an http(s) URL"},
 		{dir + "/feed.xml", "media", fault.ErrInvalid, "media wants a folder"},
 		{"https://example.org/", "clips", fault.ErrInvalid, "clips wants a folder"},
+		{"ssh://git@example.org/a", "feed", fault.ErrInvalid, "only a repository (kind git) may have one"},
+		{"http://[::1", "", fault.ErrInvalid, "https://HOST"},
+		{dir + "/album.mp3", "", fault.ErrInvalid, "holds no recordings"},
+		{dir + "/x.bundle", "media", fault.ErrInvalid, "media wants a folder"},
 		{"ftp://example.org/", "", fault.ErrInvalid, "https://HOST"},
 		{"http://", "", fault.ErrInvalid, "https://HOST"},
 		{"", "", fault.ErrInvalid, "the path is empty"},
@@ -114,6 +120,7 @@ func TestManifestErrorsNameTheLineAndWhatIsAccepted(t *testing.T) {
 		"- path: f.xml\n- path: ./f.xml":       "line 2: ",
 		"- path: origins.yaml":                 "not an RSS",
 		"\t- x":                                "not YAML",
+		"[]#" + strings.Repeat("x", 1<<20-3):   "it lists no origins",
 		"#" + strings.Repeat("x", 1<<20):       "more than 1048576 bytes",
 		"- uri: gopher://x/\n":                 "not a URL that is accepted",
 		"- uri: https://x.org/\n  kind: clips": "clips wants a folder",
@@ -178,4 +185,25 @@ func TestARepositoryIsRecognisedBareOrWithItsFiles(t *testing.T) {
 			require.Equal(t, want, got[0].Kind)
 		})
 	}
+}
+
+// The paths of a manifest are relative to the folder in which it was found.
+func TestAManifestMayBeALinkAndNameAbsolutePaths(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"show/clips/x": "", "elsewhere/list.yaml": "- path: clips\n- {path: FILE, priority: 2, every: 24h}\n", "feed.xml": "<rss/>"})
+	list := filepath.Join(dir, "elsewhere", "list.yaml")
+	content, err := os.ReadFile(list)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(list, []byte(strings.Replace(string(content), "FILE", filepath.Join(dir, "feed.xml"), 1)), 0o600))
+	require.NoError(t, os.Symlink("../elsewhere/list.yaml", filepath.Join(dir, "show", "origins.yaml")))
+	got, err := Detect(filepath.Join(dir, "show"), "")
+	require.NoError(t, err)
+	require.Len(t, got, 2)
+	require.Equal(t, filepath.Join(dir, "show", "clips"), got[0].URI)
+	require.Equal(t, filepath.Join(dir, "feed.xml"), got[1].URI)
+	require.EqualValues(t, 2, got[1].Priority)
+	require.EqualValues(t, 86400, *got[1].Every)
+	require.NoError(t, os.Remove(list))
+	_, err = Detect(filepath.Join(dir, "show"), "")
+	require.ErrorIs(t, err, fault.ErrInvalid)
 }

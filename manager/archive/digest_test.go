@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mmcdole/gofeed"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
@@ -61,6 +62,7 @@ func TestTheTTLOfAFeedIsReadFromItsHead(t *testing.T) {
 		"<rss><channel><ttl>60</ttl><item/></channel></rss>":            time.Hour,
 		"<rss><channel><ttl> 5\n</ttl></channel></rss>":                 5 * time.Minute,
 		"<rss><channel><item><ttl>60</ttl></item></channel></rss>":      0,
+		"<item><ttl>60</ttl></item>":                                    0,
 		"<rss><channel><ttl>soon</ttl></channel></rss>":                 0,
 		"<rss><channel><ttl>99999999999999999999</ttl></channel></rss>": 0,
 		"": 0,
@@ -96,4 +98,50 @@ func TestAManifestFixesIntervals(t *testing.T) {
 		_, err := parseManifest([]byte("- uri: https://example.org/a\n  every: " + bad + "\n"))
 		require.ErrorContains(t, err, "want 0 (the policy decides), or from 1m to", bad)
 	}
+}
+
+// The catalog keeps digests. If a later version computed others, it would list all origins again.
+func TestADigestIsThatOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		"a.mp3": "a", "a.mp3.yaml": "title: A", "#x/y/z.mp3": "z", "deep/er/b.mp3": "b", "deep/er/c.mp3": "c", "deep/est/b.mp3": "b", "deep/d.yaml": "title: D", "notes.txt": "n",
+	})
+	at := time.Unix(1_700_000_000, 5)
+	require.NoError(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error { return os.Chtimes(path, at, at) }))
+	o := originAt(models.Media, dir)
+	l := lister(t, o)
+	seen, err := l.read(t.Context(), o, models.Known{})
+	require.NoError(t, err)
+	require.Equal(t, "priority 3, tree:952373f9d74e554ad5e667d3c0f05994d0fd5f9835769c910a35f2e24173ad04", seen.digest)
+	items, _, err := parseFeed(t.Context(), []byte(rss(enclosing("b", "b.mp3"), `<item><link>https://example.org/a</link><title>A</title></item>`, enclosing("b", "b.mp3"))))
+	require.NoError(t, err)
+	require.Equal(t, "items:7b7aa590738c3bb308828187167723319ed45e16a01edb48b4609c9aa0ee481e", feedDigest(items))
+}
+
+func TestAFileThatIsGoneChangesTheDigestOfItsFolder(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"a.mp3": "a"})
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	v := folderVisit{root: root, recordings: []string{"a.mp3"}}
+	before := v.digest()
+	require.NoError(t, os.Remove(filepath.Join(dir, "a.mp3")))
+	require.NotEqual(t, before, v.digest())
+	require.NotEqual(t, (&folderVisit{root: root}).digest(), v.digest())
+}
+
+func TestTheTimesOfAFeedAreTheLatestOfItsItems(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	items := []*gofeed.Item{{}}
+	for i := range models.MaxChanges + 1 {
+		at := begin.Add(time.Duration(i) * time.Hour)
+		items = append(items, &gofeed.Item{PublishedParsed: &at})
+	}
+	times := feedTimes(items)
+	require.Len(t, times, models.MaxChanges)
+	require.Equal(t, begin.Add(models.MaxChanges*time.Hour), times[0])
+	require.Equal(t, begin.Add(time.Hour), times[len(times)-1])
+	require.Len(t, feedTimes(items[:3]), 2)
 }

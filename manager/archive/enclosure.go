@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -51,7 +52,8 @@ func trimmed(e gofeed.Enclosure) gofeed.Enclosure {
 
 // urlPath returns the path of a URL, or the text itself if it is none.
 func urlPath(uri string) string {
-	if u, err := url.Parse(strings.TrimSpace(uri)); err == nil {
+	uri = strings.TrimSpace(uri)
+	if u, err := url.Parse(uri); err == nil {
 		return u.Path
 	}
 	return uri
@@ -68,31 +70,20 @@ func mediaType(e gofeed.Enclosure) string {
 // priorityOf returns the text of an item's priority element and whether there is one.
 // Of several namespaces with such an element, the first by name wins.
 func priorityOf(item *gofeed.Item) (string, bool) {
-	for _, namespace := range sortedKeys(item.Extensions) {
+	for _, namespace := range slices.Sorted(maps.Keys(item.Extensions)) {
 		elements := item.Extensions[namespace]
-		for _, name := range sortedKeys(elements) {
+		for _, name := range slices.Sorted(maps.Keys(elements)) {
 			if strings.EqualFold(name, "priority") && len(elements[name]) > 0 {
 				return elements[name][0].Value, true
 			}
 		}
 	}
-	for _, name := range sortedKeys(item.Custom) {
+	for _, name := range slices.Sorted(maps.Keys(item.Custom)) {
 		if strings.EqualFold(name, "priority") {
 			return item.Custom[name], true
 		}
 	}
 	return "", false
-}
-
-// sortedKeys returns the keys of a map in order, so that results do not depend on that of the
-// map.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // A source resolves the enclosures of a feed's items. The version is empty if only the

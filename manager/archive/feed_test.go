@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mmcdole/gofeed"
+	ext "github.com/mmcdole/gofeed/extensions"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
@@ -42,9 +44,9 @@ func listFeedFile(t *testing.T, feed string, files map[string]string) (catalog.L
 func TestFeedFromAServer(t *testing.T) {
 	t.Parallel()
 	const feed = `<item><title> One &amp; <![CDATA[only]]></title><guid>g1</guid><pubDate>Sat, 21 Nov 2026 06:00:00 +0100</pubDate>
-		<podcast:priority>7</podcast:priority><enclosure url="https://example.org/1.mp3#t=10" type="audio/mpeg" length="1234"/></item>
+		<podcast:priority>19</podcast:priority><enclosure url="https://example.org/1.mp3#t=10" type="audio/mpeg" length="1234"/></item>
 		<item><enclosure url="media/2.ogg" length="5"/></item>
-		<item><guid>g3</guid><title>Three</title><priority>-2</priority><enclosure url="cover.jpg" type="image/jpeg"/><enclosure url="/3" type="application/octet-stream"/></item>`
+		<item><guid>g3</guid><title>Three</title><priority>-9223372036854775808</priority><enclosure url="cover.jpg" type="image/jpeg"/><enclosure url="/3" type="application/octet-stream"/></item>`
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, rss(feed)) }))
 	t.Cleanup(s.Close)
 	l := list(t, models.Feed, s.URL+"/shows/feed.xml")
@@ -56,7 +58,7 @@ func TestFeedFromAServer(t *testing.T) {
 	require.Equal(t, "g1", e.Name)
 	require.Equal(t, "One & only", e.Title)
 	require.Equal(t, time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC), e.Aired)
-	require.EqualValues(t, 7, e.Priority)
+	require.EqualValues(t, 19, e.Priority)
 	require.Equal(t, "https://example.org/1.mp3", e.Media.URI)
 	require.Equal(t, "audio/mpeg", e.Media.Type)
 	require.True(t, models.ValidID(e.Media.Version))
@@ -71,7 +73,7 @@ func TestFeedFromAServer(t *testing.T) {
 	e = l.Episodes[2]
 	require.Equal(t, s.URL+"/3", e.Media.URI)
 	require.Equal(t, "application/octet-stream", e.Media.Type, "the feed's type, and not that of an extension")
-	require.EqualValues(t, -2, e.Priority)
+	require.EqualValues(t, math.MinInt64, e.Priority)
 }
 
 func TestAnETagThatChangesWithEachRequestIsNoChange(t *testing.T) {
@@ -127,10 +129,10 @@ func TestLocalFeedEnclosesFilesOfItsFolder(t *testing.T) {
 	t.Parallel()
 	l, dir := listFeedFile(t, rss(
 		enclosing("plain", "a.mp3"), enclosing("dots", "./sub/../a.mp3"), enclosing("escaped", "sub/b%20c.mp3"),
-		enclosing("raw", "50%.mp3"), enclosing("remote", "https://example.org/a.mp3"),
-	), map[string]string{"a.mp3": "a", "sub/b c.mp3": "b", "50%.mp3": "c"})
+		enclosing("raw", "50%.mp3"), enclosing("remote", "https://example.org/a.mp3"), enclosing("what", "what?.mp3"),
+	), map[string]string{"a.mp3": "a", "sub/b c.mp3": "b", "50%.mp3": "c", "what?.mp3": "d"})
 	require.Empty(t, l.Problems)
-	require.Equal(t, []string{"plain", "dots", "escaped", "raw", "remote"}, names(l))
+	require.Equal(t, []string{"plain", "dots", "escaped", "raw", "remote", "what"}, names(l))
 	require.Equal(t, "file://"+dir+"/a.mp3", l.Episodes[0].Media.URI)
 	require.Equal(t, "file://"+dir+"/a.mp3", l.Episodes[1].Media.URI)
 	require.Equal(t, "file://"+dir+"/sub/b%20c.mp3", l.Episodes[2].Media.URI)
@@ -149,6 +151,7 @@ func TestFault48And52HostileEnclosuresAreProblems(t *testing.T) {
 		"link":       {"link.mp3", "leads out of the folder"},
 		"dir link":   {"dirlink/secret.mp3", "leads out of the folder"},
 		"folder":     {"sub", "not a regular file"},
+		"a query":    {"sub?x", "not a regular file"},
 		"empty":      {"empty.mp3", "empty"},
 		"none":       {"none.mp3", "no such file"},
 		"loopback":   {"http://127.0.0.1/a.mp3", "not a public address"},
@@ -202,9 +205,10 @@ func TestItemsThatCannotBeCuratedAreProblems(t *testing.T) {
 		`<item><title>nothing</title></item>`,
 		`<item/>`,
 		`<item><title>odd</title><guid>odd</guid><podcast:priority>high</podcast:priority><enclosure url="https://example.org/c.mp3"/></item>`,
+		`<item><title>longest</title><guid>`+strings.Repeat("h", nameLimit)+`</guid><enclosure url="https://example.org/e.mp3"/></item>`,
 		`<item><title>long</title><guid>`+strings.Repeat("g", 2000)+`</guid><enclosure url="https://example.org/d.mp3"/></item>`,
 	), nil)
-	require.Equal(t, []string{"a", "odd"}, names(l))
+	require.Equal(t, []string{"a", "odd", strings.Repeat("h", nameLimit)}, names(l))
 	require.Equal(t, map[string]string{
 		"a":       "an earlier item has the same guid, a",
 		"picture": "no sound is enclosed, but image/jpeg",
@@ -233,7 +237,8 @@ func TestWhatIsNoFeedFailsTheVisit(t *testing.T) {
 	for name, c := range map[string]struct{ doc, says string }{
 		"HTML":           {"<!DOCTYPE html><html><body>404</body></html>", "not an RSS, Atom or JSON feed; it begins with"},
 		"sound":          {"RIFF\x00\x00\x00\x00WAVE", "not an RSS"},
-		"empty":          {"", "not an RSS"},
+		"empty":          {"", "but empty"},
+		"only spaces":    {" \n\t", "but empty"},
 		"no items":       {rss(), "no items"},
 		"truncated":      {rss(enclosing("a", "https://x.org/a.mp3"))[:150], "malformed"},
 		"JSON, not feed": {`{"a":1}`, "no items"},
@@ -326,6 +331,7 @@ func TestOfSeveralEnclosuresTheFirstSoundIsChosenOrElseTheFirstOfAnUnknownType(t
 		"first":          {at("text", "text/html"), at("first", "application/x"), at("second", "application/x")},
 		"octets":         {at("octets", "application/octet-stream"), at("cover", "image/png")},
 		"the last.flac":  {at("first", "application/x"), at("the last.flac", "application/x")},
+		"100%.mp3":       {at("first", ""), at("100%.mp3", "")},
 		"in a query?a=b": {at("in a query?a=b", "audio/mpeg")},
 	} {
 		e, err := chooseEnclosure(list)
@@ -353,4 +359,66 @@ func TestAFeedAtItsLimitsIsReadAndOneBeyondThemIsTooLarge(t *testing.T) {
 		_, _, err = parseFeed(t.Context(), []byte(c.beyond))
 		require.ErrorIs(t, err, fault.ErrTooLarge, name)
 	}
+}
+
+func TestAnItemIsAiredWhenItWasPublishedOrElseUpdatedInAYearOfFourDigits(t *testing.T) {
+	t.Parallel()
+	year := func(n int) *time.Time {
+		at := time.Date(n, 1, 1, 0, 0, 0, 0, time.UTC)
+		return &at
+	}
+	for _, c := range []struct {
+		published, updated *time.Time
+		want               int
+	}{{year(2026), year(2027), 2026}, {nil, year(2027), 2027}, {year(0), year(2027), 2027}, {year(10000), year(2027), 2027}, {year(1), nil, 1}, {year(9999), nil, 9999}} {
+		require.Equal(t, c.want, aired(&gofeed.Item{PublishedParsed: c.published, UpdatedParsed: c.updated}).Year())
+	}
+	require.Zero(t, aired(&gofeed.Item{PublishedParsed: year(10000)}))
+}
+
+func TestThePriorityOfAnItemIsTheFirstElementOfThatName(t *testing.T) {
+	t.Parallel()
+	elements := func(name string, values ...string) map[string][]ext.Extension {
+		all := []ext.Extension{}
+		for _, v := range values {
+			all = append(all, ext.Extension{Value: v})
+		}
+		return map[string][]ext.Extension{name: all, "other": {{Value: "0"}}}
+	}
+	for name, c := range map[string]struct {
+		item gofeed.Item
+		want string
+	}{
+		"of several namespaces the first": {gofeed.Item{Extensions: ext.Extensions{"c": elements("priority", "3"), "a": elements("x", "1"), "b": elements("PRIORITY", "2", "4")}}, "2"},
+		"an element without a value":      {gofeed.Item{Extensions: ext.Extensions{"a": elements("priority")}, Custom: map[string]string{"other": "1", "Priority": "5"}}, "5"},
+		"none":                            {gofeed.Item{Extensions: ext.Extensions{"a": elements("x", "1")}, Custom: map[string]string{"other": "1"}}, ""},
+	} {
+		got, ok := priorityOf(&c.item)
+		require.Equal(t, c.want, got, name)
+		require.Equal(t, c.want != "", ok, name)
+	}
+}
+
+func TestTheURLOfAnEnclosureIsBoundedAndNotRepeatedInItsError(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"a.mp3": "a"})
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	accept := func(string) error { return nil }
+	longest := "https://example.org/" + strings.Repeat("a", enclosureLimit-len("https://example.org/"))
+	for _, s := range []source{web{check: accept}, localBase{web{check: accept}, dir, root}} {
+		uri, _, err := s.resolve(longest)
+		require.NoError(t, err)
+		require.Equal(t, longest, uri)
+		_, _, err = s.resolve(longest + "a")
+		require.ErrorContains(t, err, "its URL has 4097 bytes; 4096 are accepted")
+	}
+	_, _, err = localBase{web{check: accept}, dir, root}.resolve(strings.Repeat("a", enclosureLimit+1))
+	require.ErrorContains(t, err, "4096 are accepted")
+	_, _, err = web{check: accept}.resolve("https://secret%zz/")
+	require.ErrorContains(t, err, "not a URL")
+	require.NotContains(t, err.Error(), "secret%zz/")
+	_, _, err = (&Lister{}).sourceOf(models.Origin{URI: "http://[::1"})
+	require.ErrorIs(t, err, fault.ErrInvalid)
 }

@@ -117,6 +117,10 @@ func TestFolderWithTooManyFilesIsIncomplete(t *testing.T) {
 	require.Equal(t, []string{"a.wav", "b.wav"}, v.recordings)
 	require.False(t, v.complete)
 	require.Equal(t, "the folder holds more than the 3 files that are read", v.problems.list[0].Reason)
+	v = folderVisit{origin: o, root: root, complete: true}
+	require.NoError(t, v.findFiles(t.Context(), 4)) // the folder counts too
+	require.Len(t, v.recordings, 3)
+	require.True(t, v.complete)
 }
 
 func TestWrongSidecarIsAProblemAndTheRecordingIsCuratedWithoutIt(t *testing.T) {
@@ -124,11 +128,13 @@ func TestWrongSidecarIsAProblemAndTheRecordingIsCuratedWithoutIt(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"a.wav": "a", "a.wav.yaml": "title: T\npriorty: 4", "b.wav": "b", "b.yaml": strings.Repeat("#", sidecarBytes+1),
 		"c.wav": "c", "c.wav.yaml": "title: right", "c.yaml": "title: wrong",
+		"e.wav": "e", "e.yaml": "title: full\n" + strings.Repeat("#", sidecarBytes-len("title: full\n")),
 	})
 	require.NoError(t, os.Symlink("/etc/hostname", filepath.Join(dir, "d.yaml")))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "d.wav"), []byte("d"), 0o600))
 	l := list(t, models.Media, dir)
-	require.Equal(t, []string{"a.wav", "b.wav", "c.wav", "d.wav"}, names(l))
+	require.Equal(t, []string{"a.wav", "b.wav", "c.wav", "d.wav", "e.wav"}, names(l))
+	require.Equal(t, "full", l.Episodes[4].Title)
 	require.Equal(t, "a", l.Episodes[0].Title)
 	require.EqualValues(t, 3, l.Episodes[0].Priority)
 	require.Equal(t, "right", l.Episodes[2].Title)
@@ -148,6 +154,8 @@ func TestSidecarValues(t *testing.T) {
 		"title: 2024":                  {title: "2024"},
 		"title: |\n  two\n  lines\n":   {title: "two lines"},
 		"priority: 7":                  {priority: &seven},
+		"aired: 0001-01-02":            {aired: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)},
+		"aired: 9999-12-31":            {aired: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)},
 		"aired: 2026-11-21T06:00:00Z":  {aired: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)},
 		`{"title":"J","priority": +7}`: {title: "J", priority: &seven},
 	} {
@@ -166,6 +174,8 @@ func TestSidecarValues(t *testing.T) {
 		"priority: '7'":                     "not a whole number",
 		"priority: 99999999999999999999":    "not a whole number",
 		"aired: yesterday":                  `aired "yesterday": want a date such as`,
+		"aired: 0001-01-01T00:00:00+01:00":  "a date such as", // in the year 0 of UTC
+		"aired: 9999-12-31T23:30:00-01:00":  "a date such as",
 		"aired: 2026-13-01":                 "a date such as",
 		"- title":                           "want keys and values",
 		"just text":                         "want keys and values",
@@ -229,4 +239,39 @@ func TestAFolderWhoseVisitEndsEarlyIsNoListing(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled, "after %d looks", looks)
 		require.Empty(t, listing)
 	}
+}
+
+func TestThePathOfARecordingIsBounded(t *testing.T) {
+	t.Parallel()
+	folders := strings.Repeat(strings.Repeat("f", 199)+"/", 5)
+	longest := folders + strings.Repeat("a", nameLimit-len(folders)-len(".wav")) + ".wav"
+	longer := folders + strings.Repeat("b", nameLimit-len(folders)-len(".wav")) + "b.wav"
+	l := list(t, models.Media, tree(t, map[string]string{longest: "a", longer: "b"}))
+	require.Equal(t, []string{longest}, names(l))
+	require.Len(t, l.Problems, 1)
+}
+
+func TestAClipThatCannotBeHashedIsNotCurated(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"a.wav": "a"})
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	v := folderVisit{origin: originAt(models.Clips, dir), fetch: lister(t).Fetch, root: root} // the fetcher does not trust it
+	_, _, err = v.curateFile(t.Context(), "a.wav")
+	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+func TestAFolderWithoutAChangeHasNoListing(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"a.wav": "a"})
+	o := originAt(models.Media, dir)
+	l := lister(t, o)
+	first, err := l.read(t.Context(), o, models.Known{})
+	require.NoError(t, err)
+	again, err := l.read(t.Context(), o, models.Known{Digest: first.digest})
+	require.NoError(t, err)
+	require.True(t, again.same)
+	require.Empty(t, again.Episodes)
+	require.Equal(t, first.digest, again.digest)
 }

@@ -16,21 +16,27 @@ import (
 
 func TestFolderInTheFolderThatCannotBeReadIsNotGone(t *testing.T) {
 	t.Parallel()
-	dir := tree(t, map[string]string{"a.wav": "a", "locked/b.wav": "b"})
+	dir := tree(t, map[string]string{"locked/b.wav": "b", "then.wav": "a"})
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // unprivilegedUser must get there,
 	require.NoError(t, os.Chmod(dir, 0o755))
-	require.NoError(t, os.Chmod(dir+"/a.wav", 0o644)) // and may read this
+	require.NoError(t, os.Chmod(dir+"/then.wav", 0o644)) // and may read this
 	require.NoError(t, os.Chmod(dir+"/locked", 0))
 	t.Cleanup(func() { _ = os.Chmod(dir+"/locked", 0o700) })
 	o := originAt(models.Media, dir)
 	visiting := lister(t, o)
 	var l catalog.Listing
 	unprivileged(t, func() {
-		var err error
-		l, err = visiting.List(t.Context(), o)
+		seen, err := visiting.read(t.Context(), o, models.Known{})
 		require.NoError(t, err)
+		l = seen.Listing
+		again, err := visiting.read(t.Context(), o, models.Known{Digest: seen.digest})
+		require.NoError(t, err)
+		require.False(t, again.same, "what could not be read may be readable by now")
+		origins, err := Detect(dir, "")
+		require.NoError(t, err)
+		require.Equal(t, models.Media, origins[0].Kind)
 	})
-	require.Equal(t, []string{"a.wav"}, names(l))
+	require.Equal(t, []string{"then.wav"}, names(l))
 	require.Contains(t, reasons(l)["locked"], "permission denied")
 	require.False(t, l.Complete)
 }

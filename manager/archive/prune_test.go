@@ -102,6 +102,16 @@ func TestPruneCutsAfterTheLastItemThatMayStay(t *testing.T) {
 		"JSON":             {` {"a":{"items":[1,2,3]}, "Items": [1, {"b":"]"} , 3,4], "c":5}`, `{"a":{"items":[1,2,3]}, "Items": [1, {"b":"]"}]}`, 2},
 		"not closed":       {"<rss><channel><item/><item/><item/>", "<rss><channel><item/><item/></channel></rss>", 1},
 		"badly closed":     {"<rss><channel><p><b></p><item/></x></channel></rss>", "<rss><channel><p><b></p><item/></x></channel></rss>", 0},
+		"DOCTYPE":          {"<!DOCTYPE x><rss><channel><item/><item/><item/>", "<!DOCTYPE x><rss><channel><item/><item/></channel></rss>", 1},
+		"quoted DOCTYPE":   {`<!DOCTYPE x "[" '>"'><rss><channel><item/><item/><item/>`, `<!DOCTYPE x "[" '>"'><rss><channel><item/><item/></channel></rss>`, 1},
+		"single quotes":    {`<rss><channel><a b = '/>' c="'>"></a><item/><item/><item/></channel></rss>`, `<rss><channel><a b = '/>' c="'>"></a><item/><item/></channel></rss>`, 1},
+		"a stray quote":    {`<rss><channel><a b'></a><item/><item/><item/></channel></rss>`, `<rss><channel><a b'></a><item/><item/></channel></rss>`, 1},
+		"a namespace":      {`<rss><channel><x:item/><x:item/><x:item/></channel></rss>`, `<rss><channel><x:item/><x:item/></channel></rss>`, 1},
+		"nested after":     {"<rss><channel><item/><item/><item><x:item/></item><item/></channel></rss>", "<rss><channel><item/><item/></channel></rss>", 3},
+		"no end of a tag":  {"<rss><channel><item/><item/", "<rss><channel><item/><item/", 0},
+		"JSON twice":       {`{"items":[1,2,3],"items":[4,5,6,7]}`, `{"items":[1,2]}`, 1},
+		"JSON behind BOM":  {"\ufeff\n{\"items\":[1,2,3]}", `{"items":[1,2]}`, 1},
+		"many comments":    {"<rss>" + strings.Repeat("<!----><a/>", maxPieces+1) + "<channel><item/></channel></rss>", "<rss>" + strings.Repeat("<!----><a/>", maxPieces+1) + "<channel><item/></channel></rss>", 0},
 		"other upper case": {"<RSS><Channel><Item/><ITEM/><item/></Channel></RSS>", "<RSS><Channel><Item/><ITEM/></Channel></RSS>", 1},
 	} {
 		cut, more, err := prune([]byte(c.doc), 2)
@@ -146,4 +156,34 @@ func FuzzFeed(f *testing.F) {
 			require.NoError(t, err)
 		}
 	})
+}
+
+func TestAJSONFeedThatIsCutAnywhereIsMalformed(t *testing.T) {
+	t.Parallel()
+	const whole = `{"title":"T","items":[{"id":"1"},{"id":[2]}],"a":{"b":1}}`
+	_, _, err := prune([]byte(whole), 5)
+	require.NoError(t, err)
+	for i := 1; i < len(whole); i++ {
+		for _, items := range []int{1, 5} {
+			_, _, err := prune([]byte(whole[:i]), items)
+			require.ErrorIs(t, err, fault.ErrInvalid, whole[:i])
+		}
+	}
+	for _, bad := range []string{`{"items":[1,]}`, `{"items":[1}`, `{"a" 1}`, `{1:2}`, `{"items":[1,2]]`, `{"items":nul}`} {
+		_, _, err := prune([]byte(bad), 1)
+		require.ErrorIs(t, err, fault.ErrInvalid, bad)
+	}
+}
+
+func TestATextIsOneLineOfBoundedLength(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("é", titleLimit)
+	require.Equal(t, longest, sanitize(longest))
+	require.Equal(t, strings.Repeat("é", titleLimit-1)+"…", sanitize(longest+"é"))
+	for _, r := range "\u2028\u2029\u202e\u2066\x00\x1b\n\u0085" {
+		require.Equal(t, "a b", sanitize("a"+string(r)+"b"))
+		require.False(t, wellNamed("a"+string(r)+"b"), "%U", r)
+	}
+	require.True(t, wellNamed("a b é"))
+	require.False(t, wellNamed("a\xff"))
 }

@@ -16,11 +16,14 @@ import (
 )
 
 // researched lists so many episodes whose clip c0 is researched, and then clip c1.
-func (b *bench) researched(episodes int) {
+func (b *bench) researched(episodes int) { b.researchedAs("", episodes) }
+
+// researchedAs is researched with a title for each episode.
+func (b *bench) researchedAs(title string, episodes int) {
 	var l catalog.Listing
 	for i := range episodes {
 		media := models.MediaRef{URI: fmt.Sprint("file:///e", i), Hash: fmt.Sprint("sha256:", i)}
-		l.Episodes = append(l.Episodes, models.Episode{Recording: models.Recording{Name: fmt.Sprint("e", i), Media: media}})
+		l.Episodes = append(l.Episodes, models.Episode{Recording: models.Recording{Name: fmt.Sprint("e", i), Title: title, Media: media}})
 	}
 	for _, name := range []string{"c0", "c1"} {
 		l.Clips = append(l.Clips, models.Clip{Recording: models.Recording{Name: name, Media: models.MediaRef{URI: "file:///c"}}})
@@ -134,7 +137,7 @@ func (c unswept) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limi
 
 func TestADeadSweepIsAProblemOfEachOfItsPairs(t *testing.T) {
 	t.Parallel()
-	research := models.Research{Clips: []models.ResearchItem{{ID: "c"}}, Episodes: []models.ResearchItem{{ID: "e"}, {ID: "f"}}}
+	research := models.Research{Clips: []models.ResearchItem{{ID: "c", Media: models.MediaRef{Version: "1"}}}, Episodes: []models.ResearchItem{{ID: "e"}, {ID: "f"}}}
 	data, err := json.Marshal(research)
 	require.NoError(t, err)
 	all, err := problemsOf(models.Failure{Problem: "broke", Task: &models.Task{Data: data}})
@@ -143,6 +146,7 @@ func TestADeadSweepIsAProblemOfEachOfItsPairs(t *testing.T) {
 	for i, e := range []string{"e", "f"} {
 		require.Equal(t, e, all[i].Episode)
 		require.Equal(t, []string{"c"}, all[i].Clips)
+		require.Equal(t, map[string]models.MediaRef{"c": {Version: "1"}}, all[i].ClipMedia)
 		require.Equal(t, models.ScopePair, all[i].Scope)
 		require.Equal(t, "broke", all[i].Problem)
 	}
