@@ -90,6 +90,8 @@ var audioCases = []behaviour{
 		w.checked("b", "x", false)
 		want(10, a+"  0", b+"x today 9")
 		want(1, a+"  0")
+		want(0)
+		want(-1)
 		w.published("b")
 		want(10, b+"x today 9")
 		e := episode("b")
@@ -139,6 +141,33 @@ var audioCases = []behaviour{
 		}
 		if n := w.checked("monday", "new", true); n != 0 {
 			w.Fatalf("%d are replaced again", n)
+		}
+	}},
+	{"of several checks each is recorded, but none of an episode that is gone", func(w *world) {
+		w.addOrigin("feed", models.Feed)
+		w.clips("jingle")
+		w.published("a", "b", "c")
+		w.researchAll()
+		n, err := w.AudioChecked(w.ctx, w.now, nil)
+		w.ok(err)
+		var list []models.Audio
+		for i, name := range []string{"c", "a", "b"} {
+			list = append(list, models.Audio{Episode: models.NewID("feed", name), URI: "https://example.org/" + name + ".mp3", ETag: "new", Replaced: i > 0})
+		}
+		all, err2 := w.AudioChecked(w.ctx, w.now, list)
+		w.ok(err2)
+		if n != 0 || all != 2 {
+			w.Fatalf("%d and %d are replaced, want none and two", n, all)
+		}
+		got := w.toCheck(10)
+		slices.Sort(got)
+		if !slices.Equal(got, []string{"https://example.org/a.mp3 new  0", "https://example.org/b.mp3 new  0", "https://example.org/c.mp3 new  0"}) {
+			w.Fatalf("got %q", got)
+		}
+		w.researchAll()
+		w.visit("feed", catalog.Listing{Complete: true})
+		if n := w.checked("a", "newer", true); n != 0 {
+			w.Fatal("the check of an episode that is gone counts")
 		}
 	}},
 	{"another version in the listing ends what was checked", func(w *world) {

@@ -2,6 +2,7 @@ package catalogtest
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"leasehold/models"
@@ -175,6 +176,30 @@ var curateCases = []behaviour{
 			w.Fatalf("got %+v", list)
 		}
 	}},
+	{"a problem that is listed twice is there twice, until it is listed once", func(w *world) {
+		twice := models.Problem{Item: "a", Reason: "empty"}
+		w.visit(show, catalog.Listing{Problems: []models.Problem{twice, twice}})
+		w.wantReasons("a: empty", "a: empty")
+		w.visit(show, catalog.Listing{Problems: []models.Problem{twice, twice}})
+		w.wantReasons("a: empty", "a: empty")
+		w.visit(show, catalog.Listing{Problems: []models.Problem{twice}})
+		w.wantReasons("a: empty")
+		w.visit(show, catalog.Listing{})
+		w.wantReasons()
+	}},
+	{"the problems of a listing have no user and password of a URL", func(w *world) {
+		const url = "https://bob:s3cret@example.org/a"
+		l := catalog.Listing{Problems: []models.Problem{{Item: "x", Reason: "y"}, {Item: url, Reason: url + " is no sound"}}}
+		w.visit(show, l)
+		for _, r := range w.reasons() {
+			if strings.Contains(r, "s3cret") {
+				w.Fatalf("got %q", r)
+			}
+		}
+		if l.Problems[1].Item != url {
+			w.Fatal("the caller's listing is changed")
+		}
+	}},
 	{"one origin's listing leaves another's recordings alone", func(w *world) {
 		w.episodes("monday")
 		w.addOrigin("other", models.Media)
@@ -207,6 +232,21 @@ var goneCases = []behaviour{
 		w.episodes("tuesday")
 		w.clips("advert")
 		w.ingest(result(w.selects("tuesday", "advert")))
+		w.requireNothingLeft()
+	}},
+	{"a clip that goes, or has another address, between two selections is so in the second", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle", "advert")
+		w.selects("monday", "jingle", "advert")
+		w.clips("advert")
+		w.selects("monday", "advert")
+		k := clip("advert")
+		k.Media.URI = "file:///other"
+		w.visit(spots, catalog.Listing{Complete: true, Clips: []models.Clip{k}})
+		if got := w.selects("monday", "advert").Clips[0].Media.URI; got != "file:///other" {
+			w.Fatalf("got %q", got)
+		}
+		w.ok(w.RemoveOrigin(w.ctx, spots))
 		w.requireNothingLeft()
 	}},
 	{"an episode listed again comes back as it was", func(w *world) {

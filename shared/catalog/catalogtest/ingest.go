@@ -182,6 +182,38 @@ var ingestCases = []behaviour{
 		w.wantReasons()
 		w.wantOffsets(4)
 	}},
+	{"a problem of several pairs is one of those that are not researched", func(w *world) {
+		w.episodes("monday", "tuesday")
+		w.clips("a", "b", "c", "d", "e", "f")
+		for range 2 {
+			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
+			w.ok(err)
+			for _, name := range []string{"a", "b", "c", "e", "f"} {
+				w.ingest(only(r, "The "+name))
+			}
+			w.ingest(failed(result(r), models.ScopePair, "late"))
+		}
+		all, err := w.Problems(w.ctx)
+		w.ok(err)
+		if len(all) != 2 || all[0].ClipID != clipID("d") || all[1].ClipID != clipID("d") {
+			w.Fatalf("got %+v, want two of one clip", all)
+		}
+	}},
+	{"a problem of an episode needs neither clips nor their versions", func(w *world) {
+		w.clips("jingle")
+		w.episodes("monday", "tuesday")
+		for _, clips := range []bool{true, false} {
+			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
+			w.ok(err)
+			bad := failed(result(r), models.ScopeEpisode, "not audio")
+			if bad.ClipMedia = nil; !clips {
+				bad.Clips = nil
+			}
+			w.ingest(bad)
+		}
+		w.wantProblems(2)
+		w.requireNothingLeft()
+	}},
 	{"a late result lifts the problem of its pair", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle")

@@ -3,6 +3,7 @@ package catalogtest
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"leasehold/models"
@@ -74,6 +75,7 @@ var originCases = []behaviour{
 		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Eventful, At: at.Add(-time.Minute)}))
 		got, err := w.Origin(w.ctx, show)
 		w.ok(err)
+		w.wantProblems(1)
 		if got.LastOutcome != models.Failed || got.LastError != "no such folder" || !got.LastVisit.Equal(at) {
 			w.Fatalf("got %+v", got)
 		}
@@ -85,6 +87,10 @@ var originCases = []behaviour{
 		w.ok(err)
 		if len(problems) != 1 || problems[0].OriginID != show || problems[0].Reason != "no such folder" || !problems[0].At.Equal(at) {
 			w.Fatalf("got %+v", problems)
+		}
+		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.NotFound, Error: "nothing there", At: at.Add(time.Second)}))
+		if got := w.reasons(); len(got) != 1 || !strings.Contains(got[0], "nothing there") {
+			w.Fatalf("got %q", got)
 		}
 		w.ok(w.RecordOutcome(w.ctx, models.Outcome{Origin: show, Status: models.Uneventful, At: at.Add(time.Minute)}))
 		if got := w.totals().Problems; got != 0 {

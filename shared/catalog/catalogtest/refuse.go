@@ -49,6 +49,8 @@ var refuseCases = []behaviour{
 	{"a limit below one is invalid", func(w *world) {
 		_, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 0})
 		w.wantErr(err, fault.ErrInvalid)
+		_, _, err = w.Select(w.ctx, nil, catalog.Limits{Clips: 1, Episodes: -1})
+		w.wantErr(err, fault.ErrInvalid)
 	}},
 	{"a context that has ended ends a call before it changes anything", func(w *world) {
 		ctx, cancel := context.WithCancel(w.ctx)
@@ -72,10 +74,21 @@ var refuseCases = []behaviour{
 
 // badResults spoil a good result with two findings, each in one way.
 var badResults = map[string]func(*models.Researched){
-	"score is not a number":     func(r *models.Researched) { r.Findings[1].Score = math.NaN() },
-	"score is infinite":         func(r *models.Researched) { r.Findings[1].Score = math.Inf(1) },
-	"coverage is above 1":       func(r *models.Researched) { r.Findings[1].Coverage = 1.1 },
-	"coverage is not a number":  func(r *models.Researched) { r.Findings[1].Coverage = math.NaN() },
+	"score is not a number":    func(r *models.Researched) { r.Findings[1].Score = math.NaN() },
+	"score is infinite":        func(r *models.Researched) { r.Findings[1].Score = math.Inf(1) },
+	"coverage is above 1":      func(r *models.Researched) { r.Findings[1].Coverage = 1.1 },
+	"coverage is not a number": func(r *models.Researched) { r.Findings[1].Coverage = math.NaN() },
+	"coverage is negative":     func(r *models.Researched) { r.Findings[1].Coverage = -0.1 },
+	"speed is not a number":    func(r *models.Researched) { r.Findings[1].Speed = math.NaN() },
+	"speed is infinite":        func(r *models.Researched) { r.Findings[1].Speed = math.Inf(1) },
+	"part has no end":          func(r *models.Researched) { r.Findings[1].PartTo = models.Seconds(math.NaN()) },
+	"part begins at no time": func(r *models.Researched) {
+		r.Findings[1].PartFrom, r.Findings[1].PartTo = models.Seconds(math.Inf(1)), models.Seconds(math.Inf(1))
+	},
+	"offset is infinite":        func(r *models.Researched) { r.Findings[1].Offset = models.Seconds(math.Inf(1)) },
+	"duration is not a number":  func(r *models.Researched) { r.Findings[1].Duration = models.Seconds(math.NaN()) },
+	"a clip's problem, no clip": func(r *models.Researched) { *r = failed(found(*r), models.ScopeClip, "x"); r.Clips = nil },
+	"findings of an episode":    func(r *models.Researched) { *r = failed(*r, models.ScopeEpisode, "x") },
 	"part begins before clip":   func(r *models.Researched) { r.Findings[1].PartFrom = -1 },
 	"part ends before it":       func(r *models.Researched) { r.Findings[1].PartFrom, r.Findings[1].PartTo = 2, 1 },
 	"part is infinite":          func(r *models.Researched) { r.Findings[1].PartTo = models.Seconds(math.Inf(1)) },

@@ -217,6 +217,18 @@ var selectCases = []behaviour{
 		}
 		w.sweeps(nil, sweep, "") // three episodes are too few
 	}},
+	{"an episode whose hash or landmarks are unknown is in no sweep", func(w *world) {
+		w.clips("theme")
+		names := []string{"a#sha256:a", "b#sha256:b", "c#sha256:c", "d#sha256:d", "unknown"}
+		w.listRankedEpisodes(names, 1, 1, 1, 1, 1)
+		w.researchAll()
+		w.clips("theme", "jingle")
+		r := w.sweeps(nil, catalog.Limits{Clips: 10, Episodes: 10}, "jingle", "a", "b", "c", "d")
+		for _, p := range r.Pairs()[:1] {
+			w.ingest(result(p))
+		}
+		w.sweeps(nil, catalog.Limits{Clips: 10, Episodes: 10}, "") // three are too few
+	}},
 	{"more busy episodes than one call takes are all passed over", func(w *world) {
 		w.clips("jingle")
 		var busy []catalog.Busy
