@@ -129,15 +129,19 @@ func checkParents(tx space.Tx, i Item) error {
 }
 
 // parentEnded removes a parent from those that a child waits for. If the parent did not resolve,
-// the child becomes a dead letter, unless it runs anyway (models.RunAnyway). Otherwise it is placed, so
-// that it becomes visible if it waits for nothing else. The error is that of dieOf or place.
+// the child becomes a dead letter, unless it runs anyway (models.RunAnyway). A child that is not
+// claimed is placed, so that it becomes visible if it waits for nothing else. The error is that of
+// dieOf, place or rewrite.
 func (p Policy) parentEnded(tx space.Tx, e space.Entry, i Item, parent string, end ending) error {
 	i.Pending = slices.DeleteFunc(slices.Clone(i.Pending), func(id string) bool { return id == parent })
-	if end.state != Resolved && i.OnFailure != models.RunAnyway {
+	switch {
+	case end.state != Resolved && i.OnFailure != models.RunAnyway:
 		reason := childReason(parent, end)
 		return p.dieOf(tx, e, i, reason, reason)
+	case i.CurrentClaimant == "":
+		return p.place(tx, e, i, space.NewPlace)
 	}
-	return p.place(tx, e, i, space.NewPlace)
+	return rewrite(tx, e, i, e.Turn)
 }
 
 // failedParent begins the reason of a task that is dead because of its parent.

@@ -105,8 +105,7 @@ func (n New) item() Item {
 
 // createAll creates tasks in the order of their dependencies, and returns them in that of the
 // request. The error is that of sortByParents, or of the first task that createOne refuses, with
-// its position from 1 if there are several; it ends the transaction, so that no task is created. It
-// replaces names of the request in news by ids.
+// its position from 1 if there are several; it ends the transaction, so that no task is created.
 func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 	order, refs, err := sortByParents(news)
 	if err != nil {
@@ -115,6 +114,7 @@ func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 	created := make([]Item, len(news))
 	for _, n := range order {
 		wanted := news[n]
+		wanted.After = slices.Clone(wanted.After)
 		for at, parent := range wanted.After {
 			if local, ok := refs[parent]; ok {
 				wanted.After[at] = created[local].ID
