@@ -91,7 +91,6 @@ var audioCases = []behaviour{
 		want(10, a+"  0", b+"x today 9")
 		want(1, a+"  0")
 		want(0)
-		want(-1)
 		w.published("b")
 		want(10, b+"x today 9")
 		e := episode("b")
