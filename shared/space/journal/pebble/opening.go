@@ -50,13 +50,17 @@ func (j *Journal) openStore() (*lsm.DB, error) {
 		err error
 	}
 	done := make(chan opened, 1)
+	compactions := newScheduler(&j.opening)
 	go func() {
-		db, err := lsm.Open(j.Dir, j.storeOptions(j.disk()))
+		db, err := lsm.Open(j.Dir, j.storeOptions(j.disk(), compactions))
 		done <- opened{db, err}
 	}()
 	select {
 	case r := <-done:
 		j.opening.over.Store(true)
+		if r.err == nil {
+			compactions.startWaiting()
+		}
 		return r.db, r.err
 	case <-j.opening.stuck:
 		return nil, j.broken.err()

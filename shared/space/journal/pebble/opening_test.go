@@ -76,3 +76,20 @@ func TestFault12And13AStartThatCannotWriteItsTablesEnds(t *testing.T) {
 		})
 	}
 }
+
+// Each start writes a table of the last log. They are merged when the store is open, not before.
+func TestTheTablesOfManyStartsAreMerged(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	for n := range 20 {
+		j, err := pebble.Open(pebble.Config{Dir: path, Log: quiet})
+		require.NoError(t, err)
+		fill(t, j, n, n+1, 100)
+		require.NoError(t, j.Close())
+	}
+	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
+	require.NoError(t, err)
+	require.Less(t, len(tables), 10)
+	_, n := held(t, open(t, pebble.Config{Dir: path}))
+	require.Equal(t, 20, n)
+}

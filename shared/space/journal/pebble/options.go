@@ -44,7 +44,7 @@ const (
 // storeOptions fit a store that is written all the time and read once: a small cache, one
 // compaction at a time, and no limit to tables that are not merged yet, so that commits do not
 // wait for compactions.
-func (j *Journal) storeOptions(fs vfs.FS) *lsm.Options {
+func (j *Journal) storeOptions(fs vfs.FS, compactions *scheduler) *lsm.Options {
 	o := &lsm.Options{
 		FS:                          fs,
 		Logger:                      storeLogger{log: j.Log, broken: &j.broken},
@@ -60,9 +60,7 @@ func (j *Journal) storeOptions(fs vfs.FS) *lsm.Options {
 		DisableTableStats:           true,
 		Cleaner:                     cleaner{},
 	}
-	// Only one compaction runs at a time, so that what waits is found when it
-	// ends; polling ten times a second is not needed.
-	o.Experimental.CompactionScheduler = lsm.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
+	o.Experimental.CompactionScheduler = compactions
 	return o
 }
 
