@@ -200,9 +200,6 @@ func (s *server) sessionHeartbeat(ctx context.Context, q *request) (apitypes.Wor
 
 // hostOf returns the address of a client without its port; empty if it has another form.
 func hostOf(address string) string {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return ""
-	}
+	host, _, _ := net.SplitHostPort(address)
 	return host
 }

@@ -270,6 +270,8 @@ func TestListingEndsWithItsContext(t *testing.T) {
 	}
 	_, _, err := parseFeed(ctx, []byte(rss("<item/>")))
 	require.ErrorIs(t, err, context.Canceled)
+	_, err = (&Lister{}).listFeed(ctx, models.Origin{ID: "o"}, web{}, []*gofeed.Item{{}}, 0)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestAFeedThatIsReadWholeHidesTheProblemsOfWhatItNoLongerLists(t *testing.T) {

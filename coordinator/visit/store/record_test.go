@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -329,4 +330,26 @@ func TestOutcomesScoreOnlyAListerThatHasListed(t *testing.T) {
 		require.Equal(t, now.Unix(), s.quality(7).Listed)
 		return nil
 	}))
+}
+
+// TestARecordedOutcomeIsAChange, because the origin may be visited again, and those who wait for a visit look once more.
+func TestARecordedOutcomeIsAChange(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Truncate(time.Second)
+	s := politeStore(t, filepath.Join(t.TempDir(), "catalog.db"), now, 1)
+	<-s.Changed()
+	visits, err := s.Claim(t.Context(), now, 1)
+	require.NoError(t, err)
+	require.Len(t, visits, 1)
+	select {
+	case <-s.Changed(): // of the claim
+	default:
+	}
+	_, err = s.Record(t.Context(), now, []models.Outcome{{Visit: visits[0].ID, Origin: visits[0].Origin.ID, Status: models.Uneventful, At: now}})
+	require.NoError(t, err)
+	select {
+	case <-s.Changed():
+	default:
+		require.Fail(t, "no change")
+	}
 }
