@@ -175,6 +175,16 @@ func TestAJSONFeedThatIsCutAnywhereIsMalformed(t *testing.T) {
 	}
 }
 
+func TestATagEndsBehindItsQuotedValues(t *testing.T) {
+	t.Parallel()
+	for tag, end := range map[string]int{
+		`<a>`: 2, `<a b="c">`: 8, `<a b=">">`: 8, `<a b='>">'>`: 10, `<a b= ">">`: 9, "<a b=\t'>'>": 9,
+		`<a b>c">`: 4, `<a "b>c">`: 5, `<a b=">`: -1, `<a`: -1, ``: -1,
+	} {
+		require.Equal(t, end, tagEnd([]byte(tag)), tag)
+	}
+}
+
 func TestATextIsOneLineOfBoundedLength(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("é", titleLimit)

@@ -3,6 +3,8 @@ package pebble
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -77,6 +79,7 @@ func TestAllChangesOfATableAreReadWithTheirRange(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, missing, "each is the one that the manifest lists")
 	require.Len(t, listed, len(m.live))
+	require.Equal(t, slices.Max(slices.Collect(maps.Keys(m.live))), m.last, "the latest table")
 	require.LessOrEqual(t, m.live[m.last].largest, last)
 	s, nums, err := j.salvageAll()
 	require.NoError(t, err)
