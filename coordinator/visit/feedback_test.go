@@ -154,7 +154,7 @@ func TestDatesOfAListerAreCountedIfTheyAreNewerThanTheLastSuccess(t *testing.T) 
 	s.Lister = 7
 	require.EqualValues(t, 7, s.DatedBy())
 	s = visit.Tell(s, 101)
-	require.Equal(t, []int64{101, 1}, []int64{s.LastUpdate, int64(s.Dates)}, "the reports begin anew")
+	require.Equal(t, []int64{101, 1}, []int64{s.LastUpdate, int64(s.Dates)}, "the reports begin again")
 	s = visit.Tell(s, 103)
 	s = visit.Tell(s, 102)
 	require.Equal(t, []int64{103, 2}, []int64{s.LastUpdate, int64(s.Dates)})

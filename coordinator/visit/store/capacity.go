@@ -62,7 +62,7 @@ func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capac
 		enabled = s.cache.counts.A + s.cache.counts.B
 		return nil
 	})
-	if err != nil {
+	if err != nil || len(states) == 0 {
 		return c, err
 	}
 	s.divideVisits(&c, states, float64(enabled)/float64(len(states)))

@@ -203,5 +203,5 @@ func TestAListingCountsTheDatesSinceTheOneBefore(t *testing.T) {
 	last := later.Add(time.Hour)
 	require.Equal(t, dates{listed: now.Unix(), active: 2, begun: later.Unix(), next: 3}, list(last, 4, 0, 0), "it has changed since")
 	require.Equal(t, dates{listed: last.Unix(), active: 4, begun: later.Unix()}, list(last, 3, 0, 0, time.Hour), "a part adds to the one before")
-	require.Equal(t, dates{listed: last.Unix(), begun: last.Unix()}, list(last, 0, 0, time.Hour), "another list begins anew")
+	require.Equal(t, dates{listed: last.Unix(), begun: last.Unix()}, list(last, 0, 0, time.Hour), "another list begins again")
 }

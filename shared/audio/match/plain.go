@@ -14,8 +14,8 @@ const (
 	// speech and music without clips, one drum matched 80 times an hour, between 0.60 and 0.78. A clip
 	// that is 6 dB louder than what is under it has 0.89 (docs/benchmarks.md, Constants of the search).
 	shortScore = 0.85
-	// soundShare is the share of its energy by which the time is measured for which a clip sounds. The rest
-	// may last longer: a drum that is recorded with its echo, or with silence behind it, is as like another
+	// A clip sounds for as long as the shortest part that has soundShare of its energy. The recording may
+	// last longer: a drum that is recorded with its echo, or with silence behind it, is as like another
 	// drum as one without (docs/benchmarks.md, Thumps with a tail).
 	soundShare = 0.9
 	// monotonous: if so many matches of a clip fill half of a window, they are dropped, because a

@@ -50,7 +50,7 @@ func (j *Journal) openStore() (*lsm.DB, error) {
 		err error
 	}
 	done := make(chan opened, 1)
-	compactions := newScheduler(&j.opening)
+	compactions := newScheduler()
 	go func() {
 		db, err := lsm.Open(j.Dir, j.storeOptions(j.disk(), compactions))
 		done <- opened{db, err}
@@ -59,7 +59,7 @@ func (j *Journal) openStore() (*lsm.DB, error) {
 	case r := <-done:
 		j.opening.over.Store(true)
 		if r.err == nil {
-			compactions.startWaiting()
+			compactions.start()
 		}
 		return r.db, r.err
 	case <-j.opening.stuck:

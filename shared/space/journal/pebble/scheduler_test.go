@@ -43,15 +43,12 @@ func TestNoCompactionBeginsWhileTheStoreIsOpened(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var o opening
-			s := newScheduler(&o)
+			s := newScheduler()
 			s.Register(2, &c.store)
 			begins, _ := s.TrySchedule()
 			require.False(t, begins)
-			s.startWaiting()
 			require.Zero(t, c.store.started, "the store is not open yet")
-			o.over.Store(true)
-			s.startWaiting()
+			s.start()
 			require.Equal(t, c.started, c.store.started)
 			begins, grant := s.TrySchedule()
 			require.Equal(t, c.free, begins)
