@@ -91,6 +91,39 @@ func (x *Index) Postings(hash uint32) Postings {
 	return Postings(x.postings[4*from : 4*to])
 }
 
+// lookups is how many landmarks Lookup looks up before it uses the first.
+const lookups = 32
+
+// Lookup calls use with each landmark and the postings of its hash, in the order of landmarks. Postings lie
+// anywhere in the image, so the processor would wait for memory at each landmark. Therefore the first postings of
+// a group of landmarks are read together, before any is used.
+func (x *Index) Lookup(landmarks []landmark.Landmark, use func(landmark.Landmark, Postings)) {
+	var lists [lookups]Postings
+	for len(landmarks) > 0 {
+		group := landmarks[:min(len(landmarks), lookups)]
+		for i, l := range group {
+			lists[i] = x.Postings(l.Hash)
+		}
+		readFirsts(lists[:len(group)])
+		for i, l := range group {
+			use(l, lists[i])
+		}
+		landmarks = landmarks[len(group):]
+	}
+}
+
+// readFirsts reads the first posting of each list. It returns their sum, so that the reads are not optimised away.
+//
+//go:noinline
+func readFirsts(lists []Postings) (sum uint32) {
+	for _, p := range lists {
+		if len(p) > 0 {
+			sum += p.At(0)
+		}
+	}
+	return sum
+}
+
 // Postings are the positions of one hash. They are valid while the Index is open and
 // reachable, because they point into its image.
 type Postings []byte

@@ -38,6 +38,22 @@ func built(t testing.TB, clips ...[]float32) *index.Index {
 	return x
 }
 
+func TestALookupGivesThePostingsOfEachLandmark(t *testing.T) {
+	t.Parallel()
+	x := built(t, noise(1, index.RateHz))
+	all := landmark.Of(noise(1, 2*index.RateHz)) // the clip, and what has no postings
+	require.Greater(t, len(all), 100)
+	for _, n := range []int{0, 1, 31, 32, 33, 100} {
+		i := 0
+		x.Lookup(all[:n], func(l landmark.Landmark, p index.Postings) {
+			require.Equal(t, all[i], l)
+			require.Equal(t, x.Postings(l.Hash), p)
+			i++
+		})
+		require.Equal(t, n, i)
+	}
+}
+
 func TestEachLandmarkOfEachVariantIsThere(t *testing.T) {
 	t.Parallel()
 	clips := [][]float32{noise(1, index.RateHz), noise(2, index.RateHz/2), noise(3, 3*index.RateHz)}

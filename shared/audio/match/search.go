@@ -89,10 +89,11 @@ func (s *search) push(l landmark.Landmark) {
 // no later stretch needs. The error is that of reading the sound.
 func (s *search) advance(sound verify.Source) ([]place, error) {
 	end := s.counter.Start() + vote.Stretch
+	from := s.counted
 	for s.counted < len(s.landmarks) && s.landmarks[s.counted].Frame < end {
-		s.counter.Push(s.landmarks[s.counted])
 		s.counted++
 	}
+	s.counter.Push(s.landmarks[from:s.counted])
 	variants := s.index.Variants()
 	s.candidates = s.candidates[:0]
 	s.counter.Decide(func(c vote.Candidate) { s.candidates = append(s.candidates, c) })

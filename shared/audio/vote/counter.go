@@ -47,29 +47,32 @@ type Counter struct {
 	places []place // of the variants
 	// turns has for each unit of positions what turns a vote into a cell: a landmark at frame f of the
 	// stretch votes by a posting at position p for the cell turn + (f-p)/cell of votes, rounded down.
-	turns []uint32
-	votes []uint8
-	// pending are the votes that have not been counted, by blocks of cells.
-	pending []pending
-	start   int // frame at which the current stretch begins
+	turns  []uint32
+	votes  []uint8
+	blocks []block
+	start  int // frame at which the current stretch begins
 }
 
 // place is a variant's stretch of votes: the cells from first on. A beginning at frame s
 // votes for the cell first + (s - start + pad)/cell.
 type place struct {
 	first, pad int32 // pad is in frames, a multiple of cell: the variant's length and margin cells
+	half       int   // votes: one of two cells that have Least together has as many
 }
 
-// pending holds votes for a block of cells, because such a block stays in the processor's cache while it is
-// counted. The cells of 10,000 clips are far more than that, and each vote for them would wait for memory.
-type pending struct {
-	count int
-	cells *[pendingVotes]uint32
+// block is a part of the cells, those of whole variants, that stays in the processor's cache while it is counted
+// and decided. Votes for it wait until then: the cells of 10,000 clips are far more than the cache holds, and each
+// vote for them would wait for memory.
+type block struct {
+	variants int // in this block and those before it
+	cells    int // a multiple of eight, at most 1 << blockBits
+	waiting  int
+	waits    *[waitingVotes]uint32 // cells; a vote for each of the first waiting
 }
 
 const (
 	blockBits    = 18      // of the number of a cell within its block: 256 KB
-	pendingVotes = 1 << 16 // as much memory as the cells have; then the votes are counted
+	waitingVotes = 1 << 16 // as much memory as the cells have; then the votes are counted
 )
 
 // margin cells more than a variant's length must have passed for a cell, its two later
@@ -80,49 +83,67 @@ const margin = 3
 // and for its own length before it, because a clip that began then is decided when it has ended.
 func NewCounter(x *index.Index) *Counter {
 	c := &Counter{index: x, turns: make([]uint32, x.Units())}
-	total := 0
+	end := 0
 	for _, v := range x.Variants() {
-		pad := (v.Frames+cell-1)/cell*cell + margin*cell
-		c.places = append(c.places, place{first: int32(total), pad: int32(pad)})
-		for u := index.Unit(v.Base); u <= index.Unit(v.Base+v.Frames-1); u++ {
-			c.turns[u] = uint32(total + (pad+v.Base)/cell) // Base is a multiple of a unit, and so of a cell
-		}
-		total += (cells + pad/cell + 7) / 8 * 8 // eight are read at a time
+		end = c.addVariant(v, end)
 	}
-	c.votes = make([]uint8, total)
-	for range total>>blockBits + 1 {
-		c.pending = append(c.pending, pending{cells: new([pendingVotes]uint32)})
-	}
+	c.votes = make([]uint8, end)
 	return c
+}
+
+// addVariant gives the next variant the cells from next on, or from the next block on if it would lie in two, and
+// returns the cell after its last.
+func (c *Counter) addVariant(v index.Variant, next int) (end int) {
+	pad := (v.Frames+cell-1)/cell*cell + margin*cell
+	n := (cells + pad/cell + 7) / 8 * 8 // eight are read at a time
+	if last := next + n - 1; next>>blockBits != last>>blockBits {
+		next = last >> blockBits << blockBits
+	}
+	k := next >> blockBits
+	if k == len(c.blocks) {
+		c.blocks = append(c.blocks, block{waits: new([waitingVotes]uint32)})
+	}
+	end = next + n
+	c.blocks[k].variants, c.blocks[k].cells = len(c.places)+1, end-k<<blockBits
+	c.places = append(c.places, place{int32(next), int32(pad), min(full, (int(math.Ceil(Least(v)))+1)/2)})
+	for u := index.Unit(v.Base); u <= index.Unit(v.Base+v.Frames-1); u++ {
+		c.turns[u] = uint32(next + (pad+v.Base)/cell) // Base is a multiple of a unit, and so of a cell
+	}
+	return end
 }
 
 // Start is the frame at which the current stretch begins; it ends Stretch frames later.
 func (c *Counter) Start() int { return c.start }
 
-// Push takes a landmark of the current stretch: it votes for the cell in which each variant with
-// its hash would have begun. The landmark must lie between Start and Start+Stretch, or the cell
-// would be another variant's.
-func (c *Counter) Push(l landmark.Landmark) {
+// Push takes the next landmarks of the current stretch: each votes for the cell in which each variant with
+// its hash would have begun. They must lie between Start and Start+Stretch, or the cell would be another variant's.
+func (c *Counter) Push(landmarks []landmark.Landmark) { c.index.Lookup(landmarks, c.vote) }
+
+// vote is Push for one landmark and the postings of its hash.
+func (c *Counter) vote(l landmark.Landmark, postings index.Postings) {
 	at, turns := l.Frame-c.start, c.turns
-	for postings := c.index.Postings(l.Hash); len(postings) > 0; postings = postings.From(1) {
+	for ; len(postings) > 0; postings = postings.From(1) {
 		position := int(postings.At(0))
 		k := int(turns[index.Unit(position)]) + (at-position)>>cellBits
-		p := &c.pending[k>>blockBits]
-		p.cells[p.count] = uint32(k)
-		if p.count++; p.count == pendingVotes {
-			c.count(p)
+		b := &c.blocks[k>>blockBits]
+		b.waits[b.waiting] = uint32(k)
+		if b.waiting++; b.waiting == waitingVotes {
+			c.count(k >> blockBits)
 		}
 	}
 }
 
-// count counts the votes of a block. A full cell stays full.
-func (c *Counter) count(p *pending) {
-	for _, k := range p.cells[:p.count] {
+// count counts the votes that wait for a block. A full cell stays full. The total is of no use: it reads the cells in
+// their order, so that they are in the cache when the votes, which are in the order of time, are counted.
+func (c *Counter) count(k int) {
+	b := &c.blocks[k]
+	total(c.votes[k<<blockBits:][:b.cells])
+	for _, k := range b.waits[:b.waiting] {
 		if v := &c.votes[k]; *v < full {
 			*v++
 		}
 	}
-	p.count = 0
+	b.waiting = 0
 }
 
 // Decide calls emit with the candidates among the beginnings that no further landmark votes for,
@@ -130,19 +151,26 @@ func (c *Counter) count(p *pending) {
 // cells of the others. At the end of the episode it is called until Start is beyond the longest
 // variant, for those that would end beyond the episode.
 func (c *Counter) Decide(emit func(Candidate)) {
-	for i := range c.pending {
-		c.count(&c.pending[i])
-	}
-	for i, p := range c.places {
-		n := cells + int(p.pad)/cell
-		own := c.votes[p.first:][:(n+7)/8*8]
-		if crowded(own, (few+1)/2) { // without such a cell, no two cells have few
-			c.emitPeaks(i, p, own, n, emit)
+	i := 0
+	for k, b := range c.blocks {
+		c.count(k)
+		for ; i < b.variants; i++ {
+			c.decideVariant(i, emit)
 		}
-		copy(own, own[cells:])
-		clear(own[n-cells:])
 	}
 	c.start += Stretch
+}
+
+// decideVariant is Decide for one variant, whose votes are counted.
+func (c *Counter) decideVariant(i int, emit func(Candidate)) {
+	p := c.places[i]
+	n := cells + int(p.pad)/cell
+	own := c.votes[p.first:][:(n+7)/8*8]
+	if crowded(own, p.half) {
+		c.emitPeaks(i, p, own, n, emit)
+	}
+	copy(own, own[cells:])
+	clear(own[n-cells:])
 }
 
 // crowded reports whether some cell has so many votes (least, 1 to full). It adds to eight cells at a
@@ -159,6 +187,8 @@ func crowded(votes []uint8, least int) bool {
 }
 
 // total returns the sum of the votes, eight at a time. The length of votes is a multiple of 8.
+//
+//go:noinline
 func total(votes []uint8) (sum int) {
 	const low, ones = 0x00ff00ff00ff00ff, 0x0001000100010001
 	for ; len(votes) >= 8; votes = votes[8:] {

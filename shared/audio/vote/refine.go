@@ -187,10 +187,9 @@ func (r *Refiner) gather(candidates []Candidate, episode []landmark.Landmark) {
 			r.ask(c.Variant, int32(i))
 		}
 	}
-	k := sort.Search(len(episode), func(i int) bool { return episode[i].Frame >= from })
-	for ; k < len(episode) && episode[k].Frame <= to; k++ {
-		r.share(candidates, episode[k])
-	}
+	first := sort.Search(len(episode), func(i int) bool { return episode[i].Frame >= from })
+	end := sort.Search(len(episode), func(i int) bool { return episode[i].Frame > to })
+	r.index.Lookup(episode[first:max(first, end)], func(l landmark.Landmark, postings index.Postings) { r.share(candidates, l, postings) })
 	for _, c := range candidates {
 		r.ask(c.Variant, -1)
 	}
@@ -218,10 +217,11 @@ func (r *Refiner) ask(variant int, first int32) {
 }
 
 // share adds a landmark to the marks of the candidates that it may belong to: those of a variant
-// with its hash, at a place at most slack frames off. Variants have been asked for (ask).
-func (r *Refiner) share(candidates []Candidate, l landmark.Landmark) {
+// with its hash, at a place at most slack frames off. Variants have been asked for (ask). postings are
+// those of its hash.
+func (r *Refiner) share(candidates []Candidate, l landmark.Landmark, postings index.Postings) {
 	asked := r.asked
-	for postings := r.index.Postings(l.Hash); len(postings) > 0; postings = postings.From(1) {
+	for ; len(postings) > 0; postings = postings.From(1) {
 		position := postings.At(0)
 		if u := uint(index.Unit(int(position))); asked[u/64]>>(u%64)&1 == 0 {
 			continue

@@ -40,10 +40,11 @@ func candidates(x *index.Index, episode []landmark.Landmark, frames int) []vote.
 	c := vote.NewCounter(x)
 	next := 0
 	for c.Start() < frames+vote.Stretch {
+		first := next
 		for next < len(episode) && episode[next].Frame < c.Start()+vote.Stretch {
-			c.Push(episode[next])
 			next++
 		}
+		c.Push(episode[first:next])
 		c.Decide(func(v vote.Candidate) { all = append(all, v) })
 	}
 	return all
@@ -172,6 +173,36 @@ func TestLeastGrowsWithTheLandmarks(t *testing.T) {
 	require.Less(t, last, 10.0)
 }
 
+// The cells of 300 clips do not fit into one block.
+func TestCandidatesOfAClipDoNotDependOnOtherClips(t *testing.T) {
+	t.Parallel()
+	clip := noise(1, index.RateHz)
+	var few, many index.Builder
+	for i := range 300 {
+		require.NoError(t, many.Add("other", noise(uint64(10+i), index.RateHz/8)))
+	}
+	for _, b := range []*index.Builder{&few, &many} {
+		require.NoError(t, b.Add("clip", clip))
+	}
+	alone, err := few.Build()
+	require.NoError(t, err)
+	among, err := many.Build()
+	require.NoError(t, err)
+	episode := noise(2, 50*index.RateHz)
+	copy(episode[3*index.RateHz:], clip)
+	copy(episode[40*index.RateHz:], clip)
+	all, others := landmark.Of(episode), len(among.Variants())-len(alone.Variants())
+	want := candidates(alone, all, len(episode)/64)
+	require.GreaterOrEqual(t, len(want), 2)
+	var got []vote.Candidate
+	for _, c := range candidates(among, all, len(episode)/64) {
+		if c.Variant -= others; c.Variant >= 0 {
+			got = append(got, c)
+		}
+	}
+	require.Equal(t, want, got)
+}
+
 func BenchmarkPush(b *testing.B) {
 	var clips [][]float32
 	for i := range 50 {
@@ -180,9 +211,7 @@ func BenchmarkPush(b *testing.B) {
 	x, all := indexed(b, clips...), landmark.Of(noise(99, 30*index.RateHz))
 	for b.Loop() {
 		c := vote.NewCounter(x)
-		for _, l := range all {
-			c.Push(l)
-		}
+		c.Push(all)
 		c.Decide(func(vote.Candidate) {})
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*120, "s/hour")
@@ -200,9 +229,7 @@ func ExampleCounter() {
 	}
 	episode := append(make([]float32, 64*250), clip...) // after two seconds
 	votes := vote.NewCounter(x)
-	for _, l := range landmark.Of(episode) {
-		votes.Push(l)
-	}
+	votes.Push(landmark.Of(episode))
 	votes.Decide(func(c vote.Candidate) {
 		if v := x.Variants()[c.Variant]; v.Speed == 0 {
 			fmt.Println("perhaps", (c.Frame*8+500)/1000, "s")
