@@ -223,13 +223,34 @@ func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
 		return audio.OpenReader(ctx, live)
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
-		f, err := os.Open(path)
+		f, err := openPipe(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		return audio.OpenReader(ctx, f)
 	}
 	return audio.Open(ctx, path)
+}
+
+// openPipe opens a pipe that has a name. That waits for a program that writes, and cannot be
+// interrupted; so it goes on in the background if ctx ends first, and the error is ctx's cause. Other
+// errors are those of the system.
+func openPipe(ctx context.Context, path string) (*os.File, error) {
+	var f *os.File
+	opened := make(chan error, 1)
+	go func() {
+		var err error
+		f, err = os.Open(path)
+		if opened <- err; err == nil && ctx.Err() != nil {
+			_ = f.Close() // nothing was written
+		}
+	}()
+	select {
+	case err := <-opened:
+		return f, err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 func isURL(path string) bool {

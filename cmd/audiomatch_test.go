@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,4 +68,18 @@ func TestFindingsOfALiveStreamArePrintedAsTheyCome(t *testing.T) {
 	}
 	cancel()
 	require.Equal(t, 1, <-ended)
+}
+
+// Opening a named pipe waits for a program that writes, and the system does not interrupt that.
+func TestAPipeWithoutAWriterDoesNotKeepACommandFromEnding(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", pipe).Run())
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := openEpisode(ctx, pipe)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	w, err := os.OpenFile(pipe, os.O_RDWR, 0) // ends the goroutine that still waits
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
 }
