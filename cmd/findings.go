@@ -71,14 +71,19 @@ func (o findingsOptions) check() error {
 }
 
 // showFindings prints the findings, of all episodes or of the one that --episode names, in the format
-// of --format. Only the formats of one episode need the episode to be in the catalog
-// (fault.ErrNotFound otherwise).
+// of --format. The error is fault.ErrNotFound if the catalog has no such episode, because "no findings"
+// would hide that its name is misspelt.
 func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	found, err := from.Findings(ctx)
 	if err != nil {
 		return err
 	}
 	found = slices.DeleteFunc(found, func(f catalog.Finding) bool { return !o.wants(f.EpisodeID, f.EpisodeTitle) })
+	if len(found) == 0 {
+		if err := o.requireEpisode(ctx, from); err != nil {
+			return err
+		}
+	}
 	switch o.format {
 	case formatTable:
 		return show(a, o.out, findingRows(found), "no findings")
@@ -109,7 +114,7 @@ func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (
 	named := slices.DeleteFunc(all, func(e models.Episode) bool { return e.Title != o.episode })
 	switch len(named) {
 	case 0:
-		return models.Episode{}, fmt.Errorf("episode %s: %w", o.episode, fault.ErrNotFound)
+		return models.Episode{}, o.notFound()
 	case 1:
 		return named[0], nil
 	}
@@ -120,14 +125,35 @@ func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (
 	return models.Episode{}, usagef("%d episodes have the title %s; name one by its id: --episode %s", len(named), o.episode, wording.Or(ids...))
 }
 
-// showProblems prints the problems, of all episodes or of the one that --episode names. The error is
-// that of the catalog or of printing.
+// requireEpisode returns fault.ErrNotFound if --episode names no episode of the catalog.
+func (o findingsOptions) requireEpisode(ctx context.Context, from catalog.Catalog) error {
+	if o.episode == "" {
+		return nil
+	}
+	all, err := from.Episodes(ctx)
+	if err == nil && !slices.ContainsFunc(all, func(e models.Episode) bool { return o.wants(e.ID, e.Title) }) {
+		return o.notFound()
+	}
+	return err
+}
+
+func (o findingsOptions) notFound() error {
+	return fmt.Errorf("episode %s: %w; see leasehold episode list", o.episode, fault.ErrNotFound)
+}
+
+// showProblems prints the problems, of all episodes or of the one that --episode names, which must be
+// in the catalog (fault.ErrNotFound). Other errors are those of the catalog and of printing.
 func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	problems, err := from.Problems(ctx)
 	if err != nil {
 		return err
 	}
 	problems = slices.DeleteFunc(problems, func(p catalog.Problem) bool { return !o.wants(p.EpisodeID, p.EpisodeTitle) })
+	if len(problems) == 0 {
+		if err := o.requireEpisode(ctx, from); err != nil {
+			return err
+		}
+	}
 	return show(a, o.out, problemRows(problems), "no problems")
 }
 
