@@ -124,8 +124,14 @@ func costsOf(ctx context.Context, l *node.Local) string {
 }
 
 // nothingDone reports whether there was something to do and none of it could be done: an
-// origin could not be visited, or there were pairs to research.
+// origin could not be visited, or there were pairs to research, and no repository was visited with
+// success.
 func (s summary) nothingDone() bool {
+	if slices.ContainsFunc(s.origins, func(o models.Origin) bool {
+		return o.Kind.Info().Flow == models.IndexFlow && (o.LastOutcome == models.Eventful || o.LastOutcome == models.Uneventful)
+	}) {
+		return false
+	}
 	failed := slices.ContainsFunc(s.origins, func(o models.Origin) bool {
 		return o.LastOutcome == models.Failed || o.LastOutcome == models.NotFound
 	})
