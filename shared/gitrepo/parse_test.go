@@ -37,6 +37,13 @@ func TestSymbolicRefsOtherThanHeadAreIgnored(t *testing.T) {
 	require.Equal(t, remote{main: "main", hash: map[string]string{"main": sum}}, r)
 }
 
+// A bundle made with --all has the HEADs of the other work trees.
+func TestTheHeadsOfOtherWorkTreesAreIgnored(t *testing.T) {
+	r, err := parseRefs(sum + "\tHEAD\n" + sum + "\trefs/heads/main\n" + sum + "\tworktrees/fix/HEAD\n" + sum + "\tmain-worktree/HEAD\n")
+	require.NoError(t, err)
+	require.Equal(t, remote{main: headRef, hash: map[string]string{"main": sum, headRef: sum}}, r)
+}
+
 func FuzzParseRefs(f *testing.F) {
 	f.Add("ref: refs/remotes/origin/main\trefs/remotes/origin/HEAD\n")
 	f.Add("ref: refs/heads/main\tHEAD\n" + sum + "\tHEAD\n" + sum + "\trefs/heads/main\n")

@@ -55,6 +55,8 @@ var (
 	objectID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 	// A branch has no control characters, spaces or anything that git forbids.
 	refName = regexp.MustCompile(`^(HEAD|refs/[^\x00-\x20\x7f~^:?*\[\\]+)$`)
+	// The HEAD of another work tree, as git names it in a bundle.
+	otherHead = regexp.MustCompile(`^(main-worktree|worktrees/[^/]+)/HEAD$`)
 )
 
 // branches lists the branches of the source. Damage at the server is not fault.ErrCorrupt,
@@ -90,8 +92,8 @@ func (m command) refs(ctx context.Context) (map[string]string, error) {
 }
 
 // parseRefs reads the lines of git ls-remote --symref: "ref: NAME\tHEAD" and "HASH\tNAME". Links
-// of other refs, such as refs/remotes/origin/HEAD of a clone, are left out. Any other line is
-// fault.ErrInvalid.
+// of other refs, such as refs/remotes/origin/HEAD of a clone, are left out, and so are the HEADs of
+// other work trees, which a bundle may have. Any other line is fault.ErrInvalid.
 func parseRefs(text string) (remote, error) {
 	refs, target := map[string]string{}, ""
 	for line := range strings.Lines(text) {
@@ -102,6 +104,9 @@ func parseRefs(text string) (remote, error) {
 		}
 		if link, isLink := strings.CutPrefix(value, "ref: "); ok && isLink && name == headRef {
 			target = link
+			continue
+		}
+		if ok && otherHead.MatchString(name) {
 			continue
 		}
 		if !ok || !objectID.MatchString(value) || !refName.MatchString(name) {
