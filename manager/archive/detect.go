@@ -86,7 +86,7 @@ func detectURL(uri string, kind models.OriginKind) ([]models.Origin, error) {
 	u, err := url.Parse(uri)
 	isSSH := models.IsSSHURL(uri)
 	if err != nil || !isSSH && (!isURL(uri) || u.Hostname() == "") {
-		return nil, fmt.Errorf("not a URL that is accepted: http://HOST/… and https://HOST/… are, ssh://USER@HOST/… for repositories, and paths: %w", fault.ErrInvalid)
+		return nil, fmt.Errorf("not a URL that is accepted: http://HOST/… and https://HOST/… are, ssh://HOST/… for repositories, and paths: %w", fault.ErrInvalid)
 	}
 	switch {
 	case kind == "" && isSSH:

@@ -122,7 +122,7 @@ func TestManifestErrorsNameTheLineAndWhatIsAccepted(t *testing.T) {
 		"\t- x":                                "not YAML",
 		"[]#" + strings.Repeat("x", 1<<20-3):   "it lists no origins",
 		"#" + strings.Repeat("x", 1<<20):       "more than 1048576 bytes",
-		"- uri: gopher://x/\n":                 "not a URL that is accepted",
+		"- uri: gopher://x/\n":                 "not a URL that is accepted: http://HOST/… and https://HOST/… are, ssh://HOST/… for repositories, and paths", // no user: it would be printed as xxxxx
 		"- uri: https://x.org/\n  kind: clips": "clips wants a folder",
 	} {
 		dir := tree(t, map[string]string{"origins.yaml": content, "f.xml": "<rss/>"})

@@ -43,7 +43,7 @@ var magics = []magic{
 	{0, "\x0b\x77", "ac3"}, // E-AC3 too
 }
 
-const accepted = "expected WAV, MP3, FLAC, or (through ffmpeg) Ogg, MP4/M4A, AAC, Matroska, AIFF, AU, CAF, ASF, AMR, WavPack, APE, TTA or AC-3"
+const accepted = "expected WAV, AIFF, MP3, FLAC, or (through ffmpeg) Ogg, MP4/M4A, AAC, Matroska, AU, CAF, ASF, AMR, WavPack, APE, TTA or AC-3"
 
 // detect returns the name of the format of in, and leaves in at the first byte after its ID3
 // tags. The error is fault.ErrInvalid for anything that is not audio, with what it looks like,
