@@ -18,13 +18,19 @@ func classify(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	switch e.Code() & 0xff {
-	case lib.SQLITE_NOTADB, lib.SQLITE_CORRUPT:
+	switch code := e.Code(); {
+	case code&0xff == lib.SQLITE_NOTADB, code&0xff == lib.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: %w", fault.ErrCorrupt, err)
-	case lib.SQLITE_FULL:
+	case isDiskFull(code):
 		return fmt.Errorf("%w: the disk is full: %w", fault.ErrOverloaded, err)
-	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+	case code&0xff == lib.SQLITE_BUSY, code&0xff == lib.SQLITE_LOCKED:
 		return fmt.Errorf("%w: another process or handle holds it: %w", fault.ErrConflict, err)
 	}
 	return err
+}
+
+// isDiskFull reports whether an extended code of SQLite stands for a full disk. SHMSIZE does, because
+// SQLite returns it if it cannot extend the file of the shared memory (-shm), which each opening does.
+func isDiskFull(code int) bool {
+	return code&0xff == lib.SQLITE_FULL || code == lib.SQLITE_IOERR_SHMSIZE
 }
