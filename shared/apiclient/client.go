@@ -10,7 +10,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +31,7 @@ const (
 // Client calls the API. It may be used concurrently.
 type Client struct {
 	base  *url.URL
+	host  string // of requests; empty: that of base
 	http  *http.Client
 	calls sync.WaitGroup // in progress
 
@@ -43,11 +46,22 @@ func New(base string) (*Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%q: %w: want the URL of a coordinator, such as http://127.0.0.1:7412", base, fault.ErrInvalid)
 	}
-	return &Client{base: u, http: &http.Client{
+	return &Client{base: u, host: hostOf(u), http: &http.Client{
 		// Without a proxy, because the coordinator is on the same machine or network.
 		Transport:     &http.Transport{MaxIdleConnsPerHost: maxConnections, MaxConnsPerHost: maxConnections, IdleConnTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
+}
+
+// hostOf returns the Host of requests to base; empty if it is that of base. The API refuses a name with
+// a dot, because a web page of an attacker has one after DNS rebinding. A program knows its coordinator,
+// so it calls it localhost; but not over https, because a proxy may choose by the name.
+func hostOf(base *url.URL) string {
+	name := base.Hostname()
+	if _, err := netip.ParseAddr(name); err == nil || base.Scheme != "http" || !strings.Contains(name, ".") {
+		return ""
+	}
+	return "localhost"
 }
 
 // Base returns the URL that the client calls.
@@ -136,6 +150,7 @@ func (c *Client) tryOnce(ctx context.Context, x Call, data []byte) (status int, 
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
+	r.Host = c.host
 	if x.Body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -32,6 +32,7 @@ func (c *Client) Search(ctx context.Context, query string, limit, lines int, vis
 	if err != nil {
 		return end, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
+	r.Host = c.host
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return end, c.unreachable(err)
