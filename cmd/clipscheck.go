@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,11 @@ func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	var clips []cliplint.Clip
 	for _, name := range files {
 		clips = append(clips, cliplint.Clip{Name: name, Load: func(ctx context.Context) ([]float32, error) {
-			return audio.Load(ctx, filepath.Join(folder, name), exact.MaxClip)
+			wave, err := audio.Load(ctx, filepath.Join(folder, name), exact.MaxClip)
+			if refused := (*fs.PathError)(nil); errors.As(err, &refused) {
+				err = unreadableClip{refused.Err}
+			}
+			return wave, err
 		}})
 	}
 	notices, err := cliplint.CheckPlayed(ctx, clips)
@@ -61,6 +66,12 @@ func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	}
 	return nil
 }
+
+// unreadableClip is an error of the system about the file of a clip, such as a missing permission. It
+// counts as fault.ErrInvalid, a fault of the clip, so that the other clips are still checked.
+type unreadableClip struct{ error }
+
+func (unreadableClip) Is(kind error) bool { return kind == fault.ErrInvalid }
 
 // noticeRow is a fault of a clip as a row (docs/json.md).
 type noticeRow struct {
