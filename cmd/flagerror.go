@@ -13,14 +13,15 @@ import (
 // accepted is what the flags of each type accept, for the error about another value. Flags of our
 // own types explain their values themselves.
 var accepted = map[string]string{
-	"duration": "a time such as 500ms, 30s, 5m or 1h30m",
-	"int":      "a whole number",
-	"int64":    "a whole number",
-	"uint":     "a whole number that is not negative",
-	"uint64":   "a whole number that is not negative",
-	"float64":  "a number",
-	"bool":     "true or false",
-	"intSlice": "whole numbers with commas between them",
+	"duration":  "a time such as 500ms, 30s, 5m or 1h30m",
+	"int":       "a whole number",
+	"int64":     "a whole number",
+	"uint":      "a whole number that is not negative",
+	"uint64":    "a whole number that is not negative",
+	"float64":   "a number",
+	"bool":      "true or false",
+	"intSlice":  "whole numbers with commas between them",
+	"uintSlice": "whole numbers that are not negative, with commas between them",
 }
 
 // flagError returns the usage error for a flag of c that could not be parsed. It names the commands
