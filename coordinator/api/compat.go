@@ -65,7 +65,7 @@ func (s *server) compatAdd(ctx context.Context, q *request) (models.Origin, erro
 	}
 	uri := strings.TrimSpace(string(text))
 	if len(text) > maxCompatURL || !models.IsWebURL(uri) && !models.IsSSHURL(uri) {
-		return models.Origin{}, fmt.Errorf("body %.100q: %w: want the URL of a repository, such as https://example.org/x.git or ssh://git@example.org/x.git, in at most %d bytes",
+		return models.Origin{}, fmt.Errorf("body %.100q: %w: want the URL of a repository, such as https://example.org/x.git or ssh://example.org/x.git, in at most %d bytes",
 			models.Redact(uri), fault.ErrInvalid, maxCompatURL)
 	}
 	o, err := s.addOrigin(ctx, q, apitypes.NewOrigin{Kind: models.Git, URI: uri})
