@@ -108,7 +108,7 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	catalog := h.DataDir.Catalog
 	page := dashboard.New(dashboard.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Log: h.log})
 	settings := api.Config{
-		Conn: conn, Catalog: catalog, Index: h.index, Visits: h.DataDir.Visits, Page: page, Engine: h.Engine(), Spaces: spaces, Durations: measured, Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
+		Conn: conn, Catalog: catalog, Index: h.index, Visits: h.DataDir.Visits, Page: page, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup: func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
 	}
 	foreign, err := l.foreign.tasks(ctx, h)

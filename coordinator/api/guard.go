@@ -22,7 +22,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		if !s.allowsHost(r.Host) && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
-			s.fail(w, r, fmt.Errorf("host %.100q: %w: want an address, localhost or a name without a dot, because a web page can have any other name", r.Host, fault.ErrForbidden))
+			s.fail(w, r, fmt.Errorf("host %.100q: %w: want an address, localhost, a name without a dot, or one that the coordinator's setting http-names has", r.Host, fault.ErrForbidden))
 			return
 		}
 		if err := sameOrigin.Check(r); err != nil {

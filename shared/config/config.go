@@ -39,6 +39,7 @@ type Config struct {
 	Gates        []Gate // for programs that speak foreign protocols
 	Insecure     bool   // listen beyond loopback, without authentication
 
+	HTTPNames   []string       // names by which clients may call the API, such as coordinator.lan
 	QuotaExempt []netip.Prefix // networks whose machines have no quotas
 
 	Name    string   // of a worker, the same after a restart; empty: its machine and its folder

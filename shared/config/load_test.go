@@ -126,6 +126,7 @@ func TestEveryKindOfValueIsReadFromEveryPlace(t *testing.T) {
 		"host-groups":   {"a=*.a.example,*.b.example,c=c.example:*", "a=*.a.example,*.b.example,c=c.example:*"},
 		"log-level":     {"debug", "debug"},
 		"allow-private": {"10.0.0.0/8, ::1,[::1]:80,media.lan:8080", "10.0.0.0/8,::1,[::1]:80,media.lan:8080"},
+		"http-names":    {"coordinator.lan, *", "coordinator.lan,*"},
 		"trace":         {"t.jsonl", "t.jsonl"},
 	} {
 		s, _ := settingByKey(key)
@@ -190,6 +191,7 @@ func TestABadValueIsReportedWithItsSourceAndWhatIsAccepted(t *testing.T) {
 		"more than all":     {args: []string{"--min-coverage=1.1"}, want: `min-coverage must be a number above 0 and at most 1, such as 0.4`},
 		"level":             {args: []string{"--log-level=wran"}, want: `log-level must be debug, info, warn or error; got "wran" (did you mean warn?)`},
 		"not a host":        {args: []string{"--allow-private=http://x/"}, want: `allow-private must be a list of networks`},
+		"not a name":        {args: []string{"--http-names=tasks.example/x"}, want: `http-names must be a list of host names, such as coordinator.lan, or *; got "tasks.example/x"`},
 		"empty path":        {args: []string{"--data="}, want: `--data: data must be a path; got ""`},
 		"nothing":           {file: "mode:", want: "leasehold.yaml:1: mode must be coordinator"},
 		"nested":            {file: "mode:\n  a: b", want: "leasehold.yaml:1: mode must be coordinator"},

@@ -58,6 +58,29 @@ func (h hosts) accepts() string {
 func (h hosts) kind() string   { return "list" }
 func (h hosts) String() string { return strings.Join(*h.to, ",") }
 
+// names is a list of host names; * is every name.
+type names struct{ to *[]string }
+
+// set reads names, separated by commas; empty text is none. errNotAccepted: an item is not a name.
+func (n names) set(text string) error {
+	var list []string
+	if text != "" {
+		list = strings.Split(text, ",")
+	}
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+		if list[i] != "*" && !hostForm.MatchString(list[i]) {
+			return errNotAccepted
+		}
+	}
+	*n.to = list
+	return nil
+}
+
+func (n names) accepts() string { return "a list of host names, such as coordinator.lan, or *" }
+func (n names) kind() string    { return "list" }
+func (n names) String() string  { return strings.Join(*n.to, ",") }
+
 // networks is a list of networks and addresses.
 type networks struct{ to *[]netip.Prefix }
 
