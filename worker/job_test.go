@@ -119,12 +119,19 @@ func TestSlotsAreSharedByTheActionsWithoutOwnOnes(t *testing.T) {
 	require.NoError(t, Config{Slots: 1, Handlers: handlers(status.MaxServed)}.check())
 }
 
-func TestMiddlewareThatLogsPassesTheErrorOn(t *testing.T) {
+func TestMiddlewareThatLogsTellsWhatIsDoneAndPassesTheErrorOn(t *testing.T) {
 	t.Parallel()
 	for _, want := range []error{nil, errors.New("broken")} {
 		calls := 0
-		h := Log(slog.New(slog.DiscardHandler))(HandlerFunc(func(context.Context, Job) error { calls++; return want }))
-		require.Equal(t, want, h.Handle(t.Context(), &job{}))
+		var lines strings.Builder
+		h := Log(slog.New(slog.NewTextHandler(&lines, nil)))(HandlerFunc(func(context.Context, Job) error { calls++; return want }))
+		j := &job{item: task.ClaimedTask{Item: task.Item{Task: models.Task{ID: "t7", Action: "dig", Subject: "s"}}}}
+		require.Equal(t, want, h.Handle(t.Context(), j))
 		require.Equal(t, 1, calls)
+		if want == nil {
+			require.Contains(t, lines.String(), `msg="worker: task done" task=t7 action=dig subject=s took=`)
+		} else {
+			require.Empty(t, lines.String(), "the worker logs it")
+		}
 	}
 }
