@@ -91,7 +91,7 @@ func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 // fault.ErrOverloaded means that no space took the dead letter, and that nothing was changed. An
 // error of afterEnd is returned too, after all this has changed.
 func (p Policy) putDeadLetter(tx space.Tx, e space.Entry, i Item, reason string) error {
-	i.CurrentClaimant, i.Hidden, i.Behind, i.RetryAt, i.queued = "", "", false, noTime, false
+	i.CurrentClaimant, i.Hidden, i.HiddenBy, i.Behind, i.RetryAt, i.queued = "", "", "", false, noTime, false
 	if i.DiedAt.IsZero() { // it did not die with an attempt
 		i.DiedAt = tx.Now()
 	}
