@@ -204,37 +204,47 @@ func progressOf(args tuple.Tuple) (id string, token int64, p models.Progress) {
 	return args.Str(0), args.Int64(1), p
 }
 
-// parseList returns the arguments of task.list. The page goes on in walk at of Filter.walks,
-// behind the position after; both are zero for the first page. A number of a walk that does not
-// exist is an empty last page. The error is fault.ErrInvalid, also if limit is not from 1 to
-// MaxListed.
-func parseList(args tuple.Tuple) (f Filter, limit int64, at int, after space.Position, err error) {
-	if !listArgs.Matches(args) {
-		return f, 0, 0, after, fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, listArgs)
-	}
-	t, _ := args[0].(tuple.Tuple)
-	f = Filter{State(t.Str(0)), t.Str(1), t.Str(2), t.Str(3), t.Str(4), time.Duration(t.Int64(5)), time.Duration(t.Int64(6))}
-	if limit = args.Int64(1); limit < 1 || limit > MaxListed {
-		return f, 0, 0, after, fmt.Errorf("%d tasks of a list: %w: want 1 to %d", limit, fault.ErrInvalid, MaxListed)
-	}
-	if c, _ := args[2].(tuple.Tuple); len(c) == 4 && c.Int64(0) >= 0 {
-		const beyondAll = 9 // no filter has as many walks; larger numbers may not fit into an int
-		at, after = int(min(c.Int64(0), beyondAll)), decodePosition(c[1:])
-	}
-	return f, limit, at, after, nil
+// listWanted is the arguments of task.list and of task.listended.
+type listWanted struct {
+	filter Filter
+	limit  int64
+	cursor tuple.Tuple // empty: the first page
 }
 
-// parseListEnded returns the arguments of task.listended. The page begins behind the history
-// record with the number before; 0 is the first page. The errors are those of parseList.
-func parseListEnded(args tuple.Tuple) (f Filter, limit, before int64, err error) {
-	f, limit, _, _, err = parseList(args)
-	if err != nil {
-		return f, 0, 0, err
+// parseList returns the arguments of task.list or of task.listended. The error is
+// fault.ErrInvalid, also if the limit is not from 1 to MaxListed.
+func parseList(args tuple.Tuple) (w listWanted, err error) {
+	if !listArgs.Matches(args) {
+		return w, fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, listArgs)
 	}
-	if c, _ := args[2].(tuple.Tuple); len(c) == 1 {
-		before = max(c.Int64(0), 0)
+	t := nestedOf(args, 0)
+	w = listWanted{
+		filter: Filter{State(t.Str(0)), t.Str(1), t.Str(2), t.Str(3), t.Str(4), time.Duration(t.Int64(5)), time.Duration(t.Int64(6))},
+		limit:  args.Int64(1), cursor: nestedOf(args, 2),
 	}
-	return f, limit, before, nil
+	if w.limit < 1 || w.limit > MaxListed {
+		return w, fmt.Errorf("%d tasks of a list: %w: want 1 to %d", w.limit, fault.ErrInvalid, MaxListed)
+	}
+	return w, nil
+}
+
+// placeOf returns where a page of task.list goes on: in walk number at, behind the position after.
+// Both are zero for the first page, and if the cursor has another form. The number of a walk that
+// does not exist becomes walks, so that the page is an empty last one.
+func placeOf(cursor tuple.Tuple, walks int) (at int, after space.Position) {
+	if len(cursor) == 4 && cursor.Int64(0) >= 0 {
+		at, after = int(min(cursor.Int64(0), int64(walks))), decodePosition(cursor[1:])
+	}
+	return at, after
+}
+
+// recordOf returns the number of the history record behind which a page of task.listended begins.
+// It is 0 for the first page, and if the cursor has another form.
+func recordOf(cursor tuple.Tuple) (before int64) {
+	if len(cursor) == 1 {
+		before = max(cursor.Int64(0), 0)
+	}
+	return before
 }
 
 // parseEnded returns the id in the arguments of task.ended, or fault.ErrInvalid.

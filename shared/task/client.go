@@ -48,7 +48,7 @@ func (c Client) Claim(ctx context.Context, actions ...string) (Item, error) {
 // together. An n out of that range, an invalid action and none are fault.ErrInvalid, and a full
 // space is fault.ErrOverloaded; the error is that of ctx if it ends first.
 func (c Client) ClaimUpTo(ctx context.Context, n int, actions ...string) ([]ClaimedTask, error) {
-	args := make(tuple.Tuple, 0, len(actions)+1)
+	var args tuple.Tuple
 	if n != 1 {
 		args = append(args, int64(n))
 	}

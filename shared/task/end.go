@@ -156,17 +156,18 @@ func readEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 // end. A damaged record makes the whole page fail with fault.ErrCorrupt. Arguments that parseList
 // refuses are fault.ErrInvalid.
 func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
-	f, limit, before, err := parseListEnded(args)
+	wanted, err := parseList(args)
 	if err != nil {
 		return nil, err
 	}
+	before := recordOf(wanted.cursor)
 	var data []byte
 	var wrong error
 	next, more := before, false // the last record that was examined; whether the page ends before the history does
 	examined, read, found := 0, 0, int64(0)
 	now := time.Now()
 	err = h.HistoryBefore(ctx, before, func(r space.HistoryRecord) bool {
-		more = found == limit || examined == maxEndsExamined || read > maxEndsRead
+		more = found == wanted.limit || examined == maxEndsExamined || read > maxEndsRead
 		if more {
 			return false
 		}
@@ -180,7 +181,7 @@ func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 			return false
 		}
 		next, examined, read = r.Seq, examined+1, read+len(r.Value)
-		if f.selectsEnded(l.Listed, now) {
+		if wanted.filter.selectsEnded(l.Listed, now) {
 			found++
 			data = tuple.New(one).Append(data)
 		}
@@ -195,10 +196,10 @@ func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 	return tuple.New(data, tuple.New(next)), nil
 }
 
-// withEnded returns new tasks with how those of their parents ended that the history knows, and
-// reports whether it knows any. It asks for each parent once, and not for those that are names in
-// the request. It does not change all. The error is that of endOf.
-func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bool, err error) {
+// withEnded returns new tasks with how those of their parents ended that the history knows. found
+// reports whether it knows any, and could be read. It asks for each parent once, and not for those
+// that are names in the request. It does not change all.
+func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bool) {
 	asked := map[string]*ParentResult{} // nil: the history does not know it
 	for _, n := range all {
 		if n.Ref != "" {
@@ -210,8 +211,9 @@ func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bo
 		for _, parent := range known[n].After {
 			end, again := asked[parent]
 			if !again {
+				var err error
 				if end, err = c.endOf(ctx, parent); err != nil {
-					return nil, false, err
+					return nil, false
 				}
 				asked[parent] = end
 			}
@@ -221,7 +223,7 @@ func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bo
 			}
 		}
 	}
-	return known, found, nil
+	return known, found
 }
 
 // endOf returns how a task ended; nil if the history does not know it. A damaged record is
@@ -257,8 +259,8 @@ func (c Client) createKnowing(ctx context.Context, all []New, create func(news [
 	if !errors.Is(err, fault.ErrInvalid) || checkAll(all) != nil {
 		return err
 	}
-	known, found, lookupErr := c.withEnded(ctx, all)
-	if lookupErr != nil || !found {
+	known, found := c.withEnded(ctx, all)
+	if !found {
 		return err
 	}
 	if data, err = encodeNews(known); err == nil {

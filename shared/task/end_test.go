@@ -315,3 +315,32 @@ func TestTheHistoryIsAskedForEachUnknownParentOnce(t *testing.T) {
 		require.Equal(f, []task.ParentResult{{ID: parent.ID, State: task.Resolved, Result: `"one"`}}, got[0].Parents)
 	})
 }
+
+// unreadable is a session that cannot read the end of one task.
+type unreadable struct {
+	countedCalls
+	id string
+}
+
+func (u unreadable) Call(ctx context.Context, op space.OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error) {
+	if procedure == "task.ended" && args.Str(0) == u.id {
+		return nil, fault.ErrUnavailable
+	}
+	return u.countedCalls.Call(ctx, op, procedure, args)
+}
+
+// Whether the unknown parent has ended is not known then, so the refusal stands.
+func TestATaskWhoseParentsCannotBeLookedUpIsRefusedWithTheFirstError(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		one, two := f.make(models.TaskOptions{}), f.make(models.TaskOptions{})
+		f.resolve(f.claims(), 1)
+		f.resolve(f.claims(), 2)
+		counted := countedCalls{f.repo, map[string]int{}}
+		f.client.Repo = unreadable{counted, two.ID}
+		_, err := f.client.Create(f.Context(), models.Task{Action: "a", Timeout: 60, TaskOptions: models.TaskOptions{After: []string{one.ID, two.ID}}}, 0)
+		require.ErrorIs(f, err, fault.ErrInvalid)
+		require.NotErrorIs(f, err, fault.ErrUnavailable)
+		require.Equal(f, 1, counted.calls["task.create"])
+		require.Empty(f, f.waiting())
+	})
+}

@@ -143,12 +143,13 @@ const maxHead = 2 * maxReason
 // which is empty at the end. It looks at maxExamined tasks, so that a page may be short before the
 // end. Arguments that parseList refuses are fault.ErrInvalid.
 func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	f, limit, at, after, err := parseList(args)
+	wanted, err := parseList(args)
 	if err != nil {
 		return nil, err
 	}
 	var data []byte
-	examined, found, now, walks := 0, int64(0), tx.Now(), f.walks()
+	examined, found, now, walks := 0, int64(0), tx.Now(), wanted.filter.walks()
+	at, after := placeOf(wanted.cursor, len(walks))
 	explain := newExplainer(tx)
 	for ; at < len(walks); at, after = at+1, (space.Position{}) {
 		w := walks[at]
@@ -156,13 +157,13 @@ func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		full := false
 		tx.Walk(w, func(e space.Entry) bool {
 			// By number, or by bytes; one task always fits.
-			full = found == limit || examined == maxExamined || len(data)+e.Tuple.Size()+len(e.Fields)+maxHead > maxAnswer && len(data) > 0
+			full = found == wanted.limit || examined == maxExamined || len(data)+e.Tuple.Size()+len(e.Fields)+maxHead > maxAnswer && len(data) > 0
 			if full {
 				return false
 			}
 			after = e.Position
 			examined++
-			if l := listedOf(e); f.selects(l, now) {
+			if l := listedOf(e); wanted.filter.selects(l, now) {
 				found++
 				why := explain.listed(e, l)
 				data = tuple.New(e.Holder, e.Fields, why.Code, truncate(why.Text)).Append(data) // decodePage reads both
