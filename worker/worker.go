@@ -166,15 +166,25 @@ func (s *shift) run(ctx context.Context) error {
 	<-idle
 	end(errSession)
 	background.Wait()
-	select {
-	case other := <-failed: // of a goroutine that ended meanwhile, such as ErrStuck
-		if err == nil && errors.Is(other, fault.ErrClosed) {
-			return nil // the session ended as requested, and its holds with it
-		}
-		return errors.Join(err, other)
-	default:
-		return err
+	close(failed) // no goroutine is left that sends
+	all := []error{err}
+	for other := range failed { // of goroutines that ended meanwhile
+		all = append(all, other)
 	}
+	return resultOf(all)
+}
+
+// resultOf returns the error of a session from those of its goroutines. The first one ended it, and
+// is nil if the worker drained. ErrStuck is returned alone, because with it a session that is lost
+// would be replaced, and the handler would go on beside the next ones.
+func resultOf(all []error) error {
+	if stuck := slices.IndexFunc(all, func(err error) bool { return errors.Is(err, ErrStuck) }); stuck >= 0 {
+		return all[stuck]
+	}
+	if all[0] == nil { // the session ended as requested, and its holds with it
+		all = slices.DeleteFunc(all, func(err error) bool { return errors.Is(err, fault.ErrClosed) })
+	}
+	return errors.Join(all...)
 }
 
 // report sends err to failed, unless it is nil.
