@@ -135,7 +135,6 @@ func (s *shift) run(ctx context.Context) error {
 	defer drain()
 	// Calls to the coordinator continue while the worker drains, so they do not end with ctx.
 	alive, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer end(nil)
 	var background, slots sync.WaitGroup
 	total := 0
 	for _, p := range s.pools {
@@ -145,7 +144,6 @@ func (s *shift) run(ctx context.Context) error {
 	background.Go(func() { s.report(failed, s.heartbeat.Run(alive)) })
 	background.Go(func() { s.report(failed, s.listen(alive, drain)) })
 	claiming, stopClaiming := context.WithCancel(ctx)
-	defer stopClaiming()
 	for _, p := range s.pools {
 		for range p.slots {
 			slots.Go(func() { s.report(failed, s.runSlot(claiming, alive, p.actions)) })

@@ -193,7 +193,7 @@ func (p Policy) awaitSlot(tx space.Tx, e space.Entry, i Item, limit string) erro
 			return err
 		}
 	}
-	if err := hide(tx, e, i, Limited, limit, 0); err != nil {
+	if err := hide(tx, e, i, Limited, limit); err != nil {
 		return err
 	}
 	return startRefill(tx, limit)

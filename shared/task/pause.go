@@ -68,7 +68,7 @@ func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 			err = p.retire(tx, e, i, err)
 		} else {
 			limits = append(limits, i.Limits...)
-			err = hide(tx, e, i, Paused, "", 0)
+			err = hide(tx, e, i, Paused, "")
 		}
 		if err != nil {
 			return 0, err

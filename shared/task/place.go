@@ -11,19 +11,19 @@ import (
 // place decides where a task goes that no worker has: it becomes visible, so that workers may claim
 // it, or is hidden for the first reason that applies; a limit that is full may also drop it
 // (meetLimit). i is the task as it shall be, e its entry. A task that comes back from a delay gets
-// a new turn. The error is that of hide, show or meetLimit.
+// a new turn. The error is that of hideFor, show or meetLimit.
 func (p Policy) place(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	i.CurrentClaimant, i.ClaimedAt, i.Progress = "", time.Time{}, nil
 	now := tx.Now()
 	switch blocker := i.blocker(tx); {
 	case blocker != "":
-		return hide(tx, e, i, Blocked, blocker, 0)
+		return hide(tx, e, i, Blocked, blocker)
 	case i.NotBefore.After(now):
-		return hide(tx, e, i, Delayed, "", i.NotBefore.Sub(now))
+		return hideFor(tx, e, i, Delayed, "", i.NotBefore.Sub(now))
 	case i.RetryAt.After(now):
-		return hide(tx, e, i, BackOff, "", i.RetryAt.Sub(now))
+		return hideFor(tx, e, i, BackOff, "", i.RetryAt.Sub(now))
 	case isPaused(tx, i.Action):
-		return hide(tx, e, i, Paused, "", 0)
+		return hide(tx, e, i, Paused, "")
 	}
 	if limit := fullLimit(tx, e, i); limit != "" {
 		return p.meetLimit(tx, e, i, limit)
@@ -44,10 +44,15 @@ func (i Item) blocker(tx space.Tx) string {
 	return decodeHeader(running.Tuple).ID
 }
 
-// hide holds a task without a session. With wait above 0 it is placed again after that time; it is
-// placed again when it expires, too, unless it is dead already and waits for a space that takes its
-// dead letter: that would repeat without a pause. The error is that of the space.
-func hide(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait time.Duration) error {
+// hide is hideFor without a time: the task is placed again when the reason is gone, or it expires.
+func hide(tx space.Tx, e space.Entry, i Item, why Hidden, by string) error {
+	return hideFor(tx, e, i, why, by, 0)
+}
+
+// hideFor holds a task without a session. With wait above 0 it is placed again after that time; it
+// is placed again when it expires, too, unless it is dead already and waits for a space that takes
+// its dead letter: that would repeat without a pause. The error is that of the space.
+func hideFor(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait time.Duration) error {
 	i.Hidden, i.HiddenBy = why, by
 	if keepsTurn := why == Paused || why == Limited; !keepsTurn {
 		i.queued = false

@@ -162,10 +162,10 @@ func (p Policy) retryLater(tx space.Tx, e space.Entry, i Item, delay time.Durati
 }
 
 // backOff hides a task from all workers for a while. Then it returns to the end of its group. The
-// error is that of hide.
+// error is that of hideFor.
 func (p Policy) backOff(tx space.Tx, e space.Entry, i Item, delay time.Duration) error {
 	i.RetryAt = tx.Now().Add(delay)
-	return hide(tx, e, i, BackOff, "", delay)
+	return hideFor(tx, e, i, BackOff, "", delay)
 }
 
 // newest returns the last n of s.
