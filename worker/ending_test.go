@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -201,4 +202,39 @@ func TestAWorkerTellsItsSlotsAndWhyItsSessionEnded(t *testing.T) {
 			return l.ID == "worker-a" && l.Message == "session ended: stopped; tasks that had not finished were handed back"
 		}), "%v", lines)
 	})
+}
+
+// A handler may have started goroutines that end with its context.
+func TestTheContextOfAHandlerEndsWithIt(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		var of context.Context
+		stop := b.run(does(func(ctx context.Context, job worker.Job) error { of = ctx; return job.Resolve(ctx, "", nil) }))
+		b.create("act")
+		synctest.Wait()
+		require.ErrorIs(b.t, of.Err(), context.Canceled)
+		require.NoError(b.t, stop())
+	})
+}
+
+func TestTheLogTellsWhatBecameOfATaskThatWasNotResolved(t *testing.T) {
+	broken := errors.New("broken")
+	for want, handle := range map[string]does{
+		"task released, another worker may try": func(context.Context, worker.Job) error { return broken },
+		"no worker can do the task":             func(context.Context, worker.Job) error { return worker.GiveUp(broken) },
+		"task handed back for later":            func(context.Context, worker.Job) error { return worker.Later(time.Hour, broken) },
+		"task handed back":                      func(_ context.Context, job worker.Job) error { <-job.Draining(); return nil },
+	} {
+		t.Run(want, func(t *testing.T) {
+			inBubble(t, func(b *bench) {
+				var log bytes.Buffer
+				b.log = &log
+				stop := b.run(handle)
+				b.create("act")
+				synctest.Wait()
+				require.NoError(b.t, stop())
+				require.Contains(b.t, log.String(), `msg="worker: `+want+`"`)
+				require.Contains(b.t, log.String(), "task=t1 action=act subject=s")
+			})
+		})
+	}
 }

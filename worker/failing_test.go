@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -69,7 +68,7 @@ func (b *bench) runFlaky(h worker.Handler, fails func(session int, op string) er
 	go func() {
 		done <- worker.Run(ctx, connect, worker.Config{
 			Handlers: map[string]worker.Handler{"act": h}, Slots: 1, Heartbeat: 2 * time.Second, Drain: drain, Grace: grace,
-			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Log: slog.New(slog.NewTextHandler(b.log, nil)),
 		})
 	}()
 	return func() error {

@@ -45,6 +45,7 @@ type bench struct {
 	repos  []space.Repository          // of the workers' sessions, one for each connect
 	refuse bool                        // whether the workers' connections refuse calls
 	wrap   func(space.Conn) space.Conn // changes the workers' connections; nil: they stay
+	log    io.Writer                   // of the workers
 
 	refusedConnects int // how often a worker tried to connect
 }
@@ -66,7 +67,7 @@ func inBubble(t *testing.T, f func(b *bench)) {
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan error)
 		go func() { done <- e.Run(ctx) }()
-		b := &bench{t: t, engine: e}
+		b := &bench{t: t, engine: e, log: io.Discard}
 		b.repo, err = e.Session(t.Context(), "test-1", 0)
 		require.NoError(t, err)
 		for _, defs := range [][]space.Definition{status.Spaces(), lease.Spaces(), task.Spaces()} {
@@ -115,7 +116,7 @@ func (b *bench) runWith(handlers map[string]worker.Handler) (stop func() error) 
 	go func() {
 		done <- worker.Run(ctx, connect, worker.Config{
 			Handlers: handlers, Slots: 1, Heartbeat: 2 * time.Second, Drain: drain, Grace: grace,
-			Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Log: slog.New(slog.NewTextHandler(b.log, nil)),
 		})
 	}()
 	return func() error {

@@ -206,3 +206,18 @@ func TestTTLsInMillisecondsAreGrantedUpToTheLongestAndNoneOverflows(t *testing.T
 		require.ErrorIs(f, err, context.Canceled)
 	})
 }
+
+// A session that could end the TTL of a lease would take work from another manager.
+func TestASessionCannotExpireALease(t *testing.T) {
+	withFixture(t, func(f *fixture) {
+		l, err := f.grant(lease.Terms{Subject: "s", TTL: time.Hour})
+		require.NoError(f, err)
+		for ref := range int64(9) { // of the lease and of the total among them
+			for _, args := range []tuple.Tuple{nil, tuple.New(ref, "ttl", ""), tuple.New(ref, "ttl", "manager-1")} {
+				_, err := f.repo.Call(f.Context(), space.OpID{}, "lease.expire", args)
+				require.ErrorIs(f, err, fault.ErrInvalid)
+			}
+		}
+		require.Contains(f, f.all(), l.ID)
+	})
+}

@@ -219,3 +219,37 @@ func TestAMalformedTaskIsNotIssuedAndTheErrorTellsWhy(t *testing.T) {
 		require.Empty(t, reply, "there is no capacity")
 	})
 }
+
+// Only the engine ends the TTL of a lease or a task, and the hold of a manager.
+func TestASessionCannotCallTheExpiriesOfTheProtocol(t *testing.T) {
+	inSpaces(t, func(one, two space.Repository) {
+		m, w := Client{one}, task.Client{Repo: two}
+		parts := func(p string) models.Task {
+			return models.Task{Action: "dig", Subject: "s", Parts: []string{p}, Timeout: 60}
+		}
+		_, err := m.Issue(t.Context(), InProgress{}, parts("a"), 0)
+		require.NoError(t, err)
+		i, err := w.Claim(t.Context(), "dig")
+		require.NoError(t, err)
+		require.NoError(t, w.Report(t.Context(), i, "a", false, 1))
+		h, err := m.NextResult(t.Context(), "dig")
+		require.NoError(t, err)
+		_, err = m.Issue(t.Context(), InProgress{}, parts("b"), 0)
+		require.NoError(t, err)
+		for _, procedure := range []string{procExpire, procDrop, procReturn} {
+			for ref := range int64(20) {
+				for _, args := range []tuple.Tuple{nil, tuple.New(ref, "ttl", one.Session())} {
+					_, err := one.Call(t.Context(), space.OpID{}, procedure, args)
+					require.ErrorIs(t, err, fault.ErrInvalid, procedure)
+				}
+			}
+		}
+		busy, err := m.InProgress(t.Context(), "dig")
+		require.NoError(t, err)
+		require.Len(t, busy.Reserved, 3, "two leases and a result")
+		require.NoError(t, m.Ingested(t.Context(), h))
+		waits, err := w.Claim(t.Context(), "dig")
+		require.NoError(t, err)
+		require.Equal(t, []string{"b"}, waits.Parts)
+	})
+}
