@@ -365,6 +365,15 @@ func TestTheWorthOfAnOriginIsThatOfThePolicyOfItsGroup(t *testing.T) {
 	s := visit.NewState(1, 0, p.Rules("git"))
 	s.Type, s.Target = "git", 70
 	require.EqualValues(t, 70, p.Position(5, s))
+
+	p = plan(t, "roundrobin,git=value", "")
+	own = visit.Value{Rules: p.Rules("git")}
+	for _, pool := range []visit.Pool{visit.PoolFirst, visit.PoolKnown, visit.PoolQuiet, visit.PoolSignal, visit.PoolFailing, visit.PoolDue} {
+		place := visit.Place{Pool: pool, Class: 20, Ref: now - 5*day}
+		want := own.Worth(place, visit.Quality{}, now)
+		place.Pool += 16
+		require.Equal(t, want, p.Worth(place, visit.Quality{}, now), "%s of the second group", pool)
+	}
 }
 
 func TestAPlanDividesABatchByWeightsQueuesAndWhatWasPicked(t *testing.T) {

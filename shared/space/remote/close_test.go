@@ -122,3 +122,20 @@ func TestACloseDoesNotWaitForTheAcknowledgementsOfASessionThatHasEnded(t *testin
 		g.hangsUp(conn)
 	})
 }
+
+// Both ends of the wait are there at once, so that either may be seen first.
+func TestAConnWhoseSessionHasEndedIsClosedWithoutAnError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for range 20 {
+			conn, g := dialled(t, Config{})
+			require.NoError(t, g.link.Send(wire.Frame{Kind: wire.Ended, Body: wire.AppendError(nil, fault.ErrConflict)}))
+			synctest.Wait()
+			x := <-calls(t.Context(), conn, end)
+			require.NoError(t, x.err)
+			require.Zero(t, x.took)
+			g.silent()
+			g.hangsUp(conn)
+		}
+	})
+}
