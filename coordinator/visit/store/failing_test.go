@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"leasehold/coordinator/visit"
 	"leasehold/coordinator/visit/store"
 	"leasehold/models"
+	"leasehold/shared/fault"
 	"leasehold/shared/sqlfile"
 )
 
@@ -108,7 +111,55 @@ func calls(s *opened) []func(context.Context) error {
 		list(25*time.Hour, store.Listing{Lister: "lister", Origins: named("/3"), From: 2, Full: true}),
 		list(26*time.Hour, store.Listing{Lister: "lister", Origins: named("/3"), Full: true}),
 		func(ctx context.Context) error { return s.BeforeRemoval(ctx, id) },
-	}, readings(s, id)...)
+	}, slices.Concat(ofLister(s), readings(s, id))...)
+}
+
+// ofLister are calls about repositories that two listers name. One of the repositories is removed in the
+// end. Nothing is claimed any more.
+func ofLister(s *opened) []func(context.Context) error {
+	at := func(m int) time.Time { return noon.Add(25*time.Hour + time.Duration(m)*time.Minute) }
+	first, second := "https://c.example/1.git", "https://c.example/2.git"
+	list := func(m int, lister string, branches ...string) func(context.Context) error {
+		all := named(first, second)
+		for i := range all {
+			all[i].Kind, all[i].Listed, all[i].Branches = models.Git, true, branches
+			all[i].ForkOf, all[i].Metadata = "https://c.example/0.git", map[string]string{"k": "v"}
+		}
+		return func(ctx context.Context) error {
+			return s.List(ctx, at(m), store.Listing{Lister: lister, Origins: all})
+		}
+	}
+	record := func(m int, uri string, o models.Outcome) func(context.Context) error {
+		delay := models.Seconds(m)
+		o.Origin, o.At, o.CrawlDelay = models.NewID(uri), at(m), &delay
+		return func(ctx context.Context) error { _, err := s.Record(ctx, at(m), []models.Outcome{o}); return err }
+	}
+	return []func(context.Context) error{
+		func(ctx context.Context) error {
+			return s.List(ctx, at(1), store.Listing{Origins: []store.Named{{Origin: models.Origin{ID: "another", Kind: models.URLs, URI: "/another"}}}})
+		},
+		list(2, "lister", "main"), list(3, "lister", "main", "dev"), list(4, "another", "main"),
+		record(5, first, models.Outcome{Status: models.Eventful, Digest: "a", ChangedAt: []time.Time{at(-500), at(-100)}}),
+		record(25, first, models.Outcome{Status: models.Eventful, Digest: "b", ChangedAt: []time.Time{at(20)}}),
+		record(26, first, models.Outcome{Status: models.Failed, Fault: models.HostFault}),
+		record(27, second, models.Outcome{Status: models.Failed, RetryAfter: 100}),
+		func(ctx context.Context) error { return s.ForceNow(ctx, at(28), models.NewID(second)) },
+		func(ctx context.Context) error { return s.Disable(ctx, at(29), models.NewID(second)) },
+		func(ctx context.Context) error {
+			return s.MarkDisabled(ctx, []models.Origin{{ID: models.NewID(second)}})
+		},
+		func(ctx context.Context) error { _, err := s.Schedule(ctx, at(30), models.NewID(first)); return err },
+		func(ctx context.Context) error {
+			_, err := s.db.Catalog.SetOriginPriority(ctx, models.NewID(first), 5)
+			return err
+		},
+		func(ctx context.Context) error {
+			if err := s.db.Catalog.RemoveOrigin(ctx, models.NewID(first)); !errors.Is(err, fault.ErrNotFound) {
+				return err
+			}
+			return nil
+		},
+	}
 }
 
 // A call that loses an error would answer success, though a part of it was not done. After the

@@ -173,3 +173,44 @@ func TestForksAndMetadataOfAListAreKept(t *testing.T) {
 	list(t, s, noon, store.Listing{Lister: "one", Origins: o})
 	require.Equal(t, shown.Metadata, look(t, s, noon, o[0].ID).Metadata, "a description that is too long is not kept")
 }
+
+// A lister has branches for what it names. Those of the user are stronger.
+func TestARepositoryOfAListerFollowsTheBranchesOfItsFirstLister(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	o := named("https://a.example/r.git")[0]
+	o.Kind = models.Git
+	for _, id := range []string{"one", "two"} {
+		_, err := s.db.Catalog.AddOrigin(t.Context(), models.Origin{ID: id, Kind: models.URLs, URI: "/" + id})
+		require.NoError(t, err)
+	}
+	user := func(branches ...string) {
+		o.Branches, o.Listed = branches, false
+		_, err := s.db.Catalog.AddOrigin(t.Context(), o.Origin)
+		require.NoError(t, err)
+	}
+	lister := func(id string) func(...string) {
+		return func(branches ...string) {
+			o.Branches, o.Listed = branches, true
+			list(t, s, noon, store.Listing{Lister: id, Origins: []store.Named{o}})
+		}
+	}
+	one, two := lister("one"), lister("two")
+	for i, c := range []struct {
+		names    func(...string)
+		branches []string
+		want     []string
+	}{
+		{one, []string{"main"}, []string{"main"}},
+		{two, []string{"other"}, []string{"main"}},
+		{one, []string{"main", "dev"}, []string{"main", "dev"}},
+		{one, nil, nil},
+		{user, []string{"mine"}, []string{"mine"}},
+		{one, []string{"main"}, []string{"mine"}},
+	} {
+		c.names(c.branches...)
+		kept, err := s.db.Catalog.Origin(t.Context(), o.ID)
+		require.NoError(t, err)
+		require.ElementsMatch(t, c.want, kept.Branches, "%d", i)
+	}
+}

@@ -353,3 +353,37 @@ func TestARecordedOutcomeIsAChange(t *testing.T) {
 		require.Fail(t, "no change")
 	}
 }
+
+// A visit that a user asked for shows that the origin is there again. What the operator, the lister or the
+// server itself has ended stays so.
+func TestASuccessEnablesAnOriginThatFailuresDisabledAndKeepsItsValidators(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := politeStore(t, sqlfile.Memory, now, 1)
+	for n, c := range []struct {
+		was, want visit.Reason
+		status    models.Status
+		etag      string
+	}{
+		{visit.ByFailures, visit.ByFailures, models.Failed, ""},
+		{visit.ByFailures, "", models.Eventful, "e1"},
+		{visit.ByOperator, visit.ByOperator, models.Eventful, "e2"},
+		{visit.ByLister, visit.ByLister, models.Uneventful, "e3"},
+		{visit.ByGone, visit.ByGone, models.Failed, "e3"},
+		{"", "", models.Eventful, "e5"},
+	} {
+		at := now.Add(time.Duration(n) * time.Hour)
+		require.NoError(t, s.write(t.Context(), "set", func() error {
+			return s.edit("o0", at.Unix(), func(r *row) { r.Disabled = c.was })
+		}))
+		_, err := s.Record(t.Context(), at, []models.Outcome{{Origin: "o0", Status: c.status, At: at, ETag: fmt.Sprint("e", n), Modified: fmt.Sprint("m", n)}})
+		require.NoError(t, err)
+		require.NoError(t, s.write(t.Context(), "look", func() error {
+			r, err := read(s.db, "o0")
+			require.Equal(t, c.want, r.Disabled, "%d", n)
+			require.Equal(t, c.etag, r.etag, "%d", n)
+			require.Equal(t, strings.Replace(c.etag, "e", "m", 1), r.modified, "%d", n)
+			return err
+		}))
+	}
+}
