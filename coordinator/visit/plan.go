@@ -53,11 +53,11 @@ var typeName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 // Uniform is the plan with one policy and the same rules for all types. Errors are those
 // of New.
 func Uniform(policy string, r Rules) (*Plan, error) {
-	r = r.ForPolicy(policy)
 	p, err := New(policy, r)
 	if err != nil {
 		return nil, err
 	}
+	r = r.ForPolicy(policy)
 	return &Plan{groups: []group{{policy: p, weight: 1}}, name: policy, rules: map[string]Rules{"": r}, types: map[string]typed{"": {p, 0}}}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/visit"
+	"leasehold/shared/fault"
 )
 
 func TestRulesBehindAnEmptyOneCount(t *testing.T) {
@@ -335,4 +336,28 @@ func TestEachPolicyPlacesAnOriginInItsOrder(t *testing.T) {
 	require.Equal(t, "disabled", visit.Pool(10).String())
 	require.Equal(t, []string{"seed", "swh2026", "swh2026-git", "legacy"}, visit.ByTarget)
 	require.Equal(t, []string{"value", "seed", "swh2026", "swh2026-git", "legacy", "roundrobin"}, visit.Names)
+}
+
+// A policy with rules out of range would divide by zero, or visit an origin without a pause.
+func TestAPolicyIsMadeOnlyByItsNameAndOfRulesInRange(t *testing.T) {
+	t.Parallel()
+	for _, name := range visit.Names {
+		p, err := visit.New(name, visit.DefaultRules())
+		require.NoError(t, err)
+		require.Equal(t, name, p.Name())
+		for what, change := range map[string]func(*visit.Rules){
+			"no intervals": func(r *visit.Rules) { r.Intervals = nil },
+			"no prior":     func(r *visit.Rules) { r.PriorDays = 0 },
+			"no failures":  func(r *visit.Rules) { r.DisableAfter = 0 },
+		} {
+			rules := visit.DefaultRules()
+			change(&rules)
+			p, err := visit.New(name, rules)
+			require.ErrorIs(t, err, fault.ErrInvalid, what)
+			require.Nil(t, p)
+			plan, err := visit.Uniform(name, rules)
+			require.ErrorIs(t, err, fault.ErrInvalid, what)
+			require.Nil(t, plan)
+		}
+	}
 }
