@@ -247,6 +247,9 @@ func TestATransactionKnowsItsCallerAndTheProcessesOfSessions(t *testing.T) {
 		tx.caller = nil
 		require.Empty(t, tx.Caller())
 		tx.KeepAlive() // without a caller it does nothing
+		require.Equal(t, tx.st.base+tx.st.seen, tx.Elapsed(), "the engine time, which has just been read")
+		require.Equal(t, time.UTC, tx.Now().Location())
+		require.WithinRange(t, tx.Now(), tx.st.started, time.Now())
 		return nil
 	}))
 }

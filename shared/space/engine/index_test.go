@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -208,4 +209,58 @@ func TestAWaitlistFindsTheOldestYoungerWaiterAndLeavesNothing(t *testing.T) {
 	}
 	require.Empty(t, l.buckets)
 	require.Nil(t, l.next(tuple.New("c"), 0))
+}
+
+// Two values of a field may have the same hash. Then each entry is compared.
+func TestEntriesWhoseHashesCollideAreCompared(t *testing.T) {
+	t.Parallel()
+	x, all := indexOf(), entriesOf(40)
+	for _, e := range all {
+		x.add(e)
+	}
+	p := tuple.Match(tuple.AnyInt64, int64(3), tuple.AnyString)
+	want := []int64{4, 14, 24, 34}
+	require.Equal(t, want, placesOf(x, p))
+	for _, b := range x.buckets {
+		s := b.closest(p.Shape())
+		hash := tuple.Tuple(p).Hash(x.seed, s.mask)
+		require.True(t, x.candidates(p).same)
+		more := []*entry{
+			{Ref: 101, Place: 101, Tuple: tuple.New(int64(101), int64(4), "x")},
+			{Ref: 102, Place: 102, Tuple: tuple.New(int64(102), int64(3), "x")},
+		}
+		for n, e := range more {
+			s.add(hash, e)
+			require.False(t, x.candidates(p).same, "%d more", n+1)
+		}
+		require.Equal(t, append(slices.Clone(want), 102), placesOf(x, p))
+		require.Equal(t, 5, x.count(p))
+		for _, e := range append(more, all[3], all[13], all[23], all[33]) {
+			s.remove(hash, e)
+		}
+		require.Nil(t, s.many[hash])
+		require.Zero(t, x.count(p))
+		for _, i := range []int{3, 13} { // their order is used again
+			s.add(hash, all[i])
+		}
+		require.True(t, x.candidates(p).same)
+		require.Equal(t, 2, x.count(p))
+	}
+}
+
+func TestAWaiterWhoseHashCollidesIsPassedOver(t *testing.T) {
+	t.Parallel()
+	l := newWaitlist(maphash.MakeSeed())
+	waiting := func(age int64, name string) *waiter {
+		return &waiter{age: age, awaited: []space.Awaited{{Space: "s", Template: tuple.Match(name)}}}
+	}
+	other, first, second := waiting(1, "b"), waiting(2, "a"), waiting(3, "a")
+	l.add(first.awaited[0].Template, other) // under the hash of another template
+	require.Nil(t, l.next(tuple.New("a"), 0))
+	for _, w := range []*waiter{first, second} {
+		l.add(w.awaited[0].Template, w)
+	}
+	require.Same(t, first, l.next(tuple.New("a"), 0))
+	require.Same(t, second, l.next(tuple.New("a"), 2))
+	require.Nil(t, l.next(tuple.New("a"), 3))
 }

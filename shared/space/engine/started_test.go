@@ -115,3 +115,32 @@ func TestAnOperationIdIsOfItsSessionAndThereIfItIsNeeded(t *testing.T) {
 		}
 	}
 }
+
+// The tuple was taken for the caller. If it got the context's error, the tuple would be lost.
+func TestARequestThatIsServedWhenItsContextEndsHasItsAnswer(t *testing.T) {
+	t.Parallel()
+	e, r := opened(t, nil)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 { // both are there, so that either may be seen first
+		x := e.state.sessions["test-1"].Start(space.Request{Verb: space.VerbGet, Space: "s", Template: tuple.Match("a")})
+		require.True(t, x.Waits())
+		require.NoError(t, r.Space("s").Put(t.Context(), tuple.New("a"), 0))
+		reply, err := x.Finish(over)
+		require.NoError(t, err)
+		require.Equal(t, tuple.New("a"), reply.Tuple)
+	}
+	require.Zero(t, tuples(e))
+	require.Zero(t, e.Stats().Waiters)
+}
+
+func TestARequestThatNeedsDoIsNotStarted(t *testing.T) {
+	t.Parallel()
+	e, _ := opened(t, nil)
+	for _, verb := range []space.Verb{space.VerbNotify, space.VerbNext, space.VerbUnnotify, space.VerbReceive, space.VerbEnd} {
+		_, err := e.state.sessions["test-1"].Start(space.Request{Verb: verb, Space: "s"}).Finish(t.Context())
+		require.ErrorIs(t, err, fault.ErrInvalid, "%s", verb)
+	}
+	require.Empty(t, e.state.spaces["s"].subscribers)
+	require.Len(t, e.state.sessions, 1)
+}
