@@ -126,3 +126,24 @@ func TestEachPoolHasTheNameThatUsersKnow(t *testing.T) {
 		require.Equal(t, want, poolName(pool))
 	}
 }
+
+// A host is kept only while it has to wait. A gap that ends later than any gap is of a clock that was ahead.
+func TestWaitsOfHostsThatAreOverOrOfAWrongClockAreForgotten(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(1_800_000_000, 0)
+	now, ms := start.Unix(), start.UnixMilli()
+	s := politeStore(t, sqlfile.Memory, start, 0)
+	for _, rules := range [][2]time.Duration{{time.Minute, time.Second}, {time.Second, time.Minute}} {
+		s.rules.HostGap, s.rules.LongestGap = rules[0], rules[1]
+		s.cache.gapEnds = map[string]int64{"over": ms, "ends": ms + 1, "longest": ms + 120_000, "longer": ms + 120_001}
+		s.cache.refusals = map[string]refusal{"over": {1, now, now}, "origin": {1, now + 1, 0}, "host": {1, now, now + 1}}
+		h := s.hostsFor(ms, 0)
+		require.Equal(t, map[string]int64{"ends": ms + 1, "longest": ms + 120_000}, s.cache.gapEnds)
+		require.Equal(t, map[string]refusal{"origin": {1, now + 1, 0}, "host": {1, now, now + 1}}, s.cache.refusals)
+		require.Equal(t, 1, h.most, "one at least")
+	}
+	s.rules.HostShare = 0.5
+	for n, most := range map[int]int{0: 1, 1: 1, 2: 1, 3: 2, 10: 5} {
+		require.Equal(t, most, s.hostsFor(ms, n).most, "a batch of %d", n)
+	}
+}

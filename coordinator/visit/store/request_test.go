@@ -44,3 +44,53 @@ func TestAnOriginIsSteeredByTheNameOfTheAction(t *testing.T) {
 		}
 	}
 }
+
+// Managers that wait for a visit look once more after a change. A call that is none would wake them in vain.
+func TestEachCallThatMayMakeAVisitPossibleIsAChange(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s, ctx := politeStore(t, sqlfile.Memory, now, 2), t.Context()
+	origin := func(id string, kind models.OriginKind) models.Origin {
+		return models.Origin{ID: id, Kind: kind, URI: "/" + id}
+	}
+	require.NoError(t, s.List(ctx, now, Listing{Origins: []Named{{Origin: origin("lister", models.URLs)}}}))
+	changed := func() bool {
+		select {
+		case <-s.Changed():
+			return true
+		default:
+			return false
+		}
+	}
+	require.True(t, changed())
+	for name, call := range map[string]func() error{
+		"save now":                func() error { return s.SaveNow(ctx, now, "o0") },
+		"force now":               func() error { return s.ForceNow(ctx, now, "o0") },
+		"a report":                func() error { return s.Tell(ctx, now, "o0") },
+		"enable":                  func() error { return s.Enable(ctx, now, "o0") },
+		"save all now":            func() error { return s.SaveAllNow(ctx, now, []models.Origin{{ID: "o1"}}) },
+		"a listing":               func() error { return s.List(ctx, now, Listing{Origins: []Named{{Origin: origin("new", models.Feed)}}}) },
+		"the beginning of a list": func() error { return s.List(ctx, now, Listing{Lister: "lister", Next: 1}) },
+		"an origin of the catalog": func() error {
+			return s.write(ctx, "add", func() error { return s.OriginAdded(s.db, origin("added", models.Feed)) })
+		},
+		"an outcome": func() error {
+			_, err := s.Record(ctx, now, []models.Outcome{{Origin: "o0", Status: models.Failed, At: now}})
+			return err
+		},
+	} {
+		require.NoError(t, call(), name)
+		require.True(t, changed(), name)
+	}
+	for name, call := range map[string]func() error{
+		"save none":  func() error { return s.SaveAllNow(ctx, now, nil) },
+		"a claim":    func() error { _, err := s.Claim(ctx, now, 1); return err },
+		"a schedule": func() error { _, err := s.Schedule(ctx, now, "o0"); return err },
+		"a kind that is neither visited nor a lister": func() error {
+			return s.write(ctx, "add", func() error { return s.OriginAdded(s.db, origin("api", models.API)) })
+		},
+	} {
+		require.NoError(t, call(), name)
+		require.False(t, changed(), name)
+	}
+}
