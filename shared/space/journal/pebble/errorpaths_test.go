@@ -230,3 +230,32 @@ func TestALogThatCannotBeFilledAheadBreaksTheJournal(t *testing.T) {
 		require.ErrorIs(t, b.err(), syscall.EIO, name)
 	}
 }
+
+// A sweep costs as much as all tables, so that it is made once for each position, and only if it fits.
+func TestTheTablesAreRewrittenOnceForAPositionAndIfTheyFit(t *testing.T) {
+	t.Parallel()
+	d := &sizedDisk{FS: vfs.NewMem(), total: smallestDisk, free: 1 << 40}
+	j, _ := on(t, d)
+	entries(t, j, 3)
+	flushes := j.db.Metrics().Flush.Count
+	sweep := func(swept, want journal.Position, rewrites bool) {
+		t.Helper()
+		require.Equal(t, want, j.sweeper.sweep(t.Context(), swept))
+		now := j.db.Metrics().Flush.Count
+		require.Equal(t, rewrites, now > flushes)
+		flushes = now
+	}
+	sweep(noPosition, 3, true)
+	sweep(3, 3, false)
+	entries(t, j, 1)
+	sweep(3, 4, true)
+	entries(t, j, 1)
+	j.space.reserved.Store(false)
+	d.free = smallestMemTable - 1
+	sweep(4, 4, false)
+	d.free = 1 << 40
+	sweep(4, 5, true)
+	entries(t, j, 1)
+	j.broken.mark(syscall.EIO)
+	sweep(5, 5, false)
+}
