@@ -163,20 +163,26 @@ func (c *cache) stage(content io.Reader) (s staged, err error) {
 			s.remove()
 		}
 	}()
+	s.hash, s.bytes, err = copyHashed(f, content)
+	return s, err
+}
+
+// copyHashed writes content to a file, syncs the file, and returns the hash and the length of the content.
+// The errors are those of stage.
+func copyHashed(f *os.File, content io.Reader) (hash string, bytes int64, err error) {
 	sum := sha256.New()
 	src := &sourceReader{Reader: content}
-	s.bytes, err = io.Copy(io.MultiWriter(f, sum), src)
+	bytes, err = io.Copy(io.MultiWriter(f, sum), src)
 	if src.err != nil {
-		return s, src.err
+		return "", 0, src.err
 	}
 	if err == nil {
 		err = f.Sync()
 	}
 	if err != nil {
-		return s, fmt.Errorf("write the cache: %w", fileError(err))
+		return "", 0, fmt.Errorf("write the cache: %w", fileError(err))
 	}
-	s.hash = hashPrefix + hex.EncodeToString(sum.Sum(nil))
-	return s, nil
+	return hashPrefix + hex.EncodeToString(sum.Sum(nil)), bytes, nil
 }
 
 // sourceReader keeps the error of reading, so that it is not taken for one of writing.

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -121,6 +123,7 @@ func TestFilesInACacheThatAreNotItsOwnAreNoContent(t *testing.T) {
 	write(t, filepath.Join(dir, recordFolder, "a", "a.json"), `{"key":"a","hash":"`+hashOf("x")+`"}`)
 	write(t, filepath.Join(dir, recordFolder, "no.json"), `{"hash":"`+hashOf("x")+`"}`)
 	key := keyOf("http://example.org/")
+	write(t, filepath.Join(dir, recordFolder, key[:2], key[:63]+".json"), `{"key":"`+key[:63]+`","hash":"`+hashOf("x")+`"}`)
 	write(t, filepath.Join(dir, recordFolder, "00", key+".json"), `{"key":"`+key+`","hash":"`+hashOf("x")+`"}`)
 	lost := keyOf("http://example.org/lost")
 	write(t, filepath.Join(dir, recordFolder, lost[:2], lost+".json"), `{"key":"`+lost+`","hash":"`+hashOf("lost")+`"}`)
@@ -166,6 +169,48 @@ func TestACacheThatCannotBeWrittenIsAnErrorAndLeavesNoPartialFile(t *testing.T) 
 			require.ErrorContains(t, err, "write the cache")
 			require.Empty(t, partials(t, f))
 		}
+	}
+}
+
+func TestAFileOfTheCacheThatCannotBeWrittenIsAnErrorOfTheDisk(t *testing.T) {
+	t.Parallel()
+	readOnly, err := os.Open(write(t, filepath.Join(t.TempDir(), "file"), ""))
+	require.NoError(t, err)
+	defer readOnly.Close()
+	reader, unsyncable, err := os.Pipe()
+	require.NoError(t, err)
+	defer reader.Close()
+	defer unsyncable.Close()
+	for name, f := range map[string]*os.File{"write": readOnly, "sync": unsyncable} {
+		hash, _, err := copyHashed(f, strings.NewReader("x"))
+		require.ErrorIs(t, err, fault.ErrInvalid, name)
+		require.ErrorContains(t, err, "write the cache", name)
+		require.Empty(t, hash, name)
+	}
+	_, _, err = copyHashed(readOnly, iotest.ErrReader(fault.ErrUnavailable))
+	require.Equal(t, fault.ErrUnavailable, err, "an error of the content is not one of the disk")
+}
+
+// The paths of a folder may be longer than the system accepts.
+func TestACacheWhoseFilesCannotBeListedIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, folder := range []string{blobFolder, recordFolder} {
+		dir := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(dir, folder), 0o700))
+		at, err := os.OpenRoot(filepath.Join(dir, folder))
+		require.NoError(t, err)
+		for range 20 {
+			name := strings.Repeat("x", 250)
+			require.NoError(t, at.Mkdir(name, 0o700))
+			below, err := at.OpenRoot(name)
+			require.NoError(t, err)
+			require.NoError(t, at.Close())
+			at = below
+		}
+		require.NoError(t, at.Close())
+		_, err = New(Config{Dir: dir})
+		require.ErrorIs(t, err, syscall.ENAMETOOLONG, folder)
+		require.ErrorIs(t, err, fault.ErrInvalid, folder)
 	}
 }
 

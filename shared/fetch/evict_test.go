@@ -69,7 +69,28 @@ func TestACacheThatIsFullIsEvictedDownToItsLimit(t *testing.T) {
 		require.NoError(t, f.Close())
 		reopened := open(t, Config{Dir: f.config.Dir, CacheBytes: want})
 		require.Equal(t, want, reopened.cache.total)
+		require.NoError(t, reopened.Close())
+		smaller := open(t, Config{Dir: f.config.Dir, CacheBytes: want - 1})
+		require.Equal(t, want-5, smaller.cache.total, "one had to go")
 	}
+}
+
+func TestACacheThatExceedsItsLimitShrinksWhenAFileIsClosed(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := serve(t, echo(&asked))
+	f := open(t, Config{CacheBytes: 9})
+	var files []File
+	for _, name := range []string{"/aaaa", "/bbbb"} {
+		file, err := f.Fetch(t.Context(), ref(s.URL+name))
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	require.EqualValues(t, 10, f.cache.total, "both are in use")
+	require.NoError(t, files[1].Close())
+	require.EqualValues(t, 5, f.cache.total)
+	require.NoError(t, files[0].Close())
+	require.EqualValues(t, 5, f.cache.total, "the other one fits")
 }
 
 func TestTheOrderOfUseSurvivesARestart(t *testing.T) {
@@ -123,7 +144,7 @@ func TestAVersionThatWasReplacedMayBeEvicted(t *testing.T) {
 // The last caller may leave while the download ends.
 func TestADownloadThatNobodyWaitsForMayBeEvicted(t *testing.T) {
 	t.Parallel()
-	c := open(t, Config{CacheBytes: 4}).cache
+	c := open(t, Config{CacheBytes: 8}).cache // a byte less than one content
 	for callers := range 3 {
 		content := fmt.Sprint("content ", callers)
 		s, err := c.stage(strings.NewReader(content))

@@ -34,12 +34,9 @@ func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, err
 		return File{}, err
 	}
 	defer src.Close()
-	path, err := filepath.EvalSymlinks(filepath.Clean(u.Path))
+	path, err := withoutLinks(filepath.Clean(u.Path), info)
 	if err != nil {
-		return File{}, fileError(err)
-	}
-	if now, err := os.Stat(path); err != nil || !os.SameFile(now, info) {
-		return File{}, fmt.Errorf("changed while it was opened: %w", fault.ErrUnavailable)
+		return File{}, err
 	}
 	hash, err := f.hashes.of(ctx, path, src, info)
 	if err != nil {
@@ -49,6 +46,20 @@ func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, err
 		return File{}, fmt.Errorf("its hash is %s, not %s: %w", hash, want, fault.ErrCorrupt)
 	}
 	return File{Path: path, Hash: hash, Bytes: info.Size()}, nil
+}
+
+// withoutLinks returns a path of a file that was opened, info, without links. A path that leads to another
+// file by now is fault.ErrUnavailable, because the caller would read that one; a path that leads nowhere
+// is the error of fileError.
+func withoutLinks(path string, info fs.FileInfo) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fileError(err)
+	}
+	if now, err := os.Stat(path); err != nil || !os.SameFile(now, info) {
+		return "", fmt.Errorf("changed while it was opened: %w", fault.ErrUnavailable)
+	}
+	return path, nil
 }
 
 // hashes caches the hashes of local files.

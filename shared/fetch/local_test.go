@@ -151,6 +151,29 @@ func TestTheFolderOfAnOriginThatWasRemovedIsNotFound(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrNotFound)
 	_, err = f.Folder(dir)
 	require.ErrorIs(t, err, fault.ErrNotFound)
+	require.ErrorContains(t, err, "no such folder")
+}
+
+// A link may be changed between the check of a path and the use of it.
+func TestAPathThatLeadsToAnotherFileThanTheOpenOneIsNotReturned(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := write(t, filepath.Join(dir, "a"), "a")
+	opened, err := os.Stat(path)
+	require.NoError(t, err)
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink("a", link))
+	got, err := withoutLinks(link, opened)
+	require.NoError(t, err)
+	require.Equal(t, path, got)
+	require.NoError(t, os.Remove(link))
+	got, err = withoutLinks(link, opened)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	require.Empty(t, got)
+	write(t, link, "b")
+	got, err = withoutLinks(link, opened)
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.Empty(t, got)
 }
 
 func TestAFileThatCannotBeReadHasNoHash(t *testing.T) {

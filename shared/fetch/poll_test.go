@@ -88,8 +88,10 @@ func TestAHeadHasValidatorsAndLengthAndNoContent(t *testing.T) {
 	require.Zero(t, p)
 	require.Zero(t, bytes)
 	for _, uri := range []string{server.URL + "/refused", "file:///etc/hostname", "http://10.0.0.1/x", "%zz"} {
-		_, _, err = f.Head(t.Context(), uri)
+		p, bytes, err = f.Head(t.Context(), uri)
 		require.ErrorIs(t, err, fault.ErrInvalid, uri)
+		require.Zero(t, p, uri)
+		require.Zero(t, bytes, "the length of %s is unknown", uri)
 	}
 }
 

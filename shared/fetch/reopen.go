@@ -77,7 +77,7 @@ func (c *cache) loadRecords() error {
 			rec.Key, rec.URI = keyOf(rec.URI), ""
 			writeRecord(path, rec)
 		}
-		if err != nil || b == nil || len(rec.Key) < 2 || c.recordPath(rec.Key) != path {
+		if err != nil || b == nil || !wellFormedHash.MatchString(hashPrefix+rec.Key) || c.recordPath(rec.Key) != path {
 			os.Remove(path)
 			return
 		}

@@ -74,9 +74,13 @@ func TestRobotsTxtIsReadOnceADayAndAFailureHarmsNothing(t *testing.T) {
 		"gone away": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(499) }, true},
 		"broken":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, false},
 		"busy":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, false},
-		"endless":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, false},
-		"a page":    {respond("<html>not here</html>"), true},
-		"binary":    {respond("\x00\xff\xfe:\x80"), true},
+		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, "User-agent: *\nCrawl-delay: 2\n")
+		}, false},
+		"endless": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, false},
+		"a page":  {respond("<html>not here</html>"), true},
+		"binary":  {respond("\x00\xff\xfe:\x80"), true},
 	} {
 		asked.Store(0)
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -92,8 +96,9 @@ func TestRobotsTxtIsReadOnceADayAndAFailureHarmsNothing(t *testing.T) {
 			require.EqualValues(t, 1, asked.Load(), name)
 		}
 	}
-	_, known := f.CrawlDelay(t.Context(), "file:///etc/passwd")
+	delay, known := f.CrawlDelay(t.Context(), "file:///etc/passwd")
 	require.False(t, known)
+	require.Zero(t, delay)
 	_, known = open(t, Config{AllowPrivate: []string{"10.0.0.1"}}).CrawlDelay(t.Context(), s.URL)
 	require.False(t, known, "a private address that is not allowed")
 }

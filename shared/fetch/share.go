@@ -52,9 +52,7 @@ func (f *Fetcher) share(ctx context.Context, ref models.MediaRef) (File, error) 
 	defer f.mu.Unlock()
 	d.callers--
 	if d.callers == 0 {
-		if f.downloads[key] == d {
-			delete(f.downloads, key)
-		}
+		delete(f.downloads, key) // it is d, which stays there until it has finished or its last caller leaves
 		d.cancel(context.Canceled)
 	}
 	return File{}, context.Cause(ctx)

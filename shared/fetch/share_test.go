@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,29 @@ func TestACallerThatLeavesAsItsDownloadEndsGetsTheFile(t *testing.T) {
 	require.NoError(t, file.Close())
 	require.Zero(t, b.pins)
 	clear(f.downloads)
+}
+
+// All callers of a download may leave before it notices, and others may come.
+func TestADownloadThatEndsLateLeavesTheOneThatReplacedIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f, err := New(Config{Dir: dir, AllowPrivate: []string{"127.0.0.1"}})
+		require.NoError(t, err)
+		script(t.Context(), f, time.Hour, "")
+		f.mu.Lock()
+		late := f.startDownload(t.Context(), "key", ref("http://127.0.0.1/"))
+		newer := &sharedDownload{}
+		f.downloads["key"] = newer
+		f.mu.Unlock()
+		late.cancel(context.Canceled)
+		<-late.done
+		f.mu.Lock()
+		require.Same(t, newer, f.downloads["key"])
+		clear(f.downloads)
+		f.mu.Unlock()
+		require.NoError(t, f.Close())
+	})
 }
 
 func TestCloseWaitsForDownloads(t *testing.T) {

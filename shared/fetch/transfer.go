@@ -42,7 +42,6 @@ func (f *Fetcher) newClient() *http.Client {
 			DisableCompression:     true,
 			TLSHandshakeTimeout:    dialTimeout,
 			MaxResponseHeaderBytes: maxHeaderBytes,
-			MaxIdleConnsPerHost:    2,
 			IdleConnTimeout:        dialTimeout,
 			ForceAttemptHTTP2:      true,
 		},

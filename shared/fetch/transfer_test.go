@@ -97,11 +97,42 @@ func TestFault49EndlessBodyEndsAtTheLimitAndLeavesNoFile(t *testing.T) {
 
 func TestFault49AnAnnouncedSizeIsRefusedBeforeTheBody(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "4000000000") })
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Length", r.URL.Path[1:]) })
 	f := open(t, Config{})
-	_, err := f.Fetch(t.Context(), ref(s.URL))
-	require.ErrorIs(t, err, fault.ErrTooLarge)
-	require.ErrorContains(t, err, "announces 4000000000 bytes")
+	for size, want := range map[string]error{"2130000000": fault.ErrUnavailable, "2200000000": fault.ErrTooLarge, "4000000000": fault.ErrTooLarge} {
+		_, err := f.Fetch(t.Context(), ref(s.URL+"/"+size))
+		require.ErrorIs(t, err, want, "4 hours of sound take 2,130 MB, and the server closes the connection")
+		require.Equal(t, want == fault.ErrTooLarge, strings.Contains(err.Error(), "announces "+size+" bytes"), "%v", err)
+	}
+}
+
+func TestABodyReturnsNothingBesideAnErrorAndNothingPastItsLimit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		how     string
+		content []byte
+		want    error
+	}{
+		"not gzip": {"gzip", []byte("a text without a header"), fault.ErrCorrupt},
+		"too long": {"", make([]byte, 2<<20+1), fault.ErrTooLarge},
+		"a bomb":   {"gzip", zipped(t, make([]byte, 2<<20)), fault.ErrTooLarge},
+	} {
+		ctx, stop := context.WithCancelCause(t.Context())
+		stall := newStallTimer(time.Minute, stop)
+		r := &http.Response{Header: http.Header{"Content-Encoding": {c.how}}, Body: io.NopCloser(bytes.NewReader(c.content))}
+		b, err := newBody(ctx, r, stall, 2<<20)
+		require.NoError(t, err)
+		all, n := 0, 0
+		for err == nil {
+			all += n
+			n, err = b.Read(make([]byte, 4<<20))
+		}
+		require.ErrorIs(t, err, c.want, name)
+		require.Zero(t, n, name)
+		require.LessOrEqual(t, all, 2<<20, name)
+		stall.stop()
+		stop(nil)
+	}
 }
 
 func TestEncodings(t *testing.T) {
@@ -158,6 +189,14 @@ func TestStatusGivesTheKindOfError(t *testing.T) {
 		}
 		require.ErrorContains(t, err, fmt.Sprint(status))
 		require.ErrorContains(t, err, s.URL+"/a.mp3")
+	}
+}
+
+func TestAValidatorThatIsTooLongIsNotKept(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[int]int{0: 0, maxValidator: maxValidator, maxValidator + 1: 0} {
+		r := &http.Response{Header: http.Header{"Etag": {strings.Repeat("x", length)}}}
+		require.Len(t, (&transfer{Response: r}).validator("ETag"), want)
 	}
 }
 
