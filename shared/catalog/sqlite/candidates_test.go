@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
@@ -49,6 +52,71 @@ func requireNothingLeft(t *testing.T, s *Store, busy []catalog.Busy, clips int) 
 	if got := candidatesOf(t, s); got != 0 {
 		t.Fatalf("%d candidates are left", got)
 	}
+	if got := number(t, s, "SELECT count(*) FROM reopening"); got != 0 {
+		t.Fatal("all episodes are to become candidates again, though no clip has changed")
+	}
+}
+
+// A walk past many candidates must not keep the writer for long, nor be repeated without an end.
+func TestAWalkThatTakesLongEndsAfterItRemovedCandidatesAndNotBefore(t *testing.T) {
+	t.Parallel()
+	const episodes = 2*pageSize + 8
+	s := openStore(t, newPath(t))
+	fill(t, s, episodes, 1)
+	set, err := s.selectable(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := walk{store: s, clips: set, busy: map[string]*roaring.Bitmap{}, timeLimit: -1}
+	step := func(w walk) (ended bool) {
+		t.Helper()
+		if err := s.file.Write(t.Context(), "test", func(c *sqlfile.Conn) error {
+			_, wanted, err := w.findFirst(c)
+			ended = wanted != nil
+			if ended && !wanted.IsEmpty() {
+				t.Error("a clip is wanted")
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return ended
+	}
+	all, err := s.Episodes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		late.busy[e.ID] = set.all
+	}
+	if !step(late) || candidatesOf(t, s) != episodes {
+		t.Fatal("a walk past candidates that stay goes on to the end")
+	}
+	research(t, s, upTo(episodes), firstNumbers(1))
+	for _, left := range []int64{episodes - pageSize, episodes - 2*pageSize, 0} {
+		if step(late) || candidatesOf(t, s) != left {
+			t.Fatalf("%d candidates are left, want %d", candidatesOf(t, s), left)
+		}
+	}
+	if !step(late) {
+		t.Fatal("nothing is left, and the walk has no end")
+	}
+	if err := reopen(t, s); err != nil {
+		t.Fatal(err)
+	}
+	late.timeLimit = time.Hour
+	if !step(late) || candidatesOf(t, s) != 0 {
+		t.Fatal("a walk with time goes on to the end")
+	}
+}
+
+// reopen makes all episodes candidates.
+func reopen(t *testing.T, s *Store) error {
+	t.Helper()
+	if err := s.file.Write(t.Context(), "test", reopenEpisodes); err != nil {
+		return err
+	}
+	return s.finishReopening(t.Context(), "test")
 }
 
 func TestSelectStrikesOutEpisodesWhereAllThatIsLeftIsAProblem(t *testing.T) {

@@ -191,7 +191,7 @@ func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 // retireAll retires the recordings of an origin in one table, in a step each, but not those that
 // are retired (gone is 2). Errors are those of the file.
 func (s *Store) retireAll(ctx context.Context, op string, t table, origin int64) error {
-	last := int64(0)
+	var last int64
 	return s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {
 		var hash string
 		left, err := c.One("SELECT number, hash FROM "+string(t)+" WHERE origin = ? AND number > ? AND gone <> 2 ORDER BY number LIMIT 1",

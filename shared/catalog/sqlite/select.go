@@ -30,7 +30,7 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 	if err != nil {
 		return work, 0, err
 	}
-	w := walk{store: s, clips: set, busy: set.busy(busy)}
+	w := walk{store: s, clips: set, busy: set.busy(busy), timeLimit: walkTime}
 	var first candidate
 	var wantedClips *roaring.Bitmap // of first
 	for done := false; !done; {
@@ -97,9 +97,10 @@ type candidate struct {
 
 // walk goes through the candidates in the order of selection.
 type walk struct {
-	store *Store
-	clips *clipSet
-	busy  map[string]*roaring.Bitmap // see clipSet.busy
+	store     *Store
+	clips     *clipSet
+	busy      map[string]*roaring.Bitmap // see clipSet.busy
+	timeLimit time.Duration              // of one transaction that removes candidates
 }
 
 // walkTime is for how long one transaction goes through candidates.
@@ -141,7 +142,7 @@ func (w walk) findFirst(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 			return candidate{}, nil, err
 		}
 		removed = removed || len(done) > 0
-		if removed && time.Since(began) > walkTime {
+		if removed && time.Since(began) > w.timeLimit {
 			return candidate{}, nil, nil
 		}
 	}
