@@ -1,9 +1,13 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -49,6 +53,31 @@ func TestATaskIsAwaitedShownAndListedAfterItsEnd(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, code)
 	code, _ = h.call("GET", "/api/v1/tasks/"+made.ID+"?wait=3600", "")
 	require.Equal(t, http.StatusBadRequest, code)
+}
+
+func TestATaskThatDoesNotEndInTimeIsShownAsItIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newFixture(t)
+		h.server.Close()
+		code, _ := h.post("/api/v1/tasks", `{"action":"a"}`)
+		require.Equal(t, 201, code)
+		show := func(ctx context.Context) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			h.server.Config.Handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/api/v1/tasks/t1?wait=25", nil))
+			return w
+		}
+		began := time.Now()
+		w := show(t.Context())
+		require.Equal(t, 200, w.Code)
+		require.Contains(t, w.Body.String(), `"state":"waiting"`)
+		require.Equal(t, 25*time.Second, time.Since(began))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		w = show(ctx)
+		require.Equal(t, 503, w.Code, "the request has ended before")
+		require.Equal(t, 26*time.Second, time.Since(began))
+	})
 }
 
 // A foreign client may report any text.

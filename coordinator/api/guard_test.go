@@ -19,6 +19,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
 	"leasehold/shared/space"
 )
 
@@ -108,6 +109,10 @@ func TestABackupWantsAnAbsolutePathAndAClientOnThisMachine(t *testing.T) {
 		require.Contains(t, w.Body.String(), c.says)
 	}
 	require.Equal(t, []string{"/backups/d"}, made)
+	broken := newFixtureWith(t, func(c *api.Config) {
+		c.Backup = func(context.Context, string) error { return fault.ErrOverloaded }
+	})
+	broken.refuses("overloaded", "POST", v1+"/backups", `{"path":"/backups/e"}`)
 }
 
 // faultyCatalog panics or waits when clips are listed.

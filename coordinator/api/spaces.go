@@ -55,10 +55,7 @@ func showTuple(t tuple.Tuple) apitypes.Tuple {
 func fieldsOf(t tuple.Tuple) []apitypes.Field {
 	fields := make([]apitypes.Field, len(t))
 	for i, f := range t {
-		value, err := encode(valueOf(f))
-		if err != nil { // an opaque value whose JSON is invalid
-			value, _ = encode(err.Error()) // a string has no error
-		}
+		value, _ := encode(valueOf(f)) // valueOf returns no value that JSON lacks
 		fields[i] = apitypes.Field{Type: string(tuple.TypeOf(f)), Value: value}
 	}
 	return fields
