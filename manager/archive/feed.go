@@ -98,6 +98,9 @@ func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 	return localBase{web{check: l.Fetch.Check}, dir, root}, fetch.FileURI(o.URI), nil
 }
 
+// shownBytes of a document that is not a feed are shown in the error.
+const shownBytes = 60
+
 // parseFeed returns a feed's items, at least one and at most feedItems, and how many more it has. A
 // document that is not a feed, is malformed or has no items is fault.ErrInvalid, and so is one at
 // which the lenient parser panics; one beyond the limits of prune is fault.ErrTooLarge; otherwise the
@@ -108,7 +111,7 @@ func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int,
 		return nil, 0, fmt.Errorf("not an RSS, Atom or JSON feed, but empty: %w", fault.ErrInvalid)
 	}
 	if gofeed.DetectFeedType(bytes.NewReader(begin)) == gofeed.FeedTypeUnknown {
-		return nil, 0, fmt.Errorf("not an RSS, Atom or JSON feed; it begins with %q: %w", begin[:min(len(begin), 60)], fault.ErrInvalid)
+		return nil, 0, fmt.Errorf("not an RSS, Atom or JSON feed; it begins with %q: %w", begin[:min(len(begin), shownBytes)], fault.ErrInvalid)
 	}
 	doc, more, err = prune(doc, feedItems)
 	if err != nil {

@@ -255,6 +255,10 @@ func TestWhatIsNoFeedFailsTheVisit(t *testing.T) {
 			require.ErrorIs(t, err, fault.ErrInvalid)
 			require.ErrorContains(t, err, c.says)
 			require.ErrorContains(t, err, path)
+			items, more, err := parseFeed(t.Context(), []byte(c.doc))
+			require.Error(t, err)
+			require.Empty(t, items)
+			require.Zero(t, more)
 		})
 	}
 }
@@ -268,8 +272,9 @@ func TestListingEndsWithItsContext(t *testing.T) {
 		_, err := lister(t, o).List(ctx, o)
 		require.ErrorIs(t, err, context.Canceled)
 	}
-	_, _, err := parseFeed(ctx, []byte(rss("<item/>")))
+	_, more, err := parseFeed(ctx, []byte(rss("<item/>")))
 	require.ErrorIs(t, err, context.Canceled)
+	require.Zero(t, more)
 	_, err = (&Lister{}).listFeed(ctx, models.Origin{ID: "o"}, web{}, []*gofeed.Item{{}}, 0)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -387,6 +387,60 @@ func TestACatalogThatIsAwayForAWhileIsOnlyADelay(t *testing.T) {
 	})
 }
 
+// replacing is a catalog for which some audio was replaced.
+type replacing struct {
+	checks
+	replaced int
+}
+
+func (c *replacing) AudioChecked(context.Context, time.Time, []models.Audio) (int, error) {
+	return c.replaced, nil
+}
+
+// A line for each visit would hide those that matter.
+func TestTheFleetIsToldWhatChangedAndWhatCouldNotBeResearched(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		forwarder := status.NewForwarder()
+		ctx, stop := context.WithCancel(b.Context())
+		go forwarder.Run(ctx)
+		defer stop()
+		_, err := forwarder.Over(func(context.Context) (space.Repository, error) { return b.repo, nil })(ctx)
+		require.NoError(b, err)
+		f := NewFlow(Flow{Catalog: b.store, Lister: &Lister{}, Log: forwarder.Logger(slog.New(slog.DiscardHandler))})
+		o := models.Origin{ID: "o", URI: "/o"}
+		seen := observed{Listing: catalog.Listing{Episodes: []models.Episode{{Recording: models.Recording{Name: "e"}}}}}
+		for range 2 { // the second changes nothing
+			_, err := f.curate(ctx, o, seen)
+			require.NoError(b, err)
+		}
+		for _, replaced := range []int{0, 2} {
+			f.Catalog = &replacing{checks{list: []models.Audio{{URI: "http://["}}}, replaced} // no server is asked
+			_, err := f.checkAudio(ctx, o)
+			require.NoError(b, err)
+		}
+		f.Catalog = &refusing{ingests: []error{nil, nil, fault.ErrInvalid}}
+		for _, problem := range []string{"", "too long", "refused by the catalog"} {
+			body := models.Researched{Episode: "e", Problem: problem, Scope: models.ScopeEpisode}
+			require.NoError(b, f.ingest(ctx, work.Client{Repo: &answering{}}, held(b.T, "e", body)))
+		}
+		require.NoError(b, f.ingest(ctx, work.Client{Repo: &answering{}}, held(b.T, "c", models.Swept{Clip: "c", Episodes: map[string]models.MediaRef{}})))
+		synctest.Wait()
+		lines, err := status.Lines(ctx, b.repo)
+		require.NoError(b, err)
+		var told []string
+		for _, l := range lines {
+			if l.Level != "error" && l.Message != "session joined" {
+				told = append(told, l.ID+" "+l.Level+" "+l.Message)
+			}
+		}
+		session := b.repo.Session()
+		require.ElementsMatch(b, []string{
+			session + " info curated /o: 1 new, 0 changed, 0 gone", session + " info audio of 2 episodes of /o was replaced: they are researched again",
+			"worker-1 warn research of episode e: too long",
+		}, told)
+	})
+}
+
 func TestAVisitGoesWhereTheCatalogSaysAndNowhereElse(t *testing.T) {
 	t.Parallel()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))

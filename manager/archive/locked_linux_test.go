@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -43,14 +44,18 @@ func TestFolderInTheFolderThatCannotBeReadIsNotGone(t *testing.T) {
 
 func TestAFolderOrFileThatCannotBeReadIsNotDetected(t *testing.T) {
 	t.Parallel()
-	dir := tree(t, map[string]string{"locked/a.wav": "a", "feed": "<rss/>"})
+	dir := tree(t, map[string]string{"locked/a.wav": "a", "feed": "<rss/>", "unlisted/feed": "<rss/>", "unlisted/origins.yaml": "- path: feed"})
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // unprivilegedUser must get there
 	require.NoError(t, os.Chmod(dir, 0o755))
 	require.NoError(t, os.Chmod(dir+"/feed", 0))
 	require.NoError(t, os.Chmod(dir+"/locked", 0))
-	t.Cleanup(func() { _ = os.Chmod(dir+"/locked", 0o700) })
+	require.NoError(t, os.Chmod(dir+"/unlisted", 0o111)) // its files can be opened by name only
+	t.Cleanup(func() { _ = errors.Join(os.Chmod(dir+"/locked", 0o700), os.Chmod(dir+"/unlisted", 0o700)) })
+	for _, name := range []string{"feed", "origins.yaml"} {
+		require.NoError(t, os.Chmod(dir+"/unlisted/"+name, 0o644))
+	}
 	unprivileged(t, func() {
-		for _, name := range []string{"locked", "feed", "locked/a.wav"} {
+		for _, name := range []string{"locked", "feed", "locked/a.wav", "unlisted/feed", "unlisted/origins.yaml", "unlisted"} {
 			_, err := Detect(filepath.Join(dir, name), "")
 			require.ErrorIs(t, err, fault.ErrInvalid, name)
 			require.ErrorContains(t, err, "permission denied", name)

@@ -16,6 +16,7 @@ const (
 	maxTagBytes   = 64 << 10 // of a start tag with its attributes
 	maxNamespaces = 64       // declared around any element; real feeds have 15
 	maxPieces     = 1000     // comments and CDATA sections without an element between
+	maxTagName    = 256      // bytes of a name that are kept
 	maxCommas     = 4 << 20  // of a JSON Feed: members, but those in text too
 )
 
@@ -225,12 +226,12 @@ func tagEnd(tag []byte) int {
 	return -1
 }
 
-// tagName returns the name that a tag begins with, at most 256 bytes of it.
+// tagName returns the name that a tag begins with, at most maxTagName bytes of it.
 func tagName(tag []byte) string {
 	if i := bytes.IndexAny(tag, " \t\r\n/>"); i >= 0 {
 		tag = tag[:i]
 	}
-	return string(tag[:min(len(tag), 256)])
+	return string(tag[:min(len(tag), maxTagName)])
 }
 
 func localName(name string) string {

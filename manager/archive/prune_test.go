@@ -31,8 +31,10 @@ func TestFault49FeedBombsAreRefusedBeforeTheyAreParsed(t *testing.T) {
 		"JSON members":    {`{"items":[{"tags":[""` + strings.Repeat(`,""`, maxCommas+1) + `]}]}`, fault.ErrTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := parseFeed(t.Context(), []byte(c.doc))
+			items, more, err := parseFeed(t.Context(), []byte(c.doc))
 			require.ErrorIs(t, err, c.want)
+			require.Empty(t, items)
+			require.Zero(t, more)
 			require.Less(t, len(err.Error()), 500)
 		})
 	}
@@ -57,10 +59,32 @@ func TestAFeedAtABoundIsReadAndBeyondItTheBoundIsNamed(t *testing.T) {
 	} {
 		_, _, err := prune([]byte(c.feed(c.bound)), 2)
 		require.NotErrorIs(t, err, fault.ErrTooLarge, name)
-		_, _, err = prune([]byte(c.feed(c.bound+1)), 2)
+		cut, more, err := prune([]byte(c.feed(c.bound+1)), 2)
 		require.ErrorIs(t, err, fault.ErrTooLarge, name)
+		require.Nil(t, cut, name)
+		require.Zero(t, more, name)
 		require.ErrorContains(t, err, fmt.Sprint(c.bound), name)
 		require.ErrorContains(t, err, c.says, name)
+	}
+}
+
+func TestOnlyCommentsInARowAndWhatIsReadCountToTheBounds(t *testing.T) {
+	t.Parallel()
+	items := strings.Repeat("<item></item>", 3)
+	deep := strings.Repeat("<a>", maxDepth+1)
+	for name, c := range map[string]struct {
+		doc  string
+		more int
+	}{
+		"comments between elements": {rss("<item>" + strings.Repeat("<!----><a/>", maxPieces+1) + "</item>"), 0},
+		"comments between ends":     {rss("<item>" + strings.Repeat("<!----></a>", maxPieces+1) + "</item>"), 0},
+		"depth behind the cut":      {rss(items + deep + "<item/>"), 2},
+		"a tag behind the cut":      {rss(items + "<" + strings.Repeat("a", maxTagBytes) + "><item/>"), 2},
+	} {
+		cut, more, err := prune([]byte(c.doc), 2)
+		require.NoError(t, err, name)
+		require.Equal(t, c.more, more, name)
+		require.Equal(t, c.more == 0, len(cut) == len(c.doc), name)
 	}
 }
 
@@ -165,8 +189,10 @@ func TestAJSONFeedThatIsCutAnywhereIsMalformed(t *testing.T) {
 	require.NoError(t, err)
 	for i := 1; i < len(whole); i++ {
 		for _, items := range []int{1, 5} {
-			_, _, err := prune([]byte(whole[:i]), items)
+			cut, more, err := prune([]byte(whole[:i]), items)
 			require.ErrorIs(t, err, fault.ErrInvalid, whole[:i])
+			require.Nil(t, cut, whole[:i])
+			require.Zero(t, more, whole[:i])
 		}
 	}
 	for _, bad := range []string{`{"items":[1,]}`, `{"items":[1}`, `{"a" 1}`, `{1:2}`, `{"items":[1,2]]`, `{"items":nul}`} {

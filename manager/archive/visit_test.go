@@ -209,6 +209,15 @@ func TestTheClipsThatAreNotSweptAgainAreBounded(t *testing.T) {
 	require.Equal(t, fmt.Sprint(maxUnswept+1), f.unswept[maxUnswept-1])
 }
 
+func TestASweepHasAtLeastOneEpisode(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.researchedAs(strings.Repeat("x", sweepBytes+1000), 16)
+		b.manage("manager-1", b.store)
+		_, r := b.claim()
+		require.Len(b, r.Episodes, 1)
+	})
+}
+
 func TestASweepWithTooMuchDataIsHalved(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.researchedAs(strings.Repeat("x", sweepBytes/20), 40)
