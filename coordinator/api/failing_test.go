@@ -192,7 +192,7 @@ func TestARequestDuringWhichTheDatabaseOrASpaceFailsIsNoSuccess(t *testing.T) {
 	h.failEach(allRequests(id))
 }
 
-// A worker that is told of a success would not repeat what did not happen.
+// A worker that got the answer of a success would not repeat what did not happen.
 func TestARequestOfAWorkerDuringWhichACallFailsIsNoSuccessAndCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	h := newFixtureWith(t, func(c *api.Config) { c.Engine, c.Conn = failingEngine{c.Engine}, failingConn{c.Conn} })

@@ -74,7 +74,7 @@ func TestAWalkThatTakesLongEndsAfterItRemovedCandidatesAndNotBefore(t *testing.T
 			_, wanted, err := w.findFirst(c)
 			ended = wanted != nil
 			if ended && !wanted.IsEmpty() {
-				t.Error("a clip is wanted")
+				t.Error("a clip is selected")
 			}
 			return err
 		}); err != nil {
