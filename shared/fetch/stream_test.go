@@ -44,6 +44,7 @@ func TestAStreamIsOfTheHostThatTheUserNamed(t *testing.T) {
 	t.Cleanup(gone.Close)
 	for uri, want := range map[string]error{
 		away.URL: fault.ErrInvalid, gone.URL: fault.ErrNotFound, "file:///etc/passwd": fault.ErrInvalid, "http://": fault.ErrInvalid, "http:// /": fault.ErrInvalid,
+		"http://[fe80::1%25a%20b]/": fault.ErrInvalid, // a zone with a space
 	} {
 		s, err := fetch.Stream(t.Context(), uri)
 		require.ErrorIs(t, err, want, uri)

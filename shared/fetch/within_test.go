@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -59,6 +60,14 @@ func TestABusyServerIsLeftAloneForAnHourUnlessItSaysOtherwise(t *testing.T) {
 		r := &http.Response{StatusCode: x.status, Header: http.Header{"Retry-After": {x.header}}}
 		require.Equal(t, x.want, RetryAfter(statusError(r)), "%+v", x)
 	}
+}
+
+func TestAnErrorWithAWaitKeepsItsKindAndItsText(t *testing.T) {
+	t.Parallel()
+	err := Busy(fault.ErrUnavailable, 90*time.Second)
+	require.ErrorIs(t, err, fault.ErrUnavailable)
+	require.EqualError(t, err, fault.ErrUnavailable.Error())
+	require.Equal(t, 90*time.Second, RetryAfter(fmt.Errorf("list: %w", err)))
 }
 
 func TestTheDateOfARetryAfterIsReadByTheClockOfItsServer(t *testing.T) {
