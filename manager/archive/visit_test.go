@@ -183,9 +183,9 @@ func TestAResultOfAnotherSubjectIsInvalid(t *testing.T) {
 	for name, h := range map[string]*work.Held{
 		"episode": held(t, "e", models.Researched{Episode: "other"}), "sweep": held(t, "c", models.Swept{Clip: "other", Episodes: map[string]models.MediaRef{}}),
 		"no JSON": {}, "no sweep": held(t, "c", map[string]any{"swept": map[string]any{"x": 1}}), "no result": held(t, "e", map[string]any{"episode": 1}),
-		"a result of which a part cannot be read": held(t, "e", map[string]any{"episode": "e", "clips": 1}),
-		"a sweep of which a part cannot be read":  held(t, "c", map[string]any{"clip": "c", "swept": map[string]any{"e": 1}}),
-		"no task":                                 held(t, "e", models.Failure{Task: &models.Task{Data: json.RawMessage(`"x"`)}}),
+		"a result with a part that cannot be read": held(t, "e", map[string]any{"episode": "e", "clips": 1}),
+		"a sweep with a part that cannot be read":  held(t, "c", map[string]any{"clip": "c", "swept": map[string]any{"e": 1}}),
+		"no task": held(t, "e", models.Failure{Task: &models.Task{Data: json.RawMessage(`"x"`)}}),
 	} {
 		_, err := f.decodeResults(h)
 		require.ErrorIs(t, err, fault.ErrInvalid, name)
