@@ -79,7 +79,8 @@ const (
 )
 
 // support is the file that the switches of a package need. Types and imports of its steps are
-// filled in by supportOf.
+// filled in by supportOf. It opens the file of reached mutants at the start, because a test may give up
+// the rights that this needs.
 const support = `package %s
 
 import (
@@ -91,19 +92,25 @@ import (
 
 var (
 	mutantOn, _   = strconv.Atoi(os.Getenv("` + envOn + `"))
-	mutantReached = os.Getenv("` + envReached + `")
+	mutantReached = openReached(os.Getenv("` + envReached + `"))
 	mutantsSeen   sync.Map
 )
 
+func openReached(path string) *os.File {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
 func mutant(n int) bool {
-	if mutantReached != "" {
+	if mutantReached != nil {
 		if _, seen := mutantsSeen.LoadOrStore(n, true); !seen {
-			f, err := os.OpenFile(mutantReached, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-			if err != nil {
-				panic(err)
-			}
-			f.WriteString(strconv.Itoa(n) + "\n")
-			f.Close()
+			mutantReached.WriteString(strconv.Itoa(n) + "\n")
 		}
 	}
 	return n == mutantOn
