@@ -99,16 +99,27 @@ func TestAManagerReachesTheMethodsOfTheCatalogAndGetsTheirErrors(t *testing.T) {
 	}
 }
 
-// The context of a handler ends after the time of its route.
+// deadlines records those of a connection.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read, write time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error  { d.read = t; return nil }
+func (d *deadlines) SetWriteDeadline(t time.Time) error { d.write = t; return nil }
+
+// The context of a handler and the deadlines of its connection end after the time of its route.
 func TestARequestMayTakeTheTimeOfItsRoute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(Config{})
 		slow := on("GET", "/slow", "", func(ctx context.Context, _ *request) (none, error) { <-ctx.Done(); return none{}, ctx.Err() })
 		for want, rt := range map[time.Duration]route{callTimeout: slow, bulkTimeout: slow.bulk()} {
-			began, w := time.Now(), httptest.NewRecorder()
+			began, w := time.Now(), &deadlines{ResponseRecorder: httptest.NewRecorder()}
 			s.serve(rt).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/slow", nil))
 			require.Equal(t, want, time.Since(began))
+			require.Equal(t, want, w.read.Sub(began))
+			require.Equal(t, want, w.write.Sub(began))
 			require.Equal(t, 503, w.Code)
 		}
 	})
