@@ -40,12 +40,15 @@ func (n New) encode() tuple.Tuple {
 
 var newTemplate = tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.Formal{Type: tuple.Bytes})
 
-// encodeNews encodes tasks to create, in their order. The error is that of validData, or
-// fault.ErrTooLarge if one request cannot carry the tasks.
+// encodeNews encodes tasks to create, in their order. The error is that of validData or
+// checkEncodable, or fault.ErrTooLarge if one request cannot carry the tasks.
 func encodeNews(all []New) ([]byte, error) {
 	var data []byte
 	for _, n := range all {
 		if err := validData(n.Data); err != nil {
+			return nil, err
+		}
+		if err := checkEncodable(n.TaskOptions); err != nil {
 			return nil, err
 		}
 		data = n.encode().Append(data)

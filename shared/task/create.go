@@ -165,18 +165,41 @@ func checkName(what, v string) error {
 // checkTimes refuses times ten years or more from now with fault.ErrInvalid, because a time in
 // the wrong unit is that far away, and a task that would expire before a worker may have it.
 func checkTimes(o models.TaskOptions, now time.Time) error {
-	for _, field := range []struct {
-		name string
-		at   time.Time
-	}{{"not_before", o.NotBefore}, {"expires_at", o.ExpiresAt}} {
+	for _, field := range timesOf(o) {
 		if !field.at.IsZero() && math.Abs(field.at.Sub(now).Hours()) >= maxDelay.Hours() {
-			return fmt.Errorf("%w: %s %s: want a time within ten years", fault.ErrInvalid, field.name, field.at.Format(time.RFC3339))
+			return field.tooFar()
 		}
 	}
 	if !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.NotBefore) {
 		return fmt.Errorf("%w: expires_at %s: want a time after not_before, %s", fault.ErrInvalid, o.ExpiresAt.Format(time.RFC3339), o.NotBefore.Format(time.RFC3339))
 	}
 	return nil
+}
+
+// checkEncodable refuses times that a record cannot carry with fault.ErrInvalid: its nanoseconds
+// since 1970 have 64 bits, so that the year 2611 would become 2026, and 0 means that there is no time.
+func checkEncodable(o models.TaskOptions) error {
+	for _, field := range timesOf(o) {
+		nanos := field.at.UnixNano()
+		if !field.at.IsZero() && (nanos == 0 || !time.Unix(0, nanos).Equal(field.at)) {
+			return field.tooFar()
+		}
+	}
+	return nil
+}
+
+// timeField is a field of a new task that is a time.
+type timeField struct {
+	name string
+	at   time.Time
+}
+
+func timesOf(o models.TaskOptions) [2]timeField {
+	return [...]timeField{{"not_before", o.NotBefore}, {"expires_at", o.ExpiresAt}}
+}
+
+func (f timeField) tooFar() error {
+	return fmt.Errorf("%w: %s %s: want a time within ten years", fault.ErrInvalid, f.name, f.at.Format(time.RFC3339))
 }
 
 // EncodeNew returns the tuple and the record of a task that a session wants to create.

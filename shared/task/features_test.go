@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"testing"
 	"testing/synctest"
@@ -485,6 +486,9 @@ func TestTasksThatNoWorkerCouldDoAreRefused(t *testing.T) {
 			"a negative duration":     func(n *task.New) { n.Backoff = -1 },
 			"expiry before its start": func(n *task.New) { n.NotBefore, n.ExpiresAt = time.Now().Add(time.Hour), time.Now().Add(time.Minute) },
 			"an absurd time":          func(n *task.New) { n.NotBefore = time.Now().AddDate(99, 0, 0) },
+			"a time past 64 bits":     func(n *task.New) { n.NotBefore = time.Unix(0, math.MaxInt64).AddDate(349, 0, 0) },
+			"an expiry past 64 bits":  func(n *task.New) { n.ExpiresAt = time.Now().Add(time.Hour).AddDate(584, 6, 20) },
+			"an expiry in 1970":       func(n *task.New) { n.ExpiresAt = time.Unix(0, 0) },
 			"a group with a newline":  func(n *task.New) { n.Group = "a\nb" },
 			"a group not in UTF-8":    func(n *task.New) { n.Group = "\xff" },
 			"too many attempts":       func(n *task.New) { n.MaxAttempts = 1001 },
