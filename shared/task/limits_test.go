@@ -389,6 +389,34 @@ func TestTheReasonOfATaskThatWaitsForALimitNamesTenHolders(t *testing.T) {
 	})
 }
 
+func TestTheReasonOfATaskThatWaitsForALimitTellsTheMaximumFromTheRate(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		says := func(id, text string) {
+			f.Helper()
+			shown, err := f.client.Show(f.Context(), id)
+			require.NoError(f, err)
+			require.Equal(f, text, shown.Why.Text)
+		}
+		require.NoError(f, f.client.SetLimit(f.Context(), task.Limit{Name: "api", Max: 9, Rate: 0.01}))
+		f.make(models.TaskOptions{Limits: []string{"api"}})
+		late := f.make(models.TaskOptions{Limits: []string{"api"}})
+		require.NotEmpty(f, f.claims().ID)
+		require.Empty(f, f.claims().ID)
+		says(late.ID, "the rate of limit api is reached")
+
+		f.limit("db", 1)
+		first := f.make(models.TaskOptions{Limits: []string{"db"}})
+		require.Equal(f, first.ID, f.claims().ID)
+		waits := f.make(models.TaskOptions{Limits: []string{"db"}})
+		require.Empty(f, f.claims().ID)
+		says(waits.ID, "limit db is reached by "+first.ID)
+		f.workerOn("", "w1", "")
+		f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.CancelRunning})
+		f.ended(first.ID)
+		says(waits.ID, "the free slots of limit db are offered to other tasks")
+	})
+}
+
 // While no space takes its dead letter, a task that has expired must not keep its slot from others.
 func TestATaskThatExpiresOffersItsSlotAlsoIfItsDeadLetterCannotBePut(t *testing.T) {
 	withFullSpace(t, task.Dead, func(f fixture) {

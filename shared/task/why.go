@@ -39,7 +39,8 @@ const (
 // Facts are what the reason depends on, beside the task.
 type Facts struct {
 	Paused  string   // since when its action is paused; empty: it is not
-	Holders []string // tasks that have the slots of the limit that it waits for; some of them
+	Holders []string // tasks that have the slots of the limit that it waits for, if none is free; some of them
+	Rate    bool     // the rate of that limit permits no claim now
 	Servers []Server // live workers that serve its action
 	Ahead   int      // tasks of its action that come before it, at most maxAhead; notCounted: some
 }
@@ -80,10 +81,13 @@ func Explain(i Item, f Facts) Why {
 		}
 		return Why{WhyBackOff, text}
 	case Limited:
-		if len(f.Holders) == 0 { // a slot is free, so the rate is the reason
+		switch {
+		case len(f.Holders) > 0:
+			return Why{WhyLimit, fmt.Sprintf("limit %s is reached by %s", i.HiddenBy, strings.Join(f.Holders, ", "))}
+		case f.Rate:
 			return Why{WhyLimit, "the rate of limit " + i.HiddenBy + " is reached"}
 		}
-		return Why{WhyLimit, fmt.Sprintf("limit %s is reached by %s", i.HiddenBy, strings.Join(f.Holders, ", "))}
+		return Why{WhyLimit, "the free slots of limit " + i.HiddenBy + " are offered to other tasks"}
 	}
 	if f.Paused != "" || i.Hidden == Paused {
 		return Why{WhyPaused, fmt.Sprintf("action %s is paused since %s", i.Action, f.Paused)}
@@ -140,7 +144,7 @@ func everyWorker(all []Server) string {
 // before it.
 func factsOf(tx space.Tx, e space.Entry, i Item) Facts {
 	f := factsOfAction(tx, i.Action)
-	f.Holders = holdersOf(tx, i)
+	f.setLimit(tx, i)
 	tx.Walk(space.Walk{Space: Space, Template: AnyOf(i.Action)}, func(other space.Entry) bool {
 		if other.Ref == e.Ref || f.Ahead == maxAhead {
 			return false
@@ -151,14 +155,19 @@ func factsOf(tx space.Tx, e space.Entry, i Item) Facts {
 	return f
 }
 
-// holdersOf returns some of the tasks that have the slots of the limit that a task waits for.
-func holdersOf(tx space.Tx, i Item) (ids []string) {
-	if i.Hidden == Limited {
-		for _, h := range withLabel(tx, Space, slotLabel(i.HiddenBy), 10) {
-			ids = append(ids, decodeHeader(h.Tuple).ID)
+// setLimit sets Holders and Rate for a task that waits for a limit. Tasks that run are no holders
+// while a slot is free, because then the rate is the reason, or other tasks are offered the slot.
+func (f *Facts) setLimit(tx space.Tx, i Item) {
+	if i.Hidden != Limited {
+		return
+	}
+	_, l, _ := findLimit(tx, i.HiddenBy) // without such a limit, its maximum and its rate are 0
+	f.Rate = l.wait(tx.Elapsed()) > 0
+	if slot := slotLabel(l.Name); l.Max > 0 && int64(tx.CountLabelled(Space, slot)) >= l.Max {
+		for _, h := range withLabel(tx, Space, slot, 10) {
+			f.Holders = append(f.Holders, decodeHeader(h.Tuple).ID)
 		}
 	}
-	return ids
 }
 
 // explainer explains the tasks of a list. What it reads of an action it reads once, and it
@@ -190,7 +199,7 @@ func (x explainer) listed(e space.Entry, l Listed) Why {
 		x.actions[l.Action] = known
 	}
 	f := known.Facts
-	f.Holders = holdersOf(x.tx, l.Item)
+	f.setLimit(x.tx, l.Item)
 	if e.Ref != known.first {
 		f.Ahead = notCounted
 	}
