@@ -111,7 +111,7 @@ func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 	claimed := func(now apitypes.Task) bool { return now.State == "claimed" }
 
 	ids := map[string]string{}
-	for _, do := range []string{"slow", "double", "fail", "giveup", "later", "unsendable"} {
+	for _, do := range []string{"slow", "double", "fail", "exit", "giveup", "later", "unsendable"} {
 		ids[do] = create(do)
 	}
 	for do, want := range map[string]string{"slow": `"done"`, "double": `42`, "later": `"later"`} {
@@ -120,7 +120,7 @@ func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 		require.JSONEq(t, want, string(now.Result), do)
 		require.Zero(t, now.Attempts, do)
 	}
-	for do, want := range map[string]string{"fail": "broken", "giveup": "never", "unsendable": "its result was refused"} {
+	for do, want := range map[string]string{"fail": "broken", "exit": "leave", "giveup": "never", "unsendable": "its result was refused"} {
 		now := await(ids[do], apitypes.Task.HasEnded)
 		require.Equal(t, "dead", now.State, do)
 		require.Contains(t, now.Note, want)

@@ -113,6 +113,8 @@ public final class Conformance {
                 return "done";
             case "fail":
                 throw new IllegalStateException("broken");
+            case "exit": // not an Exception
+                throw new AssertionError("leave");
             case "unsendable": // any value has a JSON text, but this one is too large
                 return "x".repeat(2 << 20);
             case "giveup":

@@ -482,7 +482,7 @@ public final class Leasehold {
             } catch (HandBack e) {
                 report(task, () -> task.handBack(e.delay));
                 return;
-            } catch (Exception e) {
+            } catch (Throwable e) { // also an Error, which would end only this thread
                 if (task.stopped) return; // it is not ours any more
                 var trace = new StringWriter();
                 e.printStackTrace(new PrintWriter(trace));

@@ -83,6 +83,8 @@ async function handle(task) {
       return 'done';
     case 'fail':
       throw new Error('broken');
+    case 'exit': // not an Error
+      throw 'leave';
     case 'unsendable':
       return 1n;
     case 'giveup':

@@ -87,6 +87,8 @@ def handle(task, seen=set()):
         return "done"
     if do == "fail":
         raise ValueError("broken")
+    if do == "exit":  # not an Exception
+        sys.exit("leave")
     if do == "unsendable":
         return {1, 2}
     if do == "giveup":

@@ -432,7 +432,7 @@ class Worker:
             self._report(task, task.hand_back, err.delay)
         except StaleClaim:
             raise
-        except Exception as err:
+        except BaseException as err:  # also sys.exit, which would end only this thread
             log.warning("task %s failed", task.id, exc_info=True)
             self._report(task, task.release, f"{type(err).__name__}: {err}", output=traceback.format_exc())
         else:
