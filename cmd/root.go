@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -145,7 +146,7 @@ func wrapUsageErrors(c *cobra.Command) {
 			switch err := check(c, args); {
 			case err == nil:
 				return nil
-			case len(args) == 0:
+			case len(args) == 0, check(c, append(slices.Clone(args), "one more")) == nil:
 				return usagef("%s: an argument is missing; usage: %s", c.CommandPath(), c.UseLine())
 			}
 			return usagef("%s: it does not take these arguments: %s; usage: %s", c.CommandPath(), quoted(args), c.UseLine())
