@@ -155,8 +155,8 @@ func factsOf(tx space.Tx, e space.Entry, i Item) Facts {
 	return f
 }
 
-// setLimit sets Holders and Rate for a task that waits for a limit. Tasks that run are no holders
-// while a slot is free, because then the rate is the reason, or other tasks are offered the slot.
+// setLimit sets Holders and Rate for a task that waits for a limit. It names holders only if they
+// have all slots, because otherwise the rate is the reason, or other tasks are offered the free slot.
 func (f *Facts) setLimit(tx space.Tx, i Item) {
 	if i.Hidden != Limited {
 		return
