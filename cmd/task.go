@@ -26,7 +26,7 @@ func (a *app) newTask() *cobra.Command {
 // newTaskList is `leasehold task list`.
 func (a *app) newTaskList() *cobra.Command {
 	c, f := a.newTasks("print the tasks that are alive, or have ended", "no tasks", (*apiclient.Client).Tasks)
-	c.Flags().StringVar(&f.State, "state", "", "print the tasks in this state: "+strings.Join(taskStates, ", "))
+	filledVar(c.Flags(), &f.State, "state", "print the tasks in this state: "+strings.Join(taskStates, ", "))
 	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(taskStates, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return c
 }
