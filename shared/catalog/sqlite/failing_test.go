@@ -201,6 +201,7 @@ func TestACurationThatFailedAnywhereIsFinishedByTheNextOne(t *testing.T) {
 			{Complete: true, Episodes: []models.Episode{{Recording: item("2", "b")}, {Recording: item("3", "a")}, {Recording: item("3", "a")}},
 				Clips:    []models.Clip{{Recording: item("y", "b")}},
 				Problems: []models.Problem{{Item: "bad", Reason: "no sound"}}},
+			{Latest: true, Episodes: []models.Episode{{Recording: item("2", "b")}}}, // the feed no longer lists 3
 		} {
 			curate := func(ctx context.Context) error { _, err := s.Curate(ctx, "o", at, l); return err }
 			if fails {
