@@ -128,7 +128,7 @@ func (s *server) catalogRoutes() []route {
 func (s *server) taskRoutes() []route {
 	return []route{
 		on("GET", "/tasks", "List the tasks that are alive, or those of a state; those that have ended as long as they are kept, the latest first. A page may have fewer items than limit, even none, before the last one.", s.listTasks, append(byTask, byState)...),
-		withBody("POST", "/tasks", "Create a task without a lease. If its unique key is taken, the response is the task that has it.", s.createTask).returns(201).keyed(),
+		withBody("POST", "/tasks", "Create a task without a lease. If its unique key is taken, the response is the task that has it; with on_conflict replace, a task of another action is refused (conflict).", s.createTask).returns(201).keyed(),
 		withBody("POST", "/task-batches", "Create several tasks, all or none.", s.createTasks).returns(201).keyed(),
 		on("GET", "/tasks/{task}", "Show a task: why it is not running if it is alive, or how it ended. With wait, the response comes when it has ended, or shows the task as it is then.", s.getTask,
 			param{name: "wait", kind: numberParam, max: int(maxWait.Seconds()), doc: "longest time in seconds to wait for its end"}).waits(),

@@ -32,7 +32,7 @@ const (
 func newTiming(s models.Schedule) (timing, error) {
 	switch {
 	case (s.Cron == "") == (s.Every == 0):
-		return nil, fmt.Errorf("%w: want either a cron expression or an interval", fault.ErrInvalid)
+		return nil, fmt.Errorf("%w: want either a cron expression or an interval of 1 second to 366 days", fault.ErrInvalid)
 	case s.Cron != "":
 		return parseCron(s.Cron, s.Zone)
 	case s.Zone != "":

@@ -47,6 +47,19 @@ type Options struct {
 	Volatile bool // never journalled: empty after a restart
 }
 
+// String returns the options for people, such as "ordered by field 0, capacity 100, block, volatile".
+func (o Options) String() string {
+	text := string(o.Kind)
+	if o.Kind == Ordered {
+		text += fmt.Sprintf(" by field %d", o.OrderBy)
+	}
+	text += fmt.Sprintf(", capacity %d, %s", o.Capacity, o.Overflow)
+	if o.Volatile {
+		text += ", volatile"
+	}
+	return text
+}
+
 // Normalize returns o with the defaults filled in. Invalid values are fault.ErrInvalid; the
 // options that come with an error must not be used.
 func (o Options) Normalize() (Options, error) {

@@ -50,6 +50,13 @@ func TestNormalizeFillsInDefaults(t *testing.T) {
 	require.Equal(t, o, again)
 }
 
+func TestOptionsArePrintedForPeople(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "stack, capacity 10, block", space.Options{Kind: space.Stack, Capacity: 10, Overflow: space.Block}.String())
+	require.Equal(t, "ordered by field 2, capacity 1, drop_oldest, volatile",
+		space.Options{Kind: space.Ordered, OrderBy: 2, Capacity: 1, Overflow: space.DropOldest, Volatile: true}.String())
+}
+
 func TestARequestIsNamedByItsVerbAndTarget(t *testing.T) {
 	for want, r := range map[string]space.Request{
 		"put task":        {Verb: space.VerbPut, Space: "task"},

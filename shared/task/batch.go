@@ -258,8 +258,8 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 // that task stays as it is. With Replace it gets the data and the time of i; if it is claimed, i is
 // put and waits for the key, or the task that waits already gets them. It returns the task that
 // stands for i then, Existing if it is not i; one that its limit drops has the State "dropped". If
-// that task or the one that waits is malformed, the error is fault.ErrCorrupt; others are those of
-// putNew, place and freeSlots.
+// that task or the one that waits is malformed, the error is fault.ErrCorrupt, and fault.ErrConflict if the
+// task that would get them is of another action; others are those of putNew, place and freeSlots.
 func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item, error) {
 	other, err := DecodeEntry(e)
 	if err != nil || n.OnConflict != Replace {
@@ -276,6 +276,10 @@ func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item
 			return other, err
 		}
 		e = next
+	}
+	if other.Action != i.Action {
+		return Item{}, fmt.Errorf("task %s has the unique key %q, and is of action %s: its data cannot be replaced by those of a task of action %s: %w",
+			other.ID, i.UniqueKey, other.Action, i.Action, fault.ErrConflict)
 	}
 	other.Data, other.NotBefore, other.RetryAt = i.Data, i.NotBefore, noTime
 	if err := p.place(tx, e, other, space.OldPlace); err != nil {

@@ -197,8 +197,8 @@ func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item
 
 // CreateAll creates tasks, all or none, and returns them in their order. At most MaxCreate tasks
 // and about 1 MiB fit into one call; more are fault.ErrTooLarge or fault.ErrInvalid. Other values
-// out of range, an unknown parent and a cycle are fault.ErrInvalid, and a full space is
-// fault.ErrOverloaded.
+// out of range, an unknown parent and a cycle are fault.ErrInvalid, a task of another action that Replace
+// would change is fault.ErrConflict, and a full space is fault.ErrOverloaded.
 func (c Client) CreateAll(ctx context.Context, all ...New) ([]Item, error) {
 	var reply tuple.Tuple
 	if err := c.createKnowing(ctx, all, func(news []byte) (err error) {

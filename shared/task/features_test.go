@@ -135,6 +135,8 @@ func TestAtMostOneTaskOfAUniqueKeyIsAlive(t *testing.T) {
 		require.False(f, next.Existing)
 		f.is(next.ID, task.StateBlocked, task.WhyUniqueKey)
 		require.Equal(f, next.ID, f.make(o, replace("3")).ID, "there is one successor")
+		_, err := f.client.CreateAll(f.Context(), task.New{Task: models.Task{Action: "other", Timeout: 60, TaskOptions: o}, OnConflict: task.Replace})
+		require.EqualError(f, err, "call task.create: task "+next.ID+` has the unique key "nightly", and is of action a: its data cannot be replaced by those of a task of action other: conflict`)
 		require.Empty(f, f.claims().ID)
 		f.resolve(got, nil)
 		last := f.claims()

@@ -186,9 +186,13 @@ func (m *machine) draw(r *rapid.T, o models.TaskOptions, onConflict string) {
 		priority: rapid.Int64Range(0, 1).Draw(r, "priority"), state: task.Waiting,
 	}
 	made, err := m.client.CreateAll(m.Context(), task.New{Task: t.Task, Priority: t.priority, OnConflict: onConflict})
-	require.NoError(r, err)
 	if first := m.withKey(o.UniqueKey, false); first != nil {
 		if first = m.conflict(first, onConflict); first != nil {
+			if onConflict == task.Replace && first.Action != t.Action {
+				require.ErrorIs(r, err, fault.ErrConflict)
+				return
+			}
+			require.NoError(r, err)
 			require.Equal(r, first.ID, made[0].ID)
 			if onConflict == task.Replace {
 				first.Data, first.NotBefore, first.retryAt, first.untouched = data, o.NotBefore, time.Time{}, false
@@ -197,6 +201,7 @@ func (m *machine) draw(r *rapid.T, o models.TaskOptions, onConflict string) {
 		}
 		t.behind = true
 	}
+	require.NoError(r, err)
 	require.Nil(r, m.find(made[0].ID))
 	t.ID = made[0].ID
 	var failed string

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -111,7 +112,7 @@ func (r ResultTuple) Put(tx space.Tx) error {
 // check refuses a body over maxResult with fault.ErrTooLarge.
 func (r ResultTuple) check() error {
 	if len(r.Body) > maxResult {
-		return fmt.Errorf("result of %s %s: %w: a body of %d bytes, at most %d", r.Action, r.Subject, fault.ErrTooLarge, len(r.Body), maxResult)
+		return fmt.Errorf("result of %s: %w: a body of %d bytes, at most %d", strings.TrimSpace(r.Action+" "+r.Subject), fault.ErrTooLarge, len(r.Body), maxResult)
 	}
 	return nil
 }

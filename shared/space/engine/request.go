@@ -277,7 +277,7 @@ func (tx *transaction) createSpace(name string, o space.Options) error {
 		if in.def.Options == o {
 			return nil
 		}
-		return fmt.Errorf("%w: it exists with other options: %+v", fault.ErrConflict, in.def.Options)
+		return fmt.Errorf("%w: it exists with other options: %s", fault.ErrConflict, in.def.Options)
 	}
 	limit := ClientSpaces
 	if tx.caller.fleet {

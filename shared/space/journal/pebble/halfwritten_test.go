@@ -98,6 +98,9 @@ func TestARepairWithoutAListAndWithADamagedTableIsRefused(t *testing.T) {
 	t.Parallel()
 	whole := worn(t)
 	for _, name := range whole.named(".sst") {
+		if len(whole[name]) == 0 {
+			continue // a compaction had just begun to write it
+		}
 		damaged := whole.with(manifestOf(whole), nil).flipped(name, 8*(len(whole[name])/2))
 		fs := damaged.disk(t)
 		_, err := pebble.Repair(pebble.Config{Dir: dir, FS: fs, Log: quiet})
