@@ -28,9 +28,9 @@ var swapped = map[token.Token]token.Token{
 }
 
 // withoutEffect is a statement that is not dropped, because no test should fail for it: it only
-// logs, or stops a ticker or a timer at the end of a function, which the garbage collector frees
-// anyway.
-var withoutEffect = regexp.MustCompile(`^([\w.]*[lL]og\.(Debug|Info|Warn|Error|Log)\w*\(|defer \w*(tick|ticker|timer)\.Stop\(\))`)
+// logs, stops a ticker or a timer at the end of a function, which the garbage collector frees
+// anyway, is a place at which tests of crashes end the process, or gives a slice its capacity.
+var withoutEffect = regexp.MustCompile(`^([\w.]*[lL]og\.(Debug|Info|Warn|Error|Log)\w*\(|defer \w*(tick|ticker|timer)\.Stop\(\)|failpoint\.Reached\(|[\w.]+ = make\(\[\][\w.*]+, 0, )`)
 
 // finder collects the mutants of one file.
 type finder struct {
@@ -38,6 +38,7 @@ type finder struct {
 	file    string
 	source  []byte
 	limits  []*ast.GenDecl // declarations of constants
+	unused  []ast.Expr     // their numbers have no effect
 	mutants []mutant
 }
 
@@ -63,8 +64,14 @@ func findMutants(file string, source []byte) ([]mutant, error) {
 			if n.Tok == token.CONST {
 				f.limits = append(f.limits, n)
 			}
+		case *ast.CallExpr:
+			if f.textOf(n.Fun) == "make" && len(n.Args) == 3 { // the capacity
+				f.unused = append(f.unused, n.Args[2])
+			}
+		case *ast.ReturnStmt:
+			f.leaveValuesOfErrors(n)
 		case *ast.BasicLit:
-			if n.Kind == token.INT && !f.isLimit(n) {
+			if n.Kind == token.INT && !f.isLimit(n) && !f.isUnused(n) {
 				f.addMutant("constant + 1", n.Pos(), n.End(), "("+n.Value+" + 1)", f.wrap(n, "(", " + mutantStep#())")...)
 				f.addMutant("constant - 1", n.Pos(), n.End(), "("+n.Value+" - 1)", f.wrap(n, "(", " - mutantStep#())")...)
 			}
@@ -124,6 +131,28 @@ func (f *finder) isLimit(n *ast.BasicLit) bool {
 	return (len(n.Value) > 1) && slices.ContainsFunc(f.limits, func(d *ast.GenDecl) bool { return d.Pos() <= n.Pos() && n.End() <= d.End() })
 }
 
+// isUnused reports whether a number has no effect: it is the capacity of a slice, or a result beside an
+// error, which callers do not use.
+func (f *finder) isUnused(n *ast.BasicLit) bool {
+	return slices.ContainsFunc(f.unused, func(e ast.Expr) bool { return e.Pos() <= n.Pos() && n.End() <= e.End() })
+}
+
+// leaveValuesOfErrors adds to unused the numbers that a return has beside an error.
+func (f *finder) leaveValuesOfErrors(n *ast.ReturnStmt) {
+	if len(n.Results) < 2 {
+		return
+	}
+	others, last := n.Results[:len(n.Results)-1], n.Results[len(n.Results)-1]
+	for _, other := range others {
+		if _, isNumber := other.(*ast.BasicLit); isNumber && isError.MatchString(f.textOf(last)) {
+			f.unused = append(f.unused, other)
+		}
+	}
+}
+
+// isError is an expression that is an error in this code, and not nil.
+var isError = regexp.MustCompile(`^(err|\w*Err|(fmt\.Errorf|errors\.New)\()`)
+
 func (f *finder) textOf(n ast.Node) string {
 	return string(f.source[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
 }
@@ -155,7 +184,7 @@ func (f *finder) addDrops(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
 		case *ast.AssignStmt:
-			if s.Tok == token.DEFINE {
+			if s.Tok == token.DEFINE || withoutEffect.MatchString(f.textOf(s)) {
 				continue
 			}
 		case *ast.ExprStmt, *ast.DeferStmt:

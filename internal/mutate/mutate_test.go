@@ -28,6 +28,11 @@ func bound(n int, err error) (int, error) {
 	var log logger
 	log.Warn("not dropped")
 	defer tick.Stop()
+	failpoint.Reached("bound")
+	all = make([]int, 0, 7)
+	if err != nil {
+		return 3, fmt.Errorf("bound: %w", err)
+	}
 	return n, err
 }
 
@@ -57,6 +62,11 @@ func TestMutantsOfAFile(t *testing.T) {
 		"condition negated: if !(odd(i)) {",
 		"statement dropped: ",
 		"continue made break: break",
+		"constant + 1: all = make([]int, (0 + 1), 7)",
+		"constant - 1: all = make([]int, (0 - 1), 7)",
+		"operator swapped: if err == nil {",
+		"statement dropped: ",
+		"error made nil: return 3, nil",
 		"statement dropped: ",
 		"error made nil: return n, nil",
 		"statement dropped: func pass() (int, error) {  }",

@@ -112,6 +112,17 @@ func TestATaskThatIsNotClaimedInTimeIsDead(t *testing.T) {
 	}
 }
 
+func TestATaskWithoutANameMayComeBeforeThoseWithOne(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		all, err := f.client.CreateAll(f.Context(),
+			task.New{Task: models.Task{Action: "a", Timeout: 60}},
+			task.New{Ref: "x", Task: models.Task{Action: "a", Timeout: 60}},
+			task.New{Task: models.Task{Action: "a", Timeout: 60, TaskOptions: models.TaskOptions{After: []string{"x"}}}})
+		require.NoError(f, err)
+		require.Equal(f, []string{all[1].ID}, all[2].After)
+	})
+}
+
 func TestAtMostOneTaskOfAUniqueKeyIsAlive(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		o := models.TaskOptions{UniqueKey: "nightly"}
