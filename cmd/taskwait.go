@@ -38,8 +38,8 @@ known, or has not ended within the timeout.`,
 				return err
 			}
 		}
-		if timeout < 0 {
-			return usagef("--timeout must not be negative; got %s", timeout)
+		if c.Flags().Changed("timeout") && timeout <= 0 {
+			return usagef("--timeout must be above 0; got %s", timeout)
 		}
 		whole := ctx // without the timeout
 		if timeout > 0 {
