@@ -150,7 +150,8 @@ func (f *finder) leaveValuesOfErrors(n *ast.ReturnStmt) {
 	}
 }
 
-// isError is an expression that is an error in this code, and not nil.
+// isError matches the usual expressions of an error. The variable err may be nil, so that a few numbers that
+// callers do use are left out too.
 var isError = regexp.MustCompile(`^(err|\w*Err|(fmt\.Errorf|errors\.New)\()`)
 
 func (f *finder) textOf(n ast.Node) string {

@@ -94,7 +94,7 @@ func TestASweepGoesOnBehindTheThousandTasksOfTheLastOne(t *testing.T) {
 	})
 }
 
-// There is no bound for the number of limits.
+// Any number of limits can be set, so that an answer may not carry all.
 func TestLimitsThatDoNotFitIntoAnAnswerAreLeftOut(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		const many = 6000

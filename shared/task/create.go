@@ -176,8 +176,8 @@ func checkTimes(o models.TaskOptions, now time.Time) error {
 	return nil
 }
 
-// checkEncodable refuses times that a record cannot carry with fault.ErrInvalid: its nanoseconds
-// since 1970 have 64 bits, so that the year 2611 would become 2026, and 0 means that there is no time.
+// checkEncodable refuses times that a record cannot keep with fault.ErrInvalid. A record keeps the
+// nanoseconds since 1970 in 64 bits: the year 2611 would become 2026. It keeps 0 for a task without such a time.
 func checkEncodable(o models.TaskOptions) error {
 	for _, field := range timesOf(o) {
 		nanos := field.at.UnixNano()

@@ -57,7 +57,7 @@ type Counter struct {
 // votes for the cell first + (s - start + pad)/cell.
 type place struct {
 	first, pad int32 // pad is in frames, a multiple of cell: the variant's length and margin cells
-	half       int   // votes: one of two cells that have Least together has as many
+	half       int   // the votes of the fuller of two cells that have Least together, at least
 }
 
 // block is a part of the cells, those of whole variants, that stays in the processor's cache while it is counted
@@ -133,8 +133,8 @@ func (c *Counter) vote(l landmark.Landmark, postings index.Postings) {
 	}
 }
 
-// count counts the votes that wait for a block. A full cell stays full. The total is of no use: it reads the cells in
-// their order, so that they are in the cache when the votes, which are in the order of time, are counted.
+// count counts the votes that wait for a block. A full cell stays full. It computes the total, which it does not need,
+// to read the cells in their order: then they are in the cache when it counts the votes, which are in the order of time.
 func (c *Counter) count(k int) {
 	b := &c.blocks[k]
 	total(c.votes[k<<blockBits:][:b.cells])
@@ -186,7 +186,8 @@ func crowded(votes []uint8, least int) bool {
 	return false
 }
 
-// total returns the sum of the votes, eight at a time. The length of votes is a multiple of 8.
+// total returns the sum of the votes, eight at a time. The length of votes is a multiple of 8. It is not inlined, because
+// the reads of count could be optimised away then.
 //
 //go:noinline
 func total(votes []uint8) (sum int) {
