@@ -72,7 +72,7 @@ func (p Pattern) Compile(fold bool) (*regexp.Regexp, error) {
 	}
 	expression := p.Expression()
 	if flags != "" {
-		expression = "(?" + flags + ":" + expression + ")"
+		expression = "(?" + flags + ")" + expression // no group, because \Q without \E would take its end for text
 	}
 	re, err := regexp.Compile(expression)
 	if err != nil {
