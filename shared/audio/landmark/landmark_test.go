@@ -154,3 +154,20 @@ func BenchmarkLandmarks(b *testing.B) {
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*60, "s/hour")
 	b.ReportMetric(float64(n)/60, "landmarks/s")
 }
+
+func TestPairsAreCompleteWhenTheirTimeHasPassed(t *testing.T) {
+	t.Parallel()
+	var pairs landmark.Pairs
+	var all []landmark.Landmark
+	emit := func(l landmark.Landmark) { all = append(all, l) }
+	pairs.Push(landmark.Peak{Frame: 10, Bin: 50}, emit)
+	pairs.Push(landmark.Peak{Frame: 20, Bin: 55}, emit)
+	pairs.Pass(10+landmark.MaxFrames, emit)
+	require.Empty(t, all, "a peak at the last frame may still come")
+	pairs.Pass(10+landmark.MaxFrames+1, emit)
+	require.Equal(t, []int{10}, []int{all[0].Frame})
+	require.Len(t, all, 1)
+	pairs.Push(landmark.Peak{Frame: 21 + landmark.MaxFrames, Bin: 55}, emit)
+	pairs.Flush(emit)
+	require.Len(t, all, 1, "it is passed")
+}

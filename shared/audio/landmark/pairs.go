@@ -47,15 +47,21 @@ type Pairs struct {
 // Push takes the next peak, in the order of Peaks. It calls emit with the landmarks of each
 // peak that can pair with no later one, in the order of time.
 func (p *Pairs) Push(next Peak, emit func(Landmark)) {
+	p.Pass(next.Frame, emit)
+	p.open = append(p.open, next)
+}
+
+// Pass calls emit with the landmarks of each peak that can pair with none from a frame on, because no
+// earlier one will come. In silence no peak comes that would tell.
+func (p *Pairs) Pass(frame int, emit func(Landmark)) {
 	done := 0
-	for done < len(p.open) && p.open[done].Frame+MaxFrames < next.Frame {
+	for done < len(p.open) && p.open[done].Frame+MaxFrames < frame {
 		pair(p.open[done:], emit)
 		done++
 	}
 	if done > 0 {
 		p.open = p.open[:copy(p.open, p.open[done:])]
 	}
-	p.open = append(p.open, next)
 }
 
 // Flush calls emit with the landmarks of the last peaks. Pairs is then ready for a new stream.

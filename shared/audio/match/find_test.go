@@ -3,6 +3,7 @@ package match_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -86,6 +87,18 @@ func TestFind(t *testing.T) {
 				require.Greater(t, f.Coverage, .7)
 			}
 		})
+	}
+}
+
+// In digital silence there are no peaks, which would tell that the pairs before it are complete. Silence of two
+// stretches must not delay them: they would vote when their stretch is decided.
+func TestAClipBeforeALongSilenceIsFound(t *testing.T) {
+	t.Parallel()
+	for _, silence := range []int{30, 35, 70, 140} { // seconds
+		e := append(in(quiet, 19*second, clipA, 1)(), make([]float32, silence*second)...)
+		e = append(e, in(quiet, second, clipB, 1)()...)
+		want := []string{fmt.Sprint("a@", 19*second), fmt.Sprint("b@", (21+silence)*second)}
+		require.Equal(t, want, played(find(t, indexed(t, clipA, clipB), e, match.Options{})), "%d s of silence", silence)
 	}
 }
 

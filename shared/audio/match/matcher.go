@@ -50,7 +50,9 @@ func (m *Matcher) Push(ctx context.Context, samples []float32) error {
 		m.sound.push(samples[:n])
 		m.peaks.Push(samples[:n], m.core.peak)
 		samples = samples[n:]
-		if err := m.core.decide(ctx, m.peaks.Decided()-landmark.MaxFrames-1); err != nil {
+		decided := m.peaks.Decided()
+		m.core.pairs.Pass(decided, m.core.search.push)
+		if err := m.core.decide(ctx, decided-landmark.MaxFrames-1); err != nil {
 			return err
 		}
 		m.sound.drop(m.core.needed())
