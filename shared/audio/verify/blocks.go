@@ -32,22 +32,24 @@ const maxBlocks = 24
 // block is a piece of a variant.
 type block struct {
 	at       int         // first sample in the variant
-	power    float64     // mean
+	power    float64     // mean, of the clip at its own speed
 	spectrum []complex64 // conjugate and whitened, from lowBin to highBin; nil until it is needed
 }
 
 // at is a variant of the index, played fine thousandths faster.
 type at struct{ number, fine int }
 
-// variant is a variant's waveform and its blocks, without the silent ones.
+// variant is a variant of a clip and its blocks, without the silent ones.
 type variant struct {
-	at     at
-	wave   []float32
-	blocks []block
+	at      at
+	clip    []float32 // at its own speed
+	speed   int       // thousandths by which the variant is faster
+	samples int
+	blocks  []block
 }
 
 // size is the variant's memory at most, in bytes.
-func (v *variant) size() int { return 4*len(v.wave) + len(v.blocks)*blockBytes }
+func (v *variant) size() int { return 4*len(v.clip) + len(v.blocks)*blockBytes }
 
 // cache makes variants and keeps those used last.
 type cache struct {
@@ -76,7 +78,7 @@ func (c *cache) get(a at) *variant {
 		return e.Value.(*variant)
 	}
 	of := c.index.Variants()[a.number]
-	v := cut(a, warp.Play(c.index.Wave(of.Clip), of.Speed+a.fine))
+	v := cut(a, c.index.Wave(of.Clip), of.Speed+a.fine)
 	c.known[a] = c.used.PushFront(v)
 	c.size += v.size()
 	for c.size > cacheBytes && c.used.Len() > 1 {
@@ -87,31 +89,34 @@ func (c *cache) get(a at) *variant {
 	return v
 }
 
-// cut cuts a variant's waveform into at most maxBlocks blocks, evenly spread, and leaves out the
-// silent ones. A wave shorter than a block is one block.
-func cut(a at, wave []float32) *variant {
-	v := &variant{at: a, wave: wave}
-	mean := power(wave)
-	n := min(maxBlocks, max(1, (len(wave)+BlockSamples/2)/BlockSamples))
+// cut cuts a variant of a clip into at most maxBlocks blocks, evenly spread, and leaves out the
+// silent ones. A variant shorter than a block is one block. The blocks' powers are those of the clip, because most
+// blocks are never compared, and so never played at the variant's speed.
+func cut(a at, clip []float32, speed int) *variant {
+	v := &variant{at: a, clip: clip, speed: speed, samples: warp.Len(len(clip), speed)}
+	mean := power(clip)
+	n := min(maxBlocks, max(1, (v.samples+BlockSamples/2)/BlockSamples))
 	for i := range n {
 		at := 0
 		if n > 1 {
-			at = i * (len(wave) - BlockSamples) / (n - 1)
+			at = i * (v.samples - BlockSamples) / (n - 1)
 		}
-		if p := power(v.piece(at)); p > silent*mean {
+		from, to := at*(1000+speed)/1000, v.end(at)*(1000+speed)/1000
+		if p := power(clip[from:min(to, len(clip))]); p > silent*mean {
 			v.blocks = append(v.blocks, block{at: at, power: p})
 		}
 	}
 	return v
 }
 
-func (v *variant) piece(at int) []float32 { return v.wave[at:min(at+BlockSamples, len(v.wave))] }
+// end is the end of the block at a sample.
+func (v *variant) end(at int) int { return min(at+BlockSamples, v.samples) }
 
 // spectrum returns that of block k.
 func (c *cache) spectrum(v *variant, k int) []complex64 {
 	b := &v.blocks[k]
 	if b.spectrum == nil {
-		b.spectrum = c.whiten(v.piece(b.at))
+		b.spectrum = c.whiten(warp.Part(v.clip, v.speed, b.at, v.end(b.at)))
 	}
 	return b.spectrum
 }

@@ -148,7 +148,7 @@ func (v *Verifier) Verify(p Place, from Source) (Result, error) {
 func (v *Verifier) at(p Place, fine int, from Source) (Result, error) {
 	c := v.cache.get(at{p.Variant, fine})
 	drift := -float64(p.Pace-fine) / 1000
-	r := Result{Begin: p.Begin, Samples: len(c.wave), Speed: 1 + float64(v.index.Variants()[p.Variant].Speed+fine)/1000}
+	r := Result{Begin: p.Begin, Samples: c.samples, Speed: 1 + float64(v.index.Variants()[p.Variant].Speed+fine)/1000}
 	if len(c.blocks) == 0 {
 		return r, nil
 	}
@@ -188,7 +188,7 @@ func (v *Verifier) start(c *variant) {
 	v.curves = v.pool[:len(c.blocks)]
 	for k := range v.curves {
 		v.curves[k].done = false
-		v.curves[k].middle = float64(c.blocks[k].at) + float64(float64(BlockSamples-len(c.wave))/2)
+		v.curves[k].middle = float64(c.blocks[k].at) + float64(float64(BlockSamples-c.samples)/2)
 	}
 }
 
@@ -242,10 +242,10 @@ func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 		}
 	}
 	r.Z, r.Score, r.Inverted = top.z, Score(top.z), top.sign < 0
-	middle := float64(len(c.wave)) / 2
+	middle := float64(c.samples) / 2
 	r.Begin += top.lag - BlockSamples/2 - int(math.Round(drift*middle))
 	drift += taken
-	r.Samples = int(math.Round(float64(len(c.wave)) * (1 + drift)))
+	r.Samples = int(math.Round(float64(c.samples) * (1 + drift)))
 	r.Speed /= 1 + drift
 	r.First, r.Last = r.Begin, r.Begin+r.Samples
 	covered, first, last := 0, -1, -1

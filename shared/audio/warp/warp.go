@@ -49,17 +49,29 @@ func Len(n, speed int) int { return (n*1000 + 999 + speed) / (1000 + speed) }
 // silence. A speed, in thousandths above the own one, outside ±MaxSpeed is held there. Each
 // sample is interpolated from taps samples around its place.
 func Play(sound []float32, speed int) []float32 {
-	speed = max(-MaxSpeed, min(speed, MaxSpeed))
+	speed = clamp(speed)
+	return Part(sound, speed, 0, Len(len(sound), speed))
+}
+
+// clamp holds a speed within ±MaxSpeed.
+func clamp(speed int) int { return max(-MaxSpeed, min(speed, MaxSpeed)) }
+
+// Part returns the samples of Play(sound, speed) from from to before to, without computing the others. The range
+// must lie within it.
+func Part(sound []float32, speed, from, to int) []float32 {
+	speed = clamp(speed)
 	if speed == 0 {
-		return sound
+		return sound[from:to]
 	}
-	padded := make([]float32, len(sound)+2*taps)
-	copy(padded[taps:], sound)
-	weights, out := table(), make([]float32, Len(len(sound), speed))
+	first := from * (1000 + speed) / 1000 // the sample of sound at or before the first one
+	last := min(len(sound), to*(1000+speed)/1000+taps)
+	padded := make([]float32, last-first+2*taps)
+	copy(padded[max(0, taps-first):], sound[max(0, first-taps):last])
+	weights, out := table(), make([]float32, to-from)
 	for n := range out {
-		at := n * (1000 + speed)
+		at := (from + n) * (1000 + speed)
 		w := &weights[at%1000]
-		x := padded[at/1000+taps-taps/2+1:][:taps]
+		x := padded[at/1000-first+taps-taps/2+1:][:taps]
 		sum := float32(0)
 		for i, v := range x {
 			sum += float32(v * w[i])

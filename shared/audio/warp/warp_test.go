@@ -3,6 +3,7 @@ package warp_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,20 @@ func TestSpeedZeroIsTheSoundAndOthersAreHeldToTheirBounds(t *testing.T) {
 	require.Equal(t, warp.Play(x, warp.MaxSpeed), warp.Play(x, 4000))
 	require.Equal(t, warp.Play(x, -warp.MaxSpeed), warp.Play(x, -4000))
 	require.Empty(t, warp.Play(nil, 10))
+}
+
+func TestAPartIsOfTheWhole(t *testing.T) {
+	t.Parallel()
+	x := sine(3000, 440)
+	for _, speed := range []int{-50, -13, 0, 1, 46} {
+		whole := warp.Play(x, speed)
+		for _, from := range []int{0, 1, 7, 8, 15, 16, 17, 1000, len(whole) - 1} {
+			for _, to := range []int{from, from + 1, from + 17, from + 1000, len(whole)} {
+				to = min(to, len(whole))
+				require.True(t, slices.Equal(whole[from:to], warp.Part(x, speed, from, to)), "speed %d, %d to %d", speed, from, to)
+			}
+		}
+	}
 }
 
 func Example() {
