@@ -90,13 +90,15 @@ func (r *recorder) push(samples []float32) error {
 	return nil
 }
 
-func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.code.add) }
+func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.pair) }
+
+func (r *recorder) pair(p landmark.Pair) { r.code.add(p.Landmark()) }
 
 // close writes the last landmarks and the head, and flushes the sound. broken is why the
 // recording breaks off; "" if it is whole. The files stay open. The error is that of writing.
 func (r *recorder) close(broken string) (Landmarks, error) {
 	r.peaks.Flush(r.peak)
-	r.pairs.Flush(r.code.add)
+	r.pairs.Flush(r.pair)
 	size, err := r.code.finish(r.samples, broken)
 	return Landmarks{Samples: r.samples, Broken: broken, code: r.code.to, size: size}, errors.Join(err, r.out.Flush())
 }

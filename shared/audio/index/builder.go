@@ -44,7 +44,7 @@ const (
 )
 
 // spillBytes is the size of the buffers of a Builder at which it moves them to files:
-// about 110 clips of 5 s.
+// about 170 clips of 5 s.
 const spillBytes = 16 << 20
 
 // Builder collects clips and builds an Index of them. It buffers at most some 16 MB of samples
@@ -93,7 +93,7 @@ func (b *Builder) Add(id string, samples []float32) error {
 	b.waves = appendPCM(b.waves, samples)
 	for i, speed := range speedsOf(len(samples)) {
 		wave := warp.Play(samples, speed)
-		own := landmark.Of(wave)
+		own := changing(landmark.PairsOf(wave))
 		n := b.addVariant(wave, own, speed)
 		if i == 0 {
 			c.plain = isPlain(samples, own, n)
@@ -109,35 +109,22 @@ func (b *Builder) Add(id string, samples []float32) error {
 	return nil
 }
 
-// addVariant indexes one variant of the clip that Add is about to append: its wave with its own
-// landmarks. It returns the number of its postings. The variant gets the next free positions, rounded up to units.
-//
-// Landmarks of a tone that goes on are left out (landmark.SameBin): they are a tenth of those of music,
-// and half of the votes for wrong places. A short clip is indexed at two alignments of the frames,
-// because few of its landmarks are at both; a landmark that both have is added once.
-func (b *Builder) addVariant(wave []float32, own []landmark.Landmark, speed int) int {
+// addVariant indexes one variant of the clip that Add is about to append: the strongest of its landmarks, of its
+// wave with its own pairs. It returns the number of its postings. The variant gets the next free positions, rounded
+// up to units.
+func (b *Builder) addVariant(wave []float32, own []landmark.Pair, speed int) int {
 	v := Variant{Clip: len(b.clips), Speed: speed, Base: b.positions, Frames: len(wave)/spectrum.Hop + 1}
 	first := len(b.postings)
-	add := func(frame int, hash uint32) {
-		if landmark.SameBin(hash) {
-			return
-		}
-		b.counts[hash]++
-		b.postings = append(b.postings, uint64(hash)<<32|uint64(v.Base+min(frame, v.Frames-1)))
+	add := func(l landmark.Landmark) {
+		b.counts[l.Hash]++
+		b.postings = append(b.postings, uint64(l.Hash)<<32|uint64(v.Base+min(l.Frame, v.Frames-1)))
 	}
-	for _, l := range own {
-		add(l.Frame, l.Hash)
+	for _, p := range strongest(own, v.Frames) {
+		add(p.Landmark())
 	}
 	if len(wave) < shortClip {
-		there := map[landmark.Landmark]bool{}
-		for _, l := range own {
-			there[l] = true
-		}
-		const late = spectrum.Hop / 2
-		for _, l := range landmark.Of(append(make([]float32, late), wave...)) {
-			if !there[l] && !there[landmark.Landmark{Hash: l.Hash, Frame: l.Frame - 1}] {
-				add(l.Frame, l.Hash)
-			}
+		for _, p := range strongest(late(wave, own), v.Frames) {
+			add(p.Landmark())
 		}
 	}
 	v.Postings = len(b.postings) - first

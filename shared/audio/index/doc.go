@@ -4,7 +4,8 @@
 // Each clip is indexed in nine variants, played at speeds changed by 0, ±1, ±2, ±3 and ±4 %,
 // because a hash does not survive a change of 1 %. A clip below 2 s is indexed in seventeen
 // variants, one every ½ %, because it has too few landmarks to lose half of them between two
-// variants; it is also indexed at two alignments of the frames. All variants share one range
+// variants; it is also indexed at two alignments of the frames. Of each variant the strongest landmarks are
+// indexed, about half of those of a second, and fewer of a longer clip. All variants share one range
 // of positions, counted in frames of 8 ms, and each variant owns a part of the range. A
 // posting is one position, of 4 bytes, and so identifies both the variant and the frame.
 //
@@ -14,7 +15,7 @@
 // which must be raised if hashes or variants change. Open fails with a *VersionError if the file has
 // another version, and with fault.ErrCorrupt if the file was cut or changed.
 //
-// A clip of 5 s takes about 43 KB, and 80 KB of samples of 16 bits, which are not read
+// A clip of 5 s takes about 10 KB, and 80 KB of samples of 16 bits, which are not read
 // until the clip is verified. A Builder buffers some 16 MB, however many clips there are. It
 // moves the rest to files, the postings in sorted runs, which Build merges.
 //

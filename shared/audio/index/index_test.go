@@ -73,7 +73,48 @@ func TestEachLandmarkOfEachVariantIsThere(t *testing.T) {
 		require.GreaterOrEqual(t, found, v.Postings*2/5, "variant %+v", v)
 		require.Positive(t, v.Postings)
 	}
-	require.Greater(t, x.Variants()[x.Own(1)].Postings, len(landmark.Of(clips[1])), "a short clip has two alignments")
+	long := built(t, noise(2, 2*index.RateHz)).Variants()[0]
+	require.Greater(t, x.Variants()[x.Own(1)].Postings, long.Postings/2, "a short clip has two alignments")
+}
+
+func TestTheStrongestLandmarksOfEachSecondAreIndexed(t *testing.T) {
+	t.Parallel()
+	const seconds = 20
+	clip := noise(1, seconds*index.RateHz)
+	for i := range clip[len(clip)/2:] { // a quiet second half has its share all the same
+		clip[len(clip)/2+i] /= 10
+	}
+	x := built(t, clip)
+	indexed := map[landmark.Landmark]bool{}
+	own := x.Variants()[x.Own(0)]
+	for h := range uint32(1 << landmark.HashBits) {
+		p := x.Postings(h)
+		for k := range p.Len() {
+			if x.Owner(p.At(k)) == x.Own(0) {
+				indexed[landmark.Landmark{Hash: h, Frame: int(p.At(k)) - own.Base}] = true
+			}
+		}
+	}
+	var weakest, strongest [seconds]float32 // of those that are indexed, and of the others
+	var number [seconds]int
+	for _, p := range landmark.PairsOf(clip) {
+		l := p.Landmark()
+		k := l.Frame * seconds / own.Frames
+		switch {
+		case landmark.SameBin(l.Hash):
+		case !indexed[l]:
+			strongest[k] = max(strongest[k], p.Power())
+		default:
+			if number[k]++; number[k] == 1 || p.Power() < weakest[k] {
+				weakest[k] = p.Power()
+			}
+		}
+	}
+	for k := range seconds {
+		require.InDelta(t, 27, number[k], 1, "120 times the root of 20, over 20 seconds")
+		require.GreaterOrEqual(t, weakest[k], strongest[k])
+		require.Positive(t, strongest[k])
+	}
 }
 
 func TestLandmarksOfATonesOwnBinAreNotIndexed(t *testing.T) {

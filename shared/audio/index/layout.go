@@ -9,7 +9,7 @@ import (
 )
 
 // Version is the version of the format and of the landmarks in it.
-const Version = 6
+const Version = 7
 
 // VersionError reports a file of another version. It wraps fault.ErrInvalid.
 type VersionError struct{ Got, Want uint32 }
@@ -149,7 +149,7 @@ func (x *Index) readVariants(l layout) error {
 			Clip: int(le.Uint32(r)), Speed: int(int32(le.Uint32(r[4:]))), Base: int(le.Uint32(r[8:])),
 			Frames: int(le.Uint32(r[12:])), Postings: int(le.Uint32(r[16:])),
 		}
-		if v.Clip != clip || v.Speed != speedsOf(x.Samples(clip))[i-x.own[clip]] || v.Base != base || v.Frames < 1 || v.Frames > l.positions-base {
+		if v.Clip != clip || v.Speed != speedsOf(x.Samples(clip))[i-x.own[clip]] || v.Base != base || v.Frames < 1 || v.Frames > min(maxFrames, l.positions-base) {
 			return fmt.Errorf("variant %d of the clip index: %w", i, fault.ErrCorrupt)
 		}
 		for ; base < v.Base+v.Frames; base += unit {

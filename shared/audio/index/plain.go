@@ -30,33 +30,29 @@ const (
 	faintNoise   = 1. / 32
 )
 
-// isPlain reports whether a search must use plain correlation for a clip with its own landmarks: those
+// isPlain reports whether a search must use plain correlation for a clip with its own pairs: those
 // that are indexed are too few, they do not last, or a few bins hold most of its energy. A silent clip
 // is plain, because it has no landmarks.
-func isPlain(samples []float32, own []landmark.Landmark, indexed int) bool {
+func isPlain(samples []float32, own []landmark.Pair, indexed int) bool {
 	return indexed < FewLandmarks || fewBins(samples) || !landmarksLast(samples, own)
 }
 
 // landmarksLast reports whether enough of a clip's landmarks of two tones remain beside faint noise, at most one
 // frame from where they were.
-func landmarksLast(samples []float32, own []landmark.Landmark) bool {
+func landmarksLast(samples []float32, own []landmark.Pair) bool {
 	remain := map[landmark.Landmark]bool{}
 	for _, l := range landmark.Of(beside(samples, faintNoise)) {
 		for late := -1; late <= 1; late++ {
 			remain[landmark.Landmark{Hash: l.Hash, Frame: l.Frame + late}] = true
 		}
 	}
-	all, some := 0, 0
-	for _, l := range own {
-		if landmark.SameBin(l.Hash) {
-			continue
-		}
-		all++
-		if remain[l] {
+	some := 0
+	for _, p := range own {
+		if remain[p.Landmark()] {
 			some++
 		}
 	}
-	return float64(some) >= leastLasting*float64(all)
+	return float64(some) >= leastLasting*float64(len(own))
 }
 
 // beside returns samples with white noise, always the same, that is so loud compared with them.

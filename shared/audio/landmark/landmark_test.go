@@ -43,7 +43,7 @@ func naive(samples []float32) []landmark.Peak {
 	for f := range grid {
 		for k := 4; k < spectrum.Bins; k++ {
 			if isPeak(grid, f, k) {
-				all = append(all, landmark.Peak{Frame: f, Bin: uint8(k)})
+				all = append(all, landmark.Peak{Frame: f, Bin: uint8(k), Power: grid[f][k]})
 			}
 		}
 	}
@@ -113,18 +113,20 @@ func TestATonePeaksInItsBin(t *testing.T) {
 func TestLandmarksArePairsThatTheirHashTells(t *testing.T) {
 	t.Parallel()
 	x := noise(4, 2*rate, .1)
-	at := map[landmark.Peak]bool{}
+	at := map[[2]int]float32{} // the powers of the peaks
 	for _, p := range peaks(x, rate) {
-		at[p] = true
+		at[[2]int{p.Frame, int(p.Bin)}] = p.Power
 	}
-	all := landmark.Of(x)
+	all, of := landmark.Of(x), landmark.PairsOf(x)
 	require.Greater(t, len(all), 300)
+	require.Len(t, of, len(all))
 	pairs := map[[2]int]int{}
 	for i, l := range all {
 		first, second, frames := landmark.Bins(l.Hash)
 		require.Equal(t, first == second, landmark.SameBin(l.Hash))
-		require.True(t, at[landmark.Peak{Frame: l.Frame, Bin: uint8(first)}])
-		require.True(t, at[landmark.Peak{Frame: l.Frame + frames, Bin: uint8(second)}])
+		require.Equal(t, l, of[i].Landmark())
+		require.Positive(t, of[i].Power())
+		require.Equal(t, min(at[[2]int{l.Frame, first}], at[[2]int{l.Frame + frames, second}]), of[i].Power())
 		require.True(t, frames >= 2 && frames <= 63)
 		require.True(t, i == 0 || all[i-1].Frame <= l.Frame, "in the order of time")
 		require.Less(t, l.Hash, uint32(1)<<landmark.HashBits)
@@ -158,15 +160,15 @@ func BenchmarkLandmarks(b *testing.B) {
 func TestPairsAreCompleteWhenTheirTimeHasPassed(t *testing.T) {
 	t.Parallel()
 	var pairs landmark.Pairs
-	var all []landmark.Landmark
-	emit := func(l landmark.Landmark) { all = append(all, l) }
+	var all []landmark.Pair
+	emit := func(p landmark.Pair) { all = append(all, p) }
 	pairs.Push(landmark.Peak{Frame: 10, Bin: 50}, emit)
 	pairs.Push(landmark.Peak{Frame: 20, Bin: 55}, emit)
 	pairs.Pass(10+landmark.MaxFrames, emit)
 	require.Empty(t, all, "a peak at the last frame may still come")
 	pairs.Pass(10+landmark.MaxFrames+1, emit)
-	require.Equal(t, []int{10}, []int{all[0].Frame})
 	require.Len(t, all, 1)
+	require.Equal(t, 10, all[0].Landmark().Frame)
 	pairs.Push(landmark.Peak{Frame: 21 + landmark.MaxFrames, Bin: 55}, emit)
 	pairs.Flush(emit)
 	require.Len(t, all, 1, "it is passed")

@@ -12,11 +12,24 @@ const (
 	HashBits = 20
 )
 
-// Landmark is a pair of peaks.
+// Landmark is what a search uses of a Pair.
 type Landmark struct {
 	Hash  uint32 // below 1<<HashBits
 	Frame int    // of the first peak
 }
+
+// Pair is two peaks.
+type Pair struct{ First, Second Peak }
+
+// Landmark returns the pair's landmark. Its hash has the bin of the first peak, the difference of bins and the
+// frames between them.
+func (p Pair) Landmark() Landmark {
+	bins := int(p.Second.Bin) - int(p.First.Bin)
+	return Landmark{uint32(p.First.Bin)<<12 | uint32(bins+maxBins)<<6 | uint32(p.Second.Frame-p.First.Frame), p.First.Frame}
+}
+
+// Power returns that of the weaker peak, because another sound masks it first.
+func (p Pair) Power() float32 { return min(p.First.Power, p.Second.Power) }
 
 // Hashes is a set of hashes: a bitmap.
 type Hashes []uint64
@@ -39,21 +52,21 @@ func Bins(hash uint32) (first, second, frames int) {
 // SameBin reports whether the two peaks of a hash have one bin, as those of a tone that goes on.
 func SameBin(hash uint32) bool { return hash>>6&63 == maxBins }
 
-// Pairs makes landmarks of a stream of peaks. The zero value is ready for use.
+// Pairs makes pairs of a stream of peaks. The zero value is ready for use.
 type Pairs struct {
 	open []Peak // may still pair with later peaks
 }
 
-// Push takes the next peak, in the order of Peaks. It calls emit with the landmarks of each
+// Push takes the next peak, in the order of Peaks. It calls emit with the pairs of each
 // peak that can pair with no later one, in the order of time.
-func (p *Pairs) Push(next Peak, emit func(Landmark)) {
+func (p *Pairs) Push(next Peak, emit func(Pair)) {
 	p.Pass(next.Frame, emit)
 	p.open = append(p.open, next)
 }
 
-// Pass calls emit with the landmarks of each peak that can pair with none from a frame on, because no
+// Pass calls emit with the pairs of each peak that can pair with none from a frame on, because no
 // earlier one will come. In silence no peak comes that would tell.
-func (p *Pairs) Pass(frame int, emit func(Landmark)) {
+func (p *Pairs) Pass(frame int, emit func(Pair)) {
 	done := 0
 	for done < len(p.open) && p.open[done].Frame+MaxFrames < frame {
 		pair(p.open[done:], emit)
@@ -64,18 +77,17 @@ func (p *Pairs) Pass(frame int, emit func(Landmark)) {
 	}
 }
 
-// Flush calls emit with the landmarks of the last peaks. Pairs is then ready for a new stream.
-func (p *Pairs) Flush(emit func(Landmark)) {
+// Flush calls emit with the pairs of the last peaks. Pairs is then ready for a new stream.
+func (p *Pairs) Flush(emit func(Pair)) {
 	for i := range p.open {
 		pair(p.open[i:], emit)
 	}
 	p.open = p.open[:0]
 }
 
-// pair emits the landmarks of the first peak with up to fanOut of the others, which are in the
-// order of time. It stops at the first one that is too late. A landmark's hash has the bin of the
-// first peak, the difference of bins and the frames between them.
-func pair(peaks []Peak, emit func(Landmark)) {
+// pair emits the pairs of the first peak with up to fanOut of the others, which are in the
+// order of time. It stops at the first one that is too late.
+func pair(peaks []Peak, emit func(Pair)) {
 	first, left := peaks[0], fanOut
 	for _, second := range peaks[1:] {
 		frames, bins := second.Frame-first.Frame, int(second.Bin)-int(first.Bin)
@@ -85,7 +97,7 @@ func pair(peaks []Peak, emit func(Landmark)) {
 		if frames < minFrames || bins < -maxBins || bins > maxBins {
 			continue
 		}
-		emit(Landmark{uint32(first.Bin)<<12 | uint32(bins+maxBins)<<6 | uint32(frames), first.Frame})
+		emit(Pair{first, second})
 		if left--; left == 0 {
 			return
 		}
@@ -95,12 +107,23 @@ func pair(peaks []Peak, emit func(Landmark)) {
 // Of returns the landmarks of a whole sound of 8 kHz, in the order of time.
 func Of(samples []float32) []Landmark {
 	var all []Landmark
+	pairs(samples, func(p Pair) { all = append(all, p.Landmark()) })
+	return all
+}
+
+// PairsOf returns the pairs of a whole sound of 8 kHz, in the order of their landmarks.
+func PairsOf(samples []float32) []Pair {
+	var all []Pair
+	pairs(samples, func(p Pair) { all = append(all, p) })
+	return all
+}
+
+// pairs calls emit with the pairs of a whole sound.
+func pairs(samples []float32, emit func(Pair)) {
 	var pairs Pairs
-	emit := func(l Landmark) { all = append(all, l) }
 	peaks := NewPeaks()
 	push := func(p Peak) { pairs.Push(p, emit) }
 	peaks.Push(samples, push)
 	peaks.Flush(push)
 	pairs.Flush(emit)
-	return all
 }

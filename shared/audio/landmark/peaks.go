@@ -22,8 +22,9 @@ const floor = (3.2e-5 * spectrum.Window / 4) * (3.2e-5 * spectrum.Window / 4)
 
 // Peak is a local maximum of a spectrogram.
 type Peak struct {
-	Frame int   // since the start of the stream
-	Bin   uint8 // 4 to 255
+	Frame int     // since the start of the stream
+	Bin   uint8   // 4 to 255
+	Power float32 // that of the spectrogram, above 0
 }
 
 // Peaks finds the peaks of a stream. The zero value is not usable; call NewPeaks.
@@ -84,7 +85,7 @@ func (p *Peaks) decide(frame int, emit func(Peak)) {
 	own := &p.ring[frame%rows]
 	for _, bin := range own.maxima {
 		if p.isPeak(frame, int(bin), own.loudest[bin]) {
-			emit(Peak{frame, bin})
+			emit(Peak{frame, bin, own.loudest[bin]})
 		}
 	}
 }

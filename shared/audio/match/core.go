@@ -37,7 +37,9 @@ func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error)
 	return &core{search: s, deduper: newDeduper(x, s.verifier), report: newReporter(x, emit), plain: p}, nil
 }
 
-func (c *core) peak(p landmark.Peak) { c.pairs.Push(p, c.search.push) }
+func (c *core) peak(p landmark.Peak) { c.pairs.Push(p, c.pair) }
+
+func (c *core) pair(p landmark.Pair) { c.search.push(p.Landmark()) }
 
 // due returns the frame at which the current stretch can be decided, because all landmarks that
 // may belong to a clip in it are then known.
@@ -58,7 +60,7 @@ func (c *core) decide(ctx context.Context, frame int) error {
 // stretches until the longest clip that began before the end would have ended. The error is that
 // of advance.
 func (c *core) close(ctx context.Context, length int) error {
-	c.pairs.Flush(c.search.push)
+	c.pairs.Flush(c.pair)
 	last := length/spectrum.Hop + c.search.longest + vote.Stretch + c.search.ahead()
 	for c.search.counter.Start() < last {
 		if err := c.advance(ctx, 0); err != nil {

@@ -147,7 +147,7 @@ func TestAPartIsFoundAndNamed(t *testing.T) {
 		from, to := found[0].Part()
 		require.InDelta(t, part[0], from.Seconds(), .3)
 		require.InDelta(t, part[1], to.Seconds(), .3)
-		require.InDelta(t, .5, found[0].Coverage, .1)
+		require.InDelta(t, .5, found[0].Coverage, .13, "a landmark may agree by chance in one eighth more")
 		require.Empty(t, find(t, x, e, match.Options{MinCoverage: .7}))
 	}
 	_, err := match.New(x, match.Options{MinCoverage: 1.1}, nil)

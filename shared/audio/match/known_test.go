@@ -86,7 +86,7 @@ func TestExplainNamesWhereAClipBeginsWhoseSecondHalfIsHeard(t *testing.T) {
 	t.Parallel()
 	clip := tune(5, 4*second)
 	e := show(40)
-	mix(e, clip[2*second:], 20*second, 1)
+	mix(e, clip[2*second:], 20*second, 2)
 	got, err := match.Explain(t.Context(), indexed(t, clip), &stream{e, 5000}, 20*second, match.Options{})
 	require.NoError(t, err)
 	require.False(t, got.Found)

@@ -51,7 +51,7 @@ func (m *Matcher) Push(ctx context.Context, samples []float32) error {
 		m.peaks.Push(samples[:n], m.core.peak)
 		samples = samples[n:]
 		decided := m.peaks.Decided()
-		m.core.pairs.Pass(decided, m.core.search.push)
+		m.core.pairs.Pass(decided, m.core.pair)
 		if err := m.core.decide(ctx, decided-landmark.MaxFrames-1); err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func TestAPartWithoutItsLandmarksIsAnotherSound(t *testing.T) {
 
 func TestAtAnotherTempoFewerLandmarksCountIfTheyAreInAllEighths(t *testing.T) {
 	t.Parallel()
-	noise, r := make([]float32, 4*RateHz), rand.New(rand.NewPCG(1, 7))
+	noise, r := make([]float32, 60*RateHz), rand.New(rand.NewPCG(1, 7))
 	for i := range noise {
 		noise[i] = float32(.1 * r.NormFloat64())
 	}

@@ -12,7 +12,7 @@ import (
 // reason fills in Reasons, the steps of the search up to the one that decided, and Conclusion, in
 // the words of people who edit sound.
 func (e *Explanation) reason() {
-	e.say("landmarks of the clip (pairs of tones, one after the other) at %.0f %% of speed: %d", 100*e.Speed, e.Landmarks)
+	e.say("strongest landmarks of the clip (pairs of tones, one after the other) at %.0f %% of speed: %d", 100*e.Speed, e.Landmarks)
 	if e.plain {
 		e.explainPlain()
 	}

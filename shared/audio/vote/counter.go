@@ -1,8 +1,8 @@
 package vote
 
 import (
-	"encoding/binary"
 	"math"
+	"math/bits"
 
 	"leasehold/shared/audio/index"
 	"leasehold/shared/audio/landmark"
@@ -21,11 +21,11 @@ const (
 	// docs/benchmarks.md (Constants of the search) has what other values of these, and of
 	// deviations, find.
 	few     = 3
-	many    = 300
-	perVote = 800
+	many    = 120
+	perVote = 220
 	// deviations is how many standard deviations above the variant's own mean a candidate needs.
 	deviations = 6
-	full       = 127 // the most that crowded can compare eight at a time
+	full       = math.MaxUint8 // a cell has no more votes; far more than Least
 )
 
 // Least is how many votes a variant needs at a place, of two cells or of one small one.
@@ -43,36 +43,35 @@ type Candidate struct {
 
 // Counter counts the votes of one episode.
 type Counter struct {
-	index  *index.Index
-	places []place // of the variants
-	// turns has for each unit of positions what turns a vote into a cell: a landmark at frame f of the
-	// stretch votes by a posting at position p for the cell turn + (f-p)/cell of votes, rounded down.
+	index *index.Index
+	// turns has for each unit of positions what turns a vote into a cell: a landmark at frame f of the stretch
+	// votes by a posting at position p for the cell turn + (f-p)/cell rows, rounded down.
 	turns  []uint32
-	votes  []uint8
+	pads   []int   // by variant, in frames, a multiple of cell: the variant's length and margin cells
+	halves []uint8 // by variant: the votes of the fuller of two cells that have Least together, at least
 	blocks []block
-	start  int // frame at which the current stretch begins
+	votes  []uint8 // of the cells of the block that is counted; else 0
+	own    []uint8 // of the cells of one variant
+	start  int     // frame at which the current stretch begins
 }
 
-// place is a variant's stretch of votes: the cells from first on. A beginning at frame s
-// votes for the cell first + (s - start + pad)/cell.
-type place struct {
-	first, pad int32 // pad is in frames, a multiple of cell: the variant's length and margin cells
-	half       int   // the votes of the fuller of two cells that have Least together, at least
-}
-
-// block is a part of the cells, those of whole variants, that stays in the processor's cache while it is counted
-// and decided. Votes for it wait until then: the cells of 10,000 clips are far more than the cache holds, and each
-// vote for them would wait for memory.
+// block is the votes for columns variants that are next to each other. The cells of a block are numbered by row and
+// column: a column is a variant, and a beginning at frame s has the row (s - start + pad)/cell. The cells of all blocks
+// would be far more memory than the processor's cache, and nearly all of them 0. So the votes are a list until a
+// stretch is decided. Then those of one block after the other are counted in the same cells, which stay in the cache.
 type block struct {
-	variants int // in this block and those before it
-	cells    int // a multiple of eight, at most 1 << blockBits
-	waiting  int
-	waits    *[waitingVotes]uint32 // cells; a vote for each of the first waiting
+	list []uint32 // a cell in the lower blockBits, and one less than the number of votes for it above
+	n    int      // of the list; the rest is free
 }
 
 const (
-	blockBits    = 18      // of the number of a cell within its block: 256 KB
-	waitingVotes = 1 << 16 // as much memory as the cells have; then the votes are counted
+	columnBits = 10
+	columns    = 1 << columnBits
+	rowBits    = 10 // a stretch and the longest clip at its slowest have 620 rows
+	blockBits  = rowBits + columnBits
+	cellMask   = 1<<blockBits - 1
+	// The list of a block grows from leastList entries, but only if at least half of them are different cells.
+	leastList = 1024
 )
 
 // margin cells more than a variant's length must have passed for a cell, its two later
@@ -82,34 +81,23 @@ const margin = 3
 // NewCounter returns a Counter at the start of an episode. Each variant gets cells for a stretch
 // and for its own length before it, because a clip that began then is decided when it has ended.
 func NewCounter(x *index.Index) *Counter {
-	c := &Counter{index: x, turns: make([]uint32, x.Units())}
-	end := 0
-	for _, v := range x.Variants() {
-		end = c.addVariant(v, end)
+	c := &Counter{index: x, turns: make([]uint32, x.Units()), halves: make([]uint8, len(x.Variants()))}
+	most := 0
+	for i, v := range x.Variants() {
+		pad := (v.Frames+cell-1)/cell*cell + margin*cell
+		most = max(most, cells+pad/cell)
+		c.pads = append(c.pads, pad)
+		c.halves[i] = uint8(min(full, (int(math.Ceil(Least(v)))+1)/2))
+		if i%columns == 0 {
+			c.blocks = append(c.blocks, block{list: make([]uint32, leastList)})
+		}
+		for u := index.Unit(v.Base); u <= index.Unit(v.Base+v.Frames-1); u++ {
+			// Base is a multiple of a unit, and so of a cell.
+			c.turns[u] = uint32(i>>columnBits<<blockBits + (pad+v.Base)/cell<<columnBits + i%columns)
+		}
 	}
-	c.votes = make([]uint8, end)
+	c.votes, c.own = make([]uint8, most<<columnBits), make([]uint8, most)
 	return c
-}
-
-// addVariant gives the next variant the cells from next on, or from the next block on if it would lie in two, and
-// returns the cell after its last.
-func (c *Counter) addVariant(v index.Variant, next int) (end int) {
-	pad := (v.Frames+cell-1)/cell*cell + margin*cell
-	n := (cells + pad/cell + 7) / 8 * 8 // eight are read at a time
-	if last := next + n - 1; next>>blockBits != last>>blockBits {
-		next = last >> blockBits << blockBits
-	}
-	k := next >> blockBits
-	if k == len(c.blocks) {
-		c.blocks = append(c.blocks, block{waits: new([waitingVotes]uint32)})
-	}
-	end = next + n
-	c.blocks[k].variants, c.blocks[k].cells = len(c.places)+1, end-k<<blockBits
-	c.places = append(c.places, place{int32(next), int32(pad), min(full, (int(math.Ceil(Least(v)))+1)/2)})
-	for u := index.Unit(v.Base); u <= index.Unit(v.Base+v.Frames-1); u++ {
-		c.turns[u] = uint32(next + (pad+v.Base)/cell) // Base is a multiple of a unit, and so of a cell
-	}
-	return end
 }
 
 // Start is the frame at which the current stretch begins; it ends Stretch frames later.
@@ -124,26 +112,50 @@ func (c *Counter) vote(l landmark.Landmark, postings index.Postings) {
 	at, turns := l.Frame-c.start, c.turns
 	for ; len(postings) > 0; postings = postings.From(1) {
 		position := int(postings.At(0))
-		k := int(turns[index.Unit(position)]) + (at-position)>>cellBits
+		k := turns[index.Unit(position)] + uint32((at-position)>>cellBits<<columnBits)
 		b := &c.blocks[k>>blockBits]
-		b.waits[b.waiting] = uint32(k)
-		if b.waiting++; b.waiting == waitingVotes {
-			c.count(k >> blockBits)
+		b.list[b.n] = k & cellMask
+		if b.n++; b.n == len(b.list) {
+			c.compact(b)
 		}
 	}
 }
 
-// count counts the votes that wait for a block. A full cell stays full. It computes the total, which it does not need,
-// to read the cells in their order: then they are in the cache when it counts the votes, which are in the order of time.
-func (c *Counter) count(k int) {
-	b := &c.blocks[k]
-	total(c.votes[k<<blockBits:][:b.cells])
-	for _, k := range b.waits[:b.waiting] {
-		if v := &c.votes[k]; *v < full {
-			*v++
+// compact adds up the votes for one cell in a block's list, and makes the list longer if they are for many.
+func (c *Counter) compact(b *block) {
+	c.count(b, nil)
+	c.collect(b, 0)
+	if b.n > len(b.list)/2 {
+		b.list = append(b.list, make([]uint32, len(b.list))...)
+	}
+}
+
+// count counts the votes of a block's list. It returns a bit for each column in which a cell has as many
+// votes as halves tell or more; none if halves is nil.
+func (c *Counter) count(b *block, halves []uint8) (crowded [columns / 64]uint64) {
+	for _, k := range b.list[:b.n] {
+		v := &c.votes[k&cellMask]
+		*v = uint8(min(full, uint32(*v)+k>>blockBits+1))
+		if column := k % columns; halves != nil && *v >= halves[column] {
+			crowded[column/64] |= 1 << (column % 64)
 		}
 	}
-	b.waiting = 0
+	return crowded
+}
+
+// collect is the inverse of count: it makes a block's list of its cells, one entry for each, and clears them. The cells
+// before a row are forgotten, and the others get numbers from that row on.
+func (c *Counter) collect(b *block, row uint32) {
+	n := 0
+	for _, k := range b.list[:b.n] {
+		k &= cellMask
+		if votes := uint32(c.votes[k]); votes > 0 && k>>columnBits >= row {
+			b.list[n] = (votes-1)<<blockBits | k - row<<columnBits
+			n++
+		}
+		c.votes[k] = 0
+	}
+	b.n = n
 }
 
 // Decide calls emit with the candidates among the beginnings that no further landmark votes for,
@@ -151,67 +163,34 @@ func (c *Counter) count(k int) {
 // cells of the others. At the end of the episode it is called until Start is beyond the longest
 // variant, for those that would end beyond the episode.
 func (c *Counter) Decide(emit func(Candidate)) {
-	i := 0
-	for k, b := range c.blocks {
-		c.count(k)
-		for ; i < b.variants; i++ {
-			c.decideVariant(i, emit)
+	for i := range c.blocks {
+		b, first := &c.blocks[i], i<<columnBits
+		for j, some := range c.count(b, c.halves[first:]) {
+			for ; some != 0; some &= some - 1 {
+				c.decideVariant(first+64*j+bits.TrailingZeros64(some), emit)
+			}
 		}
+		c.collect(b, cells)
 	}
 	c.start += Stretch
 }
 
-// decideVariant is Decide for one variant, whose votes are counted.
-func (c *Counter) decideVariant(i int, emit func(Candidate)) {
-	p := c.places[i]
-	n := cells + int(p.pad)/cell
-	own := c.votes[p.first:][:(n+7)/8*8]
-	if crowded(own, p.half) {
-		c.emitPeaks(i, p, own, n, emit)
+// decideVariant compares cells 1 to cells of a variant, each together with the next, and emits the candidates:
+// sums that are larger than their neighbours and stand out from the mean of all cells. The neighbours
+// of these cells are complete, because of margin. The votes of its block are counted.
+func (c *Counter) decideVariant(variant int, emit func(Candidate)) {
+	pad := c.pads[variant]
+	own, total := c.own[:cells+pad/cell], 0
+	for row := range own {
+		own[row] = c.votes[row<<columnBits+variant%columns]
+		total += int(own[row])
 	}
-	copy(own, own[cells:])
-	clear(own[n-cells:])
-}
-
-// crowded reports whether some cell has so many votes (least, 1 to full). It adds to eight cells at a
-// time what lifts such a cell to bit 7; no cell has more than full, so that none carries into the next.
-// The length of votes is a multiple of 8.
-func crowded(votes []uint8, least int) bool {
-	const ones, most = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
-	for carry := uint64(128-least) * ones; len(votes) >= 8; votes = votes[8:] {
-		if (binary.LittleEndian.Uint64(votes)+carry)&^most != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// total returns the sum of the votes, eight at a time. The length of votes is a multiple of 8. It is not inlined, because
-// the reads of count could be optimised away then.
-//
-//go:noinline
-func total(votes []uint8) (sum int) {
-	const low, ones = 0x00ff00ff00ff00ff, 0x0001000100010001
-	for ; len(votes) >= 8; votes = votes[8:] {
-		w := binary.LittleEndian.Uint64(votes)
-		sum += int((w&low + w>>8&low) * ones >> 48)
-	}
-	return sum
-}
-
-// emitPeaks compares cells 1 to cells, each together with the next, and emits the candidates:
-// sums that are larger than their neighbours and stand out from the mean of all n. The neighbours
-// of these cells are complete, because of margin. The length of votes is the next multiple of 8 after n.
-func (c *Counter) emitPeaks(variant int, p place, votes []uint8, n int, emit func(Candidate)) {
-	mean := 2 * float64(total(votes)) / float64(n)
+	mean := 2 * float64(total) / float64(len(own))
 	least := int(math.Ceil(max(Least(c.index.Variants()[variant]), mean+float64(deviations*math.Sqrt(mean)))))
-	if least > 2*full || !crowded(votes, (least+1)/2) {
-		return
-	}
-	two := func(k int) int { return int(votes[k]) + int(votes[k+1]) }
+	two := func(k int) int { return int(own[k]) + int(own[k+1]) }
 	for k := 1; k <= cells; k++ {
 		if n := two(k); n >= least && n > two(k-1) && n >= two(k+1) {
-			emit(Candidate{Variant: variant, Frame: c.start + k*cell + cell - int(p.pad), Votes: n})
+			emit(Candidate{Variant: variant, Frame: c.start + k*cell + cell - pad, Votes: n})
 		}
 	}
 }

@@ -8,8 +8,8 @@
 // (40 ms) that may lie anywhere, at the variant's own pace and at others, because a change
 // of tempo or of pitch alone leaves hashes of one speed at the pace of another.
 //
-// Counter streams: a beginning is decided as soon as the variant would have ended. Its
-// memory is 2 bytes for each cell: about 3 KB for each clip of 5 s. Decisions depend
+// Counter streams: a beginning is decided as soon as the variant would have ended. Its memory is 4 bytes for each vote
+// of half a minute, and at most 8 for each cell; a clip of 5 s has about 1,400 cells. Decisions depend
 // on the landmarks and the variant alone: not on other clips, and not on where the episode was
 // cut into stretches.
 package vote

@@ -119,15 +119,17 @@ func TestWhatIsDecidedOfAClipDependsOnNoOther(t *testing.T) {
 	require.NotEmpty(t, alone)
 }
 
-// TestVotesAreCountedHoweverManyWait pushes one landmark until its cell is full, and then more often than
-// votes can wait.
+// TestVotesAreCountedHoweverManyWait pushes one landmark until its cell is full, and then far more often than a
+// block's list is long.
 func TestVotesAreCountedHoweverManyWait(t *testing.T) {
 	t.Parallel()
 	clip := noise(1, index.RateHz)
 	x, of := indexed(t, clip), landmark.Of(clip)
-	full := candidates(x, slices.Repeat(of[:1], 200), len(clip)/64)
+	first := slices.IndexFunc(of, func(l landmark.Landmark) bool { return x.Postings(l.Hash).Len() > 0 })
+	one := of[first : first+1]
+	full := candidates(x, slices.Repeat(one, 300), len(clip)/64)
 	require.NotEmpty(t, full)
-	require.Equal(t, full, candidates(x, slices.Repeat(of[:1], 200_000), len(clip)/64))
+	require.Equal(t, full, candidates(x, slices.Repeat(one, 200_000), len(clip)/64))
 }
 
 func TestAnotherTempoIsAnotherPace(t *testing.T) {
@@ -165,15 +167,15 @@ func TestASpeedBetweenTwoVariantsIsAFinePace(t *testing.T) {
 func TestLeastGrowsWithTheLandmarks(t *testing.T) {
 	t.Parallel()
 	last := 0.0
-	for _, n := range []int{0, 30, 300, 3000} {
+	for _, n := range []int{0, 30, 120, 1300} {
 		least := vote.Least(index.Variant{Postings: n})
 		require.Greater(t, least, last)
 		last = least
 	}
-	require.Less(t, last, 10.0)
+	require.Less(t, last, 12.0)
 }
 
-// The cells of 300 clips do not fit into one block.
+// The variants of 300 clips are in several blocks.
 func TestCandidatesOfAClipDoNotDependOnOtherClips(t *testing.T) {
 	t.Parallel()
 	clip := noise(1, index.RateHz)
