@@ -109,9 +109,9 @@ func (b *Builder) Add(id string, samples []float32) error {
 	return nil
 }
 
-// addVariant indexes one variant of the clip that Add is about to append: the strongest of its landmarks, of its
-// wave with its own pairs. It returns the number of its postings. The variant gets the next free positions, rounded
-// up to units.
+// addVariant indexes one variant of the clip that Add is about to append, and returns the number of its postings. own
+// are the pairs of its wave; the landmarks of the strongest are indexed. A short clip is indexed at two alignments of the
+// frames. The variant gets the next free positions, rounded up to units.
 func (b *Builder) addVariant(wave []float32, own []landmark.Pair, speed int) int {
 	v := Variant{Clip: len(b.clips), Speed: speed, Base: b.positions, Frames: len(wave)/spectrum.Hop + 1}
 	first := len(b.postings)
