@@ -24,7 +24,7 @@ func TestClipsThatTheSearchMissesAreReportedWithItsReasons(t *testing.T) {
 			continue
 		}
 		missed++
-		require.Regexp(t, `^played over (silence|speech|music)( and over (speech|music))*, it is not found: landmarks .*: \d+; `, n.Why)
+		require.Regexp(t, `^played over (silence|speech|music)( and over (speech|music))*, it is not found: strongest landmarks .*: \d+; `, n.Why)
 		require.NotContains(t, n.Why, "so it is")
 	}
 	require.Positive(t, missed)
