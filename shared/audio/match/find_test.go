@@ -134,6 +134,30 @@ func TestAnySpeedWithin4PercentIsFound(t *testing.T) {
 	}
 }
 
+// The variants are up to 4 % slower and faster. A clip that is a little beyond them is verified at its own speed if
+// warp plays it so, and else at warp's last one.
+func TestAClipBeyondTheVariantsIsFoundAtItsSpeed(t *testing.T) {
+	t.Parallel()
+	all := 0
+	for _, seconds := range []int{5, 8} {
+		clip := tune(100, seconds*second)
+		x := indexed(t, clip)
+		for _, speed := range []int{-13, -12, -11, 10, 11, 12} { // -5.2 to 5.2 %
+			played, want := warp.Play(warp.Play(clip, 40), speed), 1.04*(1+float64(speed)/1000)
+			if speed < 0 {
+				played, want = warp.Play(warp.Play(clip, -40), speed), .96*(1+float64(speed)/1000)
+			}
+			found := find(t, x, in(quiet, 40000, played, 1)(), match.Options{})
+			for _, f := range found {
+				require.InDelta(t, want, f.Speed, .001, "%d s", seconds)
+				require.InDelta(t, 40000, f.Offset, 30, "%d s at %.4f", seconds, want)
+			}
+			all += len(found)
+		}
+	}
+	require.GreaterOrEqual(t, all, 7, "some are too far from a variant")
+}
+
 func TestAPartIsFoundAndNamed(t *testing.T) {
 	t.Parallel()
 	clip := tune(34, 8*second)

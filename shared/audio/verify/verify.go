@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/warp"
 )
 
 const (
@@ -126,7 +127,9 @@ func (v *Verifier) Verify(p Place, from Source) (Result, error) {
 		return best, nil
 	}
 	p.Ungated = true
+	speed := v.index.Variants()[p.Variant].Speed
 	for _, fine := range tries {
+		fine = max(-warp.MaxSpeed-speed, min(fine, warp.MaxSpeed-speed)) // warp plays no faster; what is left is drift
 		if fine == 0 {
 			continue
 		}

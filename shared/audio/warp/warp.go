@@ -42,14 +42,16 @@ var table = sync.OnceValue(func() *[phases][taps]float32 {
 	return &t
 })
 
-// Len is how many samples n of them have at a speed.
-func Len(n, speed int) int { return (n*1000 + 999 + speed) / (1000 + speed) }
+// Len is how many samples Play returns of a sound of n.
+func Len(n, speed int) int {
+	speed = clamp(speed)
+	return (n*1000 + 999 + speed) / (1000 + speed)
+}
 
 // Play returns the sound at a speed; at 0 it is the sound itself. Beyond the ends of the sound is
 // silence. A speed, in thousandths above the own one, outside ±MaxSpeed is held there. Each
 // sample is interpolated from taps samples around its place.
 func Play(sound []float32, speed int) []float32 {
-	speed = clamp(speed)
 	return Part(sound, speed, 0, Len(len(sound), speed))
 }
 

@@ -39,6 +39,7 @@ func TestSpeedZeroIsTheSoundAndOthersAreHeldToTheirBounds(t *testing.T) {
 	require.Equal(t, x, warp.Play(x, 0))
 	require.Equal(t, warp.Play(x, warp.MaxSpeed), warp.Play(x, 4000))
 	require.Equal(t, warp.Play(x, -warp.MaxSpeed), warp.Play(x, -4000))
+	require.Len(t, warp.Play(x, -4000), warp.Len(len(x), -4000))
 	require.Empty(t, warp.Play(nil, 10))
 }
 
