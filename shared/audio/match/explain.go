@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type Explanation struct {
 	minCoverage    float64
 	Exact          float64 // the best plain correlation, of a clip with few landmarks
 	Found          bool
+	how            How      // of the finding at the place; "" if there is none
 	Elsewhere      int      // sample at which the clip is found to begin, if it is not found at the place but around it; else -1
 	Reasons        []string // one line for each step of the search, for people
 	Conclusion     []string // whether it is found, and the time to give instead
@@ -45,10 +47,17 @@ const shown = 4 * RateHz
 // that clip alone. If the episode ends before the sample, the error is fault.ErrInvalid.
 func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Options) (Explanation, error) {
 	e := Explanation{Clip: x.ID(0), From: max(0, at-shown) / spectrum.Hop * spectrum.Hop, Elsewhere: -1}
+	near := func(begin int) bool { return abs(max(0, begin)-max(0, at)) <= RateHz } // as a Finding has it
 	var attempts []Attempt
+	var correlated Finding // the best one by plain correlation
 	m, err := New(x, o, func(f Finding) error {
-		if abs(f.Offset-max(0, at)) <= RateHz {
+		if near(f.Offset) {
 			e.Found = true
+			if f.How != ByExact {
+				e.how = f.How
+			} else if f.Score > correlated.Score {
+				correlated, e.how = f, cmp.Or(e.how, ByExact)
+			}
 		} else if f.Offset < at && at < f.Offset+x.Samples(0)+RateHz {
 			e.Elsewhere = f.Offset
 		}
@@ -59,13 +68,13 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	}
 	e.Threshold, e.minCoverage = m.core.search.options.Threshold, m.core.search.options.MinCoverage
 	m.core.search.trace = func(a Attempt) {
-		if abs(a.begin()-at) <= RateHz {
+		if near(a.begin) {
 			attempts = append(attempts, a)
 		}
 	}
 	m.core.deduper.trace = func(repeated place) {
 		for i := range attempts {
-			if a := &attempts[i]; a.Outcome == Found && a.Result.Begin == repeated.begin {
+			if a := &attempts[i]; a.Outcome == Found && a.begin == repeated.begin && repeated.how != ByExact {
 				a.Outcome = Repeat
 			}
 		}
@@ -73,11 +82,11 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	if err := m.explain(ctx, episode, at, &e); err != nil {
 		return e, err
 	}
-	e.Attempt = Attempt{Hit: vote.Hit{Variant: x.Own(0)}, Result: verify.Result{Begin: at, Speed: 1}, Outcome: FewVotes}
+	e.Attempt = Attempt{Hit: vote.Hit{Variant: x.Own(0)}, Result: verify.Result{Begin: at, Speed: 1}, Outcome: FewVotes, begin: at}
 	for _, a := range attempts {
 		if a.better(e.Attempt) {
 			e.Attempt = a
-			e.Result.Begin = a.begin() // a place whose waveform was not compared has no other result
+			e.Result.Begin = a.begin // a place whose waveform was not compared has no other result
 		}
 	}
 	v := x.Variants()[e.Hit.Variant]
@@ -87,6 +96,9 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 		e.plainThreshold = plainThreshold(x.Wave(0), m.core.search.options)
 		if err := e.correlate(x, at); err != nil {
 			return e, err
+		}
+		if correlated.Score > e.Exact {
+			e.Exact, e.Result.Begin = correlated.Score, correlated.Offset
 		}
 	}
 	e.reason()
@@ -119,14 +131,6 @@ func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explan
 		}
 	}
 	return m.core.reportBefore(math.MaxInt / 2)
-}
-
-// begin is the sample at which the clip would begin.
-func (a Attempt) begin() int {
-	if a.Result.Samples > 0 {
-		return a.Result.Begin
-	}
-	return int(a.Hit.Begin * spectrum.Hop)
 }
 
 // correlate finds the best plain correlation within a second of a sample, and keeps its score in

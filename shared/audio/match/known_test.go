@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/audio/landmark"
 	"leasehold/shared/audio/match"
+	"leasehold/shared/audio/warp"
 	"leasehold/shared/fault"
 )
 
@@ -125,4 +128,65 @@ func TestTheExplainedPlaceIsNearTheGivenOneAlsoIfTooFewLandmarksAgree(t *testing
 		}
 	}
 	require.Positive(t, few)
+}
+
+// The whole clip would begin two seconds before the episode, so its finding is at 0:00.
+func TestAClipWithoutItsHeadIsExplainedAtTheStart(t *testing.T) {
+	t.Parallel()
+	clip, e := tune(5, 4*second), show(20)
+	mix(e, clip, -2*second, 2)
+	for _, at := range []int{0, second / 2} {
+		got, err := match.Explain(t.Context(), indexed(t, clip), &stream{e, 5000}, at, match.Options{})
+		require.NoError(t, err)
+		require.True(t, got.Found)
+		require.Equal(t, match.Found, got.Outcome)
+		require.InDelta(t, -2*second, got.Result.Begin, 2)
+	}
+}
+
+// gong has a strike and some hiss. It is searched by plain correlation at its own speed, and by its landmarks.
+func gong() []float32 {
+	gong, hiss := make([]float32, 3*second), noise(51, 3*second, .0005)
+	for i := range gong {
+		t := float64(i) / second
+		for k, hz := range []float64{220, 523, 871, 1360} {
+			gong[i] += float32(.2 / float64(k+1) * math.Exp(-t) * math.Sin(2*math.Pi*hz*t))
+		}
+		gong[i] += hiss[i] * float32(1+200*math.Exp(-25*t))
+	}
+	return gong
+}
+
+func TestAPlainClipIsExplainedByTheStepThatFindsIt(t *testing.T) {
+	t.Parallel()
+	x := indexed(t, gong())
+	require.True(t, x.Plain(0))
+	for _, c := range []struct {
+		clip []float32
+		base func() []float32
+		why  string
+	}{
+		{warp.Play(gong(), 20), func() []float32 { return noise(1, 20*second, .0001) }, "% of its 11 blocks of a quarter of a second match"},
+		{gong(), func() []float32 { return show(20) }, "the best correlation within a second is 0.759"},
+		{gong(), func() []float32 { return make([]float32, 9*second) }, "the best correlation within a second is 1.000"},
+	} {
+		got, err := match.Explain(t.Context(), x, &stream{in(c.base, 5*second, c.clip, 1)(), 5000}, 5*second, match.Options{})
+		require.NoError(t, err)
+		require.True(t, got.Found)
+		require.Contains(t, strings.Join(got.Reasons, "\n"), c.why)
+	}
+}
+
+// A tone that goes on is like a shorter one everywhere, so none of the places counts.
+func TestAToneInALongerOneIsExplained(t *testing.T) {
+	t.Parallel()
+	tone := make([]float32, 30*second)
+	for i := range tone {
+		tone[i] = float32(.3 * math.Sin(2*math.Pi*1000*float64(i)/second))
+	}
+	got, err := match.Explain(t.Context(), indexed(t, tone[:second/2]), &stream{tone, 5000}, 9*second, match.Options{})
+	require.NoError(t, err)
+	require.False(t, got.Found)
+	require.Greater(t, got.Exact, .99)
+	require.Contains(t, got.Reasons[len(got.Reasons)-1], "but it does not count if the clip fits at many moments")
 }

@@ -149,7 +149,7 @@ func evidence(r verify.Result) float64 {
 func (s *search) byLandmarks(clip int, h vote.Hit, score float64) place {
 	v := s.index.Variants()[h.Variant]
 	length := v.Frames * spectrum.Hop * 1000 / (1000 + h.Pace)
-	begin := int(h.Begin * spectrum.Hop)
+	begin := beginOf(h)
 	return place{
 		clip: clip, begin: begin, length: length, first: begin, last: begin + length, evidence: float64(h.Votes) / 2, score: score,
 		coverage: h.Spread, speed: float64(s.index.Samples(clip)) / float64(length), how: ByLandmarks,

@@ -16,7 +16,7 @@ func (e *Explanation) reason() {
 	if e.plain {
 		e.explainPlain()
 	}
-	if !e.plain || !e.Found && e.Outcome != FewVotes {
+	if !e.plain || e.Outcome != FewVotes && e.how != ByExact {
 		e.explainLandmarks()
 	}
 	e.conclude()
@@ -65,6 +65,9 @@ func (e *Explanation) explainPlain() {
 	}
 	e.say("the best correlation within a second is %s, as if it were %s the rest; %.3f is needed, which is %s",
 		decimals(3, e.Exact, e.plainThreshold), level(e.Exact), e.plainThreshold, level(e.plainThreshold))
+	if !e.Found && e.Exact >= e.plainThreshold {
+		e.say("but it does not count if the clip fits at many moments, as in a tone that goes on, or if less of the clip is there than the minimum coverage")
+	}
 }
 
 // level returns how loud a clip is, compared with everything else that is played with it, if they

@@ -40,14 +40,15 @@ type Attempt struct {
 	Result  verify.Result // zero if the outcome was decided before verification
 	Score   float64       // of waveform and landmarks together
 	Outcome Outcome
+	begin   int // sample at which the clip would begin
 }
 
 // note tells trace of a place and its outcome, with a copy of the marks, because the refiner uses
 // them again.
-func (s *search) note(h vote.Hit, r verify.Result, o Outcome) {
+func (s *search) note(h vote.Hit, r verify.Result, begin int, o Outcome) {
 	if s.trace != nil {
 		h.Marks = slices.Clone(h.Marks)
-		s.trace(Attempt{h, r, s.score(h, r), o})
+		s.trace(Attempt{h, r, s.score(h, r), o, begin})
 	}
 }
 
@@ -100,7 +101,7 @@ func (s *search) advance(sound verify.Source) ([]place, error) {
 	s.work.Candidates += len(s.candidates)
 	s.refiner.Refine(s.candidates, s.landmarks, func(h vote.Hit) {
 		if float64(h.Votes) < vote.Least(variants[h.Variant]) {
-			s.note(h, verify.Result{}, FewVotes)
+			s.note(h, verify.Result{}, beginOf(h), FewVotes)
 			return
 		}
 		if s.trace != nil {
@@ -144,14 +145,14 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 	most := perClip + 2*vote.Stretch*spectrum.Hop/max(length, RateHz/4)
 	var places []place
 	for i, h := range hits {
+		begin := beginOf(h)
 		if i >= most {
-			s.note(h, verify.Result{}, Crowded)
+			s.note(h, verify.Result{}, begin, Crowded)
 			continue
 		}
-		begin := int(h.Begin * spectrum.Hop)
 		same := RateHz/10 + length*4/100 // a block is looked for within 128 ms; the fastest variant ends 4 % early
 		if slices.ContainsFunc(places, func(p place) bool { return abs(p.begin-begin) < same }) {
-			s.note(h, verify.Result{}, Beside)
+			s.note(h, verify.Result{}, begin, Beside)
 			continue
 		}
 		s.work.Verified++
@@ -160,7 +161,10 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 			return nil, err
 		}
 		p, outcome := s.judge(clip, h, r)
-		s.note(h, r, outcome)
+		if outcome != Found {
+			p.begin = r.Begin
+		}
+		s.note(h, r, p.begin, outcome)
 		if outcome == Found {
 			places = append(places, p)
 			s.work.Places++
@@ -168,6 +172,9 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 	}
 	return places, nil
 }
+
+// beginOf returns the sample at which a hit's landmarks would have its clip begin.
+func beginOf(h vote.Hit) int { return int(h.Begin * spectrum.Hop) }
 
 // placeOf returns where to verify a hit. A hit with many of its variant's landmarks need not pass
 // the gate. The pace of a change of tempo or pitch is left out, because no waveform fits there.
