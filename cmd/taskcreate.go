@@ -119,11 +119,6 @@ type taskDurations struct {
 // apply sets the fields of n that the flags give in another form; now is the time from which
 // durations count. An invalid one is a usage error, and so is a flag whose effect depends on another one that is not set.
 func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Time) (err error) {
-	for _, flag := range []struct{ name, needs string }{{"on-conflict", "unique-key"}, {"on-failure", "after"}, {"on-limit", "limits"}} {
-		if c.Flags().Changed(flag.name) && !c.Flags().Changed(flag.needs) {
-			return usagef("--%s has no effect without --%s", flag.name, flag.needs)
-		}
-	}
 	if c.Flags().Changed("timeout") {
 		if d.timeout <= 0 {
 			return usagef("--timeout must be above 0; got %s", d.timeout)

@@ -25,7 +25,7 @@ type ScheduledTask struct {
 	Group       string          `json:"group,omitempty" doc:"groups of tasks of equal priority take turns"`
 	Tags        []string        `json:"tags,omitempty" doc:"the schedule adds schedule:NAME and due:TIME"`
 	Limits      []string        `json:"limits,omitempty" doc:"names of limits"`
-	OnLimit     string          `json:"on_limit,omitempty" doc:"if a limit has no free slot: wait (the default), cancel_running or drop"`
+	OnLimit     string          `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop"`
 }
 
 // What becomes of the due times that passed while no coordinator ran.

@@ -53,9 +53,9 @@ type TaskOptions struct {
 	ResultTuple bool           `json:"result_tuple,omitempty" doc:"put the result into the space result"`
 	ResultTTL   models.Seconds `json:"result_ttl,omitempty" doc:"seconds that this tuple stays"`
 	After       []string       `json:"after,omitempty" doc:"its parents: ids, or the refs of tasks of the same request"`
-	OnFailure   string         `json:"on_failure,omitempty" doc:"fail (the default): it is dead if a parent does not resolve; run: it runs anyway"`
+	OnFailure   string         `json:"on_failure,omitempty" doc:"with after only; fail (the default): it is dead if a parent does not resolve; run: it runs anyway"`
 	Limits      []string       `json:"limits,omitempty" doc:"names of limits"`
-	OnLimit     string         `json:"on_limit,omitempty" doc:"if a limit has no free slot: wait (the default), cancel_running or drop"`
+	OnLimit     string         `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop"`
 }
 
 // Why is the reason why a task is not running.
@@ -73,7 +73,7 @@ type NewTask struct {
 	Timeout  *models.Seconds `json:"timeout,omitempty" doc:"of one attempt; 600 if absent"`
 	TaskOptions
 	Ref        string `json:"ref,omitempty" doc:"a name for after, within the request"`
-	OnConflict string `json:"on_conflict,omitempty" doc:"if the unique key is taken: keep (the default) returns that task, replace changes its data and time, or leaves one successor of a claimed one"`
+	OnConflict string `json:"on_conflict,omitempty" doc:"with unique_key only; if the key is taken: keep (the default) returns that task, replace changes its data and time, or leaves one successor of a claimed one"`
 }
 
 // NewTasks is the body that creates several tasks, all or none.

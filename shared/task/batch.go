@@ -97,7 +97,20 @@ func WithKey(tx space.Tx, key string) (id string, alive bool) {
 
 // Check refuses a task that could not be created at any time, with fault.ErrInvalid or
 // fault.ErrTooLarge.
-func (n New) Check() error { return checkNew(n.item()) }
+func (n New) Check() error {
+	if err := checkNew(n.item()); err != nil {
+		return err
+	}
+	switch {
+	case n.OnConflict == "":
+		return nil
+	case n.OnConflict != KeepFirst && n.OnConflict != Replace:
+		return fmt.Errorf("%w: on_conflict %.50q: want %s or %s", fault.ErrInvalid, n.OnConflict, KeepFirst, Replace)
+	case n.UniqueKey == "":
+		return fmt.Errorf("%w: on_conflict has no effect without unique_key", fault.ErrInvalid)
+	}
+	return nil
+}
 
 // item returns the task to create, without the fields of n that only the protocol sets.
 func (n New) item() Item {
@@ -194,14 +207,11 @@ func refsOf(news []New) (map[string]int, error) {
 // are those of putNew and resolveConflict.
 func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 	i := n.item()
-	if err := checkNew(i); err != nil {
+	if err := n.Check(); err != nil {
 		return Item{}, err
 	}
 	if err := checkTimes(i.TaskOptions, tx.Now()); err != nil {
 		return Item{}, err
-	}
-	if n.OnConflict != "" && n.OnConflict != KeepFirst && n.OnConflict != Replace {
-		return Item{}, fmt.Errorf("%w: on_conflict %.50q: want %s or %s", fault.ErrInvalid, n.OnConflict, KeepFirst, Replace)
 	}
 	if i.UniqueKey != "" {
 		if e, taken := first(tx, keyLabel(i.UniqueKey)); taken {

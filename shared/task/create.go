@@ -109,8 +109,8 @@ func checkNew(i Item) error {
 
 func validTimeout(s models.Seconds) bool { return s > 0 && s <= models.SecondsOf(lease.MaxTTL) }
 
-// checkOptions refuses options that are out of range, unknown, or name something twice, with
-// fault.ErrInvalid. The comparisons of floats are negated, because NaN must not pass.
+// checkOptions refuses options that are out of range, unknown, without effect, or name something
+// twice, with fault.ErrInvalid. The comparisons of floats are negated, because NaN must not pass.
 func checkOptions(o models.TaskOptions) error {
 	switch {
 	case o.MaxAttempts < 0 || o.MaxAttempts > 1000:
@@ -125,6 +125,10 @@ func checkOptions(o models.TaskOptions) error {
 		return fmt.Errorf("%w: on_failure %.50q: want %s or %s", fault.ErrInvalid, o.OnFailure, models.FailWithParent, models.RunAnyway)
 	case !slices.Contains([]string{"", models.WaitForLimit, models.CancelRunning, models.Drop}, o.OnLimit):
 		return fmt.Errorf("%w: on_limit %.50q: want %s, %s or %s", fault.ErrInvalid, o.OnLimit, models.WaitForLimit, models.CancelRunning, models.Drop)
+	case o.OnFailure != "" && len(o.After) == 0:
+		return fmt.Errorf("%w: on_failure has no effect without after", fault.ErrInvalid)
+	case o.OnLimit != "" && len(o.Limits) == 0:
+		return fmt.Errorf("%w: on_limit has no effect without limits", fault.ErrInvalid)
 	}
 	for _, list := range []struct {
 		name string

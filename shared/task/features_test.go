@@ -510,6 +510,9 @@ func TestTasksThatNoWorkerCouldDoAreRefused(t *testing.T) {
 			"an unknown conflict":     func(n *task.New) { n.OnConflict = "fight" },
 			"an unknown failure":      func(n *task.New) { n.OnFailure = "cry" },
 			"an unknown limit rule":   func(n *task.New) { n.OnLimit = "ignore" },
+			"a conflict of no key":    func(n *task.New) { n.OnConflict = task.Replace },
+			"a failure of no parent":  func(n *task.New) { n.OnFailure = models.RunAnyway },
+			"a rule for no limit":     func(n *task.New) { n.OnLimit = models.Drop },
 		} {
 			n := task.New{Task: models.Task{Action: "a", Timeout: 60}}
 			change(&n)

@@ -161,6 +161,12 @@ func (m *machine) create(r *rapid.T) {
 		}
 		o.After = rapid.SliceOfNDistinct(rapid.SampledFrom(ids), 0, min(2, len(m.tasks)), rapid.ID).Draw(r, "after")
 	}
+	if len(o.After) == 0 {
+		o.OnFailure = "" // it has no effect
+	}
+	if len(o.Limits) == 0 {
+		o.OnLimit = ""
+	}
 	m.draw(r, o, "")
 }
 
