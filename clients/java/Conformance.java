@@ -76,6 +76,12 @@ public final class Conformance {
         var ended = client.await(first.id(), null);
         same(List.of("resolved", Map.of("ok", true)), List.of(ended.get("state"), ended.get("result")));
         refused(Leasehold.StaleClaim.class, 409, () -> first.resolve(null));
+        same("resolved", client.await(first.id(), Duration.ZERO).get("state"));
+        try {
+            throw new AssertionError(client.await(second.id(), Duration.ZERO));
+        } catch (Leasehold.TimedOut e) {
+            same("claimed", e.task.get("state"));
+        }
         second.handBack(0);
         var again = session.claim(1, 5).get(0);
         same(List.of(second.id(), 0L), List.of(again.id(), again.attempts()));

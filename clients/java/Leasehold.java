@@ -104,6 +104,17 @@ public final class Leasehold {
     /** The coordinator is overloaded or cannot be reached. */
     public static class Unavailable extends Failure { Unavailable(int s, String c, String t, String d) { super(s, c, t, d); } }
 
+    /** The task had not ended when the timeout of {@link #await} was over. */
+    public static class TimedOut extends RuntimeException {
+        /** The task as it was then. */
+        public final transient Map<String, Object> task;
+
+        TimedOut(Map<String, Object> task, Duration timeout) {
+            super("task " + task.get("id") + " is " + task.get("state") + " after " + timeout.toMillis() / 1e3 + " s");
+            this.task = task;
+        }
+    }
+
     /** Thrown by a handler: no worker could do the task, so it is dead at once. */
     public static class GiveUp extends RuntimeException {
         public GiveUp(String reason) { super(reason); }
@@ -145,16 +156,16 @@ public final class Leasehold {
     public Map<String, Object> get(String id) { return request("GET", "/tasks/" + quote(id), null, null, null); }
 
     /**
-     * Waits until a task is resolved, dead or cancelled, and returns it; or as it is after the timeout,
-     * if that is not null.
+     * Waits until a task is resolved, dead or cancelled, and returns it. After the timeout, if that is
+     * not null, throws {@link TimedOut}.
      */
     public Map<String, Object> await(String id, Duration timeout) {
         long end = timeout == null ? Long.MAX_VALUE : System.nanoTime() + timeout.toNanos();
         while (true) {
             double left = timeout == null ? WAIT : Math.max(0, Math.min(WAIT, (end - System.nanoTime()) / 1e9));
             var task = request("GET", "/tasks/" + quote(id) + "?wait=" + (int) Math.ceil(left), null, null, null);
-            boolean late = timeout != null && System.nanoTime() >= end;
-            if (late || Set.of("resolved", "dead", "cancelled").contains(task.get("state"))) return task;
+            if (Set.of("resolved", "dead", "cancelled").contains(task.get("state"))) return task;
+            if (timeout != null && System.nanoTime() >= end) throw new TimedOut(task, timeout);
         }
     }
 

@@ -45,6 +45,8 @@ async function verbs(client, action) {
   const ended = await client.wait(first.id);
   assert.deepEqual([ended.state, ended.result], ['resolved', { ok: true }]);
   await refused(leasehold.StaleClaimError, 409, () => first.resolve());
+  assert.equal((await client.wait(first.id, 0)).state, 'resolved');
+  await assert.rejects(client.wait(second.id, 0), (err) => err instanceof leasehold.TimeoutError && err.task.state === 'claimed');
   await second.handBack();
   const [again] = await session.claim({ wait: 5 });
   assert.deepEqual([again.id, again.attempts], [second.id, 0]);

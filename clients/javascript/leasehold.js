@@ -54,6 +54,15 @@ const ERRORS = {
   too_large: TooLargeError, overloaded: UnavailableError, unavailable: UnavailableError,
 };
 
+/** The task had not ended when the timeout of wait was over. The field task is the task as it was then. */
+export class TimeoutError extends Error {
+  constructor(task, timeout) {
+    super(`task ${task.id} is ${task.state} after ${timeout} s`);
+    this.name = this.constructor.name;
+    this.task = task;
+  }
+}
+
 /** Thrown by a handler: no worker could do the task, so it is dead at once. */
 export class GiveUp extends Error {}
 
@@ -101,15 +110,16 @@ export class Client {
   }
 
   /**
-   * Wait until a task is resolved, dead or cancelled, and return it. After timeout seconds,
-   * return it as it is.
+   * Wait until a task is resolved, dead or cancelled, and return it. After timeout seconds, throw
+   * TimeoutError.
    */
   async wait(id, timeout = Infinity) {
     const end = Date.now() + timeout * 1000;
     for (;;) {
       const wait = Math.ceil(Math.max(0, Math.min(WAIT, (end - Date.now()) / 1000)));
       const task = await this.request('GET', `/tasks/${encodeURIComponent(id)}?wait=${wait}`);
-      if (['resolved', 'dead', 'cancelled'].includes(task.state) || Date.now() >= end) return task;
+      if (['resolved', 'dead', 'cancelled'].includes(task.state)) return task;
+      if (Date.now() >= end) throw new TimeoutError(task, timeout);
     }
   }
 

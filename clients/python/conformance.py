@@ -50,6 +50,11 @@ def verbs(client, action):
     ended = client.wait(first.id)
     assert (ended["state"], ended["result"]) == ("resolved", {"ok": True}), ended
     refused(leasehold.StaleClaim, 409, first.resolve)
+    assert client.wait(first.id, timeout=0)["state"] == "resolved"
+    try:
+        raise AssertionError(client.wait(second.id, timeout=0))
+    except TimeoutError as e:
+        assert f"{second.id} is claimed" in str(e), e
     second.hand_back()
     again = session.claim(wait=5)[0]
     assert (again.id, again.attempts) == (second.id, 0)
