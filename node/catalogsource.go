@@ -55,8 +55,11 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, creat
 	if !create && !hasData(cfg.Data) {
 		return nil, noDataError(cfg.Data)
 	}
-	const tolerant = true // the journal is not used
-	d, err := openDataDir(ctx, cfg, log, tolerant)
+	const (
+		tolerant  = true // the journal is not used
+		noTimeout = 0    // the process that holds the folder may be one that runs for long
+	)
+	d, err := openDataDir(ctx, cfg, log, tolerant, noTimeout)
 	if errors.Is(err, fault.ErrConflict) && remoteErr != nil {
 		return nil, fmt.Errorf("%w\n%s", e.explain(remoteErr), err) // the process that holds it does not answer
 	}

@@ -60,29 +60,36 @@ type DataDir struct {
 
 // OpenDataDir locks the data folder of cfg, makes it if it does not exist, and opens its
 // databases. It returns fault.ErrConflict, naming the process, if another process holds
-// the folder, and a *pairing.Mismatch if database and journal do not belong together. Close
-// releases it.
+// the folder for longer than lockTimeout, and a *pairing.Mismatch if database and journal do not
+// belong together. Close releases it.
 func OpenDataDir(ctx context.Context, cfg config.Config, log *slog.Logger) (*DataDir, error) {
 	const tolerant = false
-	return openDataDir(ctx, cfg, log, tolerant)
+	return openDataDir(ctx, cfg, log, tolerant, lockTimeout)
 }
 
-// openDataDir is OpenDataDir. With tolerant it also opens a folder whose journal does not belong to
-// its database, for callers that use only the database. The error is that of open.
-func openDataDir(ctx context.Context, cfg config.Config, log *slog.Logger, tolerant bool) (*DataDir, error) {
+// lockTimeout is how long a process that works on a data folder waits for a command that holds it,
+// such as one that reads the catalog.
+const lockTimeout = 2 * time.Second
+
+// openDataDir is OpenDataDir with another timeout of the lock. With tolerant it also opens a folder
+// whose journal does not belong to its database, for callers that use only the database. The error is
+// that of open.
+func openDataDir(ctx context.Context, cfg config.Config, log *slog.Logger, tolerant bool, timeout time.Duration) (*DataDir, error) {
 	forwarder := status.NewForwarder()
 	d := &DataDir{cfg: cfg, log: forwarder.Logger(log), forwarder: forwarder}
-	if err := d.open(ctx, tolerant); err != nil {
+	if err := d.open(ctx, tolerant, timeout); err != nil {
 		return nil, errors.Join(err, d.opened.Close())
 	}
 	return d, nil
 }
 
-// open locks the folder and opens its database; tolerant is that of openPair. What it has opened is
-// in d.opened, also if it fails. The error is that of the lock, of the configuration, of openPair or
-// of the database.
-func (d *DataDir) open(ctx context.Context, tolerant bool) error {
-	release, err := datadir.Lock(d.cfg.Data)
+// open locks the folder, for which it waits up to timeout, and opens its database; tolerant is that of
+// openPair. What it has opened is in d.opened, also if it fails. The error is that of the lock, of the
+// configuration, of openPair or of the database.
+func (d *DataDir) open(ctx context.Context, tolerant bool, timeout time.Duration) error {
+	release, err := datadir.LockWithin(ctx, d.cfg.Data, timeout, func(held error) {
+		d.log.Info("waiting for the data folder, which a command may release soon", "timeout", timeout, "reason", held)
+	})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@
 package datadir
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/platform"
@@ -46,6 +48,32 @@ func Lock(dir string) (release func() error, err error) {
 		return nil, errors.Join(unusable(err), f.Close())
 	}
 	return f.Close, nil
+}
+
+// retry is how long LockWithin waits between two attempts, because the operating system cannot wait
+// for a lock and for ctx.
+const retry = 50 * time.Millisecond
+
+// LockWithin is Lock, and waits up to timeout for a process that holds the folder, because a command
+// holds it for a moment only. It calls held once with the error that names the process, before it
+// waits. With a timeout of 0 it does neither. If ctx ends first, the error is ctx's cause.
+func LockWithin(ctx context.Context, dir string, timeout time.Duration, held func(error)) (release func() error, err error) {
+	release, err = Lock(dir)
+	if !errors.Is(err, fault.ErrConflict) || timeout <= 0 {
+		return release, err
+	}
+	held(err)
+	again := time.NewTicker(retry)
+	defer again.Stop()
+	for end := time.Now().Add(timeout); errors.Is(err, fault.ErrConflict) && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-again.C:
+			release, err = Lock(dir)
+		}
+	}
+	return release, err
 }
 
 // unusable adds the kind of an error of the system: fault.ErrPermission or
