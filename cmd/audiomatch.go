@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -232,25 +233,32 @@ func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
 	return audio.Open(ctx, path)
 }
 
-// openPipe opens a pipe that has a name. That waits for a program that writes, and cannot be
-// interrupted; so it goes on in the background if ctx ends first, and the error is ctx's cause. Other
-// errors are those of the system.
+// openPipe opens a pipe that has a name. That waits for a program that writes, or until ctx ends; then
+// the error is ctx's cause. Other errors are those of the system.
 func openPipe(ctx context.Context, path string) (*os.File, error) {
 	var f *os.File
 	opened := make(chan error, 1)
 	go func() {
 		var err error
 		f, err = os.Open(path)
-		if opened <- err; err == nil && ctx.Err() != nil {
-			_ = f.Close() // nothing was written
-		}
+		opened <- err
 	}()
 	select {
 	case err := <-opened:
 		return f, err
 	case <-ctx.Done():
+	}
+	// The system does not interrupt an open that waits, but a writer ends it. The writer stays open
+	// until then, because the other side may not have begun to wait.
+	w, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	if err != nil { // it was removed, or may only be read: the open goes on until the process ends
 		return nil, context.Cause(ctx)
 	}
+	if err := <-opened; err == nil {
+		_ = f.Close() // nothing was read
+	}
+	_ = w.Close() // nothing was written
+	return nil, context.Cause(ctx)
 }
 
 func isURL(path string) bool {
