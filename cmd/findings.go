@@ -193,7 +193,7 @@ type problemRow struct {
 }
 
 func (r problemRow) columns() []column {
-	return []column{{head: "problem with", cell: r.Subject}, {head: "reason", cell: r.Reason}}
+	return []column{{head: "problem with", cell: r.Subject}, {head: "reason", cell: wording.WithoutKind(r.Reason)}}
 }
 
 func problemRows(problems []catalog.Problem) []problemRow {

@@ -14,6 +14,7 @@ import (
 	"leasehold/node"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
+	"leasehold/shared/wording"
 )
 
 // timeFormat is the format of times in JSON and tables.
@@ -174,7 +175,7 @@ func (r originRow) columns() []column {
 		{head: "uri", cell: r.URI},
 		{head: "branches", cell: strings.Join(r.Branches, ","), detail: true},
 		{head: "added", cell: when(r.AddedAt), detail: true},
-		{head: "error", cell: r.LastError, detail: true},
+		{head: "error", cell: wording.WithoutKind(r.LastError), detail: true},
 	}
 }
 

@@ -147,3 +147,20 @@ func TestAProblemOfAnItemNamesItsOrigin(t *testing.T) {
 	p.Item = "Ep 1"
 	require.Equal(t, "Ep 1 in https://example.org/feed.xml", subject(p))
 }
+
+func TestTablesTellReasonsWithoutTheKindOfTheError(t *testing.T) {
+	t.Parallel()
+	reason := "no such file or folder: not found"
+	for name, r := range map[string]row{
+		"problem":    problemRow{Subject: "x", Reason: reason},
+		"origin":     originRow{models.Origin{LastError: reason}},
+		"past visit": pastRow{apitypes.PastVisit{Error: reason}},
+		"schedule":   scheduleRow{apitypes.TaskSchedule{Note: reason}},
+	} {
+		cells := ""
+		for _, c := range r.columns() {
+			cells += c.cell + "\n"
+		}
+		require.Contains(t, cells, "no such file or folder\n", name)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"leasehold/shared/apiclient"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
+	"leasehold/shared/wording"
 )
 
 // newSchedule is `leasehold schedule`.
@@ -119,7 +120,7 @@ func (r scheduleRow) columns() []column {
 	}
 	return []column{
 		{head: "schedule", cell: r.Name}, {head: "action", cell: r.Task.Action}, {head: "due", cell: due}, {head: "zone", cell: r.Zone},
-		{head: "next", cell: r.next()}, {head: "last", cell: last}, {head: "task", cell: r.LastTask}, {head: "note", cell: r.Note, rare: true},
+		{head: "next", cell: r.next()}, {head: "last", cell: last}, {head: "task", cell: r.LastTask}, {head: "note", cell: wording.WithoutKind(r.Note), rare: true},
 		{head: "missed", cell: r.Missed, detail: true},
 		{head: "overlap", cell: r.Overlap, detail: true},
 		{head: "priority", cell: fmt.Sprint(r.Task.Priority), detail: true},

@@ -12,6 +12,7 @@ import (
 	"leasehold/node"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
+	"leasehold/shared/wording"
 )
 
 // newVisitsNext is `leasehold visits next`.
@@ -111,7 +112,7 @@ func lastFailure(x apitypes.Schedule) (text string) {
 	} else {
 		text = "; its last visit failed: "
 	}
-	failure := []rune(x.History[0].Error)
+	failure := []rune(wording.WithoutKind(x.History[0].Error))
 	if len(failure) > mostOfFailure {
 		failure = append(failure[:mostOfFailure], '…')
 	}

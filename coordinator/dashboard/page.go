@@ -13,13 +13,14 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/space"
+	"leasehold/shared/wording"
 )
 
 //go:embed page.html code.html assets
 var files embed.FS
 
 // page has the template of the page, and one for each section.
-var page = template.Must(template.New("page.html").ParseFS(files, "page.html"))
+var page = template.Must(template.New("page.html").Funcs(template.FuncMap{"withoutKind": wording.WithoutKind}).ParseFS(files, "page.html"))
 
 // sections are the parts of the page that change, from top to bottom.
 var sections = []string{"status", "spaces", "schedules", "attention", "findings"}

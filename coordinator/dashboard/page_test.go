@@ -104,12 +104,12 @@ func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.setState("Working on: research 9c1e")
-	h.fill("Monday", "no enclosure")
+	h.fill("Monday", "no enclosure: not found")
 	require.NoError(t, status.Spend(t.Context(), h.repo, models.Cost{Action: "research", How: "decoded", Tasks: 3, Wall: 6.25, CPU: 5, Windows: 71}))
 	w := h.get("/")
 	require.Equal(t, http.StatusOK, w.Code)
 	for _, want := range []string{
-		h.repo.Session(), "Working on: research 9c1e", "research × 2", "<code>task</code>", "1 dead letter", "no enclosure", "Monday", "1:17.19", "0.970",
+		h.repo.Session(), "Working on: research 9c1e", "research × 2", "<code>task</code>", "1 dead letter", `<td class="bad">no enclosure</td>`, "Monday", "1:17.19", "0.970",
 		"within The theme", "1.25–31.25 s", "<td>decoded</td>", "6.25",
 	} {
 		require.Contains(t, w.Body.String(), want)

@@ -19,6 +19,7 @@ package idempotency
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"leasehold/shared/fault"
@@ -63,7 +64,7 @@ func call(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if e, known := tx.Find(Space, withKey(c.key), nil); known {
 		kept := decodeAnswer(e.Tuple)
 		if kept.fingerprint != c.fingerprint {
-			return nil, fmt.Errorf("key %.150q: %w: it was used for another request in the last %v", c.key, fault.ErrKeyReused, TTL)
+			return nil, fmt.Errorf("key %q: %w: it was used for another request in the last %v", chosen(c.key), fault.ErrKeyReused, TTL)
 		}
 		return kept.reply, nil
 	}
@@ -84,7 +85,7 @@ func keepAnswer(tx space.Tx, a answer) error {
 	}
 	t := a.encode()
 	if t.Size() > tuple.MaxBytes {
-		return fmt.Errorf("key %.150q: %w: an answer of %d bytes cannot be kept; send less at once, or no key", a.key, fault.ErrTooLarge, a.bytes)
+		return fmt.Errorf("key %q: %w: an answer of %d bytes cannot be kept; send less at once, or no key", chosen(a.key), fault.ErrTooLarge, a.bytes)
 	}
 	var old []int64
 	tx.Walk(space.Walk{Space: Space, Template: anyAnswer}, func(e space.Entry) bool { // the oldest first
@@ -154,3 +155,11 @@ func (k *Keyed) Plain() space.Repository { return k.Repository }
 
 // keyOf returns the key of one of the request's calls.
 func (k *Keyed) keyOf(call int) string { return fmt.Sprintf("%s/%d", k.Key, call) }
+
+// chosen returns the key that the caller chose, of one that keyOf returned, for errors.
+func chosen(key string) string {
+	if at := strings.LastIndexByte(key, '/'); at >= 0 {
+		key = key[:at]
+	}
+	return key[:min(len(key), MaxKey)]
+}
