@@ -96,7 +96,7 @@ func checkAlone(wave []float32, err error) *Notice {
 		return &Notice{Fault: TooLong, Why: fmt.Sprintf("longer than %v", exact.MaxClip), Advice: "cut out the part that is played"}
 	case err != nil:
 		return &Notice{Fault: Unreadable, Why: err.Error(), Advice: "replace it"}
-	case sound == 0:
+	case sound == 0 || errors.Is(exact.Check(wave), exact.ErrSilent): // the latter of a constant value, too
 		return &Notice{Fault: Silent, Why: "nothing to look for", Advice: "replace it, or remove it"}
 	case sound < exact.MinClip.Seconds():
 		return &Notice{

@@ -77,6 +77,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 		clip("third", tune(3, 3)),
 		clip("silence", make([]float32, 2*rate)),
 		clip("nothing", nil),
+		clip("constant", slices.Repeat([]float32{.3}, 2*rate)),
 		clip("blip", tune(4, .1)),
 		clip("blip in silence", append(make([]float32, 2*rate), tune(4, .1)...)),
 		clip("programme", make([]float32, 200*rate)),
@@ -95,7 +96,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 		require.Contains(t, n.Text(), string(n.Fault))
 	}
 	require.Equal(t, map[string]cliplint.Fault{
-		"silence": cliplint.Silent, "nothing": cliplint.Silent, "blip": cliplint.TooShort, "blip in silence": cliplint.TooShort,
+		"silence": cliplint.Silent, "nothing": cliplint.Silent, "constant": cliplint.Silent, "blip": cliplint.TooShort, "blip in silence": cliplint.TooShort,
 		"programme": cliplint.TooLong, "page": cliplint.Unreadable, "white": cliplint.Noise, "rumble": cliplint.Noise,
 		"tone": cliplint.Steady, "again": cliplint.Duplicate, "part": cliplint.Contained,
 	}, got)
