@@ -144,3 +144,23 @@ func TestALongPasswordIsNotInTheErrorOfAURLThatIsRefused(t *testing.T) {
 		require.NotContains(t, answer["detail"], "s3cret")
 	}
 }
+
+func TestAnEmptyBodyIsAnEmptyObjectIfEachFieldIsOptional(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id := h.ok("POST", v1+"/tasks", `{"action":"a"}`)["id"].(string)
+	h.ok("POST", v1+"/tasks/"+id+"/cancel", "")
+	require.Equal(t, "cancelled", h.ok("GET", v1+"/tasks/"+id, "")["state"])
+	session := v1 + "/sessions/" + h.ok("POST", v1+"/sessions", "")["id"].(string)
+	for path, want := range map[string]string{
+		"POST " + session + "/claims": "actions",
+		"PUT " + v1 + "/limits/a":     "limit a: invalid: want a maximum or a rate",
+		"POST " + v1 + "/tasks":       "got nothing",
+		"PUT " + v1 + "/episodes":     "got nothing",
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		code, problem := h.call(method, path, "")
+		require.Equal(t, 400, code, path)
+		require.Contains(t, problem["detail"], want, path)
+	}
+}

@@ -190,7 +190,7 @@ func TestInvalidSessionsClaimsAndDelaysAreRefused(t *testing.T) {
 	h := newFixture(t)
 	w := h.openWorker("count")
 	for _, body := range []string{
-		`{"ttl":61}`, `{"ttl":-1}`, `{"ttl":0.01}`, `{"name":"a\nb"}`, `{"serves":[{"action":"a b","slots":1}]}`, `{"serves":[{"action":"a","slots":0}]}`, `[]`, ``,
+		`{"ttl":61}`, `{"ttl":-1}`, `{"ttl":0.01}`, `{"name":"a\nb"}`, `{"serves":[{"action":"a b","slots":1}]}`, `{"serves":[{"action":"a","slots":0}]}`, `[]`, ` `,
 	} {
 		h.refuses("invalid", "POST", "/api/v1/sessions", body)
 	}

@@ -93,7 +93,7 @@ func (g generator) operation(r route) operation {
 	}
 	if r.body != nil {
 		o.RequestBody = content("application/json", g.schema(r.body))
-		o.RequestBody["required"] = true
+		o.RequestBody["required"] = !allOptional(r.body)
 		delete(o.RequestBody, "description") // content describes an answer
 	}
 	if r.isBulk {
@@ -215,6 +215,21 @@ func (g generator) structure(t reflect.Type) object {
 	return s
 }
 
+// allOptional reports whether a struct has no required field.
+func allOptional(t reflect.Type) bool {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if embeds := f.Anonymous && name == ""; embeds && !allOptional(f.Type) || !embeds && !isOptional(options) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOptional reports whether a field with these options of its JSON tag may be absent.
+func isOptional(options string) bool { return strings.HasPrefix(options, "omit") }
+
 // addFields adds the fields of a struct as encoding/json names them, and to required
 // those that are never omitted.
 func (g generator) addFields(t reflect.Type, properties object, required *[]string) {
@@ -233,7 +248,7 @@ func (g generator) addFields(t reflect.Type, properties object, required *[]stri
 			s["enum"] = strings.Split(values, ",")
 		}
 		properties[name] = s
-		if !strings.HasPrefix(options, "omit") {
+		if !isOptional(options) {
 			*required = append(*required, name)
 		}
 	}

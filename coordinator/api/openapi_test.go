@@ -65,7 +65,8 @@ func TestTheDocumentHasEveryRoute(t *testing.T) {
 
 func TestEachOperationDeclaresItsParametersItsBodyAndItsErrors(t *testing.T) {
 	t.Parallel()
-	for path, operations := range readDocument(t).Paths {
+	document := readDocument(t)
+	for path, operations := range document.Paths {
 		for method, o := range operations {
 			where := method + " " + path
 			if strings.HasPrefix(path, "/api/") {
@@ -82,7 +83,11 @@ func TestEachOperationDeclaresItsParametersItsBodyAndItsErrors(t *testing.T) {
 			}
 			bodiless := regexp.MustCompile("/(requeue|drain|heartbeat|pause|resume|changed)$").MatchString(path) // webhooks (changed) send bodies of any form
 			takes := method == "put" || method == "patch" || method == "post" && !bodiless
-			require.Equal(t, takes, o.RequestBody["required"] == true, where)
+			require.Equal(t, takes, o.RequestBody != nil, where)
+			references(o.RequestBody, func(ref string) {
+				required := document.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]["required"] != nil
+				require.Equal(t, required, o.RequestBody["required"], "%s: an empty body is {} if that is valid", where)
+			})
 		}
 	}
 }
