@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"leasehold/models"
 )
 
 // The formats in which commands print rows.
@@ -77,9 +79,10 @@ type column struct {
 	most       int  // characters of the cell in a table of several rows, whose other rows are as wide; 0: any number
 }
 
-// short returns the cell for a table of several rows.
+// short returns the cell for a table of several rows. It is cut after passwords are removed, because
+// a part of one would not be recognized.
 func (c column) short() string {
-	if all := []rune(c.cell); c.most > 0 && len(all) > c.most {
+	if all := []rune(models.Redact(c.cell)); c.most > 0 && len(all) > c.most {
 		return string(all[:c.most]) + "…"
 	}
 	return c.cell
@@ -213,10 +216,10 @@ func (a *app) newTable(header ...string) *table {
 	return t
 }
 
-// row adds a row. An error of writing is kept for print.
+// row adds a row, without the passwords of URLs, because columns are as wide as what is printed. An error of writing is kept for print.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
-		cells[i] = printable(c)
+		cells[i] = models.Redact(printable(c))
 	}
 	if _, err := fmt.Fprintln(t.w, strings.Join(cells, "\t")); err != nil && t.err == nil {
 		t.err = err
