@@ -61,6 +61,7 @@ func (c *core) decide(ctx context.Context, frame int) error {
 // of advance.
 func (c *core) close(ctx context.Context, length int) error {
 	c.pairs.Flush(c.pair)
+	c.report.end = length // no place that ends later was reported before
 	last := length/spectrum.Hop + c.search.longest + vote.Stretch + c.search.ahead()
 	for c.search.counter.Start() < last {
 		if err := c.advance(ctx, 0); err != nil {

@@ -178,6 +178,17 @@ func TestAPartIsFoundAndNamed(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
+// Less than an eighth of the power is missing, so all of the clip counts as found.
+func TestAClipThatTheEpisodeCutsEndsWithIt(t *testing.T) {
+	t.Parallel()
+	e := in(quiet, 17*second, clipB, 1)()
+	e = e[:17*second+len(clipB)*19/20]
+	found := find(t, indexed(t, clipB), e, match.Options{})
+	require.Equal(t, []string{fmt.Sprint("a@", 17*second)}, played(found))
+	require.Equal(t, len(e)-17*second, found[0].Length)
+	require.Equal(t, len(clipB), found[0].PartTo)
+}
+
 func TestAClipWithinAnotherIsFoundAndMarked(t *testing.T) {
 	t.Parallel()
 	long := tune(6, 6*second)

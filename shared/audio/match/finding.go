@@ -52,8 +52,8 @@ type Finding struct {
 	Clip   int    // its number in the index
 	ID     string // that it was added with
 	Offset int    // samples from the start of the episode to where the clip begins, at least 0
-	// Length is how many samples of the episode the clip takes. If an end of the clip was cut,
-	// only the samples from the first block that is found, or to the last one, count.
+	// Length is how many samples of the episode the clip takes, at most up to its end. If an end of the clip was
+	// cut, only the samples from the first block that is found, or to the last one, count.
 	Length   int
 	Coverage float64 // share of the clip that is found there, 0 to 1
 	Score    float64 // how sure; the threshold to below 1

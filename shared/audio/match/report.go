@@ -13,6 +13,7 @@ import (
 type reporter struct {
 	index   *index.Index
 	longest int // samples of any clip, at its slowest
+	end     int // of the episode; far away until it is known
 	waiting []Finding
 	recent  []Finding // emitted, but a later one may lie within
 	emit    func(Finding) error
@@ -21,23 +22,23 @@ type reporter struct {
 // newReporter returns a reporter at the start of an episode. A clip at its slowest variant is
 // less than a tenth longer.
 func newReporter(x *index.Index, emit func(Finding) error) *reporter {
-	r := &reporter{index: x, emit: emit}
+	r := &reporter{index: x, emit: emit, end: math.MaxInt / 2}
 	for i := range x.Clips() {
 		r.longest = max(r.longest, x.Samples(i)*11/10)
 	}
 	return r
 }
 
-// add takes places that are final; it drops those that end before the episode begins, and cuts
-// the others to it.
+// add takes places that are final; it drops those that end before the episode begins, or begin after its end,
+// and cuts the others to it.
 func (r *reporter) add(places []place) {
 	for _, p := range places {
-		if p.last <= 0 {
+		if p.last <= 0 || p.first >= r.end {
 			continue
 		}
 		offset := max(0, p.begin)
 		f := Finding{
-			Clip: p.clip, ID: r.index.ID(p.clip), Offset: offset, Length: p.last - max(offset, p.first, 0),
+			Clip: p.clip, ID: r.index.ID(p.clip), Offset: offset, Length: min(p.last, r.end) - max(offset, p.first),
 			PartFrom: r.inClip(p, p.first), PartTo: r.inClip(p, p.last), Coverage: p.coverage, Score: p.score, Speed: p.speed, How: p.how,
 		}
 		r.waiting = append(r.waiting, f)
