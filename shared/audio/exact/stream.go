@@ -120,13 +120,23 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 		may = append(may, clips...)
 	}
 	for _, clip := range may {
-		if err := s.find(ctx, sound, clip, before, end, report); err != nil {
+		// Windows of a rest that is long for another clip are those that this one has alone.
+		from, reach := s.done, StreamWindow+2*s.around(clip)
+		for ; from+StreamWindow < before && from+reach <= end; from += StreamWindow {
+			if err := s.find(ctx, sound, clip, from, from+StreamWindow, end, report); err != nil {
+				return err
+			}
+		}
+		if err := s.find(ctx, sound, clip, from, before, end, report); err != nil {
 			return err
 		}
 	}
 	s.done = before
 	return nil
 }
+
+// around is how many samples before a window are searched for a clip too, and half of those behind it.
+func (s *Stream) around(clip int) int { return max(s.lengths[clip], leastAround) }
 
 // sum computes the sums of the samples that the screens need for a window, which they share. The error is
 // that of reading the sound.
@@ -147,17 +157,16 @@ func (s *Stream) sum(sound Sound, before int) error {
 	return nil
 }
 
-// find is window for one clip. It searches a part that depends on that clip alone, so that the
-// matches do too. It does not report a clip that has a fault, or no match that begins in the
-// window. The error is that of reading the sound or ctx's cause.
-func (s *Stream) find(ctx context.Context, sound Sound, clip, before, end int, report func(Window)) error {
-	around := max(s.lengths[clip], leastAround)
-	from, to := max(0, s.done-around), min(end, before+2*around)
-	return s.finder.Find(ctx, section{sound, from, to - from}, s.clips[clip:clip+1], s.options, func(r Result) error {
-		w := Window{Clip: clip, From: s.done, To: min(before, end)}
+// find reports the matches of one clip that begin from one sample to before another. It searches a part that depends
+// on that clip alone, so that the matches do too. It does not report a clip that has a fault, or no match that begins
+// in the window. The error is that of reading the sound or ctx's cause.
+func (s *Stream) find(ctx context.Context, sound Sound, clip, from, before, end int, report func(Window)) error {
+	first, last := max(0, from-s.around(clip)), min(end, before+2*s.around(clip))
+	return s.finder.Find(ctx, section{sound, first, last - first}, s.clips[clip:clip+1], s.options, func(r Result) error {
+		w := Window{Clip: clip, From: from, To: min(before, end)}
 		for _, m := range r.Matches { // a clip with a fault has none
-			m.Offset += from
-			if m.Offset >= s.done && m.Offset < before {
+			m.Offset += first
+			if m.Offset >= from && m.Offset < before {
 				w.Matches = append(w.Matches, m)
 			}
 		}

@@ -54,3 +54,33 @@ func TestAStreamFindsEachPlaceOnceInAnyPieces(t *testing.T) {
 	}
 	require.Equal(t, whole, matchesOf(t, sound, clips, 30011))
 }
+
+// windowsOf streams a sound in pieces, and returns the windows in which the first clip has matches.
+func windowsOf(t *testing.T, sound exact.Samples, clips ...exact.Clip) (all []exact.Window) {
+	t.Helper()
+	s, err := exact.NewStream(t.Context(), clips, exact.Options{})
+	require.NoError(t, err)
+	add := func(w exact.Window) {
+		if w.Clip == 0 {
+			all = append(all, w)
+		}
+	}
+	for end := 0; end < len(sound); end += 100_000 {
+		require.NoError(t, s.Advance(t.Context(), sound[:end], end, add))
+	}
+	require.NoError(t, s.Close(t.Context(), sound, len(sound), add))
+	return all
+}
+
+// A longer clip beside it keeps the rest of the sound for Close, whose length differs.
+func TestTheWindowsOfAClipDoNotDependOnOtherClips(t *testing.T) {
+	t.Parallel()
+	clip, longer, longest := loaded("", tones(second/2, 440)), loaded("", noise(4, 5*second, .1)), loaded("", noise(5, 90*second, .1))
+	for _, rest := range []int{0, 3 * second, 4*second + 1, 9 * second, 15 * second} {
+		sound := exact.Samples(tones(2*exact.StreamWindow+rest, 440))
+		want := windowsOf(t, sound, clip)
+		require.GreaterOrEqual(t, len(want), 2)
+		require.Equal(t, want, windowsOf(t, sound, clip, longer), "%d samples more", rest)
+		require.Equal(t, want, windowsOf(t, sound, clip, longest), "%d samples more", rest)
+	}
+}
