@@ -177,7 +177,8 @@ func (s *Stream) find(ctx context.Context, sound Sound, clip, from, before, end 
 	})
 }
 
-// section is a part of a sound, as an episode of its own.
+// section is a part of a sound, as an episode of its own. Around it is silence, because the sound may be forgotten
+// before it, or still to come after it, and rounding in a block would depend on that.
 type section struct {
 	sound     Sound
 	from, len int
@@ -185,4 +186,12 @@ type section struct {
 
 func (s section) Len() int { return s.len }
 
-func (s section) ReadAt(dst []float32, offset int) error { return s.sound.ReadAt(dst, s.from+offset) }
+func (s section) ReadAt(dst []float32, offset int) error {
+	first, last := min(max(0, -offset), len(dst)), max(0, min(s.len-offset, len(dst)))
+	clear(dst[:first])
+	clear(dst[last:])
+	if first >= last {
+		return nil
+	}
+	return s.sound.ReadAt(dst[first:last], s.from+offset+first)
+}

@@ -1,6 +1,7 @@
 package exact_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,4 +84,26 @@ func TestTheWindowsOfAClipDoNotDependOnOtherClips(t *testing.T) {
 		require.Equal(t, want, windowsOf(t, sound, clip, longer), "%d samples more", rest)
 		require.Equal(t, want, windowsOf(t, sound, clip, longest), "%d samples more", rest)
 	}
+}
+
+// All places in a tone are equally good, so rounding chooses. It must not depend on the samples beyond the part that is
+// searched, which are there or not yet.
+func TestMatchesInAToneDoNotDependOnThePiecesOfTheSound(t *testing.T) {
+	t.Parallel()
+	clips := []exact.Clip{loaded("", sine(2*second)), loaded("", sine(second*3/10)), loaded("", noise(4, 5*second, .1))}
+	sound := exact.Samples(sine(3*exact.StreamWindow + 7*second))
+	want := matchesOf(t, sound, clips, len(sound))
+	require.NotEmpty(t, want[0])
+	for _, piece := range []int{10_007, 16_384, 100_000} {
+		require.Equal(t, want, matchesOf(t, sound, clips, piece))
+	}
+}
+
+// sine makes n samples of a tone that begins and ends at once.
+func sine(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(.3 * math.Sin(2*math.Pi*440*float64(i)/second))
+	}
+	return x
 }
