@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -131,6 +132,11 @@ func (u *uneven) Read(dst []float32) (int, error) {
 // depend on how the episode comes, on other clips or on whether its landmarks are known, and Explain agrees with them.
 func TestUnusualEpisodes(t *testing.T) {
 	t.Parallel()
+	path := filepath.Join(t.TempDir(), "index")
+	require.NoError(t, unusualIndex().Write(path))
+	stored, err := index.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, stored.Close()) })
 	for seed := range *unusual {
 		seed += *unusualFirst
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -145,8 +151,8 @@ func TestUnusualEpisodes(t *testing.T) {
 			require.NoError(t, match.Find(context.Background(), x, &uneven{e, r}, match.Options{}, emit))
 			require.Equal(t, want, got, "in other pieces")
 			got = nil
-			require.NoError(t, match.FindKnown(context.Background(), x, (&kept{samples: e}).known(), match.Options{}, emit))
-			require.Equal(t, want, got, "with known landmarks")
+			require.NoError(t, match.FindKnown(context.Background(), stored, (&kept{samples: e}).known(), match.Options{}, emit))
+			require.Equal(t, want, got, "with known landmarks, and the index of a file")
 			clip := r.IntN(x.Clips())
 			alone := indexed(t, unusualClips()[clip])
 			own := slices.DeleteFunc(append([]match.Finding{}, want...), func(f match.Finding) bool { return f.Clip != clip })
