@@ -64,10 +64,10 @@ func (s *deduper) dedupe(before int) (final []place, open int) {
 			final = append(final, s.choose(list[:n])...)
 			list = list[n:]
 		}
-		s.open[clip] = append(s.open[clip][:0], list...)
 		if len(list) > 0 {
 			open = min(open, list[0].begin)
 		}
+		s.open[clip] = append(s.open[clip][:0], list...) // from here on list has other places
 	}
 	return final, open
 }

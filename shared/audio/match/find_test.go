@@ -199,6 +199,23 @@ func TestAClipWithinAnotherIsFoundAndMarked(t *testing.T) {
 	require.Empty(t, found[0].Within)
 }
 
+// The longer clip is played once, and then three times in a row across the end of a stretch, so that these are
+// decided together with the next one.
+func TestAClipWithinOneThatIsNotDecidedYetWaitsForIt(t *testing.T) {
+	t.Parallel()
+	long := tune(21, 7*second)
+	e, want := noise(9, 45*second, .02), []string{}
+	for _, at := range []int{10_000, 80_000, 136_000, 192_000} {
+		mix(e, long, at, 1)
+		want = append(want, fmt.Sprint("b@", at), fmt.Sprint("a@", at+2*second))
+	}
+	found := find(t, indexed(t, long[2*second:4*second], long), e, match.Options{})
+	require.Equal(t, want, played(found))
+	for i, f := range found {
+		require.Equal(t, []string{"", "b"}[i%2], f.Within, "%+v", f)
+	}
+}
+
 func TestALoopIsNotFoundABeatLater(t *testing.T) {
 	t.Parallel()
 	bar := tune(7, second)
