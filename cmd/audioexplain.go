@@ -96,7 +96,8 @@ func parseClock(s string) (time.Duration, error) {
 }
 
 // explain prints why the clip is found around at in the recording at path, or is not, and draws it if
-// --file is set. The error is that of a file, of match.Explain or of drawing.
+// --file is set. A recording that breaks off behind at is explained up to there, and is an error too. The error is that
+// of a file, of match.Explain or of drawing.
 func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, path, clipPath string) error {
 	clip, err := loadClip(ctx, clipPath)
 	if err != nil {
@@ -115,8 +116,11 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	explanation, err := match.Explain(ctx, clipIndex, episode, int(at.Seconds()*audio.RateHz), match.Options{Threshold: o.threshold, MinCoverage: o.minCoverage})
-	if err := errors.Join(err, episode.Close()); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err = errors.Join(err, episode.Close()); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	if len(explanation.Reasons) == 0 {
+		return err
 	}
 	place := models.Seconds(float64(explanation.Result.Begin) / audio.RateHz)
 	title := fmt.Sprintf("%s in %s at %s", clip.ID, filepath.Base(path), place.Clock())
@@ -124,10 +128,10 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 		return err
 	}
 	if o.file == "" {
-		return nil
+		return err
 	}
 	speed := int(explanation.Speed*1000+.5) - 1000 // in thousandths above the own speed, as Play takes it
-	return drawFile(o.file, o.drawing(), picture.View{Title: title, Clip: warp.Play(clipIndex.Wave(0), speed), Explanation: explanation})
+	return errors.Join(err, drawFile(o.file, o.drawing(), picture.View{Title: title, Clip: warp.Play(clipIndex.Wave(0), speed), Explanation: explanation}))
 }
 
 // drawFile draws into a file, which is replaced if it exists. One that cannot be created is

@@ -44,7 +44,8 @@ const shown = 4 * RateHz
 
 // Explain searches an episode for the first clip of an index, as Find does, until all places
 // within a second of the sample at are decided, and returns the reasons. The index should hold
-// that clip alone. If the episode ends before the sample, the error is fault.ErrInvalid.
+// that clip alone. If the episode ends before the sample, the error is fault.ErrInvalid. If the Reader fails behind
+// the sample, the Explanation is that of the episode up to there, and the error is the Reader's.
 func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Options) (Explanation, error) {
 	e := Explanation{Clip: x.ID(0), From: max(0, at-shown) / spectrum.Hop * spectrum.Hop, Elsewhere: -1}
 	near := func(begin int) bool { return abs(max(0, begin)-max(0, at)) <= RateHz } // as a Finding has it
@@ -79,7 +80,8 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 			}
 		}
 	}
-	if err := m.explain(ctx, episode, at, &e); err != nil {
+	broken, err := m.explain(ctx, episode, at, &e)
+	if err != nil {
 		return e, err
 	}
 	e.Attempt = Attempt{Hit: vote.Hit{Variant: x.Own(0)}, Result: verify.Result{Begin: at, Speed: 1}, Outcome: FewVotes, begin: at}
@@ -102,35 +104,37 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 		}
 	}
 	e.reason()
-	return e, nil
+	return e, broken
 }
 
 // explain reads the episode until all places that may overlap a clip at the sample at are
-// decided, and keeps the part of the episode around it in e.Sound. An episode that ends before
-// that sample is fault.ErrInvalid; other errors are those of the Reader and of Push.
-func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explanation) error {
+// decided, and keeps the part of the episode around it in e.Sound. broken is the Reader's error if it fails behind
+// that sample. An episode that ends before that sample is fault.ErrInvalid; other errors are those of the Reader and
+// of Push.
+func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explanation) (broken, err error) {
 	length := m.core.search.index.Samples(0) * 11 / 10
 	buf, position := make([]float32, 1<<14), 0
 	for m.core.decided() < at+RateHz+3*length {
-		n, err := episode.Read(buf)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
+		n, readErr := episode.Read(buf)
 		if low, high := max(0, e.From-position), min(n, at+length+shown-position); low < high {
 			e.Sound = append(e.Sound, buf[low:high]...)
 		}
 		position += n
-		if pushErr := m.Push(ctx, buf[:n]); pushErr != nil {
-			return pushErr
+		if err := m.Push(ctx, buf[:n]); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			if position <= at {
-				return fmt.Errorf("it ends before %s: %w", clock(at), fault.ErrInvalid)
-			}
-			return m.Close(ctx)
+		switch {
+		case errors.Is(readErr, io.EOF) && position <= at:
+			return nil, fmt.Errorf("it ends before %s: %w", clock(at), fault.ErrInvalid)
+		case errors.Is(readErr, io.EOF):
+			return nil, m.Close(ctx)
+		case readErr != nil && position <= at:
+			return nil, readErr
+		case readErr != nil:
+			return readErr, m.Close(ctx)
 		}
 	}
-	return m.core.reportBefore(math.MaxInt / 2)
+	return nil, m.core.reportBefore(math.MaxInt / 2)
 }
 
 // correlate finds the best plain correlation within a second of a sample, and keeps its score in

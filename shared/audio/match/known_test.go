@@ -190,3 +190,16 @@ func TestAToneInALongerOneIsExplained(t *testing.T) {
 	require.Greater(t, got.Exact, .99)
 	require.Contains(t, got.Reasons[len(got.Reasons)-1], "but it does not count if the clip fits at many moments")
 }
+
+// Find searches an episode up to its break, and Explain does too.
+func TestAnEpisodeThatBreaksOffIsExplainedUpToThere(t *testing.T) {
+	t.Parallel()
+	e := in(quiet, 16*second, clipB, 1)()
+	b := &broken{stream{e, 1000}, errors.New("breaks off")}
+	got, err := match.Explain(t.Context(), indexed(t, clipB), b, 16*second, match.Options{})
+	require.ErrorIs(t, err, b.err)
+	require.True(t, got.Found, "%v", got.Lines())
+	got, err = match.Explain(t.Context(), indexed(t, clipB), b, 21*second, match.Options{})
+	require.ErrorIs(t, err, b.err)
+	require.Empty(t, got.Lines())
+}
