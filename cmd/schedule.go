@@ -64,6 +64,9 @@ argument, a file, or standard input (@-).`,
 		if hasCron, hasEvery := n.Cron != "", c.Flags().Changed("every"); hasCron == hasEvery {
 			return usagef("set either --cron, such as --cron '30 3 * * *', or --every, such as --every 15m")
 		}
+		if err := checkMaxAttempts(c, t.MaxAttempts); err != nil {
+			return err
+		}
 		t.Action, n.Every = args[1], models.SecondsOf(every)
 		t.Timeout, t.Backoff = models.SecondsOf(timeout), models.SecondsOf(backoff)
 		if len(args) > 2 {

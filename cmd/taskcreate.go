@@ -16,6 +16,7 @@ import (
 	"leasehold/shared/apiclient"
 	"leasehold/shared/apitypes"
 	"leasehold/shared/config"
+	"leasehold/shared/task"
 )
 
 // newTaskCreate is `leasehold task create`.
@@ -119,6 +120,9 @@ type taskDurations struct {
 // apply sets the fields of n that the flags give in another form; now is the time from which
 // durations count. An invalid one is a usage error, and so is a flag whose effect depends on another one that is not set.
 func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Time) (err error) {
+	if err := checkMaxAttempts(c, n.MaxAttempts); err != nil {
+		return err
+	}
 	if c.Flags().Changed("timeout") {
 		if d.timeout <= 0 {
 			return usagef("--timeout must be above 0; got %s", d.timeout)
@@ -132,6 +136,15 @@ func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Tim
 	}
 	n.ExpiresAt, err = parseTime("--expires", d.expires, now)
 	return err
+}
+
+// checkMaxAttempts returns a usage error for a --max-attempts out of range. The coordinator does not
+// refuse 0, because in JSON it stands for the default.
+func checkMaxAttempts(c *cobra.Command, n int64) error {
+	if c.Flags().Changed("max-attempts") && (n < 1 || n > task.MaxAttempts) {
+		return usagef("--max-attempts must be from 1 to %d; got %d", task.MaxAttempts, n)
+	}
+	return nil
 }
 
 func isDuration(text string) bool {

@@ -20,7 +20,7 @@ type ScheduledTask struct {
 	Data        json.RawMessage `json:"data,omitempty" doc:"for the handler of the action"`
 	Priority    int64           `json:"priority,omitempty" doc:"higher is sooner"`
 	Timeout     Seconds         `json:"timeout,omitempty" doc:"of one attempt; 600 if absent"`
-	MaxAttempts int64           `json:"max_attempts,omitempty" doc:"attempts that may fail"`
+	MaxAttempts int64           `json:"max_attempts,omitempty" doc:"after so many attempts that failed it is dead: 1 to 1000; the setting max-attempts, plus 1, if absent or 0"`
 	Backoff     Seconds         `json:"backoff,omitempty" doc:"seconds after an attempt that failed"`
 	Group       string          `json:"group,omitempty" doc:"groups of tasks of equal priority take turns"`
 	Tags        []string        `json:"tags,omitempty" doc:"the schedule adds schedule:NAME and due:TIME"`

@@ -45,7 +45,7 @@ func (t Task) HasEnded() bool {
 type TaskOptions struct {
 	NotBefore   time.Time      `json:"not_before,omitzero" doc:"no worker gets it earlier"`
 	ExpiresAt   time.Time      `json:"expires_at,omitzero" doc:"it is dead if no worker has it then"`
-	MaxAttempts int64          `json:"max_attempts,omitempty" doc:"after so many attempts that failed it is dead; the setting max-attempts, plus 1, if absent"`
+	MaxAttempts int64          `json:"max_attempts,omitempty" doc:"after so many attempts that failed it is dead: 1 to 1000; the setting max-attempts, plus 1, if absent or 0"`
 	Backoff     models.Seconds `json:"backoff,omitempty" doc:"seconds after an attempt that failed; if absent, another worker may try at once"`
 	UniqueKey   string         `json:"unique_key,omitempty" doc:"of at most one task that is alive"`
 	Group       string         `json:"group,omitempty" doc:"groups of tasks of equal priority take turns"`

@@ -84,6 +84,7 @@ func (i Item) simple() bool {
 // Bounds of a new task.
 const (
 	MaxCreate    = 1000 // tasks in one request
+	MaxAttempts  = 1000 // that a task may demand
 	maxNameBytes = 200  // of a unique key, a group, a tag and the name of a limit
 	maxTags      = 16
 	maxLimits    = 8
@@ -113,8 +114,8 @@ func validTimeout(s models.Seconds) bool { return s > 0 && s <= models.SecondsOf
 // twice, with fault.ErrInvalid. The comparisons of floats are negated, because NaN must not pass.
 func checkOptions(o models.TaskOptions) error {
 	switch {
-	case o.MaxAttempts < 0 || o.MaxAttempts > 1000:
-		return fmt.Errorf("%w: max_attempts %d: want 1 to 1000", fault.ErrInvalid, o.MaxAttempts)
+	case o.MaxAttempts < 0 || o.MaxAttempts > MaxAttempts:
+		return fmt.Errorf("%w: max_attempts %d: want 1 to %d", fault.ErrInvalid, o.MaxAttempts, MaxAttempts)
 	case !(o.Backoff >= 0 && o.Backoff <= models.SecondsOf(lease.MaxTTL)):
 		return fmt.Errorf("%w: backoff %v: want 0 to %v seconds", fault.ErrInvalid, o.Backoff, models.SecondsOf(lease.MaxTTL))
 	case !(o.ResultTTL >= 0 && o.ResultTTL <= models.SecondsOf(lease.MaxTTL)):
