@@ -164,3 +164,14 @@ func TestAnEmptyBodyIsAnEmptyObjectIfEachFieldIsOptional(t *testing.T) {
 		require.Contains(t, problem["detail"], want, path)
 	}
 }
+
+func TestRecordingsOfOneNameInARequestAreRefused(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	for _, path := range []string{"/episodes", "/clips"} {
+		code, problem := h.call("PUT", v1+path, `{"items":[{"name":"a","uri":"https://example.org/1.mp3"},{"name":"b","uri":"https://example.org/2.mp3"},{"name":"a","uri":"https://example.org/3.mp3"}]}`)
+		require.Equal(t, 400, code, path)
+		require.Contains(t, problem["detail"], `items: invalid: "a" is listed twice`)
+		require.Empty(t, items(h.ok("GET", v1+path, "")), "none is curated")
+	}
+}

@@ -63,7 +63,7 @@ func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordi
 // curateRecordings curates recordings of one sort, and returns their ids in the order of n.Items. add
 // checks an item and adds it to the listing. If the recordings are complete, addOthers adds the
 // origin's recordings of the other sort to the listing, so that those do not count as gone. An
-// invalid item is fault.ErrInvalid, and nothing is curated then; other errors are those of curatorOf
+// invalid item, or a second one of the same name, is fault.ErrInvalid, and nothing is curated then; other errors are those of curatorOf
 // and of the catalog.
 func (s *server) curateRecordings(
 	ctx context.Context, n apitypes.NewRecordings,
@@ -75,6 +75,7 @@ func (s *server) curateRecordings(
 	}
 	listing := catalog.Listing{Complete: n.Complete}
 	answer.Origin, answer.IDs = origin.ID, []string{}
+	seen := map[string]bool{} // names
 	for _, item := range n.Items {
 		r, err := checkRecording(item)
 		if err != nil {
@@ -83,6 +84,10 @@ func (s *server) curateRecordings(
 		if err := add(item, r, &listing); err != nil {
 			return answer, err
 		}
+		if seen[item.Name] {
+			return answer, fmt.Errorf("items: %w: %.100q is listed twice", fault.ErrInvalid, item.Name)
+		}
+		seen[item.Name] = true
 		answer.IDs = append(answer.IDs, models.NewID(origin.ID, item.Name))
 	}
 	if n.Complete {
