@@ -149,6 +149,30 @@ func TestALongWaitOfAGetIsSplitIntoSeveralRequests(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+func TestAGetThatWaitsEndsWhenItsSpaceIsDeleted(t *testing.T) {
+	t.Parallel()
+	var gets atomic.Int64
+	c := serve(t, map[string]http.HandlerFunc{
+		"GET /api/v1/spaces/s": func(w http.ResponseWriter, r *http.Request) {
+			if gets.Load() == 0 {
+				respond(`{"name":"s"}`)(w, r)
+				return
+			}
+			refuse(404, "not_found", "space s does not exist")(w, r)
+		},
+		"POST /api/v1/spaces/s/get": func(w http.ResponseWriter, r *http.Request) {
+			if gets.Add(1) > 1 {
+				w.WriteHeader(http.StatusTeapot)
+				return
+			}
+			refuse(404, "not_found", "space s does not exist")(w, r)
+		},
+	})
+	_, err := c.Get(t.Context(), "s", "x", -1)
+	require.ErrorIs(t, err, fault.ErrNotFound)
+	require.ErrorContains(t, err, "space s does not exist")
+}
+
 func TestAListIsReadInPagesUpToTheMaximum(t *testing.T) {
 	t.Parallel()
 	const total = 2500

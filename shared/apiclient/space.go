@@ -63,11 +63,12 @@ const maxWait = 20 * time.Second
 // ctx ends if wait is negative. The error is fault.ErrNotFound if none came or the space
 // does not exist.
 func (c *Client) Get(ctx context.Context, space, template string, wait time.Duration) (t apitypes.Tuple, err error) {
-	// The response to a get does not tell a missing space from a missing tuple.
-	if _, err := c.Do(ctx, Call{Method: "GET", Path: spacePath(space, ""), Repeat: true}); err != nil {
-		return t, err
-	}
 	for end := time.Now().Add(wait); ; {
+		// The response to a get does not tell a missing space, which may have been deleted since the last
+		// one, from a missing tuple.
+		if _, err := c.Do(ctx, Call{Method: "GET", Path: spacePath(space, ""), Repeat: true}); err != nil {
+			return t, err
+		}
 		body := apitypes.Lookup{Template: template, Wait: models.SecondsOf(maxWait)}
 		if wait >= 0 {
 			body.Wait = models.SecondsOf(max(0, min(maxWait, time.Until(end))))
