@@ -18,6 +18,7 @@ func FuzzOpen(f *testing.F) {
 	const tables = 64 + 2*20 + 2*6 + 14*20 // header, clips, names, variants
 	f.Add(image[:tables], image[tables+4<<landmark.HashBits+4:][:400])
 	f.Add(image[:tables], []byte{})
+	f.Add(image[:tables], []byte{1: 3}) // a posting in the unused rest of the first variant's unit
 	f.Add(image[:64], []byte("postings"))
 	f.Fuzz(func(t *testing.T, begin, end []byte) {
 		x, err := index.OpenPadded(begin, end)
@@ -37,7 +38,9 @@ func FuzzOpen(f *testing.F) {
 		}
 		last := x.Postings(1<<landmark.HashBits - 1)
 		for i := range last.Len() {
-			_ = x.Variants()[x.Owner(last.At(i))]
+			if v := x.Variants()[x.Owner(last.At(i))]; int(last.At(i)) >= v.Base+v.Frames {
+				t.Fatal("a posting lies behind its variant ", v)
+			}
 		}
 	})
 }

@@ -106,11 +106,18 @@ func open(image []byte) (*Index, error) {
 		return nil, err
 	}
 	for i := range Postings(x.postings).Len() {
-		if p := Postings(x.postings).At(i); int(p) >= l.positions {
+		if p := Postings(x.postings).At(i); int(p) >= l.positions || !x.owns(p) {
 			return nil, fmt.Errorf("posting %d of the clip index: %w", i, fault.ErrCorrupt)
 		}
 	}
 	return x, x.occupy(l.postings)
+}
+
+// owns reports whether a position below the number of all lies within its variant, not in the unused rest of the
+// variant's last unit.
+func (x *Index) owns(position uint32) bool {
+	v := x.variants[x.Owner(position)]
+	return int(position) < v.Base+v.Frames
 }
 
 // readClips reads the table of clips, and computes the number of the first variant of each. A
