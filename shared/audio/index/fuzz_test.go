@@ -14,8 +14,9 @@ import (
 // FuzzOpen opens images with arbitrary tables and postings. If an image opens, the Index must
 // be usable.
 func FuzzOpen(f *testing.F) {
-	image := written(f, built(f, noise(1, index.RateHz/2), noise(2, index.RateHz/4)), filepath.Join(f.TempDir(), "x"))
-	const tables = 64 + 2*20 + 2*6 + 14*20 // header, clips, names, variants
+	built := built(f, noise(1, index.RateHz/2), noise(2, index.RateHz/4))
+	image := written(f, built, filepath.Join(f.TempDir(), "x"))
+	tables := 64 + 2*20 + 2*6 + 20*len(built.Variants()) // header, clips, names, variants
 	f.Add(image[:tables], image[tables+4<<landmark.HashBits+4:][:400])
 	f.Add(image[:tables], []byte{})
 	f.Add(image[:tables], []byte{1: 3}) // a posting in the unused rest of the first variant's unit
