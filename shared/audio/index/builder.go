@@ -94,10 +94,14 @@ func (b *Builder) Add(id string, samples []float32) error {
 	for i, speed := range speedsOf(len(samples)) {
 		wave := warp.Play(samples, speed)
 		own := changing(landmark.PairsOf(wave))
-		n := b.addVariant(wave, own, speed)
+		other := late(wave, own)
 		if i == 0 {
-			c.plain = isPlain(samples, own, n)
+			c.plain = isPlain(samples, own, len(own)+len(other))
 		}
+		if !c.plain {
+			own, other = strongest(own, len(wave)), strongest(other, len(wave))
+		}
+		b.addVariant(speed, len(wave), slices.Concat(own, other))
 	}
 	b.clips = append(b.clips, c)
 	if most := cmp.Or(b.most, spillBytes); 8*len(b.postings)+2*len(b.waves) < most {
@@ -109,28 +113,17 @@ func (b *Builder) Add(id string, samples []float32) error {
 	return nil
 }
 
-// addVariant indexes one variant of the clip that Add is about to append, and returns the number of its postings. own
-// are the pairs of its wave; the landmarks of the strongest are indexed. A short clip is indexed at two alignments of the
-// frames. The variant gets the next free positions, rounded up to units.
-func (b *Builder) addVariant(wave []float32, own []landmark.Pair, speed int) int {
-	v := Variant{Clip: len(b.clips), Speed: speed, Base: b.positions, Frames: len(wave)/spectrum.Hop + 1}
-	first := len(b.postings)
-	add := func(l landmark.Landmark) {
+// addVariant indexes one variant of the clip that Add is about to append: its speed, its length in samples, and its
+// pairs. It gets the next free positions, rounded up to units.
+func (b *Builder) addVariant(speed, samples int, pairs []landmark.Pair) {
+	v := Variant{Clip: len(b.clips), Speed: speed, Base: b.positions, Frames: samples/spectrum.Hop + 1, Postings: len(pairs)}
+	for _, p := range pairs {
+		l := p.Landmark()
 		b.counts[l.Hash]++
 		b.postings = append(b.postings, uint64(l.Hash)<<32|uint64(v.Base+min(l.Frame, v.Frames-1)))
 	}
-	for _, p := range strongest(own, v.Frames) {
-		add(p.Landmark())
-	}
-	if len(wave) < shortClip {
-		for _, p := range strongest(late(wave, own), v.Frames) {
-			add(p.Landmark())
-		}
-	}
-	v.Postings = len(b.postings) - first
 	b.variants = append(b.variants, v)
 	b.positions += (v.Frames + unit - 1) / unit * unit
-	return v.Postings
 }
 
 // appendPCM appends samples in 16 bits. Samples beyond full scale are clipped.

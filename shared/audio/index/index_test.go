@@ -117,6 +117,27 @@ func TestTheStrongestLandmarksOfEachSecondAreIndexed(t *testing.T) {
 	}
 }
 
+// The strong landmarks of held notes do not remain, so all are indexed.
+func TestAllLandmarksOfHeldNotesAreIndexed(t *testing.T) {
+	t.Parallel()
+	var melody []float32
+	for _, hz := range []float64{262, 330, 392, 523, 392, 330, 294, 262, 330, 392} {
+		for i := range index.RateHz / 4 {
+			melody = append(melody, float32(.2*math.Copysign(1, math.Sin(2*math.Pi*hz*float64(i)/index.RateHz))))
+		}
+	}
+	all := 0
+	for _, l := range landmark.Of(melody) {
+		if !landmark.SameBin(l.Hash) {
+			all++
+		}
+	}
+	x := built(t, melody)
+	require.True(t, x.Plain(0))
+	require.Equal(t, all, x.Variants()[0].Postings)
+	require.Greater(t, all, 300, "of another clip of its length there are 190")
+}
+
 func TestLandmarksOfATonesOwnBinAreNotIndexed(t *testing.T) {
 	t.Parallel()
 	clip := noise(1, 3*index.RateHz)

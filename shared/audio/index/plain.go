@@ -31,7 +31,7 @@ const (
 )
 
 // isPlain reports whether a search must use plain correlation for a clip with its own pairs: those
-// that are indexed are too few, they do not last, or a few bins hold most of its energy. A silent clip
+// that could be indexed are too few, they do not last, or a few bins hold most of its energy. A silent clip
 // is plain, because it has no landmarks.
 func isPlain(samples []float32, own []landmark.Pair, indexed int) bool {
 	return indexed < FewLandmarks || fewBins(samples) || !landmarksLast(samples, own)

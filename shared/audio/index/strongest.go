@@ -20,10 +20,12 @@ func changing(pairs []landmark.Pair) []landmark.Pair {
 	return slices.DeleteFunc(pairs, func(p landmark.Pair) bool { return landmark.SameBin(p.Landmark().Hash) })
 }
 
-// strongest returns the pairs of a variant that are indexed, in their order: those whose weaker peak has the most power,
-// because it remains when another sound is played too. Each second of the variant has its own
-// share, because perhaps only a part of the clip is played.
-func strongest(pairs []landmark.Pair, frames int) (all []landmark.Pair) {
+// strongest returns the pairs of a variant of so many samples that are indexed, in their order: those whose weaker peak
+// has the most power, because it remains when another sound is played too. Each second of the variant has its own
+// share, because perhaps only a part of the clip is played. Of a clip that is searched by plain correlation all pairs are
+// indexed: its held notes are equally loud for many frames, so no landmark of theirs remains, and the others are weak.
+func strongest(pairs []landmark.Pair, samples int) (all []landmark.Pair) {
+	frames := samples/spectrum.Hop + 1
 	seconds := float64(frames*spectrum.Hop) / RateHz
 	parts := max(1, int(seconds))
 	share := int(math.Ceil(rootLandmarks * math.Sqrt(seconds) / float64(parts)))
@@ -55,8 +57,11 @@ func loudest(pairs []landmark.Pair, most int) []landmark.Pair {
 }
 
 // late returns the pairs of a short clip's wave at another alignment of the frames, without those of its own alignment,
-// because few of its landmarks are at both.
+// because few of its landmarks are at both; none of a longer clip.
 func late(wave []float32, own []landmark.Pair) []landmark.Pair {
+	if len(wave) >= shortClip {
+		return nil
+	}
 	there := map[landmark.Landmark]bool{}
 	for _, p := range own {
 		there[p.Landmark()] = true
