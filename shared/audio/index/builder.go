@@ -98,6 +98,8 @@ func (b *Builder) Add(id string, samples []float32) error {
 		if i == 0 {
 			c.plain = isPlain(samples, own, len(own)+len(other))
 		}
+		// A held note is equally loud for many frames, so its strong landmarks do not remain beside another sound.
+		// A clip of such notes needs all of its landmarks.
 		if !c.plain {
 			own, other = strongest(own, len(wave)), strongest(other, len(wave))
 		}

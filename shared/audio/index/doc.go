@@ -5,7 +5,7 @@
 // because a hash does not survive a change of 1 %. A clip below 2 s is indexed in seventeen
 // variants, one every ½ %, because it has too few landmarks to lose half of them between two
 // variants; it is also indexed at two alignments of the frames. Of each variant the strongest landmarks are
-// indexed, about half of those of a second, and fewer of a longer clip. All variants share one range
+// indexed, about half of those of a second, and fewer of a longer clip; all if the clip is plain. All variants share one range
 // of positions, counted in frames of 8 ms, and each variant owns a part of the range. A
 // posting is one position, of 4 bytes, and so identifies both the variant and the frame.
 //

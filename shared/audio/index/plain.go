@@ -30,11 +30,11 @@ const (
 	faintNoise   = 1. / 32
 )
 
-// isPlain reports whether a search must use plain correlation for a clip with its own pairs: those
-// that could be indexed are too few, they do not last, or a few bins hold most of its energy. A silent clip
+// isPlain reports whether a search must use plain correlation for a clip with its own pairs: its
+// landmarks at all alignments are too few, its own do not last, or a few bins hold most of its energy. A silent clip
 // is plain, because it has no landmarks.
-func isPlain(samples []float32, own []landmark.Pair, indexed int) bool {
-	return indexed < FewLandmarks || fewBins(samples) || !landmarksLast(samples, own)
+func isPlain(samples []float32, own []landmark.Pair, landmarks int) bool {
+	return landmarks < FewLandmarks || fewBins(samples) || !landmarksLast(samples, own)
 }
 
 // landmarksLast reports whether enough of a clip's landmarks of two tones remain beside faint noise, at most one

@@ -22,8 +22,7 @@ func changing(pairs []landmark.Pair) []landmark.Pair {
 
 // strongest returns the pairs of a variant of so many samples that are indexed, in their order: those whose weaker peak
 // has the most power, because it remains when another sound is played too. Each second of the variant has its own
-// share, because perhaps only a part of the clip is played. Of a clip that is searched by plain correlation all pairs are
-// indexed: its held notes are equally loud for many frames, so no landmark of theirs remains, and the others are weak.
+// share, because perhaps only a part of the clip is played.
 func strongest(pairs []landmark.Pair, samples int) (all []landmark.Pair) {
 	frames := samples/spectrum.Hop + 1
 	seconds := float64(frames*spectrum.Hop) / RateHz

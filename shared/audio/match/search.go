@@ -162,13 +162,12 @@ func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place
 		}
 		p, outcome := s.judge(clip, h, r)
 		if outcome != Found {
-			p.begin = r.Begin
+			s.note(h, r, r.Begin, outcome)
+			continue
 		}
 		s.note(h, r, p.begin, outcome)
-		if outcome == Found {
-			places = append(places, p)
-			s.work.Places++
-		}
+		places = append(places, p)
+		s.work.Places++
 	}
 	return places, nil
 }

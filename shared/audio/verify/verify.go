@@ -129,7 +129,8 @@ func (v *Verifier) Verify(p Place, from Source) (Result, error) {
 	p.Ungated = true
 	speed := v.index.Variants()[p.Variant].Speed
 	for _, fine := range tries {
-		fine = max(-warp.MaxSpeed-speed, min(fine, warp.MaxSpeed-speed)) // warp plays no faster; what is left is drift
+		// Package warp plays nothing faster or slower than MaxSpeed. The blocks drift by the rest.
+		fine = max(-warp.MaxSpeed-speed, min(fine, warp.MaxSpeed-speed))
 		if fine == 0 {
 			continue
 		}
