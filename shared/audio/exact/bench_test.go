@@ -58,9 +58,9 @@ func BenchmarkStream(b *testing.B) {
 		clips = append(clips, loaded(fmt.Sprint(i), tones(int((.3+r.Float64())*exact.RateHz), 60+1200*r.Float64(), 60+3000*r.Float64())))
 	}
 	for b.Loop() {
-		s, err := exact.NewStream(b.Context(), clips, exact.Options{})
+		set, err := exact.NewSet(b.Context(), clips)
 		if err == nil {
-			err = s.Close(b.Context(), episode, len(episode), func(exact.Window) {})
+			err = set.NewStream(exact.Options{}, byDefault).Close(b.Context(), episode, len(episode), func(exact.Window) {})
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -16,8 +16,8 @@
 //     (minCoverage), so that one shared tone of a chord is not the chord.
 //
 // Stream does the same in a sound that comes bit by bit, in windows of 16 s. In each window it first
-// rules out the clips that cannot reach the threshold there (screen), in three steps: by a narrow band
-// that has half of the clip's energy, by a wider one that has most of it, and by the whole clip. Most
+// rules out the clips that cannot reach the threshold there (screen), in three steps: by the narrow bands
+// that have half of the clip's energy, by wider ones that have nearly all of it, and by the whole clip. Most
 // clips are ruled out by the first step, which is the cheapest. For the clips that may be there, it
 // runs Find.
 //

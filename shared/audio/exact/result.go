@@ -62,9 +62,6 @@ func (s Samples) ReadAt(dst []float32, offset int) error {
 type Clip struct {
 	ID   string
 	Load func(ctx context.Context) ([]float32, error)
-	// Least is the score that a match must have for a Stream's caller to use it; 0 is
-	// Options.Threshold. A Stream may leave out windows of the clip without such a match.
-	Least float64
 }
 
 // Options; the zero value is the default.

@@ -21,28 +21,27 @@ const (
 )
 
 // screen rules out clips of about one length in three steps. Each step costs more than the one before,
-// and is done for the clips that passed that: it correlates the band that has half of the clip's
-// energy, then the band that has nearly all (bands), then the whole clip. All clips share one transform
+// and is done for the clips that passed that: it correlates the loudest narrow bands, which have half of the clip's
+// energy, then wider ones that have nearly all (outline), then the whole clip. All clips share one transform
 // of the sound.
 //
 // The whole clip is correlated in the block in which it passed, because that is cheaper than a search of
 // the window (Stream.find): most clips that pass the bands reach less than their score there.
 type screen struct {
 	*scanner
-	longest   int // samples of any clip
-	clips     []screened
-	conjugate []complex64           // of the block's spectrum
-	power     []float32             // of a band's envelope
-	ffts      map[int]*spectrum.FFT // of the bands, by their lengths
+	longest      int // samples of any clip
+	clips        []screened
+	conjugate    []complex64           // of the block's spectrum
+	powers, next []float32             // of envelopes
+	ffts         map[int]*spectrum.FFT // of the bands, by their lengths
 }
 
 // screened is a clip of a screen.
 type screened struct {
-	clip    int // the caller's number of it
-	samples int
-	load    func(context.Context) ([]float32, error)
-	score   float64 // the least that its places must have
-	bands   []band  // in the order in which they are correlated
+	*outline
+	clip  int // the caller's number of it
+	load  func(context.Context) ([]float32, error)
+	score float64 // the least that its places must have
 }
 
 // screenLength is the length of the block in which clips of so many samples are screened; 0 if they
@@ -60,7 +59,7 @@ func screenLength(samples int) int {
 // newScreen returns a screen with a block of n samples (screenLength).
 func newScreen(n int) *screen {
 	return &screen{
-		scanner: newScanner(n), conjugate: make([]complex64, n/2), power: make([]float32, n),
+		scanner: newScanner(n), conjugate: make([]complex64, n/2), powers: make([]float32, n/minBands), next: make([]float32, n/minBands),
 		ffts: map[int]*spectrum.FFT{},
 	}
 }
@@ -75,27 +74,21 @@ func (s *screen) transform(n int) *spectrum.FFT {
 	return f
 }
 
-// add adds a clip, and the least score that its places must have. load returns its samples again. The
-// clip is not silent (Check).
-func (s *screen) add(clip int, wave []float32, least float64, load func(context.Context) ([]float32, error)) {
-	m := float32(mean(wave))
-	clear(s.samples)
-	for i, v := range wave {
-		s.samples[i] = v - m
-	}
-	s.fft.Forward(s.spectrum, s.samples)
-	s.longest = max(s.longest, len(wave))
-	s.clips = append(s.clips, screened{clip, len(wave), load, least, bandsOf(s.spectrum[:len(s.samples)/2], least)})
+// include includes a clip, and the least score that its places must have. The outline is that for the
+// screen's block. load returns its samples again.
+func (s *screen) include(clip int, o *outline, score float64, load func(context.Context) ([]float32, error)) {
+	s.longest = max(s.longest, o.samples)
+	s.clips = append(s.clips, screened{o, clip, load, score})
 }
 
 // reads returns the first and the last of the samples whose energy search needs. The last window of a clip
 // begins up to two values of its narrowest envelope after before.
 func (s *screen) reads(from, before int) (first, last int) {
-	return from - s.longest/2, before + s.longest + 2*regions/leastRegions
+	return from - s.longest/2, before + s.longest + 2*maxBands
 }
 
 // search returns the clips that may begin at a sample from from to before, or half of the longest
-// clip earlier, in a sound of length samples, in the order of add. energies are those of the samples of
+// clip earlier, in a sound of length samples, in the order of include. energies are those of the samples of
 // reads at least. The error is that of reading the sound or of loading a clip.
 func (s *screen) search(ctx context.Context, sound Sound, energies *sums, from, before, length int) (found []int, err error) {
 	s.sums = energies
@@ -131,10 +124,8 @@ func (s *screen) search(ctx context.Context, sound Sound, energies *sums, from, 
 // begins reports whether a clip may begin between two samples of the loaded block. The error is
 // that of loading the clip.
 func (s *screen) begins(ctx context.Context, c screened, from, before int) (bool, error) {
-	for i := range c.bands {
-		if !s.mayBegin(&c.bands[i], c.samples, from, before) {
-			return false, nil
-		}
+	if !s.mayBegin(c.outline, c.score, from, before) {
+		return false, nil
 	}
 	return s.correlates(ctx, c, from, before)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/audio/spectrum"
@@ -86,6 +87,7 @@ func TestTheScreenMissesNothingThatCorrelationFinds(t *testing.T) {
 	const threshold, length = DefaultThreshold, 8 * RateHz
 	clips := maps.Clone(poor)
 	clips["two bands"], clips["a kick and a hat"] = wide(1000, .6, 3300), wide(120, .55, 3000)
+	clips["a long chord"] = sines(3, .5, 220, 277, 330, 440)
 	plays := map[string]func(hz float64) float64{
 		"as it is":     func(float64) float64 { return 1 },
 		"by telephone": func(hz float64) float64 { return level(hz > 300 && hz < 3400, 0) },
@@ -96,8 +98,7 @@ func TestTheScreenMissesNothingThatCorrelationFinds(t *testing.T) {
 	found := map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(clips)) { // each run has the same places
 		clip := clips[name]
-		c := newScreen(screenLength(len(clip)))
-		c.add(0, clip, threshold, always(clip))
+		c := screenOf(clip, threshold)
 		for _, way := range slices.Sorted(maps.Keys(plays)) {
 			played := filtered(clip, plays[way])
 			for i := range 18 {
@@ -116,6 +117,14 @@ func TestTheScreenMissesNothingThatCorrelationFinds(t *testing.T) {
 	for way := range plays {
 		require.Greater(t, found[way], 10, way)
 	}
+}
+
+// screenOf returns the screen of one clip, whose places must have a score.
+func screenOf(clip []float32, score float64) *screen {
+	n := screenLength(len(clip))
+	s, o := newScreen(n), newOutliner(n).of(clip)
+	s.include(0, &o, score, always(clip))
+	return s
 }
 
 // searched returns the clips of a screen that may begin in a sound.
@@ -151,22 +160,25 @@ func under(clip []float32, energy, gain float64, sound []float32, r *rand.Rand) 
 	return sound, at
 }
 
-// TestOnlyAWideClipHasACore checks that clips in one narrow band are correlated once.
-func TestOnlyAWideClipHasACore(t *testing.T) {
+// TestAFewBandsHoldATone checks how many bands a clip has, and how many of them its core.
+func TestAFewBandsHoldATone(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]int{"a tone": 1, "a thump": 1, "two bands": 2} {
-		clip := poor[name]
-		if name == "two bands" {
-			clip = wide(1000, .6, 3300)
+	clips := maps.Clone(poor)
+	clips["two bands"], clips["a long hum"] = wide(1000, .6, 3300), sines(8, 0, 100, 200)
+	type width struct{ hz, bands int }
+	for name, want := range map[string][2]width{
+		"a tone": {{125, 1}, {500, 2}}, "two tones": {{125, 2}, {500, 2}}, "a hum": {{31, 2}, {125, 2}}, "a long hum": {{16, 2}, {31, 2}},
+		"a thump": {{125, 1}, {500, 1}}, "two bands": {{125, 2}, {500, 3}}, "a hiss": {{125, 14}, {500, 8}},
+	} {
+		n := screenLength(len(clips[name]))
+		o := newOutliner(n).of(clips[name])
+		var got [2]width
+		for i, p := range []part{o.core, o.most} {
+			got[i] = width{int(math.Round(float64(len(p.list[0].spectrum)*RateHz) / float64(n))), len(p.list)}
 		}
-		s := newScreen(screenLength(len(clip)))
-		s.add(0, clip, DefaultThreshold, always(clip))
-		bands := s.clips[0].bands
-		require.Len(t, bands, want, name)
-		if want == 2 {
-			require.LessOrEqual(t, 2*len(bands[0].spectrum), len(bands[1].spectrum))
-			require.InDelta(t, coreLoss*.6*DefaultThreshold, math.Sqrt(bands[0].least), .01)
-		}
+		assert.Equal(t, want, got, name)
+		assert.GreaterOrEqual(t, o.core.share, coreShare, name)
+		assert.GreaterOrEqual(t, o.most.share, mostShare, name)
 	}
 }
 
@@ -174,8 +186,7 @@ func TestTheScreenSeesThatNothingIsThere(t *testing.T) {
 	t.Parallel()
 	sounds := map[string][]float32{"hiss": hiss(9, 20*RateHz), "silence": make([]float32, 20*RateHz)}
 	for clip, wave := range poor {
-		s := newScreen(screenLength(len(wave)))
-		s.add(0, wave, DefaultThreshold, always(wave))
+		s := screenOf(wave, DefaultThreshold)
 		for name, sound := range sounds {
 			require.Empty(t, searched(t, s, sound), "%s in %s", clip, name)
 		}
@@ -195,9 +206,7 @@ func TestTheScreenCorrelatesTheWholeClip(t *testing.T) {
 			sound[length/2+k] += float32(scale) * v
 		}
 		for least, want := range map[float64][]int{.4: {0}, DefaultThreshold: nil} {
-			s := newScreen(screenLength(len(clip)))
-			s.add(0, clip, least, always(clip))
-			require.Equal(t, want, searched(t, s, sound), "%s, for a score of %v", name, least)
+			require.Equal(t, want, searched(t, screenOf(clip, least), sound), "%s, for a score of %v", name, least)
 		}
 	}
 }
@@ -212,8 +221,9 @@ func (u unread) ReadAt([]float32, int) error {
 
 func TestASilentClipIsNotSearchedFor(t *testing.T) {
 	t.Parallel()
-	s, err := NewStream(t.Context(), []Clip{{Load: always(hiss(1, RateHz)[:0])}, {Load: always(make([]float32, RateHz))}}, Options{})
+	clips, err := NewSet(t.Context(), []Clip{{Load: always(hiss(1, RateHz)[:0])}, {Load: always(make([]float32, RateHz))}})
 	require.NoError(t, err)
+	s := clips.NewStream(Options{}, func(int) float64 { return DefaultThreshold })
 	require.NoError(t, s.Close(t.Context(), unread{t}, 3*StreamWindow, func(Window) { t.Error("it was found") }))
 	require.Equal(t, 3*StreamWindow+1, s.Done())
 }

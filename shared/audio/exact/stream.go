@@ -20,8 +20,7 @@ const leastAround = 2 * RateHz
 // multiples of StreamWindow, so that matches do not depend on the pieces in which the sound
 // comes. It is for one goroutine.
 type Stream struct {
-	clips   []Clip
-	lengths []int // of the clips, in samples
+	clips   []prepared
 	options Options
 	screens []*screen // by the lengths of their blocks
 	always  []int     // the clips that are not screened
@@ -32,28 +31,23 @@ type Stream struct {
 	done    int
 }
 
-// NewStream returns a Stream at the beginning of a sound. It calls Load of each clip once now, for
-// the screen, and again in each window where the clip may begin. It does not search for a clip with a
-// fault (Check), because Find would report no match of it. The error is that of Load.
-func NewStream(ctx context.Context, clips []Clip, o Options) (*Stream, error) {
-	s := &Stream{clips: clips, options: o.withDefaults(), longest: leastAround}
-	for i, c := range clips {
-		wave, err := c.Load(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.lengths = append(s.lengths, len(wave))
-		if Check(wave) != nil {
+// NewStream returns a Stream at the beginning of a sound. It may leave out a window of clip i in which no match has
+// the score least(i). It does not search for a clip with a fault (Check), because Find would report no match of it.
+func (s *Set) NewStream(o Options, least func(clip int) float64) *Stream {
+	x := &Stream{clips: s.clips, options: o.withDefaults(), longest: leastAround}
+	for i := range s.clips {
+		c := &s.clips[i]
+		switch {
+		case c.faulty:
 			continue
+		case c.block > 0:
+			x.screenOf(c.block).include(i, &c.outline, least(i), c.Load)
+		default:
+			x.always = append(x.always, i)
 		}
-		s.longest = max(s.longest, len(wave))
-		if n := screenLength(len(wave)); n > 0 {
-			s.screenOf(n).add(i, wave, max(c.Least, s.options.Threshold), c.Load)
-		} else {
-			s.always = append(s.always, i)
-		}
+		x.longest = max(x.longest, c.samples)
 	}
-	return s, nil
+	return x
 }
 
 // screenOf returns the screen with a block of n samples, and makes it if there is none yet.
@@ -69,7 +63,7 @@ func (s *Stream) screenOf(n int) *screen {
 
 // Window is the result of the search for one clip in one window.
 type Window struct {
-	Clip     int     // its index in the list that NewStream was called with
+	Clip     int     // its number in the Set
 	From, To int     // samples of the sound between which the matches begin
 	Matches  []Match // at least one; their offsets count from the beginning of the sound
 }
@@ -136,7 +130,7 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 }
 
 // around is how many samples before a window are searched for a clip too, and half of those behind it.
-func (s *Stream) around(clip int) int { return max(s.lengths[clip], leastAround) }
+func (s *Stream) around(clip int) int { return max(s.clips[clip].samples, leastAround) }
 
 // sum computes the sums of the samples that the screens need for a window, which they share. The error is
 // that of reading the sound.
@@ -162,7 +156,7 @@ func (s *Stream) sum(sound Sound, before int) error {
 // in the window. The error is that of reading the sound or ctx's cause.
 func (s *Stream) find(ctx context.Context, sound Sound, clip, from, before, end int, report func(Window)) error {
 	first, last := max(0, from-s.around(clip)), min(end, before+2*s.around(clip))
-	return s.finder.Find(ctx, section{sound, first, last - first}, s.clips[clip:clip+1], s.options, func(r Result) error {
+	return s.finder.Find(ctx, section{sound, first, last - first}, []Clip{s.clips[clip].Clip}, s.options, func(r Result) error {
 		w := Window{Clip: clip, From: from, To: min(before, end)}
 		for _, m := range r.Matches { // a clip with a fault has none
 			m.Offset += first

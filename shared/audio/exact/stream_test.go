@@ -9,11 +9,15 @@ import (
 	"leasehold/shared/audio/exact"
 )
 
+// byDefault is the least score of each clip.
+func byDefault(int) float64 { return exact.DefaultThreshold }
+
 // matchesOf streams a sound in pieces, and returns the matches of each clip.
 func matchesOf(t *testing.T, sound exact.Samples, clips []exact.Clip, piece int) [][]exact.Match {
 	t.Helper()
-	s, err := exact.NewStream(t.Context(), clips, exact.Options{})
+	set, err := exact.NewSet(t.Context(), clips)
 	require.NoError(t, err)
+	s := set.NewStream(exact.Options{}, byDefault)
 	found := make([][]exact.Match, len(clips))
 	add := func(w exact.Window) {
 		for _, m := range w.Matches {
@@ -59,8 +63,9 @@ func TestAStreamFindsEachPlaceOnceInAnyPieces(t *testing.T) {
 // windowsOf streams a sound in pieces, and returns the windows in which the first clip has matches.
 func windowsOf(t *testing.T, sound exact.Samples, clips ...exact.Clip) (all []exact.Window) {
 	t.Helper()
-	s, err := exact.NewStream(t.Context(), clips, exact.Options{})
+	set, err := exact.NewSet(t.Context(), clips)
 	require.NoError(t, err)
+	s := set.NewStream(exact.Options{}, byDefault)
 	add := func(w exact.Window) {
 		if w.Clip == 0 {
 			all = append(all, w)

@@ -26,6 +26,7 @@ type Index struct {
 	buckets  []byte          // hashes+1 numbers of postings
 	postings []byte
 	waves    []byte
+	plain    func() (*PlainClips, error)
 
 	file      *os.File // the file of the mapped image; nil if the image is in memory
 	forgotten runtime.Cleanup

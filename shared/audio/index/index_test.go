@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -136,6 +137,28 @@ func TestAllLandmarksOfHeldNotesAreIndexed(t *testing.T) {
 	require.True(t, x.Plain(0))
 	require.Equal(t, all, x.Variants()[0].Postings)
 	require.Greater(t, all, 300, "of another clip of its length there are 190")
+}
+
+// All goroutines get the same clips, because they are prepared once. A tone with silence behind it sounds for as long as
+// 0.9 of its energy.
+func TestPlainClipsArePreparedOnce(t *testing.T) {
+	t.Parallel()
+	tone := make([]float32, 2*index.RateHz)
+	for i := range tone[:index.RateHz] {
+		tone[i] = float32(.3 * math.Sin(2*math.Pi*440*float64(i)/index.RateHz))
+	}
+	x := built(t, noise(1, index.RateHz), tone, noise(2, index.RateHz), tone[:index.RateHz/2])
+	all := make([]*index.PlainClips, 8)
+	var wait sync.WaitGroup
+	for i := range all {
+		wait.Go(func() { all[i], _ = x.PlainClips() })
+	}
+	wait.Wait()
+	for _, p := range all {
+		require.Same(t, all[0], p)
+	}
+	require.Equal(t, []int{1, 3}, all[0].Numbers)
+	require.InDeltaSlice(t, []float64{.9 * index.RateHz, .45 * index.RateHz}, []float64{float64(all[0].Sounding[0]), float64(all[0].Sounding[1])}, 20)
 }
 
 func TestLandmarksOfATonesOwnBinAreNotIndexed(t *testing.T) {

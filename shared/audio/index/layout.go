@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"sync"
 
 	"leasehold/shared/audio/landmark"
 	"leasehold/shared/audio/spectrum"
@@ -99,6 +100,7 @@ func open(image []byte) (*Index, error) {
 		buckets: image[l.buckets():l.posting0()], postings: image[l.posting0():l.wave()],
 		waves: image[l.wave():], owners: make([]uint32, (l.positions+unit-1)/unit),
 	}
+	x.plain = sync.OnceValues(x.preparePlain)
 	if err := x.readClips(l); err != nil {
 		return nil, err
 	}

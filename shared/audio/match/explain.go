@@ -95,7 +95,7 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	e.Speed, e.Landmarks, e.Least = 1+float64(v.Speed)/1000, v.Postings, int(math.Ceil(vote.Least(v)))
 	e.tonal = x.Variants()[x.Own(0)].Postings >= index.FewLandmarks
 	if e.plain = x.Plain(0); e.plain {
-		e.plainThreshold = plainThreshold(x.Wave(0), m.core.search.options)
+		e.plainThreshold = m.core.plain.least(0)
 		if err := e.correlate(x, at); err != nil {
 			return e, err
 		}
@@ -140,7 +140,7 @@ func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explan
 // correlate finds the best plain correlation within a second of a sample, and keeps its score in
 // Exact; it stays 0 if none reaches 0.05. The error is that of exact.Find.
 func (e *Explanation) correlate(x *index.Index, at int) error {
-	return exact.Find(context.Background(), exact.Samples(e.Sound), []exact.Clip{exactClip(x, 0)}, exact.Options{Threshold: .05}, func(r exact.Result) error {
+	return exact.Find(context.Background(), exact.Samples(e.Sound), []exact.Clip{x.Exact(0)}, exact.Options{Threshold: .05}, func(r exact.Result) error {
 		for _, m := range r.Matches {
 			if abs(e.From+m.Offset-at) <= RateHz && m.Score > e.Exact {
 				e.Exact = m.Score

@@ -14,47 +14,37 @@ const (
 	// speech and music without clips, one drum matched 80 times an hour, between 0.60 and 0.78. A clip
 	// that is 6 dB louder than what is under it has 0.89 (docs/benchmarks.md, Constants of the search).
 	shortScore = 0.85
-	// A clip sounds for as long as the shortest part that has soundShare of its energy. The recording may
-	// last longer: a drum that is recorded with its echo, or with silence behind it, is as like another
-	// drum as one without (docs/benchmarks.md, Thumps with a tail).
-	soundShare = 0.9
 	// monotonous: if so many matches of a clip fill half of a window, they are dropped, because a
 	// tone that goes on matches the clip everywhere, and no offset is better than the next.
 	monotonous = 4
 )
 
 // plain finds the clips that have too few landmarks, by plain correlation (exact.Stream). It only
-// decides which clips those are, and which of the matches count.
+// decides which of the matches count.
 type plain struct {
 	options Options
+	clips   *index.PlainClips
 	stream  *exact.Stream
-	numbers []int     // of the clips, in the index
-	least   []float64 // score of each
 }
 
 // newPlain returns nil, without an error, if the index has no such clips. The error is that of
-// exact.NewStream.
+// index.PlainClips.
 func newPlain(x *index.Index, o Options) (*plain, error) {
-	p := &plain{options: o}
-	var clips []exact.Clip
-	for i := range x.Clips() {
-		if x.Plain(i) {
-			c := exactClip(x, i)
-			c.Least = plainThreshold(x.Wave(i), o)
-			clips, p.numbers, p.least = append(clips, c), append(p.numbers, i), append(p.least, c.Least)
-		}
+	clips, err := x.PlainClips()
+	if err != nil || len(clips.Numbers) == 0 {
+		return nil, err
 	}
-	if len(clips) == 0 {
-		return nil, nil
-	}
-	var err error
-	p.stream, err = exact.NewStream(context.Background(), clips, exact.Options{Threshold: o.Threshold})
-	return p, err
+	p := &plain{options: o, clips: clips}
+	p.stream = clips.Set.NewStream(exact.Options{Threshold: o.Threshold}, p.least)
+	return p, nil
 }
 
-// exactClip is a clip of the index; it is always there.
-func exactClip(x *index.Index, clip int) exact.Clip {
-	return exact.Clip{ID: x.ID(clip), Load: func(context.Context) ([]float32, error) { return x.Wave(clip), nil }}
+// least is the least score of clip i of the plain ones, which depends on how long it sounds.
+func (p *plain) least(i int) float64 {
+	if p.clips.Sounding[i] < RateHz {
+		return max(p.options.Threshold, shortScore)
+	}
+	return p.options.Threshold
 }
 
 // advance searches a sound that can be read up to the sample end. The error is that of the search.
@@ -73,9 +63,9 @@ func (p *plain) close(ctx context.Context, sound verify.Source, end int) (places
 // if the clip is monotonous there: if there are so many that they fill half of the window, the
 // clip fits everywhere, as a steady tone does.
 func (p *plain) places(w exact.Window) (places []place) {
-	clip, filled := p.numbers[w.Clip], 0
+	clip, least, filled := p.clips.Numbers[w.Clip], p.least(w.Clip), 0
 	for _, m := range w.Matches {
-		if m.Score < p.least[w.Clip] || m.Coverage < p.options.MinCoverage {
+		if m.Score < least || m.Coverage < p.options.MinCoverage {
 			continue
 		}
 		filled += m.Length
@@ -94,30 +84,4 @@ func (p *plain) places(w exact.Window) (places []place) {
 // whole. So a match of the whole clip is surer than the part of it whose landmarks agree.
 func plainEvidence(m exact.Match) float64 {
 	return verify.Z(m.Score) * float64(m.Length) / verify.BlockSamples
-}
-
-// plainThreshold is the least score of a clip that is searched by plain correlation.
-func plainThreshold(wave []float32, o Options) float64 {
-	if sounding(wave) < RateHz {
-		return max(o.Threshold, shortScore)
-	}
-	return o.Threshold
-}
-
-// sounding is the number of samples in the shortest part of a clip that has soundShare of its energy.
-func sounding(wave []float32) int {
-	all := 0.0
-	for _, v := range wave {
-		all += float64(float64(v) * float64(v))
-	}
-	shortest, first, part := len(wave), 0, 0.0
-	for i, v := range wave {
-		part += float64(float64(v) * float64(v))
-		for first <= i && part >= soundShare*all {
-			shortest = min(shortest, i+1-first)
-			part -= float64(float64(wave[first]) * float64(wave[first]))
-			first++
-		}
-	}
-	return shortest
 }
