@@ -46,7 +46,7 @@ func (a *aiff) readHeader() error {
 	if !compressed && string(b[8:]) != "AIFF" {
 		return invalid("a FORM of type %q: expected AIFF or AIFC", b[8:])
 	}
-	for range maxChunks {
+	for range maxChunks + 1 { // the last may be the sound
 		if err := a.fill(b[:8]); err != nil {
 			return err
 		}

@@ -54,10 +54,11 @@ func newWAV(f io.ReadCloser, size int64) (*wavSource, error) {
 	switch {
 	case lengthUnknown(length, frame):
 		length = -1
-	case length%frame != 0:
-		return nil, corrupt("%d bytes of sound are not a whole number of frames of %d bytes", length, frame)
 	case length <= size && span(length/frame, w.rate) > maxDuration:
 		return nil, tooLarge("lasts %v: expected at most %v", span(length/frame, w.rate), maxDuration)
+	}
+	if length > 0 {
+		length -= length % frame // players leave out the rest of a frame, too
 	}
 	w.left, w.total = length, length
 	return w, nil
@@ -83,7 +84,7 @@ func (w *wavSource) readHeader() (length int64, err error) {
 	if string(b[:4]) != "RIFF" || string(b[8:]) != "WAVE" {
 		return 0, errNeedsFFmpeg
 	}
-	for range maxChunks {
+	for range maxChunks + 1 { // the last may be the sound
 		if _, err := io.ReadFull(w.r, b[:8]); err != nil {
 			return 0, headerCut(err)
 		}

@@ -56,7 +56,7 @@ type Finding struct {
 	// cut, only the samples from the first block that is found, or to the last one, count.
 	Length   int
 	Coverage float64 // share of the clip that is found there, 0 to 1
-	Score    float64 // how sure; the threshold to below 1
+	Score    float64 // how sure; the threshold to 1
 	// PartFrom and PartTo are the samples of the clip between which it is found. If an eighth of
 	// the clip's power or more is missing where it begins or ends, they are accurate to a quarter of a second;
 	// else they are the clip's ends.
