@@ -35,12 +35,10 @@ const (
 	minDensity = 0.15
 	minSpread  = 0.6
 	// At another tempo or pitch fewer landmarks stay, and changed sound moves the rest by a frame or a bin.
-	// There they also count from pacedDensity on, if they lie in all eighths: those of other music that
-	// shares a loop do not (docs/benchmarks.md, Other tempo and pitch).
+	// There they also count from pacedDensity on, if they lie in pacedSpread of the eighths, all but one: those of other
+	// music that shares a loop do not (docs/benchmarks.md, Other tempo and pitch).
 	pacedDensity = 0.05
-	// allDense is a share of landmarks that only the clip itself has, or the same
-	// notes played again.
-	allDense = 0.5
+	pacedSpread  = 0.875
 	// If less than nearlyAll of the blocks match, then at least traceDensity of the landmarks must agree, as
 	// they do where a part of the clip is played: other music with the same drums has their waveform and not
 	// the landmarks of the tune. On the development set this rejects a third of the findings in another cut
@@ -76,7 +74,7 @@ const (
 // judge decides a hit by its landmarks and the result of its verification, and returns the place
 // if the outcome is Found. If the landmarks count (see density), their votes and the waveform's
 // deviations add up like two independent measurements; each vote beyond chance counts as half a
-// deviation. The first case that applies decides: landmarks alone if tempo or pitch was changed,
+// deviation. If one of the two is sure alone, the landmarks also tell how much of the clip is there. The first case that applies decides: landmarks alone if tempo or pitch was changed,
 // then the score, then the coverage, then the trace of landmarks.
 func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	density, votes := s.density(h)
@@ -84,7 +82,7 @@ func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	sure := func(z float64) bool { return verify.Score(z) >= s.options.Threshold }
 	score := s.score(h, r)
 	coverage := r.Coverage
-	dense := votes > 0 && h.Fine() && (sure(z) || density >= allDense)
+	dense := votes > 0 && h.Fine() && (sure(z) || sure(votes))
 	if dense {
 		coverage = max(coverage, h.Spread)
 	}
@@ -123,11 +121,11 @@ func deviations(r verify.Result) float64 {
 
 // density returns a hit's share of its variant's landmarks. If they are many and spread over the
 // variant, votes is their worth in standard deviations, else 0; at another tempo or pitch those that
-// are spread over all of it may be fewer. A variant without postings has share 0.
+// are spread over nearly all of it may be fewer. A variant without postings has share 0.
 func (s *search) density(h vote.Hit) (density, votes float64) {
 	v := s.index.Variants()[h.Variant]
 	density = float64(h.Votes) / float64(max(1, v.Postings))
-	if density >= minDensity && h.Spread >= minSpread || density >= pacedDensity && h.Spread == 1 && !h.Fine() {
+	if density >= minDensity && h.Spread >= minSpread || density >= pacedDensity && h.Spread >= pacedSpread && !h.Fine() {
 		votes = max(0, float64(h.Votes)-vote.Least(v)) / 2
 	}
 	return density, votes

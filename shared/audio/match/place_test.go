@@ -22,6 +22,15 @@ func tones() []float32 {
 	return clip
 }
 
+// noise returns so many seconds of it.
+func noise(seconds int) []float32 {
+	clip, r := make([]float32, seconds*RateHz), rand.New(rand.NewPCG(1, 7))
+	for i := range clip {
+		clip[i] = float32(.1 * r.NormFloat64())
+	}
+	return clip
+}
+
 // judging returns a search for one clip, and how many landmarks it has.
 func judging(t *testing.T, clip []float32) (s *search, landmarks int) {
 	t.Helper()
@@ -81,13 +90,9 @@ func TestAPartWithoutItsLandmarksIsAnotherSound(t *testing.T) {
 	)
 }
 
-func TestAtAnotherTempoFewerLandmarksCountIfTheyAreInAllEighths(t *testing.T) {
+func TestAtAnotherTempoFewerLandmarksCountIfTheyAreNearlyEverywhere(t *testing.T) {
 	t.Parallel()
-	noise, r := make([]float32, 60*RateHz), rand.New(rand.NewPCG(1, 7))
-	for i := range noise {
-		noise[i] = float32(.1 * r.NormFloat64())
-	}
-	s, landmarks := judging(t, noise)
+	s, landmarks := judging(t, noise(60))
 	for _, c := range []struct {
 		name          string
 		pace          int
@@ -95,13 +100,33 @@ func TestAtAnotherTempoFewerLandmarksCountIfTheyAreInAllEighths(t *testing.T) {
 		want          Outcome
 	}{
 		{"few in all eighths", -30, .07, 1, Found},
-		{"few in seven eighths", -30, .07, .875, Weak},
+		{"few in seven eighths", -30, .07, .875, Found},
+		{"few in six eighths", -30, .07, .75, Weak},
 		{"too few", -30, .04, 1, Weak},
 		{"many in five eighths", -30, .2, .625, Found},
 		{"the clip's own tempo", 0, .07, 1, Weak},
 	} {
 		h := vote.Hit{Variant: s.index.Own(0), Votes: int(c.share * float64(landmarks)), Spread: c.spread, Pace: c.pace}
 		_, got := s.judge(0, h, verify.Result{Z: 2, Speed: 1, Blocks: make([]verify.Block, 5)})
+		require.Equal(t, c.want, got, c.name)
+	}
+}
+
+// A clip whose waveform was changed, as by another pitch, has some blocks that match, and most of its landmarks.
+func TestLandmarksThatAreSureTellHowMuchOfTheClipIsThere(t *testing.T) {
+	t.Parallel()
+	s, landmarks := judging(t, noise(3))
+	for _, c := range []struct {
+		name          string
+		share, spread float64
+		want          Outcome
+	}{
+		{"some landmarks in six eighths", .3, .75, Found},
+		{"few landmarks in six eighths", .07, .75, Weak},
+		{"some landmarks in half of the clip", .3, .5, Weak},
+	} {
+		h := vote.Hit{Variant: s.index.Own(0), Votes: int(c.share * float64(landmarks)), Spread: c.spread}
+		_, got := s.judge(0, h, verify.Result{Z: 7.4, Run: 2, RunCoverage: 1, Coverage: .4, Speed: 1, Blocks: make([]verify.Block, 5)})
 		require.Equal(t, c.want, got, c.name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"leasehold/shared/audio/index"
+	"leasehold/shared/audio/verify"
 )
 
 // reason fills in Reasons, the steps of the search up to the one that decided, and Conclusion, in
@@ -119,6 +120,10 @@ func (e *Explanation) explainLandmarks() {
 	e.say("%s %% of its %d blocks of a quarter of a second match on their own",
 		decimals(0, 100*e.Result.Coverage, 100*mostly, 100*e.minCoverage, 100*nearlyAll), len(e.Result.Blocks))
 	switch e.Outcome {
+	case Found:
+		if e.Result.Coverage < mostly {
+			e.say("that is enough, because %s", e.whyLittleIsEnough())
+		}
 	case LittleOfIt:
 		e.say("that is too little of the clip: %.4g %% are needed, or %.4g %% if one part of at least a second is sure by itself", 100*mostly, 100*e.minCoverage)
 	case NoTrace:
@@ -128,6 +133,14 @@ func (e *Explanation) explainLandmarks() {
 	case Repeat:
 		e.say("another place of the clip explains it, because the clip repeats itself")
 	}
+}
+
+// whyLittleIsEnough tells why a place is found of which less than mostly matches.
+func (e *Explanation) whyLittleIsEnough() string {
+	if e.Result.Run >= minPart && e.Result.RunCoverage >= runShare && verify.Score(deviations(e.Result)) >= e.Threshold {
+		return "one part of at least a second is sure by itself"
+	}
+	return fmt.Sprintf("its landmarks are sure, and lie in %.0f of 8 parts of the clip", 8*e.Hit.Spread)
 }
 
 // decimals prints v with at least so many decimals, and with more if v would seem to reach a limit

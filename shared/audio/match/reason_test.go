@@ -42,6 +42,12 @@ func TestARejectedNumberIsPrintedBelowItsLimit(t *testing.T) {
 	e.Reasons, e.Result.Coverage, e.Outcome = nil, .398, LittleOfIt
 	e.reason()
 	require.Contains(t, e.Reasons[3], "39.8 % of its 12 blocks")
+	e.Reasons, e.Outcome, e.Hit.Spread = nil, Found, .75
+	e.reason()
+	require.Equal(t, "that is enough, because its landmarks are sure, and lie in 6 of 8 parts of the clip", e.Reasons[4])
+	e.Reasons, e.Result.Run, e.Result.RunCoverage = nil, 5, 1
+	e.reason()
+	require.Equal(t, "that is enough, because one part of at least a second is sure by itself", e.Reasons[4])
 	e = Explanation{plain: true, Exact: .79997, plainThreshold: .8, Attempt: Attempt{Outcome: FewVotes}}
 	e.reason()
 	require.Contains(t, e.Reasons[2], "is 0.79997, as if")
