@@ -17,8 +17,8 @@ const (
 	bins         = window/2 + 1
 	// lowBin and highBin bound the band that counts: 100 to 3,700 Hz.
 	lowBin, highBin = 100 * window / index.RateHz, 3700 * window / index.RateHz
-	// silent: a block this much below the clip's mean power has nothing to match: 20 dB. Something is nearly always louder.
-	silent = 1e-2
+	// silent: a block this much below the clip's mean power has nothing to match: 24 dB. Something is nearly always louder.
+	silent = 4e-3
 	// cacheBytes bounds the blocks' spectra that are kept.
 	cacheBytes = 12 << 20
 	blockBytes = 8 * (highBin - lowBin)
