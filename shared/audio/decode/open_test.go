@@ -72,6 +72,13 @@ func made(t testing.TB, name string, rate ...string) []byte {
 	return b
 }
 
+func TestAFolderIsNoRecording(t *testing.T) {
+	t.Parallel()
+	_, err := all(t.Context(), t.TempDir())
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.ErrorContains(t, err, "a folder: expected a recording")
+}
+
 func TestAWAVMayHaveAThousandChunksAndARestOfAFrame(t *testing.T) {
 	t.Parallel()
 	want, err := all(t.Context(), write(t, "whole.wav", plain(pcm16(8000)).bytes()))

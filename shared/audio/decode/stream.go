@@ -75,6 +75,9 @@ func (d Decoder) Open(ctx context.Context, path string) (s *Stream, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode.Open: %w", err)
 	}
+	if info.IsDir() {
+		return nil, invalid("a folder: expected a recording, such as one of its files")
+	}
 	if !info.Mode().IsRegular() {
 		return nil, invalid("not a regular file")
 	}

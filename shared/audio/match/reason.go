@@ -135,7 +135,7 @@ func (e *Explanation) explainLandmarks() {
 	}
 }
 
-// whyLittleIsEnough tells why a place is found of which less than mostly matches.
+// whyLittleIsEnough tells why a place is found although less than mostly matches.
 func (e *Explanation) whyLittleIsEnough() string {
 	if e.Result.Run >= minPart && e.Result.RunCoverage >= runShare && verify.Score(deviations(e.Result)) >= e.Threshold {
 		return "one part of at least a second is sure by itself"
