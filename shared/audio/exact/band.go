@@ -32,8 +32,9 @@ const (
 // outline is the loudest parts of a clip's spectrum. Most clips that are searched by plain correlation consist of a few
 // tones, so a few narrow bands suffice.
 type outline struct {
-	samples    int // of the clip
-	core, most part
+	samples int // of the clip
+	core    part
+	most    part // empty if it were more than half of the spectrum, because to correlate the whole clip costs as little
 }
 
 // part is the loudest of the bands of one width.
@@ -52,7 +53,12 @@ type band struct {
 // newOutline returns the outline of a clip of so many samples. bins are its spectrum; their number is a power
 // of two, and at least one is not 0.
 func newOutline(samples int, bins []complex64) outline {
-	return outline{samples, loudest(bins, bandsOf(samples, coreValues), coreShare), loudest(bins, bandsOf(samples, mostValues), mostShare)}
+	o := outline{samples: samples, core: loudest(bins, bandsOf(samples, coreValues), coreShare)}
+	n := bandsOf(samples, mostValues)
+	if most := loudest(bins, n, mostShare); len(most.list) <= n/2 {
+		o.most = most
+	}
+	return o
 }
 
 // bandsOf is into how many bands the spectrum of a clip of so many samples is divided for each to have so many
@@ -111,9 +117,11 @@ func (p *part) least(correlation float64) float64 {
 
 // mayBegin reports whether a clip with a score may begin between two samples of the screen's block.
 func (s *screen) mayBegin(o *outline, score float64, from, before int) bool {
-	core := o.core.least(coreLoss * o.core.share * score)
-	most := o.most.least(score - math.Sqrt(max(0, 1-o.most.share)))
-	return s.reach(&o.core, core, o.samples, from, before) && s.reach(&o.most, most, o.samples, from, before)
+	if !s.reach(&o.core, o.core.least(coreLoss*o.core.share*score), o.samples, from, before) {
+		return false
+	}
+	rest := math.Sqrt(max(0, 1-o.most.share))
+	return len(o.most.list) == 0 || s.reach(&o.most, o.most.least(score-rest), o.samples, from, before)
 }
 
 // reach reports whether the envelopes of bands have as much as least of the energy of a clip of so

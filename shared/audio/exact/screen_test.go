@@ -168,17 +168,18 @@ func TestAFewBandsHoldATone(t *testing.T) {
 	type width struct{ hz, bands int }
 	for name, want := range map[string][2]width{
 		"a tone": {{125, 1}, {500, 2}}, "two tones": {{125, 2}, {500, 2}}, "a hum": {{31, 2}, {125, 2}}, "a long hum": {{16, 2}, {31, 2}},
-		"a thump": {{125, 1}, {500, 1}}, "two bands": {{125, 2}, {500, 3}}, "a hiss": {{125, 14}, {500, 8}},
+		"a thump": {{125, 1}, {500, 1}}, "two bands": {{125, 2}, {500, 3}}, "a hiss": {{125, 14}},
 	} {
 		n := screenLength(len(clips[name]))
 		o := newOutliner(n).of(clips[name])
 		var got [2]width
 		for i, p := range []part{o.core, o.most} {
-			got[i] = width{int(math.Round(float64(len(p.list[0].spectrum)*RateHz) / float64(n))), len(p.list)}
+			if len(p.list) > 0 {
+				got[i] = width{int(math.Round(float64(len(p.list[0].spectrum)*RateHz) / float64(n))), len(p.list)}
+				assert.GreaterOrEqual(t, p.share, [2]float64{coreShare, mostShare}[i], name)
+			}
 		}
 		assert.Equal(t, want, got, name)
-		assert.GreaterOrEqual(t, o.core.share, coreShare, name)
-		assert.GreaterOrEqual(t, o.most.share, mostShare, name)
 	}
 }
 
