@@ -10,10 +10,9 @@ import (
 const (
 	// coreShare of a clip's energy lies in its core, and coreValues is how many independent values a band of it
 	// has while the clip is played, at least: by chance the power of its envelope is one part in so many of its energy.
-	// Where a clip is played with a score of s, the core has s times its share of
-	// the energy, wherever the noise lies in the spectrum, unless an equaliser has changed it. It
-	// cannot be missing, because a match needs more of the clip (minCoverage) than the rest has.
-	// coreLoss is the factor by which it may have been lowered, compared with the rest: 6 dB.
+	// Where a clip is played with a score of s, the core has s times its share of the energy, wherever the noise lies in the
+	// spectrum, unless an equaliser has changed it. It cannot be missing, because a match needs more of the clip (minCoverage)
+	// than the rest has. coreLoss is the factor by which it may have been lowered, compared with the rest: 6 dB.
 	coreShare  = 0.5
 	coreValues = 32
 	coreLoss   = 0.5
@@ -140,9 +139,8 @@ func (s *screen) reach(p *part, least float64, samples, from, before int) bool {
 	return false
 }
 
-// powersOf returns the sums of the powers of the bands' envelopes. An
-// envelope has twice the values that the band needs, so that a peak between two values has no more power than both
-// together.
+// powersOf returns the sums of the powers of the bands' envelopes. An envelope has twice the values that the band needs, so
+// that a peak between two values has no more power than both together.
 func (s *screen) powersOf(p *part) []float32 {
 	n := 2 * len(p.list[0].spectrum)
 	f, powers, next := s.transform(2*n), s.powers[:n], s.next[:n]

@@ -17,7 +17,8 @@ const (
 	bins         = window/2 + 1
 	// lowBin and highBin bound the band that counts: 100 to 3,700 Hz.
 	lowBin, highBin = 100 * window / index.RateHz, 3700 * window / index.RateHz
-	// silent: a block this much below the clip's mean power has nothing to match: 24 dB. Something is nearly always louder.
+	// silent: a block this much below the clip's mean power, 24 dB, has nothing to match, because something is nearly
+	// always louder (docs/benchmarks.md, Sure landmarks).
 	silent = 4e-3
 	// cacheBytes bounds the blocks' spectra that are kept.
 	cacheBytes = 12 << 20
