@@ -4,7 +4,7 @@ SHELL       := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -X leasehold/shared/build.version=$(VERSION)
+LDFLAGS := -X leasehold/shared/process/build.version=$(VERSION)
 
 # The same flags for everything except tests under -race, so that they share one build cache.
 export CGO_ENABLED := 0
@@ -59,10 +59,10 @@ test: ## run all checks that a change must pass
 soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzing
 	.ci/race -count=5 -timeout 60m ./...
 	.ci/race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
-	.ci/race ./coordinator/visit/store -count=1 -timeout 60m -run Flood -flood 100000
+	.ci/race ./coordinator/visits -count=1 -timeout 60m -run Flood -flood 100000
 	go test ./shared/space/journal/pebble -count=1 -timeout 60m -run 'RandomCorruption|EachFileOperation' -corruptions 2500 -failures 10000
-	go test ./shared/audio/match -count=1 -timeout 60m -run NoFlood -match.crowd 1000
-	go test ./shared/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
+	go test ./shared/clips/match -count=1 -timeout 60m -run NoFlood -match.crowd 1000
+	go test ./shared/protocol/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
 	go test ./coordinator/gate/native -count=1 -timeout 60m -run Fault36Idle -gate.crowd 10000
 	go test -count=1 -timeout 0 ./internal/chaos -v -chaos.time $(SOAK_CHAOS)
 	go -C internal/versus vet ./...

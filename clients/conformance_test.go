@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/internal/binary"
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 )
 
 // languages are the clients: the programs that each needs, how it is built in its folder (out is
@@ -85,7 +85,7 @@ func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
 // it do tasks of every outcome, and stops it with SIGTERM while it has two.
 func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 	t.Helper()
-	api, err := apiclient.New(at)
+	api, err := client.New(at)
 	require.NoError(t, err)
 	defer api.Close()
 	var printed bytes.Buffer
@@ -96,32 +96,32 @@ func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 	defer func() { _ = worker.Process.Kill() }()
 
 	create := func(do string) string {
-		n := apitypes.NewTask{Action: action, Data: json.RawMessage(fmt.Sprintf(`{"do":%q,"n":21}`, do)), TaskOptions: apitypes.TaskOptions{MaxAttempts: 1}}
+		n := types.NewTask{Action: action, Data: json.RawMessage(fmt.Sprintf(`{"do":%q,"n":21}`, do)), TaskOptions: types.TaskOptions{MaxAttempts: 1}}
 		made, err := api.CreateTask(t.Context(), n)
 		require.NoError(t, err)
 		return made.ID
 	}
-	await := func(id string, done func(apitypes.Task) bool) (now apitypes.Task) {
+	await := func(id string, done func(types.Task) bool) (now types.Task) {
 		require.Eventually(t, func() bool {
 			now, err = api.Task(t.Context(), id)
 			return err == nil && done(now)
 		}, limit, 20*time.Millisecond, "%s: %+v, %v\n%s", id, &now, &err, &printed)
 		return now
 	}
-	claimed := func(now apitypes.Task) bool { return now.State == "claimed" }
+	claimed := func(now types.Task) bool { return now.State == "claimed" }
 
 	ids := map[string]string{}
 	for _, do := range []string{"slow", "double", "fail", "exit", "giveup", "later", "unsendable"} {
 		ids[do] = create(do)
 	}
 	for do, want := range map[string]string{"slow": `"done"`, "double": `42`, "later": `"later"`} {
-		now := await(ids[do], apitypes.Task.HasEnded)
+		now := await(ids[do], types.Task.HasEnded)
 		require.Equal(t, "resolved", now.State, do)
 		require.JSONEq(t, want, string(now.Result), do)
 		require.Zero(t, now.Attempts, do)
 	}
 	for do, want := range map[string]string{"fail": "broken", "exit": "leave", "giveup": "never", "unsendable": "its result was refused"} {
-		now := await(ids[do], apitypes.Task.HasEnded)
+		now := await(ids[do], types.Task.HasEnded)
 		require.Equal(t, "dead", now.State, do)
 		require.Contains(t, now.Note, want)
 	}
@@ -144,9 +144,9 @@ func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 	case <-time.After(limit):
 		t.Fatalf("the worker does not end\n%s", &printed)
 	}
-	now := await(finishes, apitypes.Task.HasEnded)
+	now := await(finishes, types.Task.HasEnded)
 	require.JSONEq(t, `"finished"`, string(now.Result), "%s", &printed)
-	now = await(stuck, func(now apitypes.Task) bool { return now.State == "waiting" })
+	now = await(stuck, func(now types.Task) bool { return now.State == "waiting" })
 	require.Zero(t, now.Attempts, "what was handed back does not count")
 }
 

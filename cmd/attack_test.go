@@ -19,9 +19,9 @@ import (
 	"leasehold/models"
 	"leasehold/node"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 

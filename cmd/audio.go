@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/audio"
-	"leasehold/shared/audio/exact"
+	"leasehold/shared/clips"
+	"leasehold/shared/clips/exact"
 	"leasehold/shared/fault"
 )
 
@@ -27,8 +27,8 @@ func (a *app) newAudio() *cobra.Command {
 // name of the file without the extension. It reports recordings that cannot be searched for to
 // standard error and skips them. A folder that has no usable recording is fault.ErrNotFound. An
 // error of use ends it, and so does ctx, with its cause.
-func (a *app) eachClip(ctx context.Context, folder string, use func(audio.Clip) error) error {
-	files, err := audio.Files(folder)
+func (a *app) eachClip(ctx context.Context, folder string, use func(clips.Clip) error) error {
+	files, err := clips.Files(folder)
 	if err != nil {
 		return fmt.Errorf("clips: %w: %w", err, fault.ErrNotFound)
 	}
@@ -54,12 +54,12 @@ func (a *app) eachClip(ctx context.Context, folder string, use func(audio.Clip) 
 }
 
 // loadClip loads a clip and checks that it can be searched for. The errors are those of
-// audio.Load and exact.Check; with one, the clip must not be used.
-func loadClip(ctx context.Context, path string) (audio.Clip, error) {
-	samples, err := audio.Load(ctx, path, exact.MaxClip)
+// clips.Load and exact.Check; with one, the clip must not be used.
+func loadClip(ctx context.Context, path string) (clips.Clip, error) {
+	samples, err := clips.Load(ctx, path, exact.MaxClip)
 	if err == nil {
 		err = exact.Check(samples)
 	}
 	name := filepath.Base(path)
-	return audio.Clip{ID: strings.TrimSuffix(name, filepath.Ext(name)), Samples: samples}, err
+	return clips.Clip{ID: strings.TrimSuffix(name, filepath.Ext(name)), Samples: samples}, err
 }

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/audio/bench"
-	"leasehold/shared/audio/bench/set"
-	"leasehold/shared/audio/match"
-	"leasehold/shared/wording"
+	"leasehold/shared/clips/bench"
+	"leasehold/shared/clips/bench/set"
+	"leasehold/shared/clips/match"
+	"leasehold/shared/process/wording"
 )
 
 // benchOptions are the flags of `leasehold audio bench`.

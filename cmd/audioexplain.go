@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/models"
-	"leasehold/shared/audio"
-	"leasehold/shared/audio/index"
-	"leasehold/shared/audio/match"
-	"leasehold/shared/audio/picture"
-	"leasehold/shared/audio/warp"
+	"leasehold/shared/clips"
+	"leasehold/shared/clips/index"
+	"leasehold/shared/clips/match"
+	"leasehold/shared/clips/picture"
+	"leasehold/shared/clips/warp"
 	"leasehold/shared/fault"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // explainOptions are the flags of `leasehold audio explain`.
@@ -111,18 +111,18 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 	if err != nil {
 		return err
 	}
-	episode, err := audio.Open(ctx, path)
+	episode, err := clips.Open(ctx, path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	explanation, err := match.Explain(ctx, clipIndex, episode, int(at.Seconds()*audio.RateHz), match.Options{Threshold: o.threshold, MinCoverage: o.minCoverage})
+	explanation, err := match.Explain(ctx, clipIndex, episode, int(at.Seconds()*clips.RateHz), match.Options{Threshold: o.threshold, MinCoverage: o.minCoverage})
 	if err = errors.Join(err, episode.Close()); err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	if len(explanation.Reasons) == 0 {
 		return err
 	}
-	place := models.Seconds(float64(explanation.Result.Begin) / audio.RateHz)
+	place := models.Seconds(float64(explanation.Result.Begin) / clips.RateHz)
 	title := fmt.Sprintf("%s in %s at %s", clip.ID, filepath.Base(path), place.Clock())
 	if _, err := fmt.Fprintf(a.out, "%s\n%s\n", title, strings.Join(explanation.Lines(), "\n")); err != nil {
 		return err

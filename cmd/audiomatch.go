@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/models"
-	"leasehold/shared/audio"
-	"leasehold/shared/audio/exact"
-	"leasehold/shared/audio/match"
+	"leasehold/shared/clips"
+	"leasehold/shared/clips/exact"
+	"leasehold/shared/clips/match"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
@@ -133,7 +133,7 @@ func (r matchRow) columns() []column {
 type finder struct {
 	*app
 	o        matchOptions
-	clips    *audio.Index
+	clips    *clips.Index
 	exact    []exact.Clip
 	progress fileProgress
 	rows     []matchRow
@@ -143,7 +143,7 @@ type finder struct {
 // errReported, with fault.ErrInvalid, then stands for all of them. Other errors, of load, of printing
 // and ctx's cause, end it at once.
 func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
-	f := &finder{app: a, o: o, clips: audio.NewIndex(), progress: fileProgress{files: len(files)}}
+	f := &finder{app: a, o: o, clips: clips.NewIndex(), progress: fileProgress{files: len(files)}}
 	if err := f.load(ctx); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 // load reads the clips into the index or, with --exact, into the list of the exact search. It adds at
 // least one, otherwise the error is that of eachClip.
 func (f *finder) load(ctx context.Context) error {
-	return f.eachClip(ctx, f.o.clips, func(c audio.Clip) error {
+	return f.eachClip(ctx, f.o.clips, func(c clips.Clip) error {
 		if !f.o.exact {
 			return f.clips.Add(c)
 		}
@@ -191,7 +191,7 @@ func (f *finder) search(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	for found, matchErr := range f.clips.Match(ctx, f.progress.watch(s), audio.Options{Threshold: f.o.threshold, MinCoverage: f.o.minCoverage}) {
+	for found, matchErr := range f.clips.Match(ctx, f.progress.watch(s), clips.Options{Threshold: f.o.threshold, MinCoverage: f.o.minCoverage}) {
 		if err = matchErr; err != nil {
 			break
 		}
@@ -212,25 +212,25 @@ const stdin = "-"
 // openEpisode opens a file, standard input, a pipe that has a name, or a URL. All but a file can be
 // read only once, and so they are decoded while they are read. The caller closes the stream, which
 // closes what it reads from. The error is that of the file, of the URL (fetch.Stream) or of decoding.
-func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
+func openEpisode(ctx context.Context, path string) (*clips.Stream, error) {
 	if path == stdin {
-		return audio.OpenReader(ctx, os.Stdin)
+		return clips.OpenReader(ctx, os.Stdin)
 	}
 	if isURL(path) {
 		live, err := fetch.Stream(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		return audio.OpenReader(ctx, live)
+		return clips.OpenReader(ctx, live)
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		f, err := openPipe(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		return audio.OpenReader(ctx, f)
+		return clips.OpenReader(ctx, f)
 	}
-	return audio.Open(ctx, path)
+	return clips.Open(ctx, path)
 }
 
 // openPipe opens a pipe that has a name. That waits for a program that writes, or until ctx ends; then
@@ -268,7 +268,7 @@ func isURL(path string) bool {
 // searchExactly adds the findings of one file by plain correlation, in the order of time. A clip that
 // is longer than the file counts as not found. The error is that of decoding or of searching.
 func (f *finder) searchExactly(ctx context.Context, path string) error {
-	r, err := audio.Spool(ctx, path, "")
+	r, err := clips.Spool(ctx, path, "")
 	if err != nil {
 		return err
 	}

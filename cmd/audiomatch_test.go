@@ -18,15 +18,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/audio"
+	"leasehold/shared/clips"
 )
 
-// liveWAV is the header of a recording at audio.RateHz whose length is unknown, as programs write
+// liveWAV is the header of a recording at clips.RateHz whose length is unknown, as programs write
 // it to a pipe, and its samples.
 func liveWAV(samples []int16) []byte {
 	data := []byte("RIFF\xff\xff\xff\xffWAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00")
-	data = binary.LittleEndian.AppendUint32(data, audio.RateHz)
-	data = binary.LittleEndian.AppendUint32(data, 2*audio.RateHz)
+	data = binary.LittleEndian.AppendUint32(data, clips.RateHz)
+	data = binary.LittleEndian.AppendUint32(data, 2*clips.RateHz)
 	data = append(data, "\x02\x00\x10\x00data\xff\xff\xff\xff"...)
 	for _, v := range samples {
 		data = binary.LittleEndian.AppendUint16(data, uint16(v))
@@ -39,13 +39,13 @@ func liveWAV(samples []int16) []byte {
 func TestFindingsOfALiveStreamArePrintedAsTheyCome(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(18, 8))
-	sound, last := make([]int16, 180*audio.RateHz), 0.0
+	sound, last := make([]int16, 180*clips.RateHz), 0.0
 	for i := range sound {
 		last = .8*last + 2000*r.NormFloat64()
 		sound[i] = int16(last)
 	}
-	jingle := sound[20*audio.RateHz : 23*audio.RateHz]
-	copy(sound[60*audio.RateHz:], jingle)
+	jingle := sound[20*clips.RateHz : 23*clips.RateHz]
+	copy(sound[60*clips.RateHz:], jingle)
 	clips := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(clips, "jingle.wav"), liveWAV(jingle), 0o600))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/audio"
-	"leasehold/shared/audio/cliplint"
-	"leasehold/shared/audio/exact"
+	"leasehold/shared/clips"
+	"leasehold/shared/clips/cliplint"
+	"leasehold/shared/clips/exact"
 	"leasehold/shared/fault"
 )
 
@@ -37,28 +37,28 @@ that is missed there is listed with the reasons of the search. The exit code is
 // with fault.ErrInvalid, and fault.ErrNotFound if the folder cannot be read or has no recordings;
 // other errors are those of cliplint and of printing.
 func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
-	files, err := audio.Files(folder)
+	files, err := clips.Files(folder)
 	if err != nil {
 		return fmt.Errorf("clips check: %w: %w", err, fault.ErrNotFound)
 	}
 	if len(files) == 0 {
 		return fmt.Errorf("clips check %s: no recordings in the folder: %w", folder, fault.ErrNotFound)
 	}
-	var clips []cliplint.Clip
+	var list []cliplint.Clip
 	for _, name := range files {
-		clips = append(clips, cliplint.Clip{Name: name, Load: func(ctx context.Context) ([]float32, error) {
-			wave, err := audio.Load(ctx, filepath.Join(folder, name), exact.MaxClip)
+		list = append(list, cliplint.Clip{Name: name, Load: func(ctx context.Context) ([]float32, error) {
+			wave, err := clips.Load(ctx, filepath.Join(folder, name), exact.MaxClip)
 			if refused := (*fs.PathError)(nil); errors.As(err, &refused) {
 				err = unreadableClip{refused.Err}
 			}
 			return wave, err
 		}})
 	}
-	notices, err := cliplint.CheckPlayed(ctx, clips)
+	notices, err := cliplint.CheckPlayed(ctx, list)
 	if err != nil {
 		return err
 	}
-	if err := show(a, o, noticeRows(notices), fmt.Sprintf("no faults in %d clips", len(clips))); err != nil {
+	if err := show(a, o, noticeRows(notices), fmt.Sprintf("no faults in %d clips", len(list))); err != nil {
 		return err
 	}
 	if len(notices) > 0 {

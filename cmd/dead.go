@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 )
 
@@ -21,7 +21,7 @@ func (a *app) newDead() *cobra.Command {
 		Short: "list, show, requeue, discard and export dead letters",
 	}
 	// The filter belongs to the command list, which applies it.
-	list, _ := a.newTasks("print the dead letters with their reasons", "no dead letters", (*apiclient.Client).Dead)
+	list, _ := a.newTasks("print the dead letters with their reasons", "no dead letters", (*client.Client).Dead)
 	c.AddCommand(list, a.newDeadShow(), a.newDeadChange("requeue", "try dead letters again, under their ids", "requeued", requeueOne),
 		a.newDeadChange("discard", "remove dead letters for good", "discarded", discardOne), a.newDeadExport())
 	return c
@@ -35,7 +35,7 @@ func (a *app) newDeadShow() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		if err := needID("task", args[0]); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (a *app) newDeadShow() *cobra.Command {
 
 // requeueOne requeues a dead letter, and returns what becomes of its work, empty if it waits under
 // its id. The error is that of the coordinator.
-func requeueOne(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+func requeueOne(ctx context.Context, api *client.Client, id string) (string, error) {
 	r, err := api.Requeue(ctx, id)
 	switch {
 	case err != nil:
@@ -80,7 +80,7 @@ func requeueOne(ctx context.Context, api *apiclient.Client, id string) (string, 
 }
 
 // discardOne discards a dead letter. It returns no detail; the error is that of the coordinator.
-func discardOne(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+func discardOne(ctx context.Context, api *client.Client, id string) (string, error) {
 	return "", api.Discard(ctx, id)
 }
 
@@ -88,8 +88,8 @@ func discardOne(ctx context.Context, api *apiclient.Client, id string) (string, 
 // filter selects. Those of a filter are counted first, and need a confirmation. The
 // command calls do with each id and prints past, the id and the detail that do returns,
 // which may be empty.
-func (a *app) newDeadChange(verb, short, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
-	var f apiclient.TaskFilter
+func (a *app) newDeadChange(verb, short, past string, do func(context.Context, *client.Client, string) (string, error)) *cobra.Command {
+	var f client.TaskFilter
 	var all, yes bool
 	c := &cobra.Command{
 		Use:   verb + " [ID…]",
@@ -103,8 +103,8 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 	c.Flags().BoolVar(&all, "all", false, "all dead letters that the other flags select")
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask for a confirmation")
 	op := bindOperation(c.Flags())
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
-		selects := all || f != apiclient.TaskFilter{}
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+		selects := all || f != client.TaskFilter{}
 		switch {
 		case selects && len(args) > 0:
 			return usagef("ids, such as %.50q, cannot be combined with flags that select dead letters", args[0])
@@ -117,7 +117,7 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 			}
 		}
 		if selects {
-			found, _, err := api.Dead(ctx, f, apiclient.All)
+			found, _, err := api.Dead(ctx, f, client.All)
 			if err != nil {
 				return err
 			}
@@ -132,7 +132,7 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 		if selects {
 			isDone = func(id string) bool { return verb == "requeue" && isAlive(ctx, api, id) }
 		}
-		return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+		return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *client.Client, id string) (string, error) {
 			return do(op.of(ctx, id), api, id)
 		})
 	})
@@ -142,7 +142,7 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 
 // isAlive reports whether a task is neither dead nor has ended otherwise, or has resolved: a child
 // of a dead letter is requeued with it, so a selection of both finds that one is done already.
-func isAlive(ctx context.Context, api *apiclient.Client, id string) bool {
+func isAlive(ctx context.Context, api *client.Client, id string) bool {
 	t, err := api.Task(ctx, id)
 	return err == nil && t.State != "dead" && t.State != "cancelled"
 }
@@ -151,7 +151,7 @@ func isAlive(ctx context.Context, api *apiclient.Client, id string) bool {
 // error ends it if isDone is nil. Else the others are changed first, because another user may have
 // changed tasks of a selection meanwhile. Those that failed are printed at the end with their
 // errors, and counted, except those for which isDone reports that they are as past tells already.
-func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []string, past string, isDone func(id string) bool, do func(context.Context, *apiclient.Client, string) (string, error)) error {
+func (a *app) changeEach(ctx context.Context, api *client.Client, ids []string, past string, isDone func(id string) bool, do func(context.Context, *client.Client, string) (string, error)) error {
 	report := func(id, detail string) error {
 		if detail != "" {
 			detail = ": " + detail
@@ -208,15 +208,15 @@ func (a *app) confirm(in io.Reader, yes bool, question string) error {
 
 // newDeadExport is `leasehold dead export`.
 func (a *app) newDeadExport() *cobra.Command {
-	var f apiclient.TaskFilter
+	var f client.TaskFilter
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "print dead letters with their data as lines of JSON",
 		Args:  cobra.NoArgs,
 	}
 	bindTaskFilter(c, &f)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
-		found, _, err := api.Dead(ctx, f, apiclient.All)
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
+		found, _, err := api.Dead(ctx, f, client.All)
 		if err != nil {
 			return err
 		}
@@ -225,7 +225,7 @@ func (a *app) newDeadExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := printJSONLines(a, []apitypes.Task{t}); err != nil {
+			if err := printJSONLines(a, []types.Task{t}); err != nil {
 				return err
 			}
 		}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leasehold/cmd/doctor"
 	"leasehold/shared/config"
-	"leasehold/shared/doctor"
 	"leasehold/shared/fault"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
+	"leasehold/shared/api/client"
 	"leasehold/shared/config"
 )
 
@@ -24,7 +24,7 @@ A container with Docker's restart policy always or unless-stopped comes back as
 a new session; with on-failure it does not.`,
 		Example: "  leasehold drain worker-7f3a9c01",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 			for _, id := range args {
 				if err := needID("session", id); err != nil {
 					return err

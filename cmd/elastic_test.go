@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"leasehold/shared/codesearch/elastic/elastictest"
+	"leasehold/shared/code/elastic/elastictest"
 )
 
 // searchServer is a search server in memory that remembers which users have written blobs.

@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // recordings are the methods of the catalog for one sort of recording.

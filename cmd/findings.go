@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // findingsOptions are the flags of `leasehold findings`.

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // accepted is what the flags of each type accept, for the error about another value. Flags of our

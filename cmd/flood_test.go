@@ -18,10 +18,10 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
-	"leasehold/shared/task"
-	"leasehold/shared/transaction"
+	"leasehold/shared/space/transaction"
 	"leasehold/shared/tuple"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/node"
-	"leasehold/shared/datadir"
+	"leasehold/shared/process/datadir"
 )
 
 func TestAFolderInUseByAProcessThatDoesNotAnswerSaysBoth(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/coordinator/visit/simulate"
 	"leasehold/models"
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
+	"leasehold/shared/protocol/visit/simulate"
 	"leasehold/tup4fun/conform"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/petri"
@@ -27,12 +27,12 @@ var printed = map[string]any{
 	"`leasehold origin list --json`, `leasehold origin show --json`":   models.Origin{},
 	"`leasehold episode list --json`, `leasehold episode show --json`": models.Episode{},
 	"`leasehold clip list --json`, `leasehold clip show --json`":       models.Clip{},
-	"A schedule in `leasehold origin show --json`":                     apitypes.Schedule{},
-	"A past visit in `leasehold origin show --json`":                   apitypes.PastVisit{},
+	"A schedule in `leasehold origin show --json`":                     types.Schedule{},
+	"A past visit in `leasehold origin show --json`":                   types.PastVisit{},
 	"`leasehold visits next --json`":                                   nextVisitWithWhy{},
-	"An expected change in `leasehold visits next --json`":             apitypes.Expected{},
-	"`leasehold visits capacity --json`":                               apitypes.Capacity{},
-	"A kind in `leasehold visits capacity --json`":                     apitypes.KindCapacity{},
+	"An expected change in `leasehold visits next --json`":             types.Expected{},
+	"`leasehold visits capacity --json`":                               types.Capacity{},
+	"A kind in `leasehold visits capacity --json`":                     types.KindCapacity{},
 	"`leasehold visits replay --json`":                                 replayRow{},
 	"`leasehold config show --json`":                                   config.Value{},
 	"`leasehold config check --json`":                                  config.Fault{},
@@ -41,8 +41,8 @@ var printed = map[string]any{
 	"`leasehold clips check --json`":                                   noticeRow{},
 	"`leasehold doctor --json`":                                        examRow{},
 	"`leasehold version --json`":                                       buildInfo{},
-	"`leasehold status --json`":                                        apiclient.Status{},
-	"A session in `leasehold status --json`":                           apitypes.Session{},
+	"`leasehold status --json`":                                        client.Status{},
+	"A session in `leasehold status --json`":                           types.Session{},
 	"A cost in `leasehold status --json`":                              models.Cost{},
 	"`leasehold log --json`":                                           logRow{},
 	"`leasehold tup4fun check --json`":                                 explore.Report{},
@@ -53,46 +53,46 @@ var printed = map[string]any{
 	"A step in `leasehold tup4fun trace --format json`":                explore.Step{},
 	"`leasehold tup4fun petri --json`":                                 petri.Report{},
 	"A finding in `leasehold tup4fun petri --json`":                    petri.Finding{},
-	"`leasehold session list --json`":                                  apitypes.OpenSession{},
-	"`leasehold space list --json`":                                    apitypes.Space{},
+	"`leasehold session list --json`":                                  types.OpenSession{},
+	"`leasehold space list --json`":                                    types.Space{},
 	"`leasehold space count --json`":                                   counted{},
-	"`leasehold space query --json`, `leasehold space get --json`":     apitypes.Tuple{},
+	"`leasehold space query --json`, `leasehold space get --json`":     types.Tuple{},
 
-	"`leasehold search --json`":                                                apitypes.CodeMatch{},
-	"A symbol in `leasehold search --json`":                                    apitypes.CodeSymbol{},
+	"`leasehold search --json`":                                                types.CodeMatch{},
+	"A symbol in `leasehold search --json`":                                    types.CodeSymbol{},
 	"`leasehold symbols --json`":                                               symbolRow{},
-	"`leasehold report --json`":                                                apitypes.CodeReport{},
-	"A function in `leasehold report --json`":                                  apitypes.FunctionReport{},
-	"A file in `leasehold report --json`, `leasehold report --skipped --json`": apitypes.IndexedFile{},
-	"A language in `leasehold report --json`":                                  apitypes.LanguageReport{},
+	"`leasehold report --json`":                                                types.CodeReport{},
+	"A function in `leasehold report --json`":                                  types.FunctionReport{},
+	"A file in `leasehold report --json`, `leasehold report --skipped --json`": types.IndexedFile{},
+	"A language in `leasehold report --json`":                                  types.LanguageReport{},
 
 	"`leasehold visits simulate --json`": simulate.Result{},
 
-	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task wait --json`, `leasehold task create --json`, `leasehold dead list --json`, `leasehold dead show --json`, `leasehold dead export`": apitypes.Task{},
+	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task wait --json`, `leasehold task create --json`, `leasehold dead list --json`, `leasehold dead show --json`, `leasehold dead export`": types.Task{},
 
-	"`leasehold limit list --json`": apitypes.Limit{},
+	"`leasehold limit list --json`": types.Limit{},
 
-	"`leasehold schedule list --json`, `leasehold schedule show --json`, `leasehold schedule add --json`": apitypes.TaskSchedule{},
+	"`leasehold schedule list --json`, `leasehold schedule show --json`, `leasehold schedule add --json`": types.TaskSchedule{},
 }
 
 // nextVisitWithWhy is nextRow without its embedding.
 type nextVisitWithWhy struct {
-	Origin   string             `json:"origin"`
-	Kind     string             `json:"kind"`
-	URI      string             `json:"uri"`
-	Pool     string             `json:"pool"`
-	Class    int                `json:"class"`
-	Rate     float64            `json:"rate_per_day"`
-	Value    float64            `json:"value"`
-	Expected *apitypes.Expected `json:"expected,omitempty"`
-	Group    string             `json:"host_group,omitempty"`
-	Gap      models.Seconds     `json:"host_gap_s,omitempty"`
-	Why      string             `json:"why,omitempty"`
+	Origin   string          `json:"origin"`
+	Kind     string          `json:"kind"`
+	URI      string          `json:"uri"`
+	Pool     string          `json:"pool"`
+	Class    int             `json:"class"`
+	Rate     float64         `json:"rate_per_day"`
+	Value    float64         `json:"value"`
+	Expected *types.Expected `json:"expected,omitempty"`
+	Group    string          `json:"host_group,omitempty"`
+	Gap      models.Seconds  `json:"host_gap_s,omitempty"`
+	Why      string          `json:"why,omitempty"`
 }
 
 func TestANextVisitHasTheFieldsOfItsDocument(t *testing.T) {
 	t.Parallel()
-	want := append(jsonFields(reflect.TypeOf(apitypes.NextVisit{})), "why *")
+	want := append(jsonFields(reflect.TypeOf(types.NextVisit{})), "why *")
 	require.Equal(t, want, jsonFields(reflect.TypeOf(nextVisitWithWhy{})))
 }
 

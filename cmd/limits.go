@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 )
 
@@ -24,7 +24,7 @@ func (a *app) newLimit() *cobra.Command {
 
 // newLimitSet is `leasehold limit set`.
 func (a *app) newLimitSet() *cobra.Command {
-	var n apitypes.NewLimit
+	var n types.NewLimit
 	c := &cobra.Command{
 		Use:   "set NAME",
 		Short: "set a limit, or change it",
@@ -35,7 +35,7 @@ func (a *app) newLimitSet() *cobra.Command {
 	}
 	c.Flags().Int64Var(&n.Max, "max", 0, "tasks that may run at a time; 0 is any number")
 	c.Flags().Float64Var(&n.Rate, "rate", 0, "tasks that may start in a second; 0 is any number")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		if math.IsNaN(n.Rate) || math.IsInf(n.Rate, 0) {
 			return usagef("--rate must be a number of 0 or more; got %v", n.Rate)
 		}
@@ -50,7 +50,7 @@ func (a *app) newLimitSet() *cobra.Command {
 }
 
 // limitRow is a limit as a row.
-type limitRow struct{ apitypes.Limit }
+type limitRow struct{ types.Limit }
 
 func (r limitRow) columns() []column {
 	return []column{
@@ -67,12 +67,12 @@ func (a *app) newLimitList() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
 		all, err := api.Limits(ctx)
 		if err != nil {
 			return err
 		}
-		return show(a, o, rowsOf(all, func(l apitypes.Limit) limitRow { return limitRow{l} }), "no limits")
+		return show(a, o, rowsOf(all, func(l types.Limit) limitRow { return limitRow{l} }), "no limits")
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
@@ -84,7 +84,7 @@ func (a *app) newLimitRemove() *cobra.Command {
 		Use:   "remove NAME…",
 		Short: "remove limits; tasks that name them have none then",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 			for _, name := range args {
 				if err := api.RemoveLimit(ctx, name); err != nil {
 					return err

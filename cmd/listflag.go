@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"leasehold/shared/apiclient"
+	"leasehold/shared/api/client"
 )
 
 // errEmptyValue refuses an empty value where it would mean none, or all: a variable of a script
@@ -100,5 +100,5 @@ func (o *operation) of(ctx context.Context, part string) context.Context {
 	if o.id == "" {
 		return ctx
 	}
-	return apiclient.WithOperation(ctx, o.id+"/"+part)
+	return client.WithOperation(ctx, o.id+"/"+part)
 }

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
-	"leasehold/shared/retry"
-	"leasehold/shared/status"
+	"leasehold/shared/process/retry"
+	"leasehold/shared/protocol/status"
 )
 
 // followEvery is the interval at which `leasehold log --follow` reads the new lines.
@@ -52,7 +52,7 @@ ends. With --follow the command goes on when the coordinator has started again.`
 	c.Flags().StringVar(&o.level, "level", "info", "print lines of this level and above: info, warn or error")
 	c.Flags().StringVar(&o.session, "session", "", "print only lines of this session, or of this dead task")
 	config.BindFlags(c.Flags(), coordinatorKeys...)
-	run := a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	run := a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
 		return a.showLog(ctx, api, o)
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -69,8 +69,8 @@ ends. With --follow the command goes on when the coordinator has started again.`
 
 // showLog prints the log. With --follow it goes on with new lines until ctx ends, also
 // while the coordinator cannot be reached, and returns nil then.
-func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) error {
-	page, err := api.Tuples(ctx, status.Log, anyTuple, visibleOnly, apiclient.All)
+func (a *app) showLog(ctx context.Context, api *client.Client, o logOptions) error {
+	page, err := api.Tuples(ctx, status.Log, anyTuple, visibleOnly, client.All)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) 
 			return nil
 		case <-time.After(followEvery):
 		}
-		now, err := api.LastTuples(ctx, status.Log, apiclient.TuplesPage)
+		now, err := api.LastTuples(ctx, status.Log, client.TuplesPage)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -107,7 +107,7 @@ func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) 
 
 // newLines returns the lines of now behind the last line of before; all if that is no longer
 // kept. Lines have times in nanoseconds, so they differ.
-func newLines(before, now []apitypes.Tuple) []apitypes.Tuple {
+func newLines(before, now []types.Tuple) []types.Tuple {
 	if len(before) == 0 {
 		return now
 	}
@@ -121,7 +121,7 @@ func newLines(before, now []apitypes.Tuple) []apitypes.Tuple {
 
 // printLog prints lines in the order of their times, because those of the time in which a process
 // could not reach the coordinator come late. The error is that of writing.
-func (a *app) printLog(o logOptions, lines []apitypes.Tuple) error {
+func (a *app) printLog(o logOptions, lines []types.Tuple) error {
 	var rows []logRow
 	for _, t := range lines {
 		if r, ok := logRowOf(t); ok && o.wants(r) {
@@ -160,7 +160,7 @@ type logRow struct {
 
 // logRowOf reads a line of the log. ok is false for any other tuple, which clients may put into
 // the same space.
-func logRowOf(t apitypes.Tuple) (r logRow, ok bool) {
+func logRowOf(t types.Tuple) (r logRow, ok bool) {
 	var text [5]string
 	if len(t.Fields) != len(text) {
 		return r, false

@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/apitypes"
-	"leasehold/shared/status"
+	"leasehold/shared/api/types"
+	"leasehold/shared/protocol/status"
 	"leasehold/shared/tuple"
 )
 
@@ -88,14 +88,14 @@ func TestTheFollowedLogContinuesWhenTheCoordinatorIsBack(t *testing.T) {
 
 func TestTheLogIsPrintedInTheOrderOfItsTimes(t *testing.T) {
 	t.Parallel()
-	line := func(at, message string) (l apitypes.Tuple) {
+	line := func(at, message string) (l types.Tuple) {
 		for _, text := range []string{"log", at, "worker-1", "warn", message} {
-			l.Fields = append(l.Fields, apitypes.Field{Value: json.RawMessage(strconv.Quote(text))})
+			l.Fields = append(l.Fields, types.Field{Value: json.RawMessage(strconv.Quote(text))})
 		}
 		return l
 	}
 	var out bytes.Buffer
-	err := (&app{out: &out}).printLog(logOptions{out: &output{form: asTable}, follow: true, level: "info"}, []apitypes.Tuple{
+	err := (&app{out: &out}).printLog(logOptions{out: &output{form: asTable}, follow: true, level: "info"}, []types.Tuple{
 		line("2026-11-22T14:51:32.5Z", "connected again"), line("2026-11-22T14:51:20.61Z", "connection lost"), line("2026-11-22T14:51:20.619Z", "retrying"),
 	})
 	require.NoError(t, err)
@@ -105,9 +105,9 @@ func TestTheLogIsPrintedInTheOrderOfItsTimes(t *testing.T) {
 
 func TestOnlyTheLinesBehindTheLastOneAreNew(t *testing.T) {
 	t.Parallel()
-	lines := func(all ...string) (list []apitypes.Tuple) {
+	lines := func(all ...string) (list []types.Tuple) {
 		for _, l := range all {
-			list = append(list, apitypes.Tuple{Line: l})
+			list = append(list, types.Tuple{Line: l})
 		}
 		return list
 	}

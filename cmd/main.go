@@ -16,10 +16,10 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback" // a scratch image has no CA roots of its own
 
 	"leasehold/node"
-	"leasehold/shared/apiclient"
+	"leasehold/shared/api/client"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
 )
 
 // Main runs the command that the arguments of the process name, and returns the
@@ -100,7 +100,7 @@ func (a *app) withConfig(do func(context.Context, config.Config) error) func(*co
 
 // withCoordinator returns what a command runs that asks a running coordinator. There must be one. An
 // empty first argument is fault.ErrUsage; others are those of CallCoordinator and do.
-func (a *app) withCoordinator(do func(context.Context, *apiclient.Client, []string) error) func(*cobra.Command, []string) error {
+func (a *app) withCoordinator(do func(context.Context, *client.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 0 && args[0] == "" {
 			return usagef("%s: the first argument is empty; usage: %s", c.CommandPath(), c.UseLine())
@@ -109,7 +109,7 @@ func (a *app) withCoordinator(do func(context.Context, *apiclient.Client, []stri
 		if err != nil {
 			return err
 		}
-		return node.CallCoordinator(c.Context(), cfg, func(ctx context.Context, client *apiclient.Client) error {
+		return node.CallCoordinator(c.Context(), cfg, func(ctx context.Context, client *client.Client) error {
 			return refusedArgument(do(ctx, client, args))
 		})
 	}

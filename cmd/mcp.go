@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"leasehold/cmd/mcp"
 	"leasehold/node"
-	"leasehold/shared/apitypes"
-	"leasehold/shared/build"
+	"leasehold/shared/api/strictjson"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/mcp"
-	"leasehold/shared/strictjson"
+	"leasehold/shared/process/build"
 )
 
 // Limits of the answers to assistants, which pay for what they read.
@@ -129,7 +129,7 @@ func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArgu
 	}
 	var b strings.Builder
 	p := newMatchPrinter(&b, q.Context)
-	end, err := s.SearchCode(ctx, q.Query, q.Limit, q.Context, func(m apitypes.CodeMatch) bool { return p.print(m) == nil })
+	end, err := s.SearchCode(ctx, q.Query, q.Limit, q.Context, func(m types.CodeMatch) bool { return p.print(m) == nil })
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +138,7 @@ func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArgu
 
 // endForAssistant returns what follows the matches of a search: whether the limit, the time or the
 // memory ended it, or that nothing matches.
-func endForAssistant(end apitypes.SearchEnd) string {
+func endForAssistant(end types.SearchEnd) string {
 	switch {
 	case end.Stopped != "": // also without a match, because the rest was not searched
 		return fmt.Sprintf("(stopped at the limit of %s: there may be more matches)\n", strings.ReplaceAll(end.Stopped, "limit", "matches"))
@@ -189,7 +189,7 @@ func fileForAssistant(ctx context.Context, s *node.CatalogSource, q fileArgument
 	if q.Lines < 0 || q.Lines > mcpLines || q.From < 0 {
 		return "", fmt.Errorf("from %d, lines %d: %w: want at least 0, and at most %d lines", q.From, q.Lines, fault.ErrInvalid, mcpLines)
 	}
-	f, err := s.ReadFile(ctx, apitypes.FilePlace{Repo: q.Repo, Path: q.Path, Ref: q.Branch, From: q.From, Lines: q.Lines})
+	f, err := s.ReadFile(ctx, types.FilePlace{Repo: q.Repo, Path: q.Path, Ref: q.Branch, From: q.From, Lines: q.Lines})
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 )
 
 func TestAnAssistantIsToldThatASearchWithoutMatchesWasStopped(t *testing.T) {
@@ -15,6 +15,6 @@ func TestAnAssistantIsToldThatASearchWithoutMatchesWasStopped(t *testing.T) {
 		"time":   "(stopped at the limit of time: there may be more matches)\n",
 		"memory": "(stopped at the limit of memory: there may be more matches)\n",
 	} {
-		require.Equal(t, want, endForAssistant(apitypes.SearchEnd{Repos: 3, Stopped: stopped}))
+		require.Equal(t, want, endForAssistant(types.SearchEnd{Repos: 3, Stopped: stopped}))
 	}
 }

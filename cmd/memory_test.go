@@ -24,10 +24,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/space/wire"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"leasehold/models"
 	"leasehold/node"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // timeFormat is the format of times in JSON and tables.
@@ -27,9 +27,9 @@ func (a *app) newOrigin() *cobra.Command {
 		Short: "manage origins: feeds, folders of episodes, folders of clips",
 	}
 	c.AddCommand(a.newOriginAdd(), a.newOriginList(), a.newOriginShow(), a.newOriginRemove(),
-		a.newSteer(apitypes.Enable, "enable disabled origins, and reset their failures"),
-		a.newSteer(apitypes.Disable, "disable visits of origins until they are enabled"),
-		a.newSteer(apitypes.SaveNow, "visit origins now, ahead of the queue"))
+		a.newSteer(types.Enable, "enable disabled origins, and reset their failures"),
+		a.newSteer(types.Disable, "disable visits of origins until they are enabled"),
+		a.newSteer(types.SaveNow, "visit origins now, ahead of the queue"))
 	return c
 }
 

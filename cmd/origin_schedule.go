@@ -8,18 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/node"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
+	"leasehold/shared/protocol/visit/policy"
 )
 
 // shownOrigin is an origin with its schedule.
 type shownOrigin struct {
 	models.Origin
-	Schedule *apitypes.Schedule `json:"schedule,omitempty"` // nil if origins of its kind are not visited
+	Schedule *types.Schedule `json:"schedule,omitempty"` // nil if origins of its kind are not visited
 }
 
 func (r shownOrigin) columns() []column {
@@ -57,7 +57,7 @@ func (r shownOrigin) columns() []column {
 // of the policy.
 func queued(pool string, class int, value float64) (shownClass, shownValue string) {
 	switch pool {
-	case visit.SaveNow, visit.Resting, visit.InFlight, visit.Disabled:
+	case policy.SaveNow, policy.Resting, policy.InFlight, policy.Disabled:
 		return "-", "-"
 	}
 	return fmt.Sprint(class), fmt.Sprintf("%.3g", value)
@@ -65,7 +65,7 @@ func queued(pool string, class int, value float64) (shownClass, shownValue strin
 
 // reason returns why an origin is not visited now. A visit in progress comes first, then one that
 // was requested, then why the origin is disabled, then why it rests and until when.
-func reason(s apitypes.Schedule) string {
+func reason(s types.Schedule) string {
 	switch {
 	case s.Visit != "":
 		return s.Visit + " waits for a manager or is in progress"
@@ -73,13 +73,13 @@ func reason(s apitypes.Schedule) string {
 		return "a visit was requested; " + s.Why + " until " + when(s.Until)
 	case s.Asked:
 		return "a visit was requested"
-	case s.Disabled == string(visit.ByFailures):
+	case s.Disabled == string(policy.ByFailures):
 		return fmt.Sprintf("disabled after %d failures, until its lister lists it or it is enabled", s.Failures)
-	case s.Disabled == string(visit.ByGone):
+	case s.Disabled == string(policy.ByGone):
 		return "disabled because its server answers that it is gone for good, until its lister dates a change or it is enabled"
-	case s.Disabled == string(visit.ByLister):
+	case s.Disabled == string(policy.ByLister):
 		return "disabled because its lister no longer lists it"
-	case s.Disabled == string(visit.ByOperator):
+	case s.Disabled == string(policy.ByOperator):
 		return "disabled by the operator"
 	case !s.Until.IsZero():
 		return strings.TrimPrefix(s.Why, "absolute ") + " until " + when(s.Until)
@@ -93,10 +93,10 @@ func (a *app) showOrigin(o *output, r shownOrigin) error {
 		return err
 	}
 	fmt.Fprintln(a.out)
-	return printTable(a, rowsOf(r.Schedule.History, func(p apitypes.PastVisit) pastRow { return pastRow{p} }))
+	return printTable(a, rowsOf(r.Schedule.History, func(p types.PastVisit) pastRow { return pastRow{p} }))
 }
 
-type pastRow struct{ apitypes.PastVisit }
+type pastRow struct{ types.PastVisit }
 
 func (r pastRow) columns() []column {
 	return []column{
@@ -115,7 +115,7 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 		RunE: a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 			action := what
 			if force {
-				action = apitypes.ForceNow
+				action = types.ForceNow
 			}
 			for _, name := range args {
 				o, err := s.Origin(ctx, name)
@@ -133,7 +133,7 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 			return nil
 		}),
 	}
-	if what == apitypes.SaveNow {
+	if what == types.SaveNow {
 		c.Flags().BoolVar(&force, "force", false, "lift the Retry-After of the origins and of their hosts, and the rest of hosts that could not be reached")
 	}
 	config.BindFlags(c.Flags(), catalogKeys...)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // plainError returns the message of an error for people, line by line: without the procedure that

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"leasehold/models"
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 )
@@ -66,17 +66,17 @@ func TestGoldenRowsInEachForm(t *testing.T) {
 		originRow{models.Origin{ID: "o", Kind: models.Feed, URI: "https://example.org/feed.xml", Priority: -1, AddedAt: at, LastVisit: at, LastOutcome: models.Failed, LastError: "404"}},
 		originRow{models.Origin{ID: "p", Kind: models.Clips, URI: "/clips", AddedAt: at}})
 	inEachForm(t, "settings", settingRow{config.Value{Key: "drain", Value: "7s", Source: "leasehold.yaml:2"}})
-	inEachForm(t, "sessions", sessionRow{apitypes.Session{
+	inEachForm(t, "sessions", sessionRow{types.Session{
 		ID: "worker-7f3a9c01", Mode: "worker", State: "Working on: research 9c1e", Since: "2026-11-21T06:00:00Z",
-		Serves: []apitypes.Served{{Action: "research", Slots: 2}, {Action: "index", Slots: 1}}, Tasks: []string{"t1", "t2"},
+		Serves: []types.Served{{Action: "research", Slots: 2}, {Action: "index", Slots: 1}}, Tasks: []string{"t1", "t2"},
 	}})
-	inEachForm(t, "spaces", spaceRow{apitypes.Space{Name: "log", Kind: "sequential", Visible: 7, Held: 1, Capacity: 10_000, Overflow: "drop_oldest", Volatile: true, QueryOnly: true}})
+	inEachForm(t, "spaces", spaceRow{types.Space{Name: "log", Kind: "sequential", Visible: 7, Held: 1, Capacity: 10_000, Overflow: "drop_oldest", Volatile: true, QueryOnly: true}})
 	inEachForm(t, "counts", counted{"task", "research ...", 3})
-	inEachForm(t, "tuples", tupleRow{apitypes.Tuple{
-		Line: "x 1", Fields: []apitypes.Field{{Type: "string", Value: json.RawMessage(`"x"`)}, {Type: "int64", Value: json.RawMessage("1")}}, State: "held", Holder: "worker-1",
+	inEachForm(t, "tuples", tupleRow{types.Tuple{
+		Line: "x 1", Fields: []types.Field{{Type: "string", Value: json.RawMessage(`"x"`)}, {Type: "int64", Value: json.RawMessage("1")}}, State: "held", Holder: "worker-1",
 	}})
 	holder := "lab/slot-1"
-	inEachForm(t, "tasks", taskRow{apitypes.Task{
+	inEachForm(t, "tasks", taskRow{types.Task{
 		ID: "t1", Action: "research", State: "claimed", CurrentClaimant: &holder, Session: "worker-1", Subject: "e", Parts: []string{"a", "b"}, Lease: "l", Priority: -3, Attempts: 1, Timeout: 1800,
 		Claimants: []string{"worker-2"}, Note: "cannot", History: []models.Attempt{{Worker: "worker-2", Error: "cannot"}}, CreatedAt: at, ClaimedAt: at, Data: json.RawMessage(`{"n":"<b>"}`),
 	}})
@@ -84,10 +84,10 @@ func TestGoldenRowsInEachForm(t *testing.T) {
 
 func TestGoldenStatusInEachForm(t *testing.T) {
 	t.Parallel()
-	full := apiclient.Status{
+	full := client.Status{
 		Coordinator: "http://127.0.0.1:7412",
-		Sessions:    []apitypes.Session{{ID: "manager-1", Mode: "manager", State: "idle\x1b[31m", Since: "2026-11-21T06:00:00Z", Serves: []apitypes.Served{}, Tasks: []string{}}},
-		Spaces:      []apitypes.Space{{Name: "task", Kind: "ordered", Visible: 2}},
+		Sessions:    []types.Session{{ID: "manager-1", Mode: "manager", State: "idle\x1b[31m", Since: "2026-11-21T06:00:00Z", Serves: []types.Served{}, Tasks: []string{}}},
+		Spaces:      []types.Space{{Name: "task", Kind: "ordered", Visible: 2}},
 		Totals:      catalog.Totals{Origins: 1, Episodes: 3, Clips: 8, Findings: 24, Problems: 1, Researched: 24},
 		Dead:        2,
 		Costs: []models.Cost{
@@ -100,7 +100,7 @@ func TestGoldenStatusInEachForm(t *testing.T) {
 		a := &app{out: &buf}
 		require.NoError(t, a.showStatus(&output{form: form}, full))
 		buf.WriteString("--- empty:\n")
-		require.NoError(t, a.showStatus(&output{form: form}, apiclient.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []apitypes.Session{}, Spaces: []apitypes.Space{}, Costs: []models.Cost{}}))
+		require.NoError(t, a.showStatus(&output{form: form}, client.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []types.Session{}, Spaces: []types.Space{}, Costs: []models.Cost{}}))
 		golden(t, "status."+form, buf.String())
 	}
 }
@@ -154,8 +154,8 @@ func TestTablesTellReasonsWithoutTheKindOfTheError(t *testing.T) {
 	for name, r := range map[string]row{
 		"problem":    problemRow{Subject: "x", Reason: reason},
 		"origin":     originRow{models.Origin{LastError: reason}},
-		"past visit": pastRow{apitypes.PastVisit{Error: reason}},
-		"schedule":   scheduleRow{apitypes.TaskSchedule{Note: reason}},
+		"past visit": pastRow{types.PastVisit{Error: reason}},
+		"schedule":   scheduleRow{types.TaskSchedule{Note: reason}},
 	} {
 		cells := ""
 		for _, c := range r.columns() {
@@ -172,7 +172,7 @@ func TestATableWithAPasswordIsAligned(t *testing.T) {
 	long := strings.Repeat("x", maxSubject-20) + " https://bob:s3cret-that-is-longer@example.org"
 	a := &app{out: out}
 	require.NoError(t, printTable(a, []originRow{{models.Origin{URI: "https://bob:s3cret@example.org", Disabled: "https://bob:long-s3cret@example.org"}}, {models.Origin{URI: "short"}}}))
-	require.NoError(t, printTable(a, []taskRow{{apitypes.Task{Subject: long}}}))
+	require.NoError(t, printTable(a, []taskRow{{types.Task{Subject: long}}}))
 	out.flush()
 	require.NotContains(t, printed.String(), "s3c", "not a part of it, where the cell is cut off")
 	lines := strings.Split(printed.String(), "\n")

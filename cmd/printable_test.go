@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 )
 
 func TestPrintableTextHasNoEscapeSequencesAndIsNotReordered(t *testing.T) {
@@ -39,7 +39,7 @@ func TestPrintableTextHasNoEscapeSequencesAndIsNotReordered(t *testing.T) {
 
 func TestAnUnknownTimeIsAbsentFromJSON(t *testing.T) {
 	t.Parallel()
-	data, err := json.Marshal(shownOrigin{Origin: models.Origin{ID: "o"}, Schedule: &apitypes.Schedule{}})
+	data, err := json.Marshal(shownOrigin{Origin: models.Origin{ID: "o"}, Schedule: &types.Schedule{}})
 	require.NoError(t, err)
 	require.NotContains(t, string(data), "0001-01-01")
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/term"
 
 	"leasehold/models"
-	"leasehold/shared/audio"
 	"leasehold/shared/catalog"
+	"leasehold/shared/clips"
 )
 
 const (
@@ -185,10 +185,10 @@ func (p *fileProgress) end() {
 }
 
 // watch returns a source that shows how far s was read.
-func (p *fileProgress) watch(s audio.Source) audio.Source { return &watchedSource{s, p, 0} }
+func (p *fileProgress) watch(s clips.Source) clips.Source { return &watchedSource{s, p, 0} }
 
 type watchedSource struct {
-	audio.Source
+	clips.Source
 	progress *fileProgress
 	samples  int
 }
@@ -196,6 +196,6 @@ type watchedSource struct {
 func (w *watchedSource) Read(dst []float32) (int, error) {
 	n, err := w.Source.Read(dst)
 	w.samples += n
-	w.progress.show(time.Duration(w.samples) * (time.Second / audio.RateHz))
+	w.progress.show(time.Duration(w.samples) * (time.Second / clips.RateHz))
 	return n, err
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"leasehold/coordinator/database"
-	rules "leasehold/coordinator/visit"
+	rules "leasehold/shared/protocol/visit/policy"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -22,13 +22,13 @@ import (
 	"leasehold/models"
 	"leasehold/node"
 	"leasehold/shared/catalog"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
+	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
-	"leasehold/shared/visit"
-	"leasehold/shared/work"
 )
 
 // TestRemoteScripts runs the commands that ask a running coordinator:

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/node"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 )
 
@@ -38,7 +38,7 @@ REPO is the id, the name or the end of the name of an indexed repository. With
 		if skipped {
 			return a.showSkipped(ctx, s, out, args[0])
 		}
-		r, err := s.CodeReport(ctx, apitypes.ReportQuery{Repo: args[0], Limit: n, Tests: tests})
+		r, err := s.CodeReport(ctx, types.ReportQuery{Repo: args[0], Limit: n, Tests: tests})
 		if err != nil {
 			return err
 		}
@@ -54,20 +54,20 @@ REPO is the id, the name or the end of the name of an indexed repository. With
 }
 
 // showCodeReport prints a report in the format of out; as CSV only its functions.
-func (a *app) showCodeReport(out *output, r apitypes.CodeReport) error {
+func (a *app) showCodeReport(out *output, r types.CodeReport) error {
 	switch out.form {
 	case asJSON:
 		return a.printIndented(r)
 	case asLines:
 		return a.printJSON(r)
 	case asCSV:
-		return show(a, out, rowsOf(r.Functions, func(f apitypes.FunctionReport) functionRow { return functionRow{f} }), "")
+		return show(a, out, rowsOf(r.Functions, func(f types.FunctionReport) functionRow { return functionRow{f} }), "")
 	}
 	return a.printCodeReport(r)
 }
 
 // printCodeReport prints a report for people.
-func (a *app) printCodeReport(r apitypes.CodeReport) error {
+func (a *app) printCodeReport(r types.CodeReport) error {
 	_, err := fmt.Fprintf(a.out, "%s: %s\n", r.Repo, count(r.Files, "file"))
 	if r.LeftOut > 0 {
 		_, failed := fmt.Fprintf(a.out, "not listed: %s (--tests)\n", count(r.LeftOut, "test file"))
@@ -86,13 +86,13 @@ func (a *app) printCodeReport(r apitypes.CodeReport) error {
 		print func() error
 	}{
 		{"Functions by ABC score", len(r.Functions), func() error {
-			return printTable(a, rowsOf(r.Functions, func(f apitypes.FunctionReport) functionRow { return functionRow{f} }))
+			return printTable(a, rowsOf(r.Functions, func(f types.FunctionReport) functionRow { return functionRow{f} }))
 		}},
 		{"Files by complexity", len(r.Complex), func() error {
-			return printTable(a, rowsOf(r.Complex, func(f apitypes.IndexedFile) complexRow { return complexRow{f} }))
+			return printTable(a, rowsOf(r.Complex, func(f types.IndexedFile) complexRow { return complexRow{f} }))
 		}},
 		{"Languages by lines of code", len(r.Languages), func() error {
-			return printTable(a, rowsOf(r.Languages, func(l apitypes.LanguageReport) languageRow { return languageRow{l} }))
+			return printTable(a, rowsOf(r.Languages, func(l types.LanguageReport) languageRow { return languageRow{l} }))
 		}},
 	} {
 		if part.rows == 0 {
@@ -118,7 +118,7 @@ func (a *app) showSkipped(ctx context.Context, s *node.CatalogSource, out *outpu
 	if err != nil {
 		return err
 	}
-	return show(a, out, rowsOf(page.Items, func(f apitypes.IndexedFile) skippedRow { return skippedRow{f} }), "every file is indexed")
+	return show(a, out, rowsOf(page.Items, func(f types.IndexedFile) skippedRow { return skippedRow{f} }), "every file is indexed")
 }
 
 // rowsOf returns items converted to rows, in their order.
@@ -130,7 +130,7 @@ func rowsOf[S, T any](items []S, convert func(S) T) []T {
 	return rows
 }
 
-type functionRow struct{ apitypes.FunctionReport }
+type functionRow struct{ types.FunctionReport }
 
 func (r functionRow) columns() []column {
 	name := r.Function
@@ -143,7 +143,7 @@ func (r functionRow) columns() []column {
 	}
 }
 
-type complexRow struct{ apitypes.IndexedFile }
+type complexRow struct{ types.IndexedFile }
 
 func (r complexRow) columns() []column {
 	return []column{
@@ -151,7 +151,7 @@ func (r complexRow) columns() []column {
 	}
 }
 
-type languageRow struct{ apitypes.LanguageReport }
+type languageRow struct{ types.LanguageReport }
 
 func (r languageRow) columns() []column {
 	name := r.Lang
@@ -164,7 +164,7 @@ func (r languageRow) columns() []column {
 	}
 }
 
-type skippedRow struct{ apitypes.IndexedFile }
+type skippedRow struct{ types.IndexedFile }
 
 func (r skippedRow) columns() []column {
 	return []column{{head: "path", cell: r.Path}, {head: "bytes", cell: strconv.FormatInt(r.Bytes, 10)}, {head: "reason", cell: r.Skipped}}

@@ -10,10 +10,10 @@ import (
 
 	"leasehold/models"
 	"leasehold/node"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
 )
 
 // summary is what a run did.
@@ -24,7 +24,7 @@ type summary struct {
 	findings []catalog.Finding
 	problems []catalog.Problem
 	costs    []string
-	reports  []apitypes.CodeReport // of the first repositories
+	reports  []types.CodeReport // of the first repositories
 }
 
 // read reads what a run did. It does not take the context of the run, because that has ended if the
@@ -66,7 +66,7 @@ func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 		if o.Kind.Info().Flow != models.IndexFlow || len(s.reports) == maxReports {
 			continue
 		}
-		r, err := l.CodeReport(ctx, apitypes.ReportQuery{Repo: o.ID, Limit: reportFunctions})
+		r, err := l.CodeReport(ctx, types.ReportQuery{Repo: o.ID, Limit: reportFunctions})
 		switch {
 		case errors.Is(err, fault.ErrNotFound): // nothing of it is indexed
 		case err != nil:
@@ -93,7 +93,7 @@ func (a *app) printReports(s summary) error {
 			continue
 		}
 		fmt.Fprintln(a.out, "; its largest functions:")
-		if err := printTable(a, rowsOf(r.Functions, func(f apitypes.FunctionReport) functionRow { return functionRow{f} })); err != nil {
+		if err := printTable(a, rowsOf(r.Functions, func(f types.FunctionReport) functionRow { return functionRow{f} })); err != nil {
 			return err
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/models"
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // newSchedule is `leasehold schedule`.
@@ -22,14 +22,14 @@ func (a *app) newSchedule() *cobra.Command {
 		Short: "create tasks at the times of a cron expression, or at an interval",
 	}
 	c.AddCommand(a.newScheduleAdd(), a.newScheduleList(), a.newScheduleShow(), a.newScheduleRemove(),
-		a.newScheduleChange("pause", "create no tasks until the schedules are resumed", "paused", (*apiclient.Client).PauseTaskSchedule),
-		a.newScheduleChange("resume", "create tasks again, from the next due time on", "resumed", (*apiclient.Client).ResumeTaskSchedule))
+		a.newScheduleChange("pause", "create no tasks until the schedules are resumed", "paused", (*client.Client).PauseTaskSchedule),
+		a.newScheduleChange("resume", "create tasks again, from the next due time on", "resumed", (*client.Client).ResumeTaskSchedule))
 	return c
 }
 
 // newScheduleAdd is `leasehold schedule add`.
 func (a *app) newScheduleAdd() *cobra.Command {
-	var n apitypes.NewTaskSchedule
+	var n types.NewTaskSchedule
 	var every, timeout, backoff time.Duration
 	c := &cobra.Command{
 		Use:   "add NAME ACTION [JSON|@FILE|@-]",
@@ -57,7 +57,7 @@ argument, a file, or standard input (@-).`,
 	listVar(f, &t.Tags, "tags", "tags, separated by commas")
 	listVar(f, &t.Limits, "limits", "names of limits (leasehold limit)")
 	f.StringVar(&t.OnLimit, "on-limit", "", "if a limit is reached: wait (the default), cancel_running or drop")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) (err error) {
 		if err := needID("schedule", args[0]); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ argument, a file, or standard input (@-).`,
 }
 
 // scheduleRow is a schedule of tasks as a row.
-type scheduleRow struct{ apitypes.TaskSchedule }
+type scheduleRow struct{ types.TaskSchedule }
 
 // next returns the next due time in the schedule's zone.
 func (r scheduleRow) next() string {
@@ -142,12 +142,12 @@ func (a *app) newScheduleList() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
 		all, err := api.TaskSchedules(ctx)
 		if err != nil {
 			return err
 		}
-		return show(a, o, rowsOf(all, func(s apitypes.TaskSchedule) scheduleRow { return scheduleRow{s} }), "no schedules")
+		return show(a, o, rowsOf(all, func(s types.TaskSchedule) scheduleRow { return scheduleRow{s} }), "no schedules")
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
@@ -161,7 +161,7 @@ func (a *app) newScheduleShow() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		if err := needID("schedule", args[0]); err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (a *app) newScheduleRemove() *cobra.Command {
 		Use:   "remove NAME…",
 		Short: "remove schedules; the tasks that they created stay",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 			return a.eachSchedule(args, func(name string) (string, error) {
 				return "removed " + name, api.RemoveTaskSchedule(ctx, name)
 			})
@@ -193,12 +193,12 @@ func (a *app) newScheduleRemove() *cobra.Command {
 
 // newScheduleChange is `leasehold schedule pause` or `leasehold schedule resume`: it
 // calls do with each schedule and prints past.
-func (a *app) newScheduleChange(verb, short, past string, do func(*apiclient.Client, context.Context, string) (apitypes.TaskSchedule, error)) *cobra.Command {
+func (a *app) newScheduleChange(verb, short, past string, do func(*client.Client, context.Context, string) (types.TaskSchedule, error)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   verb + " NAME…",
 		Short: short,
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 			return a.eachSchedule(args, func(name string) (string, error) {
 				s, err := do(api, ctx, name)
 				if err == nil && !s.Paused {

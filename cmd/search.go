@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/node"
-	"leasehold/shared/apitypes"
-	"leasehold/shared/codesearch"
+	"leasehold/shared/api/types"
+	"leasehold/shared/code"
 	"leasehold/shared/config"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // maxMatches is how many matches a search prints without --limit.
@@ -79,7 +79,7 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 	var rows []codeRow
 	var failed error
 	n := 0
-	end, err := s.SearchCode(ctx, query, o.limit, o.lines, func(m apitypes.CodeMatch) bool {
+	end, err := s.SearchCode(ctx, query, o.limit, o.lines, func(m types.CodeMatch) bool {
 		n++
 		switch o.out.form {
 		case asTable:
@@ -117,7 +117,7 @@ var filterLike = regexp.MustCompile(`(?:^|[\s(-])([a-z]+):[^\s:/]`)
 // matches, such as langg:go, which is searched as text.
 func (a *app) suggestFilter(query string) {
 	for _, word := range filterLike.FindAllStringSubmatch(query, -1) {
-		name, filters := word[1], codesearch.Fields()
+		name, filters := word[1], code.Fields()
 		if slices.Contains(filters, name) {
 			continue
 		}
@@ -128,7 +128,7 @@ func (a *app) suggestFilter(query string) {
 }
 
 // reportSearchEnd prints to standard error what a search has left out.
-func (a *app) reportSearchEnd(end apitypes.SearchEnd, o searchOptions) {
+func (a *app) reportSearchEnd(end types.SearchEnd, o searchOptions) {
 	switch {
 	case end.Stopped == "limit" && o.limit == maxMatches:
 		fmt.Fprintf(a.err, "only the first %d matches are printed; narrow the query\n", maxMatches)
@@ -168,7 +168,7 @@ const (
 
 // print prints a match: its place alone if the whole file matches, otherwise its line
 // with those around it.
-func (p *matchPrinter) print(m apitypes.CodeMatch) error {
+func (p *matchPrinter) print(m types.CodeMatch) error {
 	place := placeOf(m.Repo, m.Branch, m.Path)
 	if p.lines > 0 { // matches with lines around them are separated
 		if p.last != "" {
@@ -216,7 +216,7 @@ func (p *matchPrinter) line(place string, mark byte, number int, text string) er
 
 // marked returns the text of a match with its ranges in colour. Ranges that are out of
 // order or outside of the text are skipped.
-func (p *matchPrinter) marked(m apitypes.CodeMatch) string {
+func (p *matchPrinter) marked(m types.CodeMatch) string {
 	if !p.colour {
 		return p.plain(m.Text)
 	}
@@ -251,7 +251,7 @@ func (p *matchPrinter) paint(colour, text string) string {
 }
 
 // codeRow prints a match.
-type codeRow struct{ apitypes.CodeMatch }
+type codeRow struct{ types.CodeMatch }
 
 func (r codeRow) columns() []column {
 	return []column{
@@ -273,7 +273,7 @@ func (a *app) newSymbols() *cobra.Command {
 	c.Flags().StringVar(&branch, "branch", "", "indexed branch in which to look (default: all)")
 	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
-		rows, err := symbolRows(ctx, s, codesearch.SymbolQuery(args[0], branch), limit)
+		rows, err := symbolRows(ctx, s, code.SymbolQuery(args[0], branch), limit)
 		if err != nil {
 			return err
 		}
@@ -297,9 +297,9 @@ func (a *app) newSymbols() *cobra.Command {
 // symbolRows searches for definitions, up to limit. Matches of the query that are not definitions are
 // left out. The error is that of CatalogSource.SearchCode.
 func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit int) (rows []symbolRow, err error) {
-	_, err = s.SearchCode(ctx, query, limit, 0, func(m apitypes.CodeMatch) bool {
+	_, err = s.SearchCode(ctx, query, limit, 0, func(m types.CodeMatch) bool {
 		if m.Symbol != nil {
-			rows = append(rows, symbolRow{apitypes.SymbolPlace{CodeSymbol: *m.Symbol, Repo: m.Repo, Path: m.Path, Branch: m.Branch}})
+			rows = append(rows, symbolRow{types.SymbolPlace{CodeSymbol: *m.Symbol, Repo: m.Repo, Path: m.Path, Branch: m.Branch}})
 		}
 		return true
 	})
@@ -307,7 +307,7 @@ func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit 
 }
 
 // symbolRow prints a definition.
-type symbolRow struct{ apitypes.SymbolPlace }
+type symbolRow struct{ types.SymbolPlace }
 
 func (r symbolRow) columns() []column {
 	return []column{

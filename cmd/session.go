@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 )
 
@@ -33,19 +33,19 @@ workers do is in "leasehold status".`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
 		sessions, err := api.Sessions(ctx)
 		if err != nil {
 			return err
 		}
-		return show(a, o, rowsOf(sessions, func(s apitypes.OpenSession) openSessionRow { return openSessionRow{s} }), "no sessions")
+		return show(a, o, rowsOf(sessions, func(s types.OpenSession) openSessionRow { return openSessionRow{s} }), "no sessions")
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
 }
 
 // openSessionRow is a session as a row.
-type openSessionRow struct{ apitypes.OpenSession }
+type openSessionRow struct{ types.OpenSession }
 
 func (r openSessionRow) columns() []column {
 	pid := ""
@@ -82,7 +82,7 @@ A manager or worker that still runs opens a new session; to make it end, use
 "leasehold drain". Sessions of the coordinator's own process cannot be ended.`,
 		Example: "  leasehold session end client-7f3a9c01",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 			for _, id := range args {
 				if err := api.EndSession(ctx, id); err != nil {
 					return err

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/models"
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/tuple"
@@ -49,7 +49,7 @@ func (a *app) newSpaceList() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
 		spaces, err := api.Spaces(ctx)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (a *app) newSpaceList() *cobra.Command {
 }
 
 // spaceRow is a space as a row.
-type spaceRow struct{ apitypes.Space }
+type spaceRow struct{ types.Space }
 
 func (r spaceRow) columns() []column {
 	var notes []string
@@ -77,8 +77,8 @@ func (r spaceRow) columns() []column {
 	}
 }
 
-func spaceRows(spaces []apitypes.Space) []spaceRow {
-	return rowsOf(spaces, func(s apitypes.Space) spaceRow { return spaceRow{s} })
+func spaceRows(spaces []types.Space) []spaceRow {
+	return rowsOf(spaces, func(s types.Space) spaceRow { return spaceRow{s} })
 }
 
 // counted is the row of `leasehold space count`.
@@ -103,7 +103,7 @@ func (a *app) newSpaceCount() *cobra.Command {
 	}
 	o := bindOutput(c)
 	c.Flags().BoolVar(&held, "held", false, "include held tuples")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		line, err := listTemplate(args[1:])
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ func takeTemplate(words []string) (string, error) {
 }
 
 // tupleRow is a tuple as a row.
-type tupleRow struct{ apitypes.Tuple }
+type tupleRow struct{ types.Tuple }
 
 func (r tupleRow) columns() []column {
 	state := r.State
@@ -176,7 +176,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	o := bindOutput(c)
 	c.Flags().BoolVar(&held, "held", false, "include held tuples")
 	most := bindLimit(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		line, err := listTemplate(args[1:])
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rows := rowsOf(page.Items, func(t apitypes.Tuple) tupleRow { return tupleRow{t} })
+		rows := rowsOf(page.Items, func(t types.Tuple) tupleRow { return tupleRow{t} })
 		if page.Total == 0 {
 			if o.form != asTable {
 				err = show(a, o, rows, "")
@@ -201,12 +201,12 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	return c
 }
 
-// A limit is the maximum number of rows of a list; apiclient.All (-1) is all.
+// A limit is the maximum number of rows of a list; client.All (-1) is all.
 type limit int
 
 // bindLimit adds --limit to a command whose list may be long.
 func bindLimit(c *cobra.Command) *limit {
-	l := limit(apiclient.TuplesPage)
+	l := limit(client.TuplesPage)
 	c.Flags().Var(&l, "limit", "maximum number of rows; -1 is all")
 	return &l
 }
@@ -257,7 +257,7 @@ func (a *app) newSpacePut() *cobra.Command {
 		Args:    cobra.MinimumNArgs(2),
 	}
 	c.Flags().DurationVar(&ttl, "ttl", 0, "time that the tuple may stay; 0 is until it is taken")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		t, err := tuple.ParseTuple(args[1:])
 		if err != nil {
 			return usagef("tuple: %s", err)
@@ -290,7 +290,7 @@ or the network fails at the moment of the take, the tuple is lost.
 	c.Flags().DurationVar(&timeout, "timeout", -1, "time to wait (default: until interrupted)")
 	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait; the same as --timeout 0s")
 	c.Flags().Lookup("timeout").DefValue = "0s" // hides the default in the help
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		if c.Flags().Changed("timeout") && (noWait || timeout < 0) {
 			return usagef("--timeout must not be negative and cannot be combined with --no-wait")
 		}

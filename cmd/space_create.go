@@ -6,15 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/space"
 )
 
 // newSpaceCreate is `leasehold space create`.
 func (a *app) newSpaceCreate() *cobra.Command {
-	var n apitypes.NewSpace
+	var n types.NewSpace
 	c := &cobra.Command{
 		Use:   "create SPACE",
 		Short: "create a space",
@@ -29,7 +29,7 @@ the same options, nothing happens.`,
 	f.IntVar(&n.Capacity, "capacity", space.DefaultCapacity, "maximum number of tuples")
 	f.StringVar(&n.Overflow, "overflow", string(space.Block), "what a put into a full space does: block or drop_oldest")
 	f.BoolVar(&n.Volatile, "volatile", false, "keep its tuples in memory only; a restart of the coordinator empties it")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		n.Name = args[0]
 		if _, err := (space.Options{Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow)}).Normalize(); err != nil {
 			return usagef("%s", err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
+	"leasehold/shared/api/client"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
@@ -24,7 +24,7 @@ spaces that leasehold itself needs cannot be deleted.`,
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&force, "force", false, "delete its tuples too")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		d, err := api.DeleteSpace(ctx, args[0], force)
 		if errors.Is(err, fault.ErrConflict) {
 			return fmt.Errorf("%w; use --force to delete them too", err)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 )
 
@@ -25,7 +25,7 @@ As CSV it prints the sessions only; "space list -o csv" prints the spaces.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
 		s, err := api.Status(ctx)
 		if err != nil {
 			return err
@@ -38,8 +38,8 @@ As CSV it prints the sessions only; "space list -o csv" prints the spaces.`,
 
 // showStatus prints the status: as a table the sessions, spaces, costs and totals; as CSV only
 // the sessions.
-func (a *app) showStatus(o *output, s apiclient.Status) error {
-	sessions := rowsOf(s.Sessions, func(one apitypes.Session) sessionRow { return sessionRow{one} })
+func (a *app) showStatus(o *output, s client.Status) error {
+	sessions := rowsOf(s.Sessions, func(one types.Session) sessionRow { return sessionRow{one} })
 	switch o.form {
 	case asJSON:
 		return a.printIndented(s)
@@ -74,7 +74,7 @@ func withHint(n int, noun, how string) string {
 }
 
 // sessionRow is a session as a row.
-type sessionRow struct{ apitypes.Session }
+type sessionRow struct{ types.Session }
 
 func (r sessionRow) columns() []column {
 	var serves []string

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 )
 
@@ -25,7 +25,7 @@ func (a *app) newTask() *cobra.Command {
 
 // newTaskList is `leasehold task list`.
 func (a *app) newTaskList() *cobra.Command {
-	c, f := a.newTasks("print the tasks that are alive, or have ended", "no tasks", (*apiclient.Client).Tasks)
+	c, f := a.newTasks("print the tasks that are alive, or have ended", "no tasks", (*client.Client).Tasks)
 	filledVar(c.Flags(), &f.State, "state", "print the tasks in this state: "+strings.Join(taskStates, ", "))
 	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(taskStates, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return c
@@ -35,8 +35,8 @@ func (a *app) newTaskList() *cobra.Command {
 var taskStates = []string{"waiting", "delayed", "blocked", "paused", "claimed", "dead", "resolved", "cancelled", "ended"}
 
 // newTasks returns a command that lists tasks, and the filter that its flags set.
-func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *apiclient.TaskFilter) {
-	f := &apiclient.TaskFilter{}
+func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *client.TaskFilter) {
+	f := &client.TaskFilter{}
 	c := &cobra.Command{
 		Use:   "list",
 		Short: short,
@@ -45,7 +45,7 @@ func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *api
 	o := bindOutput(c)
 	bindTaskFilter(c, f)
 	most := bindLimit(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
 		all, more, err := list(api, ctx, *f, int(*most))
 		if err != nil {
 			return err
@@ -62,10 +62,10 @@ func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *api
 
 // listTasks is a method that lists tasks; the bool reports whether there may be more than
 // the limit allows.
-type listTasks = func(*apiclient.Client, context.Context, apiclient.TaskFilter, int) ([]apitypes.Task, bool, error)
+type listTasks = func(*client.Client, context.Context, client.TaskFilter, int) ([]types.Task, bool, error)
 
 // bindTaskFilter adds the flags that select tasks.
-func bindTaskFilter(c *cobra.Command, f *apiclient.TaskFilter) {
+func bindTaskFilter(c *cobra.Command, f *client.TaskFilter) {
 	filledVar(c.Flags(), &f.Action, "action", "only tasks of this action")
 	filledVar(c.Flags(), &f.Tag, "tag", "only tasks with this tag")
 	filledVar(c.Flags(), &f.Group, "group", "only tasks of this group")
@@ -82,7 +82,7 @@ func (a *app) newTaskShow() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		if err := needID("task", args[0]); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (a *app) newTaskShow() *cobra.Command {
 // newTaskCancel is `leasehold task cancel`.
 func (a *app) newTaskCancel() *cobra.Command {
 	reason := ""
-	c := a.eachTask("cancel ID…", "end tasks that wait or run", "cancelled", func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+	c := a.eachTask("cancel ID…", "end tasks that wait or run", "cancelled", func(ctx context.Context, api *client.Client, id string) (string, error) {
 		return "", api.CancelTask(ctx, id, reason)
 	})
 	c.Long = `End tasks that wait or run; the coordinator stops the worker of a running task.
@@ -122,20 +122,20 @@ func (a *app) newTaskDiscard() *cobra.Command {
 // eachTask returns a command that calls do with each task that is named, and prints past
 // and the detail that do returns. All ids are checked first; the first error of do ends
 // it.
-func (a *app) eachTask(use, short, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
+func (a *app) eachTask(use, short, past string, do func(context.Context, *client.Client, string) (string, error)) *cobra.Command {
 	var op *operation
 	c := &cobra.Command{
 		Use:   use,
 		Short: short,
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 			for _, id := range args {
 				if err := needID("task", id); err != nil {
 					return err
 				}
 			}
 			var isDone func(id string) bool // nil: the first error ends it
-			return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *apiclient.Client, id string) (string, error) {
+			return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *client.Client, id string) (string, error) {
 				return do(op.of(ctx, id), api, id)
 			})
 		}),
@@ -147,25 +147,25 @@ func (a *app) eachTask(use, short, past string, do func(context.Context, *apicli
 
 // newTaskPause is `leasehold task pause`.
 func (a *app) newTaskPause() *cobra.Command {
-	c := a.eachAction("pause ACTION…", "have no more tasks of an action claimed", (*apiclient.Client).PauseAction)
+	c := a.eachAction("pause ACTION…", "have no more tasks of an action claimed", (*client.Client).PauseAction)
 	c.Long = "Have no more tasks of an action claimed, until it is resumed. Tasks that run\ngo on, and new tasks may be created."
 	return c
 }
 
 // newTaskResume is `leasehold task resume`.
 func (a *app) newTaskResume() *cobra.Command {
-	return a.eachAction("resume ACTION…", "end the pause of an action", (*apiclient.Client).ResumeAction)
+	return a.eachAction("resume ACTION…", "end the pause of an action", (*client.Client).ResumeAction)
 }
 
 // eachAction returns a command that calls do with each action that is named, and prints
 // whether it is paused.
-func (a *app) eachAction(use, short string, do func(*apiclient.Client, context.Context, string) (apitypes.Action, error)) *cobra.Command {
+func (a *app) eachAction(use, short string, do func(*client.Client, context.Context, string) (types.Action, error)) *cobra.Command {
 	var op *operation
 	c := &cobra.Command{
 		Use:   use,
 		Short: short,
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 			for _, action := range args {
 				if err := needID("action", action); err != nil {
 					return err

@@ -13,15 +13,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/models"
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/task"
 )
 
 // newTaskCreate is `leasehold task create`.
 func (a *app) newTaskCreate() *cobra.Command {
-	var n apitypes.NewTask
+	var n types.NewTask
 	var d taskDurations
 	var each string
 	c := &cobra.Command{
@@ -40,7 +40,7 @@ each line of a file, which is its data; 1,000 at a time, all or none.`,
 	bindNewTask(c, &n, &d)
 	op := bindOperation(c.Flags())
 	c.Flags().StringVar(&each, "each", "", "file with a line of JSON for each task; - is standard input")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) (err error) {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) (err error) {
 		n.Action = args[0]
 		if err := needID("action", n.Action); err != nil {
 			return err
@@ -78,7 +78,7 @@ each line of a file, which is its data; 1,000 at a time, all or none.`,
 
 // createdLine tells what the creation of t has done: an older task with the unique key is kept, or
 // gets the data and the time of the new one.
-func createdLine(t apitypes.Task, onConflict string) string {
+func createdLine(t types.Task, onConflict string) string {
 	switch {
 	case !t.Existing:
 		return fmt.Sprintf("created %s %s", t.ID, t.Action)
@@ -90,7 +90,7 @@ func createdLine(t apitypes.Task, onConflict string) string {
 }
 
 // bindNewTask adds the flags that describe a new task.
-func bindNewTask(c *cobra.Command, n *apitypes.NewTask, d *taskDurations) {
+func bindNewTask(c *cobra.Command, n *types.NewTask, d *taskDurations) {
 	f := c.Flags()
 	f.StringVar(&n.Subject, "subject", "", "subject of the task")
 	f.Int64Var(&n.Priority, "priority", 0, "priority; higher is sooner")
@@ -119,7 +119,7 @@ type taskDurations struct {
 
 // apply sets the fields of n that the flags give in another form; now is the time from which
 // durations count. An invalid one is a usage error, and so is a flag whose effect depends on another one that is not set.
-func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Time) (err error) {
+func (d taskDurations) apply(c *cobra.Command, n *types.NewTask, now time.Time) (err error) {
 	if err := checkMaxAttempts(c, n.MaxAttempts); err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"os"
 	"strconv"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 )
 
 // Bounds of one request that creates tasks.
@@ -24,7 +24,7 @@ const (
 // createEach creates a task like n for each line of a file, and prints them. Empty lines are
 // skipped. Tasks are created in batches while the file is read; if one fails, the error tells up
 // to which line there are tasks.
-func (a *app) createEach(ctx context.Context, api *apiclient.Client, e eachLine, n apitypes.NewTask, name string, stdin io.Reader) error {
+func (a *app) createEach(ctx context.Context, api *client.Client, e eachLine, n types.NewTask, name string, stdin io.Reader) error {
 	in := stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -68,14 +68,14 @@ func (a *app) createEach(ctx context.Context, api *apiclient.Client, e eachLine,
 
 // eachLine collects the tasks of lines, and creates them in batches.
 type eachLine struct {
-	api       *apiclient.Client
+	api       *client.Client
 	output    *output
 	operation *operation
 	made      []taskRow // unless they are only counted
 	line      int       // that was read last
 	done      int       // up to which there are tasks
 	created   int
-	batch     []apitypes.NewTask
+	batch     []types.NewTask
 	bytes     int
 }
 
@@ -89,7 +89,7 @@ func (e *eachLine) failed(err error) error {
 
 // add adds the task of the line that was read last to the batch. It creates the batch first if that
 // is full; the error is that of flush.
-func (e *eachLine) add(ctx context.Context, n apitypes.NewTask) error {
+func (e *eachLine) add(ctx context.Context, n types.NewTask) error {
 	if len(e.batch) == maxBatch || len(e.batch) > 0 && e.bytes+len(n.Data) > maxBatchBytes {
 		if err := e.flush(ctx); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (e *eachLine) flush(ctx context.Context) error {
 	if len(e.batch) == 0 {
 		return nil
 	}
-	made, err := e.api.CreateTasks(e.operation.of(ctx, strconv.Itoa(e.created+1)), apitypes.NewTasks{Tasks: e.batch})
+	made, err := e.api.CreateTasks(e.operation.of(ctx, strconv.Itoa(e.created+1)), types.NewTasks{Tasks: e.batch})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 )
 
 // maxSubject is how many characters of a subject a list of tasks shows, because any client may
@@ -14,7 +14,7 @@ import (
 const maxSubject = 60
 
 // taskRow is a task or a dead letter as a row.
-type taskRow struct{ apitypes.Task }
+type taskRow struct{ types.Task }
 
 func (r taskRow) columns() []column {
 	state, note := r.State, r.Note
@@ -64,6 +64,6 @@ func (r taskRow) columns() []column {
 	}
 }
 
-func taskRows(tasks []apitypes.Task) []taskRow {
-	return rowsOf(tasks, func(t apitypes.Task) taskRow { return taskRow{t} })
+func taskRows(tasks []types.Task) []taskRow {
+	return rowsOf(tasks, func(t types.Task) taskRow { return taskRow{t} })
 }

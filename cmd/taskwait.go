@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
@@ -32,7 +32,7 @@ known, or has not ended within the timeout.`,
 	}
 	o := bindOutput(c)
 	c.Flags().DurationVar(&timeout, "timeout", 0, "longest time to wait (default: for ever)")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
+	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		for _, id := range args {
 			if err := needID("task", id); err != nil {
 				return err
@@ -48,7 +48,7 @@ known, or has not ended within the timeout.`,
 			ctx, cancel = context.WithTimeoutCause(ctx, timeout, late)
 			defer cancel()
 		}
-		var ended []apitypes.Task
+		var ended []types.Task
 		var failed []error
 		for _, id := range args {
 			t, err := api.WaitTask(ctx, id)
@@ -80,7 +80,7 @@ known, or has not ended within the timeout.`,
 
 // whyNotEnded returns ": " and why a task has not ended: why it is not running, or who runs it. It
 // returns "" if that is not known.
-func whyNotEnded(ctx context.Context, api *apiclient.Client, id string) string {
+func whyNotEnded(ctx context.Context, api *client.Client, id string) string {
 	if ctx.Err() != nil { // interrupted
 		return ""
 	}
@@ -97,7 +97,7 @@ func whyNotEnded(ctx context.Context, api *apiclient.Client, id string) string {
 }
 
 // printResult prints the result of a task on a line; null if it has none.
-func (a *app) printResult(t apitypes.Task) error {
+func (a *app) printResult(t types.Task) error {
 	result := string(t.Result)
 	if result == "" {
 		result = "null"

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 )
 
 const terminalColumns = 80
@@ -150,9 +150,9 @@ func TestATerminalExecutesNothingOfAMatchAlsoWithoutColours(t *testing.T) {
 			t.Setenv(name, value)
 			screen, terminal := openTerminal(t)
 			p := newMatchPrinter(terminal, 1)
-			require.NoError(t, p.print(apitypes.CodeMatch{
+			require.NoError(t, p.print(types.CodeMatch{
 				Repo: "r", Path: "a\x1b[31m.go", Line: 2, Text: "b\x1b]0;title\x07c", Before: []string{"d\x1b[2Je"}, After: []string{"f\u202eg"},
-				Ranges: []apitypes.CodeRange{{Start: 0, End: 1}},
+				Ranges: []types.CodeRange{{Start: 0, End: 1}},
 			}))
 			require.NoError(t, terminal.Close())
 			seen, _ := io.ReadAll(screen) // ends with EIO, because the terminal is closed

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/conform"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/shared/build"
+	"leasehold/shared/process/build"
 )
 
 // newVersion is `leasehold version`.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/node"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 )
 
@@ -49,7 +49,7 @@ func (a *app) showCapacity(o *output, r capacityRow) error {
 	if err := showOne(a, o, r); err != nil || o.form != asTable {
 		return err
 	}
-	rows := rowsOf(r.Kinds, func(k apitypes.KindCapacity) kindCapacityRow { return kindCapacityRow{k} })
+	rows := rowsOf(r.Kinds, func(k types.KindCapacity) kindCapacityRow { return kindCapacityRow{k} })
 	if len(rows) > 0 {
 		fmt.Fprintln(a.out)
 		if err := printTable(a, rows); err != nil {
@@ -65,7 +65,7 @@ func (a *app) showCapacity(o *output, r capacityRow) error {
 }
 
 // capacityRow is what the slots can hold, as a row.
-type capacityRow struct{ apitypes.Capacity }
+type capacityRow struct{ types.Capacity }
 
 func (r capacityRow) columns() []column {
 	return []column{
@@ -76,7 +76,7 @@ func (r capacityRow) columns() []column {
 }
 
 // kindCapacityRow is the part of one kind of origin, as a row.
-type kindCapacityRow struct{ apitypes.KindCapacity }
+type kindCapacityRow struct{ types.KindCapacity }
 
 func (r kindCapacityRow) columns() []column {
 	every := "never"

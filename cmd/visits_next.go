@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/node"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
+	"leasehold/shared/protocol/visit/policy"
 )
 
 // newVisitsNext is `leasehold visits next`.
@@ -87,10 +87,10 @@ func restingRows(ctx context.Context, s *node.CatalogSource, next map[string]boo
 			return nil, err
 		}
 		why := reason(x)
-		if why == visit.Eligible {
+		if why == policy.Eligible {
 			why = "others of its host or its kind come first"
 		}
-		rows = append(rows, nextRow{explain: true, Why: "not now: " + why + lastFailure(x) + expectation(x.Expected, time.Now()) + pace(x.HostGroup, x.HostGap), NextVisit: apitypes.NextVisit{
+		rows = append(rows, nextRow{explain: true, Why: "not now: " + why + lastFailure(x) + expectation(x.Expected, time.Now()) + pace(x.HostGroup, x.HostGap), NextVisit: types.NextVisit{
 			Origin: x.Origin, Kind: x.Kind, URI: x.URI, Pool: x.Pool, Class: x.Class, Rate: x.Rate, Value: x.Value,
 			Expected: x.Expected, HostGroup: x.HostGroup, HostGap: x.HostGap,
 		}})
@@ -103,7 +103,7 @@ const mostOfFailure = 160
 
 // lastFailure returns how an origin failed, such as "; 3 failures in a row, the last: the
 // server answered 500"; nothing if its last visit did not fail.
-func lastFailure(x apitypes.Schedule) (text string) {
+func lastFailure(x types.Schedule) (text string) {
 	if len(x.History) == 0 || x.History[0].Error == "" {
 		return ""
 	}
@@ -121,15 +121,15 @@ func lastFailure(x apitypes.Schedule) (text string) {
 
 // because returns why an origin is next: what its pool means, its rate, class and value, and when
 // a change is expected. Requested visits and fixed intervals depend on none of these.
-func because(x apitypes.NextVisit) string {
+func because(x types.NextVisit) string {
 	why := map[string]string{
 		"first": "never visited", "known": "changes expected since the last visit", "quiet": "its lister dates no change, but may overlook one",
-		"signal": "its lister dates a change", "due": "it changes regularly", "failing": "its last visits failed", visit.SaveNow: "a visit was requested",
+		"signal": "its lister dates a change", "due": "it changes regularly", "failing": "its last visits failed", policy.SaveNow: "a visit was requested",
 		"A": "no dates", "B1": "dated, never visited", "B2": "dated after its last visit", "B3": "last resort: no date is newer than its last visit",
 		"all": "it waits longest", "fixed": "its interval is fixed, and over",
 	}[x.Pool]
 	switch x.Pool {
-	case visit.SaveNow:
+	case policy.SaveNow:
 		return why
 	case "fixed":
 		return fmt.Sprintf("%s since %.2g days", why, x.Value)
@@ -141,7 +141,7 @@ func because(x apitypes.NextVisit) string {
 // expectation returns when the next change is expected, in UTC, such as "; expected Tuesday
 // 06:00 ± 2 h", and nothing if the origin does not change regularly. More than six days
 // from now the date replaces the weekday.
-func expectation(e *apitypes.Expected, now time.Time) string {
+func expectation(e *types.Expected, now time.Time) string {
 	if e == nil {
 		return ""
 	}
@@ -174,7 +174,7 @@ func pace(group string, gap models.Seconds) (text string) {
 
 // nextRow is an origin that is visited next, or not now, as a row.
 type nextRow struct {
-	apitypes.NextVisit
+	types.NextVisit
 	Why     string `json:"why,omitempty"` // with --explain
 	explain bool
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 )
 
 func TestAnExpectedChangeIsNamedByItsWeekday(t *testing.T) {
 	t.Parallel()
 	monday := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	for want, e := range map[string]*apitypes.Expected{
+	for want, e := range map[string]*types.Expected{
 		"":                                  nil,
 		"; expected Tuesday 06:00 ± 2 h":    {At: monday.Add(21 * time.Hour), Within: 7200},
 		"; expected Monday 10:00 ± 30 min":  {At: monday.Add(time.Hour), Within: 1800},
@@ -26,13 +26,13 @@ func TestAnExpectedChangeIsNamedByItsWeekday(t *testing.T) {
 
 func TestAnExplanationNamesTheLastFailure(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, lastFailure(apitypes.Schedule{}))
-	failed := apitypes.Schedule{Failures: 1, History: []apitypes.PastVisit{{Error: "the server answered 500"}, {Error: "older"}}}
+	require.Empty(t, lastFailure(types.Schedule{}))
+	failed := types.Schedule{Failures: 1, History: []types.PastVisit{{Error: "the server answered 500"}, {Error: "older"}}}
 	require.Equal(t, "; its last visit failed: the server answered 500", lastFailure(failed))
 	failed.Failures = 3
 	require.Equal(t, "; 3 failures in a row, the last: the server answered 500", lastFailure(failed))
 	failed.History[0].Error = strings.Repeat("ü", 500)
 	require.Less(t, len([]rune(lastFailure(failed))), 200)
-	failed.History = []apitypes.PastVisit{{Status: "eventful"}}
+	failed.History = []types.PastVisit{{Status: "eventful"}}
 	require.Empty(t, lastFailure(failed))
 }

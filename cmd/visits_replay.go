@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/coordinator/database"
-	"leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/simulate"
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/visit/policy"
+	"leasehold/shared/protocol/visit/simulate"
 )
 
 // maxEvent is the maximum length of a line of events, in bytes.
@@ -82,7 +82,7 @@ func writeWorld(path string, outcomes []models.Outcome) error {
 // line. An invalid line, or a file that cannot be read, is fault.ErrInvalid; an invalid policy is
 // a usage error.
 func replay(ctx context.Context, cfg config.Config, path string) (rows []replayRow, outcomes []models.Outcome, err error) {
-	plan, err := visit.ParsePlan(cfg.VisitPolicy, cfg.VisitRules)
+	plan, err := policy.ParsePlan(cfg.VisitPolicy, cfg.VisitRules)
 	if err != nil {
 		return nil, nil, usagef("%s", err)
 	}
@@ -117,13 +117,13 @@ func replay(ctx context.Context, cfg config.Config, path string) (rows []replayR
 
 // replayOne applies an outcome to the schedule, and adds its origin first if it is unknown. An
 // outcome without a time or an origin is fault.ErrInvalid.
-func replayOne(ctx context.Context, s *store.Store, o models.Outcome) (replayRow, error) {
+func replayOne(ctx context.Context, s *visits.Store, o models.Outcome) (replayRow, error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) {
 		return replayRow{}, fmt.Errorf("%w: want the id of an origin and the time of its visit", fault.ErrInvalid)
 	}
 	if _, err := s.Schedule(ctx, o.At, o.Origin); errors.Is(err, fault.ErrNotFound) {
-		named := store.Named{Origin: models.Origin{ID: o.Origin, Kind: models.Feed, URI: o.Origin}}
-		if err := s.List(ctx, o.At, store.Listing{Origins: []store.Named{named}}); err != nil {
+		named := visits.Named{Origin: models.Origin{ID: o.Origin, Kind: models.Feed, URI: o.Origin}}
+		if err := s.List(ctx, o.At, visits.Listing{Origins: []visits.Named{named}}); err != nil {
 			return replayRow{}, err
 		}
 	}

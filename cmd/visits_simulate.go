@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/simulate"
+	"leasehold/shared/protocol/visit/policy"
+	"leasehold/shared/protocol/visit/simulate"
 )
 
 // simulation is the flags of `leasehold visits simulate`.
@@ -26,7 +26,7 @@ type simulation struct {
 
 // newVisitsSimulate is `leasehold visits simulate`.
 func (a *app) newVisitsSimulate() *cobra.Command {
-	s := simulation{setup: simulate.Setup{Rules: visit.DefaultRules()}}
+	s := simulation{setup: simulate.Setup{Rules: policy.DefaultRules()}}
 	c := &cobra.Command{
 		Use:   "simulate",
 		Short: "simulate policies, and compare them",
@@ -48,7 +48,7 @@ mean(fresh)>=1.05*swh2026 compares the means of all scenarios.`,
 	o := bindOutput(c)
 	f := c.Flags()
 	f.StringVar(&s.scenario, "scenario", "S1..S8", "S1 to S20, ranges of them, or files, separated by commas")
-	f.StringSliceVar(&s.policies, "policy", []string{"value", "swh2026"}, "policies: "+strings.Join(visit.Names, ", "))
+	f.StringSliceVar(&s.policies, "policy", []string{"value", "swh2026"}, "policies: "+strings.Join(policy.Names, ", "))
 	f.IntVar(&s.setup.Origins, "origins", 4000, "number of origins")
 	f.IntVar(&s.setup.Days, "days", 365, "number of days")
 	f.UintSliceVar(&s.seeds, "seed", []uint{1}, "seeds, separated by commas")
@@ -71,7 +71,7 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 	if len(s.policies) == 0 || len(s.seeds) == 0 {
 		return usagef("want at least one policy and one seed")
 	}
-	if s.setup.Rules, err = visit.ParseRules(s.rules); err != nil {
+	if s.setup.Rules, err = policy.ParseRules(s.rules); err != nil {
 		return usagef("%s", err)
 	}
 	if err := s.setup.Check(); err != nil {
@@ -89,7 +89,7 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 		requirements = append(requirements, q)
 	}
 	for _, p := range s.policies {
-		if _, err := visit.New(p, s.setup.Rules); err != nil {
+		if _, err := policy.New(p, s.setup.Rules); err != nil {
 			return usagef("%s", err)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"leasehold/coordinator/alert"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/task"
 )
 
 // runAlerts tells administrators of dead letters until ctx ends. An error that cannot pass is

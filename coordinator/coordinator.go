@@ -18,26 +18,26 @@ import (
 	"time"
 
 	"leasehold/coordinator/alert"
-	"leasehold/coordinator/visit/store"
-	"leasehold/shared/batch"
-	"leasehold/shared/browse"
+	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
-	"leasehold/shared/idempotency"
-	"leasehold/shared/interop"
-	"leasehold/shared/lease"
-	"leasehold/shared/memory"
-	"leasehold/shared/retry"
-	"leasehold/shared/schedule"
+	"leasehold/shared/process/retry"
+	"leasehold/shared/protocol/batch"
+	"leasehold/shared/protocol/idempotency"
+	"leasehold/shared/protocol/interop"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/schedule"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
+	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
+	"leasehold/shared/space/browse"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
-	"leasehold/shared/trace"
-	"leasehold/shared/transaction"
-	"leasehold/shared/visit"
-	"leasehold/shared/work"
+	"leasehold/shared/space/memory"
+	"leasehold/shared/space/trace"
+	"leasehold/shared/space/transaction"
 )
 
 // Config is the configuration of a coordinator.
@@ -48,7 +48,7 @@ type Config struct {
 	Visit   visit.Policy
 	// Visits decides when origins are visited; it must be of the same database as
 	// Catalog (coordinator/database).
-	Visits *store.Store
+	Visits *visits.Store
 	Alerts []alert.Channel     // that report dead letters to administrators
 	Trace  func(trace.Event)   // nil: none
 	Log    *slog.Logger        // nil: slog.Default
@@ -179,7 +179,7 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 // runParts creates the spaces of the protocols, puts the visits that were in flight, calls ready, and
 // then runs the schedule of visits, the sweep, the alerts and the schedules of tasks until ctx ends,
 // and returns nil then, or until the schedule of visits fails, whose error it returns. Other errors
-// are those of Connect, of creating a space and of visits.start. Calls that the spaces refuse for now
+// are those of Connect, of creating a space and of scheduler.start. Calls that the spaces refuse for now
 // are repeated, except those of task schedules, which are tried each second anyway.
 func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	own, err := c.Connect(ctx, "coordinator", 0)
@@ -192,8 +192,8 @@ func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 			return err
 		}
 	}
-	visits := newVisits(c, c.Visits, repo)
-	if err := visits.start(ctx); err != nil {
+	schedule := newScheduler(c, c.Visits, repo)
+	if err := schedule.start(ctx); err != nil {
 		return unlessEnded(ctx, err)
 	}
 	status.Tell(c.Log, slog.LevelInfo, "", "coordinator started; lines of the time before are in the logs of the processes")
@@ -207,7 +207,7 @@ func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	sweeping.Go(func() { c.sweepTasks(sweepCtx, repo) })
 	sweeping.Go(func() { c.runAlerts(sweepCtx, repo) })
 	sweeping.Go(func() { c.runSchedules(sweepCtx, space.Once(repo)) })
-	return unlessEnded(ctx, visits.run(ctx))
+	return unlessEnded(ctx, schedule.run(ctx))
 }
 
 // unlessEnded returns nil if ctx has ended, because then all errors follow from that, and else err.

@@ -14,17 +14,17 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/coordinator"
-	rules "leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
+	rules "leasehold/shared/protocol/visit/policy"
+	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
-	"leasehold/shared/visit"
-	"leasehold/shared/work"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -3,10 +3,10 @@ package coordinator
 import (
 	"time"
 
-	"leasehold/shared/histogram"
-	"leasehold/shared/lease"
+	"leasehold/shared/process/histogram"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/task"
 )
 
 // taskBounds are the bounds of the durations of tasks and leases.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
@@ -17,7 +17,7 @@ import (
 // manager of ours would name are left out, and a lister that was removed meanwhile has no
 // effect. It may be repeated, as every step of recording an outcome. Errors are those of the
 // catalog and the store.
-func addListed(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) error {
+func addListed(ctx context.Context, c catalog.Catalog, s *visits.Store, o models.Outcome) error {
 	if o.Listed == nil || o.Status == models.Lost {
 		return nil
 	}
@@ -28,7 +28,7 @@ func addListed(ctx context.Context, c catalog.Catalog, s *store.Store, o models.
 	if err != nil {
 		return err
 	}
-	l := store.Listing{Lister: o.Origin, Visit: o.Visit, From: o.Listed.From, Next: o.Listed.Next, Full: o.Listed.Full}
+	l := visits.Listing{Lister: o.Origin, Visit: o.Visit, From: o.Listed.From, Next: o.Listed.Next, Full: o.Listed.Full}
 	if len(o.Listed.Origins) > models.MaxListed {
 		return nil // no manager of ours names more
 	}
@@ -40,7 +40,7 @@ func addListed(ctx context.Context, c catalog.Catalog, s *store.Store, o models.
 		if !lister.MayList(n) || n.Kind.IsProgram() && !slices.Contains(programs, n.Kind) {
 			continue // a manager of ours never names it
 		}
-		l.Origins = append(l.Origins, store.Named{Created: n.Created, Updated: n.Updated, Fork: n.Fork || n.ForkOf != "", ForkOf: models.Redact(n.ForkOf), Metadata: n.Metadata, Origin: models.Origin{
+		l.Origins = append(l.Origins, visits.Named{Created: n.Created, Updated: n.Updated, Fork: n.Fork || n.ForkOf != "", ForkOf: models.Redact(n.ForkOf), Metadata: n.Metadata, Origin: models.Origin{
 			ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, Priority: lister.Priority, AddedAt: time.Now().UTC(), Listed: true,
 			Branches: branchesOf(lister, n.Kind),
 		}})
@@ -64,7 +64,7 @@ func branchesOf(lister models.Origin, kind models.OriginKind) []string {
 // Push adds the origins that a program lists, as a visit of a lister does. The lister is an
 // origin of kind models.Pushed. Each push has the time as the id of its visit, because no visit
 // was claimed for it. Errors are those of the catalog and the store.
-func Push(ctx context.Context, c catalog.Catalog, s *store.Store, lister string, named models.Listed) error {
+func Push(ctx context.Context, c catalog.Catalog, s *visits.Store, lister string, named models.Listed) error {
 	at := time.Now().UTC()
 	id := fmt.Sprintf("push-%016x", at.UnixNano())
 	return addListed(ctx, c, s, models.Outcome{Visit: id, Origin: lister, Status: models.Eventful, At: at, Listed: &named})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"leasehold/shared/schedule"
+	"leasehold/shared/protocol/schedule"
 	"leasehold/shared/space"
 )
 

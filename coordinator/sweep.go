@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/task"
 )
 
 // sweepInterval is the time between two parts of a sweep over the tasks. A part looks at a

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/task"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/shared/tuple"
 )
 

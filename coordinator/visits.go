@@ -9,44 +9,44 @@ import (
 	"sync"
 	"time"
 
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
-	"leasehold/shared/browse"
 	"leasehold/shared/catalog"
-	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
-	"leasehold/shared/retry"
+	"leasehold/shared/process/failpoint"
+	"leasehold/shared/process/retry"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
+	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
-	"leasehold/shared/task"
+	"leasehold/shared/space/browse"
 	"leasehold/shared/tuple"
-	"leasehold/shared/visit"
-	"leasehold/shared/work"
 )
 
-// visits puts a visit for each origin that is due while managers have free slots, and
+// scheduler puts a visit for each origin that is due while managers have free slots, and
 // records the outcomes.
 //
 //	store ─ claim ─▶ visit tuple ─▶ manager ─▶ result ─ record ─▶ store, catalog
 //
 // A claim is on disk before the tuple is put, and an outcome is recorded before the hold
 // of its result ends. So after a crash at any point, repeating a step changes nothing.
-type visits struct {
+type scheduler struct {
 	coordinator *Coordinator
-	store       *store.Store
+	store       *visits.Store
 	client      visit.Client
 	work        work.Client
 	rest        []models.Visit // visits that start could not put yet; schedule puts them
 }
 
-func newVisits(c *Coordinator, s *store.Store, repo space.Repository) *visits {
-	return &visits{coordinator: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
+func newScheduler(c *Coordinator, s *visits.Store, repo space.Repository) *scheduler {
+	return &scheduler{coordinator: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
 }
 
 // start puts the visits again that were under way, except those of programs; a put of one that is
 // still in the spaces changes nothing. A visit in the spaces that the store does not know, because
 // its file is an old copy, is one under way. Visits that the spaces refuse for now are left in
 // v.rest. It is called before run. The error is that of the store, or of a space and cannot pass.
-func (v *visits) start(ctx context.Context) error {
+func (v *scheduler) start(ctx context.Context) error {
 	underWay, err := v.visitsInSpaces(ctx)
 	if err == nil {
 		err = v.store.AdoptInFlight(ctx, time.Now(), underWay)
@@ -79,7 +79,7 @@ func (v *visits) start(ctx context.Context) error {
 // visitsInSpaces returns the ids of the visits that wait, are held, or have ended and are not
 // recorded, by the id of their origin. It reads the visits before the results, so that one that
 // ends meanwhile is found. The error is that of the spaces.
-func (v *visits) visitsInSpaces(ctx context.Context) (underWay map[string]string, err error) {
+func (v *scheduler) visitsInSpaces(ctx context.Context) (underWay map[string]string, err error) {
 	underWay = map[string]string{}
 	for _, in := range []struct {
 		space   string
@@ -101,7 +101,7 @@ func (v *visits) visitsInSpaces(ctx context.Context) (underWay map[string]string
 // put puts visits, once each. While the spaces refuse them, it repeats its calls (the repository
 // of v.client does). Users and passwords in the addresses are removed, because managers read the
 // origin from the catalog. The error is one that cannot pass, or that of ctx.
-func (v *visits) put(ctx context.Context, all []models.Visit) error {
+func (v *scheduler) put(ctx context.Context, all []models.Visit) error {
 	for _, x := range all {
 		x.Origin.URI = models.Redact(x.Origin.URI)
 		if err := v.client.Put(ctx, x); err != nil {
@@ -113,7 +113,7 @@ func (v *visits) put(ctx context.Context, all []models.Visit) error {
 
 // run schedules and records until ctx ends, which is nil, or until one of the two fails: it ends
 // the other one then, and returns the error. It waits for both.
-func (v *visits) run(ctx context.Context) error {
+func (v *scheduler) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var scheduled error
@@ -130,7 +130,7 @@ func (v *visits) run(ctx context.Context) error {
 
 // schedule claims visits for the free slots of managers, whenever there may be some, and puts them.
 // It returns only with an error: ctx.Err(), or that of the spaces or the store.
-func (v *visits) schedule(ctx context.Context) error {
+func (v *scheduler) schedule(ctx context.Context) error {
 	if err := v.put(ctx, v.rest); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ const (
 // true, no slot is free, so it waits for pollInterval at most. Otherwise it waits until the
 // next origin is due. In both cases a change of the schedule ends the wait. The error is
 // ctx.Err() or the store's.
-func (v *visits) sleep(ctx context.Context, full bool) error {
+func (v *scheduler) sleep(ctx context.Context, full bool) error {
 	length := pollInterval
 	if !full {
 		at, err := v.store.Wake(ctx, time.Now())
@@ -215,7 +215,7 @@ const (
 // record records outcomes until ctx ends or one of its parts fails, and returns the first error.
 // Takers hold the results and list what listers named; the outcomes that have come meanwhile are
 // recorded together, because a transaction of the store takes long. It waits for all parts.
-func (v *visits) record(ctx context.Context) error {
+func (v *scheduler) record(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	endings := make(chan ending, maxRecorded)
@@ -239,7 +239,7 @@ func (v *visits) record(ctx context.Context) error {
 // held result with its outcome to recordEndings, until ctx ends or one of the steps fails. A
 // malformed outcome counts as a lost visit, after which the origin is visited again, unless several
 // visits were lost. The error is that of the spaces, of addListed, or ctx.Err().
-func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
+func (v *scheduler) takeResults(ctx context.Context, endings chan ending) error {
 	for {
 		h, err := v.work.NextResult(ctx, visit.Action)
 		if err != nil {
@@ -265,7 +265,7 @@ func (v *visits) takeResults(ctx context.Context, endings chan ending) error {
 // recordEndings records outcomes together with those that have come meanwhile, and ends the holds of
 // their results once they are on disk, until ctx ends or one of them fails. The error is that of the
 // store or of endHolds, or ctx.Err().
-func (v *visits) recordEndings(ctx context.Context, endings chan ending) error {
+func (v *scheduler) recordEndings(ctx context.Context, endings chan ending) error {
 	for {
 		batch, err := nextEndings(ctx, endings)
 		if err != nil {
@@ -308,7 +308,7 @@ func nextEndings(ctx context.Context, endings <-chan ending) (batch []ending, er
 // endHolds ends the holds of the results of a batch, all at once, because each waits for the disk. A
 // hold that has ended already (fault.ErrStaleToken) is skipped: the result is offered again, and
 // recording an outcome again changes nothing. Other errors are those of the spaces, joined.
-func (v *visits) endHolds(ctx context.Context, batch []ending) error {
+func (v *scheduler) endHolds(ctx context.Context, batch []ending) error {
 	failed := make([]error, len(batch))
 	var running sync.WaitGroup
 	for i, e := range batch {
@@ -326,7 +326,7 @@ func (v *visits) endHolds(ctx context.Context, batch []ending) error {
 // named, and then decides when the next visit is due and updates the catalog. It returns why the
 // outcome was ignored, or "" if it was not. The errors are those of the catalog and the store;
 // the call may be repeated after one.
-func Record(ctx context.Context, c catalog.Catalog, s *store.Store, o models.Outcome) (ignored string, err error) {
+func Record(ctx context.Context, c catalog.Catalog, s *visits.Store, o models.Outcome) (ignored string, err error) {
 	if err := addListed(ctx, c, s, o); err != nil {
 		return "", err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"leasehold/examples/course"
 	"leasehold/shared/space"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/spaces"
 	"leasehold/tup4fun/conform"
 	"leasehold/tup4fun/explore"

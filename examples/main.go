@@ -22,7 +22,7 @@ import (
 	"leasehold/examples/ring"
 	"leasehold/examples/rpc"
 	"leasehold/examples/wordcount"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 // programs are the programs of the course, by the names of their folders.

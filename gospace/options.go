@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"leasehold/shared/browse"
 	"leasehold/shared/space"
+	"leasehold/shared/space/browse"
 )
 
 // SpaceOptions are what goSpace's NewSpace has no argument for.

@@ -6,7 +6,7 @@ import (
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
-	"leasehold/shared/transaction"
+	"leasehold/shared/space/transaction"
 	"leasehold/shared/tuple"
 )
 

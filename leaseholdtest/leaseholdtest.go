@@ -17,13 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"leasehold/shared/browse"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
+	"leasehold/shared/space/browse"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 )
 
 // Policy is that of a coordinator with the default settings.

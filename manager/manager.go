@@ -19,9 +19,9 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/visit"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
-	"leasehold/shared/visit"
 )
 
 // Flow visits origins of some kinds, and does the work that follows from the visits.

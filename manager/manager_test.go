@@ -14,21 +14,21 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/manager"
-	"leasehold/manager/archive"
+	managerclips "leasehold/manager/clips"
 	"leasehold/models"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/spacetest"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
-	"leasehold/shared/visit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var _ manager.Flow = (*archive.Flow)(nil)
+var _ manager.Flow = (*managerclips.Flow)(nil)
 
 // flow is a Flow of functions that a test provides.
 type flow struct {

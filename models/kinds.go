@@ -57,7 +57,7 @@ const (
 
 // KindInfo is one row of the table of origin kinds. Code that differs between kinds
 // reads this table, so that a new kind needs a row here, a flow, and, if its content
-// decides, a probe in manager/archive/detect.go.
+// decides, a probe in manager/clips/detect.go.
 type KindInfo struct {
 	Kind  OriginKind
 	Label string   // what may be named, for people

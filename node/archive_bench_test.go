@@ -18,13 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/audio"
-	"leasehold/shared/audio/fingerprint"
-	"leasehold/shared/audio/landmark"
 	"leasehold/shared/catalog"
+	"leasehold/shared/clips"
+	"leasehold/shared/clips/fingerprint"
+	"leasehold/shared/clips/landmark"
 	"leasehold/shared/config"
-	"leasehold/shared/lease"
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
+	"leasehold/shared/protocol/lease"
 )
 
 var (
@@ -33,7 +33,7 @@ var (
 	archiveSounds = flag.String("archive.sounds", "", "file of real sound that the episodes are made of; without it, music that is synthesised")
 )
 
-const episodeSamples = 3600 * audio.RateHz
+const episodeSamples = 3600 * clips.RateHz
 
 // BenchmarkNewClip adds one clip to an archive whose episodes were all researched for another clip, and
 // waits until the catalog has the findings in all of them.
@@ -58,13 +58,13 @@ func BenchmarkNewClip(b *testing.B) {
 	if found, err := filepath.Glob(filepath.Join(dir, "*.marks")); err != nil || len(found) != *archiveHours {
 		fillStore(b, dir, sound)
 	}
-	clips := b.TempDir()
-	require.NoError(b, os.WriteFile(filepath.Join(clips, "new.wav"), waveFile(sound[600*audio.RateHz:][:4*audio.RateHz]), 0o600))
+	folder := b.TempDir()
+	require.NoError(b, os.WriteFile(filepath.Join(folder, "new.wav"), waveFile(sound[600*clips.RateHz:][:4*clips.RateHz]), 0o600))
 	d, err := OpenDataDir(b.Context(), cfg, discard)
 	require.NoError(b, err)
 	defer func() { require.NoError(b, d.Close()) }()
 	fillCatalog(b, d.Catalog)
-	origins, err := DetectOrigins([]string{clips}, "clips")
+	origins, err := DetectOrigins([]string{folder}, "clips")
 	require.NoError(b, err)
 	require.NoError(b, d.AddOrigins(b.Context(), origins, true))
 	began, cpu := time.Now(), platform.ProcessorTime()
@@ -96,14 +96,14 @@ func BenchmarkNewClip(b *testing.B) {
 func hourOfSound(b *testing.B) []float32 {
 	sound := make([]float32, 0, episodeSamples)
 	if *archiveSounds != "" {
-		err := audio.Each(b.Context(), *archiveSounds, func(block []float32) error {
+		err := clips.Each(b.Context(), *archiveSounds, func(block []float32) error {
 			sound = append(sound, block[:min(len(block), episodeSamples-len(sound))]...)
 			return nil
 		})
 		require.NoError(b, err)
 	}
 	for r := rand.New(rand.NewPCG(18, 1)); len(sound) < episodeSamples; {
-		note := make([]float32, audio.RateHz/4) // three tones that decay, and a little noise
+		note := make([]float32, clips.RateHz/4) // three tones that decay, and a little noise
 		for range 3 {
 			f, level := 0.05+r.Float64()*2.5, 0.02+0.1*r.Float64()
 			re, im, a, c := level, 0.0, 0.9995*math.Cos(f), 0.9995*math.Sin(f)
@@ -115,7 +115,7 @@ func hourOfSound(b *testing.B) []float32 {
 		sound = append(sound, note[:min(len(note), episodeSamples-len(sound))]...)
 	}
 	for _, minute := range []int{20, 30} {
-		copy(sound[minute*60*audio.RateHz:], sound[600*audio.RateHz:][:4*audio.RateHz])
+		copy(sound[minute*60*clips.RateHz:], sound[600*clips.RateHz:][:4*clips.RateHz])
 	}
 	return sound
 }
@@ -215,8 +215,8 @@ func kept(b *testing.B, dir string) (bytes float64) {
 func waveFile(samples []float32) []byte {
 	le := binary.LittleEndian
 	data := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00")
-	data = le.AppendUint32(data, audio.RateHz)
-	data = le.AppendUint32(data, 2*audio.RateHz)
+	data = le.AppendUint32(data, clips.RateHz)
+	data = le.AppendUint32(data, 2*clips.RateHz)
 	data = append(data, 2, 0, 16, 0, 'd', 'a', 't', 'a')
 	data = le.AppendUint32(data, uint32(2*len(samples)))
 	for _, v := range samples {

@@ -14,21 +14,21 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	apicatalog "leasehold/shared/api/catalog"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/remote"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // CatalogSource is the catalog that a command reads: that of a running coordinator, or
 // that of the data folder.
 type CatalogSource struct {
 	Catalog catalog.Catalog
-	Dir     *DataDir          // nil if the source is a coordinator
-	API     *apiclient.Client // nil if the source is a data folder
+	Dir     *DataDir       // nil if the source is a coordinator
+	API     *client.Client // nil if the source is a data folder
 }
 
 // errNotServed is what to do about a data folder whose process answers no commands.
@@ -97,14 +97,14 @@ func (dir noDataError) Is(target error) bool { return target == fault.ErrFolder 
 // openRemoteCatalog opens the catalog of the coordinator whose API is at url. The error is
 // fault.ErrUnavailable at once if it does not answer.
 func openRemoteCatalog(ctx context.Context, url string) (*CatalogSource, error) {
-	client, err := apiclient.New(url)
+	client, err := client.New(url)
 	if err != nil {
 		return nil, err
 	}
 	if err := client.Alive(ctx); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
-	store, err := remote.New(url)
+	store, err := apicatalog.New(url)
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
@@ -164,7 +164,7 @@ func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin,
 
 // Schedule returns when an origin is visited next, and why then. origin is its id. The error is that
 // of the coordinator or the schedule.
-func (s *CatalogSource) Schedule(ctx context.Context, origin string) (apitypes.Schedule, error) {
+func (s *CatalogSource) Schedule(ctx context.Context, origin string) (types.Schedule, error) {
 	if s.API != nil {
 		return s.API.Schedule(ctx, origin)
 	}
@@ -174,7 +174,7 @@ func (s *CatalogSource) Schedule(ctx context.Context, origin string) (apitypes.S
 
 // Capacity returns what a number of slots can hold; 0 stands for those that managers have now, or for
 // present if no coordinator runs. The error is that of the coordinator or the schedule.
-func (s *CatalogSource) Capacity(ctx context.Context, slots, present int) (apitypes.Capacity, error) {
+func (s *CatalogSource) Capacity(ctx context.Context, slots, present int) (types.Capacity, error) {
 	if s.API != nil {
 		return s.API.Capacity(ctx, slots)
 	}
@@ -184,30 +184,30 @@ func (s *CatalogSource) Capacity(ctx context.Context, slots, present int) (apity
 
 // NextVisits returns the n origins that would be visited next, the best first. The error is that of
 // the coordinator or the schedule.
-func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]apitypes.NextVisit, error) {
+func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]types.NextVisit, error) {
 	if s.API != nil {
 		return s.API.NextVisits(ctx, n)
 	}
 	found, err := s.Dir.Visits.Next(ctx, time.Now(), n)
-	var next []apitypes.NextVisit
+	var next []types.NextVisit
 	for _, x := range found {
 		next = append(next, api.NextOf(x))
 	}
 	return next, err
 }
 
-// Steer enables or disables an origin, or asks for a visit now (apitypes.Enable, Disable, SaveNow and
+// Steer enables or disables an origin, or asks for a visit now (types.Enable, Disable, SaveNow and
 // ForceNow), and returns its schedule after that. An origin of the API is fault.ErrInvalid; other
 // errors are those of the coordinator or of the schedule.
-func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string) (apitypes.Schedule, error) {
+func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string) (types.Schedule, error) {
 	if !o.Kind.Visited() {
-		return apitypes.Schedule{}, fmt.Errorf("origins of the API are not visited, because their curators send what they have: %w", fault.ErrInvalid)
+		return types.Schedule{}, fmt.Errorf("origins of the API are not visited, because their curators send what they have: %w", fault.ErrInvalid)
 	}
 	if s.API != nil {
 		return s.API.Steer(ctx, o.ID, what)
 	}
 	if err := s.Dir.Visits.Steer(ctx, time.Now(), o.ID, what); err != nil {
-		return apitypes.Schedule{}, err
+		return types.Schedule{}, err
 	}
 	return s.Schedule(ctx, o.ID)
 }

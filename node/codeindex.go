@@ -8,20 +8,20 @@ import (
 	"path/filepath"
 	"time"
 
-	"leasehold/coordinator/codeindex"
-	"leasehold/manager/index"
-	"leasehold/shared/apitypes"
-	"leasehold/shared/codesearch"
-	"leasehold/shared/codesearch/analyse"
-	"leasehold/shared/codesearch/elastic"
-	"leasehold/shared/codesearch/embedded"
+	codeindex "leasehold/coordinator/code"
+	managercode "leasehold/manager/code"
+	"leasehold/shared/api/types"
+	"leasehold/shared/code"
+	"leasehold/shared/code/analyse"
+	"leasehold/shared/code/elastic"
+	"leasehold/shared/code/embedded"
+	"leasehold/shared/code/gitrepo"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
-	"leasehold/shared/gitrepo"
-	"leasehold/shared/retry"
-	"leasehold/shared/supervisor"
-	"leasehold/worker/indexing"
+	"leasehold/shared/process/retry"
+	"leasehold/shared/process/supervisor"
+	workercode "leasehold/worker/code"
 )
 
 // The names in a data folder.
@@ -35,8 +35,8 @@ const (
 // codeIndex is what managers and workers use of the code index: that of this process, or
 // that of a coordinator elsewhere.
 type codeIndex interface {
-	index.Index
-	indexing.Index
+	managercode.Index
+	workercode.Index
 }
 
 // openIndex opens the code index, if it is not open yet: that of the folder, or that on a search
@@ -105,7 +105,7 @@ func newSearch(cfg config.Config) (*elastic.Index, error) {
 // workerIndex returns the index to which a worker writes, and the function that closes it: the search
 // server if one is configured, otherwise coordinator, which stays open. The error is that of
 // newSearch.
-func workerIndex(cfg config.Config, coordinator indexing.Index) (own indexing.Index, closeIndex func() error, err error) {
+func workerIndex(cfg config.Config, coordinator workercode.Index) (own workercode.Index, closeIndex func() error, err error) {
 	if cfg.Search == "" {
 		return coordinator, func() error { return nil }, nil
 	}
@@ -162,8 +162,8 @@ func (s *CatalogSource) RemoveOrigin(ctx context.Context, id string) error {
 // indexer is what a manager visits and indexes repositories with.
 type indexer struct {
 	mirrors *gitrepo.Store
-	content *index.Content // nil: nothing is indexed
-	port    net.Listener   // of content
+	content *managercode.Content // nil: nothing is indexed
+	port    net.Listener         // of content
 }
 
 // openMirrors opens the folder of mirrors below dir, and returns an indexer that visits repositories
@@ -189,7 +189,7 @@ func openIndexer(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logg
 	if x.port, err = net.Listen("tcp", cfg.ContentListen); err != nil {
 		return nil, config.Invalid{{Key: "content-listen", Text: err.Error()}}
 	}
-	x.content = index.NewContent(advertised(cfg.Advertise, x.port.Addr()))
+	x.content = managercode.NewContent(advertised(cfg.Advertise, x.port.Addr()))
 	return x, nil
 }
 
@@ -208,14 +208,14 @@ func advertised(configured string, listens net.Addr) string {
 }
 
 // flow returns the flow that visits and indexes repositories.
-func (x *indexer) flow(cfg config.Config, common index.Config, own codeIndex) *index.Flow {
+func (x *indexer) flow(cfg config.Config, common managercode.Config, own codeIndex) *managercode.Flow {
 	common.Wanted = gitrepo.Wanted{Branches: cfg.Branches, History: cfg.History}
 	common.Timeout, common.Look = indexTimeout, cfg.CapacityLook
 	common.Mirrors = x.mirrors
 	if x.content != nil {
 		common.Index, common.Content = own, x.content
 	}
-	return index.NewFlow(common)
+	return managercode.NewFlow(common)
 }
 
 // runBeside runs manage and, if repositories are indexed, serves files to workers meanwhile. It
@@ -229,27 +229,27 @@ func (x *indexer) runBeside(ctx context.Context, manage supervisor.Task) error {
 
 // newIndexing returns the handler of tasks of index, and the function that closes its connections
 // and ends its ctags processes.
-func newIndexing(ctx context.Context, own indexing.Index, log *slog.Logger) (*indexing.Handler, func() error) {
+func newIndexing(ctx context.Context, own workercode.Index, log *slog.Logger) (*workercode.Handler, func() error) {
 	analyser := analyse.New(analyse.FindCtags(ctx))
-	h := indexing.New(own, analyser, log)
+	h := workercode.New(own, analyser, log)
 	return h, func() error { return errors.Join(h.Close(), analyser.Close()) }
 }
 
 // SearchCode calls visit for the matches of a query, at most limit, until visit returns false. Each
 // match has up to lines lines before and after it. The result tells what was left out. A query that
 // cannot be parsed is fault.ErrInvalid; other errors are those of the coordinator or the index.
-func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lines int, visit func(apitypes.CodeMatch) bool) (apitypes.SearchEnd, error) {
-	q, err := codesearch.Parse(query)
+func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lines int, visit func(types.CodeMatch) bool) (types.SearchEnd, error) {
+	q, err := code.Parse(query)
 	if err != nil {
-		return apitypes.SearchEnd{}, err
+		return types.SearchEnd{}, err
 	}
 	if s.API != nil {
 		return s.API.Search(ctx, query, limit, lines, visit)
 	}
 	if err := s.Dir.openIndex(ctx); err != nil {
-		return apitypes.SearchEnd{}, err
+		return types.SearchEnd{}, err
 	}
-	stats, err := s.Dir.index.Search(ctx, q, codesearch.Options{Limit: limit, Context: lines}, func(m codesearch.Match) bool {
+	stats, err := s.Dir.index.Search(ctx, q, code.Options{Limit: limit, Context: lines}, func(m code.Match) bool {
 		return visit(codeindex.MatchOf(m))
 	})
 	return codeindex.EndOf(stats), err
@@ -257,7 +257,7 @@ func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lin
 
 // CodeReport returns the largest functions, the most complex files and the languages of a repository.
 // The error is that of the coordinator or of DataDir.CodeReport.
-func (s *CatalogSource) CodeReport(ctx context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error) {
+func (s *CatalogSource) CodeReport(ctx context.Context, q types.ReportQuery) (types.CodeReport, error) {
 	if s.API != nil {
 		return s.API.CodeReport(ctx, q)
 	}
@@ -266,9 +266,9 @@ func (s *CatalogSource) CodeReport(ctx context.Context, q apitypes.ReportQuery) 
 
 // CodeReport is CatalogSource.CodeReport for the code index of the folder. The error is that of
 // openIndex or of the index.
-func (d *DataDir) CodeReport(ctx context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error) {
+func (d *DataDir) CodeReport(ctx context.Context, q types.ReportQuery) (types.CodeReport, error) {
 	if err := d.openIndex(ctx); err != nil {
-		return apitypes.CodeReport{}, err
+		return types.CodeReport{}, err
 	}
 	return d.index.Report(ctx, q)
 }
@@ -276,36 +276,36 @@ func (d *DataDir) CodeReport(ctx context.Context, q apitypes.ReportQuery) (apity
 // IndexedFiles lists at most most files of a repository. If skipped is true, it lists only those that
 // are not indexed. An unknown repository is fault.ErrNotFound; other errors are those of the
 // coordinator or the index.
-func (s *CatalogSource) IndexedFiles(ctx context.Context, repo string, skipped bool, most int) (apitypes.Page[apitypes.IndexedFile], error) {
+func (s *CatalogSource) IndexedFiles(ctx context.Context, repo string, skipped bool, most int) (types.Page[types.IndexedFile], error) {
 	if s.API != nil {
 		return s.API.Files(ctx, repo, skipped, most)
 	}
 	if err := s.Dir.openIndex(ctx); err != nil {
-		return apitypes.Page[apitypes.IndexedFile]{}, err
+		return types.Page[types.IndexedFile]{}, err
 	}
 	return s.Dir.index.ListFiles(ctx, codeindex.FileQuery{Repo: repo, SkippedOnly: skipped, Limit: most})
 }
 
 // Repositories lists at most most indexed repositories. The error is that of the coordinator or the
 // index.
-func (s *CatalogSource) Repositories(ctx context.Context, most int) (apitypes.Page[apitypes.CodeRepository], error) {
+func (s *CatalogSource) Repositories(ctx context.Context, most int) (types.Page[types.CodeRepository], error) {
 	if s.API != nil {
 		return s.API.Repositories(ctx, most)
 	}
 	if err := s.Dir.openIndex(ctx); err != nil {
-		return apitypes.Page[apitypes.CodeRepository]{}, err
+		return types.Page[types.CodeRepository]{}, err
 	}
 	all, err := s.Dir.index.Repositories(ctx)
-	return apitypes.Page[apitypes.CodeRepository]{Items: all[:min(len(all), most)], Total: len(all)}, err
+	return types.Page[types.CodeRepository]{Items: all[:min(len(all), most)], Total: len(all)}, err
 }
 
 // ReadFile returns lines of an indexed file. The error is that of the coordinator or the index.
-func (s *CatalogSource) ReadFile(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error) {
+func (s *CatalogSource) ReadFile(ctx context.Context, at types.FilePlace) (types.CodeFile, error) {
 	if s.API != nil {
 		return s.API.ReadFile(ctx, at)
 	}
 	if err := s.Dir.openIndex(ctx); err != nil {
-		return apitypes.CodeFile{}, err
+		return types.CodeFile{}, err
 	}
 	return s.Dir.index.Read(ctx, at)
 }

@@ -11,14 +11,14 @@ import (
 	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
+	"leasehold/shared/process/supervisor"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
+	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/supervisor"
-	"leasehold/shared/task"
-	"leasehold/shared/trace"
-	"leasehold/shared/visit"
-	"leasehold/shared/work"
+	"leasehold/shared/space/memory"
+	"leasehold/shared/space/trace"
 )
 
 const (

@@ -9,24 +9,24 @@ import (
 	"path/filepath"
 	"time"
 
-	"leasehold/coordinator/codeindex"
+	codeindex "leasehold/coordinator/code"
 	"leasehold/coordinator/database"
-	"leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/store"
-	"leasehold/manager/archive"
+	"leasehold/coordinator/visits"
+	managerclips "leasehold/manager/clips"
 	"leasehold/models"
-	"leasehold/shared/backup"
+	"leasehold/node/backup"
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
-	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
-	"leasehold/shared/pairing"
+	"leasehold/shared/process/datadir"
+	"leasehold/shared/process/supervisor"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/visit/policy"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pairing"
 	"leasehold/shared/space/journal/pebble"
-	"leasehold/shared/status"
-	"leasehold/shared/supervisor"
 )
 
 // The names in a data folder. The catalog's file has the visit schedule too.
@@ -40,7 +40,7 @@ const (
 // concurrently, except those of Catalog and Visits.
 type DataDir struct {
 	Catalog catalog.Catalog
-	Visits  *store.Store // when origins are visited
+	Visits  *visits.Store // when origins are visited
 
 	cfg      config.Config
 	log      *slog.Logger                // copies warnings to forwarder
@@ -98,11 +98,11 @@ func (d *DataDir) open(ctx context.Context, tolerant bool, timeout time.Duration
 		d.log.Warn("other users of this machine can read the data folder, which may contain passwords of origins; if they should not: chmod 700",
 			"folder", d.cfg.Data, "mode", fmt.Sprintf("%o", info.Mode().Perm()))
 	}
-	plan, err := visit.ParsePlan(d.cfg.VisitPolicy, d.cfg.VisitRules)
+	plan, err := policy.ParsePlan(d.cfg.VisitPolicy, d.cfg.VisitRules)
 	if err != nil {
 		return config.Invalid{{Key: "visit-rules", Text: err.Error()}}
 	}
-	if plan.Hosts, err = visit.ParseHostGroups(d.cfg.HostGroups); err != nil {
+	if plan.Hosts, err = policy.ParseHostGroups(d.cfg.HostGroups); err != nil {
 		return config.Invalid{{Key: "host-groups", Text: err.Error()}}
 	}
 	return d.openPair(ctx, tolerant, func() (err error) {
@@ -146,11 +146,11 @@ func newFetcher(cfg config.Config, dir string) (*fetch.Fetcher, error) {
 }
 
 // DetectOrigins detects the origins at each path, or takes each path for an origin of kind if kind is
-// not empty. The first path that fails ends it. The error is that of archive.Detect.
+// not empty. The first path that fails ends it. The error is that of managerclips.Detect.
 func DetectOrigins(paths []string, kind string) ([]models.Origin, error) {
 	var origins []models.Origin
 	for _, path := range paths {
-		detected, err := archive.Detect(path, kind)
+		detected, err := managerclips.Detect(path, kind)
 		if err != nil {
 			return nil, err
 		}

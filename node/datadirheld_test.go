@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/config"
-	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/datadir"
 )
 
 func TestACoordinatorWaitsTwoSecondsForADataFolderThatIsInUse(t *testing.T) {

@@ -1,6 +1,6 @@
 package node
 
-import "leasehold/shared/platform"
+import "leasehold/shared/process/platform"
 
 const (
 	// reservedDescriptors are the file descriptors that a coordinator keeps for its data,

@@ -12,7 +12,7 @@
 //   - ReloadOnHangup reads the settings again at each SIGHUP.
 //
 // The order of shutdown is always: users of the spaces, then the listeners, then the
-// coordinator, then its journal, then the data folder (shared/supervisor).
+// coordinator, then its journal, then the data folder (shared/process/supervisor).
 //
 // The package prints nothing: it passes addresses and sessions to functions of the
 // commands. It is the only package beside cmd that imports several modes; the modes never

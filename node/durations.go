@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/api"
-	"leasehold/shared/histogram"
+	"leasehold/shared/process/histogram"
 	"leasehold/shared/space"
 )
 

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"leasehold/shared/apiclient"
+	"leasehold/shared/api/client"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
@@ -120,7 +120,7 @@ func (e endpoint) explain(err error) error {
 // CallCoordinator calls do with a client of the running coordinator that cfg names, which
 // is closed after that, and returns its error. It returns fault.ErrUnavailable if there
 // is no coordinator.
-func CallCoordinator(ctx context.Context, cfg config.Config, do func(context.Context, *apiclient.Client) error) error {
+func CallCoordinator(ctx context.Context, cfg config.Config, do func(context.Context, *client.Client) error) error {
 	e, err := locate(ctx, cfg)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func CallCoordinator(ctx context.Context, cfg config.Config, do func(context.Con
 		return fmt.Errorf("no coordinator: %w: --host is not set, and %s does not exist; start a coordinator, or name one with --host, or its folder with --data",
 			fault.ErrUnavailable, e.file)
 	}
-	client, err := apiclient.New(e.api)
+	client, err := client.New(e.api)
 	if err != nil {
 		return err
 	}

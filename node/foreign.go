@@ -11,7 +11,7 @@ import (
 	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/gate/pspace"
 	"leasehold/shared/config"
-	"leasehold/shared/supervisor"
+	"leasehold/shared/process/supervisor"
 )
 
 // foreignGate is the open port of a gate for foreign programs.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"leasehold/shared/status"
+	"leasehold/shared/protocol/status"
 )
 
 // runForwarding calls run and returns its error. Meanwhile f puts lines of the log into the spaces,

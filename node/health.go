@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
 )
 
 // sessionFile names the session of a manager or a worker, in its folder, for Health.
@@ -34,14 +34,14 @@ func writeSession(dir, session string, log *slog.Logger) {
 // not answer, they wait for it, and starting them again would not help, so the error is nil.
 func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	if cfg.Mode == config.Coordinator {
-		return "the coordinator answers", CallCoordinator(ctx, cfg, func(context.Context, *apiclient.Client) error { return nil })
+		return "the coordinator answers", CallCoordinator(ctx, cfg, func(context.Context, *client.Client) error { return nil })
 	}
 	sessions, err := sessionsBelow(cfg.Data, cfg.Mode)
 	if err != nil {
 		return "", err
 	}
-	err = CallCoordinator(ctx, cfg, func(ctx context.Context, client *apiclient.Client) error {
-		present, err := apiclient.List[apitypes.Session](ctx, client, "status", nil, apiclient.PageSize, apiclient.All)
+	err = CallCoordinator(ctx, cfg, func(ctx context.Context, api *client.Client) error {
+		present, err := client.List[types.Session](ctx, api, "status", nil, client.PageSize, client.All)
 		if err != nil {
 			return err
 		}

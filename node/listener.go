@@ -14,14 +14,14 @@ import (
 
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
-	"leasehold/coordinator/dashboard"
 	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/gate/native"
+	"leasehold/coordinator/page"
 	"leasehold/coordinator/peer"
-	"leasehold/shared/browse"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/supervisor"
 	"leasehold/shared/space"
-	"leasehold/shared/supervisor"
+	"leasehold/shared/space/browse"
 )
 
 // AddressFile is the file in a data folder that tells how to reach the coordinator that
@@ -106,7 +106,7 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 		Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Memory: h.memory, Log: h.log,
 	})
 	catalog := h.DataDir.Catalog
-	page := dashboard.New(dashboard.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Log: h.log})
+	page := page.New(page.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Log: h.log})
 	settings := api.Config{
 		Conn: conn, Catalog: catalog, Index: h.index, Visits: h.DataDir.Visits, Page: page, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup: func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },

@@ -8,10 +8,10 @@ import (
 	"leasehold/coordinator/api"
 	"leasehold/models"
 	"leasehold/shared/config"
-	"leasehold/shared/lease"
-	"leasehold/shared/retry"
+	"leasehold/shared/process/retry"
+	"leasehold/shared/process/supervisor"
+	"leasehold/shared/protocol/lease"
 	"leasehold/shared/space"
-	"leasehold/shared/supervisor"
 )
 
 // Local is a coordinator with a manager and workers in the same process.

@@ -7,18 +7,18 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fetch"
-	"leasehold/worker/research"
+	workerclips "leasehold/worker/clips"
 )
 
 // media fetches recordings with the user and password of their origin. They are read from
 // the catalog for each fetch, because tasks and episodes do not have them.
 type media struct {
-	to      research.Media
+	to      workerclips.Media
 	origins catalog.Origins
 	log     *slog.Logger
 }
 
-// Fetch fetches a recording (research.Media). If ref names an origin, its address gets the user and
+// Fetch fetches a recording (workerclips.Media). If ref names an origin, its address gets the user and
 // password of the origin's URL. The error is that of catalog.Find or of the fetcher.
 func (m media) Fetch(ctx context.Context, ref models.MediaRef) (fetch.File, error) {
 	if ref.Origin != "" {

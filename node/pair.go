@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"leasehold/coordinator/database"
-	"leasehold/shared/backup"
+	"leasehold/node/backup"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/pairing"
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pairing"
 	"leasehold/shared/space/journal/pebble"
 )
 

@@ -12,7 +12,7 @@ import (
 	"leasehold/coordinator/gate/mux"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/supervisor"
+	"leasehold/shared/process/supervisor"
 )
 
 // ports opens the ports of a coordinator. Gates that have the same address, with a port

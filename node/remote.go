@@ -11,16 +11,16 @@ import (
 	"sync"
 
 	"leasehold/models"
+	apicatalog "leasehold/shared/api/catalog"
+	apicode "leasehold/shared/api/code"
 	"leasehold/shared/catalog"
-	catalogremote "leasehold/shared/catalog/remote"
-	indexremote "leasehold/shared/codesearch/remote"
 	"leasehold/shared/config"
-	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
+	"leasehold/shared/process/datadir"
+	"leasehold/shared/process/supervisor"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
-	"leasehold/shared/supervisor"
 )
 
 // maxSharing is how many managers, or workers, of one machine may share a data folder;
@@ -33,7 +33,7 @@ type remoteNode struct {
 	mode    string
 	log     *slog.Logger
 	catalog catalog.Catalog
-	index   *indexremote.Client
+	index   *apicode.Client
 	dir     string
 	cache   string // folder
 	fetcher *fetch.Fetcher
@@ -77,13 +77,13 @@ func (r *remoteNode) open(ctx context.Context) error {
 	if _, _, err := net.SplitHostPort(http); err != nil {
 		return fmt.Errorf("the coordinator at %s did not report its API address (%q): %w", r.cfg.Host, http, fault.ErrInvalid)
 	}
-	client, err := catalogremote.New(reachableAPI(r.cfg.Host, http))
+	client, err := apicatalog.New(reachableAPI(r.cfg.Host, http))
 	if err != nil {
 		return err
 	}
 	r.catalog = client
 	r.opened.Push(client.Close)
-	if r.index, err = indexremote.New(reachableAPI(r.cfg.Host, http), filepath.Join(dir, segmentDir)); err != nil {
+	if r.index, err = apicode.New(reachableAPI(r.cfg.Host, http), filepath.Join(dir, segmentDir)); err != nil {
 		return err
 	}
 	r.opened.Push(r.index.Close)

@@ -14,10 +14,10 @@ import (
 	"leasehold/manager"
 	"leasehold/models"
 	"leasehold/shared/config"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
-	"leasehold/shared/task"
-	"leasehold/shared/visit"
 )
 
 // visiting is a flow whose visits last until their context ends.

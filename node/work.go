@@ -11,22 +11,22 @@ import (
 	"time"
 
 	"leasehold/manager"
-	"leasehold/manager/archive"
-	"leasehold/manager/index"
+	managerclips "leasehold/manager/clips"
+	managercode "leasehold/manager/code"
 	"leasehold/manager/lister"
 	"leasehold/models"
-	"leasehold/shared/audio/fingerprint"
-	"leasehold/shared/audio/match"
 	"leasehold/shared/catalog"
+	"leasehold/shared/clips/fingerprint"
+	"leasehold/shared/clips/match"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
-	"leasehold/shared/platform"
-	"leasehold/shared/status"
+	"leasehold/shared/process/platform"
+	"leasehold/shared/protocol/status"
 	"leasehold/worker"
+	workerclips "leasehold/worker/clips"
+	workercode "leasehold/worker/code"
 	"leasehold/worker/exec"
-	"leasehold/worker/indexing"
-	"leasehold/worker/research"
 )
 
 // grace is how long a handler or a session may take to end after its context has ended.
@@ -130,11 +130,11 @@ func runWorker(ctx context.Context, connect status.Connect, cfg config.Config, h
 // An indexer without a port visits repositories by their refs only; own may then be nil.
 func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, x *indexer, own codeIndex, log *slog.Logger) map[models.FlowName]manager.Flow {
 	return map[models.FlowName]manager.Flow{
-		models.ArchiveFlow: archive.NewFlow(archive.Flow{
-			Catalog: c, Lister: &archive.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
+		models.ArchiveFlow: managerclips.NewFlow(managerclips.Flow{
+			Catalog: c, Lister: &managerclips.Lister{Fetch: f}, ClipLimit: cfg.ClipLimit,
 			Timeout: cfg.ResearchTimeout, Look: cfg.CapacityLook, Log: log,
 		}),
-		models.IndexFlow:  x.flow(cfg, index.Config{Catalog: c, Fetch: f, Log: log}, own),
+		models.IndexFlow:  x.flow(cfg, managercode.Config{Catalog: c, Fetch: f, Log: log}, own),
 		models.ListerFlow: &lister.Flow{Catalog: c, Fetch: f, Tokens: cfg.ForgeTokens, Log: log},
 	}
 }
@@ -145,14 +145,14 @@ const indexTimeout = 10 * time.Minute
 // newHandlers returns the handlers of the configured actions. They keep the fingerprints of episodes
 // in a folder below cache, which is fault.ErrFolder if it cannot be opened; other errors are those of
 // exec.New.
-func newHandlers(cfg config.Config, cache string, media research.Media, files *indexing.Handler, log *slog.Logger) (map[string]worker.Handler, error) {
+func newHandlers(cfg config.Config, cache string, media workerclips.Media, files *workercode.Handler, log *slog.Logger) (map[string]worker.Handler, error) {
 	episodes, err := fingerprint.Open(filepath.Join(cache, "episodes"), cfg.EpisodeBytes)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", fault.ErrFolder, err)
 	}
 	all := map[string]worker.Handler{
 		models.ActionIndex:    files,
-		models.ActionResearch: research.New(media, episodes, research.Options{Match: match.Options{Threshold: cfg.MatchThreshold, MinCoverage: cfg.MinCoverage}, Log: log}),
+		models.ActionResearch: workerclips.New(media, episodes, workerclips.Options{Match: match.Options{Threshold: cfg.MatchThreshold, MinCoverage: cfg.MinCoverage}, Log: log}),
 	}
 	handlers := map[string]worker.Handler{}
 	for _, action := range cfg.Actions {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"leasehold/shared/browse"
 	"leasehold/shared/space"
-	"leasehold/shared/transaction"
+	"leasehold/shared/space/browse"
+	"leasehold/shared/space/transaction"
 	"leasehold/shared/tuple"
 	"leasehold/spaces"
 )

@@ -9,16 +9,16 @@ import (
 	"sync"
 
 	"leasehold/coordinator/gate/foreign"
-	"leasehold/shared/browse"
-	"leasehold/shared/datadir"
 	"leasehold/shared/fault"
-	"leasehold/shared/interop"
+	"leasehold/shared/process/datadir"
+	"leasehold/shared/protocol/interop"
 	"leasehold/shared/space"
+	"leasehold/shared/space/browse"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
-	"leasehold/shared/trace"
-	"leasehold/shared/transaction"
+	"leasehold/shared/space/trace"
+	"leasehold/shared/space/transaction"
 )
 
 // Config is what a host keeps, and where.

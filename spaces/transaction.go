@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"leasehold/shared/browse"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
-	"leasehold/shared/transaction"
+	"leasehold/shared/space/browse"
+	"leasehold/shared/space/transaction"
 	"leasehold/shared/tuple"
 )
 

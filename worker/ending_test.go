@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 	"leasehold/worker"
 )

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/task"
 )
 
 // A Handler does the tasks of one action. As many goroutines as the worker has slots may

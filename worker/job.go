@@ -12,8 +12,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 )
 
 // job is one task while its handler runs.

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/task"
 	"leasehold/worker"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/worker"
 )
 

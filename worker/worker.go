@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 )
 
 // ErrStuck is the error of a handler that did not return after its context had ended.

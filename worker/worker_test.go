@@ -15,13 +15,13 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/spacetest"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 	"leasehold/worker"
 )

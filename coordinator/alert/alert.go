@@ -20,9 +20,9 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/retry"
-	"leasehold/shared/supervisor"
-	"leasehold/shared/task"
+	"leasehold/shared/process/retry"
+	"leasehold/shared/process/supervisor"
+	"leasehold/shared/protocol/task"
 )
 
 // The channels.

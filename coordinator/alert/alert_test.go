@@ -25,12 +25,12 @@ import (
 	"leasehold/coordinator/alert"
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -12,7 +12,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
 )
 
 // How long a command may take, and how long it may go on after SIGTERM.

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"leasehold/coordinator/peer"
-	"leasehold/coordinator/visit/store"
-	"leasehold/shared/browse"
+	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog"
-	"leasehold/shared/histogram"
-	"leasehold/shared/memory"
+	"leasehold/shared/process/histogram"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
+	"leasehold/shared/space/browse"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/task"
+	"leasehold/shared/space/memory"
 )
 
 // Limits of requests and responses.
@@ -47,7 +47,7 @@ type Config struct {
 	Catalog catalog.Catalog
 	// Visits is the coordinator's schedule of visits to the origins of Catalog, of the same
 	// database.
-	Visits *store.Store
+	Visits *visits.Store
 	// Index is the code index; nil: there is none.
 	Index CodeIndex
 	// Page serves / and every other path outside /api; nil: they are not found.

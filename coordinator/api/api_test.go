@@ -12,12 +12,12 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
+	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
-	"leasehold/shared/visit"
-	"leasehold/shared/work"
 )
 
 const v1 = "/api/v1"

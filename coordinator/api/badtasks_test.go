@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/task"
 )
 
 func TestMalformedTasksAreRefusedAndNamed(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
+	"leasehold/shared/space/memory"
 )
 
 // Limits of the bodies of requests that are read or handled at a time.

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
 )
 
 // The messages of the API name the bounds of its fields. A value at a bound is accepted, and one just

@@ -6,18 +6,18 @@ import (
 	"path/filepath"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 )
 
-func (s *server) listFindings(ctx context.Context, q *request) (apitypes.Page[catalog.Finding], error) {
+func (s *server) listFindings(ctx context.Context, q *request) (types.Page[catalog.Finding], error) {
 	about, part := catalog.About{Episode: q.text("episode"), Clip: q.text("clip")}, catalog.Part{Offset: q.number("offset"), Limit: q.number("limit")}
 	findings, total, err := s.Catalog.FindingsOf(ctx, about, part)
 	return toPage(findings, total, itself), err
 }
 
-func (s *server) listProblems(ctx context.Context, q *request) (apitypes.Page[catalog.Problem], error) {
+func (s *server) listProblems(ctx context.Context, q *request) (types.Page[catalog.Problem], error) {
 	about := catalog.About{Origin: q.text("origin"), Episode: q.text("episode"), Clip: q.text("clip")}
 	problems, total, err := s.Catalog.ProblemsOf(ctx, about, catalog.Part{Offset: q.number("offset"), Limit: q.number("limit")})
 	return toPage(problems, total, itself), err
@@ -30,7 +30,7 @@ func (s *server) getTotals(ctx context.Context, _ *request) (catalog.Totals, err
 // makeBackup writes a backup to a folder of this machine, so only a client on this machine may
 // request it. The error is fault.ErrInvalid for a path that is not absolute, and fault.ErrForbidden
 // for another machine or if this coordinator makes no backups; others are those of Backup.
-func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Backup) (apitypes.Backup, error) {
+func (s *server) makeBackup(ctx context.Context, q *request, backup types.Backup) (types.Backup, error) {
 	if !filepath.IsAbs(backup.Path) {
 		return backup, fmt.Errorf("path %.100q: %w: want an absolute path", backup.Path, fault.ErrInvalid)
 	}
@@ -49,7 +49,7 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Bac
 // catalogOrigin adds an origin for a manager. Only a client on this machine may add a path (otherwise
 // fault.ErrForbidden), and a kind of a program must be registered (fault.ErrInvalid). Other errors
 // are those of the catalog and the store.
-func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added apitypes.Added, err error) {
+func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added types.Added, err error) {
 	err = requireLocal(q.Request, o.URI)
 	if err == nil && o.Kind.Accepted(o.URI) { // else AddOrigin refuses it
 		err = s.requireRegistered(ctx, o.Kind)
@@ -65,26 +65,26 @@ func (s *server) catalogOutcome(ctx context.Context, _ *request, o models.Outcom
 	return none{}, s.Catalog.RecordOutcome(ctx, o)
 }
 
-func (s *server) catalogCurate(ctx context.Context, _ *request, l apitypes.Listing) (catalog.Curated, error) {
+func (s *server) catalogCurate(ctx context.Context, _ *request, l types.Listing) (catalog.Curated, error) {
 	return s.Catalog.Curate(ctx, l.Origin, l.At, l.Listing)
 }
 
-func (s *server) catalogAudio(ctx context.Context, q *request) (audio apitypes.Audio, err error) {
+func (s *server) catalogAudio(ctx context.Context, q *request) (audio types.Audio, err error) {
 	list, err := s.Catalog.AudioToCheck(ctx, q.text("origin"), q.number("limit"))
-	return apitypes.Audio{Items: append([]models.Audio{}, list...)}, err
+	return types.Audio{Items: append([]models.Audio{}, list...)}, err
 }
 
-func (s *server) catalogAudioChecked(ctx context.Context, _ *request, checked apitypes.Audio) (apitypes.Replaced, error) {
+func (s *server) catalogAudioChecked(ctx context.Context, _ *request, checked types.Audio) (types.Replaced, error) {
 	n, err := s.Catalog.AudioChecked(ctx, checked.At, checked.Items)
-	return apitypes.Replaced{Replaced: n}, err
+	return types.Replaced{Replaced: n}, err
 }
 
-func (s *server) catalogSelect(ctx context.Context, _ *request, selection apitypes.Selection) (selected apitypes.Selected, err error) {
+func (s *server) catalogSelect(ctx context.Context, _ *request, selection types.Selection) (selected types.Selected, err error) {
 	selected.Research, selected.Priority, err = s.Catalog.Select(ctx, selection.Busy, selection.Limits)
 	return selected, err
 }
 
-func (s *server) catalogIngest(ctx context.Context, _ *request, i apitypes.Ingestion) (none, error) {
+func (s *server) catalogIngest(ctx context.Context, _ *request, i types.Ingestion) (none, error) {
 	return none{}, s.Catalog.Ingest(ctx, i.Result, i.At)
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 

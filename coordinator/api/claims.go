@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/task"
 )
 
 // claimTasks ends tasks of the session of a worker (finish), and then claims tasks for it. The answer
 // has no tasks if none came in time. If the response cannot be written, the claimed tasks are handed
 // back at once. A field out of range is fault.ErrInvalid; other errors are those of keepAlive,
 // finishTasks and claim.
-func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskClaims) (apitypes.ClaimedTasks, error) {
-	answer := apitypes.ClaimedTasks{Items: []apitypes.ClaimedTask{}}
+func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClaims) (types.ClaimedTasks, error) {
+	answer := types.ClaimedTasks{Items: []types.ClaimedTask{}}
 	wait, err := seconds("wait", n.Wait, maxWait)
 	if err != nil {
 		return answer, err
@@ -64,7 +64,7 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 // finishTasks ends tasks of a session in one transaction, and returns for each, in the order of all,
 // why it was refused, if it was. An error means that no task was ended: fault.ErrInvalid for an
 // outcome, or for one of actions, which the caller claims afterwards, or that of the call.
-func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish, actions []string) ([]apitypes.Finished, error) {
+func finishTasks(ctx context.Context, client task.Client, all []types.Finish, actions []string) ([]types.Finished, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -80,7 +80,7 @@ func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish,
 	if err != nil {
 		return nil, err
 	}
-	finished := make([]apitypes.Finished, len(all))
+	finished := make([]types.Finished, len(all))
 	for n, why := range refused {
 		finished[n].Task = all[n].Task
 		if why != nil {
@@ -92,7 +92,7 @@ func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish,
 
 // outcomeOf converts how a task shall end, which must be exactly one of the three ways. Anything
 // else is fault.ErrInvalid.
-func outcomeOf(f apitypes.Finish) (task.Outcome, error) {
+func outcomeOf(f types.Finish) (task.Outcome, error) {
 	held := func(token int64) task.Item { return task.Item{Task: models.Task{ID: f.Task}, Token: token} }
 	switch {
 	case f.Resolve != nil && f.Release == nil && f.HandBack == nil:
@@ -111,7 +111,7 @@ func outcomeOf(f apitypes.Finish) (task.Outcome, error) {
 }
 
 // failureOf converts a failure. A delay out of range is fault.ErrInvalid.
-func failureOf(r apitypes.Release) (task.Failure, error) {
+func failureOf(r types.Release) (task.Failure, error) {
 	delay, err := seconds("delay", r.Delay, maxTTL)
 	return task.Failure{Reason: r.Error, Delay: delay, Output: r.Output, GiveUp: r.GiveUp}, err
 }
@@ -165,11 +165,11 @@ func (s *server) undoClaims(ctx context.Context, w *worker, q *request, claimed 
 	}
 }
 
-func showClaimed(c task.ClaimedTask) apitypes.ClaimedTask {
-	shown := apitypes.ClaimedTask{Task: showTask(c.Item, task.Claimed), Token: c.Token}
+func showClaimed(c task.ClaimedTask) types.ClaimedTask {
+	shown := types.ClaimedTask{Task: showTask(c.Item, task.Claimed), Token: c.Token}
 	shown.Data = c.Data
 	for _, p := range c.Parents {
-		shown.Parents = append(shown.Parents, apitypes.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result)})
+		shown.Parents = append(shown.Parents, types.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result)})
 	}
 	return shown
 }
@@ -188,7 +188,7 @@ func (s *server) held(ctx context.Context, q *request, token int64) (task.Client
 // extendTask restarts the timeout of a claimed task and, if the request has progress, notes it. It
 // and the next three handlers return fault.ErrStaleToken if the session does not have the task, or
 // has another attempt of it; their other errors are those of held and of the spaces.
-func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extension) (none, error) {
+func (s *server) extendTask(ctx context.Context, q *request, e types.Extension) (none, error) {
 	client, item, err := s.held(ctx, q, e.Token)
 	if err != nil {
 		return none{}, err
@@ -201,8 +201,8 @@ func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extensio
 
 // resolveTask ends a claimed task, and returns the tasks that it creates in the same transaction. The
 // errors are those of newTasks and held, and those of extendTask.
-func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolution) (apitypes.Tasks, error) {
-	answer := apitypes.Tasks{Items: []apitypes.Task{}}
+func (s *server) resolveTask(ctx context.Context, q *request, r types.Resolution) (types.Tasks, error) {
+	answer := types.Tasks{Items: []types.Task{}}
 	create, err := newTasks(r.Create)
 	if err != nil {
 		return answer, err
@@ -220,7 +220,7 @@ func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolut
 
 // releaseTask gives a claimed task back after an attempt that failed. A delay out of range is
 // fault.ErrInvalid.
-func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release) (none, error) {
+func (s *server) releaseTask(ctx context.Context, q *request, r types.Release) (none, error) {
 	client, item, err := s.held(ctx, q, r.Token)
 	if err != nil {
 		return none{}, err
@@ -234,7 +234,7 @@ func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release
 
 // handBackTask gives a claimed task back without counting an attempt. A delay out of range is
 // fault.ErrInvalid.
-func (s *server) handBackTask(ctx context.Context, q *request, b apitypes.HandBack) (none, error) {
+func (s *server) handBackTask(ctx context.Context, q *request, b types.HandBack) (none, error) {
 	client, item, err := s.held(ctx, q, b.Token)
 	if err != nil {
 		return none{}, err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/task"
 )
 
 // openWorker opens the session of a worker that serves an action, and returns its path.

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/status"
+	"leasehold/shared/protocol/status"
 )
 
 // maxCompatURL is how long the URL of a repository may be, in bytes.
@@ -68,26 +68,26 @@ func (s *server) compatAdd(ctx context.Context, q *request) (models.Origin, erro
 		return models.Origin{}, fmt.Errorf("body %.100q: %w: want the URL of a repository, such as https://example.org/x.git or ssh://example.org/x.git, in at most %d bytes",
 			models.Redact(uri), fault.ErrInvalid, maxCompatURL)
 	}
-	o, err := s.addOrigin(ctx, q, apitypes.NewOrigin{Kind: models.Git, URI: uri})
+	o, err := s.addOrigin(ctx, q, types.NewOrigin{Kind: models.Git, URI: uri})
 	q.location = "" // the origin has no address here
 	if wasKnown := q.status == http.StatusOK; err == nil && wasKnown {
-		_, err = s.addVisit(ctx, q, apitypes.NewVisit{Origin: o.ID})
+		_, err = s.addVisit(ctx, q, types.NewVisit{Origin: o.ID})
 	}
 	return o, err
 }
 
 // compatRepos lists the origins whose files are indexed.
-func (s *server) compatRepos(ctx context.Context, q *request) (apitypes.Page[models.Origin], error) {
+func (s *server) compatRepos(ctx context.Context, q *request) (types.Page[models.Origin], error) {
 	all, err := s.Catalog.Origins(ctx)
 	return cut(q, slices.DeleteFunc(all, func(o models.Origin) bool { return o.Kind.Info().Flow != models.IndexFlow })), err
 }
 
 // compatLog lists the latest lines of the space "log", which drops its oldest.
-func (s *server) compatLog(ctx context.Context, q *request) (apitypes.Page[apitypes.LogLine], error) {
+func (s *server) compatLog(ctx context.Context, q *request) (types.Page[types.LogLine], error) {
 	lines, err := status.Lines(ctx, s.repo)
 	slices.SortStableFunc(lines, func(a, b status.Line) int { return a.At.Compare(b.At) })
 	latest := lines[max(0, len(lines)-q.number("limit")):]
-	return toPage(latest, len(lines), func(l status.Line) apitypes.LogLine {
-		return apitypes.LogLine{At: l.At, Session: l.ID, Level: l.Level, Message: l.Message}
+	return toPage(latest, len(lines), func(l status.Line) types.LogLine {
+		return types.LogLine{At: l.At, Session: l.ID, Level: l.Level, Message: l.Message}
 	}), err
 }

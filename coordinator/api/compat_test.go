@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/api"
-	"leasehold/shared/status"
+	"leasehold/shared/protocol/status"
 	"leasehold/shared/tuple"
 )
 

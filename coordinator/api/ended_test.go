@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 

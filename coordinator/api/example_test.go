@@ -10,8 +10,8 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
+	apicatalog "leasehold/shared/api/catalog"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/remote"
 	"leasehold/shared/catalog/sqlite"
 )
 
@@ -33,7 +33,7 @@ func Example() {
 	server := httptest.NewServer(api.New(api.Config{Catalog: store}))
 	defer server.Close()
 
-	c, err := remote.New(server.URL)
+	c, err := apicatalog.New(server.URL)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,10 +12,10 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/sqlfile"
 )
 
 // countdown lets the n-th call to the spaces fail of requests with its context.

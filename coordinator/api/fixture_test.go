@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"leasehold/coordinator/database"
-	rules "leasehold/coordinator/visit"
+	rules "leasehold/shared/protocol/visit/policy"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -20,11 +20,11 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/shared/catalog"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
+	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/task"
-	"leasehold/shared/visit"
-	"leasehold/shared/work"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

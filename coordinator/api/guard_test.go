@@ -17,7 +17,7 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
@@ -102,7 +102,7 @@ func TestABackupWantsAnAbsolutePathAndAClientOnThisMachine(t *testing.T) {
 		{with, "/backups/d", "127.0.0.1:9", 201, "/backups/d"},
 	} {
 		w := httptest.NewRecorder()
-		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost"+v1+"/backups", strings.NewReader(marshal(t, apitypes.Backup{Path: c.path})))
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost"+v1+"/backups", strings.NewReader(marshal(t, types.Backup{Path: c.path})))
 		r.RemoteAddr = c.from
 		c.h.server.Config.Handler.ServeHTTP(w, r)
 		require.Equal(t, c.want, w.Code, "%+v: %s", c, w.Body)

@@ -11,9 +11,9 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // serve returns the handler of a route: it limits the time and the size of each request,
@@ -214,8 +214,8 @@ func writeProblem(w http.ResponseWriter, row fault.Row, detail string) {
 	if row.Kind != nil {
 		title = row.Kind.Error()
 	}
-	data, err := encode(apitypes.Problem{
-		Type: "urn:leasehold:problem:" + row.Code, Title: title, Status: row.HTTPStatus, Code: apitypes.ErrorCode(row.Code), Detail: detail,
+	data, err := encode(types.Problem{
+		Type: "urn:leasehold:problem:" + row.Code, Title: title, Status: row.HTTPStatus, Code: types.ErrorCode(row.Code), Detail: detail,
 	})
 	if err != nil {
 		data = []byte("{}")

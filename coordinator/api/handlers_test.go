@@ -14,10 +14,10 @@ import (
 	"leasehold/coordinator/api"
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 

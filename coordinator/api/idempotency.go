@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/idempotency"
+	"leasehold/shared/protocol/idempotency"
 	"leasehold/shared/space"
 )
 

@@ -4,20 +4,20 @@ import (
 	"context"
 	"fmt"
 
-	"leasehold/coordinator/codeindex"
-	"leasehold/shared/apitypes"
-	"leasehold/shared/codesearch"
+	codeindex "leasehold/coordinator/code"
+	"leasehold/shared/api/types"
+	"leasehold/shared/code"
 	"leasehold/shared/fault"
 )
 
 // CodeIndex is the coordinator's code index.
 type CodeIndex interface {
-	codesearch.Searcher
-	ListFiles(ctx context.Context, q codeindex.FileQuery) (apitypes.Page[apitypes.IndexedFile], error)
-	Report(ctx context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error)
-	Repositories(ctx context.Context) ([]apitypes.CodeRepository, error)
-	Symbols(ctx context.Context, name, branch string, limit int) ([]apitypes.SymbolPlace, error)
-	Read(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error)
+	code.Searcher
+	ListFiles(ctx context.Context, q codeindex.FileQuery) (types.Page[types.IndexedFile], error)
+	Report(ctx context.Context, q types.ReportQuery) (types.CodeReport, error)
+	Repositories(ctx context.Context) ([]types.CodeRepository, error)
+	Symbols(ctx context.Context, name, branch string, limit int) ([]types.SymbolPlace, error)
+	Read(ctx context.Context, at types.FilePlace) (types.CodeFile, error)
 	// Complete reports whether all files of an origin are indexed.
 	Complete(ctx context.Context, id string) (bool, error)
 	// Received, Append and Commit take a segment in parts; see coordinator/codeindex.
@@ -36,15 +36,15 @@ func (s *server) codeIndex() (CodeIndex, error) {
 
 // indexMissing returns those of the blobs that the code index lacks. The error is that of codeIndex
 // or of the index.
-func (s *server) indexMissing(ctx context.Context, _ *request, body apitypes.BlobIDs) (apitypes.BlobIDs, error) {
-	answer := apitypes.BlobIDs{IDs: []string{}}
+func (s *server) indexMissing(ctx context.Context, _ *request, body types.BlobIDs) (types.BlobIDs, error) {
+	answer := types.BlobIDs{IDs: []string{}}
 	x, err := s.codeIndex()
 	if err != nil {
 		return answer, err
 	}
-	ids := make([]codesearch.OID, len(body.IDs))
+	ids := make([]code.OID, len(body.IDs))
 	for i, id := range body.IDs {
-		ids[i] = codesearch.OID(id)
+		ids[i] = code.OID(id)
 	}
 	missing, err := x.Missing(ctx, ids)
 	for _, id := range missing {
@@ -53,27 +53,27 @@ func (s *server) indexMissing(ctx context.Context, _ *request, body apitypes.Blo
 	return answer, err
 }
 
-func (s *server) indexReceived(_ context.Context, q *request) (apitypes.SegmentState, error) {
+func (s *server) indexReceived(_ context.Context, q *request) (types.SegmentState, error) {
 	x, err := s.codeIndex()
 	if err != nil {
-		return apitypes.SegmentState{}, err
+		return types.SegmentState{}, err
 	}
 	n, err := x.Received(q.text("segment"))
-	return apitypes.SegmentState{Received: n}, err
+	return types.SegmentState{Received: n}, err
 }
 
 // indexPart adds a part of a segment. The answer has how many bytes were received, from which the
 // client goes on. The error is that of codeIndex or of Append.
-func (s *server) indexPart(ctx context.Context, q *request, body apitypes.SegmentPart) (apitypes.SegmentState, error) {
+func (s *server) indexPart(ctx context.Context, q *request, body types.SegmentPart) (types.SegmentState, error) {
 	x, err := s.codeIndex()
 	if err != nil {
-		return apitypes.SegmentState{}, err
+		return types.SegmentState{}, err
 	}
 	n, err := x.Append(ctx, q.text("segment"), body.Offset, body.Data)
-	return apitypes.SegmentState{Received: n}, err
+	return types.SegmentState{Received: n}, err
 }
 
-func (s *server) indexCommit(ctx context.Context, q *request, body apitypes.SegmentCommit) (none, error) {
+func (s *server) indexCommit(ctx context.Context, q *request, body types.SegmentCommit) (none, error) {
 	x, err := s.codeIndex()
 	if err != nil {
 		return none{}, err
@@ -81,31 +81,31 @@ func (s *server) indexCommit(ctx context.Context, q *request, body apitypes.Segm
 	return none{}, x.Commit(ctx, body.Batch, q.text("segment"))
 }
 
-func (s *server) indexComplete(ctx context.Context, q *request) (apitypes.GenerationState, error) {
+func (s *server) indexComplete(ctx context.Context, q *request) (types.GenerationState, error) {
 	x, err := s.codeIndex()
 	if err != nil {
-		return apitypes.GenerationState{}, err
+		return types.GenerationState{}, err
 	}
 	complete, err := x.Complete(ctx, q.text("origin"))
-	return apitypes.GenerationState{Complete: complete}, err
+	return types.GenerationState{Complete: complete}, err
 }
 
 // indexPublish replaces the files of a repository. A file with a ref that the generation does not
 // have is fault.ErrInvalid; other errors are those of codeIndex and Publish.
-func (s *server) indexPublish(ctx context.Context, _ *request, g apitypes.Generation) (none, error) {
+func (s *server) indexPublish(ctx context.Context, _ *request, g types.Generation) (none, error) {
 	x, err := s.codeIndex()
 	if err != nil {
 		return none{}, err
 	}
-	m := codesearch.Manifest{RepoID: g.ID, Repo: g.Repo, Files: make([]codesearch.File, len(g.Files))}
+	m := code.Manifest{RepoID: g.ID, Repo: g.Repo, Files: make([]code.File, len(g.Files))}
 	for _, r := range g.Refs {
-		m.Refs = append(m.Refs, codesearch.Ref{Name: r.Name, Commit: r.Commit, Time: r.Time})
+		m.Refs = append(m.Refs, code.Ref{Name: r.Name, Commit: r.Commit, Time: r.Time})
 	}
 	for i, f := range g.Files {
 		if f.Ref < 0 || f.Ref >= len(m.Refs) {
 			return none{}, fmt.Errorf("file %.200q: %w: ref %d of %d", f.Path, fault.ErrInvalid, f.Ref, len(m.Refs))
 		}
-		m.Files[i] = codesearch.File{Ref: m.Refs[f.Ref].Name, Path: string(f.Path), OID: codesearch.OID(f.OID), Vendored: f.Vendored}
+		m.Files[i] = code.File{Ref: m.Refs[f.Ref].Name, Path: string(f.Path), OID: code.OID(f.OID), Vendored: f.Vendored}
 	}
 	return none{}, x.Publish(ctx, m)
 }

@@ -13,13 +13,13 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 )
 
 var errFixed = errors.New("the catalog's own error")
@@ -75,22 +75,22 @@ func TestAManagerReachesTheMethodsOfTheCatalogAndGetsTheirErrors(t *testing.T) {
 	}{
 		"outcome": {func() (any, error) { return s.catalogOutcome(ctx, q, models.Outcome{Origin: "o"}) }, []any{"o"}, none{}},
 		"curate": {func() (any, error) {
-			return s.catalogCurate(ctx, q, apitypes.Listing{Origin: "o", At: at, Listing: catalog.Listing{Complete: true}})
+			return s.catalogCurate(ctx, q, types.Listing{Origin: "o", At: at, Listing: catalog.Listing{Complete: true}})
 		}, []any{"o", at, true}, catalog.Curated{New: 1}},
-		"audio": {func() (any, error) { return s.catalogAudio(ctx, q) }, []any{"o", 3}, apitypes.Audio{Items: make([]models.Audio, 2)}},
+		"audio": {func() (any, error) { return s.catalogAudio(ctx, q) }, []any{"o", 3}, types.Audio{Items: make([]models.Audio, 2)}},
 		"checked": {func() (any, error) {
-			return s.catalogAudioChecked(ctx, q, apitypes.Audio{At: at, Items: make([]models.Audio, 2)})
-		}, []any{at, 2}, apitypes.Replaced{Replaced: 7}},
+			return s.catalogAudioChecked(ctx, q, types.Audio{At: at, Items: make([]models.Audio, 2)})
+		}, []any{at, 2}, types.Replaced{Replaced: 7}},
 		"ingest": {func() (any, error) {
-			return s.catalogIngest(ctx, q, apitypes.Ingestion{Result: models.Researched{Episode: "e"}, At: at})
+			return s.catalogIngest(ctx, q, types.Ingestion{Result: models.Researched{Episode: "e"}, At: at})
 		}, []any{"e", at}, none{}},
 		"lift":     {func() (any, error) { return s.catalogLift(ctx, q, catalog.Busy{Episode: "e", Clips: []string{"c"}}) }, []any{"e", 1}, none{}},
-		"findings": {func() (any, error) { return s.listFindings(ctx, q) }, []any{catalog.About{Episode: "e", Clip: "c"}, part}, apitypes.Page[catalog.Finding]{Items: make([]catalog.Finding, 2), Total: 9}},
-		"problems": {func() (any, error) { return s.listProblems(ctx, q) }, []any{catalog.About{Origin: "o", Episode: "e", Clip: "c"}, part}, apitypes.Page[catalog.Problem]{Items: make([]catalog.Problem, 2), Total: 9}},
+		"findings": {func() (any, error) { return s.listFindings(ctx, q) }, []any{catalog.About{Episode: "e", Clip: "c"}, part}, types.Page[catalog.Finding]{Items: make([]catalog.Finding, 2), Total: 9}},
+		"problems": {func() (any, error) { return s.listProblems(ctx, q) }, []any{catalog.About{Origin: "o", Episode: "e", Clip: "c"}, part}, types.Page[catalog.Problem]{Items: make([]catalog.Problem, 2), Total: 9}},
 		"totals":   {func() (any, error) { return s.getTotals(ctx, q) }, nil, catalog.Totals{Clips: 5}},
 		"select": {func() (any, error) {
-			return s.catalogSelect(ctx, q, apitypes.Selection{Busy: make([]catalog.Busy, 1), Limits: catalog.Limits{Clips: 2}})
-		}, []any{1, 2}, apitypes.Selected{Research: models.Research{Episode: models.ResearchItem{ID: "e"}}, Priority: 8}},
+			return s.catalogSelect(ctx, q, types.Selection{Busy: make([]catalog.Busy, 1), Limits: catalog.Limits{Clips: 2}})
+		}, []any{1, 2}, types.Selected{Research: models.Research{Episode: models.ResearchItem{ID: "e"}}, Priority: 8}},
 	} {
 		answer, err := x.call()
 		require.ErrorIs(t, err, errFixed, name)
@@ -179,7 +179,7 @@ func TestASessionThatHasEndedIsForgottenWhenAnotherIsOpened(t *testing.T) {
 	open := func(id string) chan struct{} {
 		require.NoError(t, all.peers.Take(p))
 		s := endingSession{ended: make(chan struct{})}
-		all.add(&worker{GateSession: s, peer: p, ttl: time.Second}, id, []apitypes.Served{{Action: "a", Slots: 1}})
+		all.add(&worker{GateSession: s, peer: p, ttl: time.Second}, id, []types.Served{{Action: "a", Slots: 1}})
 		return s.ended
 	}
 	first := open("first")
@@ -226,8 +226,8 @@ func TestTheLinesOfAStreamAreSentInGroups(t *testing.T) {
 
 func TestAnInvalidEndIsNamedByItsPlace(t *testing.T) {
 	t.Parallel()
-	good := apitypes.Finish{Task: "t1", Resolve: &apitypes.Resolution{Token: 1}}
-	_, err := finishTasks(t.Context(), task.Client{}, []apitypes.Finish{good, {Task: "t2"}}, nil)
+	good := types.Finish{Task: "t1", Resolve: &types.Resolution{Token: 1}}
+	_, err := finishTasks(t.Context(), task.Client{}, []types.Finish{good, {Task: "t2"}}, nil)
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.ErrorContains(t, err, `finish 2, task "t2"`)
 	none, err := finishTasks(t.Context(), task.Client{}, nil, nil)

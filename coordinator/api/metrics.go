@@ -12,9 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/status"
 )
 
 // maxSeries limits the values of a label that clients choose, such as the name of a space;

@@ -15,12 +15,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/require"
 
-	schedule "leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/histogram"
+	"leasehold/shared/process/histogram"
+	schedule "leasehold/shared/protocol/visit/policy"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/tuple"
@@ -88,10 +88,10 @@ func TestTheFiguresOfTheEngineAreMetrics(t *testing.T) {
 
 func TestFewListersHaveSeriesOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	m := store.Metrics{Groups: map[store.Group]int{}, Active: map[int32]int{}, Disabled: map[schedule.Reason]int{"gone": 2}, Pools: map[string]int{"first": 3}}
+	m := visits.Metrics{Groups: map[visits.Group]int{}, Active: map[int32]int{}, Disabled: map[schedule.Reason]int{"gone": 2}, Pools: map[string]int{"first": 3}}
 	for lister := range int32(6) {
-		m.Groups[store.Group{Lister: lister, Kind: "feed", Group: "A"}] = 10
-		m.Groups[store.Group{Lister: lister, Kind: "feed", Group: "B1", Never: true}] = 1
+		m.Groups[visits.Group{Lister: lister, Kind: "feed", Group: "A"}] = 10
+		m.Groups[visits.Group{Lister: lister, Kind: "feed", Group: "B1", Never: true}] = 1
 		m.Active[lister] = 100
 	}
 	m.Rates[0], m.Rates[47] = 4, 5
@@ -107,11 +107,11 @@ func TestFewListersHaveSeriesOfTheirOwn(t *testing.T) {
 
 func TestTheCountsOfVisitsAreMetrics(t *testing.T) {
 	t.Parallel()
-	m := store.Metrics{
-		Facts:  store.Facts{Eventful: 3, Uneventful: 1, Failed: 4, NotFound: 5, Lost: 6, Ignored: 7, Asked: 8, Granted: 9, Urgent: 10, Deferred: 11},
+	m := visits.Metrics{
+		Facts:  visits.Facts{Eventful: 3, Uneventful: 1, Failed: 4, NotFound: 5, Lost: 6, Ignored: 7, Asked: 8, Granted: 9, Urgent: 10, Deferred: 11},
 		Shares: map[string]int64{"first": 12}, Picked: map[string]int64{"first": 13}, Refilled: map[string]int64{"known": 14},
 		Position: map[models.OriginKind]int64{"git": 15}, Drift: map[models.OriginKind]int64{"git": 16}, Fresh: 0.5, OldestNew: 17,
-		Took: store.Summary{At: [3]float64{1, 2, 3}, Count: 4, Sum: 5},
+		Took: visits.Summary{At: [3]float64{1, 2, 3}, Count: 4, Sum: 5},
 	}
 	lines := collected(t, func(to sink) { collectVisitCounts(m, to); collectQueues(m, to); collectDistributions(m, to) })
 	for _, want := range []string{
@@ -122,7 +122,7 @@ func TestTheCountsOfVisitsAreMetrics(t *testing.T) {
 	} {
 		require.Contains(t, lines, want)
 	}
-	require.Contains(t, collected(t, func(to sink) { collectQueues(store.Metrics{}, to) }), "leasehold_visit_useless_ratio 0", "there was no visit")
+	require.Contains(t, collected(t, func(to sink) { collectQueues(visits.Metrics{}, to) }), "leasehold_visit_useless_ratio 0", "there was no visit")
 	require.NoError(t, (&server{}).collectVisits(t.Context(), nil), "without a schedule there are none")
 }
 
@@ -145,7 +145,7 @@ func TestASessionThatWaitsForItsClientIsShownSo(t *testing.T) {
 	q := &request{values: map[string]any{"offset": 0, "limit": 9}}
 	page, err := s.listOpenSessions(t.Context(), q)
 	require.NoError(t, err)
-	require.Equal(t, []apitypes.OpenSession{
+	require.Equal(t, []types.OpenSession{
 		{ID: "a", Mode: "worker", PID: 7, Opened: "2027-01-15T08:00:00Z", TTL: 5, Holds: 2, Waits: 3},
 		{ID: "b", Opened: "2027-01-15T08:00:00Z", LastHeartbeat: "2027-01-15T08:01:00Z", State: "waits for its client to come back"},
 	}, page.Items)
@@ -158,7 +158,7 @@ func TestASessionThatIsNotOpenedDoesNotCountForItsPeer(t *testing.T) {
 	r.RemoteAddr = "192.0.2.1:9"
 	q := &request{Request: r}
 	for range peerSessions + 1 {
-		_, err := s.openSession(t.Context(), q, apitypes.NewSession{})
+		_, err := s.openSession(t.Context(), q, types.NewSession{})
 		require.ErrorIs(t, err, fault.ErrClosed)
 	}
 	require.ErrorIs(t, s.ready(t.Context()), fault.ErrOverloaded, "the health of the engine")
@@ -170,23 +170,23 @@ func TestTheValuesOfANewSessionAreInRange(t *testing.T) {
 	long := strings.Repeat("x", space.MaxName)
 	for name, c := range map[string]struct {
 		most time.Duration
-		n    apitypes.NewSession
+		n    types.NewSession
 		ttl  time.Duration // 0: it is refused
 	}{
-		"the default":              {0, apitypes.NewSession{}, 30 * time.Second},
-		"a shorter maximum":        {20 * time.Second, apitypes.NewSession{}, 20 * time.Second},
-		"the maximum":              {0, apitypes.NewSession{TTL: 60}, time.Minute},
-		"more":                     {0, apitypes.NewSession{TTL: 60.5}, 0},
-		"a longer maximum":         {time.Hour, apitypes.NewSession{TTL: 3600}, time.Hour},
-		"the minimum":              {0, apitypes.NewSession{TTL: 1}, time.Second},
-		"less":                     {0, apitypes.NewSession{TTL: 0.5}, 0},
-		"a maximum below a second": {500 * time.Millisecond, apitypes.NewSession{TTL: 0.5}, 500 * time.Millisecond},
-		"long texts":               {0, apitypes.NewSession{Name: long, Host: long, Version: long}, 30 * time.Second},
-		"a longer host":            {0, apitypes.NewSession{Host: long + "x"}, 0},
-		"a control character":      {0, apitypes.NewSession{Version: "\x01"}, 0},
-		"a slot":                   {0, apitypes.NewSession{Serves: []apitypes.Served{{Action: "a", Slots: 1}, {Action: "b", Slots: 2}}}, 30 * time.Second},
-		"no slot":                  {0, apitypes.NewSession{Serves: []apitypes.Served{{Action: "a", Slots: 1}, {Action: "b"}}}, 0},
-		"an action with a space":   {0, apitypes.NewSession{Serves: []apitypes.Served{{Action: "a b", Slots: 1}}}, 0},
+		"the default":              {0, types.NewSession{}, 30 * time.Second},
+		"a shorter maximum":        {20 * time.Second, types.NewSession{}, 20 * time.Second},
+		"the maximum":              {0, types.NewSession{TTL: 60}, time.Minute},
+		"more":                     {0, types.NewSession{TTL: 60.5}, 0},
+		"a longer maximum":         {time.Hour, types.NewSession{TTL: 3600}, time.Hour},
+		"the minimum":              {0, types.NewSession{TTL: 1}, time.Second},
+		"less":                     {0, types.NewSession{TTL: 0.5}, 0},
+		"a maximum below a second": {500 * time.Millisecond, types.NewSession{TTL: 0.5}, 500 * time.Millisecond},
+		"long texts":               {0, types.NewSession{Name: long, Host: long, Version: long}, 30 * time.Second},
+		"a longer host":            {0, types.NewSession{Host: long + "x"}, 0},
+		"a control character":      {0, types.NewSession{Version: "\x01"}, 0},
+		"a slot":                   {0, types.NewSession{Serves: []types.Served{{Action: "a", Slots: 1}, {Action: "b", Slots: 2}}}, 30 * time.Second},
+		"no slot":                  {0, types.NewSession{Serves: []types.Served{{Action: "a", Slots: 1}, {Action: "b"}}}, 0},
+		"an action with a space":   {0, types.NewSession{Serves: []types.Served{{Action: "a b", Slots: 1}}}, 0},
 	} {
 		s := &server{Config: Config{MaxTTL: c.most}}
 		w, err := s.newWorker(q, c.n)
@@ -245,23 +245,23 @@ func TestAnOriginThatNoManagerCouldVisitIsRefused(t *testing.T) {
 	t.Parallel()
 	every := func(s models.Seconds) *models.Seconds { return &s }
 	for name, c := range map[string]struct {
-		o  apitypes.NewOrigin
+		o  types.NewOrigin
 		ok bool
 	}{
-		"a feed":                {apitypes.NewOrigin{Kind: models.Feed, URI: "https://a.example"}, true},
-		"a path":                {apitypes.NewOrigin{Kind: models.Media, URI: "/srv"}, true},
-		"a folder at a URL":     {apitypes.NewOrigin{Kind: models.Media, URI: "https://a.example"}, false},
-		"of a program":          {apitypes.NewOrigin{Kind: "svn", URI: "svn://a.example"}, true},
-		"of a program, a path":  {apitypes.NewOrigin{Kind: "svn", URI: "/srv"}, false},
-		"an unknown kind":       {apitypes.NewOrigin{Kind: "No Kind", URI: "https://a.example"}, false},
-		"a long URL":            {apitypes.NewOrigin{Kind: models.Feed, URI: "https://a.example/" + strings.Repeat("x", 4096-18)}, true},
-		"a longer URL":          {apitypes.NewOrigin{Kind: models.Feed, URI: "https://a.example/" + strings.Repeat("x", 4097-18)}, false},
-		"once a day":            {apitypes.NewOrigin{Kind: models.Feed, URI: "https://a.example", Every: every(86400)}, true},
-		"each second":           {apitypes.NewOrigin{Kind: models.Feed, URI: "https://a.example", Every: every(1)}, false},
-		"a branch":              {apitypes.NewOrigin{Kind: models.Git, URI: "https://a.example/x.git", Branches: []string{"main"}}, true},
-		"a branch of a feed":    {apitypes.NewOrigin{Kind: models.Feed, URI: "https://a.example", Branches: []string{"main"}}, false},
-		"a branch with a space": {apitypes.NewOrigin{Kind: models.Git, URI: "https://a.example/x.git", Branches: []string{"a b"}}, false},
-		"no branches of a feed": {apitypes.NewOrigin{Kind: models.Feed, URI: "https://a.example", Branches: []string{}}, true},
+		"a feed":                {types.NewOrigin{Kind: models.Feed, URI: "https://a.example"}, true},
+		"a path":                {types.NewOrigin{Kind: models.Media, URI: "/srv"}, true},
+		"a folder at a URL":     {types.NewOrigin{Kind: models.Media, URI: "https://a.example"}, false},
+		"of a program":          {types.NewOrigin{Kind: "svn", URI: "svn://a.example"}, true},
+		"of a program, a path":  {types.NewOrigin{Kind: "svn", URI: "/srv"}, false},
+		"an unknown kind":       {types.NewOrigin{Kind: "No Kind", URI: "https://a.example"}, false},
+		"a long URL":            {types.NewOrigin{Kind: models.Feed, URI: "https://a.example/" + strings.Repeat("x", 4096-18)}, true},
+		"a longer URL":          {types.NewOrigin{Kind: models.Feed, URI: "https://a.example/" + strings.Repeat("x", 4097-18)}, false},
+		"once a day":            {types.NewOrigin{Kind: models.Feed, URI: "https://a.example", Every: every(86400)}, true},
+		"each second":           {types.NewOrigin{Kind: models.Feed, URI: "https://a.example", Every: every(1)}, false},
+		"a branch":              {types.NewOrigin{Kind: models.Git, URI: "https://a.example/x.git", Branches: []string{"main"}}, true},
+		"a branch of a feed":    {types.NewOrigin{Kind: models.Feed, URI: "https://a.example", Branches: []string{"main"}}, false},
+		"a branch with a space": {types.NewOrigin{Kind: models.Git, URI: "https://a.example/x.git", Branches: []string{"a b"}}, false},
+		"no branches of a feed": {types.NewOrigin{Kind: models.Feed, URI: "https://a.example", Branches: []string{}}, true},
 	} {
 		err := checkOrigin(c.o)
 		require.Equal(t, c.ok, err == nil, "%s: %v", name, err)
@@ -274,18 +274,18 @@ func TestAnOriginThatNoManagerCouldVisitIsRefused(t *testing.T) {
 func TestARecordingHasANameAndAURL(t *testing.T) {
 	t.Parallel()
 	const uri = "https://a.example/1.mp3"
-	got, err := checkRecording(apitypes.NewRecording{Name: "n", Title: "t", URI: uri, Priority: 3, Type: "audio/mpeg", Version: "1", Hash: "h"})
+	got, err := checkRecording(types.NewRecording{Name: "n", Title: "t", URI: uri, Priority: 3, Type: "audio/mpeg", Version: "1", Hash: "h"})
 	require.NoError(t, err)
 	require.Equal(t, models.Recording{Name: "n", Title: "t", Priority: 3, Media: models.MediaRef{URI: uri, Type: "audio/mpeg", Version: "1", Hash: "h"}}, got)
 	for n, ok := range map[int]bool{0: false, 1: true, 1024: true, 1025: false} {
-		_, err := checkRecording(apitypes.NewRecording{Name: strings.Repeat("n", n), URI: uri})
+		_, err := checkRecording(types.NewRecording{Name: strings.Repeat("n", n), URI: uri})
 		require.Equal(t, ok, err == nil, n)
 	}
 	for n, ok := range map[int]bool{0: true, 4096: true, 4097: false} {
-		_, err := checkRecording(apitypes.NewRecording{Name: "n", Title: strings.Repeat("t", n), URI: uri})
+		_, err := checkRecording(types.NewRecording{Name: "n", Title: strings.Repeat("t", n), URI: uri})
 		require.Equal(t, ok, err == nil, n)
 	}
-	_, err = checkRecording(apitypes.NewRecording{Name: "n", URI: "/srv/1.mp3"})
+	_, err = checkRecording(types.NewRecording{Name: "n", URI: "/srv/1.mp3"})
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 

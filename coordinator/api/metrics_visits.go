@@ -10,8 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	schedule "leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
+	schedule "leasehold/shared/protocol/visit/policy"
 )
 
 // maxListers limits the number of listers with series of their own; each has several.
@@ -38,7 +38,7 @@ func (s *server) collectVisits(ctx context.Context, to sink) error {
 }
 
 // collectVisitCounts collects the counters of outcomes, and of slots by their use and pool.
-func collectVisitCounts(m store.Metrics, to sink) {
+func collectVisitCounts(m visits.Metrics, to sink) {
 	for outcome, n := range map[string]int64{
 		"eventful": m.Eventful, "uneventful": m.Uneventful, "failed": m.Failed, "not_found": m.NotFound, "lost": m.Lost, "ignored": m.Ignored,
 	} {
@@ -63,10 +63,10 @@ func collectVisitCounts(m store.Metrics, to sink) {
 }
 
 // collectDistributions collects the quantiles of durations, sizes and lags.
-func collectDistributions(m store.Metrics, to sink) {
+func collectDistributions(m visits.Metrics, to sink) {
 	for _, x := range []struct {
 		name, help string
-		store.Summary
+		visits.Summary
 	}{
 		{"leasehold_visit_seconds", "Duration of visits, since the start.", m.Took},
 		{"leasehold_visit_bytes", "Bytes that visits read, since the start.", m.Size},
@@ -75,7 +75,7 @@ func collectDistributions(m store.Metrics, to sink) {
 		{"leasehold_visit_lag_seconds", "Time since that date.", m.Lag},
 	} {
 		quantiles := map[float64]float64{}
-		for i, level := range store.Levels {
+		for i, level := range visits.Levels {
 			quantiles[level] = x.At[i]
 		}
 		to <- prometheus.MustNewConstSummary(describe(x.name, x.help, nil), uint64(x.Count), x.Sum, quantiles)
@@ -83,7 +83,7 @@ func collectDistributions(m store.Metrics, to sink) {
 }
 
 // collectQueues collects how good the schedule is, and how far the queue of targets has come.
-func collectQueues(m store.Metrics, to sink) {
+func collectQueues(m visits.Metrics, to sink) {
 	useless := 0.0
 	if m.Eventful+m.Uneventful > 0 {
 		useless = float64(m.Uneventful) / float64(m.Eventful+m.Uneventful)
@@ -101,9 +101,9 @@ func collectQueues(m store.Metrics, to sink) {
 
 // collectGroups collects how many origins there are of each sort. The listers with the
 // smallest numbers, up to maxListers, have series of their own; the others are summed up.
-func collectGroups(m store.Metrics, to sink) {
-	sums, listers := map[store.Group]int{}, map[int32]bool{}
-	for _, g := range slices.SortedFunc(maps.Keys(m.Groups), func(a, b store.Group) int { return cmp.Compare(a.Lister, b.Lister) }) {
+func collectGroups(m visits.Metrics, to sink) {
+	sums, listers := map[visits.Group]int{}, map[int32]bool{}
+	for _, g := range slices.SortedFunc(maps.Keys(m.Groups), func(a, b visits.Group) int { return cmp.Compare(a.Lister, b.Lister) }) {
 		n := m.Groups[g]
 		listers[g.Lister] = true
 		if len(listers) > maxListers {

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
@@ -32,7 +32,7 @@ func (s *server) getOpenAPI(context.Context, *request) (yamlText, error) {
 // from the types of their bodies.
 func OpenAPI() ([]byte, error) {
 	g := generator{schemas: object{}, types: map[string]reflect.Type{}}
-	problem := object{"description": "an error", "content": object{"application/problem+json": object{"schema": g.schema(reflect.TypeFor[apitypes.Problem]())}}}
+	problem := object{"description": "an error", "content": object{"application/problem+json": object{"schema": g.schema(reflect.TypeFor[types.Problem]())}}}
 	paths := map[string]map[string]operation{}
 	for _, r := range newServer(Config{}).routes() {
 		if paths[r.path] == nil {
@@ -144,7 +144,7 @@ func (p param) describe() object {
 
 // enums are the values of string types.
 var enums = map[reflect.Type]func() []string{
-	reflect.TypeFor[apitypes.ErrorCode](): func() (codes []string) {
+	reflect.TypeFor[types.ErrorCode](): func() (codes []string) {
 		for _, row := range fault.Table {
 			codes = append(codes, row.Code)
 		}

@@ -11,29 +11,29 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
-func (s *server) listOrigins(ctx context.Context, q *request) (apitypes.Page[models.Origin], error) {
+func (s *server) listOrigins(ctx context.Context, q *request) (types.Page[models.Origin], error) {
 	all, err := s.Catalog.Origins(ctx)
 	if err != nil {
-		return apitypes.Page[models.Origin]{}, err
+		return types.Page[models.Origin]{}, err
 	}
 	return s.pageOfOrigins(ctx, q, all)
 }
 
-func (s *server) listListers(ctx context.Context, q *request) (apitypes.Page[models.Origin], error) {
+func (s *server) listListers(ctx context.Context, q *request) (types.Page[models.Origin], error) {
 	all, err := s.Catalog.Origins(ctx)
 	if err != nil {
-		return apitypes.Page[models.Origin]{}, err
+		return types.Page[models.Origin]{}, err
 	}
 	return s.pageOfOrigins(ctx, q, slices.DeleteFunc(all, func(o models.Origin) bool { return !o.Kind.Info().Lister }))
 }
 
 // pageOfOrigins cuts a page out of all, and marks the disabled origins in it.
-func (s *server) pageOfOrigins(ctx context.Context, q *request, all []models.Origin) (apitypes.Page[models.Origin], error) {
+func (s *server) pageOfOrigins(ctx context.Context, q *request, all []models.Origin) (types.Page[models.Origin], error) {
 	page := cut(q, all)
 	return page, s.markDisabled(ctx, page.Items)
 }
@@ -59,7 +59,7 @@ func (s *server) getOrigin(ctx context.Context, q *request) (models.Origin, erro
 // checkOrigin refuses an origin that no manager could visit, with fault.ErrInvalid. It does not
 // check whether a path exists, because the path is on the managers' machine. Its errors redact a URL
 // before they cut it, because a password without the @ after it is not recognised later.
-func checkOrigin(o apitypes.NewOrigin) error {
+func checkOrigin(o types.NewOrigin) error {
 	switch {
 	case o.Kind.IsProgram() && o.Kind.Accepted(o.URI):
 		return nil
@@ -94,7 +94,7 @@ func requireLocal(r *http.Request, uri string) error {
 // addOrigin adds an origin, and has it visited if it is new (201). One that is known (200) gets the
 // priority, if the request has one. With fault.ErrInvalid or fault.ErrForbidden nothing is added;
 // other errors are those of the catalog and the store.
-func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin) (o models.Origin, err error) {
+func (s *server) addOrigin(ctx context.Context, q *request, n types.NewOrigin) (o models.Origin, err error) {
 	if err := s.requireRegistered(ctx, n.Kind); err != nil {
 		return o, err
 	}
@@ -126,7 +126,7 @@ func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin
 
 // addLister is addOrigin for kinds that list other origins; any other kind is fault.ErrInvalid. Other
 // errors are those of addOrigin.
-func (s *server) addLister(ctx context.Context, q *request, n apitypes.NewOrigin) (models.Origin, error) {
+func (s *server) addLister(ctx context.Context, q *request, n types.NewOrigin) (models.Origin, error) {
 	if !n.Kind.Info().Lister {
 		return models.Origin{}, fmt.Errorf("kind %.64q: %w: use %s", n.Kind, fault.ErrInvalid, wording.Or(models.ListerKinds()...))
 	}
@@ -134,7 +134,7 @@ func (s *server) addLister(ctx context.Context, q *request, n apitypes.NewOrigin
 }
 
 // checkPriority returns the priority of a body, or fault.ErrInvalid if it has none.
-func checkPriority(p apitypes.Priority) (int64, error) {
+func checkPriority(p types.Priority) (int64, error) {
 	if p.Priority == nil {
 		return 0, fmt.Errorf("body: %w: want a priority", fault.ErrInvalid)
 	}
@@ -143,7 +143,7 @@ func checkPriority(p apitypes.Priority) (int64, error) {
 
 // patchOrigin changes the priority of an origin, and returns the origin. The error is that of
 // checkPriority, of the catalog (fault.ErrNotFound for an unknown one) or of markDisabled.
-func (s *server) patchOrigin(ctx context.Context, q *request, p apitypes.Priority) (models.Origin, error) {
+func (s *server) patchOrigin(ctx context.Context, q *request, p types.Priority) (models.Origin, error) {
 	priority, err := checkPriority(p)
 	if err != nil {
 		return models.Origin{}, err

@@ -19,7 +19,7 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 )
 
 // dribble sends the head of a request, and then its body at one byte a second until the
@@ -180,7 +180,7 @@ func TestTheBytesOfBodiesAreBounded(t *testing.T) {
 		open = append(open, c)
 		resp, err := http.ReadResponse(answer, nil)
 		require.NoError(t, err)
-		var p apitypes.Problem
+		var p types.Problem
 		require.NoError(t, json.NewDecoder(resp.Body).Decode(&p))
 		require.EqualValues(t, "overloaded", p.Code)
 		require.Equal(t, "1", resp.Header.Get("Retry-After"))

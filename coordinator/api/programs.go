@@ -8,21 +8,21 @@ import (
 
 	"leasehold/coordinator"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
-func (s *server) listVisitTypes(ctx context.Context, q *request) (apitypes.Page[apitypes.VisitType], error) {
+func (s *server) listVisitTypes(ctx context.Context, q *request) (types.Page[types.VisitType], error) {
 	kinds, err := s.Visits.Programs(ctx)
-	types := make([]apitypes.VisitType, len(kinds))
+	types := make([]types.VisitType, len(kinds))
 	for i, k := range kinds {
 		types[i].Type = k
 	}
 	return cut(q, types), err
 }
 
-func (s *server) addVisitType(ctx context.Context, _ *request, t apitypes.VisitType) (apitypes.VisitType, error) {
+func (s *server) addVisitType(ctx context.Context, _ *request, t types.VisitType) (types.VisitType, error) {
 	return t, s.Visits.Register(ctx, t.Type)
 }
 
@@ -42,9 +42,9 @@ func (s *server) requireRegistered(ctx context.Context, kind models.OriginKind) 
 
 // claimVisits claims up to n.Limit visits of a type for a program; fewer if fewer are due. The
 // error is fault.ErrInvalid for a limit out of range, and that of store.ClaimFor.
-func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClaims) (apitypes.Page[models.Visit], error) {
+func (s *server) claimVisits(ctx context.Context, _ *request, n types.NewClaims) (types.Page[models.Visit], error) {
 	if n.Limit < 1 || n.Limit > maxTuples {
-		return apitypes.Page[models.Visit]{}, fmt.Errorf("limit %d: %w: want 1 to %d", n.Limit, fault.ErrInvalid, maxTuples)
+		return types.Page[models.Visit]{}, fmt.Errorf("limit %d: %w: want 1 to %d", n.Limit, fault.ErrInvalid, maxTuples)
 	}
 	claims, err := s.Visits.ClaimFor(ctx, time.Now(), n.Type, n.Limit)
 	return toPage(claims, len(claims), func(v models.Visit) models.Visit { return v }), err
@@ -53,25 +53,25 @@ func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClai
 // pushOrigins adds the origins that a program lists to its lister. All are checked before the first
 // is added, so that fault.ErrInvalid means that nothing was added; an unknown lister is
 // fault.ErrNotFound. Other errors are those of Push.
-func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (apitypes.Pushed, error) {
+func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (types.Pushed, error) {
 	lister, err := s.Catalog.Origin(ctx, q.text("lister"))
 	if err != nil {
-		return apitypes.Pushed{}, err
+		return types.Pushed{}, err
 	}
 	if lister.Kind != models.Pushed {
-		return apitypes.Pushed{}, fmt.Errorf("origin %s is of kind %s: %w: want a lister of kind %s", lister.ID, lister.Kind, fault.ErrInvalid, models.Pushed)
+		return types.Pushed{}, fmt.Errorf("origin %s is of kind %s: %w: want a lister of kind %s", lister.ID, lister.Kind, fault.ErrInvalid, models.Pushed)
 	}
 	if len(l.Origins) > models.MaxListed || l.From < 0 || l.Next < 0 || l.Full && l.Next > 0 {
-		return apitypes.Pushed{}, fmt.Errorf("list: %w: want at most %d origins, and from and next of 0 or more; full only with the last part", fault.ErrInvalid, models.MaxListed)
+		return types.Pushed{}, fmt.Errorf("list: %w: want at most %d origins, and from and next of 0 or more; full only with the last part", fault.ErrInvalid, models.MaxListed)
 	}
 	for i, n := range l.Origins {
 		if err := s.requireRegistered(ctx, n.Kind); err != nil {
-			return apitypes.Pushed{}, fmt.Errorf("origin %d: %w", i, err)
+			return types.Pushed{}, fmt.Errorf("origin %d: %w", i, err)
 		}
 		if !lister.MayList(n) {
-			return apitypes.Pushed{}, fmt.Errorf("origin %d: kind %.64q, uri %.100q: %w: want a feed or git at an http(s) URL, or a URI of a registered type",
+			return types.Pushed{}, fmt.Errorf("origin %d: kind %.64q, uri %.100q: %w: want a feed or git at an http(s) URL, or a URI of a registered type",
 				i, n.Kind, models.Redact(n.URI), fault.ErrInvalid)
 		}
 	}
-	return apitypes.Pushed{Listed: len(l.Origins)}, coordinator.Push(ctx, s.Catalog, s.Visits, lister.ID, l)
+	return types.Pushed{Listed: len(l.Origins)}, coordinator.Push(ctx, s.Catalog, s.Visits, lister.ID, l)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/visit"
+	"leasehold/shared/protocol/visit"
 )
 
 // svn is a program outside that lists and visits repositories of a type that is unknown

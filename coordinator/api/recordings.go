@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 )
@@ -16,12 +16,12 @@ import (
 // defaultCurator is the origin of recordings that are put without one.
 var defaultCurator = models.Origin{ID: "api", Kind: models.API, URI: "api:"}
 
-func (s *server) listEpisodes(ctx context.Context, q *request) (apitypes.Page[models.Episode], error) {
+func (s *server) listEpisodes(ctx context.Context, q *request) (types.Page[models.Episode], error) {
 	all, err := s.Catalog.Episodes(ctx)
 	return cut(q, slices.DeleteFunc(all, func(e models.Episode) bool { return q.isOfOther(e.Recording) })), err
 }
 
-func (s *server) listClips(ctx context.Context, q *request) (apitypes.Page[models.Clip], error) {
+func (s *server) listClips(ctx context.Context, q *request) (types.Page[models.Clip], error) {
 	all, err := s.Catalog.Clips(ctx)
 	return cut(q, slices.DeleteFunc(all, func(c models.Clip) bool { return q.isOfOther(c.Recording) })), err
 }
@@ -33,8 +33,8 @@ func (q *request) isOfOther(r models.Recording) bool {
 }
 
 // putEpisodes curates episodes. The clips of the origin stay. The error is that of curateRecordings.
-func (s *server) putEpisodes(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
-	return s.curateRecordings(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
+func (s *server) putEpisodes(ctx context.Context, _ *request, n types.NewRecordings) (types.CuratedItems, error) {
+	return s.curateRecordings(ctx, n, func(item types.NewRecording, r models.Recording, l *catalog.Listing) error {
 		l.Episodes = append(l.Episodes, models.Episode{Recording: r, Aired: item.Aired})
 		return nil
 	}, func(l *catalog.Listing, origin string) error {
@@ -46,8 +46,8 @@ func (s *server) putEpisodes(ctx context.Context, _ *request, n apitypes.NewReco
 
 // putClips curates clips, which have no time at which they were aired (fault.ErrInvalid otherwise).
 // The episodes of the origin stay. Other errors are those of curateRecordings.
-func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
-	return s.curateRecordings(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
+func (s *server) putClips(ctx context.Context, _ *request, n types.NewRecordings) (types.CuratedItems, error) {
+	return s.curateRecordings(ctx, n, func(item types.NewRecording, r models.Recording, l *catalog.Listing) error {
 		if !item.Aired.IsZero() {
 			return fmt.Errorf("clip %.100q: %w: only episodes are aired", item.Name, fault.ErrInvalid)
 		}
@@ -66,9 +66,9 @@ func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordi
 // invalid item, or a second one of the same name, is fault.ErrInvalid, and nothing is curated then; other errors are those of curatorOf
 // and of the catalog.
 func (s *server) curateRecordings(
-	ctx context.Context, n apitypes.NewRecordings,
-	add func(apitypes.NewRecording, models.Recording, *catalog.Listing) error, addOthers func(l *catalog.Listing, origin string) error,
-) (answer apitypes.CuratedItems, err error) {
+	ctx context.Context, n types.NewRecordings,
+	add func(types.NewRecording, models.Recording, *catalog.Listing) error, addOthers func(l *catalog.Listing, origin string) error,
+) (answer types.CuratedItems, err error) {
 	origin, err := s.curatorOf(ctx, n.Origin)
 	if err != nil {
 		return answer, err
@@ -102,7 +102,7 @@ func (s *server) curateRecordings(
 // checkRecording converts a recording, and refuses one that no worker could fetch with
 // fault.ErrInvalid. Files are refused, because only the operator may let workers read them, by
 // adding an origin.
-func checkRecording(n apitypes.NewRecording) (models.Recording, error) {
+func checkRecording(n types.NewRecording) (models.Recording, error) {
 	switch {
 	case n.Name == "" || len(n.Name) > 1024 || len(n.Title) > 4096:
 		return models.Recording{}, fmt.Errorf("name %.100q: %w: want a name of 1 to 1024 bytes, and a title of at most 4096", n.Name, fault.ErrInvalid)
@@ -144,7 +144,7 @@ func (s *server) getClip(ctx context.Context, q *request) (models.Clip, error) {
 	return s.Catalog.Clip(ctx, q.text("clip"))
 }
 
-func (s *server) patchEpisode(ctx context.Context, q *request, p apitypes.Priority) (models.Episode, error) {
+func (s *server) patchEpisode(ctx context.Context, q *request, p types.Priority) (models.Episode, error) {
 	priority, err := checkPriority(p)
 	if err != nil {
 		return models.Episode{}, err
@@ -156,7 +156,7 @@ func (s *server) resetEpisode(ctx context.Context, q *request) (models.Episode, 
 	return s.Catalog.SetEpisodePriority(ctx, q.text("episode"), nil)
 }
 
-func (s *server) patchClip(ctx context.Context, q *request, p apitypes.Priority) (models.Clip, error) {
+func (s *server) patchClip(ctx context.Context, q *request, p types.Priority) (models.Clip, error) {
 	priority, err := checkPriority(p)
 	if err != nil {
 		return models.Clip{}, err

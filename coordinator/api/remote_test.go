@@ -13,9 +13,9 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
+	apicatalog "leasehold/shared/api/catalog"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/catalogtest"
-	"leasehold/shared/catalog/remote"
 	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/fault"
 )
@@ -41,7 +41,7 @@ func openRemote(t *testing.T, between func(http.Handler) http.Handler) catalog.C
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	server := httptest.NewServer(between(api.New(api.Config{Catalog: store, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})))
-	client, err := remote.New(server.URL)
+	client, err := apicatalog.New(server.URL)
 	require.NoError(t, err)
 	return remoteCatalog{client, server, store}
 }
@@ -88,7 +88,7 @@ func TestAnUnreachableRemoteCatalogIsUnavailable(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(answer)
 			defer server.Close()
-			c, err := remote.New(server.URL)
+			c, err := apicatalog.New(server.URL)
 			require.NoError(t, err)
 			_, err = c.Totals(t.Context())
 			require.ErrorIs(t, err, fault.ErrUnavailable)
@@ -96,7 +96,7 @@ func TestAnUnreachableRemoteCatalogIsUnavailable(t *testing.T) {
 		})
 	}
 	for _, base := range []string{"", "127.0.0.1:7412", "ftp://x", "http://"} {
-		_, err := remote.New(base)
+		_, err := apicatalog.New(base)
 		require.ErrorIs(t, err, fault.ErrInvalid, base)
 	}
 }

@@ -16,11 +16,11 @@ import (
 	"unicode/utf8"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/strictjson"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/idempotency"
-	"leasehold/shared/strictjson"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
+	"leasehold/shared/protocol/idempotency"
 )
 
 // A route is one method on one path. serve checks a request against its declarations,
@@ -213,7 +213,7 @@ func (q *request) flag(name string) bool   { return q.values[name].(bool) }
 
 // cut returns the page of all that a request asks for, which is empty if it begins past the end.
 // Its parameters are in range, because the route declares their limits.
-func cut[T any](q *request, all []T) apitypes.Page[T] {
+func cut[T any](q *request, all []T) types.Page[T] {
 	from := min(q.number("offset"), len(all))
 	return toPage(all[from:min(from+q.number("limit"), len(all))], len(all), itself)
 }
@@ -234,8 +234,8 @@ func (rt route) listParameters() string {
 }
 
 // toPage returns a page of converted items; total is the length of the whole list.
-func toPage[S, T any](items []S, total int, convert func(S) T) apitypes.Page[T] {
-	page := apitypes.Page[T]{Items: make([]T, len(items)), Total: total}
+func toPage[S, T any](items []S, total int, convert func(S) T) types.Page[T] {
+	page := types.Page[T]{Items: make([]T, len(items)), Total: total}
 	for i, item := range items {
 		page.Items[i] = convert(item)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 )
 
@@ -89,7 +89,7 @@ func TestAPageIsAPartOfAListAndEmptyBehindIt(t *testing.T) {
 		want          []int
 	}{{0, 2, []int{1, 2}}, {2, 2, []int{3, 4}}, {3, 9, []int{4}}, {4, 1, []int{}}, {9, 1, []int{}}, {0, 0, []int{}}, {0, 4, all}} {
 		q := &request{values: map[string]any{"offset": c.offset, "limit": c.limit}}
-		require.Equal(t, apitypes.Page[int]{Items: c.want, Total: 4}, cut(q, all), "%+v", c)
+		require.Equal(t, types.Page[int]{Items: c.want, Total: 4}, cut(q, all), "%+v", c)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestADurationOfABodyIsWithinItsRange(t *testing.T) {
 func TestABodyIsOneObjectInUTF8(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{`{"path":"/a"}`: true, `{}`: true, `{"path":"` + "\xff" + `"}`: false, `{"other":1}`: false, `{} {}`: false, `[]`: false, "": false} {
-		var b apitypes.Backup
+		var b types.Backup
 		err := decode(&bodyInMemory{strings.NewReader(text), []byte(text)}, &b)
 		require.Equal(t, ok, err == nil, text)
 		if !ok {

@@ -3,9 +3,9 @@ package api
 import (
 	"slices"
 
-	"leasehold/shared/apitypes"
-	"leasehold/shared/codesearch"
-	"leasehold/shared/schedule"
+	"leasehold/shared/api/types"
+	"leasehold/shared/code"
+	"leasehold/shared/protocol/schedule"
 )
 
 // v1 is the path of the first version of the API.
@@ -160,8 +160,8 @@ func (s *server) taskRoutes() []route {
 // codeRoutes declares the routes of code search.
 func (s *server) codeRoutes() []route {
 	return []route{
-		streaming[apitypes.SearchLine]("GET", "/search", "Search the files of repositories (docs/index.md): lines of JSON, the best 50 matches first.", s.search,
-			param{name: "q", doc: "query, such as: lang:go \"func main\" -file:test"}, limit(50, maxMatches), param{name: "context", kind: numberParam, max: codesearch.MaxContext, doc: "lines before and after each match"}),
+		streaming[types.SearchLine]("GET", "/search", "Search the files of repositories (docs/index.md): lines of JSON, the best 50 matches first.", s.search,
+			param{name: "q", doc: "query, such as: lang:go \"func main\" -file:test"}, limit(50, maxMatches), param{name: "context", kind: numberParam, max: code.MaxContext, doc: "lines before and after each match"}),
 		on("GET", "/files", "List the files of repositories, indexed and skipped, by name and path.", s.listFiles,
 			page(maxPage, byRepo, param{name: "skipped", kind: flagParam, doc: "only files that are not indexed"})...),
 		on("GET", "/report", "Show the largest functions, the most complex files and the languages of a repository.", s.codeReport, byRepo, limit(20, maxReport),

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"leasehold/coordinator/codeindex"
+	codeindex "leasehold/coordinator/code"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
-	"leasehold/shared/codesearch"
+	"leasehold/shared/api/types"
+	"leasehold/shared/code"
 	"leasehold/shared/fault"
 )
 
@@ -53,7 +53,7 @@ func (s *server) writeLines(w http.ResponseWriter, q *request, lines stream) {
 	}
 	if err := lines(send); err != nil && q.Context().Err() == nil {
 		row := fault.Of(err)
-		_ = send(apitypes.SearchLine{Error: &apitypes.Problem{Status: row.HTTPStatus, Code: apitypes.ErrorCode(row.Code), Detail: models.Redact(err.Error())}}) // the client may be gone
+		_ = send(types.SearchLine{Error: &types.Problem{Status: row.HTTPStatus, Code: types.ErrorCode(row.Code), Detail: models.Redact(err.Error())}}) // the client may be gone
 	}
 }
 
@@ -65,15 +65,15 @@ func (s *server) search(ctx context.Context, q *request) (stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	query, err := codesearch.Parse(q.text("q"))
+	query, err := code.Parse(q.text("q"))
 	if err != nil {
 		return nil, fmt.Errorf("q: %w", err)
 	}
 	return func(send func(any) error) error {
 		var failed error
-		stats, err := x.Search(ctx, query, codesearch.Options{Limit: q.number("limit"), Context: q.number("context")}, func(m codesearch.Match) bool {
+		stats, err := x.Search(ctx, query, code.Options{Limit: q.number("limit"), Context: q.number("context")}, func(m code.Match) bool {
 			match := codeindex.MatchOf(m)
-			failed = send(apitypes.SearchLine{Match: &match})
+			failed = send(types.SearchLine{Match: &match})
 			return failed == nil
 		})
 		if failed != nil {
@@ -83,50 +83,50 @@ func (s *server) search(ctx context.Context, q *request) (stream, error) {
 			return err
 		}
 		end := codeindex.EndOf(stats)
-		return send(apitypes.SearchLine{Done: &end})
+		return send(types.SearchLine{Done: &end})
 	}, nil
 }
 
-func (s *server) listFiles(ctx context.Context, q *request) (apitypes.Page[apitypes.IndexedFile], error) {
+func (s *server) listFiles(ctx context.Context, q *request) (types.Page[types.IndexedFile], error) {
 	x, err := s.codeIndex()
 	if err != nil {
-		return apitypes.Page[apitypes.IndexedFile]{Items: []apitypes.IndexedFile{}}, err
+		return types.Page[types.IndexedFile]{Items: []types.IndexedFile{}}, err
 	}
 	return x.ListFiles(ctx, codeindex.FileQuery{Repo: q.text("repo"), SkippedOnly: q.flag("skipped"), Offset: q.number("offset"), Limit: q.number("limit")})
 }
 
-func (s *server) codeReport(ctx context.Context, q *request) (apitypes.CodeReport, error) {
+func (s *server) codeReport(ctx context.Context, q *request) (types.CodeReport, error) {
 	x, err := s.codeIndex()
 	if err != nil {
-		return apitypes.CodeReport{}, err
+		return types.CodeReport{}, err
 	}
-	return x.Report(ctx, apitypes.ReportQuery{Repo: q.text("repo"), Limit: q.number("limit"), Tests: q.flag("tests")})
+	return x.Report(ctx, types.ReportQuery{Repo: q.text("repo"), Limit: q.number("limit"), Tests: q.flag("tests")})
 }
 
-func (s *server) listRepositories(ctx context.Context, q *request) (apitypes.Page[apitypes.CodeRepository], error) {
+func (s *server) listRepositories(ctx context.Context, q *request) (types.Page[types.CodeRepository], error) {
 	x, err := s.codeIndex()
 	if err != nil {
-		return apitypes.Page[apitypes.CodeRepository]{Items: []apitypes.CodeRepository{}}, err
+		return types.Page[types.CodeRepository]{Items: []types.CodeRepository{}}, err
 	}
 	all, err := x.Repositories(ctx)
 	return cut(q, all), err
 }
 
-func (s *server) listSymbols(ctx context.Context, q *request) (apitypes.Page[apitypes.SymbolPlace], error) {
+func (s *server) listSymbols(ctx context.Context, q *request) (types.Page[types.SymbolPlace], error) {
 	x, err := s.codeIndex()
 	if err != nil {
-		return apitypes.Page[apitypes.SymbolPlace]{Items: []apitypes.SymbolPlace{}}, err
+		return types.Page[types.SymbolPlace]{Items: []types.SymbolPlace{}}, err
 	}
 	all, err := x.Symbols(ctx, q.text("name"), q.text("branch"), q.number("limit"))
-	return apitypes.Page[apitypes.SymbolPlace]{Items: all, Total: len(all)}, err
+	return types.Page[types.SymbolPlace]{Items: all, Total: len(all)}, err
 }
 
-func (s *server) readCode(ctx context.Context, q *request) (apitypes.CodeFile, error) {
+func (s *server) readCode(ctx context.Context, q *request) (types.CodeFile, error) {
 	x, err := s.codeIndex()
 	if err != nil {
-		return apitypes.CodeFile{}, err
+		return types.CodeFile{}, err
 	}
-	return x.Read(ctx, apitypes.FilePlace{
+	return x.Read(ctx, types.FilePlace{
 		Repo: q.text("repo"), Path: q.text("path"), Ref: q.text("ref"), OID: q.text("oid"), From: q.number("from"), Lines: q.number("limit"),
 	})
 }

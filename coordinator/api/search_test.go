@@ -11,49 +11,49 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/api"
-	"leasehold/coordinator/codeindex"
-	"leasehold/shared/apitypes"
-	"leasehold/shared/codesearch"
+	codeindex "leasehold/coordinator/code"
+	"leasehold/shared/api/types"
+	"leasehold/shared/code"
 	"leasehold/shared/fault"
 )
 
 // fixedIndex is a code index with the same answer to each request: matches, if it is a search, or
 // an error. It keeps the arguments.
 type fixedIndex struct {
-	codesearch.Searcher // for PutBlobs and DropRepo, which the API does not call
-	matches             int
-	err                 error
-	got                 []any
+	code.Searcher // for PutBlobs and DropRepo, which the API does not call
+	matches       int
+	err           error
+	got           []any
 }
 
 func (x *fixedIndex) keep(args ...any) error { x.got = args; return x.err }
 
-func (x *fixedIndex) Search(_ context.Context, q codesearch.Query, o codesearch.Options, visit func(codesearch.Match) bool) (codesearch.Stats, error) {
-	stats := codesearch.Stats{Repos: 1}
-	for stats.Matches < x.matches && visit(codesearch.Match{Repo: "r", Path: "p", Line: stats.Matches + 1}) {
+func (x *fixedIndex) Search(_ context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
+	stats := code.Stats{Repos: 1}
+	for stats.Matches < x.matches && visit(code.Match{Repo: "r", Path: "p", Line: stats.Matches + 1}) {
 		stats.Matches++
 	}
 	return stats, x.keep(o.Limit, o.Context)
 }
 
-func (x *fixedIndex) Missing(_ context.Context, ids []codesearch.OID) ([]codesearch.OID, error) {
+func (x *fixedIndex) Missing(_ context.Context, ids []code.OID) ([]code.OID, error) {
 	return ids[:1], x.keep(len(ids))
 }
-func (x *fixedIndex) Publish(_ context.Context, m codesearch.Manifest) error { return x.keep(m) }
-func (x *fixedIndex) ListFiles(_ context.Context, q codeindex.FileQuery) (apitypes.Page[apitypes.IndexedFile], error) {
-	return apitypes.Page[apitypes.IndexedFile]{Items: []apitypes.IndexedFile{}, Total: 7}, x.keep(q)
+func (x *fixedIndex) Publish(_ context.Context, m code.Manifest) error { return x.keep(m) }
+func (x *fixedIndex) ListFiles(_ context.Context, q codeindex.FileQuery) (types.Page[types.IndexedFile], error) {
+	return types.Page[types.IndexedFile]{Items: []types.IndexedFile{}, Total: 7}, x.keep(q)
 }
-func (x *fixedIndex) Report(_ context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error) {
-	return apitypes.CodeReport{}, x.keep(q)
+func (x *fixedIndex) Report(_ context.Context, q types.ReportQuery) (types.CodeReport, error) {
+	return types.CodeReport{}, x.keep(q)
 }
-func (x *fixedIndex) Repositories(context.Context) ([]apitypes.CodeRepository, error) {
-	return []apitypes.CodeRepository{{Repo: "r"}}, x.keep()
+func (x *fixedIndex) Repositories(context.Context) ([]types.CodeRepository, error) {
+	return []types.CodeRepository{{Repo: "r"}}, x.keep()
 }
-func (x *fixedIndex) Symbols(_ context.Context, name, branch string, limit int) ([]apitypes.SymbolPlace, error) {
-	return []apitypes.SymbolPlace{{Repo: "r"}}, x.keep(name, branch, limit)
+func (x *fixedIndex) Symbols(_ context.Context, name, branch string, limit int) ([]types.SymbolPlace, error) {
+	return []types.SymbolPlace{{Repo: "r"}}, x.keep(name, branch, limit)
 }
-func (x *fixedIndex) Read(_ context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error) {
-	return apitypes.CodeFile{}, x.keep(at)
+func (x *fixedIndex) Read(_ context.Context, at types.FilePlace) (types.CodeFile, error) {
+	return types.CodeFile{}, x.keep(at)
 }
 func (x *fixedIndex) Complete(_ context.Context, id string) (bool, error) { return true, x.keep(id) }
 func (x *fixedIndex) Received(hash string) (int64, error)                 { return 5, x.keep(hash) }
@@ -63,12 +63,12 @@ func (x *fixedIndex) Append(_ context.Context, hash string, offset int64, part [
 func (x *fixedIndex) Commit(_ context.Context, batch, hash string) error { return x.keep(batch, hash) }
 
 // lines returns the lines of the answer of a search.
-func (h *fixture) lines(ctx context.Context, query string) (all []apitypes.SearchLine) {
+func (h *fixture) lines(ctx context.Context, query string) (all []types.SearchLine) {
 	w := httptest.NewRecorder()
 	h.server.Config.Handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost"+v1+"/search?q="+query, nil))
 	require.Equal(h, 200, w.Code)
 	for line := range strings.Lines(w.Body.String()) {
-		var l apitypes.SearchLine
+		var l types.SearchLine
 		require.NoError(h, json.Unmarshal([]byte(line), &l))
 		all = append(all, l)
 	}
@@ -123,18 +123,18 @@ func TestEachRequestToTheCodeIndexReachesItOrReportsItsError(t *testing.T) {
 		want               []any
 	}{
 		{"GET", "/files?repo=r&skipped=true&offset=3&limit=4", "", []any{codeindex.FileQuery{Repo: "r", SkippedOnly: true, Offset: 3, Limit: 4}}},
-		{"GET", "/report?repo=r&limit=5&tests=true", "", []any{apitypes.ReportQuery{Repo: "r", Limit: 5, Tests: true}}},
+		{"GET", "/report?repo=r&limit=5&tests=true", "", []any{types.ReportQuery{Repo: "r", Limit: 5, Tests: true}}},
 		{"GET", "/repositories", "", nil},
 		{"GET", "/symbols?name=n&branch=b&limit=6", "", []any{"n", "b", 6}},
-		{"GET", "/file?repo=r&path=p&ref=b&oid=o&from=7&limit=8", "", []any{apitypes.FilePlace{Repo: "r", Path: "p", Ref: "b", OID: "o", From: 7, Lines: 8}}},
+		{"GET", "/file?repo=r&path=p&ref=b&oid=o&from=7&limit=8", "", []any{types.FilePlace{Repo: "r", Path: "p", Ref: "b", OID: "o", From: 7, Lines: 8}}},
 		{"POST", "/index/missing", `{"ids":["a","b"]}`, []any{2}},
 		{"GET", "/index/segments/s1", "", []any{"s1"}},
 		{"POST", "/index/segments/s1/parts", `{"offset":9,"data":"YWI="}`, []any{"s1", int64(9), "ab"}},
 		{"POST", "/index/segments/s1/commit", `{"batch":"b1"}`, []any{"b1", "s1"}},
 		{"GET", "/index/generations/o1", "", []any{"o1"}},
-		{"POST", "/index/generations", generation(1), []any{codesearch.Manifest{
-			RepoID: "o1", Repo: "r", Refs: []codesearch.Ref{{Name: "main", Commit: "c1"}, {Name: "dev", Commit: "c2"}},
-			Files: []codesearch.File{{Ref: "dev", Path: "a", OID: "x"}},
+		{"POST", "/index/generations", generation(1), []any{code.Manifest{
+			RepoID: "o1", Repo: "r", Refs: []code.Ref{{Name: "main", Commit: "c1"}, {Name: "dev", Commit: "c2"}},
+			Files: []code.File{{Ref: "dev", Path: "a", OID: "x"}},
 		}}},
 	} {
 		index.err, index.got = nil, nil

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"leasehold/shared/supervisor"
+	"leasehold/shared/process/supervisor"
 )
 
 // Limits of connections.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/space/engine"
 )
@@ -16,21 +16,21 @@ var errNoEngine = errors.Join(fault.ErrUnavailable, errors.New("the engine is no
 // listOpenSessions lists the sessions of the engine. The states are those of the status space,
 // which has managers and workers only; a session whose connection was lost shows that it waits
 // for its client.
-func (s *server) listOpenSessions(ctx context.Context, q *request) (apitypes.Page[apitypes.OpenSession], error) {
+func (s *server) listOpenSessions(ctx context.Context, q *request) (types.Page[types.OpenSession], error) {
 	if s.Engine == nil {
-		return apitypes.Page[apitypes.OpenSession]{}, errNoEngine
+		return types.Page[types.OpenSession]{}, errNoEngine
 	}
 	described, err := Sessions(ctx, s.repo)
 	if err != nil {
-		return apitypes.Page[apitypes.OpenSession]{}, err
+		return types.Page[types.OpenSession]{}, err
 	}
 	states := map[string]string{}
 	for _, d := range described {
 		states[d.ID] = d.State
 	}
 	some := cut(q, s.Engine.Sessions())
-	return toPage(some.Items, some.Total, func(i engine.SessionInfo) apitypes.OpenSession {
-		shown := apitypes.OpenSession{
+	return toPage(some.Items, some.Total, func(i engine.SessionInfo) types.OpenSession {
+		shown := types.OpenSession{
 			ID: i.ID, Mode: i.Process.Mode, Host: i.Process.Host, PID: i.Process.PID, Version: i.Process.Version, State: states[i.ID],
 			Opened: i.Opened.UTC().Format(time.RFC3339), TTL: models.SecondsOf(i.TTL), Holds: i.Holds, Waits: i.Waits,
 		}

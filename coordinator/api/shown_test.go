@@ -10,14 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	schedule "leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
-	"leasehold/shared/task"
-	"leasehold/shared/transaction"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/task"
+	schedule "leasehold/shared/protocol/visit/policy"
+	"leasehold/shared/space/transaction"
 	"leasehold/shared/tuple"
 )
 
@@ -37,7 +37,7 @@ func TestADeadTaskHasItsLastAttemptUnlessItDiedLater(t *testing.T) {
 		"without an attempt":   {nil, failed, failed, ""},
 		"it is not known when": {nil, time.Time{}, time.Time{}, ""},
 	} {
-		shown := apitypes.Task{History: c.history}
+		shown := types.Task{History: c.history}
 		showDeath(&shown, c.died)
 		require.Equal(t, c.ended, shown.EndedAt, name)
 		require.Equal(t, c.worker, shown.Worker, name)
@@ -52,12 +52,12 @@ func TestAnEndedTaskHasItsResultAndTheWorkerThatHadIt(t *testing.T) {
 	t.Parallel()
 	end := &task.End{State: task.Resolved, At: time.Unix(1060, 0), Worker: "w", Note: "done", Result: `{"n":1}`}
 	claimant := "w"
-	had := apitypes.Task{CurrentClaimant: &claimant, ClaimedAt: time.Unix(1000, 0)}
+	had := types.Task{CurrentClaimant: &claimant, ClaimedAt: time.Unix(1000, 0)}
 	showEnd(&had, end)
 	require.Equal(t, []any{end.At, "done", json.RawMessage(`{"n":1}`), "w"}, []any{had.EndedAt, had.Note, had.Result, had.Worker})
 	require.Nil(t, had.CurrentClaimant)
 	require.EqualValues(t, 60, *had.Duration)
-	waited := apitypes.Task{}
+	waited := types.Task{}
 	showEnd(&waited, &task.End{Worker: "w", Result: "plain"})
 	require.Equal(t, json.RawMessage(`"plain"`), waited.Result)
 	require.Empty(t, waited.Worker, "no worker had it when it ended")
@@ -72,15 +72,15 @@ func TestATaskOfAListHasTheNoteOfItsState(t *testing.T) {
 	item.State, item.CurrentClaimant = "half done", "w"
 	for name, c := range map[string]struct {
 		l    task.Listed
-		want apitypes.Task
+		want types.Task
 	}{
-		"alive":               {task.Listed{Item: item, Holder: "s"}, apitypes.Task{Note: "half done", Session: "s"}},
-		"a dead letter":       {task.Listed{Item: item, Dead: true, Reason: "no disk"}, apitypes.Task{Note: "no disk"}},
-		"malformed":           {task.Listed{Item: item, Err: errors.New("cannot decode")}, apitypes.Task{Note: "cannot decode"}},
-		"a malformed letter":  {task.Listed{Item: item, Dead: true, Reason: "no disk", Err: errors.New("cannot decode")}, apitypes.Task{Note: "cannot decode"}},
-		"it waits":            {task.Listed{Item: item, Why: task.Why{Code: "no_worker", Text: "none serves it"}}, apitypes.Task{Note: "half done", Why: &apitypes.Why{Code: "no_worker", Text: "none serves it"}}},
-		"ended":               {task.Listed{Item: item, End: &task.End{Note: "done", Worker: "w"}}, apitypes.Task{Note: "done", Worker: "w"}},
-		"ended, and was dead": {task.Listed{Item: item, Dead: true, End: &task.End{Note: "discarded"}}, apitypes.Task{Note: "discarded"}},
+		"alive":               {task.Listed{Item: item, Holder: "s"}, types.Task{Note: "half done", Session: "s"}},
+		"a dead letter":       {task.Listed{Item: item, Dead: true, Reason: "no disk"}, types.Task{Note: "no disk"}},
+		"malformed":           {task.Listed{Item: item, Err: errors.New("cannot decode")}, types.Task{Note: "cannot decode"}},
+		"a malformed letter":  {task.Listed{Item: item, Dead: true, Reason: "no disk", Err: errors.New("cannot decode")}, types.Task{Note: "cannot decode"}},
+		"it waits":            {task.Listed{Item: item, Why: task.Why{Code: "no_worker", Text: "none serves it"}}, types.Task{Note: "half done", Why: &types.Why{Code: "no_worker", Text: "none serves it"}}},
+		"ended":               {task.Listed{Item: item, End: &task.End{Note: "done", Worker: "w"}}, types.Task{Note: "done", Worker: "w"}},
+		"ended, and was dead": {task.Listed{Item: item, Dead: true, End: &task.End{Note: "discarded"}}, types.Task{Note: "discarded"}},
 	} {
 		got := showListed(c.l)
 		require.Equal(t, []any{c.want.Note, c.want.Session, c.want.Worker, c.want.Why}, []any{got.Note, got.Session, got.Worker, got.Why}, name)
@@ -111,8 +111,8 @@ func TestACursorIsTextForAURLAndIsReadAgain(t *testing.T) {
 
 func TestANewTaskHasTheDefaultTimeoutOrOneInRange(t *testing.T) {
 	t.Parallel()
-	timeout := func(s models.Seconds) apitypes.NewTask { return apitypes.NewTask{Action: "a", Timeout: &s} }
-	made, err := newTask(apitypes.NewTask{Action: "a"})
+	timeout := func(s models.Seconds) types.NewTask { return types.NewTask{Action: "a", Timeout: &s} }
+	made, err := newTask(types.NewTask{Action: "a"})
 	require.NoError(t, err)
 	require.Equal(t, task.DefaultTimeout, made.Task.Timeout)
 	made, err = newTask(timeout(7))
@@ -120,9 +120,9 @@ func TestANewTaskHasTheDefaultTimeoutOrOneInRange(t *testing.T) {
 	require.EqualValues(t, 7, made.Task.Timeout)
 	_, err = newTask(timeout(-1))
 	require.ErrorIs(t, err, fault.ErrInvalid)
-	_, err = newTasks([]apitypes.NewTask{timeout(1), timeout(models.SecondsOf(lease.MaxTTL) + 1)})
+	_, err = newTasks([]types.NewTask{timeout(1), timeout(models.SecondsOf(lease.MaxTTL) + 1)})
 	require.ErrorContains(t, err, "task 2 of 2")
-	all, err := newTasks([]apitypes.NewTask{timeout(1), timeout(2)})
+	all, err := newTasks([]types.NewTask{timeout(1), timeout(2)})
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	require.EqualValues(t, 2, all[1].Task.Timeout)
@@ -130,30 +130,30 @@ func TestANewTaskHasTheDefaultTimeoutOrOneInRange(t *testing.T) {
 
 func TestATaskEndsInExactlyOneWay(t *testing.T) {
 	t.Parallel()
-	resolve, release, back := &apitypes.Resolution{Token: 5}, &apitypes.Release{Token: 5, Error: "x"}, &apitypes.HandBack{Token: 5, Delay: 2}
+	resolve, release, back := &types.Resolution{Token: 5}, &types.Release{Token: 5, Error: "x"}, &types.HandBack{Token: 5, Delay: 2}
 	held := task.Item{Task: models.Task{ID: "t1"}, Token: 5}
 	for name, c := range map[string]struct {
-		f    apitypes.Finish
+		f    types.Finish
 		want task.Outcome
 	}{
-		"resolved":    {apitypes.Finish{Resolve: resolve}, task.ToResolve(held, "", json.RawMessage(nil))},
-		"released":    {apitypes.Finish{Release: release}, task.ToRelease(held, task.Failure{Reason: "x"})},
-		"handed back": {apitypes.Finish{HandBack: back}, task.ToHandBack(held, 2*time.Second)},
+		"resolved":    {types.Finish{Resolve: resolve}, task.ToResolve(held, "", json.RawMessage(nil))},
+		"released":    {types.Finish{Release: release}, task.ToRelease(held, task.Failure{Reason: "x"})},
+		"handed back": {types.Finish{HandBack: back}, task.ToHandBack(held, 2*time.Second)},
 	} {
 		c.f.Task = "t1"
 		got, err := outcomeOf(c.f)
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, got, name)
 	}
-	for name, f := range map[string]apitypes.Finish{
+	for name, f := range map[string]types.Finish{
 		"none": {}, "all": {Resolve: resolve, Release: release, HandBack: back}, "resolved and released": {Resolve: resolve, Release: release},
 		"resolved and handed back": {Resolve: resolve, HandBack: back}, "released and handed back": {Release: release, HandBack: back},
-		"with a task": {Resolve: &apitypes.Resolution{Create: make([]apitypes.NewTask, 1)}}, "released, too late": {Release: &apitypes.Release{Delay: 1e12}}, "handed back, too late": {HandBack: &apitypes.HandBack{Delay: 1e12}},
+		"with a task": {Resolve: &types.Resolution{Create: make([]types.NewTask, 1)}}, "released, too late": {Release: &types.Release{Delay: 1e12}}, "handed back, too late": {HandBack: &types.HandBack{Delay: 1e12}},
 	} {
 		_, err := outcomeOf(f)
 		require.ErrorIs(t, err, fault.ErrInvalid, name)
 	}
-	failure, err := failureOf(apitypes.Release{Error: "x", Output: "y", GiveUp: true, Delay: 3})
+	failure, err := failureOf(types.Release{Error: "x", Output: "y", GiveUp: true, Delay: 3})
 	require.NoError(t, err)
 	require.Equal(t, task.Failure{Reason: "x", Output: "y", GiveUp: true, Delay: 3 * time.Second}, failure)
 }
@@ -162,9 +162,9 @@ func TestAnOperationHasTheFieldsOfItsKind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"get", "query", "absent", "put", "renew"} {
 		isPut, hasTTL := kind == "put", kind == "put" || kind == "renew"
-		own, other := apitypes.Operation{Kind: kind, Space: "s", Template: "a"}, apitypes.Operation{Kind: kind, Tuple: "a"}
+		own, other := types.Operation{Kind: kind, Space: "s", Template: "a"}, types.Operation{Kind: kind, Tuple: "a"}
 		if isPut {
-			own, other = apitypes.Operation{Kind: kind, Space: "s", Tuple: "a"}, apitypes.Operation{Kind: kind, Template: "a"}
+			own, other = types.Operation{Kind: kind, Space: "s", Tuple: "a"}, types.Operation{Kind: kind, Template: "a"}
 		}
 		op, err := parseOperation(own)
 		require.NoError(t, err, kind)
@@ -184,7 +184,7 @@ func TestAnOperationHasTheFieldsOfItsKind(t *testing.T) {
 			require.ErrorIs(t, err, fault.ErrInvalid, kind)
 		}
 	}
-	for _, bad := range []apitypes.Operation{{Kind: "take", Template: "a"}, {Kind: "get", Template: "a ..."}, {Kind: "put", Tuple: "?string"}, {Kind: "get", Template: "'"}} {
+	for _, bad := range []types.Operation{{Kind: "take", Template: "a"}, {Kind: "get", Template: "a ..."}, {Kind: "put", Tuple: "?string"}, {Kind: "get", Template: "'"}} {
 		_, err := parseOperation(bad)
 		require.ErrorIs(t, err, fault.ErrInvalid, bad)
 	}
@@ -216,7 +216,7 @@ func TestALookupPollsAndThenWaitsIfItMay(t *testing.T) {
 		"a wait that is too long": {result{true, nil}, nil, 26, "", fault.ErrInvalid, false},
 	} {
 		waited := false
-		got, err := lookUp(t.Context(), apitypes.Lookup{Template: "a", Wait: c.may}, func(ctx context.Context, _ tuple.Template) (tuple.Tuple, error) {
+		got, err := lookUp(t.Context(), types.Lookup{Template: "a", Wait: c.may}, func(ctx context.Context, _ tuple.Template) (tuple.Tuple, error) {
 			_, hasDeadline := ctx.Deadline()
 			waited = hasDeadline
 			return one, c.wait
@@ -225,7 +225,7 @@ func TestALookupPollsAndThenWaitsIfItMay(t *testing.T) {
 		require.Equal(t, c.line, got.Line, name)
 		require.ErrorIs(t, err, c.err, name)
 	}
-	_, err := lookUp(t.Context(), apitypes.Lookup{Template: "a ..."}, nil, nil)
+	_, err := lookUp(t.Context(), types.Lookup{Template: "a ..."}, nil, nil)
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
@@ -250,30 +250,30 @@ func TestAFieldIsShownAsTheNearestJSON(t *testing.T) {
 	} {
 		require.Equal(t, c.want, valueOf(c.field))
 	}
-	require.Equal(t, []apitypes.Field{{Type: "string", Value: json.RawMessage("\"a\"\n")}}, valueOf(tuple.New("a")))
-	require.Equal(t, []apitypes.Field{{Type: "float64", Value: json.RawMessage("\"NaN\"\n")}}, fieldsOf(tuple.New(math.NaN())))
+	require.Equal(t, []types.Field{{Type: "string", Value: json.RawMessage("\"a\"\n")}}, valueOf(tuple.New("a")))
+	require.Equal(t, []types.Field{{Type: "float64", Value: json.RawMessage("\"NaN\"\n")}}, fieldsOf(tuple.New(math.NaN())))
 }
 
 func TestANumberOfSlotsAndAScheduleAreConverted(t *testing.T) {
 	t.Parallel()
-	c := CapacityOf(store.Capacity{Slots: 3, Fresh: 0.5, Warnings: []string{"w"}, Kinds: []store.KindCapacity{{Kind: "git", Origins: 7}}})
-	require.Equal(t, apitypes.Capacity{Slots: 3, Fresh: 0.5, Warnings: []string{"w"}, Kinds: []apitypes.KindCapacity{{Kind: "git", Origins: 7}}}, c)
-	require.Equal(t, []apitypes.KindCapacity{}, CapacityOf(store.Capacity{}).Kinds)
-	require.Equal(t, []string{}, CapacityOf(store.Capacity{}).Warnings)
+	c := CapacityOf(visits.Capacity{Slots: 3, Fresh: 0.5, Warnings: []string{"w"}, Kinds: []visits.KindCapacity{{Kind: "git", Origins: 7}}})
+	require.Equal(t, types.Capacity{Slots: 3, Fresh: 0.5, Warnings: []string{"w"}, Kinds: []types.KindCapacity{{Kind: "git", Origins: 7}}}, c)
+	require.Equal(t, []types.KindCapacity{}, CapacityOf(visits.Capacity{}).Kinds)
+	require.Equal(t, []string{}, CapacityOf(visits.Capacity{}).Warnings)
 	require.Zero(t, timeOf(schedule.Never))
 	require.Equal(t, time.Unix(7, 0).UTC(), timeOf(7))
-	require.Nil(t, NextOf(store.Next{}).Expected)
-	require.Equal(t, &apitypes.Expected{At: time.Unix(9, 0).UTC(), Within: 2, Every: 5}, NextOf(store.Next{Habit: &schedule.Habit{Gap: 5, Spread: 2, Next: 9}}).Expected)
+	require.Nil(t, NextOf(visits.Next{}).Expected)
+	require.Equal(t, &types.Expected{At: time.Unix(9, 0).UTC(), Within: 2, Every: 5}, NextOf(visits.Next{Habit: &schedule.Habit{Gap: 5, Spread: 2, Next: 9}}).Expected)
 
-	o := store.OriginSchedule{State: schedule.NewState(1, 500, schedule.DefaultRules()), Why: "x", Until: 900}
+	o := visits.OriginSchedule{State: schedule.NewState(1, 500, schedule.DefaultRules()), Why: "x", Until: 900}
 	shown := ScheduleOf(o)
 	require.Nil(t, shown.Target)
 	require.Zero(t, shown.LastSuccess)
 	require.Equal(t, time.Unix(900, 0).UTC(), shown.Until)
 	require.Equal(t, time.Unix(500, 0).UTC(), shown.FirstSeen)
 	require.Equal(t, "A", shown.Group)
-	require.Equal(t, []apitypes.PastVisit{}, shown.History)
-	o.Target, o.Every, o.History = 77, 60, []store.PastVisit{{Size: 5}, {Size: 6}}
+	require.Equal(t, []types.PastVisit{}, shown.History)
+	o.Target, o.Every, o.History = 77, 60, []visits.PastVisit{{Size: 5}, {Size: 6}}
 	shown = ScheduleOf(o)
 	require.EqualValues(t, 77, *shown.Target)
 	require.EqualValues(t, 60, shown.Every)

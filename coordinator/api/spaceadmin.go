@@ -8,7 +8,7 @@ import (
 
 	"leasehold/coordinator"
 	"leasehold/coordinator/peer"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -23,22 +23,22 @@ func isProtocols(name string) bool {
 // exists with the same options is returned (200). The error is fault.ErrOverloaded if there are
 // engine.ClientSpaces, or the peer has its quota, fault.ErrConflict for other options,
 // fault.ErrNotFound if it was deleted meanwhile, or another one of the engine.
-func (s *server) createSpace(ctx context.Context, q *request, n apitypes.NewSpace) (apitypes.Space, error) {
+func (s *server) createSpace(ctx context.Context, q *request, n types.NewSpace) (types.Space, error) {
 	options := space.Options{
 		Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow), Volatile: n.Volatile,
 	}
 	infos, err := s.repo.List(ctx)
 	if err != nil {
-		return apitypes.Space{}, err
+		return types.Space{}, err
 	}
 	found := slices.ContainsFunc(infos, func(i space.Info) bool { return i.Name == n.Name })
 	// The engine would let the API create more, because the session of the API is one of the fleet.
 	if !found && len(infos) >= engine.ClientSpaces {
-		return apitypes.Space{}, fmt.Errorf("%w: there are %d spaces", fault.ErrOverloaded, len(infos))
+		return types.Space{}, fmt.Errorf("%w: there are %d spaces", fault.ErrOverloaded, len(infos))
 	}
 	create := space.Request{Verb: space.VerbCreate, Space: n.Name, Options: options}
 	if _, err := s.Spaces.Create(ctx, peer.OfText(q.RemoteAddr, s.Exempt), s.Conn, create); err != nil {
-		return apitypes.Space{}, err
+		return types.Space{}, err
 	}
 	if found {
 		q.status = http.StatusOK
@@ -52,16 +52,16 @@ func (s *server) createSpace(ctx context.Context, q *request, n apitypes.NewSpac
 
 // deleteSpace deletes a space, and with force its tuples. A space that a protocol needs is
 // fault.ErrForbidden; other errors are errNoEngine and the engine's.
-func (s *server) deleteSpace(ctx context.Context, q *request) (apitypes.DeletedSpace, error) {
+func (s *server) deleteSpace(ctx context.Context, q *request) (types.DeletedSpace, error) {
 	name := q.text("space")
 	switch {
 	case isProtocols(name):
-		return apitypes.DeletedSpace{}, fmt.Errorf("space %s: %w: leasehold itself needs it", name, fault.ErrForbidden)
+		return types.DeletedSpace{}, fmt.Errorf("space %s: %w: leasehold itself needs it", name, fault.ErrForbidden)
 	case s.Engine == nil:
-		return apitypes.DeletedSpace{}, errNoEngine
+		return types.DeletedSpace{}, errNoEngine
 	}
 	removed, err := s.Engine.DeleteSpace(ctx, name, q.flag("force"))
-	return apitypes.DeletedSpace{Name: name, Tuples: removed}, err
+	return types.DeletedSpace{Name: name, Tuples: removed}, err
 }
 
 // findSpace returns a space, and reports whether it exists.

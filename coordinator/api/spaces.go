@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 
 	"leasehold/coordinator"
-	"leasehold/shared/apitypes"
-	"leasehold/shared/browse"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/task"
+	"leasehold/shared/space/browse"
 	"leasehold/shared/tuple"
 )
 
@@ -25,20 +25,20 @@ var queryOnly = space.QueryOnly(coordinator.Definitions())
 // maxTTL is the maximum TTL of a tuple.
 const maxTTL = 366 * 24 * time.Hour
 
-func showSpace(i space.Info) apitypes.Space {
-	return apitypes.Space{
+func showSpace(i space.Info) types.Space {
+	return types.Space{
 		Name: i.Name, Kind: string(i.Options.Kind), Visible: i.Visible, Held: i.Held, Capacity: i.Options.Capacity,
 		Overflow: string(i.Options.Overflow), Volatile: i.Options.Volatile, QueryOnly: queryOnly[i.Name],
 	}
 }
 
-func (s *server) listSpaces(ctx context.Context, q *request) (apitypes.Page[apitypes.Space], error) {
+func (s *server) listSpaces(ctx context.Context, q *request) (types.Page[types.Space], error) {
 	infos, err := s.repo.List(ctx)
 	some := cut(q, infos)
 	return toPage(some.Items, some.Total, showSpace), err
 }
 
-func (s *server) getSpace(ctx context.Context, q *request) (apitypes.Space, error) {
+func (s *server) getSpace(ctx context.Context, q *request) (types.Space, error) {
 	name := q.text("space")
 	info, found, err := s.findSpace(ctx, name)
 	if err == nil && !found {
@@ -47,21 +47,21 @@ func (s *server) getSpace(ctx context.Context, q *request) (apitypes.Space, erro
 	return showSpace(info), err
 }
 
-func showTuple(t tuple.Tuple) apitypes.Tuple {
-	return apitypes.Tuple{Line: t.Line(), Fields: fieldsOf(t)}
+func showTuple(t tuple.Tuple) types.Tuple {
+	return types.Tuple{Line: t.Line(), Fields: fieldsOf(t)}
 }
 
 // fieldsOf returns the fields of a tuple with their types and JSON values.
-func fieldsOf(t tuple.Tuple) []apitypes.Field {
-	fields := make([]apitypes.Field, len(t))
+func fieldsOf(t tuple.Tuple) []types.Field {
+	fields := make([]types.Field, len(t))
 	for i, f := range t {
 		value, _ := encode(valueOf(f)) // valueOf returns no value that JSON lacks
-		fields[i] = apitypes.Field{Type: string(tuple.TypeOf(f)), Value: value}
+		fields[i] = types.Field{Type: string(tuple.TypeOf(f)), Value: value}
 	}
 	return fields
 }
 
-// valueOf returns the value whose JSON apitypes.Field has for a field. Values that JSON
+// valueOf returns the value whose JSON types.Field has for a field. Values that JSON
 // lacks become strings: bytes in base64, NaN and infinities, and text that is not UTF-8
 // in quotes.
 func valueOf(f any) any {
@@ -126,19 +126,19 @@ func parseTuple(line string) (t tuple.Tuple, err error) {
 // listTuples lists the tuples that match a template, or all without one, with their number. Those
 // that are too large for an answer are only counted (Omitted). The error is fault.ErrInvalid for a
 // template, or that of the spaces.
-func (s *server) listTuples(ctx context.Context, q *request) (apitypes.Page[apitypes.Tuple], error) {
+func (s *server) listTuples(ctx context.Context, q *request) (types.Page[types.Tuple], error) {
 	line := q.text("template")
 	if line == "" {
 		line = tuple.RestWord
 	}
 	t, open, err := parseTemplate(line)
 	if err != nil {
-		return apitypes.Page[apitypes.Tuple]{}, err
+		return types.Page[types.Tuple]{}, err
 	}
 	found, err := s.browse.Page(ctx, browse.Query{
 		Space: q.text("space"), Template: t, Open: open, Held: q.flag("held"), Offset: q.number("offset"), Limit: q.number("limit"),
 	})
-	answer := toPage(found.Entries, found.Total, func(x browse.Entry) apitypes.Tuple {
+	answer := toPage(found.Entries, found.Total, func(x browse.Entry) types.Tuple {
 		shown := showTuple(x.Tuple)
 		shown.State, shown.Holder = "visible", x.Holder
 		if x.Held {
@@ -161,7 +161,7 @@ func requireWritable(name string) error {
 // putTuple puts a tuple without waiting: a full space is fault.ErrOverloaded, one of a protocol
 // fault.ErrForbidden, and a tuple or a TTL that is not valid fault.ErrInvalid. Other errors are those
 // of the spaces.
-func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) (put apitypes.Tuple, err error) {
+func (s *server) putTuple(ctx context.Context, q *request, n types.NewTuple) (put types.Tuple, err error) {
 	name := q.text("space")
 	if err := requireWritable(name); err != nil {
 		return put, err
@@ -179,7 +179,7 @@ func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) 
 
 // queryTuple reads a tuple that matches a template; it stays where it is. The error is that of
 // lookUp.
-func (s *server) queryTuple(ctx context.Context, q *request, l apitypes.Lookup) (apitypes.Tuple, error) {
+func (s *server) queryTuple(ctx context.Context, q *request, l types.Lookup) (types.Tuple, error) {
 	from := s.repo.Space(q.text("space"))
 	return lookUp(ctx, l, from.Query, from.QueryP)
 }
@@ -187,10 +187,10 @@ func (s *server) queryTuple(ctx context.Context, q *request, l apitypes.Lookup) 
 // getTuple takes a tuple. The tuple is held until the response is written, and is back at its old
 // place if it could not be. If the client dies after that, the tuple is lost. The error is that of
 // requireWritable or of lookUp.
-func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (apitypes.Tuple, error) {
+func (s *server) getTuple(ctx context.Context, q *request, l types.Lookup) (types.Tuple, error) {
 	name := q.text("space")
 	if err := requireWritable(name); err != nil {
-		return apitypes.Tuple{}, err
+		return types.Tuple{}, err
 	}
 	var op space.OpID // of the last attempt: an earlier one took nothing
 	var claimed task.Item
@@ -228,17 +228,17 @@ func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (a
 // fault.ErrNotFound if none matched in time, and fault.ErrInvalid for a template or a wait that is
 // not valid; others are those of poll and wait.
 func lookUp(
-	ctx context.Context, l apitypes.Lookup,
+	ctx context.Context, l types.Lookup,
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),
 	poll func(context.Context, tuple.Template) (tuple.Tuple, bool, error),
-) (apitypes.Tuple, error) {
+) (types.Tuple, error) {
 	t, err := parseWhole(l.Template)
 	if err != nil {
-		return apitypes.Tuple{}, err
+		return types.Tuple{}, err
 	}
 	timeout, err := seconds("wait_s", l.Wait, maxWait)
 	if err != nil {
-		return apitypes.Tuple{}, err
+		return types.Tuple{}, err
 	}
 	found, ok, err := poll(ctx, t)
 	if err == nil && !ok && timeout > 0 {
@@ -253,9 +253,9 @@ func lookUp(
 	}
 	switch {
 	case err != nil:
-		return apitypes.Tuple{}, err
+		return types.Tuple{}, err
 	case !ok:
-		return apitypes.Tuple{}, fmt.Errorf("template: %w: no tuple matches", fault.ErrNotFound)
+		return types.Tuple{}, fmt.Errorf("template: %w: no tuple matches", fault.ErrNotFound)
 	}
 	return showTuple(found), nil
 }

@@ -7,18 +7,18 @@ import (
 	"strings"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
-	"leasehold/shared/lease"
+	"leasehold/shared/api/types"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 
 // Sessions returns the sessions, by id, from the status space, and the tasks that they hold from
 // their claims. The three are read one after the other, so that a task may be missing, or be with
 // a session that has given it back meanwhile.
-func Sessions(ctx context.Context, repo space.Repository) ([]apitypes.Session, error) {
+func Sessions(ctx context.Context, repo space.Repository) ([]types.Session, error) {
 	states, err := repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {
 		return nil, err
@@ -31,31 +31,31 @@ func Sessions(ctx context.Context, repo space.Repository) ([]apitypes.Session, e
 	if err != nil {
 		return nil, err
 	}
-	served, held := map[string][]apitypes.Served{}, map[string][]string{}
+	served, held := map[string][]types.Served{}, map[string][]string{}
 	for _, t := range serves {
 		v := status.DecodeServing(t)
-		served[v.ID] = append(served[v.ID], apitypes.Served{Action: v.Action, Slots: v.Slots})
+		served[v.ID] = append(served[v.ID], types.Served{Action: v.Action, Slots: v.Slots})
 	}
 	for _, t := range claims {
 		c := task.DecodeClaim(t)
 		held[c.Worker] = append(held[c.Worker], c.Task)
 	}
-	sessions := make([]apitypes.Session, len(states))
+	sessions := make([]types.Session, len(states))
 	for i, t := range states {
 		v := status.DecodeState(t)
-		sessions[i] = apitypes.Session{
+		sessions[i] = types.Session{
 			ID: v.ID, Mode: modeOf(v.ID), State: v.State, Since: v.Since,
-			Serves: append([]apitypes.Served{}, served[v.ID]...), Tasks: append([]string{}, held[v.ID]...),
+			Serves: append([]types.Served{}, served[v.ID]...), Tasks: append([]string{}, held[v.ID]...),
 		}
 	}
-	slices.SortStableFunc(sessions, func(a, b apitypes.Session) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(sessions, func(a, b types.Session) int { return strings.Compare(a.ID, b.ID) })
 	return sessions, nil
 }
 
 // modeOf returns the mode of a session id, which is <mode>-<8 hex>; empty if it is not.
 func modeOf(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
-func (s *server) listSessions(ctx context.Context, q *request) (apitypes.Page[apitypes.Session], error) {
+func (s *server) listSessions(ctx context.Context, q *request) (types.Page[types.Session], error) {
 	all, err := Sessions(ctx, s.repo)
 	return cut(q, all), err
 }
@@ -69,7 +69,7 @@ func Costs(ctx context.Context, repo space.Repository) ([]models.Cost, error) {
 	return costs, err
 }
 
-func (s *server) listCosts(ctx context.Context, q *request) (apitypes.Page[models.Cost], error) {
+func (s *server) listCosts(ctx context.Context, q *request) (types.Page[models.Cost], error) {
 	all, err := Costs(ctx, s.repo)
 	return cut(q, all), err
 }

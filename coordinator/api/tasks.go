@@ -11,21 +11,21 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
-	"leasehold/shared/task"
+	"leasehold/shared/process/wording"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/tuple"
-	"leasehold/shared/wording"
 )
 
 // showTask shows a task without its data.
-func showTask(item task.Item, state task.State) apitypes.Task {
-	shown := apitypes.Task{
+func showTask(item task.Item, state task.State) types.Task {
+	shown := types.Task{
 		ID: item.ID, Action: item.Action, State: string(state), Subject: item.Subject, Parts: item.Parts, Lease: item.Lease, Priority: item.Priority,
 		Timeout: item.Timeout, Attempts: item.Attempts, Claimants: append([]string{}, item.Claimants...), CreatedAt: item.CreatedAt, ClaimedAt: item.ClaimedAt,
 		Progress: item.Progress, Note: item.State, History: item.History,
-		TaskOptions: apitypes.TaskOptions{
+		TaskOptions: types.TaskOptions{
 			NotBefore: item.NotBefore, ExpiresAt: item.ExpiresAt, MaxAttempts: item.MaxAttempts, Backoff: item.Backoff, UniqueKey: item.UniqueKey, Group: item.Group,
 			Tags: item.Tags, ResultTuple: item.ResultTuple, ResultTTL: item.ResultTTL, After: item.After, OnFailure: item.OnFailure, Limits: item.Limits, OnLimit: item.OnLimit,
 		},
@@ -38,7 +38,7 @@ func showTask(item task.Item, state task.State) apitypes.Task {
 
 // showListed shows a task of a list, without its data. If it cannot be decoded, the error is its
 // note. A dead letter that died with its last attempt has the worker and the duration of that.
-func showListed(l task.Listed) apitypes.Task {
+func showListed(l task.Listed) types.Task {
 	shown := showTask(l.Item, l.StateNow())
 	shown.Session = l.Holder
 	if l.Dead {
@@ -48,7 +48,7 @@ func showListed(l task.Listed) apitypes.Task {
 		shown.Note = l.Err.Error()
 	}
 	if l.Why.Code != "" {
-		shown.Why = &apitypes.Why{Code: l.Why.Code, Text: l.Why.Text}
+		shown.Why = &types.Why{Code: l.Why.Code, Text: l.Why.Text}
 	}
 	switch {
 	case l.End != nil:
@@ -62,7 +62,7 @@ func showListed(l task.Listed) apitypes.Task {
 // showDeath shows when a task became a dead letter. died is zero if an older version put the
 // letter; then it was when the last attempt failed. An expiry, or the end of a parent, may come
 // later than that, and then no worker had the task.
-func showDeath(shown *apitypes.Task, died time.Time) {
+func showDeath(shown *types.Task, died time.Time) {
 	shown.EndedAt = died
 	n := len(shown.History)
 	if n == 0 || shown.History[n-1].EndedAt.Before(died) {
@@ -75,7 +75,7 @@ func showDeath(shown *apitypes.Task, died time.Time) {
 
 // showEnd shows how a task ended. shown is the task as it was when it was alive: if a worker had
 // it then, the duration is that of its last attempt.
-func showEnd(shown *apitypes.Task, end *task.End) {
+func showEnd(shown *types.Task, end *task.End) {
 	shown.EndedAt, shown.Note, shown.Result = end.At, end.Note, json.RawMessage(end.Result)
 	if len(shown.Result) > 0 && !json.Valid(shown.Result) { // a foreign client may have put any text
 		shown.Result, _ = json.Marshal(end.Result) // a string has no error
@@ -110,13 +110,13 @@ var listedStates = []task.State{
 // tasksBy reads a page of tasks in a state; the empty one selects those that are alive. The page has
 // the cursor of the next one, which is empty after the last. It may have fewer tasks than the limit,
 // even none, before the last. The error is that of decodeCursor or of the spaces.
-func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (apitypes.Tasks, error) {
+func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (types.Tasks, error) {
 	f := task.Filter{
 		State: state, Action: q.text("action"), Tag: q.text("tag"), Group: q.text("group"), Text: q.text("text"),
 		Older: time.Duration(q.number("older")) * time.Second, Younger: time.Duration(q.number("younger")) * time.Second,
 	}
 	cursor, err := decodeCursor(q.text("cursor"))
-	page := apitypes.Tasks{Items: []apitypes.Task{}}
+	page := types.Tasks{Items: []types.Task{}}
 	if err != nil {
 		return page, err
 	}
@@ -160,22 +160,22 @@ func decodeCursor(text string) (task.Cursor, error) {
 	return nil, fmt.Errorf("cursor %.64q: %w: want the next of an earlier page", text, fault.ErrInvalid)
 }
 
-func (s *server) listTasks(ctx context.Context, q *request) (apitypes.Tasks, error) {
+func (s *server) listTasks(ctx context.Context, q *request) (types.Tasks, error) {
 	state := task.State(q.text("state"))
 	if !slices.Contains(listedStates, state) {
-		return apitypes.Tasks{}, fmt.Errorf("state %.50q: %w: want %s", string(state), fault.ErrInvalid, wording.Or(listedStates[1:]...))
+		return types.Tasks{}, fmt.Errorf("state %.50q: %w: want %s", string(state), fault.ErrInvalid, wording.Or(listedStates[1:]...))
 	}
 	return s.tasksBy(ctx, q, state)
 }
 
-func (s *server) listDead(ctx context.Context, q *request) (apitypes.Tasks, error) {
+func (s *server) listDead(ctx context.Context, q *request) (types.Tasks, error) {
 	return s.tasksBy(ctx, q, task.StateDead)
 }
 
-func (s *server) getTask(ctx context.Context, q *request) (apitypes.Task, error) {
+func (s *server) getTask(ctx context.Context, q *request) (types.Task, error) {
 	l, err := s.showOrWait(ctx, q.text("task"), time.Duration(q.number("wait"))*time.Second)
 	if err != nil {
-		return apitypes.Task{}, err
+		return types.Task{}, err
 	}
 	shown := showListed(l.Listed)
 	shown.Data = l.Data
@@ -198,7 +198,7 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 
 // newTask converts the body that creates a task. Without a timeout the task has the default one.
 // The error is fault.ErrInvalid for a timeout out of range; the protocol checks the rest.
-func newTask(n apitypes.NewTask) (task.New, error) {
+func newTask(n types.NewTask) (task.New, error) {
 	timeout := task.DefaultTimeout
 	if n.Timeout != nil {
 		if _, err := seconds("timeout", *n.Timeout, lease.MaxTTL); err != nil {
@@ -218,7 +218,7 @@ func newTask(n apitypes.NewTask) (task.New, error) {
 
 // newTasks converts the tasks of a body that creates several, in their order. The error,
 // fault.ErrInvalid, names the first that is invalid.
-func newTasks(all []apitypes.NewTask) (wanted []task.New, err error) {
+func newTasks(all []types.NewTask) (wanted []task.New, err error) {
 	for at, one := range all {
 		w, err := newTask(one)
 		if err != nil {
@@ -234,22 +234,22 @@ func (s *server) tasksOf(q *request) task.Client { return task.Client{Repo: q.id
 
 // createTask creates a task. If its unique key is taken, the answer is the task that has it. The
 // error is that of newTask or of CreateAll.
-func (s *server) createTask(ctx context.Context, q *request, n apitypes.NewTask) (apitypes.Task, error) {
+func (s *server) createTask(ctx context.Context, q *request, n types.NewTask) (types.Task, error) {
 	wanted, err := newTask(n)
 	if err != nil {
-		return apitypes.Task{}, err
+		return types.Task{}, err
 	}
 	made, err := s.tasksOf(q).CreateAll(ctx, wanted)
 	if err != nil {
-		return apitypes.Task{}, err
+		return types.Task{}, err
 	}
 	q.location = v1 + "/tasks/" + made[0].ID
 	return showNew(made[0]), nil
 }
 
 // createTasks creates several tasks, all or none. The error is that of newTasks or of CreateAll.
-func (s *server) createTasks(ctx context.Context, q *request, n apitypes.NewTasks) (apitypes.Tasks, error) {
-	answer := apitypes.Tasks{Items: []apitypes.Task{}}
+func (s *server) createTasks(ctx context.Context, q *request, n types.NewTasks) (types.Tasks, error) {
+	answer := types.Tasks{Items: []types.Task{}}
 	wanted, err := newTasks(n.Tasks)
 	if err != nil {
 		return answer, err
@@ -261,13 +261,13 @@ func (s *server) createTasks(ctx context.Context, q *request, n apitypes.NewTask
 	return answer, err
 }
 
-func showNew(i task.Item) apitypes.Task {
+func showNew(i task.Item) types.Task {
 	shown := showTask(i, i.StateNow())
 	shown.Data, shown.Existing = i.Data, i.Existing
 	return shown
 }
 
-func (s *server) cancelTask(ctx context.Context, q *request, c apitypes.Cancel) (none, error) {
+func (s *server) cancelTask(ctx context.Context, q *request, c types.Cancel) (none, error) {
 	return none{}, s.withState(ctx, q.text("task"), s.tasksOf(q).Cancel(ctx, q.text("task"), c.Reason))
 }
 
@@ -286,10 +286,10 @@ func (s *server) withState(ctx context.Context, id string, err error) error {
 
 // getDead shows a dead letter; a malformed one has the error as its note. The error is
 // fault.ErrNotFound, or that of the spaces.
-func (s *server) getDead(ctx context.Context, q *request) (apitypes.Task, error) {
+func (s *server) getDead(ctx context.Context, q *request) (types.Task, error) {
 	l, err := s.tasks.DeadLetter(ctx, q.text("task"))
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
-		return apitypes.Task{}, err
+		return types.Task{}, err
 	}
 	shown := showListed(task.Listed{Item: l.Item, Dead: true, Reason: l.Reason, Err: err})
 	shown.Data = l.Data
@@ -305,7 +305,7 @@ func (s *server) discardDead(ctx context.Context, q *request) (none, error) {
 // lifted twice: before, so that after a crash in between the client can repeat the request; and
 // after, because the failure may have been ingested in the meantime. The error is that of withState,
 // of the catalog or of the spaces.
-func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Requeued, err error) {
+func (s *server) requeue(ctx context.Context, q *request) (answer types.Requeued, err error) {
 	tasks := s.tasksOf(q)
 	l, err := tasks.DeadLetter(ctx, q.text("task"))
 	if err != nil {
@@ -333,7 +333,7 @@ func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Reque
 		return answer, err
 	case put != nil:
 		shown := showNew(*put)
-		return apitypes.Requeued{Task: &shown}, nil
+		return types.Requeued{Task: &shown}, nil
 	}
-	return apitypes.Requeued{Selectable: true}, lift()
+	return types.Requeued{Selectable: true}, lift()
 }

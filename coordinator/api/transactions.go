@@ -5,25 +5,25 @@ import (
 	"errors"
 	"fmt"
 
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/transaction"
+	"leasehold/shared/space/transaction"
 )
 
 // transact carries out operations on several spaces, all or none, and returns the tuples that they
 // found, in the order of the operations. If a condition does not hold within the time that the
 // request may wait, the error is that of the first attempt, which names the condition. An invalid
 // operation (fault.ErrInvalid) is named with its position from 1. Other errors are those of RunP.
-func (s *server) transact(ctx context.Context, _ *request, b apitypes.Transaction) (apitypes.Transacted, error) {
+func (s *server) transact(ctx context.Context, _ *request, b types.Transaction) (types.Transacted, error) {
 	timeout, err := seconds("wait_s", b.Wait, maxWait)
 	if err != nil {
-		return apitypes.Transacted{}, err
+		return types.Transacted{}, err
 	}
 	var ops []transaction.Op
 	for i, o := range b.Operations {
 		op, err := parseOperation(o)
 		if err != nil {
-			return apitypes.Transacted{}, fmt.Errorf("operation %d of %d: %w", i+1, len(b.Operations), err)
+			return types.Transacted{}, fmt.Errorf("operation %d of %d: %w", i+1, len(b.Operations), err)
 		}
 		ops = append(ops, op)
 	}
@@ -38,7 +38,7 @@ func (s *server) transact(ctx context.Context, _ *request, b apitypes.Transactio
 			err = unmet
 		}
 	}
-	answer := apitypes.Transacted{Tuples: []apitypes.Tuple{}}
+	answer := types.Transacted{Tuples: []types.Tuple{}}
 	for _, t := range found {
 		answer.Tuples = append(answer.Tuples, showTuple(t))
 	}
@@ -47,7 +47,7 @@ func (s *server) transact(ctx context.Context, _ *request, b apitypes.Transactio
 
 // parseOperation reads an operation. An unknown kind, and fields that its kind does not have, are
 // fault.ErrInvalid.
-func parseOperation(o apitypes.Operation) (op transaction.Op, err error) {
+func parseOperation(o types.Operation) (op transaction.Op, err error) {
 	op.Space = o.Space
 	if op.Kind, err = transaction.ParseKind(o.Kind); err != nil {
 		return op, err

@@ -7,25 +7,25 @@ import (
 	"time"
 
 	"leasehold/coordinator"
-	schedule "leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
-	"leasehold/shared/browse"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/visit"
+	"leasehold/shared/protocol/visit"
+	schedule "leasehold/shared/protocol/visit/policy"
+	"leasehold/shared/space/browse"
 )
 
-func showVisit(x browse.Entry) apitypes.Visit {
+func showVisit(x browse.Entry) types.Visit {
 	k := visit.DecodeKey(x.Tuple)
-	shown := apitypes.Visit{ID: k.Visit, Kind: k.Kind, Origin: k.Origin, State: "waiting", Holder: x.Holder}
+	shown := types.Visit{ID: k.Visit, Kind: k.Kind, Origin: k.Origin, State: "waiting", Holder: x.Holder}
 	if x.Held {
 		shown.State = "held"
 	}
 	return shown
 }
 
-func (s *server) listVisits(ctx context.Context, q *request) (apitypes.Page[apitypes.Visit], error) {
+func (s *server) listVisits(ctx context.Context, q *request) (types.Page[types.Visit], error) {
 	found, err := s.visitsOf(ctx, q.text("origin"), q.number("offset"), q.number("limit"))
 	return toPage(found.Entries, found.Total, showVisit), err
 }
@@ -44,7 +44,7 @@ func (s *server) visitsOf(ctx context.Context, origin string, offset, limit int)
 // The visit that it asks for has no id yet: it gets one when a manager has a free slot. An origin of
 // a kind that is not visited is fault.ErrInvalid, an unknown one fault.ErrNotFound; other errors are
 // those of the catalog, the spaces and the store.
-func (s *server) addVisit(ctx context.Context, _ *request, n apitypes.NewVisit) (asked apitypes.Visit, err error) {
+func (s *server) addVisit(ctx context.Context, _ *request, n types.NewVisit) (asked types.Visit, err error) {
 	o, err := s.Catalog.Origin(ctx, n.Origin)
 	if err != nil {
 		return asked, err
@@ -59,21 +59,21 @@ func (s *server) addVisit(ctx context.Context, _ *request, n apitypes.NewVisit) 
 	if len(found.Entries) > 0 {
 		return showVisit(found.Entries[0]), nil
 	}
-	return apitypes.Visit{Kind: o.Kind, Origin: o.ID, State: "asked"}, s.Visits.SaveNow(ctx, time.Now(), o.ID)
+	return types.Visit{Kind: o.Kind, Origin: o.ID, State: "asked"}, s.Visits.SaveNow(ctx, time.Now(), o.ID)
 }
 
-func (s *server) nextVisits(ctx context.Context, q *request) (apitypes.Page[apitypes.NextVisit], error) {
+func (s *server) nextVisits(ctx context.Context, q *request) (types.Page[types.NextVisit], error) {
 	next, err := s.Visits.Next(ctx, time.Now(), q.number("limit"))
 	return toPage(next, len(next), NextOf), err
 }
 
 // getCapacity returns what a number of slots can hold; 0 stands for those that managers have now.
-func (s *server) getCapacity(ctx context.Context, q *request) (apitypes.Capacity, error) {
+func (s *server) getCapacity(ctx context.Context, q *request) (types.Capacity, error) {
 	slots := q.number("slots")
 	if slots == 0 {
 		sessions, err := Sessions(ctx, s.repo)
 		if err != nil {
-			return apitypes.Capacity{}, err
+			return types.Capacity{}, err
 		}
 		for _, session := range sessions {
 			for _, x := range session.Serves {
@@ -88,20 +88,20 @@ func (s *server) getCapacity(ctx context.Context, q *request) (apitypes.Capacity
 }
 
 // CapacityOf converts what a number of slots can hold.
-func CapacityOf(c store.Capacity) apitypes.Capacity {
-	shown := apitypes.Capacity{
+func CapacityOf(c visits.Capacity) types.Capacity {
+	shown := types.Capacity{
 		Slots: c.Slots, VisitSeconds: c.VisitSeconds, VisitsPerDay: c.VisitsPerDay, Fixed: c.Fixed, Fresh: c.Fresh,
-		Kinds: []apitypes.KindCapacity{}, Warnings: append([]string{}, c.Warnings...),
+		Kinds: []types.KindCapacity{}, Warnings: append([]string{}, c.Warnings...),
 	}
 	for _, k := range c.Kinds {
-		shown.Kinds = append(shown.Kinds, apitypes.KindCapacity(k))
+		shown.Kinds = append(shown.Kinds, types.KindCapacity(k))
 	}
 	return shown
 }
 
 // NextOf converts an origin that would be visited next.
-func NextOf(n store.Next) apitypes.NextVisit {
-	return apitypes.NextVisit{
+func NextOf(n visits.Next) types.NextVisit {
+	return types.NextVisit{
 		Origin: n.Origin.ID, Kind: n.Origin.Kind, URI: n.Origin.URI, Pool: n.Pool, Class: n.Class, Rate: n.Rate, Value: n.Value,
 		Expected: expectedOf(n.Habit), HostGroup: n.HostGroup, HostGap: models.SecondsOf(n.HostGap),
 	}
@@ -111,7 +111,7 @@ func NextOf(n store.Next) apitypes.NextVisit {
 // reason if the outcome was ignored; it is empty if it was recorded. An invalid outcome is
 // fault.ErrInvalid, an unknown origin fault.ErrNotFound; other errors are those of Record. The
 // comparisons of floats are negated, because NaN must not pass.
-func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (recorded apitypes.Recorded, err error) {
+func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (recorded types.Recorded, err error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
 		return recorded, fmt.Errorf("outcome: %w: want an origin's id and the time of its visit; the origins of a lister are not accepted here", fault.ErrInvalid)
 	}
@@ -128,47 +128,47 @@ func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (
 	return recorded, err
 }
 
-func (s *server) getSchedule(ctx context.Context, q *request) (apitypes.Schedule, error) {
+func (s *server) getSchedule(ctx context.Context, q *request) (types.Schedule, error) {
 	o, err := s.Visits.Schedule(ctx, time.Now(), q.text("origin"))
 	return ScheduleOf(o), err
 }
 
 // tellChanged records a report that an origin has changed, and returns the schedule after it. The
 // error is that of Tell or of getSchedule.
-func (s *server) tellChanged(ctx context.Context, q *request) (apitypes.Schedule, error) {
+func (s *server) tellChanged(ctx context.Context, q *request) (types.Schedule, error) {
 	if err := s.Visits.Tell(ctx, time.Now(), q.text("origin")); err != nil {
-		return apitypes.Schedule{}, err
+		return types.Schedule{}, err
 	}
 	return s.getSchedule(ctx, q)
 }
 
-// steer does what an operator asks for (apitypes.Enable and others), and returns the schedule after
+// steer does what an operator asks for (types.Enable and others), and returns the schedule after
 // it. The error is that of Steer or of getSchedule.
-func (s *server) steer(ctx context.Context, q *request, steering apitypes.Steering) (apitypes.Schedule, error) {
+func (s *server) steer(ctx context.Context, q *request, steering types.Steering) (types.Schedule, error) {
 	if err := s.Visits.Steer(ctx, time.Now(), q.text("origin"), steering.Action); err != nil {
-		return apitypes.Schedule{}, err
+		return types.Schedule{}, err
 	}
 	return s.getSchedule(ctx, q)
 }
 
 // expectedOf converts a habit; nil: the origin has none.
-func expectedOf(h *schedule.Habit) *apitypes.Expected {
+func expectedOf(h *schedule.Habit) *types.Expected {
 	if h == nil {
 		return nil
 	}
-	return &apitypes.Expected{At: timeOf(h.Next), Within: models.Seconds(h.Spread), Every: models.Seconds(h.Gap)}
+	return &types.Expected{At: timeOf(h.Next), Within: models.Seconds(h.Spread), Every: models.Seconds(h.Gap)}
 }
 
 // ScheduleOf converts the schedule of an origin. Until is set only for an enabled origin that
 // rests. Times and the target that the store does not have (schedule.Never) are absent.
-func ScheduleOf(o store.OriginSchedule) apitypes.Schedule {
-	shown := apitypes.Schedule{
+func ScheduleOf(o visits.OriginSchedule) types.Schedule {
+	shown := types.Schedule{
 		Origin: o.Origin.ID, Kind: o.Origin.Kind, URI: o.Origin.URI, Why: o.Why, Disabled: string(o.Disabled), Group: schedule.Group(o.State).String(),
 		Pool: o.Pool, Class: int(o.Place.Class), Value: o.Value, Rate: o.Rate, Asked: o.Urgent, Visit: o.Visit, Lister: o.Listed, ForkOf: o.ForkOf, Metadata: o.Metadata,
 		FirstSeen: timeOf(o.FirstSeen), LastSeen: timeOf(o.LastSeen), LastUpdate: timeOf(o.LastUpdate),
 		LastScheduled: timeOf(o.LastScheduled), LastSuccess: timeOf(o.LastSuccess), Failures: o.Failures, Index: o.Index, Digest: o.LastDigest,
 		HostGroup: o.HostGroup, HostGap: models.SecondsOf(o.HostGap),
-		Expected: expectedOf(o.Habit), History: []apitypes.PastVisit{},
+		Expected: expectedOf(o.Habit), History: []types.PastVisit{},
 	}
 	if o.Why != schedule.Eligible && o.Enabled() {
 		shown.Until = timeOf(o.Until)
@@ -178,7 +178,7 @@ func ScheduleOf(o store.OriginSchedule) apitypes.Schedule {
 		shown.Target = &o.Target
 	}
 	for _, p := range o.History {
-		shown.History = append(shown.History, apitypes.PastVisit(p))
+		shown.History = append(shown.History, types.PastVisit(p))
 	}
 	return shown
 }

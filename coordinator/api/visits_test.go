@@ -14,10 +14,10 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/database"
-	rules "leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
-	"leasehold/shared/visit"
+	"leasehold/shared/protocol/visit"
+	rules "leasehold/shared/protocol/visit/policy"
 )
 
 func TestTheScheduleOfAnOriginIsShownAndSteered(t *testing.T) {
@@ -214,7 +214,7 @@ func TestAllVisitsThatWouldBeNextAreListedTheBestFirst(t *testing.T) {
 	begun := time.Now().Add(-time.Hour)
 	for i := range 3 {
 		o := models.Origin{ID: fmt.Sprint("o", i), Kind: models.Media, URI: fmt.Sprint("/srv/", i)}
-		require.NoError(t, db.Visits.List(t.Context(), begun.Add(time.Duration(i)*time.Minute), store.Listing{Origins: []store.Named{{Origin: o}}}))
+		require.NoError(t, db.Visits.List(t.Context(), begun.Add(time.Duration(i)*time.Minute), visits.Listing{Origins: []visits.Named{{Origin: o}}}))
 	}
 	listed := func(path string) (ids []any) {
 		for _, x := range items(h.ok("GET", v1+path, "")) {
@@ -233,7 +233,7 @@ func TestAScheduleTellsUntilWhenAnEnabledOriginRests(t *testing.T) {
 		why, disabled string
 		want          bool
 	}{"rests": {"absolute cooldown", "", true}, "eligible": {rules.Eligible, "", false}, "disabled": {rules.Disabled, "operator", false}} {
-		o := store.OriginSchedule{Why: c.why, Until: 1_800_000_000}
+		o := visits.OriginSchedule{Why: c.why, Until: 1_800_000_000}
 		o.Disabled = rules.Reason(c.disabled)
 		shown := marshal(t, api.ScheduleOf(o))
 		require.Equal(t, c.want, strings.Contains(shown, `"until":"2027-01-15T08:00:00Z"`), "%s: %s", name, shown)

@@ -14,13 +14,13 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/peer"
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 )
 
 // Limits of the sessions of workers.
@@ -58,16 +58,16 @@ type worker struct {
 // openSession opens the session of a worker, or resumes the one that n.Resume names. It counts for
 // the quota of its peer (fault.ErrOverloaded) until it has ended. Other errors are those of
 // newWorker, of the engine and of beat.
-func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSession) (apitypes.WorkerSession, error) {
+func (s *server) openSession(ctx context.Context, q *request, n types.NewSession) (types.WorkerSession, error) {
 	if s.Engine == nil {
-		return apitypes.WorkerSession{}, errNoEngine
+		return types.WorkerSession{}, errNoEngine
 	}
 	w, err := s.newWorker(q, n)
 	if err != nil {
-		return apitypes.WorkerSession{}, err
+		return types.WorkerSession{}, err
 	}
 	if err := s.workers.peers.Take(w.peer); err != nil {
-		return apitypes.WorkerSession{}, err
+		return types.WorkerSession{}, err
 	}
 	id := cmp.Or(n.Resume, coordinator.SessionID("worker"))
 	w.GateSession, err = s.Engine.OpenGateSession(ctx, engine.Opening{ID: id, TTL: w.ttl, Resume: n.Resume != "", Process: space.Process{
@@ -75,7 +75,7 @@ func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSess
 	}})
 	if err != nil {
 		s.workers.peers.Return(w.peer)
-		return apitypes.WorkerSession{}, err
+		return types.WorkerSession{}, err
 	}
 	s.workers.add(w, id, n.Serves)
 	return s.beat(ctx, w)
@@ -84,7 +84,7 @@ func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSess
 // newWorker checks the body that opens a session, and returns a worker without the session. A
 // value out of range is fault.ErrInvalid. The comparison of the TTL is negated, because NaN must
 // not pass.
-func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
+func (s *server) newWorker(q *request, n types.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
 	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
 	if n.TTL != 0 {
@@ -111,7 +111,7 @@ func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 
 // add adds a session that was opened, with the slots that it serves, and forgets those that have
 // ended, which count for the quotas of their peers until then.
-func (all *workers) add(w *worker, id string, serves []apitypes.Served) {
+func (all *workers) add(w *worker, id string, serves []types.Served) {
 	slots := map[string]int{}
 	for _, served := range serves {
 		slots[served.Action] = int(served.Slots)
@@ -148,15 +148,15 @@ func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 
 // beat returns a session and the tasks that it has, and restarts its TTL. The session may have
 // ended meanwhile; then the error is that of the engine.
-func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, error) {
-	shown := apitypes.WorkerSession{ID: w.Session(), TTL: models.SecondsOf(w.ttl), Claims: []apitypes.Claim{}}
+func (s *server) beat(ctx context.Context, w *worker) (types.WorkerSession, error) {
+	shown := types.WorkerSession{ID: w.Session(), TTL: models.SecondsOf(w.ttl), Claims: []types.Claim{}}
 	claims, err := w.repo.Space(lease.Space).QueryAll(ctx, task.ClaimsOf(w.Session()))
 	if err != nil {
 		return shown, err
 	}
 	for _, t := range claims {
 		c := task.DecodeClaim(t)
-		shown.Claims = append(shown.Claims, apitypes.Claim{Task: c.Task, Token: c.Token, Due: c.Due})
+		shown.Claims = append(shown.Claims, types.Claim{Task: c.Task, Token: c.Token, Due: c.Due})
 	}
 	if shown.Draining, err = w.pollDraining(ctx); err != nil {
 		return shown, err
@@ -190,10 +190,10 @@ func (w *worker) pollDraining(ctx context.Context) (bool, error) {
 
 // sessionHeartbeat keeps a session alive, and returns what beat returns. The error is that of
 // keepAlive or of beat.
-func (s *server) sessionHeartbeat(ctx context.Context, q *request) (apitypes.WorkerSession, error) {
+func (s *server) sessionHeartbeat(ctx context.Context, q *request) (types.WorkerSession, error) {
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {
-		return apitypes.WorkerSession{}, err
+		return types.WorkerSession{}, err
 	}
 	return s.beat(ctx, w)
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/protocol/visit/policy"
 )
 
 // BenchmarkOutcomeBesideCuration curates an origin with 10^5 episodes, or removes it, while
@@ -33,7 +33,7 @@ func BenchmarkOutcomeBesideCuration(b *testing.B) {
 		}
 		return l
 	}
-	d, err := Open(b.Context(), filepath.Join(b.TempDir(), "catalog.db"), "value", visit.DefaultRules())
+	d, err := Open(b.Context(), filepath.Join(b.TempDir(), "catalog.db"), "value", policy.DefaultRules())
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, d.Close()) })
 	curate := func(l catalog.Listing) func(context.Context) error {

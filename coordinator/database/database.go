@@ -1,7 +1,7 @@
 // Package database opens the one SQLite file of a coordinator: the catalog, and the
 // schedule of the visits of its origins.
 //
-// The tables belong to the packages shared/catalog/sqlite and coordinator/visit/store.
+// The tables belong to the packages shared/catalog/sqlite and coordinator/visits.
 // They share a file so that an origin enters and leaves both in one transaction; neither
 // package imports the other. A data folder of an older program, which kept the schedule
 // in visits.db, is migrated when it is opened.
@@ -12,10 +12,10 @@ import (
 	"errors"
 	"fmt"
 
-	"leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/catalog/sqlite"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/protocol/visit/policy"
 )
 
 // Memory is the path of a database that is not kept.
@@ -24,7 +24,7 @@ const Memory = sqlfile.Memory
 // Database is an open file. Catalog and Visits may be used until Close.
 type Database struct {
 	Catalog *sqlite.Store
-	Visits  *store.Store
+	Visits  *visits.Store
 	file    *sqlfile.File
 	marks   uint64 // rows that SetMark has changed
 	last    row    // the mark in the database
@@ -32,9 +32,9 @@ type Database struct {
 }
 
 // Open opens the database at path, creates it if it does not exist, and migrates an older
-// one. errors.Is finds what sqlfile.Open and store.New return.
-func Open(ctx context.Context, path, policy string, rules visit.Rules) (*Database, error) {
-	plan, err := visit.Uniform(policy, rules)
+// one. errors.Is finds what sqlfile.Open and visits.New return.
+func Open(ctx context.Context, path, name string, rules policy.Rules) (*Database, error) {
+	plan, err := policy.Uniform(name, rules)
 	if err != nil { // before the file is touched
 		return nil, err
 	}
@@ -42,21 +42,21 @@ func Open(ctx context.Context, path, policy string, rules visit.Rules) (*Databas
 }
 
 // OpenPlan is Open with policies and rules by visit type. The error is that of open.
-func OpenPlan(ctx context.Context, path string, plan *visit.Plan) (*Database, error) {
+func OpenPlan(ctx context.Context, path string, plan *policy.Plan) (*Database, error) {
 	return open(ctx, path, plan, nil)
 }
 
 // open opens the database at path, or makes it. plan is the plan of its visits. onStep is called
 // before and after each step that changes files; an error of it ends open. Other errors are those of
-// sqlfile.Open, of store.New and of reading the mark.
-func open(ctx context.Context, path string, plan *visit.Plan, onStep func(string) error) (*Database, error) {
-	format := sqlite.Format(store.Schema(), pairSchema)
+// sqlfile.Open, of visits.New and of reading the mark.
+func open(ctx context.Context, path string, plan *policy.Plan, onStep func(string) error) (*Database, error) {
+	format := sqlite.Format(visits.Schema(), pairSchema)
 	format.OnStep = onStep
 	file, err := sqlfile.Open(ctx, path, format)
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	visits, err := store.New(ctx, file, plan)
+	visits, err := visits.New(ctx, file, plan)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
 	}

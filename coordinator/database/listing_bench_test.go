@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/coordinator/visit"
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
+	"leasehold/shared/protocol/visit/policy"
 )
 
 // BenchmarkListing lists 50,000 origins on 30 hosts in slices of a lister's visit: sorted by id, as
@@ -42,26 +42,26 @@ func BenchmarkListing(b *testing.B) {
 }
 
 // hostedFeeds returns feeds on hosts, sorted by id or in another order.
-func hostedFeeds(origins, hosts int, sorted bool) (all []store.Named) {
+func hostedFeeds(origins, hosts int, sorted bool) (all []visits.Named) {
 	for i := range origins {
 		uri := fmt.Sprintf("http://127.0.0.%d:8000/feeds/number-%d.xml", i%hosts+1, i)
-		all = append(all, store.Named{Origin: models.Origin{ID: models.NewID("feed", uri), Kind: models.Feed, URI: uri, Listed: true}})
+		all = append(all, visits.Named{Origin: models.Origin{ID: models.NewID("feed", uri), Kind: models.Feed, URI: uri, Listed: true}})
 	}
 	if sorted {
-		slices.SortFunc(all, func(a, b store.Named) int { return cmp.Compare(a.ID, b.ID) })
+		slices.SortFunc(all, func(a, b visits.Named) int { return cmp.Compare(a.ID, b.ID) })
 	}
 	return all
 }
 
-func benchmarkListing(b *testing.B, all []store.Named, visiting bool) {
-	d, err := Open(b.Context(), filepath.Join(b.TempDir(), "catalog.db"), "value", visit.DefaultRules())
+func benchmarkListing(b *testing.B, all []visits.Named, visiting bool) {
+	d, err := Open(b.Context(), filepath.Join(b.TempDir(), "catalog.db"), "value", policy.DefaultRules())
 	require.NoError(b, err)
 	defer d.Close() // again, if it fails before the end
 	_, err = d.Catalog.AddOrigin(b.Context(), models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"})
 	require.NoError(b, err)
 	ctx, stop := context.WithCancel(b.Context())
 	var took []float64
-	visits, done := 0, make(chan struct{})
+	claims, done := 0, make(chan struct{})
 	go func() {
 		defer close(done)
 		for visiting && ctx.Err() == nil {
@@ -78,7 +78,7 @@ func benchmarkListing(b *testing.B, all []store.Named, visiting bool) {
 			if _, err = d.Visits.Record(ctx, time.Now(), outcomes); err != nil {
 				return
 			}
-			visits += len(claimed)
+			claims += len(claimed)
 			select {
 			case <-ctx.Done():
 			case <-time.After(10 * time.Millisecond):
@@ -87,7 +87,7 @@ func benchmarkListing(b *testing.B, all []store.Named, visiting bool) {
 	}()
 	before, began := written(), time.Now()
 	for from := 0; from < len(all); from += models.MaxListed {
-		l := store.Listing{Lister: "lister", From: from, Next: from + models.MaxListed, Origins: all[from:min(from+models.MaxListed, len(all))]}
+		l := visits.Listing{Lister: "lister", From: from, Next: from + models.MaxListed, Origins: all[from:min(from+models.MaxListed, len(all))]}
 		if l.Next >= len(all) {
 			l.Next, l.Full = 0, true
 		}
@@ -96,7 +96,7 @@ func benchmarkListing(b *testing.B, all []store.Named, visiting bool) {
 	b.ReportMetric(time.Since(began).Seconds(), "s-listing")
 	stop()
 	<-done
-	b.ReportMetric(float64(visits), "visits")
+	b.ReportMetric(float64(claims), "visits")
 	b.ReportMetric(float64(d.file.LongestWrite().Microseconds())/1000, "ms-writer")
 	require.NoError(b, d.Close())
 	b.ReportMetric(float64(written()-before)/float64(len(all)), "B-written/origin")

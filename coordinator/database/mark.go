@@ -8,10 +8,10 @@ import (
 	"os"
 	"time"
 
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/catalog/sqlite"
-	"leasehold/shared/pairing"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/space/journal/pairing"
 )
 
 //go:embed migrations/*.sql
@@ -137,7 +137,7 @@ func (d *Database) Describe(ctx context.Context) (text string, err error) {
 // WriteMark sets the mark of a file that is not open. The error is that of sqlfile.Open or of the
 // file.
 func WriteMark(ctx context.Context, path string, m pairing.Mark) (err error) {
-	file, err := sqlfile.Open(ctx, path, sqlite.Format(store.Schema(), pairSchema))
+	file, err := sqlfile.Open(ctx, path, sqlite.Format(visits.Schema(), pairSchema))
 	if err != nil {
 		return fmt.Errorf("database %s: %w", path, err)
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/coordinator/visit"
 	"leasehold/models"
 	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/visit/policy"
 )
 
 // testdata/layout1 is a data folder of a program that kept the schedule in visits.db, and
@@ -38,7 +38,7 @@ func oldFolder(t *testing.T) (dir string) {
 
 func openFolder(t *testing.T, dir string) *Database {
 	t.Helper()
-	d, err := Open(t.Context(), filepath.Join(dir, "catalog.db"), "value", visit.DefaultRules())
+	d, err := Open(t.Context(), filepath.Join(dir, "catalog.db"), "value", policy.DefaultRules())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
@@ -201,7 +201,7 @@ func TestALegacyFileThatIsNotOneStopsTheMigrationAndStays(t *testing.T) {
 			dir := oldFolder(t)
 			text := content(dir)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "visits.db"), text, 0o600))
-			_, err := Open(t.Context(), filepath.Join(dir, "catalog.db"), "value", visit.DefaultRules())
+			_, err := Open(t.Context(), filepath.Join(dir, "catalog.db"), "value", policy.DefaultRules())
 			require.ErrorIs(t, err, fault.ErrCorrupt)
 			require.ErrorContains(t, err, "visits.db")
 			got, err := os.ReadFile(filepath.Join(dir, "visits.db"))
@@ -224,9 +224,9 @@ func TestAFileWithAScheduleIsNotOpenedAsACatalogAlone(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
-func defaultPlan(t *testing.T) *visit.Plan {
+func defaultPlan(t *testing.T) *policy.Plan {
 	t.Helper()
-	plan, err := visit.Uniform("value", visit.DefaultRules())
+	plan, err := policy.Uniform("value", policy.DefaultRules())
 	require.NoError(t, err)
 	return plan
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"leasehold/shared/space"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/spaces"
 )
 

@@ -11,7 +11,7 @@ import (
 	"os/signal"
 	"time"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 func main() {

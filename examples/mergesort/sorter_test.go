@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/conform"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/syntax"

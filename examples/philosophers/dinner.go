@@ -10,7 +10,7 @@ import (
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/shared/tuple"
 )
 

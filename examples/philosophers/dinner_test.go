@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/conform"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/syntax"

@@ -10,7 +10,7 @@ import (
 	"os/signal"
 	"time"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 func main() {

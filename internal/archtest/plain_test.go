@@ -104,14 +104,14 @@ var replaced = []renames{
 	{all, "hands", "workers"},
 	{"shared/space/engine", "life letter mail relieved swap own figures", "epoch message inbox freedSpaces replace cloneRequest stats"},
 	{"coordinator/gate", "linger depart converse pace visit", "awaitReconnect detach serve rateLimit connection"},
-	{"shared/task", "shadow desk bury Letter sound endAttempt", "claimTuple admin deadLetter DeadLetter validate revokeAttempt"},
-	{"shared/status", "heart", "heartbeat"},
+	{"shared/protocol/task", "shadow desk bury Letter sound endAttempt", "claimTuple admin deadLetter DeadLetter validate revokeAttempt"},
+	{"shared/protocol/status", "heart", "heartbeat"},
 	{"shared/catalog", "Around Longest Patiently Reach trouble aPart beside", "WithinTolerance MaxFindingLength RetryOverload RetryUnavailable problem pageSQL withinSQL"},
-	{"manager/archive", "isBad clean beside", "permanent sanitize localBase"},
-	{"shared/audio", "movement tape echo", "steadiness recording repeat"},
+	{"manager/clips", "isBad clean beside", "permanent sanitize localBase"},
+	{"shared/clips", "movement tape echo", "steadiness recording repeat"},
 	{"tup4fun/conform", "sight", "match"},
-	{"shared/failpoint", "lit moment", "configured point"},
-	{"shared/work/worktest", "actor giveback", "session release"},
+	{"shared/process/failpoint", "lit moment", "configured point"},
+	{"shared/protocol/work/worktest", "actor giveback", "session release"},
 	{"internal/chaos", "moments victim", "killpoints killedClient"},
 }
 
@@ -120,20 +120,20 @@ var replacedFiles = []renames{
 	{"coordinator", "farm asking deaf roads tutorial", "network remotecommand slowreader decoders docs"},
 	{"shared/space/engine", "life letter mail relieved fresh swap over own carried figures", "epoch message inbox freedspaces newtuples replace ctxerror clonerequest gatesession stats"},
 	{"coordinator/gate", "visit pace linger depart converse", "connection ratelimit awaitreconnect detach serve"},
-	{"shared/task", "shadow desk bury letter brief sound", "claimtuple admin deadletter deadletter truncate validate"},
-	{"shared/work", "choice busy actor giveback", "issueguard inprogress session release"},
-	{"shared/status", "heart keep", "heartbeat reconnect"},
+	{"shared/protocol/task", "shadow desk bury letter brief sound", "claimtuple admin deadletter deadletter truncate validate"},
+	{"shared/protocol/work", "choice busy actor giveback", "issueguard inprogress session release"},
+	{"shared/protocol/status", "heart keep", "heartbeat reconnect"},
 	{"shared/catalog", "around longest patiently reach trouble beside", "withintolerance maxfindinglength retryoverload retryunavailable problem within"},
-	{"manager/archive", "clean beside", "sanitize localbase"},
-	{"shared/audio", "movement bed tape settle echo", "steadiness background recording dedupe repeat"},
+	{"manager/clips", "clean beside", "sanitize localbase"},
+	{"shared/clips", "movement bed tape settle echo", "steadiness background recording dedupe repeat"},
 	{"tup4fun/conform", "sight", "match"},
-	{"shared/failpoint", "lit moment", "configured point"},
+	{"shared/process/failpoint", "lit moment", "configured point"},
 	{"internal/chaos", "moments victim", "killpoints killedclient"},
 }
 
 // exempt are words that a file needs, because it has text that is read aloud by
 // espeak-ng.
 var exempt = map[string][]string{
-	"shared/audio/speech_test.go": {"weather"},
+	"shared/clips/speech_test.go": {"weather"},
 	"examples/podcast/make.sh":    {`"that is no shame`, "room", "mends"},
 }

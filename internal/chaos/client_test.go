@@ -17,16 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/retry"
+	"leasehold/shared/process/retry"
+	"leasehold/shared/protocol/status"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
-	"leasehold/shared/status"
 )
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// client is a session of this process at a coordinator. The test can cut its connection.
-type client struct {
+// session is a session of this process at a coordinator. The test can cut its connection.
+type session struct {
 	space.Repository
 	conn *remote.Conn
 	wire *wire
@@ -73,7 +73,7 @@ func (w *wire) cut(why error) {
 
 // dial opens a session that is lost after a silence of ttl. It sends heartbeats until it
 // is closed or abandoned.
-func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serves map[string]int) (*client, error) {
+func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serves map[string]int) (*session, error) {
 	w := &wire{}
 	conn, err := remote.Dial(ctx, remote.Config{
 		Address: h.gate, Session: remote.SessionID(name), TTL: ttl, Log: silent, Dial: w.dial,
@@ -82,7 +82,7 @@ func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serv
 	if err != nil {
 		return nil, err
 	}
-	c := &client{Repository: space.Over(conn), conn: conn, wire: w}
+	c := &session{Repository: space.Over(conn), conn: conn, wire: w}
 	beating, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	heartbeat := status.NewHeartbeat(c, min(ttl/5, time.Second), serves)
@@ -91,7 +91,7 @@ func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serv
 }
 
 // mustDial is dial for tests in which the coordinator runs.
-func (h *fixture) mustDial(name string, ttl time.Duration) *client {
+func (h *fixture) mustDial(name string, ttl time.Duration) *session {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), waitLimit)
 	defer cancel()
@@ -102,14 +102,14 @@ func (h *fixture) mustDial(name string, ttl time.Duration) *client {
 }
 
 // close closes the session, which confirms the tuples that it got.
-func (c *client) close() error {
+func (c *session) close() error {
 	c.stop()
 	c.beat.Wait()
 	return c.Close(context.Background())
 }
 
 // abandon ends the session without closing it, as the death of its process does.
-func (c *client) abandon() {
+func (c *session) abandon() {
 	c.wire.cut(errSessionLost)
 	c.stop()
 	c.beat.Wait()
@@ -124,15 +124,15 @@ func within(t *testing.T) context.Context {
 }
 
 // held counts the held tuples of a space.
-func (c *client) held(t *testing.T, name string) int { return c.info(t, name).Held }
+func (c *session) held(t *testing.T, name string) int { return c.info(t, name).Held }
 
 // countTuples counts the tuples of a space, held or not.
-func (c *client) countTuples(t *testing.T, name string) int {
+func (c *session) countTuples(t *testing.T, name string) int {
 	i := c.info(t, name)
 	return i.Visible + i.Held
 }
 
-func (c *client) info(t *testing.T, name string) space.Info {
+func (c *session) info(t *testing.T, name string) space.Info {
 	t.Helper()
 	infos, err := c.List(within(t))
 	require.NoError(t, err)

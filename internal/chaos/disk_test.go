@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/tuple"
 )
 

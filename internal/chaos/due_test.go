@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/schedule"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/schedule"
+	"leasehold/shared/protocol/task"
 )
 
 // A task becomes due every 200 ms and a schedule every second, while the coordinator is killed

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/internal/binary"
-	"leasehold/shared/apiclient"
+	"leasehold/shared/api/client"
 )
 
 // fixture is a data folder and the coordinator that currently runs on it.
@@ -87,9 +87,9 @@ func (h *fixture) mustStart() {
 }
 
 // api returns a client of the coordinator's API.
-func (h *fixture) api() *apiclient.Client {
+func (h *fixture) api() *client.Client {
 	h.t.Helper()
-	c, err := apiclient.New("http://" + h.http)
+	c, err := client.New("http://" + h.http)
 	require.NoError(h.t, err)
 	return c
 }

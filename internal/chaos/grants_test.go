@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -33,7 +33,7 @@ func newGrants() *grants { return &grants{ids: map[string]bool{}} }
 
 // repeater calls procedures several times with one operation id.
 type repeater struct {
-	*client
+	*session
 	rand *rand.Rand
 	seq  uint64
 }
@@ -55,8 +55,8 @@ func (r *repeater) call(procedure string, args tuple.Tuple) (reply tuple.Tuple, 
 	return reply, "", nil
 }
 
-func (g *grants) act(ctx context.Context, c *client, n int, random *rand.Rand) error {
-	r := &repeater{client: c, rand: random}
+func (g *grants) act(ctx context.Context, c *session, n int, random *rand.Rand) error {
+	r := &repeater{session: c, rand: random}
 	last := int64(0)
 	for i := 0; ctx.Err() == nil; i++ {
 		subject := fmt.Sprintf("subject-%d-%d", n, i)
@@ -137,7 +137,7 @@ func (g *grants) revoke() {
 
 // check compares with the counters of the coordinator after all leases have ended. Other
 // clients were granted between others and othersAtMost leases.
-func (g *grants) check(t *testing.T, c *client, others, othersAtMost int) {
+func (g *grants) check(t *testing.T, c *session, others, othersAtMost int) {
 	t.Helper()
 	require.Empty(t, g.wrong)
 	eventually(t, "all leases end", func() bool {

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
-	"leasehold/shared/work"
 )
 
 // Rows 1 to 7 of the catalogue of faults, each at its failpoint.
@@ -24,7 +24,7 @@ const notes = "notes"
 var anyNote = tuple.Match("note", tuple.AnyInt64)
 
 // putNote puts a tuple through a client. The channel receives the result.
-func putNote(c *client, n int64) (answered chan error) {
+func putNote(c *session, n int64) (answered chan error) {
 	answered = make(chan error, 1)
 	go func() {
 		_, err := c.conn.Do(context.Background(), space.Request{
@@ -47,7 +47,7 @@ func (h *fixture) killAt(killPoint string, bring func()) {
 
 // killedDuringPut returns a fixture whose coordinator was killed at killPoint of a put.
 // The wire of the client stays cut.
-func killedDuringPut(t *testing.T, killPoint string) (h *fixture, c *client, answered chan error) {
+func killedDuringPut(t *testing.T, killPoint string) (h *fixture, c *session, answered chan error) {
 	t.Helper()
 	h = newFixture(t, fastDetection...)
 	h.mustStart()
@@ -65,7 +65,7 @@ func killedDuringPut(t *testing.T, killPoint string) (h *fixture, c *client, ans
 
 // reconnected receives the result of a call, which needs the client to be connected
 // again.
-func (c *client) reconnected(t *testing.T) chan error {
+func (c *session) reconnected(t *testing.T) chan error {
 	there := make(chan error, 1)
 	go func() { _, err := c.Space(notes).Count(within(t), anyNote); there <- err }()
 	return there
@@ -83,7 +83,7 @@ func (h *fixture) notes() int {
 
 // requireOneNote reconnects the client and requires that its put is answered, also when
 // repeated, and happened once.
-func requireOneNote(t *testing.T, h *fixture, c *client, answered chan error) {
+func requireOneNote(t *testing.T, h *fixture, c *session, answered chan error) {
 	t.Helper()
 	c.wire.cut(nil)
 	require.NoError(t, <-answered)
@@ -128,7 +128,7 @@ func TestFault03APutThatWasSyncedAndNotAnsweredIsThereAndIsNotRepeated(t *testin
 }
 
 // issueOne issues a work-item.
-func issueOne(t *testing.T, c *client) {
+func issueOne(t *testing.T, c *session) {
 	t.Helper()
 	issued, err := work.Client{Repo: c}.Issue(within(t), work.InProgress{}, models.Task{Action: dig, Subject: "garden", Parts: []string{"north"}, Timeout: 60}, 0)
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestFault04AClaimThatWasNotAnsweredIsAnAttemptThatFailed(t *testing.T) {
 	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	issueOne(t, h.mustDial("manager", longTTL))
-	var lost *client
+	var lost *session
 	h.killAt("call.after/task.claim:1", func() {
 		lost = h.mustDial("worker", loadSafeTTL)
 		go func() { _, _ = task.Client{Repo: lost}.Claim(context.Background(), dig) }()
@@ -179,7 +179,7 @@ func TestFault05AResultThatWasIngestedBeforeTheLeaseEndedIsIngestedAgainToNoEffe
 }
 
 // ingestOne takes a result and acknowledges that the catalog has it.
-func ingestOne(c *client) {
+func ingestOne(c *session) {
 	client := work.Client{Repo: c}
 	go func() {
 		if step, err := client.Next(context.Background(), dig, false); err == nil {
@@ -189,7 +189,7 @@ func ingestOne(c *client) {
 }
 
 // ingestAll ingests all results, including those that a lost manager held.
-func ingestAll(t *testing.T, c *client) {
+func ingestAll(t *testing.T, c *session) {
 	t.Helper()
 	client := work.Client{Repo: c}
 	for c.countTuples(t, task.Result) > 0 {

@@ -30,7 +30,7 @@ func TestFault60SessionsThatComeAndGoLeaveNoFileOpen(t *testing.T) {
 	h.mustStart()
 	h.fill(1)
 	before := h.files()
-	var all []*client
+	var all []*session
 	for n := range sessions {
 		c := h.mustDial("guest", longTTL)
 		all = append(all, c)

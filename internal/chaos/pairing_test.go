@@ -16,12 +16,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/coordinator/visit/store"
+	"leasehold/coordinator/visits"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
-	"leasehold/shared/sqlfile"
 	"leasehold/shared/tuple"
 )
 
@@ -30,7 +30,7 @@ import (
 func olderFolder(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	file, err := sqlfile.Open(t.Context(), filepath.Join(dir, "catalog.db"), sqlite.Format(store.Schema()))
+	file, err := sqlfile.Open(t.Context(), filepath.Join(dir, "catalog.db"), sqlite.Format(visits.Schema()))
 	require.NoError(t, err)
 	require.NoError(t, file.Write(t.Context(), "add an origin", func(c *sqlfile.Conn) error {
 		return c.Script(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit) VALUES ('o-1', 'api', 'curator', 0, 1, 0)`)
@@ -51,7 +51,7 @@ func olderFolder(t *testing.T, dir string) {
 // step in which database and journal get their first mark, or a later one.
 func TestAFolderOfAnOlderProgramGetsItsInstanceIDWhereverItIsKilled(t *testing.T) {
 	t.Parallel()
-	kills := points(t, "shared/pairing")
+	kills := points(t, "shared/space/journal/pairing")
 	require.Equal(t, []string{"pair.before", "pair.database", "pair.journal", "pair.after"}, kills)
 	for _, first := range kills {
 		h := newFixture(t, fastDetection...)

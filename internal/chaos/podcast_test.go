@@ -17,8 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/apiclient"
-	"leasehold/shared/lease"
+	"leasehold/shared/api/client"
+	"leasehold/shared/protocol/lease"
 )
 
 const example = "../../examples/podcast"
@@ -161,7 +161,7 @@ func newDeployment(t *testing.T, managers, workers int) *deployment {
 }
 
 // status returns the status of the coordinator, and whether it answered.
-func (h *fixture) status() (apiclient.Status, bool) {
+func (h *fixture) status() (client.Status, bool) {
 	s, err := h.api().Status(within(h.t))
 	return s, err == nil
 }
@@ -332,7 +332,7 @@ func TestFault05AManagerThatDiesAtEachStepOfIngestingLosesNothing(t *testing.T) 
 	manager.kill()
 	h.mustStart()
 	worker.start("") // only now, because a result could otherwise be ingested too early
-	for _, killPoint := range points(t, "manager/archive/ingest.go") {
+	for _, killPoint := range points(t, "manager/clips/ingest.go") {
 		manager.start(killPoint + ":1")
 		require.True(t, manager.waitEnd(waitLimit) && manager.killed(), "%s: %s", killPoint, manager.output())
 		eventually(t, "it is lost", func() bool { s, ok := h.status(); return ok && len(s.Sessions) == 1 })
@@ -353,20 +353,20 @@ func TestFault31AWorkerThatDiesAtEachStepMakesADeadLetterWithItsHistory(t *testi
 	worker.env = []string{"LEASEHOLD_SESSION_LOST=" + loadSafeTTL.String()} // so that a session is lost only by a death
 	manager.start("")
 	api := h.api()
-	for attempts, killPoint := range points(t, "worker/research") {
+	for attempts, killPoint := range points(t, "worker/clips") {
 		worker.start(killPoint + ":1")
 		require.True(t, worker.waitEnd(waitLimit), "%s: %s", killPoint, worker.output())
 		require.True(t, worker.killed(), "%s: %s", killPoint, worker.output())
 		eventually(t, "the attempt is counted", func() bool {
-			tasks, _, err := api.Tasks(within(t), apiclient.TaskFilter{}, -1)
+			tasks, _, err := api.Tasks(within(t), client.TaskFilter{}, -1)
 			require.NoError(t, err)
-			dead, _, err := api.Dead(within(t), apiclient.TaskFilter{}, -1)
+			dead, _, err := api.Dead(within(t), client.TaskFilter{}, -1)
 			require.NoError(t, err)
 			all := append(tasks, dead...)
 			return len(all) == 1 && all[0].Attempts == int64(attempts)+1
 		})
 	}
-	dead, _, err := api.Dead(within(t), apiclient.TaskFilter{}, -1)
+	dead, _, err := api.Dead(within(t), client.TaskFilter{}, -1)
 	require.NoError(t, err)
 	require.Len(t, dead, 1)
 	require.Len(t, dead[0].History, 4)

@@ -43,7 +43,7 @@ type step struct {
 // because the check of a long history takes too long.
 const keyLife = 40
 
-func (g *registers) act(ctx context.Context, c *client, n int, r *rand.Rand) error {
+func (g *registers) act(ctx context.Context, c *session, n int, r *rand.Rand) error {
 	s := c.Space(registerSpace)
 	now := func() int64 { return int64(time.Since(begun)) }
 	for i := int64(1); ctx.Err() == nil; i++ {

@@ -27,7 +27,7 @@ func TestABackupOrARestoreThatIsKilledIsThereWholeOrNotAtAll(t *testing.T) {
 		require.True(t, p.waitEnd(waitLimit), p.output())
 		return p
 	}
-	for i, kill := range points(t, "shared/backup/make.go") {
+	for i, kill := range points(t, "node/backup/make.go") {
 		path := fmt.Sprint(kept, i)
 		require.True(t, command(kill+":1", "backup", path).killed(), kill)
 		if _, err := os.Stat(path); os.IsNotExist(err) {
@@ -36,7 +36,7 @@ func TestABackupOrARestoreThatIsKilledIsThereWholeOrNotAtAll(t *testing.T) {
 		require.NotZero(t, command("", "backup", path).code(), "%s: it is complete, and is not overwritten", kill)
 		kept = path
 	}
-	for _, kill := range append(points(t, "shared/backup/restore.go"), "publish.before", "publish.after") {
+	for _, kill := range append(points(t, "node/backup/restore.go"), "publish.before", "publish.after") {
 		h.restoreKilled(kept, kill, false)
 		h.restoreKilled(kept, kill, true)
 	}

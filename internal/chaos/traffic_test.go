@@ -39,7 +39,7 @@ const (
 )
 
 // clientFunc runs one session. It returns nil when the session or ctx has ended.
-type clientFunc func(ctx context.Context, c *client, n int, r *rand.Rand) error
+type clientFunc func(ctx context.Context, c *session, n int, r *rand.Rand) error
 
 // startTraffic starts clients that run until stopTraffic.
 func startTraffic(t *testing.T, h *fixture, seed uint64) *traffic {

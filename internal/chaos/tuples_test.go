@@ -54,7 +54,7 @@ func (g *tuples) note(id int64, f func(*item)) {
 var anyItem = tuple.Match("item", tuple.AnyInt64, tuple.AnyInt64)
 
 // produce puts tuples: plainly, with a repeated operation id, or with a short timeout.
-func (g *tuples) produce(ctx context.Context, c *client, n int, r *rand.Rand) error {
+func (g *tuples) produce(ctx context.Context, c *session, n int, r *rand.Rand) error {
 	for i := uint64(1); ctx.Err() == nil; i++ {
 		id := g.addItem(n)
 		put := space.Request{Verb: space.VerbPut, Space: tuplesSpace, Tuple: tuple.New("item", int64(n), id)}
@@ -81,7 +81,7 @@ func (g *tuples) produce(ctx context.Context, c *client, n int, r *rand.Rand) er
 }
 
 // consume gets tuples with a short timeout, until its session is closed or abandoned.
-func (g *tuples) consume(ctx context.Context, c *client, _ int, r *rand.Rand) error {
+func (g *tuples) consume(ctx context.Context, c *session, _ int, r *rand.Rand) error {
 	var mine []int64
 	for range 1 + r.IntN(200) {
 		if ctx.Err() != nil {
@@ -123,7 +123,7 @@ func (g *tuples) got(ids []int64, confirmed bool) {
 }
 
 // check empties the space after all clients have ended.
-func (g *tuples) check(t *testing.T, c *client) {
+func (g *tuples) check(t *testing.T, c *session) {
 	t.Helper()
 	last := map[int64]int64{}
 	left := 0

@@ -18,9 +18,9 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/lease"
-	"leasehold/shared/task"
-	"leasehold/shared/work"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/work"
 )
 
 // workload is traffic of work-items: managers issue and ingest, workers claim, report,
@@ -48,7 +48,7 @@ func newWorkload() *workload {
 }
 
 // runManager works as a manager until its session is closed or abandoned.
-func (l *workload) runManager(ctx context.Context, c *client, _ int, r *rand.Rand) error {
+func (l *workload) runManager(ctx context.Context, c *session, _ int, r *rand.Rand) error {
 	client := work.Client{Repo: c}
 	for range 1 + r.IntN(60) {
 		if ctx.Err() != nil {
@@ -141,7 +141,7 @@ func (l *workload) ingest(h *work.Held) {
 }
 
 // runWorker works as a worker until its session is closed or abandoned.
-func (l *workload) runWorker(ctx context.Context, c *client, _ int, r *rand.Rand) error {
+func (l *workload) runWorker(ctx context.Context, c *session, _ int, r *rand.Rand) error {
 	client := task.Client{Repo: c}
 	var tasks []task.ClaimedTask // that are not begun
 	for range 1 + r.IntN(30) {
@@ -322,12 +322,12 @@ func (l *workload) open(begun int) (subjects []string) {
 }
 
 // idle reports whether no task, result or unfinished subject is left.
-func (l *workload) idle(t *testing.T, c *client, begun int) bool {
+func (l *workload) idle(t *testing.T, c *session, begun int) bool {
 	t.Helper()
 	return c.countTuples(t, task.Space) == 0 && c.countTuples(t, task.Result) == 0 && len(l.open(begun)) == 0
 }
 
-func (l *workload) check(t *testing.T, c *client) {
+func (l *workload) check(t *testing.T, c *session) {
 	t.Helper()
 	require.Empty(t, l.wrong)
 	for id, n := range l.finals {

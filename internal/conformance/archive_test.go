@@ -21,19 +21,19 @@ import (
 
 	"leasehold/coordinator"
 	"leasehold/coordinator/database"
-	visits "leasehold/coordinator/visit"
 	"leasehold/manager"
-	"leasehold/manager/archive"
+	managerclips "leasehold/manager/clips"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/protocol/visit"
+	visits "leasehold/shared/protocol/visit/policy"
+	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
-	"leasehold/shared/trace"
-	"leasehold/shared/visit"
-	"leasehold/shared/work"
+	"leasehold/shared/space/trace"
 	"leasehold/worker"
 )
 
@@ -207,14 +207,14 @@ func (r *archiveRun) connect(mode string, dead *atomic.Bool) status.Connect {
 
 // flow is the archive's flow, except that a visit finds nothing new, because everything
 // is already curated.
-type flow struct{ *archive.Flow }
+type flow struct{ *managerclips.Flow }
 
 func (flow) Visit(context.Context, models.Visit) (models.Outcome, error) {
 	return models.Outcome{Status: models.Uneventful}, nil
 }
 
 func (r *archiveRun) runManager(ctx context.Context, connect status.Connect) {
-	f := archive.NewFlow(archive.Flow{Catalog: r.store, ClipLimit: 4, Timeout: timeout, Look: 5 * time.Second, Log: muted})
+	f := managerclips.NewFlow(managerclips.Flow{Catalog: r.store, ClipLimit: 4, Timeout: timeout, Look: 5 * time.Second, Log: muted})
 	_ = manager.Run(ctx, connect, manager.Config{Flows: map[models.FlowName]manager.Flow{models.ArchiveFlow: flow{f}}, Heartbeat: heartbeat, Grace: time.Second, Log: muted})
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/conform"
 )
 

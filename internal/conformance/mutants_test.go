@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/lease"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
-	"leasehold/shared/trace"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/conform"
 )
 

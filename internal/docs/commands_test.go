@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/internal/binary"
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
 )
 
 // blockTimeout bounds one block. The longest takes 30 s of processor time, and two minutes on

@@ -2,7 +2,7 @@
 // at a time, runs the tests of the package, and prints whether they failed (the mutant was
 // killed) or passed (it survived).
 //
-//	go run ./internal/mutate -seed 1 -sample 20 ./shared/task ./worker
+//	go run ./internal/mutate -seed 1 -sample 20 ./shared/protocol/task ./worker
 //
 // The changes are: conditions of if negated; comparisons, && and || swapped; statements
 // dropped; errors that are returned made nil; continue and break exchanged; integer

@@ -7,24 +7,24 @@ import (
 
 // exercisedBy names the packages whose tests are the nearest to exercise a package from outside:
 // they run if the own tests of the package do not notice a mutant. The protocols, for example,
-// are tested together in shared/work. Packages whose tests start processes are not here, because
+// are tested together in shared/protocol/work. Packages whose tests start processes are not here, because
 // it is not known which lines these run.
 var exercisedBy = map[string][]string{
-	"coordinator/api":             {"coordinator/dashboard", "coordinator/codeindex"},
-	"coordinator/visit":           {"coordinator/visit/store", "coordinator/api"},
-	"coordinator/visit/store":     {"coordinator/database", "coordinator/api"},
-	"manager/archive":             {"manager", "internal/conformance"},
-	"manager/index":               {"node"},
-	"shared/catalog/sqlite":       {"coordinator/database", "coordinator/api", "manager/archive"},
-	"shared/fetch":                {"manager/archive", "manager/lister"},
-	"shared/lease":                {"shared/work", "shared/task"},
-	"shared/space/engine":         {"shared/work", "shared/task", "coordinator/gate/native"},
-	"shared/space/journal/pebble": {"shared/work", "shared/transaction"},
-	"shared/space/remote":         {"coordinator/gate/native", "node"},
-	"shared/status":               {"shared/work", "worker", "node"},
-	"shared/task":                 {"shared/work", "shared/schedule", "coordinator/alert", "coordinator/api"},
-	"shared/work":                 {"manager/archive", "manager/index"},
-	"worker":                      {"worker/exec", "worker/indexing", "node"},
+	"coordinator/api":              {"coordinator/page", "coordinator/code"},
+	"shared/protocol/visit/policy": {"coordinator/visits", "coordinator/api"},
+	"coordinator/visits":           {"coordinator/database", "coordinator/api"},
+	"manager/clips":                {"manager", "internal/conformance"},
+	"manager/code":                 {"node"},
+	"shared/catalog/sqlite":        {"coordinator/database", "coordinator/api", "manager/clips"},
+	"shared/fetch":                 {"manager/clips", "manager/lister"},
+	"shared/protocol/lease":        {"shared/protocol/work", "shared/protocol/task"},
+	"shared/space/engine":          {"shared/protocol/work", "shared/protocol/task", "coordinator/gate/native"},
+	"shared/space/journal/pebble":  {"shared/protocol/work", "shared/space/transaction"},
+	"shared/space/remote":          {"coordinator/gate/native", "node"},
+	"shared/protocol/status":       {"shared/protocol/work", "worker", "node"},
+	"shared/protocol/task":         {"shared/protocol/work", "shared/protocol/schedule", "coordinator/alert", "coordinator/api"},
+	"shared/protocol/work":         {"manager/clips", "manager/code"},
+	"worker":                       {"worker/exec", "worker/code", "node"},
 }
 
 // listOthers returns the packages whose tests run for mutants of each package beside its own: those

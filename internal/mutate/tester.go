@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
 )
 
 // verdict is what became of a mutant.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
-	"leasehold/shared/task"
 )
 
 // leasehold is a coordinator.

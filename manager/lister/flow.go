@@ -13,8 +13,8 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fetch"
+	"leasehold/shared/protocol/status"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
 )
 
 // Flow visits listers (manager.Flow).

@@ -16,7 +16,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
-	"leasehold/shared/status"
+	"leasehold/shared/protocol/status"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/retry"
+	"leasehold/shared/process/retry"
 )
 
 // pauses are those between two attempts: about a second, because a full disk or a

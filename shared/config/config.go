@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // The modes of a process. Run is the other three in one process; it is not a value of the
@@ -97,10 +97,10 @@ type Config struct {
 	ContentListen string            // address at which a manager serves files to workers
 	Advertise     string            // address at which workers reach it; empty: ContentListen
 
-	VisitPolicy string // coordinator/visit.ParsePlan reads it, and VisitRules
+	VisitPolicy string // shared/protocol/visit/policy.ParsePlan reads it, and VisitRules
 	VisitRules  string
 	ForgeTokens map[string]string // files with tokens, by host
-	HostGroups  string            // coordinator/visit.ParseHostGroups reads it
+	HostGroups  string            // shared/protocol/visit/policy.ParseHostGroups reads it
 
 	LogLevel  slog.Level
 	LogFormat string // LogText or LogJSON

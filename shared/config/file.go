@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 const (

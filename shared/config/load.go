@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // Load resolves every setting: from its flag if that was set, else from the environment of the

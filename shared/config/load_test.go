@@ -13,7 +13,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
+	"leasehold/shared/space/memory"
 )
 
 // These tests set the environment and the current folder of the process, so

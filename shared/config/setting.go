@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/memory"
+	"leasehold/shared/space/memory"
 )
 
 // A setting is one thing that can be set.

@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // A value reads one field of a Config from text and shows it again.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
 )
 
 // roots are the folders below which local files may be read.

@@ -3,7 +3,7 @@ package space
 import (
 	"os"
 
-	"leasehold/shared/build"
+	"leasehold/shared/process/build"
 )
 
 // Process is the program behind a session, as the program describes itself. It is for

@@ -3,7 +3,7 @@ package space
 import (
 	"context"
 
-	"leasehold/shared/retry"
+	"leasehold/shared/process/retry"
 )
 
 // Retrying returns a repository that repeats each call of r as l does (retry.Loop), so that a

@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/syntax"
 )

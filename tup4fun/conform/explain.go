@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/syntax"
 )

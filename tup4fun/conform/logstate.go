@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 // The places of a tuple, as a map names them. A tuple is taken when a get has it that is

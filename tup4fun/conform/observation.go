@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 // observation is one event of the log with the fields of its tuple. covers adds the values

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 // maxLine bounds the bytes of a line, as package trace does.

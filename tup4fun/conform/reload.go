@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 // content is the tuples of each space as text, because text can be sorted and compared.

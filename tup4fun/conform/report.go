@@ -1,7 +1,7 @@
 package conform
 
 import (
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/explore"
 	"leasehold/tup4fun/syntax"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/explore"
 )
 

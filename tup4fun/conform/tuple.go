@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 	"leasehold/shared/tuple"
 )
 

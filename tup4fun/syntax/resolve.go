@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // resolve sets the Object of each name, computes the constants, and checks types. An error is an

@@ -29,11 +29,11 @@ import (
 	"unicode/utf8"
 
 	"leasehold/models"
-	"leasehold/shared/apitypes"
+	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/platform"
-	"leasehold/shared/task"
+	"leasehold/shared/process/platform"
+	"leasehold/shared/protocol/task"
 	"leasehold/worker"
 )
 
@@ -136,9 +136,9 @@ func writeParents(parents []task.ParentResult) (path string, err error) {
 	if len(parents) == 0 {
 		return "", nil
 	}
-	shown := make([]apitypes.ParentResult, len(parents))
+	shown := make([]types.ParentResult, len(parents))
 	for n, p := range parents {
-		shown[n] = apitypes.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result)}
+		shown[n] = types.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result)}
 	}
 	text, err := json.Marshal(shown)
 	if err != nil {

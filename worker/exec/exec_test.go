@@ -19,7 +19,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/task"
 	"leasehold/worker"
 	"leasehold/worker/exec"
 )

@@ -1,4 +1,4 @@
--- The mark that keeps this file and the journal together: see shared/pairing.
+-- The mark that keeps this file and the journal together: see shared/space/journal/pairing.
 CREATE TABLE pair (
 	id INTEGER PRIMARY KEY CHECK (id = 1),
 	instance TEXT NOT NULL,

@@ -9,7 +9,7 @@ import (
 	"leasehold/coordinator/gate/accept"
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
+	"leasehold/shared/space/memory"
 )
 
 // connectionCost estimates the memory of a connection in bytes of heap and stacks.

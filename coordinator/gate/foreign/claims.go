@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/interop"
+	"leasehold/shared/protocol/interop"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"leasehold/shared/interop"
+	"leasehold/shared/protocol/interop"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 )

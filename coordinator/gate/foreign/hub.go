@@ -14,10 +14,10 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
-	"leasehold/shared/interop"
-	"leasehold/shared/memory"
+	"leasehold/shared/protocol/interop"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
+	"leasehold/shared/space/memory"
 )
 
 // The quotas of each peer over all foreign gates of a hub.

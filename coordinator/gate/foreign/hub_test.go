@@ -16,10 +16,10 @@ import (
 	"leasehold/coordinator/gate/foreign/foreigntest"
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/interop"
+	"leasehold/shared/protocol/interop"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 

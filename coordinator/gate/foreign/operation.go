@@ -7,14 +7,14 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
-	"leasehold/shared/idempotency"
-	"leasehold/shared/interop"
-	"leasehold/shared/lease"
-	"leasehold/shared/schedule"
+	"leasehold/shared/protocol/idempotency"
+	"leasehold/shared/protocol/interop"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/schedule"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 

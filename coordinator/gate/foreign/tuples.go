@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/interop"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/interop"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/tuple"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"leasehold/coordinator/gate/gospace/gob"
-	"leasehold/shared/interop"
+	"leasehold/shared/protocol/interop"
 	"leasehold/shared/tuple"
 )
 

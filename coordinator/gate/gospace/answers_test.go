@@ -13,9 +13,9 @@ import (
 	"leasehold/coordinator/gate/foreign"
 	"leasehold/coordinator/gate/foreign/foreigntest"
 	"leasehold/coordinator/gate/gospace"
-	"leasehold/shared/lease"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/tuple"
 )
 

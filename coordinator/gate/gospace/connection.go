@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"leasehold/coordinator/gate/foreign"
-	"leasehold/shared/interop"
-	"leasehold/shared/memory"
+	"leasehold/shared/protocol/interop"
 	"leasehold/shared/space"
+	"leasehold/shared/space/memory"
 )
 
 // Limits of a connection.

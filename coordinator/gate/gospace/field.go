@@ -11,7 +11,7 @@ import (
 
 	"leasehold/coordinator/gate/gospace/gob"
 	"leasehold/shared/fault"
-	"leasehold/shared/interop"
+	"leasehold/shared/protocol/interop"
 	"leasehold/shared/tuple"
 )
 

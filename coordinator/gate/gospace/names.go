@@ -3,7 +3,7 @@ package gospace
 import (
 	"strings"
 
-	"leasehold/shared/interop"
+	"leasehold/shared/protocol/interop"
 	"leasehold/shared/tuple"
 )
 

@@ -18,7 +18,7 @@ import (
 	"leasehold/coordinator/gate/gospace"
 	"leasehold/coordinator/gate/pspace"
 	"leasehold/models"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/tuple"
 )
 

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
+	"leasehold/shared/process/failpoint"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/space/wire"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"leasehold/shared/failpoint"
+	"leasehold/shared/process/failpoint"
 	"leasehold/shared/space/wire"
 )
 

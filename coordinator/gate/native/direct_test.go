@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/gate/native"
-	"leasehold/shared/histogram"
-	"leasehold/shared/memory"
+	"leasehold/shared/process/histogram"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/space/spacetest"
 	"leasehold/shared/space/wire"

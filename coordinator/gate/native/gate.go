@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"leasehold/coordinator/peer"
-	"leasehold/shared/histogram"
-	"leasehold/shared/memory"
+	"leasehold/shared/process/histogram"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
+	"leasehold/shared/space/memory"
 )
 
 // Bounds of a session's calls.

@@ -14,13 +14,13 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/coordinator/gate/native"
+	"leasehold/shared/protocol/work/worktest"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/space/spacetest"
-	"leasehold/shared/transaction/transactiontest"
-	"leasehold/shared/work/worktest"
+	"leasehold/shared/space/transaction/transactiontest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

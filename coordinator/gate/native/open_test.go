@@ -12,10 +12,10 @@ import (
 
 	"leasehold/coordinator/gate/native"
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/space/spacetest"
 	"leasehold/shared/tuple"

@@ -9,8 +9,8 @@ import (
 
 	"leasehold/coordinator/gate/native"
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/space/spacetest"
 	"leasehold/shared/tuple"

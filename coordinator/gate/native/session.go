@@ -11,9 +11,9 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/space/wire"
 )
 

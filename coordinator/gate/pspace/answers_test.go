@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/gate/foreign"
-	"leasehold/shared/lease"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
 	"leasehold/shared/tuple"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"leasehold/coordinator/gate/foreign"
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
+	"leasehold/shared/space/memory"
 )
 
 // Limits of a connection.

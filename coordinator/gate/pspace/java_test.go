@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/task"
+	"leasehold/shared/protocol/task"
 )
 
 // javaTasks is how many tasks the program in Java does.

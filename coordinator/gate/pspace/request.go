@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/interop"
+	"leasehold/shared/protocol/interop"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )

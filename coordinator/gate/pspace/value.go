@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/interop"
+	"leasehold/shared/protocol/interop"
 	"leasehold/shared/tuple"
 )
 

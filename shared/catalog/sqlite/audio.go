@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // AudioToCheck returns at most limit episodes whose audio was checked longest ago, with the headers

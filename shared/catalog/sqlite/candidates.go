@@ -3,7 +3,7 @@ package sqlite
 import (
 	"context"
 
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // openEpisode makes an episode a candidate of Select, with its current priority, because it may

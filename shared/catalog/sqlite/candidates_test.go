@@ -10,8 +10,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
-	"leasehold/shared/sqlfile"
 )
 
 func candidatesOf(t *testing.T, s *Store) int64 {

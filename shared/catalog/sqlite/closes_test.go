@@ -7,8 +7,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
-	"leasehold/shared/sqlfile"
 )
 
 func execute(t *testing.T, s *Store, query string, args ...any) {

@@ -9,8 +9,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
-	"leasehold/shared/sqlfile"
 )
 
 // Curate works in transactions of a few recordings each. After a kill between two of them the

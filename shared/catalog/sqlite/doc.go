@@ -2,7 +2,7 @@
 //
 // Invariants:
 //
-//   - Those of shared/sqlfile: one process holds a file, and a call that returned nil is
+//   - Those of shared/catalog/sqlfile: one process holds a file, and a call that returned nil is
 //     on disk. Only the candidates that Select closes may be lost, because the next
 //     Select closes them again.
 //   - No transaction keeps the writer for long. Curate, RemoveOrigin and Select take

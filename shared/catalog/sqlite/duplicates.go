@@ -3,7 +3,7 @@ package sqlite
 import (
 	"fmt"
 
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // markDuplicates restores an invariant after clip was listed, went, or got another hash: of the

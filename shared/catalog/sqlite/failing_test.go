@@ -12,8 +12,8 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/catalogtest"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/catalog/sqlite"
-	"leasehold/shared/sqlfile"
 )
 
 // failing is a catalog in which each call fails at each of its statements once, and then succeeds.

@@ -10,7 +10,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 var today = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)

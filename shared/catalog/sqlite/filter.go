@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"leasehold/shared/catalog"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // filter adds conditions and a part to a query that has a WHERE.

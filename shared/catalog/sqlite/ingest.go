@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // Ingest stores the whole result in one transaction, because it concerns at most one task. An

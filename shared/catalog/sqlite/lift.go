@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"leasehold/models"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // Lift removes the problems of the pairs of the episode and these clips. If it removed one, and the

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 func schemaOf(t *testing.T, s *Store) (lines []string) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"leasehold/models"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
-	"leasehold/shared/sqlfile"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // AddOrigin adds an origin, or changes the priority, the branches and Listed of one whose id is

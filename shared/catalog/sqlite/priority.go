@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"leasehold/models"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
-	"leasehold/shared/sqlfile"
 )
 
 // SetOriginPriority sets the priority and returns the origin. The schedule changes in the same

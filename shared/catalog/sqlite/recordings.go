@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"leasehold/models"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // table is one of the two tables of recordings.

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"context"
 
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // retire hides a recording and frees its id by changing one row, because its findings and problems

@@ -9,8 +9,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
-	"leasehold/shared/sqlfile"
 )
 
 // Select chooses what to research next (see catalog.Catalog): clips for one episode, or a sweep. It

@@ -8,7 +8,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"leasehold/models"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 func TestTheSetOfClipsIsReadOnceUntilOneChanges(t *testing.T) {

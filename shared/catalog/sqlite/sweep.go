@@ -8,7 +8,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // chooseSweep chooses one clip and the episodes in which it is searched for. clips are those that

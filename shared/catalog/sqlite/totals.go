@@ -6,7 +6,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"leasehold/shared/catalog"
-	"leasehold/shared/sqlfile"
+	"leasehold/shared/catalog/sqlfile"
 )
 
 // Totals reads the bitmap of every episode, in one snapshot, so it takes time that grows with the

@@ -7,7 +7,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/wording"
+	"leasehold/shared/process/wording"
 )
 
 // validResearched returns fault.ErrInvalid for a result that cannot be stored or contradicts

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/memory"
 )
 
 // tightWindow is space.WindowBytes while the memory budget is used up.

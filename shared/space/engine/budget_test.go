@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/tuple"
 )
 

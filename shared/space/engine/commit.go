@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/failpoint"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 // maxKept is how large a slice may be to be kept for the next transaction or batch.

@@ -42,10 +42,10 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/memory"
+	"leasehold/shared/space/trace"
 )
 
 // Bounds of one engine.

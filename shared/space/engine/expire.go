@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 
-	"leasehold/shared/failpoint"
+	"leasehold/shared/process/failpoint"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 // fireDue ends the holds, TTLs and sessions that are due, each in a transaction of its own. A

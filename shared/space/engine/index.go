@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"leasehold/shared/memory"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/tuple"
 )
 

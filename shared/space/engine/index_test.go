@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/tuple"
 )
 

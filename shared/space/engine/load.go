@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"leasehold/shared/failpoint"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/failpoint"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 )

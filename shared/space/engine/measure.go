@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"leasehold/shared/histogram"
+	"leasehold/shared/process/histogram"
 )
 
 // Measure selects durations that the engine measures: of the tuples of a space whose first

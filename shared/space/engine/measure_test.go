@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/histogram"
+	"leasehold/shared/process/histogram"
 	"leasehold/shared/space/engine"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/tuple"
 )
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/tuple"
 )
 

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/memory"
+	"leasehold/shared/space/trace"
 )
 
 // session is the engine's side of a connected manager, worker or client. It

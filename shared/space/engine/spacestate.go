@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/tuple"
 )
 

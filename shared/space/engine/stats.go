@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
+	"leasehold/shared/space/memory"
 )
 
 // CommitBounds are the upper bounds of Stats.CommitTimes; commits above the last are only

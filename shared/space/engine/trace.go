@@ -7,7 +7,7 @@ import (
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
-	"leasehold/shared/trace"
+	"leasehold/shared/space/trace"
 )
 
 // lookup is what a plain operation looked for and found.

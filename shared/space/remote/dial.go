@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/retry"
+	"leasehold/shared/process/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/retry"
+	"leasehold/shared/process/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
 )

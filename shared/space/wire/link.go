@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/memory"
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
+	"leasehold/shared/space/memory"
 )
 
 // Bounds of a Link.

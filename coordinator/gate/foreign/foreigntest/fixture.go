@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/gate/foreign"
-	"leasehold/shared/interop"
-	"leasehold/shared/lease"
-	"leasehold/shared/memory"
+	"leasehold/shared/protocol/interop"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/status"
-	"leasehold/shared/task"
+	"leasehold/shared/space/memory"
 	"leasehold/shared/tuple"
 )
 

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"leasehold/shared/platform"
+	"leasehold/shared/process/platform"
 	"leasehold/shared/space/journal"
 )
 

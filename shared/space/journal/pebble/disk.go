@@ -10,7 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"leasehold/shared/failpoint"
+	"leasehold/shared/process/failpoint"
 )
 
 // pause is the wait after a table could not be made or did not fit, because the store tries

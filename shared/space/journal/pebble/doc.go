@@ -16,7 +16,7 @@
 //     reserve is kept for it, see Full, and while the disk is low the tables are
 //     rewritten without facts that are gone, as soon as they fit.
 //   - One process at a time has the folder: who opens a journal holds the lock of
-//     the data folder that it is in (shared/datadir).
+//     the data folder that it is in (shared/process/datadir).
 //
 // In the folder, beside the store's files: FORMAT, the number of the format;
 // NEWEST, the number of the newest log; STAMP, a position that it had at a time; RESERVE,

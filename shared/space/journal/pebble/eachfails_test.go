@@ -13,7 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/pairing"
+	"leasehold/shared/space/journal/pairing"
 	"leasehold/shared/space/journal/pebble"
 )
 

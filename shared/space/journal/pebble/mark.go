@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"leasehold/shared/pairing"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pairing"
 )
 
 // SetMark writes the mark that keeps the journal and a database together, with the position of now.

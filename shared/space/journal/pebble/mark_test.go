@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/pairing"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pairing"
 	"leasehold/shared/tuple"
 )
 

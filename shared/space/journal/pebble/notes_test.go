@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/pairing"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pairing"
 )
 
 // The note of the newest log is all that tells that the last log is missing.

@@ -6,7 +6,7 @@ import (
 	lsm "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"leasehold/shared/failpoint"
+	"leasehold/shared/process/failpoint"
 )
 
 // Config is the location of a journal and its parts.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"leasehold/shared/pairing"
 	"leasehold/shared/space/journal"
+	"leasehold/shared/space/journal/pairing"
 )
 
 // stampFile holds the journal's stamp, in a line with a checksum. A stamp is written when

@@ -1,0 +1,105 @@
+package code
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"leasehold/models"
+	"leasehold/shared/code"
+	"leasehold/shared/fault"
+)
+
+// Store is an index that takes segments.
+type Store interface {
+	code.Searcher
+	code.Lister
+	// PutSegment moves a segment file into the index, durably, and checks it.
+	PutSegment(ctx context.Context, batchID, path string) error
+}
+
+// Origins are the origins of the catalog.
+type Origins interface {
+	Origin(ctx context.Context, id string) (models.Origin, error)
+}
+
+// Index is the code index of a coordinator. Its methods may be called concurrently.
+type Index struct {
+	Store
+	origins Origins
+	uploads uploads
+
+	publishing sync.Mutex // held while a generation is published or removed
+}
+
+// New returns the index over a store, and removes the unfinished uploads of an earlier process
+// from the folder dir, in which it keeps its own. The caller closes the store. The error is
+// fault.ErrFolder.
+func New(dir string, store Store, origins Origins) (*Index, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("uploads of the code index: %w: %w", fault.ErrFolder, err)
+	}
+	x := &Index{Store: store, origins: origins, uploads: uploads{dir: dir, busy: map[string]bool{}}}
+	return x, x.uploads.removeOld(0)
+}
+
+// Publish replaces the generation of an origin. The error is fault.ErrNotFound if the
+// origin was removed, and fault.ErrConflict if blobs of it are missing. It holds publishing, so
+// that a DropRepo after the removal of the origin finds a generation that is published here.
+func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	if _, err := x.origins.Origin(ctx, m.RepoID); err != nil {
+		return fmt.Errorf("publish %s: %w", m.Repo, err)
+	}
+	return x.Store.Publish(ctx, m)
+}
+
+// DropRepo removes the generation of an origin, which the caller has removed from the catalog before.
+// The error is that of the index.
+func (x *Index) DropRepo(ctx context.Context, id string) error {
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	return x.Store.DropRepo(ctx, id)
+}
+
+// Complete reports whether the origin has a generation and all blobs of it are indexed. It is false
+// after files of the index were lost or the folder was restored from a backup; then a manager indexes
+// the origin although it has not changed. The error is that of the index.
+func (x *Index) Complete(ctx context.Context, id string) (bool, error) {
+	repos, err := x.Repos(ctx)
+	return slices.ContainsFunc(repos, func(r code.RepoInfo) bool { return r.ID == id && r.Lost == 0 }), err
+}
+
+// DropRemoved removes the generations of origins that are not in the catalog any more: those that
+// were removed while the index could not be used. The error is that of the index or of the catalog;
+// repositories before it stay removed.
+func (x *Index) DropRemoved(ctx context.Context) error {
+	repos, err := x.Repos(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range repos {
+		_, err := x.origins.Origin(ctx, r.ID)
+		if errors.Is(err, fault.ErrNotFound) {
+			err = x.DropRepo(ctx, r.ID)
+		}
+		if err != nil {
+			return fmt.Errorf("code index: repository %s: %w", r.Repo, err)
+		}
+	}
+	return nil
+}
+
+// Put puts blobs that this process has analysed. It builds the segment itself, so the name that it
+// returns is empty. The error is that of the index.
+func (x *Index) Put(ctx context.Context, batch string, blobs []code.Blob) (segment string, err error) {
+	return "", x.PutBlobs(ctx, batch, blobs)
+}
+
+// Dir returns the folder of the uploads.
+func (x *Index) Dir() string { return filepath.Clean(x.uploads.dir) }

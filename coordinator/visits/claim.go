@@ -1,0 +1,200 @@
+package visits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/fault"
+	"leasehold/shared/protocol/visit/policy"
+)
+
+// Claim takes the best n origins that may be visited at a time, fewer if there are not as many,
+// and notes that they are visited before it returns them. Visits that were asked for come first,
+// in a share of their own; others get the rest of that share. It picks in one transaction and
+// claims in others: an origin that is changed in between is left out. With an error, of the file
+// or of ctx, it returns no claims, although those of the transactions before it stay on disk:
+// Claimed has them at the next start, or they count as lost after Rules.LostAfter.
+func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []models.Visit, err error) {
+	op := fmt.Sprintf("claim %d visits", n)
+	picked, hosts, err := s.pick(ctx, op, now, n)
+	if err != nil {
+		return nil, err
+	}
+	next := picked
+	err = s.runSteps(ctx, op, func() (done bool, err error) {
+		if len(next) == 0 {
+			s.countGranted(n, picked, hosts)
+			return true, nil
+		}
+		c := next[0]
+		next = next[1:]
+		v, ok, err := s.claim(c, now)
+		if ok {
+			claims = append(claims, v)
+		}
+		return false, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return claims, nil
+}
+
+// claim notes, in the transaction under way, that an origin is visited from at on, and returns
+// the visit. It reports false, without an error, if the origin does not wait any more where c was
+// picked. It moves the position of the queue and starts the gap of the host. No visit has the id
+// of an earlier one, even if it follows it within a second, because the id has a random part.
+func (s *Store) claim(c policy.Candidate, at time.Time) (models.Visit, bool, error) {
+	was, ok, err := find(s.db, selectRows+" WHERE key = ?", c.Key)
+	if err != nil || !ok || was.place != c.Place || was.claimed {
+		return models.Visit{}, false, err
+	}
+	r, now := was, at.Unix()
+	r.claim(fmt.Sprintf("visit-%.80s-%d-%016x", r.id, now, rand.Uint64()), now)
+	k := s.update()
+	before, known := k.position[r.kind]
+	if !known {
+		before = policy.Never
+	}
+	if position := s.policy.Position(before, r.State); position != before {
+		k.position[r.kind] = position
+	}
+	s.startHostGap(r.host, at)
+	k.move(was, r)
+	return s.visitOf(r), true, s.db.Exec("INSERT INTO claim VALUES (?, ?, ?)", r.Key, r.visit, now)
+}
+
+// visitOf returns the visit of r that is under way, as it is put into the space: with the digest
+// and the HTTP validators of the last success, by which a manager finds that nothing has changed.
+func (s *Store) visitOf(r row) models.Visit {
+	v := models.Visit{
+		ID:     r.visit,
+		Origin: r.origin(),
+		Known:  models.Known{Digest: r.LastDigest, ETag: r.etag, Modified: r.modified, Next: s.cache.dates[int32(r.Key)].next},
+		Listed: r.Lister != 0,
+	}
+	if r.LastSuccess != policy.Never {
+		v.Known.At = time.Unix(r.LastSuccess, 0).UTC()
+	}
+	return v
+}
+
+// Claimed lists the visits under way, so that those that no manager has can be put again after a
+// restart, in the order in which they were claimed. Errors are those of the file.
+func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
+	err = s.write(ctx, "visits under way", func() error {
+		return s.db.All(selectRows+` WHERE key IN (SELECT key FROM schedule WHERE visit <> '' UNION ALL SELECT key FROM claim)
+			ORDER BY coalesce(claimed_at, last_scheduled), key`, nil, func(from sqlfile.Row) error {
+			r, err := scanRow(from)
+			all = append(all, s.visitOf(r))
+			return err
+		})
+	})
+	return all, err
+}
+
+// AdoptInFlight notes visits that are in the spaces and not in the store, because its file is an
+// old copy: their origins must not be visited twice. visits has the ids of the visits by the id
+// of their origin. Unknown origins are ignored. Errors are those of the file; then none is noted.
+func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[string]string) error {
+	return s.write(ctx, fmt.Sprintf("adopt %d visits", len(visits)), func() error {
+		for origin, id := range visits {
+			err := s.edit(origin, now.Unix(), func(r *row) {
+				if r.visit != id {
+					r.visit, r.LastScheduled = id, max(r.LastScheduled, now.Unix())
+				}
+			})
+			if err != nil && !errors.Is(err, fault.ErrNotFound) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pick chooses n origins that may be visited now, and changes only where origins wait: if the
+// clock was set back by more than an hour since the last pick it corrects their times (fixClock),
+// and it brings back the origins whose rest is over (sweep). It returns the requested ones first,
+// then the others by policy. busy has the hosts that delayed others. Each step is a transaction of
+// its own, so that none is long; errors are those of the file, and steps before it stay.
+func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (picked []policy.Candidate, busy *hosts, err error) {
+	var clockSetBack bool
+	err = s.write(ctx, op, func() error {
+		clockSetBack = now.Unix() < s.cache.clock-3600
+		s.cache.clock = now.Unix()
+		return nil
+	})
+	if err == nil && clockSetBack {
+		err = s.fixClock(ctx, op, now.Unix())
+	}
+	if err == nil {
+		err = s.sweep(ctx, op, now.Unix())
+	}
+	if err == nil {
+		err = s.write(ctx, op, func() (err error) {
+			picked, busy, err = s.choose(now, n)
+			return err
+		})
+	}
+	return picked, busy, err
+}
+
+// choose chooses n of the origins that wait now, in the transaction under way. It changes
+// nothing. First come the requested origins, in the slots that are reserved for them, then the
+// others by policy, and in the slots that these leave more requested ones. busy, which is never
+// nil, has the waits of hosts, for which accept refused origins. Errors are those of the file.
+func (s *Store) choose(now time.Time, n int) (picked []policy.Candidate, busy *hosts, err error) {
+	h := s.hostsFor(now.UnixMilli(), n)
+	if n <= 0 {
+		return nil, h, nil
+	}
+	q := &queues{store: s, hosts: h, cursors: map[cursorKey]*cursor{}, want: n}
+	counts := s.counts()
+	picked = policy.Pick(policy.RoundRobin{}, asUrgent{q}, now.Unix(), s.reserved(n), counts, h.accept)
+	picked = append(picked, policy.Pick(s.policy, q, now.Unix(), n-len(picked), counts, h.accept)...)
+	if left := n - len(picked); left > 0 {
+		picked = append(picked, policy.Pick(policy.RoundRobin{}, asUrgent{q}, now.Unix(), left, counts, h.accept)...)
+	}
+	return picked, h, q.err
+}
+
+// counts returns the numbers by which the policy divides slots, from the cache: the origins of
+// each type with and without dates, its visits under way, and the slots handed out so far.
+func (s *Store) counts() policy.Counts {
+	c := s.cache.counts
+	c.Served = s.cache.facts.Granted
+	c.Types = map[string]policy.TypeCounts{}
+	for name, n := range s.cache.underWay {
+		c.Types[name] = policy.TypeCounts{Flight: n}
+	}
+	for g, n := range s.cache.groups {
+		t := c.Types[string(g.Kind)]
+		switch g.Group {
+		case policy.PoolA.String():
+			t.A += n
+		case policy.PoolB1.String(), policy.PoolB2.String(), policy.PoolB3.String():
+			t.B += n
+		}
+		c.Types[string(g.Kind)] = t
+	}
+	return c
+}
+
+// reserved is how many of n slots are for visits that were asked for: their share,
+// which also begins with a slot, and is exact over many batches.
+func (s *Store) reserved(n int) int {
+	served := float64(s.cache.facts.Granted)
+	return int(math.Ceil((served+float64(n))*s.rules.NowShare)) - int(math.Ceil(served*s.rules.NowShare))
+}
+
+// asUrgent shows the urgent pool to a policy of one pool.
+type asUrgent struct{ *queues }
+
+// Of implements policy.Queues: the queues of poolUrgent, for every pool.
+func (q asUrgent) Of(policy.Pool) []policy.Queue { return q.queues.Of(poolUrgent) }

@@ -1,0 +1,154 @@
+package visits
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/fault"
+	"leasehold/shared/protocol/visit/policy"
+)
+
+// Named is an origin as it was named.
+type Named struct {
+	models.Origin
+	Created, Updated time.Time // zero: not given
+	Fork             bool
+	ForkOf           string // URI of the origin that it is a fork of, if it is known
+	Metadata         map[string]string
+}
+
+// putNamedAll adds origins, or notes that they were named again, and adds their ids to named. All are
+// of one transaction: it writes the pages of the indexes of hosts and times once, and not for
+// some origins each. An id that named has already is skipped. The error names the origin, and is
+// that of the catalog or of the file.
+func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, now int64) (err error) {
+	for _, o := range all {
+		if named[o.ID] {
+			continue
+		}
+		named[o.ID] = true
+		branches := o.Branches // of this lister; AddListed returns those that the catalog has
+		if lister != 0 && s.catalog != nil {
+			if o.Origin, err = s.catalog.AddListed(s.db, o.Origin); err != nil {
+				return fmt.Errorf("%s: %w", o.URI, err)
+			}
+		}
+		if err := s.putNamed(lister, o, now); err != nil {
+			return fmt.Errorf("%s: %w", o.URI, err)
+		}
+		if err := s.followBranches(lister, o.Origin, branches); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putNamed adds an origin, or notes that it was named again, in the transaction under way. lister 0
+// is the user, whose naming also enables an origin that its server called gone. Dates count only from
+// the first lister, or if there are none yet. fault.ErrInvalid: the id is not valid; other errors are
+// those of the file.
+func (s *Store) putNamed(lister int32, o Named, now int64) error {
+	if !models.ValidID(o.ID) {
+		return fmt.Errorf("id %.64q: %w", o.ID, fault.ErrInvalid)
+	}
+	was, err := read(s.db, o.ID)
+	r := was
+	if errors.Is(err, fault.ErrNotFound) {
+		r = row{State: policy.NewState(0, now, s.rulesOf(o.Kind)), id: o.ID, kind: o.Kind, uri: o.URI, host: s.policy.Hosts.Of(hostOf(o.URI))}
+	} else if err != nil {
+		return err
+	}
+	r.Type = string(r.kind)
+	if lister == 0 && r.Disabled == policy.ByGone {
+		r.Disabled = ""
+	}
+	if was.Key == 0 && o.Kind.Info().Lister {
+		if r.Every = listerEvery; !o.Kind.Visited() {
+			r.Every, r.Disabled = 0, policy.ByOperator // it only names others
+		}
+	}
+	if err := s.addNaming(&r, lister, o.Listed, now); err != nil {
+		return err
+	}
+	updated := policy.Never
+	if lister == r.Lister || r.LastUpdate == policy.Never { // the dates of one lister count
+		updated = second(o.Updated, now)
+	}
+	r.State = policy.Listed(r.State, now, updated)
+	r.priority, r.Fork = o.Priority, r.Fork || o.Fork
+	if lister == 0 && o.Every != nil && models.ValidEvery(*o.Every) {
+		r.Every = int64(*o.Every)
+	}
+	if created := second(o.Created, now); r.Created == policy.Never {
+		r.Created = created
+	}
+	if err := s.save(was, r, now); err != nil {
+		return err
+	}
+	if r.Key == 0 && (o.ForkOf != "" || len(o.Metadata) > 0) { // save gave it a key, which saveDescription needs
+		if r, err = read(s.db, o.ID); err != nil {
+			return err
+		}
+	}
+	return s.saveDescription(r.Key, o)
+}
+
+// listerEvery is the seconds between two visits of a lister, unless a user fixes another
+// interval.
+const listerEvery = 24 * 3600
+
+// second returns a date of a lister in seconds; one that is missing or in the future, which
+// cannot be true, is policy.Never.
+func second(t time.Time, now int64) int64 {
+	if t.IsZero() || t.Unix() > now {
+		return policy.Never
+	}
+	return t.Unix()
+}
+
+// followBranches gives an origin that only listers name the branches that its first lister has by
+// now. An origin that the user added keeps the branches of the user. Errors are those of the
+// file.
+func (s *Store) followBranches(lister int32, o models.Origin, branches []string) error {
+	if lister == 0 || s.catalog == nil || !o.Listed || slices.Equal(o.Branches, branches) {
+		return nil
+	}
+	r, err := read(s.db, o.ID)
+	if err != nil || r.Lister != lister {
+		return err
+	}
+	return s.catalog.SetBranches(s.db, o.ID, branches)
+}
+
+// maxDescription limits the bytes of the description of one origin; a longer one is not
+// kept.
+const maxDescription = 4 << 10
+
+// saveDescription replaces what a lister tells of an origin. If that is nothing, or is longer than
+// maxDescription, the earlier description stays, without an error. Errors are those of the file.
+func (s *Store) saveDescription(key int64, o Named) error {
+	if o.ForkOf == "" && len(o.Metadata) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(o.Metadata)
+	if err != nil || len(text)+len(o.ForkOf) > maxDescription {
+		return err
+	}
+	return s.db.Exec("INSERT OR REPLACE INTO description VALUES (?, ?, ?)", key, o.ForkOf, string(text))
+}
+
+// described returns the description of an origin; both are empty if there is none. An error is
+// that of the file, or of JSON that describe did not write.
+func (s *Store) described(key int64) (forkOf string, metadata map[string]string, err error) {
+	var text string
+	found, err := s.db.One("SELECT fork_of, metadata FROM description WHERE origin = ?", []any{key}, sqlfile.Into(&forkOf, &text))
+	if err != nil || !found {
+		return "", nil, err
+	}
+	return forkOf, metadata, json.Unmarshal([]byte(text), &metadata)
+}

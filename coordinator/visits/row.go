@@ -1,0 +1,195 @@
+package visits
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"leasehold/models"
+	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/fault"
+	"leasehold/shared/protocol/visit/policy"
+)
+
+// A row is an origin as the store has it.
+type row struct {
+	policy.State
+	id, uri        string
+	host           string // policy.HostGroups.Of the host of uri
+	kind           models.OriginKind
+	priority       int64
+	etag, modified string
+	lost           int    // visits in a row
+	urgent         int64  // when a visit was asked for, 0: it was not
+	visit          string // under way
+	place          policy.Place
+	front          bool // a pick may read it; see front.go
+	claimed        bool // its claim is not in its row yet, so that place is where it was picked; see claims.go
+}
+
+func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kind, URI: r.uri} }
+
+const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
+	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
+	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until, activity, refusals`
+
+// selectRows reads what scanRow scans.
+const selectRows = "SELECT " + columns + ", coalesce(claimed, ''), coalesce(claimed_at, 0) FROM schedule LEFT JOIN claim USING (key)"
+
+// scanRow reads one row of selectRows. If the table claim has a claim of the origin, the row is
+// as after that claim, although its columns in schedule are those from before it. The error is
+// that of a column of another type.
+func scanRow(from sqlfile.Row) (row, error) {
+	var r row
+	var recent []byte
+	var claimed string
+	var claimedAt int64
+	err := from.Scan(&r.Key, &r.id, &r.kind, &r.uri, &r.priority, &r.host, &r.Lister, &r.FirstSeen, &r.LastSeen,
+		orNever{&r.Created}, orNever{&r.LastUpdate}, orNever{&r.LastScheduled}, orNever{&r.LastVisit}, orNever{&r.LastSuccess},
+		&r.LastStatus, &r.LastDigest, &r.etag, &r.modified, orNever{&r.Target}, &r.Index,
+		&r.Failures, &r.Disabled, orNever{&r.NotBefore}, &r.Changes, &r.Days, &r.lost, &r.urgent, &r.visit,
+		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref, &r.front, &r.Dates, &recent,
+		&r.Fork, &r.Every, &r.Told, orNever{&r.FreshUntil}, &r.Activity, &r.Refusals, &claimed, &claimedAt)
+	r.Recent, r.Type = policy.RecentOf(recent), string(r.kind)
+	if claimed != "" {
+		r.claim(claimed, claimedAt)
+	}
+	return r, err
+}
+
+// orNever reads a time; NULL is policy.Never.
+type orNever struct{ at *int64 }
+
+// Scan implements sql.Scanner: NULL, for a time that does not exist, becomes policy.Never. A value
+// other than NULL or a whole number is an error.
+func (t orNever) Scan(from any) error {
+	*t.at = policy.Never
+	if from == nil {
+		return nil
+	}
+	at, ok := from.(int64)
+	if !ok {
+		return fmt.Errorf("time %v: want whole seconds", from)
+	}
+	*t.at = at
+	return nil
+}
+
+// orNull is the inverse of orNever. A new origin has eight times that are never, and each
+// would take eight bytes.
+func orNull(at int64) any {
+	if at == policy.Never {
+		return nil
+	}
+	return at
+}
+
+// rulesOf returns the rules of a kind of origin. A visit of a program is lost after
+// programDeadline at the latest, because programs do not report that they died.
+func (s *Store) rulesOf(kind models.OriginKind) policy.Rules {
+	r := s.policy.Rules(string(kind))
+	if kind.IsProgram() {
+		r.LostAfter = min(r.LostAfter, programDeadline)
+	}
+	return r
+}
+
+// read returns the origin with an id; fault.ErrNotFound: there is none. Other errors are those of the
+// file.
+func read(c *sqlfile.Conn, id string) (row, error) {
+	r, ok, err := find(c, selectRows+" WHERE id = ?", id)
+	if err == nil && !ok {
+		err = fmt.Errorf("origin %s: %w", id, fault.ErrNotFound)
+	}
+	return r, err
+}
+
+// find reads the row that a query selects, the last one of several, and reports whether there is
+// one. Errors are those of the file.
+func find(c *sqlfile.Conn, query string, args ...any) (r row, ok bool, err error) {
+	err = c.All(query, args, func(from sqlfile.Row) (err error) {
+		r, err = scanRow(from)
+		ok = true
+		return err
+	})
+	return r, ok, err
+}
+
+// edit changes the origin with an id, in the transaction under way, and saves it where it waits then.
+// An unknown origin is fault.ErrNotFound; other errors are those of the file.
+func (s *Store) edit(id string, now int64, change func(*row)) error {
+	was, err := read(s.db, id)
+	if err != nil {
+		return err
+	}
+	r := was
+	change(&r)
+	return s.save(was, r, now)
+}
+
+// editKey changes the origin with a key, in the transaction under way. It does nothing if the
+// origin was removed, because callers read the keys in an earlier transaction. Errors are those
+// of the file.
+func (s *Store) editKey(key, now int64, change func(*row)) error {
+	was, ok, err := find(s.db, selectRows+" WHERE key = ?", key)
+	if err != nil || !ok {
+		return err
+	}
+	r := was
+	change(&r)
+	return s.save(was, r, now)
+}
+
+// save writes an origin, in the transaction under way, at the place where it belongs at a time,
+// and keeps the cache like the file. was is the origin as the file has it; a row with key 0 is
+// new and is inserted. Its claim moves from the table claim into its row. The order matters:
+// moveFront reads the other origins of the host while the file still has was. The URI is written
+// without user and password, which only the catalog's origin has. Errors are those of the file;
+// then the caller must end the transaction with it, because the cache may have changed already.
+func (s *Store) save(was, r row, now int64) (err error) {
+	r.place = s.placeOf(r, now)
+	if r.front, err = s.moveFront(was, r); err != nil {
+		return err
+	}
+	k := s.update()
+	r.claimed = false
+	if was.claimed {
+		if err := s.db.Exec("DELETE FROM claim WHERE key = ?", was.Key); err != nil {
+			return err
+		}
+	}
+	if r.Key == 0 {
+		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+			r.id, r.kind, models.Redact(r.uri), r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, orNull(r.Created), orNull(r.LastUpdate),
+			orNull(r.LastScheduled), orNull(r.LastVisit), orNull(r.LastSuccess), r.LastStatus, r.LastDigest, r.etag, r.modified,
+			orNull(r.Target), r.Index, r.Failures, r.Disabled, orNull(r.NotBefore),
+			r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
+			r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Refusals)
+		k.add(r, 1)
+		return err
+	}
+	k.move(was, r)
+	return s.db.Exec(`UPDATE schedule SET priority = ?, lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
+		last_success = ?, last_status = ?, digest = ?, etag = ?, modified = ?, target = ?, idx = ?, failures = ?, disabled = ?,
+		not_before = ?, host = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ?, front = ?, dates = ?, recent = ?,
+		fork = ?, every = ?, told = ?, fresh_until = ?, activity = ?, refusals = ? WHERE key = ?`,
+		r.priority, r.Lister, r.LastSeen, orNull(r.Created), orNull(r.LastUpdate), orNull(r.LastScheduled), orNull(r.LastVisit),
+		orNull(r.LastSuccess), r.LastStatus, r.LastDigest, r.etag, r.modified, orNull(r.Target), r.Index, r.Failures, r.Disabled,
+		orNull(r.NotBefore), r.host, r.Changes, r.Days, r.lost, r.urgent, r.visit,
+		r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
+		r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Refusals, r.Key)
+}
+
+// hostOf is the host that a visit of uri loads, in lower case and without the port that
+// its scheme implies; a path has none.
+func hostOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme == "" || u.Scheme == "file" {
+		return ""
+	}
+	host := strings.ToLower(u.Host)
+	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; port != "" {
+		host = strings.TrimSuffix(host, port)
+	}
+	return host
+}

@@ -1,0 +1,65 @@
+package visits
+
+import (
+	"hash/maphash"
+	"maps"
+	"math"
+	"slices"
+
+	"leasehold/shared/protocol/visit/policy"
+)
+
+// sampleMost is how many origins are kept in memory for the metrics that move with
+// the clock.
+const sampleMost = 4096
+
+// A sample is the states of some origins, which their ids alone choose: those whose
+// hash is below a bound that is halved whenever there are too many. So it is kept
+// with each change, is all origins while they are few, and a fair draw of them
+// afterwards.
+type sample struct {
+	seed   maphash.Seed
+	bound  uint64
+	states map[string]policy.State
+}
+
+func newSample() sample {
+	return sample{seed: maphash.MakeSeed(), bound: math.MaxUint64, states: map[string]policy.State{}}
+}
+
+func (p *sample) has(id string) bool { return maphash.String(p.seed, id) <= p.bound }
+
+// put adds or replaces the state of an origin, if its id belongs to the sample. If there are too
+// many then, it halves the bound, which removes about half.
+func (p *sample) put(id string, s policy.State) {
+	if !p.has(id) {
+		return
+	}
+	p.states[id] = s
+	for len(p.states) > sampleMost {
+		p.bound /= 2
+		maps.DeleteFunc(p.states, func(id string, _ policy.State) bool { return !p.has(id) })
+	}
+}
+
+// summarize returns the distribution of a number that origins of the sample have; number returns
+// false to leave one out. Sum and Count are of the sample. Without numbers all are 0. Levels are
+// above 0, so each quantile is one of the numbers.
+func (p *sample) summarize(number func(policy.State) (float64, bool)) Summary {
+	var all []float64
+	s := Summary{}
+	for _, state := range p.states {
+		if x, ok := number(state); ok {
+			all = append(all, x)
+			s.Sum += x
+		}
+	}
+	if s.Count = int64(len(all)); s.Count == 0 {
+		return s
+	}
+	slices.Sort(all)
+	for i, level := range Levels {
+		s.At[i] = all[int(math.Ceil(level*float64(len(all))))-1]
+	}
+	return s
+}

@@ -1,0 +1,50 @@
+package visits
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/protocol/visit/policy"
+)
+
+// A start under other rules places all origins again, and adds those that an older program did not
+// schedule. If it fails anywhere it returns the error, and the next one does all of it.
+func TestAStartThatFailsAnywhereIsAnErrorAndTheNextOnePlacesAllOrigins(t *testing.T) {
+	t.Parallel()
+	path, now := filepath.Join(t.TempDir(), "catalog.db"), time.Now().Truncate(time.Second)
+	s := openFile(t, path)
+	require.NoError(t, s.List(t.Context(), now.Add(-time.Hour), Listing{Origins: hosted(5, 2)}))
+	insert(t, s, `INSERT INTO origin (id, kind, uri, priority, added_at, last_visit) VALUES ('older', 'feed', 'https://old.example/', 3, 0, 0)`)
+	require.NoError(t, s.file.Close())
+	plan := uniform(t, "roundrobin", policy.DefaultRules())
+	for n := 1; ; n++ {
+		file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
+		require.NoError(t, err)
+		ctx, failed := sqlfile.FailAt(t.Context(), n)
+		again, err := New(ctx, file, plan)
+		if failed() {
+			require.ErrorIs(t, err, sqlfile.ErrFailed, "statement %d", n)
+			require.NoError(t, file.Close())
+			continue
+		}
+		require.NoError(t, err)
+		require.Greater(t, n, 10)
+		defer file.Close()
+		visits, err := again.Claim(t.Context(), now, 10)
+		require.NoError(t, err)
+		var claimed []string
+		for _, v := range visits {
+			claimed = append(claimed, v.Origin.ID)
+		}
+		require.Contains(t, claimed, "older")
+		placed, err := again.isPlaced(t.Context(), "look")
+		require.NoError(t, err)
+		require.True(t, placed)
+		break
+	}
+}

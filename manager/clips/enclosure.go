@@ -1,0 +1,196 @@
+package clips
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mmcdole/gofeed"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+)
+
+// chooseEnclosure returns the first enclosure whose type or extension is that of audio or video,
+// or else the first of an unknown type. Images and texts are never chosen. The error, for
+// people, names the types of the others.
+func chooseEnclosure(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
+	var maybe *gofeed.Enclosure
+	var others []string
+	for _, e := range list {
+		if e == nil || strings.TrimSpace(e.URL) == "" {
+			continue
+		}
+		switch major, _, _ := strings.Cut(strings.ToLower(e.Type), "/"); {
+		case major == "audio" || major == "video" || isAudio(urlPath(e.URL)):
+			return trimmed(*e), nil
+		case major == "image" || major == "text":
+			others = append(others, sanitize(e.Type))
+		case maybe == nil:
+			maybe = e
+		}
+	}
+	switch {
+	case maybe != nil:
+		return trimmed(*maybe), nil
+	case len(others) > 0:
+		return gofeed.Enclosure{}, fmt.Errorf("no sound is enclosed, but %s", sanitize(strings.Join(others, ", ")))
+	}
+	return gofeed.Enclosure{}, errors.New("nothing is enclosed")
+}
+
+func trimmed(e gofeed.Enclosure) gofeed.Enclosure {
+	e.URL = strings.TrimSpace(e.URL)
+	return e
+}
+
+// urlPath returns the path of a URL, or the text itself if it is none.
+func urlPath(uri string) string {
+	uri = strings.TrimSpace(uri)
+	if u, err := url.Parse(uri); err == nil {
+		return u.Path
+	}
+	return uri
+}
+
+// mediaType returns the type that the feed states, or else that of the extension.
+func mediaType(e gofeed.Enclosure) string {
+	if t := sanitize(e.Type); t != "" && len(t) < 128 {
+		return t
+	}
+	return audioType(urlPath(e.URL))
+}
+
+// priorityOf returns the text of an item's priority element and whether there is one.
+// Of several namespaces with such an element, the first by name wins.
+func priorityOf(item *gofeed.Item) (string, bool) {
+	for _, namespace := range slices.Sorted(maps.Keys(item.Extensions)) {
+		elements := item.Extensions[namespace]
+		for _, name := range slices.Sorted(maps.Keys(elements)) {
+			if strings.EqualFold(name, "priority") && len(elements[name]) > 0 {
+				return elements[name][0].Value, true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(item.Custom)) {
+		if strings.EqualFold(name, "priority") {
+			return item.Custom[name], true
+		}
+	}
+	return "", false
+}
+
+// A source resolves the enclosures of a feed's items. The version is empty if only the
+// feed's dates can tell that the content changed.
+type source interface {
+	resolve(enclosure string) (uri, version string, err error)
+	close()
+}
+
+// web is the source of a feed from a URL.
+type web struct {
+	base  *url.URL
+	check func(uri string) error
+}
+
+func (w web) close() {}
+
+// resolve returns the absolute URL of an enclosure, which must be http or https and one that may
+// be fetched. It has no version. The user and password of the feed's URL, which a relative
+// enclosure inherits, are kept in the origin only (models.WithUserOf). The error is a reason for
+// people; it does not repeat the URL, which the problem names already.
+func (w web) resolve(enclosure string) (uri, version string, err error) {
+	u, err := parseEnclosure(enclosure)
+	if err != nil {
+		return "", "", err
+	}
+	if w.base != nil {
+		u = w.base.ResolveReference(u)
+		if user := w.base.User; user != nil && u.Host == w.base.Host && u.User.String() == user.String() {
+			u.User = nil
+		}
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return "", "", fmt.Errorf("scheme %q is refused: a feed may name http and https URLs", sanitize(u.Scheme))
+	}
+	u.Fragment = ""
+	uri = u.String()
+	if err := w.check(uri); err != nil {
+		_, reason, _ := strings.Cut(err.Error(), ": ")
+		return "", "", errors.New(strings.TrimSuffix(reason, ": "+fault.ErrInvalid.Error()))
+	}
+	return uri, "", nil
+}
+
+// parseEnclosure parses the URL of an enclosure, of at most enclosureLimit bytes. The error, for
+// people, is of no kind and does not repeat the URL.
+func parseEnclosure(s string) (*url.URL, error) {
+	if len(s) > enclosureLimit {
+		return nil, fmt.Errorf("its URL has %d bytes; %d are accepted", len(s), enclosureLimit)
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		var at *url.Error
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return nil, fmt.Errorf("not a URL: %w", err)
+	}
+	return u, nil
+}
+
+// localBase is the source of a feed in a folder. Its items may enclose files of that
+// folder.
+type localBase struct {
+	web
+	dir  string
+	root *os.Root
+}
+
+func (b localBase) close() { b.root.Close() }
+
+// resolve returns the URL of an enclosure, or the file in the feed's folder that it names, with its
+// version. A name may have an unescaped % or ?, so the text is tried as it is too. Other schemes than
+// http and https are refused. The error is for people and of no kind of package fault.
+func (b localBase) resolve(enclosure string) (uri, version string, err error) {
+	u, err := parseEnclosure(enclosure)
+	switch {
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		return b.web.resolve(enclosure)
+	case err == nil && (u.Scheme != "" || u.Host != ""):
+		return "", "", errors.New("refused: a local feed may name http and https URLs, and files by their path relative to its folder")
+	case len(enclosure) > enclosureLimit:
+		return "", "", err // parseEnclosure refuses that length
+	}
+	names := []string{enclosure}
+	if err == nil {
+		names = []string{u.Path, enclosure}
+	}
+	return b.firstFile(names)
+}
+
+// firstFile returns the first of the names that is a file. A name that leads out of the folder is an
+// error. It tries the next name only if a file does not exist; the error is that of the last one
+// tried, for people.
+func (b localBase) firstFile(names []string) (uri, version string, err error) {
+	for _, name := range names {
+		name = filepath.FromSlash(name)
+		if !filepath.IsLocal(name) {
+			return "", "", errors.New("leads out of the feed's folder; only paths relative to it are accepted")
+		}
+		var info fs.FileInfo
+		if info, err = checkRegular(b.root, name); err == nil {
+			return fetch.FileURI(filepath.Join(b.dir, name)), fileVersion(info), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return "", "", err
+}

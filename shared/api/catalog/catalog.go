@@ -1,0 +1,196 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
+	"leasehold/shared/catalog"
+)
+
+var _ catalog.Catalog = (*Client)(nil)
+
+// AddOrigin may report a new origin as known (package comment). An invalid origin is
+// fault.ErrInvalid; other errors are those of do.
+func (c *Client) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
+	added, err := post[types.Added](ctx, c, "catalog/origins", o, 0)
+	return added.New, err
+}
+
+// SetOriginPriority sends one priority. An unknown id is fault.ErrNotFound; other errors are those
+// of do.
+func (c *Client) SetOriginPriority(ctx context.Context, id string, priority int64) (models.Origin, error) {
+	return setPriority[models.Origin](ctx, c, "origins/"+url.PathEscape(id), &priority)
+}
+
+// Origin requests one origin. The error is fault.ErrNotFound for an unknown id, or another one of
+// do.
+func (c *Client) Origin(ctx context.Context, id string) (models.Origin, error) {
+	return get[models.Origin](ctx, c, "catalog/origins/"+url.PathEscape(id))
+}
+
+// Origins reads the list in pages. The errors are those of all.
+func (c *Client) Origins(ctx context.Context) ([]models.Origin, error) {
+	return all[models.Origin](ctx, c, "origins")
+}
+
+// RemoveOrigin may return fault.ErrNotFound for an origin that it removed (package comment). Other
+// errors are those of do.
+func (c *Client) RemoveOrigin(ctx context.Context, id string) error {
+	return c.do(ctx, client.Call{Method: "DELETE", Path: "origins/" + url.PathEscape(id)})
+}
+
+// RecordOutcome sends one outcome. An unknown origin is fault.ErrNotFound; other errors are those
+// of do.
+func (c *Client) RecordOutcome(ctx context.Context, o models.Outcome) error {
+	_, err := post[struct{}](ctx, c, "catalog/outcomes", o, 0)
+	return err
+}
+
+// Curate sends the listing in one request, which the coordinator limits to 64 MiB. A larger one is
+// fault.ErrTooLarge; other errors are those of catalog.Catalog and of do.
+func (c *Client) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (catalog.Curated, error) {
+	return post[catalog.Curated](ctx, c, "catalog/curate", types.Listing{Origin: origin, At: at, Listing: l}, bulkTimeout)
+}
+
+// AudioToCheck requests one list; it has at most limit items, so it needs no pages. The error is
+// that of do.
+func (c *Client) AudioToCheck(ctx context.Context, origin string, limit int) ([]models.Audio, error) {
+	var audio types.Audio
+	q := url.Values{"origin": {origin}, "limit": {strconv.Itoa(limit)}}
+	err := c.do(ctx, client.Call{Method: "GET", Path: "catalog/audio", Query: q, Answer: &audio})
+	return audio.Items, err
+}
+
+// AudioChecked sends all checks in one request. The error is that of do.
+func (c *Client) AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (int, error) {
+	r, err := post[types.Replaced](ctx, c, "catalog/audio", types.Audio{At: at, Items: checked}, 0)
+	return r.Replaced, err
+}
+
+// Episodes reads the list in pages. The errors are those of all.
+func (c *Client) Episodes(ctx context.Context) ([]models.Episode, error) {
+	return all[models.Episode](ctx, c, "episodes")
+}
+
+// Episode requests one episode. An unknown id is fault.ErrNotFound; other errors are those of do.
+func (c *Client) Episode(ctx context.Context, id string) (models.Episode, error) {
+	return get[models.Episode](ctx, c, "episodes/"+url.PathEscape(id))
+}
+
+// Clip requests one clip. An unknown id is fault.ErrNotFound; other errors are those of do.
+func (c *Client) Clip(ctx context.Context, id string) (models.Clip, error) {
+	return get[models.Clip](ctx, c, "clips/"+url.PathEscape(id))
+}
+
+// SetEpisodePriority sends one priority. The errors are those of Episode.
+func (c *Client) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {
+	return setPriority[models.Episode](ctx, c, "episodes/"+url.PathEscape(id), priority)
+}
+
+// SetClipPriority sends one priority. The errors are those of Clip.
+func (c *Client) SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error) {
+	return setPriority[models.Clip](ctx, c, "clips/"+url.PathEscape(id), priority)
+}
+
+// setPriority sends the priority of the origin or recording at path, or deletes the one that was set
+// if priority is nil, and returns the item. The error is that of do.
+func setPriority[T any](ctx context.Context, c *Client, path string, priority *int64) (item T, err error) {
+	x := client.Call{Method: "DELETE", Path: path + "/priority", Answer: &item}
+	if priority != nil {
+		x = client.Call{Method: "PATCH", Path: path, Body: types.Priority{Priority: priority}, Answer: &item}
+	}
+	return item, c.do(ctx, x)
+}
+
+// Clips reads the list in pages. The errors are those of all.
+func (c *Client) Clips(ctx context.Context) ([]models.Clip, error) {
+	return all[models.Clip](ctx, c, "clips")
+}
+
+// Select waits longer than other calls, because it may read the whole catalog. The error is
+// fault.ErrNotFound if nothing is left, or another one of do.
+func (c *Client) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (models.Research, int64, error) {
+	s, err := post[types.Selected](ctx, c, "catalog/select", types.Selection{Busy: busy, Limits: l}, bulkTimeout)
+	return s.Research, s.Priority, err
+}
+
+// Ingest sends one result. An invalid result is fault.ErrInvalid; other errors are those of do.
+func (c *Client) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
+	_, err := post[struct{}](ctx, c, "catalog/ingest", types.Ingestion{Result: r, At: at}, 0)
+	return err
+}
+
+// Lift sends the pairs in one request. The error is that of do.
+func (c *Client) Lift(ctx context.Context, episode string, clips []string) error {
+	_, err := post[struct{}](ctx, c, "catalog/lift", catalog.Busy{Episode: episode, Clips: clips}, 0)
+	return err
+}
+
+// Findings reads the list in pages. The errors are those of all.
+func (c *Client) Findings(ctx context.Context) ([]catalog.Finding, error) {
+	return all[catalog.Finding](ctx, c, "findings")
+}
+
+// FindingsOf reads the part in pages. The errors are those of readPart.
+func (c *Client) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Finding, int, error) {
+	a.Origin = "" // the API refuses it, and it does not select findings
+	return readPart[catalog.Finding](ctx, c, "findings", a, p)
+}
+
+// ProblemsOf reads the part in pages. The errors are those of readPart.
+func (c *Client) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Problem, int, error) {
+	return readPart[catalog.Problem](ctx, c, "problems", a, p)
+}
+
+// Problems reads the list in pages. The errors are those of all.
+func (c *Client) Problems(ctx context.Context) ([]catalog.Problem, error) {
+	return all[catalog.Problem](ctx, c, "problems")
+}
+
+// Totals requests the counts. The error is that of do.
+func (c *Client) Totals(ctx context.Context) (catalog.Totals, error) {
+	return get[catalog.Totals](ctx, c, "totals")
+}
+
+// all reads a whole list in pages. If a page cannot be read, it returns that error and no rows.
+func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	page, err := client.List[T](ctx, c.api, path, nil, client.PageSize, client.All)
+	if err != nil {
+		return nil, fmt.Errorf("catalog/remote: GET %s: %w", path, err)
+	}
+	return page.Items, nil
+}
+
+// readPart reads part p of the items that are about a, in pages, and returns how many items are
+// about a in all. A negative p.Limit reads all from p.Offset on. It sends at least one request,
+// because a limit of 0 still counts. The error is that of a request; then nothing is returned.
+func readPart[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
+	for first := true; first || p.Limit != 0 && p.Offset < total; first = false {
+		want := client.PageSize
+		if p.Limit >= 0 {
+			want = min(want, p.Limit)
+		}
+		q := url.Values{"offset": {strconv.Itoa(p.Offset)}, "limit": {strconv.Itoa(want)}}
+		for name, id := range map[string]string{"origin": a.Origin, "episode": a.Episode, "clip": a.Clip} {
+			if id != "" {
+				q.Set(name, id)
+			}
+		}
+		var page types.Page[T]
+		if err := c.do(ctx, client.Call{Method: "GET", Path: path, Query: q, Answer: &page}); err != nil {
+			return nil, 0, err
+		}
+		list, total = append(list, page.Items...), page.Total
+		p.Offset += want
+		if p.Limit > 0 {
+			p.Limit -= want
+		}
+	}
+	return list, total, nil
+}

@@ -1,0 +1,56 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leasehold/shared/api/client"
+)
+
+// bulkTimeout is the timeout of calls that send a listing or select from the whole catalog.
+const bulkTimeout = 5 * time.Minute
+
+// Client is a catalog at a coordinator. It may be used concurrently.
+type Client struct{ api *client.Client }
+
+// New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on first
+// use. The error is that of client.New for an address that is not one.
+func New(base string) (*Client, error) {
+	api, err := client.New(base)
+	if err != nil {
+		return nil, fmt.Errorf("catalog/remote: %w", err)
+	}
+	return &Client{api}, nil
+}
+
+// Close waits for calls in progress and closes the connections. The error is that of
+// client.Client.Close.
+func (c *Client) Close() error { return c.api.Close() }
+
+// do sends a request, and retries it while the error is transient. It returns the kind that the
+// coordinator answered, such as fault.ErrNotFound, or fault.ErrUnavailable if it cannot be reached.
+func (c *Client) do(ctx context.Context, x client.Call) error {
+	x.Repeat = true
+	if _, err := c.api.Do(ctx, x); err != nil {
+		return fmt.Errorf("catalog/remote: %s %s: %w", x.Method, x.Path, err)
+	}
+	return nil
+}
+
+// get requests one document. The error is that of do.
+func get[T any](ctx context.Context, c *Client, path string) (document T, err error) {
+	err = c.do(ctx, client.Call{Method: "GET", Path: path, Answer: &document})
+	return document, err
+}
+
+// post sends a body and returns the response; nothing is decoded if T is struct{}. The error is
+// that of do.
+func post[T any](ctx context.Context, c *Client, path string, body any, timeout time.Duration) (response T, err error) {
+	x := client.Call{Method: "POST", Path: path, Body: body, Timeout: timeout}
+	if _, none := any(response).(struct{}); !none {
+		x.Answer = &response
+	}
+	err = c.do(ctx, x)
+	return response, err
+}

@@ -1,0 +1,213 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"leasehold/shared/api/types"
+	"leasehold/shared/fault"
+)
+
+const (
+	maxResponse    = 64 << 20 // bytes
+	maxConnections = 16
+	maxTries       = 5
+	firstPause     = 100 * time.Millisecond // doubled after each try, with jitter
+	defaultTimeout = time.Minute            // of one try
+)
+
+// Client calls the API. It may be used concurrently.
+type Client struct {
+	base  *url.URL
+	host  string // of requests; empty: that of base
+	http  *http.Client
+	calls sync.WaitGroup // in progress
+
+	mu     sync.Mutex // guards closed
+	closed bool
+}
+
+// New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on
+// first use.
+func New(base string) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("%q: %w: want the URL of a coordinator, such as http://127.0.0.1:7412", base, fault.ErrInvalid)
+	}
+	return &Client{base: u, host: hostOf(u), http: &http.Client{
+		// Without a proxy, because the coordinator is on the same machine or network.
+		Transport:     &http.Transport{MaxIdleConnsPerHost: maxConnections, MaxConnsPerHost: maxConnections, IdleConnTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// hostOf returns the Host of requests to base; empty if it is that of base. The API refuses a name with
+// a dot, because a web page of an attacker has one after DNS rebinding. A program knows its coordinator,
+// so it calls it localhost; but not over https, because a proxy may choose by the name.
+func hostOf(base *url.URL) string {
+	name := base.Hostname()
+	if _, err := netip.ParseAddr(name); err == nil || base.Scheme != "http" || !strings.Contains(name, ".") {
+		return ""
+	}
+	return "localhost"
+}
+
+// Base returns the URL that the client calls.
+func (c *Client) Base() string { return c.base.String() }
+
+// Close waits for calls in progress and closes the connections. Later calls fail with
+// fault.ErrClosed.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.calls.Wait()
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// A Call is one request.
+type Call struct {
+	Method, Path string // path below /api/v1/, escaped
+	Query        url.Values
+	Body         any           // nil: none
+	Answer       any           // pointer into which the response is decoded; nil: it is not read
+	Timeout      time.Duration // of one try; 0: one minute
+	Repeat       bool          // retry transient errors; set it only if a second execution changes nothing
+	Operation    string        // operation id, with which transient errors are retried too; only for routes that take one
+}
+
+// transient reports whether a retry may succeed: the coordinator could not be reached, or
+// is overloaded.
+func transient(err error) bool {
+	return errors.Is(err, fault.ErrUnavailable) || errors.Is(err, fault.ErrOverloaded)
+}
+
+// Do sends a request, decodes the response into x.Answer, and returns its status; 0 if
+// there was no response. Errors have the kind that the coordinator reports,
+// fault.ErrUnavailable if it cannot be reached, or are the cause of ctx. With Repeat
+// or an Operation, transient errors are retried at most maxTries times, and not once x.Timeout has
+// passed.
+func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return 0, fmt.Errorf("client of %s: %w", c.base, fault.ErrClosed)
+	}
+	c.calls.Add(1)
+	c.mu.Unlock()
+	defer c.calls.Done()
+	var data []byte
+	if x.Body != nil {
+		if data, err = json.Marshal(x.Body); err != nil {
+			return 0, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+		}
+	}
+	pause, began := firstPause, time.Now()
+	mayRepeat := x.Repeat || x.Operation != ""
+	for try := 1; ; try++ {
+		status, err := c.tryOnce(ctx, x, data)
+		if err == nil {
+			return status, nil
+		}
+		if ctx.Err() != nil {
+			return status, context.Cause(ctx)
+		}
+		// A coordinator that accepts connections and does not answer is not asked again.
+		if !mayRepeat || !transient(err) || try == maxTries || time.Since(began) >= cmp.Or(x.Timeout, defaultTimeout) {
+			return status, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause *= 2
+	}
+}
+
+// tryOnce is one try of Do. data is x.Body as JSON.
+func (c *Client) tryOnce(ctx context.Context, x Call, data []byte) (status int, err error) {
+	if x.Timeout == 0 {
+		x.Timeout = defaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, x.Timeout)
+	defer cancel()
+	u := c.base.JoinPath("/api/v1/", x.Path)
+	u.RawQuery = x.Query.Encode()
+	r, err := http.NewRequestWithContext(ctx, x.Method, u.String(), bytes.NewReader(data))
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	}
+	r.Host = c.host
+	if x.Body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if x.Operation != "" {
+		r.Header.Set("Idempotency-Key", x.Operation)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return 0, c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	data, err = io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
+	switch {
+	case err != nil:
+		return 0, c.unreachable(err)
+	case len(data) > maxResponse:
+		return resp.StatusCode, fmt.Errorf("response of %s: %w: more than %d bytes", c.base, fault.ErrTooLarge, maxResponse)
+	case resp.StatusCode >= 300:
+		return resp.StatusCode, c.responseError(resp, data)
+	case x.Answer == nil:
+		return resp.StatusCode, nil
+	}
+	if err := json.Unmarshal(data, x.Answer); err != nil {
+		return resp.StatusCode, fmt.Errorf("response of %s: %w: %w", c.base, fault.ErrCorrupt, err)
+	}
+	return resp.StatusCode, nil
+}
+
+// unreachable is the error of a request that got no response.
+func (c *Client) unreachable(err error) error {
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		err = wrapped.Err // without the URL, which the message has already
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("no response in time")
+	}
+	return fmt.Errorf("the coordinator at %s is %w: %w", c.base, fault.ErrUnavailable, err)
+}
+
+// responseError returns the error that a response reports. A body that is not a problem document
+// was not written by a coordinator, but by a proxy in between or by another server.
+func (c *Client) responseError(resp *http.Response, data []byte) error {
+	var p types.Problem
+	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
+		return fmt.Errorf("the coordinator at %s is %w: %s, not from a coordinator", c.base, fault.ErrUnavailable, resp.Status)
+	}
+	if kind := fault.FromCode(string(p.Code)); kind != nil {
+		return refusal{kind, p.Detail}
+	}
+	return errors.New(p.Detail)
+}
+
+// refusal is an error of the coordinator. Its detail names the kind already.
+type refusal struct {
+	kind   error
+	detail string
+}
+
+func (r refusal) Error() string { return r.detail }
+func (r refusal) Unwrap() error { return r.kind }

@@ -1,0 +1,79 @@
+package client
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/api/types"
+	"leasehold/shared/catalog"
+)
+
+const (
+	// statusTimeout is the timeout of questions about the coordinator itself: a busy
+	// coordinator answers within it, and a health check can wait that long.
+	statusTimeout = 5 * time.Second
+	// backupTimeout is the API's own timeout of long requests.
+	backupTimeout = 5 * time.Minute
+)
+
+// Status describes a coordinator. Its parts are requested one after the other, so they
+// are not of the same moment.
+type Status struct {
+	Coordinator string          `json:"coordinator"` // URL
+	Sessions    []types.Session `json:"sessions"`
+	Spaces      []types.Space   `json:"spaces"`
+	Totals      catalog.Totals  `json:"totals"`
+	Dead        int             `json:"dead"`  // number of dead letters
+	Costs       []models.Cost   `json:"costs"` // of all tasks since the coordinator started
+}
+
+// Alive asks once, with a short timeout, whether a coordinator responds.
+func (c *Client) Alive(ctx context.Context) error {
+	var none types.Page[types.Space]
+	_, err := c.Do(ctx, Call{Method: "GET", Path: "spaces", Query: url.Values{"limit": {"0"}}, Answer: &none, Timeout: statusTimeout})
+	return err
+}
+
+// Drain tells a manager or a worker to finish or hand back what it holds, and to end.
+func (c *Client) Drain(ctx context.Context, session string) error {
+	_, err := c.Do(ctx, Call{Method: "POST", Path: "sessions/" + url.PathEscape(session) + "/drain"})
+	return err
+}
+
+// Backup makes the coordinator write a backup of its data folder to an absolute path on
+// its machine, which must not exist.
+func (c *Client) Backup(ctx context.Context, path string) error {
+	_, err := c.Do(ctx, Call{Method: "POST", Path: "backups", Body: types.Backup{Path: path}, Timeout: backupTimeout})
+	return err
+}
+
+// Status requests all parts of a coordinator's status, within twice statusTimeout.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
+	defer cancel()
+	s := Status{Coordinator: c.Base()}
+	if _, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &s.Totals, Repeat: true}); err != nil {
+		return Status{}, err
+	}
+	sessions, err := List[types.Session](ctx, c, "status", nil, PageSize, All)
+	if err != nil {
+		return Status{}, err
+	}
+	if s.Spaces, err = c.Spaces(ctx); err != nil {
+		return Status{}, err
+	}
+	costs, err := List[models.Cost](ctx, c, "costs", nil, PageSize, All)
+	if err != nil {
+		return Status{}, err
+	}
+	for _, x := range s.Spaces {
+		if x.Name == "dead" { // the space of dead letters
+			s.Dead = x.Visible
+		}
+	}
+	// Appended to an empty slice, because JSON shows nil as null instead of [].
+	s.Sessions, s.Costs = append([]types.Session{}, sessions.Items...), append([]models.Cost{}, costs.Items...)
+	return s, nil
+}

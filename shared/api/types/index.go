@@ -1,0 +1,52 @@
+package types
+
+import "time"
+
+// BlobIDs is a list of blobs, by their hashes.
+type BlobIDs struct {
+	IDs []string `json:"ids" doc:"hashes of blobs as git computes them"`
+}
+
+// SegmentState is how much of a segment was received.
+type SegmentState struct {
+	Received int64 `json:"received" doc:"bytes"`
+}
+
+// SegmentPart is a part of a segment.
+type SegmentPart struct {
+	Offset int64  `json:"offset" doc:"bytes before the part"`
+	Data   []byte `json:"data" doc:"base64"`
+}
+
+// SegmentCommit ends the upload of a segment.
+type SegmentCommit struct {
+	Batch string `json:"batch" doc:"id, for messages"`
+}
+
+// Generation is the list of all files of a repository.
+type Generation struct {
+	ID    string           `json:"id" doc:"of the origin"`
+	Repo  string           `json:"repo" doc:"name that results show"`
+	Refs  []GenerationRef  `json:"refs"`
+	Files []GenerationFile `json:"files"`
+}
+
+// GenerationState is what a manager asks of an origin that has not changed.
+type GenerationState struct {
+	Complete bool `json:"complete" doc:"it was published, and no file of it was lost"`
+}
+
+// GenerationRef is an indexed branch.
+type GenerationRef struct {
+	Name   string    `json:"name"`
+	Commit string    `json:"commit"`
+	Time   time.Time `json:"time"`
+}
+
+// GenerationFile is a file of a branch.
+type GenerationFile struct {
+	Ref      int    `json:"ref" doc:"index in refs"`
+	Path     []byte `json:"path" doc:"base64, because a path may have any bytes"`
+	OID      string `json:"oid"`
+	Vendored bool   `json:"vendored,omitempty"`
+}

@@ -1,0 +1,18 @@
+// Package code is the vocabulary of code search: the documents that are indexed
+// (Blob, Symbol, FunctionReport), the files that a repository's generation consists of
+// (Manifest, Ref, File), the query language (Parse, Query), and the interface of an index
+// (Searcher).
+//
+// A blob is file content by its hash. It is indexed once, whatever repositories and paths
+// it occurs in. A generation is the set of files that searches of one repository see; it
+// is replaced as a whole (Publish), so that a search never sees a part of one.
+//
+// A search is evaluated for each file: words are and-ed, and a file matches if the whole
+// query holds for it. The matches of a file are the lines in which a word or a regular
+// expression of the query occurs. A regular expression is matched line by line, as grep
+// does, unless it contains \n or a dot under (?s); then it is matched against the whole
+// file, and each line that a match touches is reported.
+//
+// This package reads no repositories and detects no languages (codesearch/analyse), and
+// stores nothing (codesearch/embedded).
+package code

@@ -1,0 +1,229 @@
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"leasehold/shared/code"
+	"leasehold/shared/fault"
+)
+
+// How often Run looks for documents to remove.
+const (
+	collectInterval = time.Minute
+	blobsInterval   = time.Hour
+)
+
+// Run removes the documents of generations that searches have not found for Grace, and the
+// blobs that no generation has named for a day, until ctx ends.
+func (x *Index) Run(ctx context.Context, log *slog.Logger) {
+	c := newCollector(x)
+	for sleep(ctx, collectInterval) {
+		if err := c.collect(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("code index: old documents cannot be removed now", "error", err)
+		}
+	}
+}
+
+// collector removes documents. It is for one goroutine.
+type collector struct {
+	*Index
+	hidden    map[string]time.Time // when a generation was first found hidden from searches, by id
+	blobsDone time.Time            // when blobs were removed last
+}
+
+func newCollector(x *Index) *collector { return &collector{Index: x, hidden: map[string]time.Time{}} }
+
+// collect removes the documents of hidden generations and, once in blobsInterval, old blobs.
+// After an error the next call begins again.
+func (c *collector) collect(ctx context.Context) error {
+	if err := c.removeHidden(ctx); err != nil {
+		return err
+	}
+	if time.Since(c.blobsDone) < blobsInterval {
+		return nil
+	}
+	c.prepared.Store(false) // so that an index of blobs that was replaced is noticed
+	if err := c.removeBlobs(ctx); err != nil {
+		return err
+	}
+	c.blobsDone = time.Now()
+	return nil
+}
+
+// removeHidden removes the generations that have been hidden for Grace, and notes since when the
+// others are. A search that began before a generation was hidden has ended by then. No generation
+// is published meanwhile (publishing), because a new one is hidden until its last step. After an
+// error c.hidden stays, so that the times are not lost.
+func (c *collector) removeHidden(ctx context.Context) error {
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
+	if err := c.refresh(ctx, generations); err != nil {
+		return err
+	}
+	shown, err := c.currentIDs(ctx)
+	if err != nil {
+		return err
+	}
+	hidden := map[string]time.Time{}
+	pages := selection{alias: generations, query: everyDocument, fields: []string{"generation", "repo_id"}, order: []string{"generation"}}
+	for {
+		page, err := nextPage[generationDocument](ctx, c.Index, &pages)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, g := range page {
+			if slices.Contains(shown, g.Generation) {
+				continue
+			}
+			since, ok := c.hidden[g.Generation]
+			switch {
+			case !ok:
+				hidden[g.Generation] = time.Now()
+			case time.Since(since) < Grace:
+				hidden[g.Generation] = since
+			default:
+				if err := c.removeGeneration(ctx, g); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	c.hidden = hidden
+	return nil
+}
+
+// removeGeneration removes the documents of a generation from the indices that have a view, because
+// only these have documents for each generation: blobs are shared. The document of the generation
+// itself is removed last: if a request fails, the next call finds the generation again. Errors are
+// those of the server.
+func (c *collector) removeGeneration(ctx context.Context, g generationDocument) error {
+	for _, index := range c.indices() {
+		if views[index] == "" {
+			continue
+		}
+		documents := allOf(object{"term": object{"repo_id": g.RepoID}}, object{"term": object{"generation": g.Generation}})
+		if err := c.removeAll(ctx, index, documents); err != nil {
+			return err
+		}
+	}
+	writes := bulk{Index: c.Index}
+	if err := writes.add(ctx, remove, generations, g.Generation, nil); err != nil {
+		return err
+	}
+	return writes.flush(ctx)
+}
+
+// removedAtOnce is how many documents one request removes.
+const removedAtOnce = 10_000
+
+// removeAll removes the documents that a query matches. A request removes removedAtOnce of them,
+// so it is repeated until one removes nothing. The error is fault.ErrUnavailable if documents
+// cannot be removed now.
+func (c *collector) removeAll(ctx context.Context, alias string, query any) error {
+	for {
+		var answer struct {
+			Deleted   int `json:"deleted"`
+			Conflicts int `json:"version_conflicts"`
+			Failures  []struct {
+				Cause failure `json:"cause"`
+			} `json:"failures"`
+		}
+		err := c.do(ctx, call{
+			method: http.MethodPost, path: c.prefix + alias + "/_delete_by_query", query: url.Values{"conflicts": {"proceed"}, "refresh": {"true"}},
+			body: asJSON(object{"query": query, "max_docs": removedAtOnce}), answer: &answer,
+		})
+		if err != nil {
+			return err
+		}
+		if len(answer.Failures) > 0 {
+			return fmt.Errorf("remove from %s: %w: %s", alias, fault.ErrUnavailable, answer.Failures[0].Cause)
+		}
+		switch {
+		case answer.Deleted > 0:
+		case answer.Conflicts > 0:
+			return fmt.Errorf("remove from %s: %w: %d documents are being changed", alias, fault.ErrUnavailable, answer.Conflicts)
+		default:
+			return nil
+		}
+	}
+}
+
+// removeBlobs removes the blobs that were put more than keep ago and that no file has, page by
+// page. The error is that of a request; blobs of the pages before it are gone.
+func (c *collector) removeBlobs(ctx context.Context) error {
+	old := object{"range": object{"put": object{"lt": time.Now().Add(-keep).UnixMilli()}}}
+	pages := selection{alias: blobs, query: old, fields: []string{"oid"}, order: []string{"oid"}}
+	for {
+		page, err := nextPage[blob](ctx, c.Index, &pages)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		if err := c.removeUnnamed(ctx, page); err != nil {
+			return err
+		}
+	}
+}
+
+// removeUnnamed removes those of a page of blobs that no file has. It holds publishing, because a
+// generation that is published meanwhile could name one of them. After an error of namedOf it removes
+// none.
+func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
+	c.publishing.Lock()
+	defer c.publishing.Unlock()
+	if err := c.refresh(ctx, files); err != nil {
+		return err
+	}
+	ids := make([]code.OID, len(page))
+	for i, b := range page {
+		ids[i] = b.OID
+	}
+	named, err := c.namedOf(ctx, ids)
+	if err != nil {
+		return err
+	}
+	writes := bulk{Index: c.Index}
+	for _, id := range ids {
+		if named[id] {
+			continue
+		}
+		if err := writes.add(ctx, remove, blobs, string(id), nil); err != nil {
+			return err
+		}
+	}
+	return writes.flush(ctx)
+}
+
+// namedOf returns those of ids, at most pageSize, that files have. "collapse" returns one file for
+// each blob, so one page of files answers for all ids. The error is fault.ErrUnavailable if a part
+// of the index does not answer, because files could be missing.
+func (c *collector) namedOf(ctx context.Context, ids []code.OID) (map[code.OID]bool, error) {
+	var answer struct {
+		Shards shards `json:"_shards"`
+		Hits   struct {
+			Hits []struct {
+				Source file `json:"_source"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	body := object{"size": pageSize, "query": object{"terms": object{"oid": ids}}, "collapse": object{"field": "oid"}, "_source": []string{"oid"}, "track_total_hits": false}
+	if err := c.post(ctx, files, "_search", noPartialResults, body, &answer); err != nil {
+		return nil, err
+	}
+	if err := answer.Shards.requireAll("search of " + files); err != nil {
+		return nil, err
+	}
+	named := map[code.OID]bool{}
+	for _, h := range answer.Hits.Hits {
+		named[h.Source.OID] = true
+	}
+	return named, nil
+}

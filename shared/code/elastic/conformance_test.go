@@ -1,0 +1,89 @@
+package elastic_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"leasehold/shared/code"
+	"leasehold/shared/code/codetest"
+	"leasehold/shared/code/elastic"
+	"leasehold/shared/code/elastic/elastictest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// open returns an empty index on a server in memory.
+func open(t testing.TB, server *elastictest.Server, c elastic.Config) *elastic.Index {
+	c.URL, c.Transport = "http://search.test:9200", server
+	x, err := elastic.New(c)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, x.Close()) })
+	return x
+}
+
+func TestTheIndexPassesTheSuite(t *testing.T) {
+	t.Parallel()
+	for name, server := range map[string]func() *elastictest.Server{
+		"elasticsearch": elastictest.New,
+		"opensearch":    func() *elastictest.Server { s := elastictest.New(); s.OpenSearch = true; return s },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			codetest.Exercise(t, func(t *testing.T) code.Searcher {
+				return open(t, server(), elastic.Config{Views: name == "opensearch"})
+			})
+		})
+	}
+}
+
+func TestFilesAreListed(t *testing.T) {
+	t.Parallel()
+	codetest.ExerciseLister(t, open(t, elastictest.New(), elastic.Config{}))
+}
+
+func TestSearchesSeeOneGenerationWhileItIsReplacedAndCollected(t *testing.T) {
+	t.Parallel()
+	x := open(t, elastictest.New(), elastic.Config{})
+	codetest.ReplaceBesideSearches(t, x, func() error { return elastic.Collect(context.Background(), x) })
+}
+
+func TestTheIndexFindsWhatTheNaiveOneFinds(t *testing.T) {
+	t.Parallel()
+	codetest.Compare(t, func(t *testing.T) code.Searcher {
+		return open(t, elastictest.New(), elastic.Config{})
+	}, func(r *rapid.T, s code.Searcher) {
+		if rapid.Bool().Draw(r, "collect") {
+			require.NoError(r, elastic.Collect(context.Background(), s.(*elastic.Index)))
+		}
+	})
+}
+
+// TestARealServerPassesTheSuite runs if TEST_ES_URL names a server, such as
+// http://127.0.0.1:9200. It makes indices whose names begin with leasehold-test-, and
+// removes them.
+func TestARealServerPassesTheSuite(t *testing.T) {
+	url := os.Getenv("TEST_ES_URL")
+	if url == "" {
+		t.Log("TEST_ES_URL is not set: the suite has run on the server in memory only")
+		return
+	}
+	codetest.Exercise(t, func(t *testing.T) code.Searcher {
+		prefix := "leasehold-test-" + strings.ToLower(rand.Text()[:10]) + "-"
+		x, err := elastic.New(elastic.Config{URL: url, Prefix: prefix, Views: true})
+		require.NoError(t, err)
+		t.Cleanup(func() {
+			require.NoError(t, elastic.RemoveIndices(context.Background(), x))
+			require.NoError(t, x.Close())
+			http.DefaultClient.CloseIdleConnections()
+		})
+		return x
+	})
+}

@@ -1,0 +1,135 @@
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leasehold/shared/code"
+	"leasehold/shared/code/segment"
+	"leasehold/shared/fault"
+)
+
+// Config is how an index is kept.
+type Config struct {
+	URL    string // of the server; may have a user and a password
+	Prefix string // of the names of all indices and aliases; lower-case letters, digits, _ and -
+	// Views also writes the text of each file and the report of each repository in the shape of
+	// the original indexer, at each publication: about the size of the repository.
+	Views bool
+
+	RetryFor  time.Duration     // how long a request is repeated that the server refuses or does not answer; 0: a minute
+	Transport http.RoundTripper // nil: net/http's
+}
+
+// Limits of time.
+const (
+	// Grace is how long documents stay that searches do not find any more. A search ends
+	// before.
+	Grace = 10 * time.Minute
+	keep  = 24 * time.Hour // of a blob that no generation names
+)
+
+// An Index is a code.Searcher and a code.Lister. It connects on first use. Close
+// ends it.
+type Index struct {
+	client *client
+	prefix string
+	views  bool
+
+	preparing sync.Mutex // held while indices are created
+	prepared  atomic.Bool
+	blobsID   atomic.Pointer[string] // identifies the index of blobs; another one has lost the blobs of this one
+	trigrams  sync.Pool              // *segment.Trigrams
+
+	publishing sync.Mutex // held while the list of generations is read and replaced, and while blobs are removed
+
+	mu    sync.Mutex             // guards known
+	known map[string]*generation // the current ones as they were read, by id; they do not change
+}
+
+var (
+	_ code.Searcher = (*Index)(nil)
+	_ code.Lister   = (*Index)(nil)
+)
+
+var wellFormedPrefix = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]{0,49})?$`)
+
+// New returns the index on the server at c.URL; it sends no request yet. The error is
+// fault.ErrInvalid for a URL or prefix that is not accepted.
+func New(c Config) (*Index, error) {
+	client, err := newClient(c.URL, c.Transport)
+	if err != nil {
+		return nil, err
+	}
+	if c.RetryFor > 0 {
+		client.retryFor = c.RetryFor
+	}
+	if !wellFormedPrefix.MatchString(c.Prefix) {
+		return nil, fmt.Errorf("prefix %.80q of the indices: %w: want at most 50 of a-z 0-9 _ -, and a letter or digit first", c.Prefix, fault.ErrInvalid)
+	}
+	return &Index{client: client, prefix: c.Prefix, views: c.Views, known: map[string]*generation{},
+		trigrams: sync.Pool{New: func() any { return &segment.Trigrams{} }}}, nil
+}
+
+// Close closes the connections. It always returns nil.
+func (x *Index) Close() error {
+	x.client.http.CloseIdleConnections()
+	return nil
+}
+
+// post sends body to an endpoint of an alias, such as _search, and decodes the answer. The error is
+// that of do.
+func (x *Index) post(ctx context.Context, alias, action string, query url.Values, body, answer any) error {
+	return x.do(ctx, call{method: http.MethodPost, path: x.prefix + alias + "/" + action, query: query, body: asJSON(body), answer: answer})
+}
+
+// Missing returns those of ids that the server does not have, each once. It sees blobs that
+// searches do not find yet. fault.ErrInvalid: one is not an object id; other errors are those of
+// the server.
+func (x *Index) Missing(ctx context.Context, ids []code.OID) ([]code.OID, error) {
+	var asked, missing []code.OID
+	seen := make(map[code.OID]bool, len(ids))
+	for _, id := range ids {
+		if err := id.Check(); err != nil {
+			return nil, err
+		}
+		if !seen[id] {
+			asked = append(asked, id)
+		}
+		seen[id] = true
+	}
+	err := x.eachBlob(ctx, asked, "", func(id code.OID, b *blob) error {
+		if b == nil {
+			missing = append(missing, id)
+		}
+		return nil
+	})
+	return missing, err
+}
+
+// Text returns the content of a blob. The error is fault.ErrNotFound if the server does not have
+// it, or if it was skipped, fault.ErrInvalid if id is not an object id, or that of the server.
+func (x *Index) Text(ctx context.Context, id code.OID) (text []byte, err error) {
+	if err := id.Check(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := withDefaultTimeout(ctx)
+	defer cancel()
+	err = x.eachBlob(ctx, []code.OID{id}, "info,text,raw", func(_ code.OID, b *blob) error {
+		switch {
+		case b == nil:
+			return fmt.Errorf("blob %s is not indexed: %w", id, fault.ErrNotFound)
+		case b.Info.Skipped != "":
+			return fmt.Errorf("blob %s is not indexed: %s: %w", id, b.Info.Skipped, fault.ErrNotFound)
+		}
+		text = b.content()
+		return nil
+	})
+	return text, err
+}

@@ -1,0 +1,159 @@
+package elastic
+
+import (
+	"slices"
+
+	"leasehold/shared/code"
+)
+
+// candidate is a blob that may match, with the files that have it and may match.
+type candidate struct {
+	OID    code.OID
+	Size   int64
+	places []*file
+}
+
+// join finds candidates: it reads one of the two sides, files and blobs, page by page in the order
+// of object ids, and for each page what the other side has of it.
+type join struct {
+	files, blobs any       // queries; blobs is nil if every blob may match
+	byFiles      bool      // pages are of files, else of blobs
+	pages        selection // of the side that is read first
+}
+
+// newJoin returns the join of the candidates of a query. It reads the side first that has fewer
+// documents that may match; files if every blob may match. The error is that of counting.
+func (s *search) newJoin() (*join, error) {
+	j := &join{files: allOf(s.inShownGenerations(), s.fileQuery()), blobs: s.blobQuery()}
+	if j.byFiles = j.blobs == nil; !j.byFiles {
+		nBlobs, err := s.index.count(s.ctx, blobs, j.blobs)
+		if err != nil {
+			return nil, err
+		}
+		nFiles, err := s.index.count(s.ctx, files, j.files)
+		if err != nil {
+			return nil, err
+		}
+		j.byFiles = nFiles < nBlobs
+	}
+	if j.byFiles {
+		j.pages = selection{alias: files, query: j.files, fields: fileFields, order: []string{"oid", "key"}}
+	} else {
+		j.pages = blobPages(j.blobs)
+	}
+	return j, nil
+}
+
+// blobPages selects blobs by their object ids.
+func blobPages(query any) selection {
+	return selection{alias: blobs, query: query, fields: []string{"oid", "size"}, order: []string{"oid"}}
+}
+
+// nextCandidates returns the next candidates, by object id, and nil after the last ones. It goes
+// on to the next page while a page has none. The error is that of nextPage.
+func (j *join) nextCandidates(s *search) ([]*candidate, error) {
+	for !j.byFiles {
+		page, err := nextPage[*blob](s.ctx, s.index, &j.pages)
+		if err != nil || len(page) == 0 {
+			return nil, err
+		}
+		if found, err := j.placesOf(s, page); err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+	for {
+		page, err := nextPage[*file](s.ctx, s.index, &j.pages)
+		if err != nil || len(page) == 0 {
+			return nil, err
+		}
+		if found, err := j.blobsOf(s, page); err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+}
+
+// placesOf returns the candidates among a page of blobs: those that occur in files that may
+// match, each with all of these files, in the order of object ids. The error is that of nextPage.
+func (j *join) placesOf(s *search, page []*blob) ([]*candidate, error) {
+	ids := make([]code.OID, len(page))
+	size := make(map[code.OID]int64, len(page))
+	for i, b := range page {
+		ids[i], size[b.OID] = b.OID, b.Size
+	}
+	var all []*candidate
+	places := selection{alias: files, query: allOf(j.files, object{"terms": object{"oid": ids}}), fields: fileFields, order: []string{"oid", "key"}}
+	for {
+		found, err := nextPage[*file](s.ctx, s.index, &places)
+		if err != nil || len(found) == 0 {
+			return all, err
+		}
+		for _, f := range found {
+			all = s.addPlace(all, f)
+		}
+		for _, c := range all {
+			c.Size = size[c.OID]
+		}
+	}
+}
+
+// addPlace adds a file that may match to the last candidate or, if it has another blob, to a
+// new one. Callers add files in the order of object ids, so one candidate has all of a blob in
+// a page.
+func (s *search) addPlace(all []*candidate, f *file) []*candidate {
+	if !s.mayMatch(f) {
+		return all
+	}
+	if n := len(all); n > 0 && all[n-1].OID == f.OID {
+		all[n-1].places = append(all[n-1].places, f)
+		return all
+	}
+	return append(all, &candidate{OID: f.OID, Size: f.Place.Info.Size, places: []*file{f}})
+}
+
+// blobsOf returns the candidates of a page of files: the blobs of those that may match, without
+// the blobs that j.blobs excludes. One page of blobs holds them all, because a page of files
+// names no more blobs than it has files. The error is that of nextPage.
+func (j *join) blobsOf(s *search, page []*file) ([]*candidate, error) {
+	var all []*candidate
+	for _, f := range page {
+		all = s.addPlace(all, f)
+	}
+	if j.blobs == nil || len(all) == 0 {
+		return all, nil
+	}
+	ids := make([]code.OID, len(all))
+	for i, c := range all {
+		ids[i] = c.OID
+	}
+	matching := blobPages(allOf(j.blobs, object{"terms": object{"oid": ids}}))
+	found, err := nextPage[*blob](s.ctx, s.index, &matching)
+	return slices.DeleteFunc(all, func(c *candidate) bool {
+		return !slices.ContainsFunc(found, func(b *blob) bool { return b.OID == c.OID })
+	}), err
+}
+
+// maxDefinitions is how many blobs searchDefinitions searches at most.
+const maxDefinitions = 256
+
+// searchDefinitions searches the blobs that define a symbol with the name of a word of the query,
+// before all others, because they rank high. It returns their ids, so that run does not search
+// them again. The error is that of a request or of verify.
+func (s *search) searchDefinitions(j *join) (done map[code.OID]bool, err error) {
+	done = map[code.OID]bool{}
+	if len(s.definitionNames) == 0 {
+		return done, nil
+	}
+	pages := blobPages(allOf(j.blobs, object{"terms": object{"defines": s.definitionNames}}))
+	page, err := nextPage[*blob](s.ctx, s.index, &pages)
+	if err != nil || len(page) == 0 {
+		return done, err
+	}
+	group, err := j.placesOf(s, page[:min(len(page), maxDefinitions)])
+	if err != nil {
+		return done, err
+	}
+	for _, c := range group {
+		done[c.OID] = true
+	}
+	return done, s.verify(group)
+}

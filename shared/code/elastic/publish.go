@@ -1,0 +1,167 @@
+package elastic
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"leasehold/shared/code"
+	"leasehold/shared/code/segment"
+	"leasehold/shared/fault"
+)
+
+// file is the document of a file of a generation: a path with one content.
+type file struct {
+	Generation string   `json:"generation"`
+	RepoID     string   `json:"repo_id"`
+	Key        string   `json:"key"` // the document's id
+	OID        code.OID `json:"oid"`
+	Filename   string   `json:"filename"`
+	PathTri    string   `json:"path_tri,omitempty"`
+	Repository string   `json:"repository"`
+	Language   string   `json:"language"`
+	Lang       string   `json:"lang"` // Language, folded
+	Vendored   bool     `json:"vendored"`
+	Skipped    string   `json:"skipped,omitempty"`
+	Place      place    `json:"place"`
+}
+
+// place has the facts about a file that are not searched.
+type place struct {
+	Path []byte        `json:"path"` // as git has it
+	Refs []int         `json:"refs"` // numbers in the generation
+	Info code.BlobInfo `json:"info"`
+}
+
+// newFiles returns a document for each path and content of m, ordered by path; its Refs are the
+// numbers of all refs of m that have it. Fields about the blob and the generation are not set yet.
+func newFiles(m code.Manifest) []*file {
+	number := map[string]int{}
+	for i, r := range m.Refs {
+		number[r.Name] = i
+	}
+	sorted := slices.Clone(m.Files)
+	slices.SortFunc(sorted, func(a, b code.File) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.OID, b.OID), cmp.Compare(number[a.Ref], number[b.Ref]))
+	})
+	var all []*file
+	for _, f := range sorted {
+		if n := len(all); n > 0 && string(all[n-1].Place.Path) == f.Path && all[n-1].OID == f.OID {
+			all[n-1].Place.Refs = append(all[n-1].Place.Refs, number[f.Ref])
+			all[n-1].Vendored = all[n-1].Vendored || f.Vendored
+			continue
+		}
+		all = append(all, &file{RepoID: m.RepoID, OID: f.OID, Filename: strings.ToValidUTF8(f.Path, string(utf8.RuneError)), Repository: strings.ToValidUTF8(m.Repo, string(utf8.RuneError)),
+			Vendored: f.Vendored, Place: place{Path: []byte(f.Path), Refs: []int{number[f.Ref]}}})
+	}
+	return all
+}
+
+// setBlobFacts sets the fields of all, the files of m, that come from their blobs. The error is
+// fault.ErrConflict if the server does not have one. Another error is that of the server.
+func (x *Index) setBlobFacts(ctx context.Context, m code.Manifest, all []*file) error {
+	filesByID := map[code.OID][]*file{}
+	for _, f := range all {
+		filesByID[f.OID] = append(filesByID[f.OID], f)
+	}
+	return x.eachBlob(ctx, m.OIDs(), "info", func(id code.OID, b *blob) error {
+		if b == nil {
+			return fmt.Errorf("repository %q: blob %s is not on the search server, to which all workers must write: %w", m.Repo, id, fault.ErrConflict)
+		}
+		for _, f := range filesByID[id] {
+			f.Language, f.Lang, f.Skipped, f.Place.Info = b.Info.Lang, fold(b.Info.Lang), b.Info.Skipped, b.Info
+		}
+		return nil
+	})
+}
+
+// Publish writes the documents of the repository's generation, and then makes searches see it in
+// place of the one before. If they see the same generation already, it does nothing. Errors are
+// fault.ErrInvalid for a manifest out of range, fault.ErrConflict for a blob that is not indexed,
+// and those of the server; searches then see the generation before. One call at a time publishes,
+// because each replaces the list of all generations.
+func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	shown, err := x.generations(ctx)
+	if err != nil {
+		return err
+	}
+	all := newFiles(m)
+	if err := x.setBlobFacts(ctx, m, all); err != nil {
+		return err
+	}
+	g := x.newGeneration(m, all)
+	if slices.ContainsFunc(shown, func(s *generation) bool { return s.ID == g.ID }) {
+		return nil
+	}
+	if err := x.writeGeneration(ctx, g, all); err != nil {
+		return fmt.Errorf("repository %q: %w", m.Repo, err)
+	}
+	others := slices.DeleteFunc(shown, func(s *generation) bool { return s.RepoID == m.RepoID })
+	if err := x.setCurrent(ctx, append(others, g)); err != nil {
+		return fmt.Errorf("repository %q: %w", m.Repo, err)
+	}
+	return nil
+}
+
+// writeGeneration writes the documents of a generation and refreshes them; searches see them after
+// setCurrent. The generation's own document is the first, so that Run finds and removes the others if
+// the publication fails here. The caller holds publishing. Errors are those of the server.
+func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file) error {
+	writes := bulk{Index: x}
+	document := generationDocument{Generation: g.ID, RepoID: g.RepoID, Repository: strings.ToValidUTF8(g.Repo, string(utf8.RuneError)), Manifest: g}
+	if err := writes.add(ctx, replace, generations, g.ID, document); err != nil {
+		return err
+	}
+	if err := writes.flush(ctx); err != nil {
+		return err
+	}
+	t := x.trigrams.Get().(*segment.Trigrams)
+	defer x.trigrams.Put(t)
+	for _, f := range all {
+		sum := sha256.Sum256([]byte(g.ID + " " + string(f.OID) + " " + string(f.Place.Path)))
+		f.Generation, f.Key = g.ID, hex.EncodeToString(sum[:16])
+		f.PathTri = terms(t.Of(f.Place.Path))
+		if err := writes.add(ctx, replace, files, f.Key, f); err != nil {
+			return err
+		}
+	}
+	if err := writes.flush(ctx); err != nil {
+		return err
+	}
+	if x.views {
+		if err := x.writeViews(ctx, g, all); err != nil {
+			return err
+		}
+		if err := x.refresh(ctx, lines, reports); err != nil {
+			return err
+		}
+	}
+	return x.refresh(ctx, blobs, files, generations)
+}
+
+// DropRepo makes searches see the generations of the other repositories only; Run removes the
+// documents later. It does nothing, and returns nil, for a repository without a generation.
+// Errors are those of the server.
+func (x *Index) DropRepo(ctx context.Context, repoID string) error {
+	x.publishing.Lock()
+	defer x.publishing.Unlock()
+	shown, err := x.generations(ctx)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(slices.Clone(shown), func(s *generation) bool { return s.RepoID == repoID })
+	if len(others) == len(shown) {
+		return nil
+	}
+	return x.setCurrent(ctx, others)
+}

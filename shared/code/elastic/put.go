@@ -1,0 +1,87 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"leasehold/shared/code"
+	"leasehold/shared/code/segment"
+	"leasehold/shared/fault"
+)
+
+// PutBlobs writes those of all that the server does not have. If several have one object id, it
+// takes the first. The error names the batch, and is that of an object id (fault.ErrInvalid) or
+// of the server; some may be written then, and the batch may be put again.
+func (x *Index) PutBlobs(ctx context.Context, batchID string, all []code.Blob) error {
+	if err := x.putBlobs(ctx, all); err != nil {
+		return fmt.Errorf("batch %s: %w", batchID, err)
+	}
+	return nil
+}
+
+// putBlobs writes those of the blobs that the server does not have; of several with one id the
+// first. A blob that exists by now counts as created, because its content is the same. Errors are
+// those of an id, of encoding or of the server.
+func (x *Index) putBlobs(ctx context.Context, all []code.Blob) error {
+	ids := make([]code.OID, len(all))
+	first := make(map[code.OID]code.Blob, len(all))
+	for i, b := range all {
+		ids[i] = b.OID
+		if _, ok := first[b.OID]; !ok {
+			first[b.OID] = b
+		}
+	}
+	missing, err := x.Missing(ctx, ids)
+	if err != nil {
+		return err
+	}
+	writes := bulk{Index: x}
+	for _, id := range missing {
+		b, err := x.newBlob(first[id])
+		if err != nil {
+			return err
+		}
+		if err := writes.add(ctx, create, blobs, string(b.OID), b); err != nil {
+			return err
+		}
+	}
+	return writes.flush(ctx)
+}
+
+// Put is PutBlobs for workers that use the server themselves. The segment is "", because they build
+// none. The error is that of PutBlobs.
+func (x *Index) Put(ctx context.Context, batch string, all []code.Blob) (segment string, err error) {
+	return "", x.PutBlobs(ctx, batch, all)
+}
+
+// PutSegment writes the blobs of a segment, which a worker built that does not use the server
+// itself. The error is fault.ErrCorrupt if the file is damaged, fault.ErrInvalid for a merged
+// segment, or that of PutBlobs.
+func (x *Index) PutSegment(ctx context.Context, batchID, path string) (err error) {
+	s, err := segment.Open(path)
+	if err != nil {
+		return fmt.Errorf("batch %s: %w", batchID, err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Verify(); err != nil {
+		return fmt.Errorf("batch %s: %w", batchID, err)
+	}
+	if len(s.Replaces()) > 0 {
+		return fmt.Errorf("batch %s: segment %s: it replaces others: want one that was built, not merged: %w", batchID, path, fault.ErrInvalid)
+	}
+	all := make([]code.Blob, s.Blobs())
+	for i := range all {
+		var buffer []byte
+		text, err := s.Text(i, &buffer)
+		if err != nil {
+			return fmt.Errorf("batch %s: %w", batchID, err)
+		}
+		all[i] = code.Blob{OID: s.OID(i), Content: text, BlobInfo: s.Info(i), Functions: s.Functions(i)}
+		s.Symbols(i, func(_ int, read func() code.Symbol) bool {
+			all[i].Symbols = append(all[i].Symbols, read())
+			return true
+		})
+	}
+	return x.PutBlobs(ctx, batchID, all)
+}

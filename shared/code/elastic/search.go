@@ -1,0 +1,190 @@
+package elastic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"leasehold/shared/code"
+	"leasehold/shared/code/match"
+)
+
+// search is one call of Search. It is used by one goroutine.
+type search struct {
+	*plan
+	index   *Index
+	ctx     context.Context
+	options code.Options
+	stats   code.Stats
+	shown   map[string]*generation // those searched, by id
+	scratch match.Scratch
+	results
+}
+
+// errStop ends a search early; stats.Stopped tells why.
+var errStop = errors.New("search stopped")
+
+// errTimeout is the cause of a search's own time limit.
+var errTimeout = errors.New("time limit")
+
+// Search finds matches; see code.Searcher. It ends after Grace at the latest, because the
+// documents of a hidden generation are removed then. At its own time limit it delivers what it
+// has found, and returns no error; the cause of ctx, if that ends, is an error.
+func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
+	began := time.Now()
+	p, err := newPlan(q)
+	if err != nil {
+		return code.Stats{}, err
+	}
+	if ctx.Err() != nil {
+		return code.Stats{}, context.Cause(ctx)
+	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, code.DefaultMaxBytes)
+	limited, cancel := context.WithTimeoutCause(ctx, min(cmp.Or(o.Timeout, code.DefaultTimeout), Grace), errTimeout)
+	defer cancel()
+	s := &search{plan: p, index: x, ctx: limited, options: o, stats: code.Stats{Skipped: map[string]int{}}}
+	s.results = results{search: s, visit: visit}
+	err = s.run()
+	switch {
+	case ctx.Err() != nil:
+		return s.stats, context.Cause(ctx)
+	case errors.Is(err, errTimeout): // the search's own limit, which is not an error
+		s.stats.Stopped = cmp.Or(s.stats.Stopped, code.StoppedTime)
+		err = nil
+	}
+	if err == nil || errors.Is(err, errStop) {
+		err = s.deliverWindow()
+	}
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	s.stats.Elapsed = time.Since(began)
+	return s.stats, err
+}
+
+// stop returns errStop, and records the reason unless an earlier one is recorded.
+func (s *search) stop(reason string) error {
+	s.stats.Stopped = cmp.Or(s.stats.Stopped, reason)
+	return errStop
+}
+
+// run searches all candidates: first the blobs that define a symbol with the name of a word of
+// the query, then the others in the order of object ids. The error is errStop if a limit is
+// reached.
+func (s *search) run() error {
+	if err := s.selectRepos(); err != nil || len(s.shown) == 0 {
+		return err
+	}
+	if err := s.countSkipped(); err != nil {
+		return err
+	}
+	join, err := s.newJoin()
+	if err != nil {
+		return err
+	}
+	done, err := s.searchDefinitions(join)
+	if err != nil {
+		return err
+	}
+	for {
+		group, err := join.nextCandidates(s)
+		if err != nil || group == nil {
+			return err
+		}
+		group = slices.DeleteFunc(group, func(b *candidate) bool { return done[b.OID] })
+		if err := s.verify(group); err != nil {
+			return err
+		}
+	}
+}
+
+// selectRepos sets s.shown to the generations that the filters on repositories do not exclude,
+// and counts them in Stats. All other leaves are Unknown here, so only a filter on repositories
+// can make the query False. The error is that of reading the generations; then none is shown.
+func (s *search) selectRepos() error {
+	all, err := s.index.generations(s.ctx)
+	s.shown = map[string]*generation{}
+	for _, g := range all {
+		truth := code.Evaluate(s.Root, func(e code.Expr) code.Truth {
+			if f, ok := e.(code.Filter); ok && f.Field == code.FieldRepo {
+				return code.TruthOf(s.filters[f](g.Repo))
+			}
+			return code.Unknown
+		})
+		if truth != code.False {
+			s.shown[g.ID] = g
+		}
+	}
+	s.stats.Repos = len(s.shown)
+	return err
+}
+
+// evaluateForFile returns whether a leaf holds for a file. It is Unknown for a leaf that needs
+// the text or the symbols.
+func (s *search) evaluateForFile(e code.Expr, f *file) code.Truth {
+	g := s.shown[f.Generation]
+	switch e := e.(type) {
+	case code.Vendor:
+		return code.TruthOf(f.Vendored)
+	case code.Filter:
+		matches := s.filters[e]
+		switch e.Field {
+		case code.FieldRepo:
+			return code.TruthOf(matches(g.Repo))
+		case code.FieldFile:
+			return code.TruthOf(matches(string(f.Place.Path)))
+		case code.FieldLang:
+			return code.TruthOf(matches(f.Language))
+		case code.FieldBranch:
+			return code.TruthOf(slices.ContainsFunc(g.refsOf(f), func(r code.Ref) bool { return matches(r.Name) }))
+		}
+	}
+	return code.Unknown
+}
+
+// mayMatch reports whether there is a text with which the file would match: its other fields do
+// not exclude it.
+func (s *search) mayMatch(f *file) bool {
+	return code.Evaluate(s.Root, func(e code.Expr) code.Truth { return s.evaluateForFile(e, f) }) != code.False
+}
+
+// countSkipped counts in Stats the files that are not indexed and that the filters do not
+// exclude. The error is that of nextPage.
+func (s *search) countSkipped() error {
+	skipped := selection{alias: files, query: allOf(s.inShownGenerations(), s.fileQuery(), object{"exists": object{"field": "skipped"}}), fields: fileFields, order: []string{"oid", "key"}}
+	for {
+		page, err := nextPage[*file](s.ctx, s.index, &skipped)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, f := range page {
+			if s.mayMatch(f) {
+				s.stats.Skipped[f.Skipped]++
+			}
+		}
+	}
+}
+
+// inShownGenerations returns the query for the files of the generations that are searched.
+func (s *search) inShownGenerations() any {
+	ids := make([]string, 0, len(s.shown))
+	for id := range s.shown {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return object{"terms": object{"generation": ids}}
+}
+
+// fileQuery returns the query for the files that may match; nil if every file may.
+func (s *search) fileQuery() any {
+	q, _ := (&candidates{plan: s.plan, leaf: fileLeaf}).queryFor(s.Root) // verify makes it exact
+	return q
+}
+
+// blobQuery returns the query for the blobs that may match; nil if every blob may.
+func (s *search) blobQuery() any {
+	q, _ := (&candidates{plan: s.plan, leaf: blobLeaf}).queryFor(s.Root) // verify makes it exact
+	return q
+}

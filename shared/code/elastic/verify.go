@@ -1,0 +1,254 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"leasehold/shared/code"
+	"leasehold/shared/code/match"
+)
+
+// readBlob is a candidate with its blob as it was read.
+type readBlob struct {
+	*candidate
+	blob
+	text   []byte
+	values map[code.Expr]code.Truth // of the leaves that need the text
+	hits   map[code.Expr][]hit      // of the same leaves, ordered by line
+}
+
+// hit is a matching line of a text.
+type hit struct {
+	line, start, end int          // line is counted from 1; the place is without the line feed
+	ranges           []code.Range // of symbols and multiline patterns; others are searched again in the line
+}
+
+// hitBytes is about the memory of a hit.
+const hitBytes = 56
+
+// verify evaluates the query for candidates, and adds their matches to the results. It reads
+// their texts in groups of up to textsAtOnce bytes, or one longer text. The error is errStop if a
+// limit of the search is reached, else that of reading.
+func (s *search) verify(all []*candidate) error {
+	for len(all) > 0 {
+		n, size := 0, int64(0)
+		for n < len(all) && (n == 0 || size+all[n].Size <= textsAtOnce) {
+			size += all[n].Size
+			n++
+		}
+		if err := s.verifyGroup(all[:n]); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+// verifyGroup reads the blobs of a group in one request, and evaluates the query for each; the
+// blobs come in the order of their ids. A blob that the server has lost counts as skipped. The
+// error is that of the server or of evaluateBlob.
+func (s *search) verifyGroup(group []*candidate) error {
+	fields := "info"
+	if s.readsText {
+		fields = "info,text,raw,symbols"
+	}
+	ids := make([]code.OID, len(group))
+	for i, c := range group {
+		ids[i] = c.OID
+	}
+	i := 0
+	return s.index.eachBlob(s.ctx, ids, fields, func(_ code.OID, b *blob) error {
+		r := &readBlob{candidate: group[i], values: map[code.Expr]code.Truth{}, hits: map[code.Expr][]hit{}}
+		i++
+		if b == nil {
+			s.stats.Skipped[code.SkipLost] += len(r.places)
+			r.Skipped, r.Info.Skipped = code.SkipLost, code.SkipLost
+		} else {
+			r.blob, r.text = *b, b.content()
+		}
+		return s.evaluateBlob(r)
+	})
+}
+
+// evaluateBlob evaluates the query for each place of a blob, and adds the matches to the results.
+// Leaves that need the text are evaluated once for all places. Evaluate cannot return an error,
+// so leaf keeps it in failed, and it is checked before the value is used.
+func (s *search) evaluateBlob(r *readBlob) error {
+	var failed error
+	for _, f := range r.places {
+		leaf := func(e code.Expr) code.Truth {
+			if s.matchers[e] == nil || isFilter(e) {
+				return s.evaluateForFile(e, f)
+			}
+			if _, ok := r.values[e]; !ok && failed == nil {
+				r.values[e], failed = s.evaluateForText(e, r)
+			}
+			return r.values[e]
+		}
+		truth := code.Evaluate(s.Root, leaf)
+		if failed != nil {
+			return failed
+		}
+		if truth != code.True {
+			continue
+		}
+		var shown []code.Expr
+		code.Shown(s.Root, leaf, func(e code.Expr) { shown = append(shown, e) })
+		if failed != nil {
+			return failed
+		}
+		if err := s.addMatches(r, f, shown); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isFilter(e code.Expr) bool {
+	_, ok := e.(code.Filter)
+	return ok
+}
+
+// evaluateForText returns whether a leaf holds for the text or symbols of a blob, and keeps its
+// hits in r. It is Unknown for a skipped blob. The error is errStop if the hits take too much
+// memory, or the cause of ctx if the time ended.
+func (s *search) evaluateForText(e code.Expr, r *readBlob) (code.Truth, error) {
+	if r.Info.Skipped != "" {
+		return code.Unknown, nil
+	}
+	m := s.matchers[e]
+	var hits []hit
+	add := func(line, start, end int, at code.Range) {
+		if n := len(hits); n > 0 && hits[n-1].line == line {
+			hits[n-1].ranges = append(hits[n-1].ranges, at)
+			return
+		}
+		hits = append(hits, hit{line, start, end, []code.Range{at}})
+	}
+	_, isSymbol := e.(code.Sym)
+	switch {
+	case isSymbol:
+		s.eachSymbolHit(m, r, add)
+	case m.Multiline():
+		m.SpanLines(s.ctx, r.text, add)
+	default:
+		hits = s.lineHits(m, r.text)
+	}
+	r.hits[e] = hits
+	s.stats.BytesScanned += int64(len(r.text))
+	if s.ctx.Err() != nil {
+		return code.Unknown, context.Cause(s.ctx)
+	}
+	if s.kept+int64(len(hits))*hitBytes > s.options.MaxBytes {
+		return code.Unknown, s.stop(code.StoppedMemory)
+	}
+	return code.TruthOf(len(hits) > 0), nil
+}
+
+// lineHits returns a hit without ranges for each line of text that matches; addMatches finds the
+// ranges. It stops once the hits take more than MaxBytes.
+func (s *search) lineHits(m *match.Matcher, text []byte) (hits []hit) {
+	line, counted := 1, 0 // the number of the line that begins at counted
+	m.Lines(s.ctx, text, &s.scratch, func(start, end int) bool {
+		line += bytes.Count(text[counted:start], []byte("\n"))
+		counted = start
+		hits = append(hits, hit{line: line, start: start, end: end})
+		return int64(len(hits))*hitBytes <= s.options.MaxBytes
+	})
+	return hits
+}
+
+// eachSymbolHit calls add for the lines that define symbols whose names match, with the range of
+// the name; an empty range if the line does not have it. A symbol of a line that the blob does not
+// have is left out.
+func (s *search) eachSymbolHit(m *match.Matcher, r *readBlob, add func(line, start, end int, at code.Range)) {
+	walk := match.Walk{Text: r.text}
+	for _, x := range r.Symbols {
+		if !m.MatchName([]byte(x.Name)) {
+			continue
+		}
+		start, end, ok := walk.To(x.Line)
+		if !ok {
+			continue
+		}
+		at := code.Range{}
+		if i := bytes.Index(r.text[start:end], []byte(x.Name)); i >= 0 {
+			at = code.Range{Start: i, End: i + len(x.Name)}
+		}
+		add(x.Line, start, end, at)
+	}
+}
+
+// addMatches adds the matches of a blob in one place: one for each line in which a shown leaf has
+// hits, or one for the file if no leaf is shown, because it matches by its filters only. Hits and
+// symbols are ordered by line, so both are read once. The error is errStop if the search ends.
+func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
+	base := s.fileMatch(r, f)
+	if len(shown) == 0 {
+		return s.addMatch(base)
+	}
+	var hits []hit
+	for _, e := range shown {
+		hits = append(hits, r.hits[e]...)
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return a.line - b.line })
+	at := 0 // the first symbol that is not before the line
+	for i := 0; i < len(hits); {
+		h := hits[i]
+		h.ranges = slices.Clone(h.ranges)
+		for i++; i < len(hits) && hits[i].line == h.line; i++ {
+			h.ranges = append(h.ranges, hits[i].ranges...)
+		}
+		line := r.text[h.start:h.end]
+		for _, e := range shown {
+			if _, ok := e.(code.Content); ok && !s.matchers[e].Multiline() {
+				h.ranges = append(h.ranges, s.matchers[e].Ranges(line)...)
+			}
+		}
+		for at < len(r.Symbols) && r.Symbols[at].Line < h.line {
+			at++
+		}
+		to := at
+		for to < len(r.Symbols) && r.Symbols[to].Line == h.line {
+			to++
+		}
+		if err := s.addMatch(s.lineMatch(base, r.text, h, r.Symbols[at:to])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileMatch returns the match of a file, without the fields of a line. Its commit is that of its
+// first ref; its branch is empty if all refs have the file.
+func (s *search) fileMatch(r *readBlob, f *file) code.Match {
+	g := s.shown[f.Generation]
+	refs := g.refsOf(f)
+	m := code.Match{RepoID: g.RepoID, Repo: g.Repo, Path: string(f.Place.Path), OID: f.OID, Lang: f.Language,
+		Score: code.FileScore(string(f.Place.Path), s.words, f.Place.Info.Generated, f.Vendored, newestCommit(refs))}
+	for i, ref := range refs {
+		if m.Refs = append(m.Refs, ref.Name); i == 0 {
+			m.Commit = ref.Commit
+		}
+	}
+	if len(refs) > 0 && len(refs) < len(g.Refs) {
+		m.Branch = refs[0].Name
+	}
+	return m
+}
+
+// lineMatch returns m, the match of a file, with the fields of the line of h in text; symbols are
+// those of the line. The symbol is a copy, so that a match does not keep all of them in memory.
+func (s *search) lineMatch(m code.Match, text []byte, h hit, symbols []code.Symbol) code.Match {
+	content := text[h.start:h.end]
+	ranges := code.JoinRanges(h.ranges)
+	score, symbol := code.LineScore(content, ranges, symbols)
+	if m.Line, m.Score = h.line, m.Score+score; symbol != nil {
+		found := *symbol
+		m.Symbol = &found
+	}
+	m.Text, m.Column, m.Ranges = code.Excerpt(content, ranges)
+	m.Before, m.After = match.Context(text, h.start, h.end, s.options.Context)
+	return m
+}

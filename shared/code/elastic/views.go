@@ -1,0 +1,125 @@
+package elastic
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"leasehold/shared/code"
+)
+
+// maxReported is how many functions the report of a repository has, the largest first.
+const maxReported = 1000
+
+// fileLines is a document of the view files.
+type fileLines struct {
+	Generation string   `json:"generation"`
+	RepoID     string   `json:"repo_id"`
+	Filename   string   `json:"filename"`
+	Repository string   `json:"repository"`
+	Language   string   `json:"language"`
+	Lines      []string `json:"lines"`
+}
+
+// repositoryReport is a document of the view report.
+type repositoryReport struct {
+	Generation string             `json:"generation"`
+	RepoID     string             `json:"repo_id"`
+	Repository string             `json:"repository"`
+	Report     []reportedFunction `json:"report"`
+}
+
+type reportedFunction struct {
+	File        string  `json:"file"`
+	Line        int     `json:"line"`
+	Function    string  `json:"function"`
+	Receiver    string  `json:"receiver,omitempty"`
+	Assignments int     `json:"assignments"`
+	Branches    int     `json:"branches"`
+	Conditions  int     `json:"conditions"`
+	Score       float64 `json:"score"`
+}
+
+// writeViews writes the text of all files of a generation, and the report of its repository with
+// its maxReported largest functions. It reads the texts in groups (bySize), and cuts the report
+// after each, so that memory is bounded. Skipped and lost blobs are left out. The error is that
+// of the server; then a part may be written, which writing again replaces.
+func (x *Index) writeViews(ctx context.Context, g *generation, all []*file) error {
+	writes := bulk{Index: x}
+	report := repositoryReport{Generation: g.ID, RepoID: g.RepoID, Repository: g.Repo, Report: []reportedFunction{}}
+	for group := range bySize(all) {
+		of := map[code.OID]*blob{}
+		err := x.eachBlob(ctx, oidsOf(group), "text,raw,functions", func(id code.OID, b *blob) error { of[id] = b; return nil })
+		if err != nil {
+			return err
+		}
+		for _, f := range group {
+			b := of[f.OID]
+			if b == nil || f.Skipped != "" {
+				continue
+			}
+			for _, r := range b.Functions {
+				report.Report = append(report.Report, reportedFunction{f.Filename, r.Line, r.Function, r.Receiver, r.A, r.B, r.C, r.Score})
+			}
+			report.Report = largest(report.Report, 2*maxReported)
+			text := strings.ToValidUTF8(string(b.content()), "\uFFFD")
+			document := fileLines{g.ID, g.RepoID, f.Filename, f.Repository, f.Language, strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
+			if err := writes.add(ctx, replace, lines, f.Key, document); err != nil {
+				return err
+			}
+		}
+	}
+	report.Report = largest(report.Report, maxReported)
+	if err := writes.add(ctx, replace, reports, g.ID, report); err != nil {
+		return err
+	}
+	return writes.flush(ctx)
+}
+
+// largest returns the maxReported functions with the highest scores. If all are at most
+// ifMoreThan, it returns all as they are: a caller that adds functions sorts seldom then.
+func largest(all []reportedFunction, ifMoreThan int) []reportedFunction {
+	if len(all) <= ifMoreThan {
+		return all
+	}
+	slices.SortStableFunc(all, func(a, b reportedFunction) int { return cmp.Compare(b.Score, a.Score) })
+	return all[:maxReported]
+}
+
+// textsAtOnce is how many bytes of texts one request reads, unless one text is longer.
+const textsAtOnce = 8 << 20
+
+// bySize yields files in groups for one request each, in their order: at most idsAtOnce files,
+// with at most textsAtOnce bytes of text or one longer text. The text of a skipped file is not
+// stored, so it has no size.
+func bySize(all []*file) func(yield func([]*file) bool) {
+	return func(yield func([]*file) bool) {
+		from, size := 0, int64(0)
+		for i, f := range all {
+			n := f.Place.Info.Size
+			if f.Skipped != "" {
+				n = 0
+			}
+			if size += n; i > from && (size > textsAtOnce || i-from == idsAtOnce) {
+				if !yield(all[from:i]) {
+					return
+				}
+				from, size = i, n
+			}
+		}
+		if from < len(all) {
+			yield(all[from:])
+		}
+	}
+}
+
+// oidsOf returns the object ids of files, each once.
+func oidsOf(all []*file) []code.OID {
+	ids := make([]code.OID, len(all))
+	for i, f := range all {
+		ids[i] = f.OID
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

@@ -1,0 +1,311 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"leasehold/shared/code"
+	"leasehold/shared/code/match"
+)
+
+// A search is one call of Search. It is used by one goroutine.
+type search struct {
+	ctx     context.Context
+	plan    *plan
+	view    *view
+	options code.Options
+	stats   code.Stats
+	parts   []*partSearch  // by part of the view; nil until candidatesIn is called for it
+	repo    [][]code.Truth // by leaf and slot; nil for leaves that are not of kindRepo
+	*searchMemory
+	results
+}
+
+// searchMemory has buffers that one search after the other uses.
+type searchMemory struct {
+	scratch  match.Scratch
+	chunk    []byte       // decompressed text of a chunk
+	blobText []byte       // decompressed text of a blob
+	values   []code.Truth // by leaf, of the current blob
+	hits     [][]hit      // by leaf, of the current blob
+}
+
+// errStop ends a search early; stats.Stopped tells why.
+var errStop = errors.New("search stopped")
+
+// errTimeout is the cause of a search's own time limit.
+var errTimeout = errors.New("time limit")
+
+// Search finds matches; see code.Searcher. It works on one view, which it holds to its end.
+// What was found before a limit of the search is delivered, without an error; the cause of ctx,
+// if that ends, is an error. The other errors are those of the query, fault.ErrClosed and
+// fault.ErrCorrupt.
+func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
+	began := x.now()
+	p, err := newPlan(q)
+	if err != nil {
+		return code.Stats{}, err
+	}
+	v, err := x.acquire()
+	if err != nil {
+		return code.Stats{}, err
+	}
+	defer x.release(v)
+	limited, cancel := context.WithTimeoutCause(ctx, cmp.Or(o.Timeout, code.DefaultTimeout), errTimeout)
+	defer cancel()
+	memory, ok := x.searches.Get().(*searchMemory)
+	if !ok {
+		memory = &searchMemory{}
+	}
+	defer x.searches.Put(memory)
+	o.MaxBytes = cmp.Or(o.MaxBytes, code.DefaultMaxBytes)
+	s := &search{ctx: limited, plan: p, view: v, options: o, parts: make([]*partSearch, len(v.parts)), searchMemory: memory,
+		stats: code.Stats{Skipped: map[string]int{}}}
+	s.results = results{search: s, visit: visit}
+	s.selectRepos()
+	err = s.run()
+	if err == nil || errors.Is(err, errStop) {
+		err = s.deliverWindow()
+	}
+	if ctx.Err() != nil { // the caller's; limited may end as well, which is not an error
+		return s.stats, context.Cause(ctx)
+	}
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	s.stats.Elapsed = x.now().Sub(began)
+	return s.stats, err
+}
+
+// run searches all blobs: first those that define a symbol with the name of a word of the query,
+// because they rank high, then the others in the order of the segments. The error is errStop if
+// a limit is reached.
+func (s *search) run() error {
+	first, err := s.searchDefinitions()
+	if err != nil {
+		return err
+	}
+	for n, p := range s.view.parts {
+		ps := s.candidatesIn(n)
+		for blob := range ps.candidates.each(p.Blobs()) {
+			if first[blobKey{n, blob}] {
+				continue
+			}
+			if err := s.searchBlob(ps, blob); err != nil {
+				return err
+			}
+		}
+		if err := s.countSkipped(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type blobKey struct{ part, blob int }
+
+// maxDefinitions is how many blobs searchDefinitions searches at most.
+const maxDefinitions = 256
+
+// searchDefinitions searches the blobs that define a symbol with the name of a word of the query,
+// before all others, because they rank high, and returns them, so that run does not search them
+// again. At most maxDefinitions are searched. The error is that of searchBlob.
+func (s *search) searchDefinitions() (map[blobKey]bool, error) {
+	done := map[blobKey]bool{}
+	for _, name := range s.plan.definitionNames(&s.plan.root, nil) {
+		if strings.Contains(name, "\n") { // a symbol has no such name
+			continue
+		}
+		for n, p := range s.view.parts {
+			for _, b := range p.DefiningExactly(name) {
+				k := blobKey{n, int(b)}
+				if done[k] || len(done) == maxDefinitions {
+					continue
+				}
+				done[k] = true
+				ps := s.candidatesIn(n)
+				if ps.candidates.has(k.blob, k.blob+1) {
+					if err := s.searchBlob(ps, k.blob); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+	}
+	return done, nil
+}
+
+// selectRepos evaluates the filters on repositories, once for each repository. In Stats it counts
+// the repositories that may match, and their lost files. All other leaves are Unknown here, so
+// only a filter on repositories can exclude one.
+func (s *search) selectRepos() {
+	s.repo = make([][]code.Truth, len(s.plan.leaves))
+	for n, l := range s.plan.leaves {
+		if l.kind != kindRepo {
+			continue
+		}
+		s.repo[n] = make([]code.Truth, len(s.view.repos))
+		for slot, g := range s.view.repos {
+			if g != nil {
+				s.repo[n][slot] = code.TruthOf(l.filter(g.repo))
+			}
+		}
+	}
+	for slot, g := range s.view.repos {
+		if g == nil {
+			continue
+		}
+		truth := s.plan.root.evaluate(func(n int) code.Truth {
+			if s.plan.leaves[n].kind == kindRepo {
+				return s.repo[n][slot]
+			}
+			return code.Unknown
+		})
+		if truth != code.False {
+			s.stats.Repos++
+			if lost := s.view.lost[g.repoID]; lost > 0 {
+				s.stats.Skipped[code.SkipLost] += lost
+			}
+		}
+	}
+}
+
+// countSkipped counts in Stats the files of p that are not indexed and that the query's
+// filters do not exclude. Their text is not known, so conditions on it are Unknown. The error
+// is errStop if the search's time has ended.
+func (s *search) countSkipped(p *part) error {
+	for _, blob := range p.skipped {
+		if s.ctx.Err() != nil {
+			return s.stop(code.StoppedTime)
+		}
+		for _, at := range p.placesOf(int(blob)) {
+			truth := s.plan.root.evaluate(func(n int) code.Truth {
+				if k := s.plan.leaves[n].kind; k == kindContent || k == kindSym {
+					return code.Unknown
+				}
+				return s.evaluateForPlace(n, p, int(blob), at)
+			})
+			if truth != code.False {
+				s.stats.Skipped[p.Skipped(int(blob))]++
+			}
+		}
+	}
+	return nil
+}
+
+// stop returns errStop, and records the reason unless an earlier one is recorded.
+func (s *search) stop(reason string) error {
+	s.stats.Stopped = cmp.Or(s.stats.Stopped, reason)
+	return errStop
+}
+
+// evaluateForPlace returns whether leaf n holds for one place of a blob of p. It is Unknown
+// for conditions on text and symbols, which this does not read.
+func (s *search) evaluateForPlace(n int, p *part, blob int, at place) code.Truth {
+	g := s.view.repos[at.repo]
+	switch l := s.plan.leaves[n]; l.kind {
+	case kindRepo:
+		return s.repo[n][at.repo]
+	case kindVendor:
+		return code.TruthOf(g.vendored(int(at.file)))
+	case kindFile:
+		return code.TruthOf(l.filter(string(g.path(int(at.file)))))
+	case kindBranch:
+		holds := false
+		g.refsOf(int(at.file), func(r code.Ref) { holds = holds || l.filter(r.Name) })
+		return code.TruthOf(holds)
+	case kindLang:
+		return code.TruthOf(l.filter(p.Lang(blob)))
+	}
+	return code.Unknown
+}
+
+// searchBlob searches one blob, and adds its matches to the results. It evaluates first the
+// filters on places, which need no text, then the conditions on the blob, once for all places.
+// If these do not decide, it evaluates the query for each place. The error is errStop if a
+// limit is reached.
+func (s *search) searchBlob(p *partSearch, blob int) error {
+	places := p.placesOf(blob)
+	if len(places) == 0 { // no generation names it
+		return nil
+	}
+	for n := range s.values {
+		s.values[n], s.hits[n] = notEvaluated, s.hits[n][:0]
+	}
+	var failed error
+	blobValue := func(n int) code.Truth {
+		if s.plan.leaves[n].kind.aboutBlob() && failed == nil {
+			if s.values[n] == notEvaluated {
+				s.values[n], failed = s.evaluateForBlob(n, p, blob)
+			}
+			return s.values[n]
+		}
+		return code.Unknown
+	}
+	truth := s.truthByPlaces(p, blob, places)
+	if truth != code.False {
+		truth = s.plan.root.evaluate(blobValue)
+	}
+	var err error
+	switch {
+	case failed != nil || truth == code.False:
+	case truth == code.True:
+		err = s.addBlob(p, blob, places, s.plan.shown(&s.plan.root, blobValue, nil))
+	default:
+		err = s.searchEachPlace(p, blob, places, blobValue)
+	}
+	return cmp.Or(failed, err)
+}
+
+// notEvaluated is the value of a leaf before it is evaluated for a blob.
+const notEvaluated code.Truth = -1
+
+// truthByPlaces returns False if the filters exclude all places of a blob, so that its text need
+// not be read. Any other value means that the blob may match.
+func (s *search) truthByPlaces(p *partSearch, blob int, places []place) code.Truth {
+	if !s.plan.filtersPlaces {
+		return code.Unknown
+	}
+	for _, at := range places {
+		truth := s.plan.root.evaluate(func(n int) code.Truth { return s.evaluateForPlace(n, p.part, blob, at) })
+		if truth != code.False {
+			return truth
+		}
+	}
+	return code.False
+}
+
+// searchEachPlace evaluates the query for each place of a blob, and adds the places that match.
+// Successive places for which the same leaves are shown are added together, so that their hits
+// are kept once. The error is that of addBlob.
+func (s *search) searchEachPlace(p *partSearch, blob int, places []place, blobValue func(int) code.Truth) error {
+	var group []place
+	var shown []int
+	for _, at := range places {
+		value := func(n int) code.Truth {
+			if s.plan.leaves[n].kind.aboutBlob() {
+				return blobValue(n)
+			}
+			return s.evaluateForPlace(n, p.part, blob, at)
+		}
+		if s.plan.root.evaluate(value) != code.True {
+			continue
+		}
+		leaves := s.plan.shown(&s.plan.root, value, nil)
+		slices.Sort(leaves)
+		if len(group) > 0 && !slices.Equal(leaves, shown) {
+			if err := s.addBlob(p, blob, group, shown); err != nil {
+				return err
+			}
+			group = nil
+		}
+		group, shown = append(group, at), leaves
+	}
+	if len(group) == 0 {
+		return nil
+	}
+	return s.addBlob(p, blob, group, shown)
+}

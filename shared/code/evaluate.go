@@ -1,0 +1,90 @@
+package code
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"leasehold/shared/fault"
+)
+
+// Truth is whether a part of a query holds for a file, as far as it is known.
+type Truth int8
+
+// The values of Truth, ordered: And is the least of several, Or the greatest, and Not of x is
+// True - x, which leaves Unknown as it is.
+const (
+	False Truth = iota
+	Unknown
+	True
+)
+
+// TruthOf returns True or False.
+func TruthOf(holds bool) Truth {
+	if holds {
+		return True
+	}
+	return False
+}
+
+// Evaluate returns whether e holds. It calls leaf for the nodes that are neither And, Or nor
+// Not, from left to right until the result is certain. The result is Unknown if it depends on a
+// leaf that is.
+func Evaluate(e Expr, leaf func(Expr) Truth) Truth {
+	switch e := e.(type) {
+	case And:
+		least := True
+		for _, sub := range e.Of {
+			if least = min(least, Evaluate(sub, leaf)); least == False {
+				break
+			}
+		}
+		return least
+	case Or:
+		greatest := False
+		for _, sub := range e.Of {
+			if greatest = max(greatest, Evaluate(sub, leaf)); greatest == True {
+				break
+			}
+		}
+		return greatest
+	case Not:
+		return True - Evaluate(e.Of, leaf)
+	}
+	return leaf(e)
+}
+
+// Shown calls visit for each Content and Sym of e whose matches are shown for a file: those that
+// are True and not negated. leaf returns the values for the file; e is True for it. Of an Or,
+// it visits only the parts that are True.
+func Shown(e Expr, leaf func(Expr) Truth, visit func(Expr)) {
+	switch e := e.(type) {
+	case And:
+		for _, sub := range e.Of {
+			Shown(sub, leaf, visit)
+		}
+	case Or:
+		for _, sub := range e.Of {
+			if Evaluate(sub, leaf) == True {
+				Shown(sub, leaf, visit)
+			}
+		}
+	case Content, Sym:
+		if leaf(e) == True {
+			visit(e)
+		}
+	}
+}
+
+// Compile returns a function that reports whether a name matches f. The error is fault.ErrInvalid
+// if the value is not a regular expression; any language is accepted.
+func (f Filter) Compile() (func(name string) bool, error) {
+	if f.Field == FieldLang {
+		return func(name string) bool { return strings.EqualFold(name, f.Value) }, nil
+	}
+	re, err := regexp.Compile("(?i:" + f.Value + ")")
+	if err != nil {
+		return nil, fmt.Errorf("%s:%s: %w: %w", f.Field, f.Value, err, fault.ErrInvalid)
+	}
+	return re.MatchString, nil
+}

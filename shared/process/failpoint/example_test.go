@@ -1,0 +1,17 @@
+package failpoint_test
+
+import (
+	"fmt"
+
+	"leasehold/shared/process/failpoint"
+)
+
+// A process that is built with the tag failpoints and started with
+// FAILPOINT=write.after:1 prints nothing here.
+func Example() {
+	write := func() { fmt.Println("written") }
+	failpoint.Reached("write.before", "")
+	write()
+	failpoint.Reached("write.after", "")
+	// Output: written
+}

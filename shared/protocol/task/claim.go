@@ -1,0 +1,258 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/space"
+	"leasehold/shared/tuple"
+)
+
+// Bounds of one claim.
+const (
+	MaxClaims  = 64      // tasks
+	maxRetired = 256     // tasks that it finds at the head and moves out of the way
+	maxCarried = 1 << 18 // bytes of results of parents
+	// maxAnswer bounds the tuples of one answer or request, in bytes.
+	maxAnswer = tuple.MaxBytes - 1<<10
+)
+
+// claim ([number,] action…) holds the first tasks of the actions that the caller has not given
+// back, at most number of them and without a number one, and returns them. It waits until there is
+// one. An empty answer means that it found only tasks that cannot be claimed, and moved them out of
+// the way: then the caller claims again. The error is fault.ErrInvalid for the arguments, or that
+// of claimReady.
+func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	wanted, err := parseClaim(args)
+	if err != nil {
+		return nil, err
+	}
+	answer, moved, err := p.claimReady(tx, wanted, maxAnswer)
+	if err != nil {
+		return nil, err
+	}
+	if len(answer) == 0 && !moved {
+		awaited := make([]space.Awaited, len(wanted.actions))
+		for n, action := range wanted.actions {
+			awaited[n] = space.Awaited{Space: Space, Template: AnyOf(action)}
+		}
+		return nil, tx.Wait(awaited...)
+	}
+	return tuple.New(answer), nil
+}
+
+// claimReady claims up to wanted.number tasks that need not be waited for, none if the number is
+// not positive. The answer has at most that many bytes (most), but one task always fits; it is nil
+// if no task was claimed. moved is that of firstFor. The error is that of firstFor or take.
+func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []byte, moved bool, err error) {
+	for range wanted.number {
+		e, i, more, err := p.firstFor(tx, wanted.actions)
+		moved = moved || more
+		if err != nil {
+			return nil, moved, err
+		}
+		if e.Ref == 0 || len(answer) > 0 && len(answer)+e.Tuple.Size()+len(e.Fields)+maxCarried > most {
+			break
+		}
+		if answer, err = p.take(tx, e, i, answer); err != nil {
+			return nil, moved, err
+		}
+	}
+	return answer, moved, nil
+}
+
+// take claims one task for the caller, counts it at the rates of its limits, and appends it to an
+// answer with the ends of its parents, as decodeItems reads them. The error is that of
+// holdUntilTimeout or of the spaces.
+func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte, error) {
+	i.CurrentClaimant, i.ClaimedAt, i.State, i.Progress = workerName(tx), tx.Now(), "", nil
+	if err := holdUntilTimeout(tx, e.Ref, i); err != nil {
+		return nil, err
+	}
+	if err := rewrite(tx, e, i, e.Turn); err != nil {
+		return nil, err
+	}
+	if err := takeRate(tx, i); err != nil {
+		return nil, err
+	}
+	claimed, _ := tx.Entry(e.Ref) // it is there: it was rewritten
+	parents := parentResults(tx, i)
+	answer = claimed.Tuple.Append(tuple.New(claimed.Fields, int64(len(parents))).Append(answer))
+	for _, r := range parents {
+		answer = r.encode().Append(answer)
+	}
+	return answer, nil
+}
+
+// firstFor returns the task with the highest priority that the caller may claim, and of several the
+// oldest; its Ref is 0 if there is none. moved reports whether it retired malformed tasks or hid
+// tasks whose limit is full, which were in the way: that is at most once for each time that they
+// became visible. The error is that of firstMatch.
+func (p Policy) firstFor(tx space.Tx, actions []string) (found space.Entry, item Item, moved bool, err error) {
+	worker := workerName(tx)
+	for _, action := range actions {
+		if isPaused(tx, action) {
+			continue
+		}
+		e, i, more, err := p.firstMatch(tx, AnyOf(action), worker)
+		moved = moved || more
+		if err != nil {
+			return space.Entry{}, Item{}, moved, err
+		}
+		if e.Ref != 0 && (found.Ref == 0 || before(e.Position, found.Position)) {
+			found, item = e, i
+		}
+	}
+	return found, item, moved, nil
+}
+
+// before compares tasks of two actions: turns count only within one.
+func before(a, b space.Position) bool {
+	if a.Major != b.Major {
+		return a.Major < b.Major
+	}
+	return a.Minor < b.Minor
+}
+
+// firstMatch returns the first visible task that matches a template and that a worker may claim;
+// its Ref is 0 if there is none, or if it moved maxRetired tasks out of the way before it found
+// one. moved reports whether it retired or hid any. It reads one task, unless the worker has given
+// back tasks at the head of the queue. The error is that of retire or meetLimit.
+func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, moved bool, err error) {
+	for range maxRetired {
+		var unfit error
+		found, item, unfit = p.firstOffered(tx, template, worker)
+		if found.Ref == 0 {
+			return space.Entry{}, Item{}, moved, nil
+		}
+		limit := ""
+		if unfit == nil {
+			limit = fullLimit(tx, found, item)
+		}
+		switch {
+		case unfit != nil:
+			err = p.retire(tx, found, item, unfit)
+		case limit != "":
+			err = p.meetLimit(tx, found, item, limit)
+		default:
+			return found, item, moved, nil
+		}
+		if err != nil {
+			return space.Entry{}, Item{}, moved, err
+		}
+		moved = true
+	}
+	return space.Entry{}, Item{}, moved, nil
+}
+
+// firstOffered returns the first visible task that matches a template and that a worker may claim
+// if no limit is full, or the first one before it that is unfit: then unfit is why no worker can
+// claim it. The Ref is 0 if there is neither. Tuples of another form are skipped.
+func (p Policy) firstOffered(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, unfit error) {
+	tx.Walk(space.Walk{Space: Space, Template: template}, func(e space.Entry) bool {
+		if !anyTask.Matches(e.Tuple) || gaveBack(e.Fields, worker) { // gaveBack needs no decoding
+			return true
+		}
+		i, err := p.decodeClaimable(e)
+		if err == nil && !mayClaim(tx, i, worker) {
+			return true
+		}
+		found, item, unfit = e, i, err
+		return false
+	})
+	return found, item, unfit
+}
+
+// decodeClaimable is DecodeEntry for a tuple that a foreign client may have put. A task that is
+// malformed or that no worker could do is fault.ErrCorrupt, and one past its attempts errWornOut.
+func (p Policy) decodeClaimable(e space.Entry) (Item, error) {
+	i, err := DecodeEntry(e)
+	switch {
+	case err != nil:
+		return i, err
+	case !validTimeout(i.Timeout):
+		return i, fmt.Errorf("task %s: timeout %vs: want more than 0 and at most %s: %w", i.ID, i.Timeout, lease.MaxTTL, fault.ErrCorrupt)
+	case len(i.Data) > maxData:
+		return i, fmt.Errorf("task %s: data of %d bytes, at most %d: %w", i.ID, len(i.Data), maxData, fault.ErrCorrupt)
+	case i.Attempts > p.attempts(i):
+		return i, errWornOut
+	}
+	return i, nil
+}
+
+// errWornOut is why a task is dead that has more attempts than are allowed.
+var errWornOut = errors.New("more attempts than are allowed")
+
+// attempts returns how many attempts of a task may fail without making it dead. MaxAttempts of a
+// task counts all of its attempts, and so one more than that of the policy.
+func (p Policy) attempts(i Item) int64 {
+	if i.MaxAttempts > 0 {
+		return i.MaxAttempts - 1
+	}
+	return p.MaxAttempts
+}
+
+// retire makes a task dead that cannot be claimed. While no space takes its dead letter, it is
+// hidden for a back-off. why is the error of decodeClaimable. The error is that of die,
+// deadLetterCorrupt or the spaces.
+func (p Policy) retire(tx space.Tx, e space.Entry, i Item, why error) error {
+	if errors.Is(why, errWornOut) {
+		return p.die(tx, e, i, why.Error())
+	}
+	err := p.deadLetterCorrupt(tx, e, why)
+	if errors.Is(err, fault.ErrOverloaded) {
+		return tx.Hold(e.Ref, space.HoldOptions{TTL: p.Backoff, Expiry: procReturn, NoSession: true})
+	}
+	return err
+}
+
+// findHeld returns the task of that id if the caller holds it with that token; else
+// fault.ErrStaleToken. A malformed task is fault.ErrCorrupt, with the entry and the fields of its
+// tuple.
+func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
+	for _, e := range tx.Held(Space, WithID(id)) {
+		if e.Holder == tx.Caller() && decodeHeader(e.Tuple).Token == token {
+			i, err := DecodeEntry(e)
+			return e, i, err
+		}
+	}
+	return space.Entry{}, Item{}, fmt.Errorf("task %q: token %d of %s: %w", id, token, tx.Caller(), fault.ErrStaleToken)
+}
+
+// find returns the task of that id, in any state in which it is alive; else fault.ErrNotFound and
+// an entry whose Ref is 0. If the task is malformed, the error is fault.ErrCorrupt, and the entry
+// and the fields of its tuple are returned too.
+func find(tx space.Tx, id string) (space.Entry, Item, error) {
+	all := tx.Scan(Space, WithID(id))
+	if len(all) == 0 {
+		all = tx.Held(Space, WithID(id))
+	}
+	if len(all) == 0 {
+		return space.Entry{}, Item{}, fmt.Errorf("task %.200q: %w: it has ended, or never was", id, fault.ErrNotFound)
+	}
+	i, err := DecodeEntry(all[0])
+	return all[0], i, err
+}
+
+// holdUntilTimeout holds a task for the caller for the task's timeout, from now. For a task that
+// the caller already holds, it restarts the timeout. The error is that of showClaim or of the
+// space.
+func holdUntilTimeout(tx space.Tx, ref int64, i Item) error {
+	timeout := i.Timeout.Duration()
+	if err := tx.Hold(ref, space.HoldOptions{TTL: timeout, Expiry: procTimeout}); err != nil {
+		return err
+	}
+	return showClaim(tx, Claim{Task: i.ID, Worker: tx.Caller(), Due: tx.Now().Add(timeout), Token: i.Token})
+}
+
+// claimWanted is the arguments of task.claim.
+type claimWanted struct {
+	number  int64
+	actions []string
+}
+
+// workerName returns the stable name of the caller, by which tasks remember who gave them
+// back.
+func workerName(tx space.Tx) string { return nameOf(tx, tx.Caller()) }

@@ -1,0 +1,35 @@
+package task
+
+import (
+	"leasehold/shared/protocol/lease"
+	"leasehold/shared/space"
+)
+
+// showClaim puts the claim of a task that a worker holds, or replaces it in place. A full space is
+// fault.ErrOverloaded.
+func showClaim(tx space.Tx, c Claim) error {
+	if e, ok := tx.Find(lease.Space, claimOf(c.Task), nil); ok {
+		return tx.Replace(e.Ref, c.encode())
+	}
+	_, err := tx.Put(lease.Space, c.encode(), space.PutOptions{})
+	return err
+}
+
+// removeClaim takes the claim of a task if there is one. If there is none, it returns nil. The
+// error is that of the space.
+func removeClaim(tx space.Tx, id string) error {
+	e, ok := tx.Find(lease.Space, claimOf(id), nil)
+	if !ok {
+		return nil
+	}
+	return tx.Take(e.Ref)
+}
+
+// Remove takes a task, waiting or held, and its claim. The task may be malformed. A task that is
+// gone is fault.ErrNotFound.
+func Remove(tx space.Tx, e space.Entry) error {
+	if err := removeClaim(tx, decodeHeader(e.Tuple).ID); err != nil {
+		return err
+	}
+	return tx.Take(e.Ref)
+}

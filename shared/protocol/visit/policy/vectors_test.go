@@ -1,0 +1,332 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/protocol/visit/policy"
+)
+
+// A vector is one example of the specification (testdata/vectors.json).
+type vector struct {
+	ID, Kind, Name       string
+	Before, Event, After json.RawMessage
+	QueuePosition        int64
+	SWHToday             *record
+}
+
+// record is a policy.State as written in the vectors; null is policy.Never.
+type record struct {
+	Idx                                                                  int
+	Fails                                                                int
+	Enabled                                                              *bool
+	Target, LastVisit, LastSuccess, LastUpdate, LastScheduled, FirstSeen *int64
+	LastDigest                                                           *string
+	LastStatus, URL                                                      string
+}
+
+func when(t *int64) int64 {
+	if t == nil {
+		return policy.Never
+	}
+	return *t
+}
+
+func (r record) state() policy.State {
+	s := policy.NewState(1, when(r.FirstSeen), policy.DefaultRules())
+	s.Target, s.LastVisit, s.LastSuccess = when(r.Target), when(r.LastVisit), when(r.LastSuccess)
+	s.LastUpdate, s.LastScheduled = when(r.LastUpdate), when(r.LastScheduled)
+	s.Index, s.Failures = r.Idx, r.Fails
+	if r.Enabled != nil && !*r.Enabled {
+		s.Disabled = policy.ByFailures
+	}
+	if r.LastDigest != nil {
+		s.LastDigest = *r.LastDigest
+	}
+	switch r.LastStatus {
+	case "failed", "not_found":
+		s.LastStatus = policy.Status(r.LastStatus)
+	case "successful":
+		s.LastStatus = policy.Full
+	}
+	return s
+}
+
+func (r record) check(t *testing.T, s policy.State, what string) {
+	t.Helper()
+	want := r.state()
+	require.Equal(t, want.Target, s.Target, what)
+	require.Equal(t, want.Index, s.Index, what)
+	require.Equal(t, want.Failures, s.Failures, what)
+	require.Equal(t, want.Enabled(), s.Enabled(), what)
+	require.Equal(t, want.LastVisit, s.LastVisit, what)
+	require.Equal(t, want.LastSuccess, s.LastSuccess, what)
+	require.Equal(t, want.LastDigest, s.LastDigest, what)
+}
+
+type event struct {
+	Outcome                       string
+	Date                          int64
+	Digest                        *string
+	Fudge                         float64
+	Digests                       string
+	Outcomes                      []string
+	QueuePosition, Slots, At, Now int64
+	LastUpdate                    *int64
+}
+
+func (e event) event() policy.Event {
+	x := policy.Event{Status: policy.Status(e.Outcome), At: e.Date, Fudge: e.Fudge}
+	if e.Digest != nil {
+		x.Digest = *e.Digest
+	}
+	return x
+}
+
+// newPolicy returns a policy under the rules of the specification, by which the number of
+// failures alone disables an origin.
+func newPolicy(t *testing.T, name string) policy.Policy {
+	t.Helper()
+	rules := policy.DefaultRules()
+	rules.DisableSpan = 0
+	p, err := policy.New(name, rules)
+	require.NoError(t, err)
+	return p
+}
+
+func decode(t *testing.T, raw json.RawMessage, to any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(raw, to))
+}
+
+func TestEveryVectorOfTheSpecificationHolds(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("testdata/vectors.json")
+	require.NoError(t, err)
+	var all struct {
+		MaxIndex, DisableAfter int
+		Vectors                []vector
+	}
+	require.NoError(t, json.Unmarshal(content, &all))
+	require.Len(t, all.Vectors, 72)
+	rules := policy.DefaultRules()
+	require.Len(t, rules.Intervals, all.MaxIndex+1)
+	require.Equal(t, all.DisableAfter, rules.DisableAfter)
+	checks := map[string]func(*testing.T, vector){
+		"interval": checkInterval, "visit": checkVisit, "chain": checkChain, "listing": checkListing, "group": checkGroup,
+		"split": checkSplit, "eligible": checkEligible, "order": checkOrder, "value": checkValue,
+	}
+	for _, v := range all.Vectors {
+		require.Contains(t, checks, v.Kind)
+		t.Run(v.ID+" "+v.Name, func(t *testing.T) { checks[v.Kind](t, v) })
+	}
+}
+
+func checkInterval(t *testing.T, v vector) {
+	var before struct{ Idx int }
+	var after struct{ Days, Seconds, Min, Max int64 }
+	decode(t, v.Before, &before)
+	decode(t, v.After, &after)
+	r := policy.DefaultRules()
+	require.EqualValues(t, after.Days, r.Intervals[before.Idx])
+	require.Equal(t, after.Seconds, r.Interval(before.Idx, 0))
+	require.Equal(t, after.Min, r.Interval(before.Idx, -0.1))
+	require.Equal(t, after.Max, r.Interval(before.Idx, 0.1))
+}
+
+func checkVisit(t *testing.T, v vector) {
+	var before, after record
+	var e event
+	decode(t, v.Before, &before)
+	decode(t, v.Event, &e)
+	decode(t, v.After, &after)
+	for _, name := range []string{"seed", "value"} {
+		got, _ := newPolicy(t, name).Record(before.state(), e.event(), v.QueuePosition)
+		after.check(t, got, name)
+	}
+	if v.SWHToday != nil {
+		s := before.state()
+		if s.Failures > 0 {
+			s.LastStatus = policy.Failed
+		}
+		got, _ := newPolicy(t, "swh2026").Record(s, e.event(), v.QueuePosition)
+		v.SWHToday.check(t, got, "swh2026")
+	}
+}
+
+func checkChain(t *testing.T, v vector) {
+	var before record
+	var e event
+	var after struct{ Steps [][]any }
+	decode(t, v.Before, &before)
+	decode(t, v.Event, &e)
+	decode(t, v.After, &after)
+	p := newPolicy(t, "seed")
+	s, date := before.state(), int64(600000)
+	for i, step := range after.Steps {
+		x := policy.Event{Status: policy.Full, At: date + int64(i), Digest: "s0"}
+		if e.Digests != "" {
+			x.Digest = e.Digests[i : i+1]
+		} else if x.Status = policy.Status(e.Outcomes[i]); x.Status != policy.Full {
+			x.Digest = ""
+		}
+		s, _ = p.Record(s, x, e.QueuePosition)
+		got := []any{step[0], float64(s.Index), float64(s.Target)}
+		if len(step) > 3 {
+			got = append(got, float64(s.Failures), s.Enabled())
+		}
+		require.Equal(t, step, got, "step %d", i)
+	}
+}
+
+func checkListing(t *testing.T, v vector) {
+	var before struct {
+		record
+		Group string
+	}
+	after := before
+	var e event
+	decode(t, v.Before, &before)
+	decode(t, v.Event, &e)
+	decode(t, v.After, &after)
+	s := before.state()
+	require.Equal(t, before.Group, policy.Group(s).String())
+	s = policy.Listed(s, e.At, when(e.LastUpdate))
+	after.check(t, s, v.Name)
+	require.Equal(t, when(after.LastUpdate), s.LastUpdate)
+	require.Equal(t, after.Group, policy.Group(s).String())
+	require.Equal(t, e.At, s.LastSeen)
+}
+
+func checkGroup(t *testing.T, v vector) {
+	var before record
+	var after struct{ Group string }
+	decode(t, v.Before, &before)
+	decode(t, v.After, &after)
+	require.Equal(t, after.Group, policy.Group(before.state()).String())
+}
+
+func checkSplit(t *testing.T, v vector) {
+	var before struct {
+		A, B      int
+		Available map[string]int
+	}
+	var e event
+	var after map[string]int
+	decode(t, v.Before, &before)
+	decode(t, v.Event, &e)
+	decode(t, v.After, &after)
+	q := &naiveQueues{}
+	key := int64(0)
+	for _, pool := range []policy.Pool{policy.PoolA, policy.PoolB1, policy.PoolB2, policy.PoolB3} {
+		for range min(before.Available[pool.String()], int(e.Slots)) {
+			key++
+			q.add(key, policy.Place{Pool: pool, Ref: key})
+		}
+	}
+	got := map[string]int{"A": 0, "B1": 0, "B2": 0, "B3": 0}
+	picked := policy.Pick(newPolicy(t, "seed"), q, 0, int(e.Slots), policy.Counts{A: before.A, B: before.B}, nil)
+	for _, c := range picked {
+		got[c.Place.Pool.String()]++
+	}
+	require.Equal(t, after, got)
+}
+
+func checkEligible(t *testing.T, v vector) {
+	var before record
+	var e event
+	var after struct {
+		Eligible bool
+		Why      string
+	}
+	decode(t, v.Before, &before)
+	decode(t, v.Event, &e)
+	decode(t, v.After, &after)
+	// The cooldowns of the vectors are those of Software Heritage; other policies have shorter ones.
+	why := policy.DefaultRules().ForPolicy("swh2026").Why(before.state(), e.Now)
+	require.Equal(t, after.Why, why)
+	require.Equal(t, after.Eligible, why == policy.Eligible)
+}
+
+func checkOrder(t *testing.T, v vector) {
+	var before struct{ Origins []record }
+	var after map[string][]string
+	decode(t, v.Before, &before)
+	decode(t, v.After, &after)
+	p := newPolicy(t, "seed")
+	q := &naiveQueues{}
+	for i, r := range before.Origins {
+		s := r.state()
+		s.Key = int64(i)
+		q.add(s.Key, p.Place(s))
+	}
+	got := map[string][]string{}
+	for _, c := range policy.Pick(p, q, 0, 100, policy.Counts{A: 3, B: 6}, nil) {
+		pool := c.Place.Pool.String()
+		got[pool] = append(got[pool], before.Origins[c.Key].URL)
+	}
+	require.Equal(t, after, got)
+}
+
+func checkValue(t *testing.T, v vector) {
+	var before struct{ Rate, Tau float64 }
+	var after struct{ Freshness, Harmonic, Value float64 }
+	decode(t, v.Before, &before)
+	decode(t, v.After, &after)
+	fresh, lag := policy.Terms(before.Rate*before.Tau, before.Tau, before.Rate)
+	require.InEpsilon(t, after.Freshness, fresh, 1e-9)
+	require.InEpsilon(t, after.Harmonic, lag, 1e-9)
+	require.InEpsilon(t, after.Value, fresh+lag, 1e-9)
+}
+
+// naiveQueues keeps all candidates in one sorted slice.
+type naiveQueues struct {
+	all   []policy.Candidate
+	known []policy.Queue
+}
+
+func (l *naiveQueues) add(key int64, p policy.Place) {
+	if q := p.Queue(); !slices.Contains(l.known, q) {
+		l.known = append(l.known, q)
+	}
+	l.all = append(l.all, policy.Candidate{Key: key, Host: fmt.Sprint("host", key%3), Place: p})
+	slices.SortFunc(l.all, func(a, b policy.Candidate) int {
+		switch {
+		case a.Place.Ref != b.Place.Ref && a.Place.Ref < b.Place.Ref, a.Place.Ref == b.Place.Ref && a.Key < b.Key:
+			return -1
+		}
+		return 1
+	})
+}
+
+func (l *naiveQueues) Of(p policy.Pool) []policy.Queue {
+	var queues []policy.Queue
+	for _, q := range l.known {
+		if q.Pool == p {
+			queues = append(queues, q)
+		}
+	}
+	return queues
+}
+
+func (l *naiveQueues) Next(q policy.Queue, back bool) (c policy.Candidate, ok bool) {
+	at := -1
+	for i, x := range l.all {
+		if x.Place.Queue() == q && (at < 0 || back) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return c, false
+	}
+	c = l.all[at]
+	l.all = slices.Delete(l.all, at, at+1)
+	return c, true
+}
+
+func (l *naiveQueues) Quality(int32) policy.Quality { return policy.Quality{Recall: 0.9, False: 0.01} }
