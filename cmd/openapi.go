@@ -3,7 +3,7 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator/api"
+	"leasehold/node"
 )
 
 // newOpenAPI is `leasehold openapi`. It is hidden, because a running coordinator serves the
@@ -15,7 +15,7 @@ func (a *app) newOpenAPI() *cobra.Command {
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(*cobra.Command, []string) error {
-			text, err := api.OpenAPI()
+			text, err := node.OpenAPI()
 			if err == nil {
 				_, err = a.out.Write(text)
 			}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator/api"
+	"leasehold/node"
 	"leasehold/shared/config"
 	"leasehold/tup4fun/page"
 )
@@ -45,7 +45,7 @@ holds a session.`,
 		if _, err := fmt.Fprintf(a.out, "tup4fun is at http://%s/\n", ln.Addr()); err != nil {
 			return err
 		}
-		return api.Serve(c.Context(), ln, p)
+		return node.ServeHTTP(c.Context(), ln, p)
 	}
 	return c
 }

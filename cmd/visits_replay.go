@@ -11,9 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"leasehold/coordinator/database"
-	"leasehold/coordinator/visits"
 	"leasehold/models"
+	"leasehold/node"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit/policy"
@@ -91,11 +90,11 @@ func replay(ctx context.Context, cfg config.Config, path string) (rows []replayR
 		return nil, nil, fmt.Errorf("events: %w: %w", fault.ErrInvalid, err)
 	}
 	defer f.Close()
-	db, err := database.OpenPlan(ctx, database.Memory, plan)
+	schedule, err := node.NewReplay(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = errors.Join(err, schedule.Close()) }()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, maxEvent)
 	for n := 1; lines.Scan(); n++ {
@@ -103,7 +102,7 @@ func replay(ctx context.Context, cfg config.Config, path string) (rows []replayR
 		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
 			return nil, nil, fmt.Errorf("%s:%d: %w: %w", path, n, fault.ErrInvalid, err)
 		}
-		row, err := replayOne(ctx, db.Visits, o)
+		row, err := replayOne(ctx, schedule, o)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s:%d: %w", path, n, err)
 		}
@@ -115,25 +114,11 @@ func replay(ctx context.Context, cfg config.Config, path string) (rows []replayR
 	return rows, outcomes, nil
 }
 
-// replayOne applies an outcome to the schedule, and adds its origin first if it is unknown. An
-// outcome without a time or an origin is fault.ErrInvalid.
-func replayOne(ctx context.Context, s *visits.Store, o models.Outcome) (replayRow, error) {
-	if o.At.IsZero() || !models.ValidID(o.Origin) {
-		return replayRow{}, fmt.Errorf("%w: want the id of an origin and the time of its visit", fault.ErrInvalid)
-	}
-	if _, err := s.Schedule(ctx, o.At, o.Origin); errors.Is(err, fault.ErrNotFound) {
-		named := visits.Named{Origin: models.Origin{ID: o.Origin, Kind: models.Feed, URI: o.Origin}}
-		if err := s.List(ctx, o.At, visits.Listing{Origins: []visits.Named{named}}); err != nil {
-			return replayRow{}, err
-		}
-	}
-	effects, err := s.Record(ctx, o.At, []models.Outcome{o})
-	if err != nil {
-		return replayRow{}, err
-	}
-	l, err := s.Schedule(ctx, o.At, o.Origin)
+// replayOne applies an outcome to the schedule and returns its effect as a row.
+func replayOne(ctx context.Context, schedule *node.Replay, o models.Outcome) (replayRow, error) {
+	effect, l, err := schedule.Apply(ctx, o)
 	return replayRow{
-		Origin: o.Origin, At: o.At.UTC(), Status: o.Status, Ignored: effects[0].Ignored, Changed: effects[0].Changed,
+		Origin: o.Origin, At: o.At.UTC(), Status: o.Status, Ignored: effect.Ignored, Changed: effect.Changed,
 		Index: l.Index, Failures: l.Failures, Disabled: string(l.Disabled), Rate: l.Rate, Until: time.Unix(l.Until, 0).UTC(),
 	}, err
 }
