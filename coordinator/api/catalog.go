@@ -44,7 +44,7 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup types.Backup
 }
 
 // The routes below /catalog are the methods of catalog.Catalog, for managers that keep
-// their catalog here (package catalog/remote).
+// their catalog here (package api/catalog).
 
 // catalogOrigin adds an origin for a manager. Only a client on this machine may add a path (otherwise
 // fault.ErrForbidden), and a kind of a program must be registered (fault.ErrInvalid). Other errors

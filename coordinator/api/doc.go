@@ -3,7 +3,7 @@
 // /readyz, /metrics, and a page at /.
 //
 // Users, scripts and upstream curators call it, and managers that keep their catalog at
-// the coordinator (package catalog/remote). Workers in other languages open a session and claim
+// the coordinator (package api/catalog). Workers in other languages open a session and claim
 // tasks in it: a claimed task is offered again if the response cannot be written or the session
 // ends. A plain get of a tuple has no acknowledgement: if a client dies before it has read the
 // response, the tuple is lost. The workers of Leasehold use the native gate.
@@ -11,7 +11,7 @@
 // Each route declares its parameters, its body and its response (routes.go). Requests are
 // checked against the declarations, and the OpenAPI document is generated from them
 // (OpenAPI; served at /api/v1/openapi.yaml and written to docs/openapi.yaml by leasehold
-// openapi). The types of bodies are in package apitypes.
+// openapi). The types of bodies are in package api/types.
 //
 // Every error is a problem document (RFC 9457) whose status and code come from the table
 // of package fault. Everything is bounded: bodies (maxBody, and maxListing for the

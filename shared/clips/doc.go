@@ -16,6 +16,6 @@
 //
 // If the file itself causes a failure, the error is a *decode.Error. errors.Is finds
 // its kind (fault.ErrInvalid, ErrTooLarge, ErrCorrupt, ErrNotFound). Its text is for
-// people and leaves out the file's name. The only package of Leasehold that the
-// library imports is fault.
+// people and leaves out the file's name. Of Leasehold the
+// library imports only fault and process.
 package clips

@@ -13,6 +13,6 @@
 // does, unless it contains \n or a dot under (?s); then it is matched against the whole
 // file, and each line that a match touches is reported.
 //
-// This package reads no repositories and detects no languages (codesearch/analyse), and
-// stores nothing (codesearch/embedded).
+// Beside it: gitrepo reads repositories, analyse detects languages, embedded and elastic store
+// the index.
 package code

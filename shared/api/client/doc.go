@@ -1,6 +1,6 @@
 // Package client is the client of the coordinator's HTTP API: status, spaces, tasks,
 // dead letters and origins for commands, and the transport of other clients such as
-// package catalog/remote. Request and response types are those of package apitypes.
+// package api/catalog. Request and response types are those of package api/types.
 //
 // Errors have the kind and the message that the coordinator gave them. If it cannot be
 // reached, or if the response is not a coordinator's, the error is fault.ErrUnavailable

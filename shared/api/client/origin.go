@@ -46,7 +46,7 @@ func (c *Client) Schedule(ctx context.Context, origin string) (s types.Schedule,
 }
 
 // Steer enables or disables an origin, or asks for a visit of it: action is Enable,
-// Disable, SaveNow or ForceNow of package apitypes.
+// Disable, SaveNow or ForceNow of package api/types.
 func (c *Client) Steer(ctx context.Context, origin, action string) (s types.Schedule, err error) {
 	path, body := "origins/"+url.PathEscape(origin)+"/schedule", types.Steering{Action: action}
 	_, err = c.Do(ctx, Call{Method: "POST", Path: path, Body: body, Answer: &s, Repeat: true})

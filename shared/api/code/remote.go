@@ -7,7 +7,7 @@
 // its index. Every call may be repeated, and is repeated if the coordinator cannot be
 // reached for a while.
 //
-// Errors have the kinds that the index returns (package codesearch).
+// Errors have the kinds that the index returns (package code).
 package code
 
 import (

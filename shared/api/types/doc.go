@@ -1,5 +1,5 @@
 // Package types holds the request and response bodies of the coordinator's HTTP API:
-// package coordinator/api reads and writes them, package apiclient and the commands use
+// package coordinator/api reads and writes them, package api/client and the commands use
 // the same types, and the OpenAPI document is generated from them. Bodies that are the
 // domain's own documents are in packages models and catalog.
 //

@@ -1,4 +1,4 @@
-// Package codetest is the conformance suite of every codesearch.Searcher, and its
+// Package codetest is the conformance suite of every code.Searcher, and its
 // reference: Naive, which keeps all blobs in memory and reads every line in each search.
 //
 // Exercise checks an index against fixed expectations, and Compare against Naive. Both

@@ -1,4 +1,4 @@
-// Package elastic is a codesearch.Searcher behind Elasticsearch (7.10 and later) or OpenSearch.
+// Package elastic is a code.Searcher behind Elasticsearch (7.10 and later) or OpenSearch.
 //
 // It has these indices, whose names begin with Config.Prefix:
 //

@@ -1,4 +1,4 @@
-// Package embedded is a codesearch.Searcher in one folder: segments with the text of blobs
+// Package embedded is a code.Searcher in one folder: segments with the text of blobs
 // and one file for each repository's generation.
 //
 //	segments/SHA256.segment        immutable; a new one for each batch, and for each merge

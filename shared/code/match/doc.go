@@ -1,4 +1,4 @@
-// Package match finds a codesearch.Pattern in text, and tells an index which literal texts
+// Package match finds a code.Pattern in text, and tells an index which literal texts
 // a match must have.
 //
 // A regular expression is slow on much text. So New first derives the literals that each

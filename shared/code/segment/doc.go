@@ -3,7 +3,7 @@
 //
 // The text of a blob is cut at line feeds into chunks of at most 4 KiB (16 KiB if
 // compressed); a longer line is one chunk. A trigram is three successive bytes of a line
-// after codesearch.Fold. For each trigram the segment lists the chunks that have it, so a
+// after code.Fold. For each trigram the segment lists the chunks that have it, so a
 // text of a line is only in chunks that all of its trigrams list.
 //
 // The same blobs in the same order give the same bytes. A segment file is named by their

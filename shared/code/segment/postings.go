@@ -33,7 +33,7 @@ func span(ends []byte, i int) (from, to int) {
 const readingCost = 300
 
 // Candidates returns the chunks that may have text in a line, ascending; folded is
-// text after codesearch.Fold, without line feeds. The chunks that it leaves out do not have
+// text after code.Fold, without line feeds. The chunks that it leaves out do not have
 // the text. all is true if the text has less than three bytes: then any chunk may have it, and
 // chunks is nil.
 func (s *Segment) Candidates(folded []byte) (chunks []uint32, all bool) {
