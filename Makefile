@@ -17,7 +17,7 @@ SOAK_FUZZ_SECONDS ?= 1800
 # Duration of each random chaos test in `make soak`.
 SOAK_CHAOS ?= 30m
 
-.PHONY: help build demo test lint tools soak mutate bench versus bench-clips image dist cross diagrams recording clean
+.PHONY: help build demo check test lint tools soak mutate bench versus bench-clips image dist cross diagrams recording clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ lint: ## check format, vet, staticcheck, go.mod
 	go vet ./...
 	go tool staticcheck ./...
 	go mod tidy -diff
+
+check: ## run the checks before a commit: format, vet, staticcheck, tests that start no process
+	@.ci/check
 
 test: ## run all checks that a change must pass
 	@mkdir -p .build
@@ -69,14 +72,12 @@ soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzin
 	SPIN_PROGRAMS=200 go test -count=1 -timeout 30m ./tup4fun/promela
 	.ci/fuzz $(SOAK_FUZZ_SECONDS)
 
-# PKGS are changed; ALSO run too if the own tests of a package pass.
-SEED   ?= 1
-SAMPLE ?= 20
-PKGS   ?= ./shared/... ./coordinator/... ./manager/... ./worker/...
-ALSO  ?=
+# go-gremlins changes one package at a time, and runs the tests of that package.
+PKG      ?= ./shared/tuple
+GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 
-mutate: ## change the code at random places; print which changes no test notices
-	nice go run ./internal/mutate -seed $(SEED) -sample $(SAMPLE) -tests '$(ALSO)' $(PKGS)
+mutate: ## change the code of PKG in many places; print the changes that its tests do not notice
+	nice go run $(GREMLINS) unleash --workers 1 --timeout-coefficient 10 $(PKG)
 
 bench: ## run every benchmark, for the figures in docs/benchmarks.md
 	go test -run '^$$' -bench . -benchmem ./...

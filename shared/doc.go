@@ -1,6 +1,6 @@
-// Package shared has what several modes use, in eleven rooms: fault and tuple (errors, tuples),
-// space (tuple spaces and what makes them durable), protocol (what the modes say to each other),
+// Package shared has what several modes use, in eleven folders: fault and tuple (errors, tuples),
+// space (tuple spaces and what makes them durable), protocol (how the modes work together),
 // catalog (what is known of origins, episodes and clips), clips and code (the two searches), fetch
 // (what comes from outside), config, api and process. What only one package uses lives with that
-// package instead. The rooms stand on four floors, and imports go down: docs/architecture.md.
+// package instead. The folders stand on four levels, and imports go down: docs/architecture.md.
 package shared

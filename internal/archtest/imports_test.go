@@ -46,6 +46,7 @@ var rules = []importRule{
 	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
 	{"worker", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
 
+	{"shared", nil, nil, "shared has only a doc"},
 	{"shared/api", onLow("shared/catalog", "shared/code"), nil, "a client of the API does not need the coordinator"},
 	{"shared/catalog", low, nil, "the catalog does not depend on spaces"},
 	{"shared/clips", low, nil, "clips is a library of its own"},

@@ -2,6 +2,7 @@ package ci
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,7 +112,7 @@ func TestAPackageThatFailedRunsOnceMore(t *testing.T) {
 			out, ok := run(t, shell(c.first, passes))
 			require.True(t, ok, out)
 			require.Contains(t, out, "running once more: p\n")
-			require.Contains(t, out, c.unsteady+"3 passed, 0 failed, 0 skipped\n")
+			require.Contains(t, out, c.unsteady+"slowest tests:\n3 passed, 0 failed, 0 skipped\n")
 
 			out, ok = run(t, shell(c.first, c.first))
 			require.False(t, ok, out)
@@ -132,6 +133,21 @@ func TestManyFailedPackagesDoNotRunAgain(t *testing.T) {
 	require.False(t, ok, out)
 	require.NotContains(t, out, "once more")
 	require.Contains(t, out, "0 passed, 3 failed, 0 skipped\n")
+}
+
+func TestTheSummaryListsTheTenSlowestTests(t *testing.T) {
+	t.Parallel()
+	var events, want strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&events, "{\"Action\":\"pass\",\"Package\":\"leasehold/p\",\"Test\":\"Test%d\",\"Elapsed\":%d.5}\n", i, i)
+		fmt.Fprintf(&events, "{\"Action\":\"pass\",\"Package\":\"leasehold/p\",\"Test\":\"Test%d/part\",\"Elapsed\":%d.5}\n", i, i)
+	}
+	for i := 11; i >= 2; i-- {
+		fmt.Fprintf(&want, "%d.5 s p Test%d\n", i, i)
+	}
+	out, ok := run(t, "cat <<'E'\n"+events.String()+"E\n:")
+	require.True(t, ok, out)
+	require.Contains(t, out, "slowest tests:\n"+want.String()+"24 passed")
 }
 
 func TestACommandThatFailsThoughNoTestDidIsAFailure(t *testing.T) {

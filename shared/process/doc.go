@@ -1,4 +1,4 @@
-// Package process is the room of what every process needs, whatever its mode: its version (build),
+// Package process holds the packages that a process of any mode needs: its version (build),
 // its data folder (datadir), what differs between systems (platform), groups of goroutines
 // (supervisor), repeated calls (retry), histograms of durations (histogram), messages for people
 // (wording), and points at which tests kill it (failpoint). A package belongs here if it knows
