@@ -43,7 +43,7 @@ var languages = []struct {
 	},
 }
 
-// limit bounds one step, on a machine that is busy.
+// limit bounds one step, on a busy machine.
 const limit = time.Minute
 
 func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {

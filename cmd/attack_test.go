@@ -64,8 +64,8 @@ func attackWithTuples(calls int, t tuple.Tuple) func(context.Context, *floodFixt
 	}
 }
 
-// attackWithWaiters has 20,000 calls wait, which is more than fit. A call that is refused is
-// repeated after a second.
+// attackWithWaiters has 20,000 calls wait, which is more than fit. A refused call is repeated after
+// a second.
 func attackWithWaiters(ctx context.Context, f *floodFixture) {
 	var clients []*floodClient
 	for range 20 {
@@ -98,8 +98,8 @@ func attackWithSessions(ctx context.Context, f *floodFixture) {
 	})
 }
 
-// attackWithSockets sends the beginning of a request over each socket, and then one byte a
-// second. Another socket is opened for one that is closed.
+// attackWithSockets sends the beginning of a request over each socket, and then one byte a second.
+// Another socket is opened for a closed one.
 func attackWithSockets(sockets int, head string) func(context.Context, *floodFixture) {
 	return func(ctx context.Context, f *floodFixture) {
 		f.repeat(ctx, sockets, func() error {
@@ -112,7 +112,8 @@ func attackWithSockets(sockets int, head string) func(context.Context, *floodFix
 			_, err = c.Write([]byte(head))
 			for received := make([]byte, 4096); err == nil; {
 				_ = c.SetReadDeadline(time.Now().Add(time.Second))
-				if _, err = c.Read(received); isTimeout(err) {
+				_, err = c.Read(received)
+				if isTimeout(err) {
 					_, err = c.Write([]byte("x"))
 				}
 			}

@@ -25,8 +25,7 @@ func (a *app) newAudio() *cobra.Command {
 
 // eachClip calls use with each recording of a folder, in the order of their names; its id is the
 // name of the file without the extension. It reports recordings that cannot be searched for to
-// standard error and skips them. A folder that has no usable recording is fault.ErrNotFound. An
-// error of use ends it, and so does ctx, with its cause.
+// standard error and skips them. An error of use ends it, and so does ctx, with its cause.
 func (a *app) eachClip(ctx context.Context, folder string, use func(clips.Clip) error) error {
 	files, err := clips.Files(folder)
 	if err != nil {
@@ -53,8 +52,7 @@ func (a *app) eachClip(ctx context.Context, folder string, use func(clips.Clip) 
 	return nil
 }
 
-// loadClip loads a clip and checks that it can be searched for. The errors are those of
-// clips.Load and exact.Check; with one, the clip must not be used.
+// loadClip loads a clip and checks that it can be searched for.
 func loadClip(ctx context.Context, path string) (clips.Clip, error) {
 	samples, err := clips.Load(ctx, path, exact.MaxClip)
 	if err == nil {

@@ -154,7 +154,7 @@ func (o benchOptions) method(name string) func() bench.Method {
 }
 
 // bench measures each method on each set, writes the tables into the file of --write, and prints a
-// row for each group. The error is that of building the sets, of a method or of writing.
+// row for each group.
 func (a *app) bench(ctx context.Context, o benchOptions) error {
 	level := slog.LevelInfo
 	if o.each {
@@ -187,7 +187,7 @@ func (a *app) bench(ctx context.Context, o benchOptions) error {
 
 // benchRow is a line of the benchmark as it is printed (docs/json.md): what was found of the
 // insertions of one group, which are all, or those of one condition, length or kind (By). The costs
-// are those of the whole measurement.
+// come from the whole measurement.
 type benchRow struct {
 	Set       string  `json:"set"`
 	Seed      uint64  `json:"seed"`

@@ -169,8 +169,8 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	return nil
 }
 
-// load reads the clips into the index or, with --exact, into the list of the exact search. It adds at
-// least one, otherwise the error is that of eachClip.
+// load reads the clips into the index or, with --exact, into the list of the exact search. It adds
+// at least one, otherwise the error is eachClip's.
 func (f *finder) load(ctx context.Context) error {
 	return f.eachClip(ctx, f.o.clips, func(c clips.Clip) error {
 		if !f.o.exact {
@@ -211,7 +211,7 @@ const stdin = "-"
 
 // openEpisode opens a file, standard input, a pipe that has a name, or a URL. All but a file can be
 // read only once, and so they are decoded while they are read. The caller closes the stream, which
-// closes what it reads from. The error is that of the file, of the URL (fetch.Stream) or of decoding.
+// closes what it reads from.
 func openEpisode(ctx context.Context, path string) (*clips.Stream, error) {
 	if path == stdin {
 		return clips.OpenReader(ctx, os.Stdin)
@@ -233,8 +233,8 @@ func openEpisode(ctx context.Context, path string) (*clips.Stream, error) {
 	return clips.Open(ctx, path)
 }
 
-// openPipe opens a pipe that has a name. That waits for a program that writes, or until ctx ends; then
-// the error is ctx's cause. Other errors are those of the system.
+// openPipe opens a pipe that has a name. That waits for a program that writes, or until ctx ends;
+// then the error is ctx's cause.
 func openPipe(ctx context.Context, path string) (*os.File, error) {
 	var f *os.File
 	opened := make(chan error, 1)
@@ -265,8 +265,8 @@ func isURL(path string) bool {
 	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
 }
 
-// searchExactly adds the findings of one file by plain correlation, in the order of time. A clip that
-// is longer than the file counts as not found. The error is that of decoding or of searching.
+// searchExactly adds the findings of one file by plain correlation, in the order of time. A clip
+// longer than the file counts as not found.
 func (f *finder) searchExactly(ctx context.Context, path string) error {
 	r, err := clips.Spool(ctx, path, "")
 	if err != nil {
@@ -300,8 +300,7 @@ func (f *finder) printsLines() bool {
 	return f.o.format == formatLabels || f.o.out.form == asLines
 }
 
-// add prints a finding if the format has a line for each; otherwise it keeps it. The error is that of
-// printing.
+// add prints a finding if the format has a line for each; otherwise it keeps it.
 func (f *finder) add(r matchRow) error {
 	f.progress.found++
 	switch {
@@ -325,7 +324,7 @@ func (f *finder) label(r matchRow) string {
 }
 
 // print prints the findings that add kept, because a table, a document and CSV are printed at the
-// end. The error is that of printing.
+// end.
 func (f *finder) print() error {
 	if f.printsLines() {
 		return nil

@@ -34,8 +34,7 @@ that is missed there is listed with the reasons of the search. The exit code is
 }
 
 // checkClips prints the faults of the clips of a folder. It returns errReported if there are any,
-// with fault.ErrInvalid, and fault.ErrNotFound if the folder cannot be read or has no recordings;
-// other errors are those of cliplint and of printing.
+// with fault.ErrInvalid, and fault.ErrNotFound if the folder cannot be read or has no recordings.
 func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	files, err := clips.Files(folder)
 	if err != nil {

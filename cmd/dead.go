@@ -67,7 +67,7 @@ func (a *app) newDeadShow() *cobra.Command {
 }
 
 // requeueOne requeues a dead letter, and returns what becomes of its work, empty if it waits under
-// its id. The error is that of the coordinator.
+// its id.
 func requeueOne(ctx context.Context, api *client.Client, id string) (string, error) {
 	r, err := api.Requeue(ctx, id)
 	switch {
@@ -79,7 +79,7 @@ func requeueOne(ctx context.Context, api *client.Client, id string) (string, err
 	return "its work will be selected again", nil
 }
 
-// discardOne discards a dead letter. It returns no detail; the error is that of the coordinator.
+// discardOne discards a dead letter. It returns no detail.
 func discardOne(ctx context.Context, api *client.Client, id string) (string, error) {
 	return "", api.Discard(ctx, id)
 }

@@ -11,8 +11,8 @@
 // context from cobra: it ends at the first SIGINT or SIGTERM, and a second one ends the
 // process at once.
 //
-// A command that prints rows (print.go) has a type for a row, whose JSON fields are also
-// those of CSV, and docs/json.md documents them. A command that needs a running coordinator
-// is made with app.withCoordinator; a command that reads the catalog, with app.withCatalog,
-// which uses the data folder if no coordinator answers, and does not create it.
+// A command that prints rows (print.go) has a type for a row, whose JSON fields also come from CSV,
+// and docs/json.md documents them. A command that needs a running coordinator is made with
+// app.withCoordinator; a command that reads the catalog, with app.withCatalog, which uses the data
+// folder if no coordinator answers, and does not create it.
 package cmd

@@ -105,8 +105,8 @@ func (a *app) showLog(ctx context.Context, api *client.Client, o logOptions) err
 	}
 }
 
-// newLines returns the lines of now behind the last line of before; all if that is no longer
-// kept. Lines have times in nanoseconds, so they differ.
+// newLines returns the lines of now behind the last line of before; all if it is no longer kept.
+// Lines have times in nanoseconds, so they differ.
 func newLines(before, now []types.Tuple) []types.Tuple {
 	if len(before) == 0 {
 		return now
@@ -120,7 +120,7 @@ func newLines(before, now []types.Tuple) []types.Tuple {
 }
 
 // printLog prints lines in the order of their times, because those of the time in which a process
-// could not reach the coordinator come late. The error is that of writing.
+// could not reach the coordinator come late.
 func (a *app) printLog(o logOptions, lines []types.Tuple) error {
 	var rows []logRow
 	for _, t := range lines {

@@ -73,7 +73,8 @@ func awaitAnswer(ts *testscript.TestScript, path, text string) {
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		ts.Check(err)
-		if last = string(body); strings.Contains(last, text) {
+		last = string(body)
+		if strings.Contains(last, text) {
 			return
 		}
 	}

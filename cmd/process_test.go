@@ -76,7 +76,8 @@ func (p *process) await(look func() (seen string, ok bool), wanted string) {
 	p.Helper()
 	seen, ok := "", false
 	for deadline := time.Now().Add(processTimeout); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
-		if seen, ok = look(); ok {
+		seen, ok = look()
+		if ok {
 			return
 		}
 	}

@@ -83,7 +83,7 @@ func (b *bars) show(done, total int64, text, below string) {
 	b.lines[0].SetCurrent(done)
 }
 
-// close removes both lines from the terminal and waits until that is done.
+// close removes both lines from the terminal and waits until it is done.
 func (b *bars) close() {
 	if b == nil {
 		return

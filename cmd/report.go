@@ -112,7 +112,7 @@ func (a *app) printCodeReport(r types.CodeReport) error {
 const maxSkipped = 100_000
 
 // showSkipped prints the first maxSkipped files of a repository that are not indexed, with the
-// reasons. The error is that of CatalogSource.IndexedFiles.
+// reasons.
 func (a *app) showSkipped(ctx context.Context, s *node.CatalogSource, out *output, repo string) error {
 	page, err := s.IndexedFiles(ctx, repo, true, maxSkipped)
 	if err != nil {

@@ -122,9 +122,9 @@ func (a *app) newSpaceCount() *cobra.Command {
 	return c
 }
 
-// listTemplate checks the template of a list, and writes it in the form that the API reads. No words
-// match all tuples, and a last word ... matches any further fields. Words that are not a template are
-// fault.ErrUsage.
+// listTemplate checks the template of a list, and writes it in the form that the API reads. No
+// words match all tuples, and a last word ... matches any further fields. Words that are not a
+// template give fault.ErrUsage.
 func listTemplate(words []string) (string, error) {
 	if len(words) == 0 {
 		return tuple.RestWord, nil
@@ -139,8 +139,8 @@ func listTemplate(words []string) (string, error) {
 	return strings.TrimSpace(p.Line() + " " + tuple.RestWord), nil
 }
 
-// takeTemplate checks the template of a get, which names every field, and writes it in the form that
-// the API reads. Other words, such as a last ..., are fault.ErrUsage.
+// takeTemplate checks the template of a get, which names every field, and writes it in the form
+// that the API reads. Other words, such as a last ..., give fault.ErrUsage.
 func takeTemplate(words []string) (string, error) {
 	p, open, err := tuple.ParseTemplate(words)
 	switch {

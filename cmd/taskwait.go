@@ -63,7 +63,8 @@ known, or has not ended within the timeout.`,
 			if t.State != "resolved" {
 				failed = append(failed, fmt.Errorf("task %s is %s: %s", id, t.State, t.Note))
 			}
-			if ended = append(ended, t); o.form == asTable {
+			ended = append(ended, t)
+			if o.form == asTable {
 				if err := a.printResult(t); err != nil {
 					return err
 				}
@@ -79,7 +80,7 @@ known, or has not ended within the timeout.`,
 }
 
 // whyNotEnded returns ": " and why a task has not ended: why it is not running, or who runs it. It
-// returns "" if that is not known.
+// returns "" if it is not known.
 func whyNotEnded(ctx context.Context, api *client.Client, id string) string {
 	if ctx.Err() != nil { // interrupted
 		return ""

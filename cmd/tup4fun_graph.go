@@ -42,8 +42,7 @@ then 2.`,
 	return c
 }
 
-// showGraph prints a graph in one of draw.Formats. Another format is fault.ErrUsage; other errors are
-// those of printing.
+// showGraph prints a graph in one of draw.Formats.
 func (a *app) showGraph(g draw.Graph, format string) error {
 	if format == asJSON {
 		return a.printJSON(g)

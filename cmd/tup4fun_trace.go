@@ -78,7 +78,7 @@ unknown.`,
 }
 
 // pickVerdict returns the verdict of a property or, if property is empty, the first violated one,
-// else that of the whole report. An unknown property is a usage error.
+// else the verdict of the whole report. An unknown property is a usage error.
 func pickVerdict(r *explore.Report, property string) (explore.Verdict, error) {
 	var names []string
 	for _, v := range r.Verdicts {

@@ -65,7 +65,7 @@ leasehold visits simulate --scenario FILE compares policies.`,
 }
 
 // writeWorld writes the world in which the outcomes were recorded, as JSON. An existing file is
-// replaced. The error is that of encoding or of the system.
+// replaced.
 func writeWorld(path string, outcomes []models.Outcome) error {
 	content, err := json.Marshal(simulate.WorldOf(outcomes))
 	if err != nil {
@@ -78,8 +78,7 @@ func writeWorld(path string, outcomes []models.Outcome) error {
 }
 
 // replay returns the outcomes of a file and their effects on an empty schedule in memory, line by
-// line. An invalid line, or a file that cannot be read, is fault.ErrInvalid; an invalid policy is
-// a usage error.
+// line.
 func replay(ctx context.Context, cfg config.Config, path string) (rows []replayRow, outcomes []models.Outcome, err error) {
 	plan, err := policy.ParsePlan(cfg.VisitPolicy, cfg.VisitRules)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// scheduler puts a visit for each origin that is due while managers have free slots, and
-// records the outcomes.
+// scheduler puts a visit for each origin due while managers have free slots, and records the
+// outcomes.
 //
 //	store ─ claim ─▶ visit tuple ─▶ manager ─▶ result ─ record ─▶ store, catalog
 //
@@ -42,10 +42,10 @@ func newScheduler(c *Coordinator, s *visits.Store, repo space.Repository) *sched
 	return &scheduler{coordinator: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
 }
 
-// start puts the visits again that were under way, except those of programs; a put of one that is
-// still in the spaces changes nothing. A visit in the spaces that the store does not know, because
-// its file is an old copy, is one under way. Visits that the spaces refuse for now are left in
-// v.rest. It is called before run. The error is that of the store, or of a space and cannot pass.
+// start puts the visits again that were under way, except those of programs; a put of one still in
+// the spaces changes nothing. A visit in the spaces that the store does not know, because its file
+// is an old copy, is one under way. Visits that the spaces refuse for now are left in v.rest. It is
+// called before run.
 func (v *scheduler) start(ctx context.Context) error {
 	underWay, err := v.visitsInSpaces(ctx)
 	if err == nil {
@@ -78,7 +78,7 @@ func (v *scheduler) start(ctx context.Context) error {
 
 // visitsInSpaces returns the ids of the visits that wait, are held, or have ended and are not
 // recorded, by the id of their origin. It reads the visits before the results, so that one that
-// ends meanwhile is found. The error is that of the spaces.
+// ends meanwhile is found.
 func (v *scheduler) visitsInSpaces(ctx context.Context) (underWay map[string]string, err error) {
 	underWay = map[string]string{}
 	for _, in := range []struct {
@@ -98,9 +98,9 @@ func (v *scheduler) visitsInSpaces(ctx context.Context) (underWay map[string]str
 	return underWay, nil
 }
 
-// put puts visits, once each. While the spaces refuse them, it repeats its calls (the repository
-// of v.client does). Users and passwords in the addresses are removed, because managers read the
-// origin from the catalog. The error is one that cannot pass, or that of ctx.
+// put puts visits, once each. While the spaces refuse them, it repeats its calls (the repository of
+// v.client does). Users and passwords in the addresses are removed, because managers read the
+// origin from the catalog. The error is one that cannot pass, or ctx's.
 func (v *scheduler) put(ctx context.Context, all []models.Visit) error {
 	for _, x := range all {
 		x.Origin.URI = models.Redact(x.Origin.URI)
@@ -129,7 +129,6 @@ func (v *scheduler) run(ctx context.Context) error {
 }
 
 // schedule claims visits for the free slots of managers, whenever there may be some, and puts them.
-// It returns only with an error: ctx.Err(), or that of the spaces or the store.
 func (v *scheduler) schedule(ctx context.Context) error {
 	if err := v.put(ctx, v.rest); err != nil {
 		return err
@@ -238,7 +237,7 @@ func (v *scheduler) record(ctx context.Context) error {
 // takeResults holds the result of a visit, adds what a lister named to the catalog, and passes the
 // held result with its outcome to recordEndings, until ctx ends or one of the steps fails. A
 // malformed outcome counts as a lost visit, after which the origin is visited again, unless several
-// visits were lost. The error is that of the spaces, of addListed, or ctx.Err().
+// visits were lost.
 func (v *scheduler) takeResults(ctx context.Context, endings chan ending) error {
 	for {
 		h, err := v.work.NextResult(ctx, visit.Action)
@@ -262,9 +261,8 @@ func (v *scheduler) takeResults(ctx context.Context, endings chan ending) error 
 	}
 }
 
-// recordEndings records outcomes together with those that have come meanwhile, and ends the holds of
-// their results once they are on disk, until ctx ends or one of them fails. The error is that of the
-// store or of endHolds, or ctx.Err().
+// recordEndings records outcomes together with those that have come meanwhile, and ends the holds
+// of their results once they are on disk, until ctx ends or one of them fails.
 func (v *scheduler) recordEndings(ctx context.Context, endings chan ending) error {
 	for {
 		batch, err := nextEndings(ctx, endings)
@@ -305,9 +303,9 @@ func nextEndings(ctx context.Context, endings <-chan ending) (batch []ending, er
 	return batch, nil
 }
 
-// endHolds ends the holds of the results of a batch, all at once, because each waits for the disk. A
-// hold that has ended already (fault.ErrStaleToken) is skipped: the result is offered again, and
-// recording an outcome again changes nothing. Other errors are those of the spaces, joined.
+// endHolds ends the holds of the results of a batch, all at once, because each waits for the disk.
+// A hold that has ended already (fault.ErrStaleToken) is skipped: the result is offered again, and
+// recording an outcome again changes nothing.
 func (v *scheduler) endHolds(ctx context.Context, batch []ending) error {
 	failed := make([]error, len(batch))
 	var running sync.WaitGroup
@@ -322,10 +320,9 @@ func (v *scheduler) endHolds(ctx context.Context, batch []ending) error {
 	return errors.Join(failed...)
 }
 
-// Record records an outcome from the API or this process: it adds the origins that a lister
-// named, and then decides when the next visit is due and updates the catalog. It returns why the
-// outcome was ignored, or "" if it was not. The errors are those of the catalog and the store;
-// the call may be repeated after one.
+// Record records an outcome from the API or this process: it adds the origins that a lister named,
+// and then decides when the next visit is due and updates the catalog. It returns why the outcome
+// was ignored, or "" if it was not.
 func Record(ctx context.Context, c catalog.Catalog, s *visits.Store, o models.Outcome) (ignored string, err error) {
 	if err := addListed(ctx, c, s, o); err != nil {
 		return "", err

@@ -137,7 +137,7 @@ func printed(fields []interface{}, template bool) string {
 	return strings.Join(words, ", ")
 }
 
-// pointedAt is pointedType for any value; one that is not a pointer is fault.ErrInvalid.
+// pointedAt is pointedType for any value; one other than a pointer gives fault.ErrInvalid.
 func pointedAt(v reflect.Value) (reflect.Type, error) {
 	if v.Kind() != reflect.Pointer {
 		return nil, invalid("not a pointer")
@@ -239,8 +239,7 @@ func (tp *Template) ExactMatch(other *Template) (exact bool, values, formals uin
 	return int(values+formals) == len(p), values, formals
 }
 
-// encodedPair returns the encoded fields of a and b. The error is that of a field that cannot be
-// encoded, or of a template that is nil.
+// encodedPair returns the encoded fields of a and b.
 func encodedPair(a, b *Template) (p, q []any, err error) {
 	if a == nil || b == nil {
 		return nil, nil, invalid("a nil template")

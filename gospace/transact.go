@@ -37,13 +37,13 @@ func (s *Space) OpAbsent(template ...interface{}) SpaceOp {
 	return s.matching(transaction.KindAbsent, template)
 }
 
-// OpRenew starts the time to live of the oldest match again, with that of the handle (WithTTL).
-// The condition is that there is a match.
+// OpRenew starts the time to live of the oldest match again, with the handle's TTL (WithTTL). The
+// condition is that there is a match.
 func (s *Space) OpRenew(template ...interface{}) SpaceOp {
 	return s.matching(transaction.KindRenew, template)
 }
 
-// OpPut adds a tuple. It does not wait if the space is full: that is fault.ErrOverloaded.
+// OpPut adds a tuple. It does not wait if the space is full: it fails with fault.ErrOverloaded.
 func (s *Space) OpPut(fields ...interface{}) SpaceOp {
 	o := s.operation(transaction.KindPut)
 	if o.err == nil {
@@ -82,7 +82,7 @@ func (s *Space) operation(kind transaction.Kind) SpaceOp {
 // OpAbsent that does not hold is ErrUnmet at once. It returns one tuple for each operation, and
 // stores the values of matches through the pointers of their templates. The spaces must be of one
 // program: those with a name alone, or those of one address. There are at most 64 operations. The
-// context, timeout and binding are those of the handles; of the first, for context and timeout.
+// context, timeout and binding come from the handles; of the first, for context and timeout.
 func Transact(ops ...SpaceOp) ([]Tuple, error) { return transact(waiting, ops) }
 
 // TransactP is Transact, except that it does not wait: a missing match is ErrUnmet.

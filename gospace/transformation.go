@@ -41,7 +41,7 @@ func (t *Transformation) Apply(fields ...interface{}) (result interface{}, err e
 // String prints the name of the function.
 func (t Transformation) String() string { return printed([]interface{}{t.Func}, asTuple) }
 
-// Transformations are those of the template, of each match and of the result of an aggregation. One
+// Transformations come from the template, of each match and of the result of an aggregation. One
 // without a function changes nothing.
 type Transformations struct {
 	Tmpl, Mtch, Rslt Transformation

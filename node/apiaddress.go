@@ -71,8 +71,8 @@ func reachableAPI(gate, http string) string {
 }
 
 // apiURL returns the URL of the API at http, a host:port; without a port it is config.HTTPPort. An
-// API that listens on every address is reached at the host of gate or, if that is every address
-// too, at localhost.
+// API that listens on every address is reached at the host of gate or, if it is every address too,
+// at localhost.
 func apiURL(gate, http string) string {
 	host, port, err := net.SplitHostPort(http)
 	if err != nil {

@@ -30,7 +30,7 @@ func writeSession(dir, session string, log *slog.Logger) {
 
 // Health checks the process of mode cfg.Mode whose data folder is cfg.Data, and describes the state
 // that it found. A coordinator must answer. Of the managers or workers of the folder, one must have
-// a session at the coordinator; otherwise the error is fault.ErrNotFound. If the coordinator does
+// a session at the coordinator; otherwise it fails with fault.ErrNotFound. If the coordinator does
 // not answer, they wait for it, and starting them again would not help, so the error is nil.
 func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	if cfg.Mode == config.Coordinator {
@@ -60,8 +60,7 @@ func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 }
 
 // sessionsBelow returns the sessions that the processes of a mode wrote to their folders below dir,
-// also those of processes that have ended; none if there are no such folders. The error is that of
-// the system.
+// also those of processes that have ended; none if there are no such folders.
 func sessionsBelow(dir, mode string) (sessions []string, err error) {
 	files, err := platform.Glob(dir, mode+"-*/"+sessionFile)
 	if err != nil {

@@ -27,8 +27,7 @@ type pairedJournal struct {
 	last   uint64          // position when it was read last
 }
 
-// SetMark writes the mark to the open journal, or to the folder of the closed one. The error is that
-// of the journal.
+// SetMark writes the mark to the open journal, or to the folder of the closed one.
 func (j *pairedJournal) SetMark(ctx context.Context, m pairing.Mark) error {
 	if j.open != nil {
 		return j.open.SetMark(ctx, m)
@@ -158,8 +157,8 @@ func (d *DataDir) closeDatabase() error {
 }
 
 // setAside renames the files name+ending of the data folder, for each of endings, to
-// name.aside-N+ending with the first free N, so that nothing is overwritten. Those that do not exist
-// are left out. The error is fault.ErrFolder.
+// name.aside-N+ending with the first free N, so that nothing is overwritten. Those that do not
+// exist are left out.
 func (d *DataDir) setAside(name string, endings ...string) error {
 	aside := ""
 	for n := 1; ; n++ {
@@ -187,8 +186,7 @@ func (d *DataDir) setAside(name string, endings ...string) error {
 }
 
 // beginPair raises the counter of both stores at a start. Spaces is the open journal. A full disk
-// does not prevent a start: the stores stay a pair. Without a pair it does nothing; the error is that
-// of raiseCounter.
+// does not prevent a start: the stores stay a pair. Without a pair it does nothing.
 func (d *DataDir) beginPair(ctx context.Context, spaces journal.Journal) error {
 	if d.pair == nil {
 		return nil
@@ -198,8 +196,7 @@ func (d *DataDir) beginPair(ctx context.Context, spaces journal.Journal) error {
 }
 
 // raiseCounter raises the counter of both stores. A full disk (fault.ErrOverloaded) is logged only:
-// then the stores have the counter that they had, and stay a pair. Other errors are those of the
-// stores.
+// then the stores have the counter that they had, and stay a pair.
 func (d *DataDir) raiseCounter(ctx context.Context) error {
 	err := d.pair.Raise(ctx)
 	if errors.Is(err, fault.ErrOverloaded) {
@@ -210,7 +207,7 @@ func (d *DataDir) raiseCounter(ctx context.Context) error {
 }
 
 // endPair raises the counter after a clean stop, and does nothing after another or without a pair.
-// The pair is not used any more. The error is that of raiseCounter.
+// The pair is not used any more.
 func (d *DataDir) endPair(ctx context.Context, clean bool) error {
 	if d.pair == nil {
 		return nil
@@ -223,7 +220,7 @@ func (d *DataDir) endPair(ctx context.Context, clean bool) error {
 }
 
 // closePair raises the counter if a command has changed the database of a pair. A full disk is
-// ignored; other errors are those of the stores.
+// ignored.
 func (d *DataDir) closePair() error {
 	if d.pair == nil || d.pair.Mark().Instance == "" {
 		return nil
@@ -235,8 +232,7 @@ func (d *DataDir) closePair() error {
 }
 
 // Restore makes the data folder data of the backup at src, with an instance id of its own, because
-// the folder that was backed up may go on. The error is that of restoring the files or of writing the
-// mark.
+// the folder that was backed up may go on.
 func Restore(ctx context.Context, src, data string) error {
 	return backup.Restore(ctx, src, data, func(dir string) error {
 		// The same new mark in both stores makes them a pair.

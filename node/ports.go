@@ -39,7 +39,7 @@ func newPorts(cfg config.Config) ports {
 
 // listen opens the port of a gate that speaks a protocol, or shares the one that a gate with the
 // same address has opened: then each gets the connections that begin with its protocol. key names
-// the setting of the address in errors, which are fault.ErrInvalid.
+// the setting of the address in errors, which give fault.ErrInvalid.
 func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener, error) {
 	if port := p.shared[address]; port != nil {
 		return port.Listener(protocol), nil

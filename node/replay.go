@@ -28,8 +28,8 @@ func NewReplay(ctx context.Context, plan *policy.Plan) (*Replay, error) {
 // Close removes the schedule.
 func (r *Replay) Close() error { return r.db.Close() }
 
-// Apply records o, and returns its effect and the schedule of its origin after it. An unknown origin
-// is added first. An outcome without a time or an origin is fault.ErrInvalid.
+// Apply records o, and returns its effect and the schedule of its origin after it. An unknown
+// origin is added first. It fails with fault.ErrInvalid for an outcome without a time or an origin.
 func (r *Replay) Apply(ctx context.Context, o models.Outcome) (policy.Effect, visits.OriginSchedule, error) {
 	s := r.db.Visits
 	if o.At.IsZero() || !models.ValidID(o.Origin) {

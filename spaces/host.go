@@ -69,9 +69,8 @@ func (w *worker) stop() error {
 	return w.err
 }
 
-// Start opens the spaces. The caller must Stop the host. The error is fault.ErrConflict if
-// another process uses the folder, or that of opening the folder; then all that was opened is
-// closed.
+// Start opens the spaces. The caller must Stop the host. It fails with fault.ErrConflict if another
+// process uses the folder; then all that was opened is closed.
 func Start(c Config) (*Host, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -121,7 +120,7 @@ func (h *Host) close() (err error) {
 }
 
 // Delete deletes a space, and returns how many tuples it had. Unless force is set, a space with
-// tuples is fault.ErrConflict. Calls that wait in it end with fault.ErrNotFound.
+// tuples gives fault.ErrConflict. Calls that wait in it end with fault.ErrNotFound.
 func (h *Host) Delete(ctx context.Context, name string, force bool) (removed int, err error) {
 	return h.engine.DeleteSpace(ctx, name, force)
 }

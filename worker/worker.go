@@ -38,8 +38,8 @@ type Config struct {
 }
 
 // Run works until ctx ends or the coordinator asks it to drain (status.Drain), then drains, and
-// returns nil. It replaces a lost session by a new one. Its error is fault.ErrInvalid from check,
-// ErrStuck, or that of connect.
+// returns nil. It replaces a lost session by a new one. It fails with fault.ErrInvalid from check,
+// ErrStuck.
 func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -173,8 +173,8 @@ func (s *shift) run(ctx context.Context) error {
 }
 
 // resultOf returns the error of a session from those of its goroutines. The first one ended it, and
-// is nil if the worker drained. ErrStuck is returned alone, because with it a session that is lost
-// would be replaced, and the handler would go on beside the next ones.
+// is nil if the worker drained. ErrStuck is returned alone, because with it a lost session would be
+// replaced, and the handler would go on beside the next ones.
 func resultOf(all []error) error {
 	if stuck := slices.IndexFunc(all, func(err error) bool { return errors.Is(err, ErrStuck) }); stuck >= 0 {
 		return all[stuck]
@@ -192,8 +192,8 @@ func (s *shift) report(failed chan<- error, err error) {
 	}
 }
 
-// drainSlots waits until all slots have returned (idle), then ends the calls to the coordinator (end)
-// and the background goroutines, and closes the session. A coordinator that is unreachable must not
+// drainSlots waits until all slots have returned (idle), then ends the calls to the coordinator
+// (end) and the background goroutines, and closes the session. An unreachable coordinator must not
 // keep the worker: tasks are handed back until half of the grace has passed, and the rest is for
 // closing the session.
 func (s *shift) drainSlots(idle <-chan struct{}, end context.CancelCauseFunc, background *sync.WaitGroup) {
@@ -232,8 +232,7 @@ func (s *shift) close(by time.Time) {
 }
 
 // listen handles the messages of the coordinator until ctx ends, then it returns nil: a message
-// that stops a task ends the task's context, and one that asks to drain calls drain. The error is
-// that of a session that has ended.
+// that stops a task ends the task's context, and one that asks to drain calls drain.
 func (s *shift) listen(ctx context.Context, drain func()) error {
 	for {
 		message, err := s.repo.Receive(ctx)
@@ -255,7 +254,7 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 
 // runSlot claims and does tasks of some actions, one after the other, until claiming ends; then it
 // returns nil. next is the task that was claimed together with the last result, if any; when
-// claiming has ended by then, it is handed back. The error is ErrStuck or that of the session.
+// claiming has ended by then, it is handed back. The error is ErrStuck or the session's.
 func (s *shift) runSlot(claiming, alive context.Context, actions []string) error {
 	var next *task.ClaimedTask
 	for {

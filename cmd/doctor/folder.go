@@ -62,7 +62,7 @@ func checkWritable(f Finding, dir, what string) Finding {
 }
 
 // letWrite is the advice for a folder that cannot be written. It names the user, because a
-// container's is another one than that of the folder's owner.
+// container's user often differs from the folder's owner.
 func letWrite(dir string) string {
 	uid := os.Getuid()
 	return fmt.Sprintf("let user %d write to it (chown -R %d %s), or name another folder with --data", uid, uid, dir)

@@ -109,7 +109,7 @@ func (s *server) admit(ctx context.Context, r *http.Request, rt route) (release 
 	}, nil
 }
 
-// takeSlot takes a slot without waiting. If all are taken, the error is fault.ErrOverloaded.
+// takeSlot takes a slot without waiting. If all are taken, it fails with fault.ErrOverloaded.
 func takeSlot(slots chan struct{}) error {
 	select {
 	case slots <- struct{}{}:

@@ -27,7 +27,7 @@ func (s *server) addVisitType(ctx context.Context, _ *request, t types.VisitType
 }
 
 // requireRegistered returns fault.ErrInvalid for a kind of a program that was not registered. Other
-// kinds pass. Other errors are those of the store.
+// kinds pass.
 func (s *server) requireRegistered(ctx context.Context, kind models.OriginKind) error {
 	if !kind.IsProgram() {
 		return nil
@@ -40,8 +40,7 @@ func (s *server) requireRegistered(ctx context.Context, kind models.OriginKind) 
 	return err
 }
 
-// claimVisits claims up to n.Limit visits of a type for a program; fewer if fewer are due. The
-// error is fault.ErrInvalid for a limit out of range, and that of store.ClaimFor.
+// claimVisits claims up to n.Limit visits of a type for a program; fewer if fewer are due.
 func (s *server) claimVisits(ctx context.Context, _ *request, n types.NewClaims) (types.Page[models.Visit], error) {
 	if n.Limit < 1 || n.Limit > maxTuples {
 		return types.Page[models.Visit]{}, fmt.Errorf("limit %d: %w: want 1 to %d", n.Limit, fault.ErrInvalid, maxTuples)
@@ -51,8 +50,8 @@ func (s *server) claimVisits(ctx context.Context, _ *request, n types.NewClaims)
 }
 
 // pushOrigins adds the origins that a program lists to its lister. All are checked before the first
-// is added, so that fault.ErrInvalid means that nothing was added; an unknown lister is
-// fault.ErrNotFound. Other errors are those of Push.
+// is added, so that fault.ErrInvalid means that nothing was added; an unknown lister gives
+// fault.ErrNotFound.
 func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (types.Pushed, error) {
 	lister, err := s.Catalog.Origin(ctx, q.text("lister"))
 	if err != nil {

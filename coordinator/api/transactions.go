@@ -12,8 +12,7 @@ import (
 
 // transact carries out operations on several spaces, all or none, and returns the tuples that they
 // found, in the order of the operations. If a condition does not hold within the time that the
-// request may wait, the error is that of the first attempt, which names the condition. An invalid
-// operation (fault.ErrInvalid) is named with its position from 1. Other errors are those of RunP.
+// request may wait. An invalid operation (fault.ErrInvalid) is named with its position from 1.
 func (s *server) transact(ctx context.Context, _ *request, b types.Transaction) (types.Transacted, error) {
 	timeout, err := seconds("wait_s", b.Wait, maxWait)
 	if err != nil {
@@ -45,7 +44,7 @@ func (s *server) transact(ctx context.Context, _ *request, b types.Transaction) 
 	return answer, err
 }
 
-// parseOperation reads an operation. An unknown kind, and fields that its kind does not have, are
+// parseOperation reads an operation. An unknown kind, and fields that its kind does not have, give
 // fault.ErrInvalid.
 func parseOperation(o types.Operation) (op transaction.Op, err error) {
 	op.Space = o.Space

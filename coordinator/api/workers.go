@@ -29,7 +29,7 @@ const (
 	minTTL       = time.Second
 	peerSessions = 1_000 // of one peer
 
-	// drainPoll is how long a heartbeat waits for a message; one that is there comes at once.
+	// drainPoll is how long a heartbeat waits for a message; one already there comes at once.
 	drainPoll = time.Millisecond
 )
 
@@ -56,8 +56,7 @@ type worker struct {
 }
 
 // openSession opens the session of a worker, or resumes the one that n.Resume names. It counts for
-// the quota of its peer (fault.ErrOverloaded) until it has ended. Other errors are those of
-// newWorker, of the engine and of beat.
+// the quota of its peer (fault.ErrOverloaded) until it has ended.
 func (s *server) openSession(ctx context.Context, q *request, n types.NewSession) (types.WorkerSession, error) {
 	if s.Engine == nil {
 		return types.WorkerSession{}, errNoEngine
@@ -81,14 +80,14 @@ func (s *server) openSession(ctx context.Context, q *request, n types.NewSession
 	return s.beat(ctx, w)
 }
 
-// newWorker checks the body that opens a session, and returns a worker without the session. A
-// value out of range is fault.ErrInvalid. The comparison of the TTL is negated, because NaN must
-// not pass.
+// newWorker checks the body that opens a session, and returns a worker without the session. The
+// comparison of the TTL is negated, because NaN must not pass.
 func (s *server) newWorker(q *request, n types.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
 	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
 	if n.TTL != 0 {
-		if w.ttl = n.TTL.Duration(); !(n.TTL >= models.SecondsOf(min(minTTL, most)) && n.TTL <= models.SecondsOf(most)) {
+		w.ttl = n.TTL.Duration()
+		if !(n.TTL >= models.SecondsOf(min(minTTL, most)) && n.TTL <= models.SecondsOf(most)) {
 			return nil, fmt.Errorf("ttl %v: %w: want %v to %v seconds", n.TTL, fault.ErrInvalid, models.SecondsOf(minTTL), models.SecondsOf(most))
 		}
 	}
@@ -133,8 +132,7 @@ func (all *workers) add(w *worker, id string, serves []types.Served) {
 }
 
 // keepAlive returns the session of a request, and starts its TTL again. fault.ErrClosed means that
-// the session has ended, or that it was opened before the coordinator was started. Other errors are
-// those of the heartbeat.
+// the session has ended, or that it was opened before the coordinator was started.
 func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 	id := q.text("session")
 	s.workers.mu.Lock()
@@ -147,7 +145,7 @@ func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 }
 
 // beat returns a session and the tasks that it has, and restarts its TTL. The session may have
-// ended meanwhile; then the error is that of the engine.
+// ended meanwhile; then the error is the engine's.
 func (s *server) beat(ctx context.Context, w *worker) (types.WorkerSession, error) {
 	shown := types.WorkerSession{ID: w.Session(), TTL: models.SecondsOf(w.ttl), Claims: []types.Claim{}}
 	claims, err := w.repo.Space(lease.Space).QueryAll(ctx, task.ClaimsOf(w.Session()))
@@ -168,8 +166,8 @@ func (s *server) beat(ctx context.Context, w *worker) (types.WorkerSession, erro
 }
 
 // pollDraining reports whether an administrator has asked the session to drain, now or before. It
-// takes all messages of the session; those that stop a task are not needed, because a heartbeat shows
-// which tasks the session has. The error is that of the session, or of ctx.
+// takes all messages of the session; those that stop a task are not needed, because a heartbeat
+// shows which tasks the session has.
 func (w *worker) pollDraining(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,8 +186,7 @@ func (w *worker) pollDraining(ctx context.Context) (bool, error) {
 	}
 }
 
-// sessionHeartbeat keeps a session alive, and returns what beat returns. The error is that of
-// keepAlive or of beat.
+// sessionHeartbeat keeps a session alive, and returns what beat returns.
 func (s *server) sessionHeartbeat(ctx context.Context, q *request) (types.WorkerSession, error) {
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {

@@ -36,8 +36,8 @@ type Index struct {
 	publishing sync.Mutex // held while a generation is published or removed
 }
 
-// New returns the index over a store, and removes the unfinished uploads of an earlier process
-// from the folder dir, in which it keeps its own. The caller closes the store. The error is
+// New returns the index over a store, and removes the unfinished uploads of an earlier process from
+// the folder dir, in which it keeps its own. The caller closes the store. It fails with
 // fault.ErrFolder.
 func New(dir string, store Store, origins Origins) (*Index, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -47,9 +47,9 @@ func New(dir string, store Store, origins Origins) (*Index, error) {
 	return x, x.uploads.removeOld(0)
 }
 
-// Publish replaces the generation of an origin. The error is fault.ErrNotFound if the
-// origin was removed, and fault.ErrConflict if blobs of it are missing. It holds publishing, so
-// that a DropRepo after the removal of the origin finds a generation that is published here.
+// Publish replaces the generation of an origin. It fails with fault.ErrNotFound if the origin was
+// removed, and fault.ErrConflict if blobs of it are missing. It holds publishing, so that a
+// DropRepo after the removal of the origin finds a generation published here.
 func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
@@ -59,8 +59,8 @@ func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 	return x.Store.Publish(ctx, m)
 }
 
-// DropRepo removes the generation of an origin, which the caller has removed from the catalog before.
-// The error is that of the index.
+// DropRepo removes the generation of an origin, which the caller has removed from the catalog
+// before.
 func (x *Index) DropRepo(ctx context.Context, id string) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
@@ -68,16 +68,15 @@ func (x *Index) DropRepo(ctx context.Context, id string) error {
 }
 
 // Complete reports whether the origin has a generation and all blobs of it are indexed. It is false
-// after files of the index were lost or the folder was restored from a backup; then a manager indexes
-// the origin although it has not changed. The error is that of the index.
+// after files of the index were lost or the folder was restored from a backup; then a manager
+// indexes the origin although it has not changed.
 func (x *Index) Complete(ctx context.Context, id string) (bool, error) {
 	repos, err := x.Repos(ctx)
 	return slices.ContainsFunc(repos, func(r code.RepoInfo) bool { return r.ID == id && r.Lost == 0 }), err
 }
 
 // DropRemoved removes the generations of origins that are not in the catalog any more: those that
-// were removed while the index could not be used. The error is that of the index or of the catalog;
-// repositories before it stay removed.
+// were removed while the index could not be used.
 func (x *Index) DropRemoved(ctx context.Context) error {
 	repos, err := x.Repos(ctx)
 	if err != nil {
@@ -96,7 +95,7 @@ func (x *Index) DropRemoved(ctx context.Context) error {
 }
 
 // Put puts blobs that this process has analysed. It builds the segment itself, so the name that it
-// returns is empty. The error is that of the index.
+// returns is empty.
 func (x *Index) Put(ctx context.Context, batch string, blobs []code.Blob) (segment string, err error) {
 	return "", x.PutBlobs(ctx, batch, blobs)
 }

@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Repositories lists the indexed repositories, ordered by name. The error is that of the index.
+// Repositories lists the indexed repositories, ordered by name.
 func (x *Index) Repositories(ctx context.Context) ([]types.CodeRepository, error) {
 	repos, err := x.Repos(ctx)
 	all := make([]types.CodeRepository, len(repos))
@@ -26,7 +26,7 @@ func (x *Index) Repositories(ctx context.Context) ([]types.CodeRepository, error
 }
 
 // Symbols lists at most limit definitions with name in their names, in all branches or, if branch
-// is not empty, in that branch. The error is fault.ErrInvalid for an empty name.
+// is not empty, in that branch. It fails with fault.ErrInvalid for an empty name.
 func (x *Index) Symbols(ctx context.Context, name, branch string, limit int) ([]types.SymbolPlace, error) {
 	found := []types.SymbolPlace{}
 	if name == "" {
@@ -46,8 +46,8 @@ func (x *Index) Symbols(ctx context.Context, name, branch string, limit int) ([]
 }
 
 // Read returns at most at.Lines lines of an indexed file from line at.From on, and the number of
-// its lines. It finds the file by at.OID, or if that is empty by repository, path and ref. The
-// error is fault.ErrNotFound for a file that is not indexed.
+// its lines. It finds the file by at.OID, or if it is empty by repository, path and ref. It fails
+// with fault.ErrNotFound for an unindexed file.
 func (x *Index) Read(ctx context.Context, at types.FilePlace) (types.CodeFile, error) {
 	f := types.CodeFile{Repo: at.Repo, Path: at.Path, OID: at.OID}
 	if at.OID == "" {
@@ -72,12 +72,13 @@ func (x *Index) Read(ctx context.Context, at types.FilePlace) (types.CodeFile, e
 }
 
 // findFile returns the file of the repository at.Repo with the path at.Path in the branch at.Ref,
-// or in any branch if that is empty, with the commit of that branch. Of several such files it
-// returns the first. The error is fault.ErrNotFound.
+// or in any branch if it is empty, with the commit of that branch. Of several such files it returns
+// the first.
 func (x *Index) findFile(ctx context.Context, at types.FilePlace) (found code.FileInfo, err error) {
 	isFound := false
 	err = x.Files(ctx, matchRepo(at.Repo), func(f code.FileInfo, _ func() []code.FunctionReport) bool {
-		if isFound = f.Path == at.Path && (at.Ref == "" || slices.Contains(f.Refs, at.Ref)); isFound {
+		isFound = f.Path == at.Path && (at.Ref == "" || slices.Contains(f.Refs, at.Ref))
+		if isFound {
 			found = f
 		}
 		return !isFound
@@ -96,8 +97,7 @@ func (x *Index) findFile(ctx context.Context, at types.FilePlace) (found code.Fi
 	return found, err
 }
 
-// commitOf returns the indexed commit of a branch; "" if the branch was removed meanwhile. The error
-// is that of the index.
+// commitOf returns the indexed commit of a branch; "" if the branch was removed meanwhile.
 func (x *Index) commitOf(ctx context.Context, id, branch string) (string, error) {
 	repos, err := x.Repos(ctx)
 	if err != nil {

@@ -50,7 +50,7 @@ type FileQuery struct {
 }
 
 // ListFiles returns the files that q selects, from q.Offset on and at most q.Limit, and how many
-// there are in all. The error is fault.ErrNotFound for a repository that is not indexed.
+// there are in all. It fails with fault.ErrNotFound for an unindexed repository.
 func (x *Index) ListFiles(ctx context.Context, q FileQuery) (page types.Page[types.IndexedFile], err error) {
 	page.Items = []types.IndexedFile{}
 	seen := false // a file of the repository, listed or not
@@ -83,10 +83,10 @@ func matchRepo(repo string) func(id, name string) bool {
 	}
 }
 
-// Report returns the largest functions, the most complex files, and the languages of a
-// repository. Functions and files that were generated or are vendored are left out, and
-// those of tests unless they are asked for. The error is fault.ErrNotFound for a repository
-// that is not indexed, and fault.ErrConflict if several have the name.
+// Report returns the largest functions, the most complex files, and the languages of a repository.
+// Functions and files that were generated or are vendored are left out, and those of tests unless
+// they are asked for. It fails with fault.ErrNotFound for an unindexed repository, and
+// fault.ErrConflict if several have the name.
 func (x *Index) Report(ctx context.Context, q types.ReportQuery) (r types.CodeReport, err error) {
 	r.Skipped = map[string]int{}
 	languages := map[string]types.LanguageReport{}
@@ -150,7 +150,8 @@ type topItems[T any] struct {
 }
 
 func (t *topItems[T]) add(item T) {
-	if t.items = append(t.items, item); len(t.items) > 4*t.n+100 {
+	t.items = append(t.items, item)
+	if len(t.items) > 4*t.n+100 {
 		t.items = t.list()
 	}
 }

@@ -87,7 +87,8 @@ func known(t *testing.T, d *Database) map[string]any {
 		require.NoError(t, err)
 		require.Equal(t, s.Listed != "", o.Listed, o.ID)
 		origins[i].Listed = false // expect.json has it in schedules
-		if s.Key = 0; o.ID != "o-unscheduled" {
+		s.Key = 0
+		if o.ID != "o-unscheduled" {
 			schedules[o.ID] = map[string]any{"state": s.State, "visit": s.Visit, "urgent": s.Urgent, "lister": s.Listed, "history": s.History}
 		}
 	}

@@ -74,7 +74,7 @@ func NewQuota(what string, max int) *Quota {
 	return &Quota{what: what, max: max, taken: map[Peer]int{}}
 }
 
-// Take counts one more for a peer. If the peer has the maximum already, the error is
+// Take counts one more for a peer. If the peer has the maximum already, it fails with
 // fault.ErrOverloaded, and nothing is counted.
 func (q *Quota) Take(p Peer) error {
 	if p == (Peer{}) {

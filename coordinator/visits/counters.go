@@ -27,7 +27,7 @@ const positionPrefix = "position "
 
 // loadCounters reads the counters and the queue positions into the cache. A counter that this
 // version does not know is kept in the file. saved keeps what the file has, so that saveCounters
-// writes only changes. Errors are those of the file.
+// writes only changes.
 func (s *Store) loadCounters(c *sqlfile.Conn) error {
 	fields := s.cache.facts.fields()
 	return c.All("SELECT name, value FROM counter", nil, func(from sqlfile.Row) error {
@@ -45,8 +45,7 @@ func (s *Store) loadCounters(c *sqlfile.Conn) error {
 }
 
 // saveCounters writes the counters and queue positions that differ from the file. It runs before
-// the commit of each transaction that changes the cache (update). Errors are those of the file;
-// after one the cache is stale, so saved need not be right.
+// the commit of each transaction that changes the cache (update).
 func (s *Store) saveCounters() error {
 	k := &s.cache
 	values := map[string]int64{}

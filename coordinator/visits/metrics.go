@@ -41,7 +41,7 @@ type Metrics struct {
 }
 
 // Metrics returns the metrics. The maps are copies. It reads in a write transaction, because only
-// that may read the cache. Errors are those of the file.
+// that may read the cache.
 func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err error) {
 	err = s.write(ctx, "metrics of visits", func() error {
 		k := &s.cache

@@ -113,7 +113,8 @@ func (q *queues) addFollowing(c *cursor) {
 		return
 	}
 	next, ok, err := q.store.following(given)
-	if q.err = err; ok {
+	q.err = err
+	if ok {
 		at, _ := slices.BinarySearchFunc(c.behind, next, compareInQueue)
 		c.behind = slices.Insert(c.behind, at, next)
 	}
@@ -183,10 +184,10 @@ const (
 )
 
 // fetch reads the next origins at one end of a queue, the back or the front, into the buffer, which
-// is empty: as many as c.fetching, which then grows fourfold up to mostRead, so that a short pick reads little and a
-// long one seldom. Fewer than asked for mean that the queue has no more. It goes on behind c.from
-// by ref and key, and not by an offset, because that would read all before it again. Errors are
-// those of the file.
+// is empty: as many as c.fetching, which then grows fourfold up to mostRead, so that a short pick
+// reads little and a long one seldom. Fewer than asked for mean that the queue has no more. It goes
+// on behind c.from by ref and key, and not by an offset, because that would read all before it
+// again.
 func (q *queues) fetch(name policy.Queue, back bool, c *cursor) error {
 	args := []any{name.Pool, name.Lister, name.Class}
 	text := frontFirst

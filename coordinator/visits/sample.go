@@ -54,7 +54,8 @@ func (p *sample) summarize(number func(policy.State) (float64, bool)) Summary {
 			s.Sum += x
 		}
 	}
-	if s.Count = int64(len(all)); s.Count == 0 {
+	s.Count = int64(len(all))
+	if s.Count == 0 {
 		return s
 	}
 	slices.Sort(all)

@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// The reason and its end are those of the first that applies: a visit under way, a Retry-After of a
+// The reason and its end come from the first that applies: a visit under way, a Retry-After of a
 // requested origin, a rest, and the wait for the host.
 func TestAScheduleShowsTheReasonForWhichAnOriginWaits(t *testing.T) {
 	t.Parallel()

@@ -50,7 +50,8 @@ func (k *sketch) summary() Summary {
 	for i, level := range Levels {
 		rank := int64(math.Ceil(level * float64(k.count)))
 		for bucket, seen := 0, int64(0); seen < rank; bucket++ {
-			if seen += k.buckets[bucket]; seen >= rank && bucket > 0 {
+			seen += k.buckets[bucket]
+			if seen >= rank && bucket > 0 {
 				s.At[i] = sketchLeast * math.Pow(sketchGrowth, float64(bucket)-0.5)
 			}
 		}

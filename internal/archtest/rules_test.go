@@ -190,7 +190,8 @@ func allowed(t *testing.T) map[string]bool {
 	list := make(map[string]bool)
 	for line := range strings.Lines(string(data)) {
 		entry, why, _ := strings.Cut(line, "#")
-		if entry = strings.TrimSpace(entry); entry == "" {
+		entry = strings.TrimSpace(entry)
+		if entry == "" {
 			continue
 		}
 		require.NotEmpty(t, strings.TrimSpace(why), "panics.txt: %s: say why after a #", entry)

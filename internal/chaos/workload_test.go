@@ -281,8 +281,8 @@ func (l *workload) doAll(ctx context.Context, tasks task.Client) {
 	}
 }
 
-// ingestAll ingests one result after the other. Its calls have no timeout, because the
-// answer may be a result that is held for this session.
+// ingestAll ingests one result after the other. Its calls have no timeout, because the answer may
+// be a result held for this session.
 func (l *workload) ingestAll(ctx context.Context, client work.Client) {
 	for {
 		step, err := client.Next(ctx, dig, false)

@@ -137,7 +137,8 @@ func (s *leaseholdSlot) consume() error {
 			if err != nil {
 				return err
 			}
-			if left -= len(all); len(all) > 0 {
+			left -= len(all)
+			if len(all) > 0 {
 				continue
 			}
 		}

@@ -29,8 +29,8 @@ func (h *host) stop() {
 	}
 }
 
-// run starts a program that ends with the host, as another user if that is not empty, and
-// returns its process id.
+// run starts a program that ends with the host, as another user if it is not empty, and returns its
+// process id.
 func (h *host) run(as, name string, args ...string) (pid int, err error) {
 	cmd := exec.Command(name, args...)
 	cmd.Stderr = os.Stderr
@@ -76,7 +76,7 @@ func freeAddress() (host, port string, err error) {
 }
 
 // waitUntilStarted calls f until it succeeds, for 20 s or until ctx ends, and returns its last
-// error or that of ctx.
+// error or ctx's.
 func (h *host) waitUntilStarted(f func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {
@@ -95,7 +95,7 @@ func (h *host) waitUntilStarted(f func() error) error {
 // tick is the unit of the processor times in /proc.
 const tick = 10 * time.Millisecond
 
-// processorTime returns the processor time of a process, and with children that of the processes
+// processorTime returns the processor time of a process, and with children also of the processes
 // that it has started and that still run. It reads /proc of Linux.
 func processorTime(pid int, children bool) time.Duration {
 	total := time.Duration(0)

@@ -47,7 +47,7 @@ func feedTimes(items []*gofeed.Item) []time.Time {
 }
 
 // digest returns the root of a Merkle tree over the folder: a file has its path, size and time, a
-// folder its entries. Only recordings and sidecars count; a file that is gone by now counts as
+// folder its entries. Only recordings and sidecars count; a file already gone by now counts as
 // such. The root is "." and is there also without files.
 func (v *folderVisit) digest() string {
 	tree := map[string][]string{} // by folder

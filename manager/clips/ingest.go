@@ -17,11 +17,10 @@ import (
 	"leasehold/shared/protocol/work"
 )
 
-// ingest commits a result to the catalog and then ends its hold, in this order, because a crash
-// in between repeats the result instead of losing it. A malformed result, or one that the catalog
+// ingest commits a result to the catalog and then ends its hold, in this order, because a crash in
+// between repeats the result instead of losing it. A malformed result, or one that the catalog
 // refuses for good, is logged and dropped, because a retry would not help. A hold that has ended
-// meanwhile counts as ended. Any other error is that of the catalog or of the spaces; the result
-// returns to the space then.
+// meanwhile counts as ended.
 func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
 	log := f.Log.With("episode", h.Subject, "part", h.Part, "worker", h.Worker)
 	results, err := f.decodeResults(h)
@@ -51,7 +50,7 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 
 // decodeResults decodes the body of a result: the findings of a worker, those of a sweep, or the
 // failure that a dead task left. A malformed body, and one of another episode than the result's
-// subject, are fault.ErrInvalid.
+// subject, give fault.ErrInvalid.
 func (f *Flow) decodeResults(h *work.Held) ([]models.Researched, error) {
 	var body struct {
 		models.Failure
@@ -76,8 +75,8 @@ func (f *Flow) decodeResults(h *work.Held) ([]models.Researched, error) {
 	return []models.Researched{r}, nil
 }
 
-// problemsOf turns the failure of a dead task into a problem of each of its pairs. Data that
-// cannot be decoded is fault.ErrInvalid.
+// problemsOf turns the failure of a dead task into a problem of each of its pairs. Data that cannot
+// be decoded gives fault.ErrInvalid.
 func problemsOf(f models.Failure) (all []models.Researched, err error) {
 	var research models.Research
 	if err := json.Unmarshal(f.Task.Data, &research); err != nil {
@@ -100,9 +99,8 @@ func problemsOf(f models.Failure) (all []models.Researched, err error) {
 // maxUnswept bounds how many clips a flow remembers not to sweep.
 const maxUnswept = 1000
 
-// decodeSwept decodes a result of a sweep. If the worker knew less than half of the episodes, the clip
-// is not swept again, unless maxUnswept others follow. A body that is malformed or of another
-// clip is fault.ErrInvalid.
+// decodeSwept decodes a result of a sweep. If the worker knew less than half of the episodes, the
+// clip is not swept again, unless maxUnswept others follow.
 func (f *Flow) decodeSwept(h *work.Held) ([]models.Researched, error) {
 	var s models.Swept
 	if err := json.Unmarshal([]byte(h.Body), &s); err != nil {

@@ -67,8 +67,7 @@ func (p *pruner) result() []byte {
 	return append(p.doc[:p.end:p.end], p.tail...)
 }
 
-// readDocument reads the markup of the document from its beginning to its end. The error is that of
-// readMarkup.
+// readDocument reads the markup of the document from its beginning to its end.
 func (p *pruner) readDocument() error {
 	for next := 0; ; {
 		i := bytes.IndexByte(p.doc[next:], '<')
@@ -85,8 +84,8 @@ func (p *pruner) readDocument() error {
 }
 
 // readMarkup reads the markup that begins with '<', and returns its size, which is above 0, so that
-// run comes to an end. Markup that does not end is fault.ErrInvalid, and too many comments in a row
-// are fault.ErrTooLarge; other errors are those of directive and readStartTag.
+// run comes to an end. Markup that does not end gives fault.ErrInvalid, and too many comments in a
+// row give fault.ErrTooLarge.
 func (p *pruner) readMarkup(m []byte) (int, error) {
 	for _, piece := range []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if !bytes.HasPrefix(m, []byte(piece.begin)) {
@@ -117,8 +116,7 @@ func (p *pruner) readMarkup(m []byte) (int, error) {
 }
 
 // directive accepts a DOCTYPE that refers to a document elsewhere, which is never fetched, and
-// returns its size. One with declarations of its own, which could grow when they are replaced, is
-// fault.ErrInvalid, and so is one that does not end.
+// returns its size.
 func directive(m []byte) (int, error) {
 	var quote byte
 	for i, c := range m {
@@ -139,7 +137,7 @@ func directive(m []byte) (int, error) {
 }
 
 // readStartTag counts a start tag, and opens its element unless it is empty. Behind the cut, only
-// items are counted. The error is fault.ErrTooLarge for one that exceeds a limit.
+// items are counted.
 func (p *pruner) readStartTag(m []byte) error {
 	tag := m
 	if i := tagEnd(m); i >= 0 {
@@ -173,9 +171,9 @@ func (p *pruner) readStartTag(m []byte) error {
 // itemDepth is how many elements are open around an item at most: rss and channel.
 const itemDepth = 2
 
-// countItem counts the elements that the parser turns into items, and marks the cut before the first
-// that is too many. The tail then closes the elements that are open there. Elements within an
-// item that have such a name are not items.
+// countItem counts the elements that the parser turns into items, and marks the cut before the
+// first too many. The tail then closes the elements that are open there. Elements within an item
+// that have such a name are not items.
 func (p *pruner) countItem(name string) {
 	if local := localName(name); local != "item" && local != "entry" {
 		return

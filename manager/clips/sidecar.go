@@ -17,7 +17,7 @@ type sidecar struct {
 }
 
 // parseSidecar parses a sidecar. An empty file is the zero sidecar. Unknown keys and malformed
-// values are fault.ErrInvalid with the line.
+// values give fault.ErrInvalid with the line.
 func parseSidecar(content []byte) (sidecar, error) {
 	var s sidecar
 	top, err := parseYAML(content)
@@ -28,7 +28,8 @@ func parseSidecar(content []byte) (sidecar, error) {
 		var err error
 		switch key {
 		case "title":
-			if s.title = sanitize(value.Value); s.title == "" {
+			s.title = sanitize(value.Value)
+			if s.title == "" {
 				err = invalidAt(value, "title is empty")
 			}
 		case "priority":
@@ -44,8 +45,7 @@ func parseSidecar(content []byte) (sidecar, error) {
 	return s, nil
 }
 
-// date returns the time of a value, a date alone being midnight in UTC. Any other value, or a
-// year outside 1 to 9999, is fault.ErrInvalid.
+// date returns the time of a value, a date alone being midnight in UTC.
 func date(value *yaml.Node) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if t, err := time.Parse(layout, value.Value); err == nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 {

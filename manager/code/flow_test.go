@@ -197,7 +197,8 @@ func TestABundleAndAWorkTreeAreVisitedByTheGitCommand(t *testing.T) {
 		_, err = NewFlow(Config{Catalog: b.store, Fetch: m.Fetch, Mirrors: library}).Visit(t.Context(), models.Visit{Origin: o})
 		require.ErrorContains(t, err, "install git")
 		o.Listed = true
-		if _, err = m.mirror(o); uri == tree {
+		_, err = m.mirror(o)
+		if uri == tree {
 			require.ErrorIs(t, err, fault.ErrForbidden, "a list does not decide which repository is read")
 		}
 	}
@@ -244,7 +245,7 @@ func TestAFileThatCannotBeReadIsNamedAndTheOthersAreIndexed(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name+"\n"), 0o600))
 	}
 	b.worker("w1", func(_ task.Item, files []models.BatchFile) bool {
-		// It changes after it was listed, so that its content is not that of its hash.
+		// It changes after it was listed, so that its content does not match its hash.
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "bad"), []byte("other\n"), 0o600))
 		return false
 	})

@@ -18,8 +18,7 @@ import (
 )
 
 // readFolder reads the refs of a repository on this machine, and the dates of its changes from the
-// log of HEAD. Another folder is fault.ErrInvalid; other errors are those of Fetch.Folder,
-// readRefFiles and tail.
+// log of HEAD.
 func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (seen, error) {
 	root, err := f.Fetch.Folder(path)
 	if err != nil {
@@ -128,8 +127,7 @@ func (s *seen) readRefFiles(ctx context.Context, root *os.Root) error {
 	})
 }
 
-// tail returns the last bytes of a file, at most most, or "" if it does not exist. Any other file
-// that cannot be read is fault.ErrInvalid.
+// tail returns the last bytes of a file, at most most, or "" if it does not exist.
 func tail(root *os.Root, name string, most int64) (string, error) {
 	f, err := openRegular(root, name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -93,7 +93,8 @@ func (p *pack) readObject() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if base = p.objects[begin-back]; base == nil {
+		base = p.objects[begin-back]
+		if base == nil {
 			return nil, errPack
 		}
 	case kind != typeCommit:
@@ -132,7 +133,7 @@ func (p *pack) readOffset() (int, error) {
 }
 
 // inflate decompresses the next zlib stream, of at most maxObject bytes, and moves behind it; a
-// longer one is errPack. Other errors are those of zlib.
+// longer one is errPack.
 func (p *pack) inflate() ([]byte, error) {
 	from := bytes.NewReader(p.content[p.at:])
 	z, err := zlib.NewReader(from)
@@ -159,7 +160,8 @@ func applyDelta(base, delta []byte) (object []byte, err error) {
 	for err == nil && d.at < len(delta) {
 		var part []byte
 		part, err = d.readPart(base)
-		if object = append(object, part...); len(object) > maxObject {
+		object = append(object, part...)
+		if len(object) > maxObject {
 			return nil, errPack
 		}
 	}
@@ -174,7 +176,8 @@ func (p *pack) readPart(base []byte) ([]byte, error) {
 		return nil, errPack
 	}
 	if op < 0x80 {
-		if p.at += int(op); p.at > len(p.content) {
+		p.at += int(op)
+		if p.at > len(p.content) {
 			return nil, errPack
 		}
 		return p.content[p.at-int(op) : p.at], nil

@@ -17,8 +17,7 @@ var (
 )
 
 // addRef adds one line "HASH NAME", without the capabilities that may follow it. A server that only
-// has files writes a tab for the space. The line of an empty repository adds nothing. Any other line
-// is fault.ErrInvalid; more than maxRefs are fault.ErrTooLarge.
+// has files writes a tab for the space. The line of an empty repository adds nothing.
 func addRef(refs map[string]string, line string) error {
 	line = strings.TrimRight(line, "\n")
 	line, _, _ = strings.Cut(line, "\x00") // capabilities
@@ -29,7 +28,8 @@ func addRef(refs map[string]string, line string) error {
 	if !ok || !hash.MatchString(sum) || !refName.MatchString(name) {
 		return fmt.Errorf("not a ref: %.80q: %w", line, fault.ErrInvalid)
 	}
-	if refs[name] = sum; len(refs) > maxRefs {
+	refs[name] = sum
+	if len(refs) > maxRefs {
 		return fmt.Errorf("more than %d refs: %w", maxRefs, fault.ErrTooLarge)
 	}
 	return nil
@@ -42,8 +42,7 @@ type advertisement struct {
 }
 
 // parseAdvertisement reads the answer to GET info/refs: pkt-lines of git-upload-pack, or the plain
-// lines of a server that only has files. Anything else is fault.ErrInvalid; more than maxRefs are
-// fault.ErrTooLarge.
+// lines of a server that only has files.
 func parseAdvertisement(content []byte) (a advertisement, err error) {
 	a.refs = map[string]string{}
 	if !bytes.HasPrefix(content, []byte("001e# service=git-upload-pack")) {
@@ -72,8 +71,7 @@ func parseAdvertisement(content []byte) (a advertisement, err error) {
 	return a, nil
 }
 
-// parseLines reads lines "HASH NAME", and skips comments and peeled tags. The error is that of
-// addRef.
+// parseLines reads lines "HASH NAME", and skips comments and peeled tags.
 func parseLines(refs map[string]string, text string) error {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "^") || strings.TrimSpace(line) == "" {

@@ -20,10 +20,11 @@ const (
 )
 
 // listFolder lists the repositories in dir and up to maxDepthDirs below it, in the order of their
-// paths. It does not look into repositories, nor into folders whose names begin with a dot. A folder
-// that cannot be read is fault.ErrInvalid, because a listing that lacks some must not count as full;
-// more than maxEntries entries are fault.ErrTooLarge, and other errors are ctx's cause and that of
-// Fetch.Folder. It stops behind maxNames, so that its caller sees that there are more.
+// paths. It does not look into repositories, nor into folders whose names begin with a dot. It
+// fails with fault.ErrInvalid for a folder that cannot be read, because a listing that lacks some
+// must not count as full;, with fault.ErrTooLarge for more than maxEntries entries, and other
+// errors are ctx's cause.Folder. It stops behind maxNames, so that its caller sees that there are
+// more.
 func (f *Flow) listFolder(ctx context.Context, dir string) (named []models.ListedOrigin, err error) {
 	root, err := f.Fetch.Folder(dir)
 	if err != nil {
@@ -45,7 +46,8 @@ func (f *Flow) listFolder(ctx context.Context, dir string) (named []models.Liste
 			return fs.SkipDir
 		}
 		if n, ok := readRepository(root, name); ok {
-			if n.URI = filepath.Join(dir, filepath.FromSlash(name)); len(named) <= maxNames {
+			n.URI = filepath.Join(dir, filepath.FromSlash(name))
+			if len(named) <= maxNames {
 				named = append(named, n)
 			}
 			return fs.SkipDir

@@ -12,11 +12,11 @@ import (
 	"leasehold/shared/process/failpoint"
 )
 
-// Restore makes a data folder of the backup at src. The folder must be empty or not there, else it
-// is fault.ErrConflict; a backup that is not whole is fault.ErrCorrupt, a folder without a
-// manifest, or of a newer version, is fault.ErrInvalid; other errors are those of prepare and
-// withKind. prepare may change the new folder before it gets its name. On any error but that of its
-// removal, of the rename or of the last sync, the data folder is left as it was.
+// Restore makes a data folder of the backup at src. It fails with fault.ErrConflict for the folder
+// must be empty or not there, else it; a backup that is not whole gives fault.ErrCorrupt, a folder
+// without a manifest, or of a newer version, gives fault.ErrInvalid. prepare may change the new
+// folder before it gets its name. Unless its removal, the rename or the last sync fails, an error
+// leaves the data folder as it was.
 func Restore(ctx context.Context, src, data string, prepare func(dir string) error) error {
 	if err := restore(ctx, src, data, prepare); err != nil {
 		return fmt.Errorf("restore %s to %s: %w", src, data, err)
@@ -66,8 +66,8 @@ func restore(ctx context.Context, src, data string, prepare func(dir string) err
 	return publish(temp, data)
 }
 
-// requireEmpty returns nil if a folder holds nothing or is not there; else it is fault.ErrConflict.
-// Another error is that of withKind.
+// requireEmpty returns nil if a folder holds nothing or is not there; else it fails with
+// fault.ErrConflict.
 func requireEmpty(dir string) error {
 	names, err := os.ReadDir(dir)
 	switch {

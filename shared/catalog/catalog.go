@@ -7,9 +7,9 @@
 // idempotent, because managers may repeat it: the catalog is always written
 // before the spaces (docs/architecture.md).
 //
-// A recording that its origin no longer lists is gone: all that is known of it
-// is kept and comes back when it is listed again, but until then it is neither
-// selected, nor listed, nor counted, nor are its findings and problems.
+// A recording that its origin no longer lists is gone: all known of it is kept and comes back when
+// it is listed again, but until then it is neither selected, nor listed, nor counted, nor are its
+// findings and problems.
 //
 // Errors that errors.Is finds: fault.ErrNotFound for an unknown id,
 // fault.ErrInvalid for a value that cannot be stored (nothing is written then),
@@ -130,10 +130,9 @@ type Catalog interface {
 	Close() error
 }
 
-// Listing is what one visit found at an origin. The ids, origins and dates of
-// the recordings in it are set by Curate (models.NewID(origin, name)), and a
-// title that is empty becomes the name. Of two with one name the first counts;
-// the other becomes a problem.
+// Listing is what one visit found at an origin. The ids, origins and dates of the recordings in it
+// are set by Curate (models.NewID(origin, name)), and an empty title becomes the name. Of two with
+// one name the first counts; the other becomes a problem.
 type Listing struct {
 	Episodes []models.Episode `json:"episodes,omitempty"`
 	Clips    []models.Clip    `json:"clips,omitempty"`
@@ -190,9 +189,9 @@ type Finding struct {
 	EpisodeID  string `json:"episode_id"`
 	ClipID     string `json:"clip_id"`
 	EpisodeURI string `json:"episode_uri"`
-	// Within names a clip that is found around this one: of those in the same episode that
-	// last longer, the shortest. It is computed from all findings of the episode when they
-	// are read, because the clips may belong to different work-items.
+	// Within names a clip found around this one: of those in the same episode that last longer, the
+	// shortest. It is computed from all findings of the episode when they are read, because the
+	// clips may belong to different work-items.
 	WithinTitle string `json:"within,omitempty" doc:"title of a longer clip that is found around this one; absent if there is none"`
 	WithinID    string `json:"within_id,omitempty" doc:"its id"`
 }
@@ -205,10 +204,10 @@ const (
 	MaxFindingLength = 132 * time.Second
 )
 
-// Problem is an input that cannot be processed, with the titles that people know. Fields
-// that do not apply are empty; for a problem of research, origin and item are those of
-// its episode, or of its clip if there is no episode. The problems of several pairs of one
-// episode are one if they have the same reason, because they have the same cause.
+// Problem is an input that cannot be processed, with the titles that people know. Fields that do
+// not apply are empty; for a problem of research, origin and item come from its episode, or of its
+// clip if there is no episode. The problems of several pairs of one episode are one if they have
+// the same reason, because they have the same cause.
 type Problem struct {
 	Reason       string    `json:"reason"`
 	At           time.Time `json:"at"`

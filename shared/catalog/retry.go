@@ -27,7 +27,7 @@ func RetryOverload(ctx context.Context, log *slog.Logger, write func() error) er
 }
 
 // RetryUnavailable is RetryOverload for any call of a catalog that may be in another process: it
-// also repeats the call while that is unreachable (fault.ErrUnavailable), so that a restart of the
+// also repeats the call while it is unreachable (fault.ErrUnavailable), so that a restart of the
 // coordinator is only a delay. If the caller's session is lost meanwhile, ctx must end. An error
 // that cannot pass is returned at once.
 func RetryUnavailable(ctx context.Context, log *slog.Logger, call func() error) error {
@@ -41,7 +41,7 @@ type Origins interface {
 }
 
 // Find reads one origin with RetryUnavailable, because a visit must not fail while the catalog is
-// unreachable. The error is fault.ErrNotFound for an unknown id, or another one of
+// unreachable. It fails with fault.ErrNotFound for an unknown id, or another one of
 // RetryUnavailable.
 func Find(ctx context.Context, log *slog.Logger, origins Origins, id string) (o models.Origin, err error) {
 	err = RetryUnavailable(ctx, log, func() error {

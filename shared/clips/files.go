@@ -10,7 +10,7 @@ import (
 
 // Files lists the files below a folder whose name has the ending of a recording. The names are
 // relative to the folder and sorted. Hidden files and folders are left out. The folder may be a
-// link to one; links to folders below it are left out. The error is that of the system.
+// link to one; links to folders below it are left out.
 func Files(folder string) ([]string, error) {
 	var all []string
 	folder, err := filepath.EvalSymlinks(folder) // because WalkDir does not follow it

@@ -41,8 +41,7 @@ type Index struct {
 func NewIndex() *Index { return &Index{} }
 
 // Add adds a copy of a clip. It refuses a clip that cannot be searched for, with exact.ErrSilent,
-// exact.ErrTooShort or exact.ErrTooLong. The other errors are those of index.Builder.Add; after
-// one of writing a file the Index must not be used.
+// exact.ErrTooShort or exact.ErrTooLong.
 func (x *Index) Add(c Clip) error {
 	if err := exact.Check(c.Samples); err != nil {
 		return fmt.Errorf("clip %s: %w", c.ID, err)
@@ -54,8 +53,7 @@ func (x *Index) Add(c Clip) error {
 }
 
 // Build returns the index of the clips that were added so far, for package match or for
-// index.Write. Match calls it. It keeps the result until another clip is added. The error is that
-// of the builder, of the system.
+// index.Write. Match calls it. It keeps the result until another clip is added.
 func (x *Index) Build() (*index.Index, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -82,7 +80,8 @@ func (x *Index) Match(ctx context.Context, episode Source, o Options) iter.Seq2[
 		}
 		stopped := false
 		err = match.Find(ctx, built, episode, o, func(f Finding) error {
-			if stopped = !yield(f, nil); stopped {
+			stopped = !yield(f, nil)
+			if stopped {
 				return errStopped
 			}
 			return nil

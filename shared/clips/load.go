@@ -21,8 +21,7 @@ func Load(ctx context.Context, path string, limit time.Duration) ([]float32, err
 	return LoadAt(ctx, path, RateHz, limit)
 }
 
-// LoadAt is Load for another rate. With an error it also returns the samples up to there. The
-// error is that of decoding, or fault.ErrTooLarge beyond the limit.
+// LoadAt is Load for another rate. With an error it also returns the samples up to there.
 func LoadAt(ctx context.Context, path string, rateHz int, limit time.Duration) ([]float32, error) {
 	most := int(limit.Seconds() * float64(rateHz))
 	var all []float32
@@ -44,8 +43,7 @@ func Each(ctx context.Context, path string, emit func([]float32) error) error {
 }
 
 // convert decodes and resamples, and calls emit with each block. It reuses the block after emit
-// returns. io.EOF, of emit too, ends it without an error; any other error is that of emit, of
-// decoding or of closing the file.
+// returns. io.EOF, of emit too, ends it without an error.
 func convert(ctx context.Context, path string, rateHz int, emit func([]float32) error) (err error) {
 	s, err := openAt(ctx, path, rateHz)
 	if err != nil {

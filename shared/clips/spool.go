@@ -22,8 +22,7 @@ type Recording struct {
 }
 
 // Spool decodes the file at path into a file in dir. If dir is "", it uses the system's temporary
-// folder. The caller closes the Recording. The error is that of decoding (*decode.Error if the
-// file itself is the cause) or of writing.
+// folder. The caller closes the Recording.
 func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 	f, err := os.CreateTemp(dir, "spool-*")
 	if err != nil {
@@ -63,7 +62,7 @@ func (r *Recording) Duration() time.Duration {
 }
 
 // ReadAt fills dst with the samples from offset on. It fills the part of dst that lies before the
-// start or after the end of the recording with zeros. The error is that of the system.
+// start or after the end of the recording with zeros.
 func (r *Recording) ReadAt(dst []float32, offset int) error {
 	clear(dst)
 	from, to := max(0, offset), min(r.len, offset+len(dst))
@@ -80,5 +79,5 @@ func (r *Recording) ReadAt(dst []float32, offset int) error {
 	return nil
 }
 
-// Close frees the disk space. The error is that of the file.
+// Close frees the disk space.
 func (r *Recording) Close() error { return r.f.Close() }

@@ -24,13 +24,12 @@ type Stream struct {
 	ended  bool
 }
 
-// Open begins to decode the file at path. The caller closes the Stream. Decoding also stops when ctx
-// ends. The error is that of decode.Decoder.Open.
+// Open begins to decode the file at path. The caller closes the Stream. Decoding also stops when
+// ctx ends.
 func Open(ctx context.Context, path string) (*Stream, error) { return openAt(ctx, path, RateHz) }
 
 // OpenReader begins to decode a stream that can be read only once, such as standard input. The
-// stream may last up to a day. Close of the Stream closes r. The error is that of decoding the
-// beginning.
+// stream may last up to a day. Close of the Stream closes r.
 func OpenReader(ctx context.Context, r io.ReadCloser) (*Stream, error) {
 	s, err := decode.Decoder{}.OpenReader(ctx, r)
 	if err != nil {
@@ -39,7 +38,7 @@ func OpenReader(ctx context.Context, r io.ReadCloser) (*Stream, error) {
 	return newStream(s, RateHz)
 }
 
-// openAt is Open for another rate. The error is that of decode.Open.
+// openAt is Open for another rate.
 func openAt(ctx context.Context, path string, rateHz int) (*Stream, error) {
 	s, err := decode.Open(ctx, path)
 	if err != nil {
@@ -59,7 +58,7 @@ func newStream(s *decode.Stream, rateHz int) (*Stream, error) {
 }
 
 // next returns the next block, or io.EOF after the last one. The next call reuses the block. The
-// last block has what the resampler kept back. Another error is that of decoding.
+// last block has what the resampler kept back.
 func (s *Stream) next() ([]float32, error) {
 	if s.ended {
 		return nil, io.EOF

@@ -35,7 +35,8 @@ func Evaluate(e Expr, leaf func(Expr) Truth) Truth {
 	case And:
 		least := True
 		for _, sub := range e.Of {
-			if least = min(least, Evaluate(sub, leaf)); least == False {
+			least = min(least, Evaluate(sub, leaf))
+			if least == False {
 				break
 			}
 		}
@@ -43,7 +44,8 @@ func Evaluate(e Expr, leaf func(Expr) Truth) Truth {
 	case Or:
 		greatest := False
 		for _, sub := range e.Of {
-			if greatest = max(greatest, Evaluate(sub, leaf)); greatest == True {
+			greatest = max(greatest, Evaluate(sub, leaf))
+			if greatest == True {
 				break
 			}
 		}
@@ -76,7 +78,7 @@ func Shown(e Expr, leaf func(Expr) Truth, visit func(Expr)) {
 	}
 }
 
-// Compile returns a function that reports whether a name matches f. The error is fault.ErrInvalid
+// Compile returns a function that reports whether a name matches f. It fails with fault.ErrInvalid
 // if the value is not a regular expression; any language is accepted.
 func (f Filter) Compile() (func(name string) bool, error) {
 	if f.Field == FieldLang {

@@ -28,8 +28,8 @@ type Lister interface {
 	// Repos returns all repositories, by the order of their names.
 	Repos(ctx context.Context) ([]RepoInfo, error)
 
-	// Text returns the content of a blob. The error is fault.ErrNotFound if it is not
-	// indexed, or was skipped.
+	// Text returns the content of a blob. It fails with fault.ErrNotFound if it is not indexed, or
+	// was skipped.
 	Text(ctx context.Context, id OID) ([]byte, error)
 
 	// Files calls visit for the files of the repositories that wanted accepts, by the order

@@ -86,8 +86,7 @@ func (l *lexer) acceptNot() bool {
 
 // word reads a word, "text" or /regexp/, perhaps behind FIELD:. depth is the number of groups
 // around it. Only words and sym: take /regexp/, because the value of other fields is one without
-// slashes. A slash that does not begin a regular expression is text. The error is that of a
-// quotation that is not closed.
+// slashes. A slash that does not begin a regular expression is text.
 func (l *lexer) word(depth int) (word, error) {
 	var w word
 	if name, _, ok := strings.Cut(l.rest(), ":"); ok && slices.Contains(fields, name) {
@@ -148,8 +147,7 @@ func (l *lexer) closingSlash(r string, depth int) int {
 	return 0
 }
 
-// quoted reads text between quotes; \" and \\ in it are a quote and a backslash. The error is
-// fault.ErrInvalid if the closing quote is missing.
+// quoted reads text between quotes; \" and \\ in it are a quote and a backslash.
 func (l *lexer) quoted() (string, error) {
 	var b strings.Builder
 	for i := l.at + 1; i < len(l.text); i++ {

@@ -38,9 +38,9 @@ const (
 	maxNameBytes = 1024 // of repository ids, names and refs
 )
 
-// Check returns fault.ErrInvalid with the first value of m that is out of range: an empty or too
-// long id or name, too many refs, a ref or a path twice, or what checkFiles refuses. Without refs
-// it refuses any file.
+// Check returns fault.ErrInvalid with the first value of m out of range: an empty or too long id or
+// name, too many refs, a ref or a path twice, or what checkFiles refuses. Without refs it refuses
+// any file.
 func (m Manifest) Check() error {
 	if err := checkName("repository id", m.RepoID); err != nil {
 		return err

@@ -30,7 +30,7 @@ const (
 //	vendor:yes|no    is vendored, or is not
 //	case:yes|no|auto applies to the whole query
 //
-// An error is fault.ErrInvalid and names the place, in bytes from 1.
+// It fails with fault.ErrInvalid and names the place, in bytes from 1.
 func Parse(text string) (Query, error) {
 	if len(text) > MaxQueryBytes {
 		return Query{}, fmt.Errorf("query of %d bytes: want at most %d: %w", len(text), MaxQueryBytes, fault.ErrInvalid)
@@ -52,8 +52,8 @@ type parser struct {
 	nodes      int
 }
 
-// query reads the whole text. At depth 0 only the end of the text ends a disjunction, so nothing
-// is left. A text without terms is fault.ErrInvalid.
+// query reads the whole text. At depth 0 only the end of the text ends a disjunction, so nothing is
+// left.
 func (p *parser) query() (Expr, error) {
 	root, err := p.disjunction(0)
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *parser) query() (Expr, error) {
 
 // disjunction reads one or more conjunctions with or between them, until the text or the group
 // ends. It returns nil for a text without terms. depth is the number of groups around it. Groups
-// that are too deep, and an or without a word on both sides, are fault.ErrInvalid.
+// that are too deep, and an or without a word on both sides, give fault.ErrInvalid.
 func (p *parser) disjunction(depth int) (Expr, error) {
 	if depth > maxDepth {
 		return nil, p.errorAt("groups are nested deeper than %d", maxDepth)
@@ -92,7 +92,7 @@ func (p *parser) disjunction(depth int) (Expr, error) {
 }
 
 // conjunction reads terms until the operator or, the end of the group or the end of the text. It
-// returns nil if there are none except case:. The error is that of term.
+// returns nil if there are none except case:.
 func (p *parser) conjunction(depth int) (Expr, error) {
 	var all []Expr
 	for p.termFollows(depth) {
@@ -120,7 +120,7 @@ func joined(all []Expr, node func([]Expr) Expr) Expr {
 
 // term reads one word, group or filter, perhaps negated. It returns nil for case:, which sets
 // p.letterCase and cannot be negated. A negation counts as a level of depth, because it is read
-// recursively. Errors are fault.ErrInvalid with the position.
+// recursively. Errors give fault.ErrInvalid with the position.
 func (p *parser) term(depth int) (Expr, error) {
 	if p.nodes++; p.nodes > maxNodes {
 		return nil, p.errorAt("want at most %d words", maxNodes)
@@ -166,8 +166,7 @@ func (p *parser) group(depth int) (Expr, error) {
 	return e, nil
 }
 
-// node returns the node of a word, or nil for case:, which it keeps in p.letterCase. The error
-// is fault.ErrInvalid for a value that the field does not accept.
+// node returns the node of a word, or nil for case:, which it keeps in p.letterCase.
 func (p *parser) node(w word) (Expr, error) {
 	switch w.field {
 	case "":

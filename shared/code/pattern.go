@@ -59,8 +59,8 @@ func hasAnyChar(re *syntax.Regexp) bool {
 	return false
 }
 
-// Compile returns the regular expression that finds p in a line, or in a whole file if p
-// is Multiline; then ^ and $ match at each line. If fold is true, it ignores case. The error is
+// Compile returns the regular expression that finds p in a line, or in a whole file if p is
+// Multiline; then ^ and $ match at each line. If fold is true, it ignores case. It fails with
 // fault.ErrInvalid if p does not compile.
 func (p Pattern) Compile(fold bool) (*regexp.Regexp, error) {
 	flags := ""

@@ -35,7 +35,8 @@ func LineScore(line []byte, ranges []Range, symbols []Symbol) (best float64, sym
 			score += weightBoundary
 		}
 		defined, s := definedBy(string(line[r.Start:r.End]), symbols)
-		if score += defined; score > best || symbol == nil && s != nil {
+		score += defined
+		if score > best || symbol == nil && s != nil {
 			best, symbol = max(best, score), s
 		}
 	}
@@ -72,10 +73,10 @@ func atBoundary(line []byte, i int) bool {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// FileScore returns the part of a match's score that comes from its file, whose path is name.
-// words are the texts that the query has (Query.Words); newest is the date of the newest commit
-// that has the file, or zero if that is not known. Several words do not add up; the best counts. A
-// file that is generated or vendored has less.
+// FileScore returns the part of a match's score that comes from its file, whose path is name. words
+// are the texts that the query has (Query.Words); newest is the date of the newest commit that has
+// the file, or zero if it is not known. Several words do not add up; the best counts. A file that
+// is generated or vendored has less.
 func FileScore(name string, words []string, generated, vendored bool, newest time.Time) float64 {
 	score := 0.0
 	lower := strings.ToLower(name)

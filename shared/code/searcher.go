@@ -18,10 +18,10 @@ type Searcher interface {
 	// order of ids, each once.
 	Missing(ctx context.Context, ids []OID) ([]OID, error)
 
-	// PutBlobs adds blobs, which are durable when it returns. A blob that is indexed
-	// already is left alone, so a batch may be put several times. A blob past a limit is kept
-	// as skipped, with the reason; a symbol whose line the blob does not have is dropped. The
-	// index does not keep the blobs' memory. batchID names the batch in errors.
+	// PutBlobs adds blobs, which are durable when it returns. A blob indexed already is left alone,
+	// so a batch may be put several times. A blob past a limit is kept as skipped, with the reason;
+	// a symbol whose line the blob does not have is dropped. The index does not keep the blobs'
+	// memory. batchID names the batch in errors.
 	//
 	// A blob that no generation names is kept for a day at least.
 	PutBlobs(ctx context.Context, batchID string, blobs []Blob) error

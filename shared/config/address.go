@@ -22,8 +22,8 @@ type address struct {
 	port int     // the default
 }
 
-// set reads a host, an address or [IPv6], with or without a port; without one it is that of the
-// setting. Other text is errNotAccepted.
+// set reads a host, an address or [IPv6], with or without a port; without one it is the setting's.
+// Other text is errNotAccepted.
 func (a address) set(text string) error {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // Load resolves every setting: from its flag if that was set, else from the environment of the
 // process, else from the file, else its default. A command uses the settings whose flags it has
 // bound: rules between settings hold only if it uses both, because one file or environment may
-// serve several modes. Flags may be nil; all rules hold then. The error is an Invalid, or that of
-// mergeSources.
+// serve several modes. Flags may be nil; all rules hold then. The error is an Invalid, or
+// mergeSources's.
 func Load(flags *pflag.FlagSet) (Config, error) {
 	uses := func(string) bool { return true }
 	if flags == nil {
@@ -32,7 +32,8 @@ func Load(flags *pflag.FlagSet) (Config, error) {
 	l.wrong = unknownEnv(os.Environ())
 
 	var cfg Config
-	if cfg.file = findFile(l.fileNamed()); cfg.file != "" {
+	cfg.file = findFile(l.fileNamed())
+	if cfg.file != "" {
 		var wrong Invalid
 		l.entries, wrong = readFile(cfg.file)
 		l.wrong = append(l.wrong, wrong...)
@@ -73,7 +74,7 @@ const fileEnv = envPrefix + "CONFIG"
 
 // mergeSources gives viper every place that a value may come from: the file, the defaults, the
 // environment and the flags that the command has bound. viper takes flags before the environment,
-// that before the file, and defaults last. The error is that of viper.
+// that before the file, and defaults last.
 func (l *loader) mergeSources() error {
 	fromFile := make(map[string]any, len(l.entries))
 	for k, e := range l.entries {
@@ -155,7 +156,7 @@ func userData() string {
 	return filepath.Join(home, ".local", "share", "leasehold")
 }
 
-// unknownEnv returns a fault for each variable LEASEHOLD_… that is not a setting, by name. The
+// unknownEnv returns a fault for each variable LEASEHOLD_… other than a setting, by name. The
 // variables of a task's command are not faults, because such a command may call leasehold.
 func unknownEnv(environ []string) Invalid {
 	known := map[string]bool{fileEnv: true, TaskIDEnv: true, TaskActionEnv: true, TaskAttemptsEnv: true, TaskTagsEnv: true, TaskParentsEnv: true}

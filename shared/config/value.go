@@ -187,8 +187,7 @@ type path struct {
 }
 
 // set accepts any text that can be a path, and makes it absolute if p.absolute. The path need not
-// exist. Empty text is errNotAccepted; another error is that of a current folder that was
-// removed.
+// exist. Empty text is errNotAccepted.
 func (p path) set(text string) error {
 	if text == "" || strings.ContainsRune(text, 0) {
 		return errNotAccepted

@@ -30,7 +30,8 @@ func newStallTimer(after time.Duration, stop context.CancelCauseFunc) *stallTime
 
 // noteProgress counts bytes that have arrived, and restarts the timer when they are stallBytes.
 func (t *stallTimer) noteProgress(n int) {
-	if t.since += n; t.since >= stallBytes {
+	t.since += n
+	if t.since >= stallBytes {
 		t.since = 0
 		t.timer.Reset(t.after)
 	}
@@ -45,8 +46,7 @@ type encoded struct {
 	read  int64
 }
 
-// Read counts the bytes as they come from the network, and tells the watch over stalled
-// transfers. The error is that of the network.
+// Read counts the bytes as they come from the network, and tells the watch over stalled transfers.
 func (e *encoded) Read(p []byte) (int, error) {
 	n, err := e.Reader.Read(p)
 	e.read += int64(n)
@@ -67,9 +67,8 @@ type body struct {
 	max     int64
 }
 
-// newBody returns the body of a response, at most maxBytes decoded. It refuses an
-// announced size or an encoding that is not accepted, with fault.ErrTooLarge or
-// fault.ErrInvalid, before it is read.
+// newBody returns the body of a response, at most maxBytes decoded. It refuses an announced size or
+// a refused encoding, with fault.ErrTooLarge or fault.ErrInvalid, before it is read.
 func newBody(ctx context.Context, r *http.Response, stall *stallTimer, maxBytes int64) (*body, error) {
 	b := &body{ctx: ctx, stall: stall, raw: &encoded{Reader: r.Body, stall: stall}, max: maxBytes}
 	switch how := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); how {
@@ -85,9 +84,9 @@ func newBody(ctx context.Context, r *http.Response, stall *stallTimer, maxBytes 
 	return b, nil
 }
 
-// Read checks the limits after each read, so that at most one buffer more than max is
-// decoded, and nothing past max is returned. Beyond max the error is fault.ErrTooLarge;
-// others have the kinds of classify.
+// Read checks the limits after each read, so that at most one buffer more than max is decoded, and
+// nothing past max is returned. Beyond max it fails with fault.ErrTooLarge; others have the kinds
+// of classify.
 func (b *body) Read(p []byte) (int, error) {
 	if b.src == nil {
 		if err := b.startDecoding(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// longestDelay is the largest Crawl-delay that is returned.
+// longestDelay is the largest Crawl-delay returned.
 const longestDelay = 24 * time.Hour
 
 // crawlDelay returns the Crawl-delay of a robots.txt for our user agent: of the groups that name

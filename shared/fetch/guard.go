@@ -23,8 +23,7 @@ type guard struct {
 	resolver *net.Resolver // nil: the system's; tests set another
 }
 
-// allow adds a host, a host with a port, an address or a network. Any other entry is
-// fault.ErrInvalid.
+// allow adds a host, a host with a port, an address or a network.
 func (g *guard) allow(entry string) error {
 	name := normal(entry)
 	g.mu.Lock()
@@ -43,7 +42,7 @@ func (g *guard) allow(entry string) error {
 	return nil
 }
 
-// allowURL adds the host and port of an operator's URL. The error is that of allow.
+// allowURL adds the host and port of an operator's URL.
 func (g *guard) allowURL(u *url.URL) error { return g.allow(hostPort(u)) }
 
 // named reports whether the operator allowed a host, alone or with this port.
@@ -63,8 +62,7 @@ func (g *guard) covered(ip netip.Addr) bool {
 }
 
 // checkURL refuses all that can be refused without resolving a name: a private address and this
-// machine's name, unless they are allowed, and other spellings of addresses. A refusal is
-// fault.ErrInvalid.
+// machine's name, unless they are allowed, and other spellings of addresses.
 func (g *guard) checkURL(u *url.URL) error {
 	host := normal(u.Hostname())
 	ip, err := netip.ParseAddr(host)
@@ -80,8 +78,8 @@ func (g *guard) checkURL(u *url.URL) error {
 	return nil
 }
 
-// checkIP refuses an address that is not public with fault.ErrInvalid, unless the operator
-// allowed it or the name at which it was found.
+// checkIP refuses an address not public with fault.ErrInvalid, unless the operator allowed it or
+// the name at which it was found.
 func (g *guard) checkIP(hostport string, ip netip.Addr) error {
 	if !isPrivate(ip) || g.covered(ip) || g.named(hostport) {
 		return nil
@@ -96,7 +94,7 @@ func refused(host string) error {
 }
 
 // dial connects to addr ("host:port"), unless the address that it resolves to is refused
-// (fault.ErrInvalid). Other errors are those of net.Dialer.
+// (fault.ErrInvalid).
 func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout, Resolver: g.resolver, Control: func(_, dialled string, _ syscall.RawConn) error {
 		return g.checkDialled(addr, dialled)

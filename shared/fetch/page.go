@@ -21,8 +21,8 @@ type Page struct {
 }
 
 // Page is Poll of a page of an API, with a token as Authorization: Bearer unless it is empty. A
-// redirect to another host does not get the token. A URI of a file is fault.ErrInvalid; other
-// errors are those of Poll.
+// redirect to another host does not get the token. It fails with fault.ErrInvalid for a URI of a
+// file.
 func (f *Fetcher) Page(ctx context.Context, uri string, known models.Known, token string, maxBytes int64) (Page, error) {
 	u, err := f.parse(uri)
 	if err != nil {

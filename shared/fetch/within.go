@@ -9,7 +9,7 @@ import (
 )
 
 // Within calls read, whose context ends when reading an origin of a kind has taken too long
-// (models.KindInfo.ReadWithin). Its error is fault.ErrUnavailable then, and otherwise that of read.
+// (models.KindInfo.ReadWithin). It fails with fault.ErrUnavailable then, and.
 func Within(ctx context.Context, kind models.OriginKind, read func(context.Context) error) error {
 	most := kind.Info().ReadWithin
 	if most == 0 {

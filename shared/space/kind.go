@@ -60,7 +60,7 @@ func (o Options) String() string {
 	return text
 }
 
-// Normalize returns o with the defaults filled in. Invalid values are fault.ErrInvalid; the
+// Normalize returns o with the defaults filled in. Invalid values give fault.ErrInvalid; the
 // options that come with an error must not be used.
 func (o Options) Normalize() (Options, error) {
 	o.Kind, o.Overflow, o.Capacity = cmp.Or(o.Kind, Sequential), cmp.Or(o.Overflow, Block), cmp.Or(o.Capacity, DefaultCapacity)

@@ -7,13 +7,12 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Repository is a set of spaces, used by one session. Errors are those of the package comment; a
-// method names only what is special to it.
+// Repository is a set of spaces, used by one session.
 type Repository interface {
 	// Session returns the id of the session.
 	Session() string
 	// Create makes a space. If one exists with equal options it does nothing; with other options it
-	// is fault.ErrConflict. Invalid options are fault.ErrInvalid, and too many spaces
+	// fails with fault.ErrConflict. Invalid options give fault.ErrInvalid, and too many spaces
 	// fault.ErrOverloaded.
 	Create(ctx context.Context, name string, o Options) error
 	// List describes all spaces, by name.
@@ -21,8 +20,8 @@ type Repository interface {
 	// Space returns a handle; it does not check that the space exists.
 	Space(name string) Space
 	// Call runs a procedure, and blocks while the procedure waits. A non-zero op makes the call
-	// repeatable. An unknown procedure is fault.ErrNotFound; the procedure's own errors keep their
-	// kinds.
+	// repeatable. It fails with fault.ErrNotFound for an unknown procedure; the procedure's own
+	// errors keep their kinds.
 	Call(ctx context.Context, op OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error)
 	// Receive waits for the next message that a procedure sent to this session.
 	Receive(ctx context.Context) (tuple.Tuple, error)
@@ -32,35 +31,35 @@ type Repository interface {
 	Close(ctx context.Context) error
 }
 
-// Space is one named multiset of tuples. A space that does not exist is fault.ErrNotFound to all methods
-// but Name; other errors are as those of Repository.
+// Space is one named multiset of tuples. A space that does not exist gives fault.ErrNotFound to all
+// methods but Name; other errors are as those of Repository.
 type Space interface {
 	Name() string
 	// Put adds a tuple; it waits while a blocking space is full. The tuple is removed after ttl if
-	// that is above 0; a negative one is fault.ErrInvalid.
+	// it is above 0; a negative one gives fault.ErrInvalid.
 	Put(ctx context.Context, t tuple.Tuple, ttl time.Duration) error
-	// PutP is Put, except that a full space is fault.ErrOverloaded.
+	// PutP is Put, except that a full space gives fault.ErrOverloaded.
 	PutP(ctx context.Context, t tuple.Tuple, ttl time.Duration) error
 	// Get takes a match; it waits for one.
 	Get(ctx context.Context, p tuple.Template) (tuple.Tuple, error)
 	// GetP takes a match, and reports whether there was one; none is not an error.
 	GetP(ctx context.Context, p tuple.Template) (tuple.Tuple, bool, error)
-	// GetAll takes all matches, in the order of the kind. If they are more than
-	// MaxReply bytes it is fault.ErrTooLarge, and nothing is taken.
+	// GetAll takes all matches, in the order of the kind. If they are more than MaxReply bytes it
+	// fails with fault.ErrTooLarge, and nothing is taken.
 	GetAll(ctx context.Context, p tuple.Template) ([]tuple.Tuple, error)
 	// Query, QueryP and QueryAll are Get, GetP and GetAll without taking.
 	Query(ctx context.Context, p tuple.Template) (tuple.Tuple, error)
 	QueryP(ctx context.Context, p tuple.Template) (tuple.Tuple, bool, error)
 	QueryAll(ctx context.Context, p tuple.Template) ([]tuple.Tuple, error)
-	// GetUpTo takes the first limit matches in the order of the kind, or fewer if more do not
-	// fit MaxReply bytes; it takes at least one if there is one. A limit below 1 is
-	// fault.ErrInvalid. QueryUpTo is the same without taking.
+	// GetUpTo takes the first limit matches in the order of the kind, or fewer if more do not fit
+	// MaxReply bytes; it takes at least one if there is one. It fails with fault.ErrInvalid for a
+	// limit below 1. QueryUpTo is the same without taking.
 	GetUpTo(ctx context.Context, p tuple.Template, limit int) ([]tuple.Tuple, error)
 	QueryUpTo(ctx context.Context, p tuple.Template, limit int) ([]tuple.Tuple, error)
 	// Count counts the matches that are visible.
 	Count(ctx context.Context, p tuple.Template) (int, error)
 	// Notify subscribes to the changes of tuples that match, from now on; a nil template matches
-	// all. The subscription ends with the session, the space or Close. Too many subscriptions are
+	// all. The subscription ends with the session, the space or Close. Too many subscriptions give
 	// fault.ErrOverloaded.
 	Notify(ctx context.Context, p tuple.Template) (Subscription, error)
 }
@@ -68,8 +67,8 @@ type Space interface {
 // Subscription delivers the changes of one space in their order.
 type Subscription interface {
 	// Next waits for events. Missed counts those that were dropped before them because the
-	// subscriber was slow, or that are lost because the journal was loaded again. A subscription
-	// that has ended is fault.ErrClosed.
+	// subscriber was slow, or that are lost because the journal was loaded again. It fails with
+	// fault.ErrClosed for a subscription that has ended.
 	Next(ctx context.Context) (events []Event, missed int, err error)
 	Close(ctx context.Context) error
 }

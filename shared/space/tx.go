@@ -20,8 +20,8 @@ type Procedure func(tx Tx, args tuple.Tuple) (tuple.Tuple, error)
 // Procedures are registered at an engine by name, such as "task.claim".
 type Procedures map[string]Procedure
 
-// WithArgs returns a procedure that calls p if the arguments match wanted; others
-// are fault.ErrInvalid.
+// WithArgs returns a procedure that calls p if the arguments match wanted; others give
+// fault.ErrInvalid.
 func WithArgs(wanted tuple.Template, p Procedure) Procedure {
 	return func(tx Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		if !wanted.Matches(args) {
@@ -52,8 +52,8 @@ func QueryOnly(protocols ...[]Definition) map[string]bool {
 	return names
 }
 
-// Join returns one set of procedures. It panics if two have the same name, because that is a
-// mistake of the program and not of its input.
+// Join returns one set of procedures. It panics if two have the same name, because it is a mistake
+// of the program and not of its input.
 func Join(sets ...Procedures) Procedures {
 	all := Procedures{}
 	for _, set := range sets {
@@ -68,9 +68,9 @@ func Join(sets ...Procedures) Procedures {
 }
 
 // Tx is what a procedure reads and writes. Spaces are named; tuples in them are found by template,
-// and then identified by their Ref. A ref whose tuple is gone, and a space that does not exist, is
-// fault.ErrNotFound to the methods that return an error; an invalid tuple, and a negative TTL, is
-// fault.ErrInvalid; attributes beyond their bounds are fault.ErrTooLarge.
+// and then identified by their Ref. A ref whose tuple is gone, and a space that does not exist,
+// gives fault.ErrNotFound to the methods that return an error; an invalid tuple, and a negative
+// TTL, gives fault.ErrInvalid; attributes beyond their bounds give fault.ErrTooLarge.
 type Tx interface {
 	// Exists reports whether there is a space; the other methods find nothing in one that
 	// does not exist.
@@ -96,8 +96,8 @@ type Tx interface {
 	// CountLabelled counts the tuples with a label, visible and held. It is O(1).
 	CountLabelled(space, label string) int
 
-	// Put adds a tuple. A full space is fault.ErrOverloaded, because a procedure cannot
-	// wait for capacity.
+	// Put adds a tuple. It fails with fault.ErrOverloaded for a full space, because a procedure
+	// cannot wait for capacity.
 	Put(space string, t tuple.Tuple, o PutOptions) (ref int64, err error)
 	// Take removes a tuple, held or not.
 	Take(ref int64) error
@@ -107,14 +107,14 @@ type Tx interface {
 	Amend(ref int64, t tuple.Tuple, a Attributes) error
 	// Extend starts a tuple's TTL again with a new length; with 0 it has none.
 	Extend(ref int64, ttl time.Duration) error
-	// Hold hides a tuple but keeps its place. Holding a tuple that is held already replaces its
-	// hold. A hold that nothing would end is fault.ErrInvalid: one in an expiry, without a TTL and
+	// Hold hides a tuple but keeps its place. Holding a tuple held already replaces its hold. A
+	// hold that nothing would end gives fault.ErrInvalid: one in an expiry, without a TTL and
 	// without NoSession.
 	Hold(ref int64, o HoldOptions) error
-	// Done removes a held tuple for good. One that is not held is fault.ErrConflict.
+	// Done removes a held tuple for good. It fails with fault.ErrConflict for one not held.
 	Done(ref int64) error
-	// Back makes a held tuple visible: at its old place, or at a new one. If its
-	// TTL has passed meanwhile, the TTL ends now. One that is not held is fault.ErrConflict.
+	// Back makes a held tuple visible: at its old place, or at a new one. If its TTL has passed
+	// meanwhile, the TTL ends now. It fails with fault.ErrConflict for one not held.
 	Back(ref int64, at Placement) error
 
 	// Now is the wall clock, for display, and to convert a time that a user gave to a
@@ -124,7 +124,7 @@ type Tx interface {
 	// the process does not run.
 	Elapsed() time.Duration
 	// RecordHistory adds a record to the history, in the same journal record as the rest of the
-	// transaction. An empty key and one of more than MaxHistoryKey bytes are fault.ErrInvalid.
+	// transaction. An empty key and one of more than MaxHistoryKey bytes give fault.ErrInvalid.
 	// While the disk is full, nothing is recorded, and it returns nil.
 	RecordHistory(key, value string) error
 	// NextToken returns a number larger than all that it returned before.
@@ -147,11 +147,11 @@ type Tx interface {
 	// tuple.
 	Tell(session string, message tuple.Tuple)
 	// Call runs another procedure within this transaction. If that fails, only what it did is
-	// undone, and the calling procedure may go on. An unknown procedure is fault.ErrNotFound, and
-	// too many calls within each other are fault.ErrTooLarge.
+	// undone, and the calling procedure may go on. It fails with fault.ErrNotFound for an unknown
+	// procedure, with fault.ErrTooLarge for too many calls within each other.
 	Call(procedure string, args tuple.Tuple) (tuple.Tuple, error)
-	// Wait returns the error with which a procedure that found nothing returns, and
-	// records what it waits for. A space that does not exist is fault.ErrNotFound.
+	// Wait returns the error with which a procedure that found nothing returns, and records what it
+	// waits for. It fails with fault.ErrNotFound for a space that does not exist.
 	Wait(awaited ...Awaited) error
 }
 
@@ -174,7 +174,7 @@ type Entry struct {
 	// without a session.
 	Held   bool
 	Holder string
-	// Attributes are those of the last Put or Amend.
+	// Attributes come from the last Put or Amend.
 	Attributes
 	// Position is its position in the order of the kind.
 	Position Position
@@ -283,8 +283,8 @@ const (
 // whether the get may wait.
 func TakeArgs(p tuple.Template, waits bool) tuple.Tuple { return tuple.New(p.Append(nil), waits) }
 
-// ParseTake decodes what TakeArgs encoded: the template, and whether the get may wait. Anything
-// else is fault.ErrInvalid.
+// ParseTake decodes what TakeArgs encoded: the template, and whether the get may wait. It fails
+// with fault.ErrInvalid for anything else.
 func ParseTake(args tuple.Tuple) (p tuple.Template, waits bool, err error) {
 	if !tuple.Match(tuple.Formal{Type: tuple.Bytes}, tuple.AnyBool).Matches(args) {
 		return nil, false, fmt.Errorf("the arguments of a get: %w: want a template", fault.ErrInvalid)
@@ -309,7 +309,7 @@ func (x Expired) Args() tuple.Tuple {
 	return tuple.New(x.Ref, string(x.Cause), x.Holder)
 }
 
-// ParseExpired decodes the arguments of an expiry procedure; others are fault.ErrInvalid.
+// ParseExpired decodes the arguments of an expiry procedure; others give fault.ErrInvalid.
 func ParseExpired(args tuple.Tuple) (Expired, error) {
 	if len(args) != 3 || args.Int64(0) == 0 {
 		return Expired{}, fmt.Errorf("expiry arguments %s: %w", args, fault.ErrInvalid)
@@ -317,10 +317,9 @@ func ParseExpired(args tuple.Tuple) (Expired, error) {
 	return Expired{Ref: args.Int64(0), Cause: Cause(args.Str(1)), Holder: args.Str(2)}, nil
 }
 
-// Expiring must be the first call of an expiry procedure: it returns the tuple that
-// expires, as it is now, and why. It is fault.ErrInvalid if a session calls the
-// procedure by its name, because only the engine ends a TTL or a hold, and
-// fault.ErrNotFound if the tuple is gone.
+// Expiring must be the first call of an expiry procedure: it returns the tuple that expires, as it
+// is now, and why. It fails with fault.ErrInvalid if a session calls the procedure by its name,
+// because only the engine ends a TTL or a hold, and fault.ErrNotFound if the tuple is gone.
 func Expiring(tx Tx, args tuple.Tuple) (Entry, Expired, error) {
 	x, err := ParseExpired(args)
 	if err != nil {

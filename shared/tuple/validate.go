@@ -54,8 +54,8 @@ func measure(fields []any, formals bool, depth int) (int, error) {
 }
 
 // measureField checks a field, and returns the size of its value, without its tag. A field of
-// another Go type is ErrType, and a formal too unless formals is set; errors of a nested tuple are
-// those of measure.
+// another Go type is ErrType, and a formal too unless formals is set; errors of a nested tuple come
+// from measure.
 func measureField(f any, formals bool, depth int) (int, error) {
 	switch v := f.(type) {
 	case nil, bool:

@@ -32,7 +32,7 @@ type Checker struct {
 	spaces   map[string]bool // of the log that some rule names
 	start    []candidate
 
-	// The fields below belong to the log that is being checked.
+	// The fields below belong to the log being checked.
 	covered  map[*explore.Edge]bool
 	used     map[*Rule]bool
 	named    map[string]*instance
@@ -95,9 +95,9 @@ type mismatch struct {
 
 func (m *mismatch) Error() string { return m.why }
 
-// awaitPut handles e, an event after that of m, whose tuple is missing. If e puts this tuple, it
-// adds the line of e to the reason. Then, and at a reload, which lists all tuples again, it returns
-// m, which ends the check. With nil the search for the put goes on.
+// awaitPut handles e, an event after the event of m, whose tuple is missing. If e puts this tuple,
+// it adds the line of e to the reason. Then, and at a reload, which lists all tuples again, it
+// returns m, which ends the check. With nil the search for the put goes on.
 func (m *mismatch) awaitPut(line int, e trace.Event) error {
 	switch {
 	case puts(e, m.observed.event):
@@ -210,8 +210,8 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 	return c.advanceInstance(o)
 }
 
-// noteReload reports whether an event is a reload or one of those that restore the state after it. It
-// collects the latter; any other event ends them. The error is that of endReload.
+// noteReload reports whether an event is a reload or one of those that restore the state after it.
+// It collects the latter; any other event ends them.
 func (c *Checker) noteReload(o *observation) (ofReload bool, err error) {
 	operation := o.event.Operation
 	if c.loading && (operation == trace.Begin || operation == trace.Restore) {
@@ -231,8 +231,7 @@ func (c *Checker) noteReload(o *observation) (ofReload bool, err error) {
 	return true, nil
 }
 
-// endReload ends the events after a reload, and continues from the state that they list. The
-// error is that of continueFromReload.
+// endReload ends the events after a reload, and continues from the state that they list.
 func (c *Checker) endReload() error {
 	block := c.block
 	c.loading, c.block = false, nil
@@ -261,9 +260,8 @@ func (c *Checker) endTransactions(o *observation) error {
 // *mismatch if no step does. It ignores an event that the map ignores (no rule) or that names no
 // instance (in is nil).
 //
-// An instance has several candidates, because several steps may explain the same events. If one
-// of them is in the middle of a step, endTransactions checks later that the step is completed.
-// Other errors are those of the model and its bounds.
+// An instance has several candidates, because several steps may explain the same events. If one of
+// them is in the middle of a step, endTransactions checks later that the step is completed.
 func (c *Checker) advanceInstance(o *observation) error {
 	rule, err := c.ruleFor(o)
 	if err != nil || rule == nil {
@@ -329,7 +327,8 @@ var errTooFewProcesses = errors.New("the model has too few processes")
 func (c *Checker) expect(r *Rule, o *observation, in *instance) (*expectation, error) {
 	want := &expectation{by: r.By}
 	if r.Copy != "" {
-		if want.number = c.valueOfVariable(r, r.Copy, o, in); want.number == 0 && r.Copy != "process" {
+		want.number = c.valueOfVariable(r, r.Copy, o, in)
+		if want.number == 0 && r.Copy != "process" {
 			want.number = nowhere // because 0 would fit each copy
 		}
 		if n := (&resolver{model: c.model}).copies(r.By); int(want.number) > n {

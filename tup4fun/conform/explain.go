@@ -92,10 +92,10 @@ func (c *Checker) allowed(states []candidate) (all []Allowed) {
 	return all
 }
 
-// patternsFor lists the event patterns that could show the next actions of a step; the log has shown
-// its first shown actions. A pattern counts if the actions of its rule are the next ones of
-// the step and its process is that of the rule. Rules of restored tuples do not count, because these
-// show a state and no step.
+// patternsFor lists the event patterns that could show the next actions of a step; the log has
+// shown its first shown actions. A pattern counts if the actions of its rule are the next ones of
+// the step and its process is the rule's. Rules of restored tuples do not count, because these show
+// a state and no step.
 func (c *Checker) patternsFor(st *step, shown int) (all []string) {
 	p := c.model.Procs[st.move.Proc]
 	for _, r := range c.mapping.Rules {
@@ -154,8 +154,8 @@ func (e Pattern) String() string {
 	return strings.Join(parts, " ")
 }
 
-// expectationText returns the process, with the number of its copy if that is known, and the
-// actions of want as the model writes them.
+// expectationText returns the process, with the number of its copy if it is known, and the actions
+// of want as the model writes them.
 func (c *Checker) expectationText(want *expectation) string {
 	who := want.by
 	if want.number > 0 {

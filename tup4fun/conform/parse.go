@@ -179,7 +179,8 @@ func (p *parser) by(r *Rule) error {
 	if err != nil {
 		return err
 	}
-	if r.NoSession = v.Text == "nobody"; !r.NoSession {
+	r.NoSession = v.Text == "nobody"
+	if !r.NoSession {
 		r.Copy = v.Text
 	}
 	return p.Need(")", "")

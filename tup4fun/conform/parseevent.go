@@ -57,7 +57,7 @@ func (p *parser) session() (role, serial string, err error) {
 	return r.Text, v.Text, p.Need(")", "")
 }
 
-// choice reads words separated by |, each with one. The error is that of one.
+// choice reads words separated by |, each with one.
 func (p *parser) choice(one func() (string, error)) (all []string, err error) {
 	err = p.Separated("|", func() error {
 		s, err := one()
@@ -98,7 +98,6 @@ func (p *parser) procedure() (string, error) {
 }
 
 // tuples reads [TUPLE [to TUPLE]]. A single tuple is the one after the event, with any before it.
-// The error is that of fields.
 func (p *parser) tuples(e *Pattern) (err error) {
 	if !p.Tok.Is("(") {
 		return nil

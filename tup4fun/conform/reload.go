@@ -55,9 +55,8 @@ func maxNumber(o *observation) (most int64) {
 	return most
 }
 
-// addRestored adds the tuple of an event after a reload to the content of its instance in holds.
-// It returns nil if the event has no instance or is to be ignored. The error is that of ruleFor,
-// findInstance or expect.
+// addRestored adds the tuple of an event after a reload to the content of its instance in holds. It
+// returns nil if the event has no instance or is to be ignored.
 func (c *Checker) addRestored(o *observation, holds map[*instance]content) (*instance, error) {
 	rule, err := c.ruleFor(o)
 	if err != nil || rule == nil {

@@ -34,8 +34,8 @@ type wantedAction struct {
 }
 
 // steps returns the steps from a state, with those of their actions that the log shows. They are
-// cached, because the instances of a log pass through the same states. The error is
-// errTooManyStates, or that of a step of the model that fails.
+// cached, because the instances of a log pass through the same states. It fails with
+// errTooManyStates.
 func (c *Checker) steps(s explore.State) ([]*step, error) {
 	if known, ok := c.stepsOf[s]; ok {
 		return known, nil
@@ -61,8 +61,7 @@ func (c *Checker) steps(s explore.State) ([]*step, error) {
 }
 
 // closure returns the given positions with the states that the model reaches from them by steps
-// that the log does not show. Positions in the middle of a step lead nowhere yet. The errors are
-// those of steps.
+// that the log does not show. Positions in the middle of a step lead nowhere yet.
 func (c *Checker) closure(states []candidate) ([]candidate, error) {
 	seen := map[candidate]bool{}
 	var all []candidate
@@ -95,9 +94,8 @@ func (c *Checker) closure(states []candidate) ([]candidate, error) {
 	return all, nil
 }
 
-// advance returns the possible positions after an event that requires want; none if no step of
-// the model explains it. The states must be a closure, and so is the result. The errors are those
-// of steps.
+// advance returns the possible positions after an event that requires want; none if no step of the
+// model explains it. The states must be a closure, and so is the result.
 func (c *Checker) advance(states []candidate, want *expectation) ([]candidate, error) {
 	var next []candidate
 	for _, x := range states {

@@ -10,7 +10,7 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-// Text prints a report for people. The error is that of writing.
+// Text prints a report for people.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s\n", r.Trace, r.Outcome, preposition(r))

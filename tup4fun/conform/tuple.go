@@ -36,10 +36,12 @@ func fieldsOf(s string) (all []value, ok bool) {
 			return nil, false
 		}
 		all = append(all, valueOf(s[:n]))
-		if s = s[n:]; s == "" {
+		s = s[n:]
+		if s == "" {
 			break
 		}
-		if s, ok = strings.CutPrefix(s, ", "); !ok || s == "" {
+		s, ok = strings.CutPrefix(s, ", ")
+		if !ok || s == "" {
 			return nil, false
 		}
 	}

@@ -114,11 +114,13 @@ func (t *tableau) expand(n *tableauNode) {
 	case fFalse:
 		return
 	case fAtom:
-		if n.must |= 1 << f.left; n.mustNot>>f.left&1 == 1 { // a contradiction
+		n.must |= 1 << f.left
+		if n.mustNot>>f.left&1 == 1 { // a contradiction
 			return
 		}
 	case fNotAtom:
-		if n.mustNot |= 1 << f.left; n.must>>f.left&1 == 1 { // a contradiction
+		n.mustNot |= 1 << f.left
+		if n.must>>f.left&1 == 1 { // a contradiction
 			return
 		}
 	case fAnd:

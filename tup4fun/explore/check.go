@@ -53,8 +53,8 @@ type Verdict struct {
 	Trace   *Trace  `json:"trace,omitempty"` // a shortest run that violates it
 }
 
-// noErrors is the property that is checked in every model: no step divides by zero,
-// overflows, indexes outside an array, or stops within atomic.
+// noErrors is the property checked in every model: no step divides by zero, overflows, indexes
+// outside an array, or stops within atomic.
 const noErrors = "noerrors"
 
 // Check explores all states of a model within the bounds and decides each property. An

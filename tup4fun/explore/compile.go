@@ -94,8 +94,8 @@ func (c *compiler) addVariable(name string, value int64, array bool) {
 	m.observe = append(m.observe, array)
 }
 
-// addCopies adds one process that runs code for each copy of pr. Copies that do not use their number
-// are one class, that of their code, because they are symmetric; any other is a class of its own,
+// addCopies adds one process that runs code for each copy of pr. Copies that do not use their
+// number are one class, their code's, because they are symmetric; any other is a class of its own,
 // whose number is negative, so that it is the index of no code.
 func (c *compiler) addCopies(pr *syntax.Process, code *Code) {
 	n := 1
@@ -180,8 +180,8 @@ func (c *compiler) compileStmts(all []*syntax.Stmt, from, to int, inner bool) {
 }
 
 // compileStmt compiles one statement, which is not a declaration, into edges between two nodes. Its
-// label is that of the node at which it begins; inner is as in addNode. The block of atomic is one
-// edge, with a graph of its own between Entry and Last.
+// label is the label of the node at which it begins; inner is as in addNode. The block of atomic is
+// one edge, with a graph of its own between Entry and Last.
 func (c *compiler) compileStmt(s *syntax.Stmt, from, to int, inner bool) {
 	if s.Label != nil {
 		c.code.Nodes[from].Label = s.Label.Text
@@ -209,8 +209,8 @@ func (c *compiler) compileStmt(s *syntax.Stmt, from, to int, inner bool) {
 	c.addEdge(e)
 }
 
-// addAtomicFootprint adds to the current footprint that of all steps that node n leads to.
-// seen holds the nodes that are done.
+// addAtomicFootprint adds to the current footprint the footprints of all steps that node n leads
+// to. seen holds the nodes that are done.
 func (c *compiler) addAtomicFootprint(n int, seen map[int]bool) {
 	if seen[n] {
 		return

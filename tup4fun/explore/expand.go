@@ -192,7 +192,8 @@ func (x *expander) expand(s []uint32, each func(proc int, next []uint32)) (n int
 			if entry[0] == failedEntry {
 				return 0, x.errorOf(entry, p)
 			}
-			if n = x.emitAll(s, p, entry, each); n > 0 {
+			n = x.emitAll(s, p, entry, each)
+			if n > 0 {
 				return n, nil
 			}
 		}

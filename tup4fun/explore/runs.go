@@ -79,8 +79,7 @@ func (s *search) instances(p *prop) []instance {
 }
 
 // findRun searches for a run in which a formula, given by its number, holds: a path to an accepting
-// cycle that, if fair is set, treats no process unfairly. It returns nil if there is none. The error
-// is that of a formula that is too large or fails.
+// cycle that, if fair is set, treats no process unfairly. It returns nil if there is none.
 func (g *Graph) findRun(fs *formulas, formula int, fair bool) (*Trace, error) {
 	if fs.err != nil {
 		return nil, fs.err

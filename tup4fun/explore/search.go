@@ -158,7 +158,8 @@ func (s *search) checkBounds(ctx context.Context) {
 	case s.total.states+added > s.options.States:
 		s.stop(fmt.Sprintf("there are more than %d states", s.options.States))
 	default:
-		if memory = s.store.bytes() + s.tables.bytes(); memory > s.options.Memory {
+		memory = s.store.bytes() + s.tables.bytes()
+		if memory > s.options.Memory {
 			s.stop(fmt.Sprintf("more than %d MiB of memory would be needed", s.options.Memory>>20))
 		}
 	}

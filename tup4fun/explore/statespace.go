@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Graph is a complete state graph. States are numbered in the order of breadth-first
-// search; 0 is the initial state. It uses neither symmetry nor partial-order reduction,
-// so that its runs are those of the program.
+// Graph is a complete state graph. States are numbered in the order of breadth-first search; 0 is
+// the initial state. It uses neither symmetry nor partial-order reduction, so that its runs come
+// from the program.
 type Graph struct {
 	model    *Model
 	expander *expander

@@ -11,12 +11,11 @@ const (
 	chunkSize  = 1 << 15 // bytes; no state spans two chunks
 )
 
-// store is the set of states seen. An exact store keeps each state as the numbers of its
-// parts, 7 bits a byte. A compact store (hash compaction, Wolper and Leroy 1993) keeps
-// 64-bit hashes, and whole states only for the level that is explored and the next one.
-// With one core there is one shard: then states are expanded in the order in which they
-// were found, so that the tables of their neighbours are still cached. It is safe for
-// concurrent use.
+// store is the set of states seen. An exact store keeps each state as the numbers of its parts, 7
+// bits a byte. A compact store (hash compaction, Wolper and Leroy 1993) keeps 64-bit hashes, and
+// whole states only for the level explored and the next one. With one core there is one shard: then
+// states are expanded in the order in which they were found, so that the tables of their neighbours
+// are still cached. It is safe for concurrent use.
 type store struct {
 	width   int
 	compact bool

@@ -204,7 +204,8 @@ func (s *search) path(ctx context.Context, level int, state []uint32) [][]uint32
 	path := make([][]uint32, level+1)
 	path[level] = state
 	for k := level - 1; k >= 0; k-- {
-		if path[k] = s.predecessor(ctx, k, path[k+1]); path[k] == nil {
+		path[k] = s.predecessor(ctx, k, path[k+1])
+		if path[k] == nil {
 			return nil
 		}
 	}

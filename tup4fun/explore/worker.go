@@ -153,8 +153,7 @@ func (w *worker) checkState(state []uint32) {
 }
 
 // evalInvariant reports whether invariant p, which is property i, holds in a state. Results are
-// cached by the parts of the state that it reads. The error is that of an evaluation that failed;
-// then holds has no meaning, and nothing is cached.
+// cached by the parts of the state that it reads.
 func (w *worker) evalInvariant(i int, p *prop, state []uint32) (holds bool, err error) {
 	k, mem := checkKey{prop: i}, len(w.search.model.Procs)
 	remember := len(p.footprint.spaces) < len(k.parts) // the first part is for the shared variables

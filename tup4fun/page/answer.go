@@ -72,9 +72,8 @@ func writeRequestError(w http.ResponseWriter, err error) {
 	http.Error(w, "The request is invalid: "+err.Error(), http.StatusBadRequest)
 }
 
-// runLimited waits for one of the slots, as many as programs may be explored at once, and
-// computes the view within the limit of time. The error is that of the context if the visitor
-// leaves first, else that of compileAndView.
+// runLimited waits for one of the slots, as many as programs may be explored at once, and computes
+// the view within the limit of time.
 func (p *Page) runLimited(ctx context.Context, s session, view viewFunc) (any, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -98,9 +97,9 @@ func decode(w http.ResponseWriter, r *http.Request, s *session) error {
 	return d.Decode(s)
 }
 
-// compileAndView compiles the program of the boxes and returns its view. Mistakes in the boxes
-// are not an error but a result, parseErrors, which the page shows beside the lines. The error is
-// for too many choices, or that of view.
+// compileAndView compiles the program of the boxes and returns its view. Mistakes in the boxes are
+// not an error but a result, parseErrors, which the page shows beside the lines. The error is for
+// too many choices, or view's.
 func (p *Page) compileAndView(ctx context.Context, s session, view viewFunc) (any, error) {
 	if len(s.Choices) > p.limits.Choices {
 		return nil, fmt.Errorf("%d steps are chosen; at most %d are allowed", len(s.Choices), p.limits.Choices)

@@ -1,7 +1,6 @@
 // Package page is the page of `leasehold tup4fun serve`: two boxes for a program and its
-// initialisation, the program graph, a run that is chosen click by click, all
-// configurations that it can lead to, and the verdict of each property with its
-// counterexample as a sequence diagram.
+// initialisation, the program graph, a run chosen click by click, all configurations that it can
+// lead to, and the verdict of each property with its counterexample as a sequence diagram.
 //
 // It is one page that loads nothing from other hosts: template, style and script are
 // embedded, and there is no build step. The server keeps no state. A session is a link:

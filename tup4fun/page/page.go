@@ -34,7 +34,7 @@ type Limits struct {
 	Choices int           // steps of a chosen run; 0: 1000
 }
 
-// withDefaults returns l with the default in place of each limit that is 0 or less.
+// withDefaults returns l with the default in place of each limit 0 or less.
 func (l Limits) withDefaults() Limits {
 	return Limits{
 		States:  cmp.Or(max(l.States, 0), 200_000),

@@ -67,7 +67,7 @@ func (p *parser) weight(t syntax.Token) (int64, error) {
 }
 
 // resolveArcs resolves the places of a bag. The arcs are sorted by place. An unknown place, and one
-// that is named twice, are reported and left out.
+// named twice, are reported and left out.
 func (p *parser) resolveArcs(b bag) []Arc {
 	var arcs []Arc
 	seen := map[int]bool{}

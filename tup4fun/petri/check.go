@@ -90,9 +90,9 @@ func (c *checker) violated(g *Graph, i int, format string, args ...any) Finding 
 		Marking: c.net.Text(g.Marking(i)), Firing: c.net.names(g.Path(i))}
 }
 
-// isBounded decides whether no place grows without bound. If one does, the finding has the
-// way to a loop that adds tokens, and the loop; a graph that was cut off may have such
-// places without a loop that is known.
+// isBounded decides whether no place grows without bound. If one does, the finding has the way to a
+// loop that adds tokens, and the loop; a graph that was cut off may have such places without a
+// known loop.
 func (c *checker) isBounded() Finding {
 	places := c.cover.unbounded()
 	if len(places) > 0 {
@@ -169,8 +169,8 @@ func (c *checker) movesWithoutUnbounded(m Marking) bool {
 	return c.net.CanMove(m)
 }
 
-// neverFiring lists the transitions that do not fire in the coverability graph; if that is
-// complete, they can never fire.
+// neverFiring lists the transitions that do not fire in the coverability graph; if it is complete,
+// they can never fire.
 func (c *checker) neverFiring() []int {
 	fires := make([]bool, len(c.net.Transitions))
 	for _, es := range c.cover.edges {

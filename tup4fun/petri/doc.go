@@ -15,8 +15,8 @@
 // suffice, and otherwise incomplete. It is also incomplete if a bound of Options is
 // reached. Incomplete never stands for holds.
 //
-// Semiflows have minimal support and coprime weights; the algorithm is that of Farkas
-// (1902) in the version of Colom and Silva (1990).
+// Semiflows have minimal support and coprime weights; the algorithm is by Farkas (1902) in the
+// version of Colom and Silva (1990).
 //
 // The package has no inhibitor arcs, priorities, colours or time. No input makes it
 // panic. A Net is immutable after parsing and safe for concurrent use.

@@ -60,8 +60,8 @@ func (c *checker) completes() Finding {
 	return c.alwaysReaches(isFinal, "from %s no final marking can be reached")
 }
 
-// alwaysReaches requires a path from every marking to a target; unreachable describes a
-// marking without one. For an unbounded net a deadlock that is not a target refutes it.
+// alwaysReaches requires a path from every marking to a target; unreachable describes a marking
+// without one. For an unbounded net a deadlock other than a target refutes it.
 func (c *checker) alwaysReaches(isTarget func(i int) bool, unreachable string) Finding {
 	if !c.bounded {
 		if i := c.deadlock(); i >= 0 && !isTarget(i) {

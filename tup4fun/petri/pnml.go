@@ -94,7 +94,8 @@ func (p *pnml) readElements() {
 			p.report(at, "a document type is not allowed")
 			return
 		case xml.StartElement:
-			if p.path = append(p.path, t.Name.Local); len(p.path) > maxDepth {
+			p.path = append(p.path, t.Name.Local)
+			if len(p.path) > maxDepth {
 				p.report(at, "more than %d nested elements", maxDepth)
 				return
 			}
@@ -148,8 +149,8 @@ func (p *pnml) startElement(e xml.StartElement, at syntax.Pos) {
 	}
 }
 
-// checkNew reports an id that is missing, used twice, or beyond MaxNodes. It returns true
-// if the id may be added.
+// checkNew reports a missing id, used twice, or beyond MaxNodes. It returns true if the id may be
+// added.
 func (p *pnml) checkNew(id string, at syntax.Pos) bool {
 	_, place := p.places[id]
 	_, transition := p.transitions[id]
@@ -178,9 +179,9 @@ func (p *pnml) addArc(from, to string, at syntax.Pos) {
 	p.order = append(p.order, p.last)
 }
 
-// endElement handles the text of place/initialMarking/text, arc/inscription/text and
-// net/name/text: the last place and the last arc are those around it, because startElement added
-// them. There is no last place if its id was refused. A number that is not valid is reported.
+// endElement handles the text of place/initialMarking/text, arc/inscription/text and net/name/text:
+// the last place and the last arc are those around it, because startElement added them. There is no
+// last place if its id was refused. An invalid number is reported.
 func (p *pnml) endElement(at syntax.Pos) {
 	n := len(p.path)
 	if n < 3 || p.path[n-1] != "text" {
@@ -212,8 +213,8 @@ func (p *pnml) number(text string, least int64, at syntax.Pos) (int64, bool) {
 	return n, true
 }
 
-// resolve adds the arcs to their transitions, when all places and transitions are known. An arc
-// that is not between a place and a transition is an error. Arcs are sorted by place.
+// resolve adds the arcs to their transitions, when all places and transitions are known. An arc not
+// between a place and a transition is an error. Arcs are sorted by place.
 func (p *pnml) resolve() {
 	p.net.Initial = p.tokens
 	for _, a := range p.order {

@@ -118,8 +118,8 @@ func (p *parser) transitionLine() error {
 	return err
 }
 
-// checkNew reports a name that is used already, or beyond MaxNodes. It returns true if
-// the name may be added.
+// checkNew reports a name used already, or beyond MaxNodes. It returns true if the name may be
+// added.
 func (p *parser) checkNew(name syntax.Token) bool {
 	_, place := p.places[name.Text]
 	_, transition := p.transitions[name.Text]

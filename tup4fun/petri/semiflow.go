@@ -30,8 +30,7 @@ func PlaceSemiflows(ctx context.Context, n *Net, o Options) ([]Semiflow, error) 
 }
 
 // TransitionSemiflows returns the transition semiflows of minimal support. Firing each transition
-// as often as its weight, if possible, does not change the marking. The error is that of a limit
-// (Options.Semiflows, the size of the table, the weights) or ctx's.
+// as often as its weight, if possible, does not change the marking.
 func TransitionSemiflows(ctx context.Context, n *Net, o Options) ([]Semiflow, error) {
 	if err := n.checkTableSize(len(n.Transitions)); err != nil {
 		return nil, err
@@ -91,8 +90,8 @@ type farkas struct {
 }
 
 // combinations returns the combinations of rows, with non-negative weights and minimal support,
-// that sum to 0 in every column (Farkas): it eliminates the columns one by one, the cheapest
-// first, because the number of rows may grow with each. The error is that of a limit or ctx's.
+// that sum to 0 in every column (Farkas): it eliminates the columns one by one, the cheapest first,
+// because the number of rows may grow with each.
 func combinations(ctx context.Context, matrix [][]int64, columns, limit int) ([]Semiflow, error) {
 	f := farkas{rows: make([]candidate, len(matrix)), limit: limit}
 	for i := range f.rows {
@@ -164,9 +163,9 @@ func (f *farkas) rowsBySign(column int) (plus, minus, zero []candidate) {
 	return plus, minus, zero
 }
 
-// eliminate combines each row that is positive in a column with each that is negative, so that
-// the column becomes 0, and keeps the rows of minimal support. The error is errWeights, more than
-// limit rows, or that of checkLimits; f.rows stays then.
+// eliminate combines each row positive in a column with each negative, so that the column becomes
+// 0, and keeps the rows of minimal support. The error is errWeights, more than limit rows, or
+// checkLimits'; f.rows stays then.
 func (f *farkas) eliminate(ctx context.Context, column int) error {
 	plus, minus, kept := f.rowsBySign(column)
 	for _, a := range plus {
@@ -220,7 +219,8 @@ func combine(a, b candidate, column int) (candidate, error) {
 	}
 	for _, part := range [][]int64{c.left, c.weights} {
 		for i := range part {
-			if part[i] /= divisor; part[i] > maxFactor || part[i] < -maxFactor {
+			part[i] /= divisor
+			if part[i] > maxFactor || part[i] < -maxFactor {
 				return c, errWeights
 			}
 		}
@@ -236,8 +236,8 @@ func gcd(a, b int64) int64 {
 	return max(a, -a)
 }
 
-// addMinimal adds c unless a row has a support that is part of the support of c, and
-// removes the rows whose support contains that of c.
+// addMinimal adds c unless a row has a support part of the support of c, and removes the rows whose
+// support contains c's.
 func addMinimal(rows []candidate, c candidate) []candidate {
 	for _, r := range rows {
 		if supportWithin(r.weights, c.weights) {

@@ -27,7 +27,7 @@ type Model struct {
 	Refuted []string // the properties that do not hold; only for twins
 }
 
-// Of returns the name of the protocol; for a twin, that of its original.
+// Of returns the name of the protocol; for a twin, its original's.
 func (m Model) Of() string {
 	name, _, _ := strings.Cut(m.Name, ".broken-")
 	return name

@@ -12,11 +12,10 @@
 //	---
 //	deadlockfree;
 //
-// The language is that of the learning tool tup4fun; ParseBoxes reads its two boxes,
-// program and initialisation, unchanged. It has extensions: constants, symbols, local
-// variables, named and replicated processes, labels, atomic, count, else, timeout, and
-// properties. The words of the extensions are reserved only by context, so a program
-// may have a variable called count.
+// The language is the learning tool tup4fun's; ParseBoxes reads its two boxes, program and
+// initialisation, unchanged. It has extensions: constants, symbols, local variables, named and
+// replicated processes, labels, atomic, count, else, timeout, and properties. The words of the
+// extensions are reserved only by context, so a program may have a variable called count.
 //
 // Parse is a recursive-descent parser with exact positions. It continues after an error
 // and returns up to MaxErrors of them. A program that it returns without an error is

@@ -15,9 +15,8 @@ var precedence = map[string]int{"->": 1, "U": 2, "W": 2, "|": 3, "||": 3, "&": 4
 // Source prints an expression.
 func (x *Expr) Source() string { return exprText(x, 0) }
 
-// exprText prints x, in parentheses if its precedence is below strength, so that the text is
-// parsed into the same tree. 0 is never in parentheses; 10, that of names and numbers, is the
-// highest.
+// exprText prints x, in parentheses if its precedence is below strength, so that the text is parsed
+// into the same tree. 0 is never in parentheses; 10, names and numbers', is the highest.
 func exprText(x *Expr, strength int) string {
 	s, own := "", 10
 	switch x.Kind {

@@ -54,8 +54,8 @@ func (l *lexer) scan() (TokenKind, string) {
 	return IllegalToken, fmt.Sprintf("%q is not a token of the language", l.Rune())
 }
 
-// quoted reads a symbol in quotes, which must end on its line. Else, and for control characters
-// or text that is not UTF-8, the token is illegal and its text the message.
+// quoted reads a symbol in quotes, which must end on its line. Else, and for control characters or
+// text other than UTF-8, the token is illegal and its text the message.
 func (l *lexer) quoted() (TokenKind, string) {
 	s, ok := l.Quoted(`\`)
 	switch {

@@ -17,7 +17,7 @@ func Parse(file, src string) (*Program, error) {
 
 // ParseWith is Parse with other values for the constants whose names are keys of constants. It
 // replaces their expressions before names are resolved, so that all that depends on them is
-// computed with the new values. Other names are ignored. Its error is that of Parse.
+// computed with the new values. Other names are ignored.
 func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
 	p, err := parse(file, src)
 	if err != nil {
@@ -32,7 +32,7 @@ func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
 }
 
 // ParseBoxes reads a program in the two boxes of the original tool. Positions in messages refer to
-// the joined file. The error is that of Parse.
+// the joined file.
 func ParseBoxes(file, initialisation, program string) (*Program, error) {
 	return Parse(file, Join(initialisation, program))
 }

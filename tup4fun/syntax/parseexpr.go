@@ -44,7 +44,7 @@ func (p *parser) until() (*Expr, error) {
 	return &Expr{Pos: op.Pos, Kind: Binary, Op: op.Text, X: x, Y: y}, err
 }
 
-// binary reads & and |. & has the higher precedence. The error is that of not.
+// binary reads & and |. & has the higher precedence.
 func (p *parser) binary() (*Expr, error) {
 	return p.chain([]string{"|", "||"}, func() (*Expr, error) {
 		return p.chain([]string{"&", "&&"}, p.not)
@@ -131,8 +131,7 @@ func (p *parser) sum() (*Expr, error) {
 	})
 }
 
-// chain reads operands from next with any of signs between them. They associate to the left. The
-// error is that of next.
+// chain reads operands from next with any of signs between them. They associate to the left.
 func (p *parser) chain(signs []string, next func() (*Expr, error)) (*Expr, error) {
 	x, err := next()
 	for err == nil && p.atAny(signs) {
@@ -159,8 +158,8 @@ func (p *parser) factor() (*Expr, error) {
 }
 
 // primary reads a number, a text, a truth value, an expression in parentheses, a call or a
-// variable. A number that is too large is reported, and reading goes on behind it. After another
-// mistake, which is reported too, the error is ErrBroken.
+// variable. A number too large is reported, and reading goes on behind it. After another mistake,
+// which is reported too, the error is ErrBroken.
 func (p *parser) primary() (*Expr, error) {
 	t := p.Tok
 	switch {

@@ -40,9 +40,9 @@ var kindNames = map[ObjKind]string{SharedVar: "a variable", SharedArray: "an arr
 	SpaceName: "a space", Constant: "a constant", SetName: "a set", Symbol: "a symbol", Param: "the number of a copy",
 	Quantified: "the name of a quantifier", ProcName: "a process"}
 
-// declare adds an object with the name n to scope. A name that is in use, in scope or outside, is
-// reported, and keeps its object in scope; n gets the new one, so that its declaration can be
-// resolved to the end.
+// declare adds an object with the name n to scope. A name in use, in scope or outside, is reported,
+// and keeps its object in scope; n gets the new one, so that its declaration can be resolved to the
+// end.
 func (r *resolver) declare(scope map[string]*Object, n *Name, k ObjKind) *Object {
 	o := &Object{Kind: k, Name: n.Text, Pos: n.Pos, Index: r.counts[k], Proc: r.proc}
 	r.counts[k]++

@@ -92,8 +92,8 @@ func (w *warner) noteWrite(x *Expr) {
 	}
 }
 
-// warnShared warns of shared variables that more than one process writes. The order of warnings is
-// left to Warn, because that of a map is random.
+// warnShared warns of shared variables that more than one process writes. Sorting the warnings is
+// left to Warn, because a map has a random order.
 func (w *warner) warnShared() {
 	for o, who := range w.writers {
 		if len(who) > 1 {

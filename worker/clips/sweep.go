@@ -68,7 +68,7 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 }
 
 // loadClip loads the clip, checks it, and makes its index. The result has the hash of the clip also
-// after an error, which is that of loadSamples, of exact.Check or of making the index.
+// after an error, which is loadSamples', of exact.Check or of making the index.
 func (s *sweep) loadClip(ctx context.Context) error {
 	wave, err := s.handler.loadSamples(ctx, &s.clip)
 	s.result.ClipMedia = s.clip
@@ -89,7 +89,6 @@ func (s *sweep) loadClip(ctx context.Context) error {
 
 // searchKnown calls searchEpisode for each episode of the task that the store knows. It returns nil
 // early if the worker drains. A damaged part of the store is logged; its episodes are left out.
-// The error is ctx's cause, that of searchEpisode or of the store.
 func (s *sweep) searchKnown(ctx context.Context) error {
 	keys := make([]string, len(s.task.Episodes))
 	for i, e := range s.task.Episodes {
@@ -117,9 +116,9 @@ func (s *sweep) searchKnown(ctx context.Context) error {
 
 // searchEpisode searches one episode, adds it to the result, and reports the result once it has
 // reportEpisodes or reportFindings. An episode whose sound cannot be read is left out with its
-// findings, so that the manager selects it again; that is not an error. A clip that is longer
-// than the episode is a problem of the pair, unless the episode breaks off: then it may have been
-// played where nothing can be read. The error is ctx's cause or that of Report.
+// findings, so that the manager selects it again; the sweep goes on. A clip longer than the
+// episode is a problem of the pair, unless the episode breaks off: then it may have been played
+// where nothing can be read.
 func (s *sweep) searchEpisode(ctx context.Context, item models.ResearchItem, k fingerprint.Known) error {
 	before := len(s.result.Findings)
 	switch {
@@ -168,8 +167,7 @@ func (s *sweep) reset() {
 }
 
 // resolve puts the last result, and ends the task. A result must name a part; without any episode
-// left it names the first one, which is not in Episodes, so that nothing changes for it. The
-// error is that of Job.Resolve.
+// left it names the first one, which is not in Episodes, so that nothing changes for it.
 func (s *sweep) resolve(ctx context.Context) error {
 	if len(s.parts) == 0 {
 		s.parts = []string{s.task.Episodes[0].ID}
@@ -210,8 +208,7 @@ type sound struct {
 }
 
 // ReadAt reads sound at an offset in samples (verify.Source). The first call opens the episode. The
-// error is errChanged if the recording has other content than the index of the store, otherwise that
-// of openEpisode or of episode.ReadAt.
+// error is errChanged if the recording has other content than the index of the store.ReadAt.
 func (s *sound) ReadAt(dst []float32, offset int) error {
 	s.windows++
 	if s.episode == nil {
@@ -228,7 +225,7 @@ func (s *sound) ReadAt(dst []float32, offset int) error {
 	return s.episode.ReadAt(dst, offset)
 }
 
-// close closes the episode, if its sound was needed. The error is that of the episode.
+// close closes the episode, if its sound was needed.
 func (s *sound) close() error {
 	if s.episode == nil {
 		return nil

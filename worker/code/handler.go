@@ -42,10 +42,10 @@ func New(index Index, analyser *analyse.Analyser, log *slog.Logger) *Handler {
 	return &Handler{index: index, analyser: analyser, client: newClient(), log: log}
 }
 
-// Handle indexes the batch of one task, and resolves the task with the outcome. A manager that
-// does not serve the batch any more is an outcome too, because another worker could not read it
-// either; the manager that waits for the batch decides. Data that cannot be decoded is
-// fault.ErrInvalid; any other error is one after which the task is tried later.
+// Handle indexes the batch of one task, and resolves the task with the outcome. A manager that does
+// not serve the batch any more is an outcome too, because another worker could not read it either;
+// the manager that waits for the batch decides. Data that cannot be decoded gives fault.ErrInvalid;
+// any other error is one after which the task is tried later.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	t := job.Task()
 	var batch models.IndexBatch
@@ -95,8 +95,7 @@ type attempt struct {
 
 // indexBatch reads the files of the batch that the index lacks, analyses them, and puts them into
 // the index. a.result has the counts then. Files that the manager cannot read are in
-// a.result.Unreadable; they are not an error. The error is that of reading, analysing or putting;
-// nothing is put then.
+// a.result.Unreadable; they are not an error.
 func (a *attempt) indexBatch(ctx context.Context) error {
 	files, err := a.from.listFiles(ctx)
 	if err != nil {
@@ -126,8 +125,7 @@ func (a *attempt) indexBatch(ctx context.Context) error {
 }
 
 // analyseFiles reads files and returns their blobs. A file that is not to be read has its reason
-// there; one that the manager cannot read is left out, and is in a.result.Unreadable. The error is
-// that of reading or analysing.
+// there; one that the manager cannot read is left out, and is in a.result.Unreadable.
 func (a *attempt) analyseFiles(ctx context.Context, files []models.BatchFile) (blobs []code.Blob, err error) {
 	var read []models.BatchFile
 	for _, f := range files {
@@ -149,8 +147,7 @@ func (a *attempt) analyseFiles(ctx context.Context, files []models.BatchFile) (b
 	return blobs, err
 }
 
-// missingFiles returns those of files that the index does not have, each content once. The error
-// is that of the index.
+// missingFiles returns those of files that the index does not have, each content once.
 func (a *attempt) missingFiles(ctx context.Context, files []models.BatchFile) ([]models.BatchFile, error) {
 	byID := make(map[code.OID]models.BatchFile, len(files))
 	ids := make([]code.OID, len(files))

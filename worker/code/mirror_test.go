@@ -140,7 +140,8 @@ func BenchmarkContent(b *testing.B) {
 	dir := m.dir
 	for _, from := range []string{"http", "mirror"} {
 		b.Run(from, func(b *testing.B) {
-			if m.dir = dir; from == "http" {
+			m.dir = dir
+			if from == "http" {
 				m.dir = ""
 			}
 			c := content{client: newClient(), url: m.serve(b), batch: "b1", lease: "l7", token: 7}

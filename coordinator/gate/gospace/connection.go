@@ -77,10 +77,9 @@ func drain(c *foreign.Conn) {
 	}
 }
 
-// perform carries out a request; the errors are those of Access.Check and of the hub. It tries
-// an operation without waiting first, because only one that waits needs a goroutine that watches
-// the connection. If the space is full or has no match, it waits, and the operation ends without
-// effect when the client leaves.
+// perform carries out a request.Check and of the hub. It tries an operation without waiting first,
+// because only one that waits needs a goroutine that watches the connection. If the space is full
+// or has no match, it waits, and the operation ends without effect when the client leaves.
 func (g *Gate) perform(ctx context.Context, c *foreign.Conn, q request) (foreign.Answer, error) {
 	o := foreign.Operation{Verb: q.operation.verb, Space: g.Space, Tuple: q.tuple, Pattern: interop.Exactly(q.template), Peer: c.Peer}
 	if err := g.Access.Check(o); err != nil {

@@ -32,7 +32,7 @@ const (
 	withFormals    = true
 )
 
-// outermost is the depth of a tuple that is not nested.
+// outermost is the depth of a tuple not nested.
 const outermost = 1
 
 // readFields reads the fields of a tuple or, if formals is set, of a template. Its value is a struct
@@ -77,7 +77,7 @@ func (d decoder) isList(id int64) bool {
 
 // readField reads one field of a tuple at a depth: a value of an interface type; nil for its nil,
 // and after an error, which ends the reader. A formal is read only where formals is set; nested
-// tuples have none. A name with a value of another type than it names is fault.ErrInvalid.
+// tuples have none.
 func (d decoder) readField(depth int, formals bool) any {
 	name, id := d.r.Interface()
 	if name == "" {

@@ -53,7 +53,8 @@ func (g *Gate) sendFailure(nc net.Conn, err error) {
 func (g *Gate) serveConnection(ctx context.Context, workers *pool, slot *slot) (s *session, conn *connection) {
 	defer g.slots.remove(slot)
 	defer g.recoverPanic("connection", slot.conn.RemoteAddr())
-	if s, conn = g.admit(ctx, slot); s != nil {
+	s, conn = g.admit(ctx, slot)
+	if s != nil {
 		conn.workers = workers
 		s.serve(ctx, conn, slot.conn)
 	}

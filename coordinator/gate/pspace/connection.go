@@ -99,8 +99,9 @@ func (c *connection) confirmOrReturn(ctx context.Context, err error) {
 
 // readRequests reads and starts requests until the connection ends, and returns why: io.EOF if the
 // client closed it, nil after a request without a session, an error of package fault for a message
-// that is not JSON, too large or too deep, or for which memory is lacking, which is answered, else
-// that of the connection. A request that is JSON but malformed is answered, and the next one is read.
+// other than JSON, too large or too deep, or for which memory is lacking, which is answered, else
+// that of the connection. A request that is JSON but malformed is answered, and the next one is
+// read.
 func (c *connection) readRequests(ctx context.Context) error {
 	for {
 		message, err := c.nextMessage()
@@ -125,8 +126,7 @@ func (c *connection) readRequests(ctx context.Context) error {
 	}
 }
 
-// nextMessage returns the next JSON object; it is valid until the next call. A malformed one is
-// fault.ErrInvalid, a too large or too deep one fault.ErrTooLarge; others are those of fill.
+// nextMessage returns the next JSON object; it is valid until the next call.
 func (c *connection) nextMessage() ([]byte, error) {
 	if len(c.buf) == 0 {
 		if len(c.store) > keptBuffer {
@@ -153,8 +153,7 @@ func (c *connection) nextMessage() ([]byte, error) {
 
 // fill waits until bytes come, and appends them to buf. They also confirm the answers that were
 // written before the read began. A passed deadline is an error only if readTimedOut returns one,
-// because it may have been the time to confirm answers. Other errors are those of makeSpace and of
-// the connection.
+// because it may have been the time to confirm answers.
 func (c *connection) fill() error {
 	if err := c.makeSpace(); err != nil {
 		return err
@@ -182,9 +181,7 @@ func (c *connection) fill() error {
 	}
 }
 
-// makeSpace makes buf have space for further bytes: at the front of its store, or in a larger
-// one. A message of more than maxRequest bytes is fault.ErrTooLarge, and lack of memory
-// fault.ErrOverloaded.
+// makeSpace makes buf have space for further bytes: at the front of its store, or in a larger one.
 func (c *connection) makeSpace() error {
 	switch {
 	case len(c.buf) < cap(c.buf):
@@ -223,9 +220,9 @@ func (c *connection) requestDeadline() time.Time {
 	return c.began.Add(requestTimeout)
 }
 
-// setReadDeadline sets the deadline of the next read: that of the request, or, if it is earlier,
-// the time at which the oldest answer is believed to have arrived. confirming counts the answers
-// that bytes of this read confirm.
+// setReadDeadline sets the deadline of the next read: the request's, or, if it is earlier, the time
+// at which the oldest answer is believed to have arrived. confirming counts the answers that bytes
+// of this read confirm.
 func (c *connection) setReadDeadline() {
 	now := time.Now()
 	wanted := c.requestDeadline()
@@ -288,7 +285,7 @@ func (c *connection) confirm() {
 	c.gate.Hub.Delivered(arrived...)
 }
 
-// startRequest carries out a request of size bytes, or answers it with err if that is not nil. It
+// startRequest carries out a request of size bytes, or answers it with err if it is not nil. It
 // carries it out itself if the client waits for it, and in a goroutine if further requests were
 // read or the operation blocks. It reports whether the connection serves more requests. It waits
 // while maxOutstanding requests are not answered.
@@ -382,9 +379,8 @@ func (c *connection) isLast() bool {
 	return c.last
 }
 
-// writeAnswer writes an answer. If it took tuples, they are to be confirmed, by the reader,
-// whose deadline is lowered for it; if it cannot be written, they return to the space. The error
-// is that of the connection, which is closed then.
+// writeAnswer writes an answer. If it took tuples, they are to be confirmed, by the reader, whose
+// deadline is lowered for it; if it cannot be written, they return to the space.
 func (c *connection) writeAnswer(answer []byte, a foreign.Answer) error {
 	err := c.write(answer)
 	if !a.Took() {

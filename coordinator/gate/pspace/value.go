@@ -83,7 +83,7 @@ type typed struct {
 }
 
 // readTyped reads {"type":T,"value":V}, or {"TypeName":T,"Value":V} in dotSpace. Either may be
-// missing; other members are skipped. Text that is not an object is fault.ErrInvalid.
+// missing; other members are skipped.
 func (d dialect) readTyped(s *scanner) (t typed, err error) {
 	typeKey, valueKey := "type", "value"
 	if d == dotSpace {
@@ -104,7 +104,7 @@ func (d dialect) readTyped(s *scanner) (t typed, err error) {
 	return t, err
 }
 
-// readValue reads a typed value and returns the field that it means. Errors are those of decode.
+// readValue reads a typed value and returns the field that it means.
 func (d dialect) readValue(s *scanner) (any, error) {
 	t, err := d.readTyped(s)
 	if err != nil {
@@ -113,9 +113,7 @@ func (d dialect) readValue(s *scanner) (any, error) {
 	return d.decode(t)
 }
 
-// decode returns the field that a typed value means; a type that is unknown here is kept as
-// tuple.Opaque. A value without a type, or one that does not fit its type, is fault.ErrInvalid; a
-// nested tuple has the errors of readTuple.
+// decode returns the field that a typed value means; a type unknown here is kept as tuple.Opaque.
 func (d dialect) decode(t typed) (any, error) {
 	if !t.named || t.value == nil || len(t.name) > maxTypeName {
 		return nil, fmt.Errorf("a value of type %.100q: %w: want a type of at most %d bytes, and a value", t.name, fault.ErrInvalid, maxTypeName)
@@ -201,8 +199,7 @@ func decodeBytes(s *scanner) ([]byte, bool) {
 	return data, err == nil
 }
 
-// readTuple reads an array of typed values; more than tuple.MaxArity are fault.ErrTooLarge. Other
-// text is fault.ErrInvalid, and other errors are those of decode.
+// readTuple reads an array of typed values; more than tuple.MaxArity give fault.ErrTooLarge.
 func (d dialect) readTuple(s *scanner) (tuple.Tuple, error) {
 	t := tuple.Tuple{}
 	err := s.readArray(func() error {
@@ -218,8 +215,8 @@ func (d dialect) readTuple(s *scanner) (tuple.Tuple, error) {
 
 var errTooManyFields = fmt.Errorf("more than %d fields: %w", tuple.MaxArity, fault.ErrTooLarge)
 
-// readTemplate reads an array of the fields of a template; more than tuple.MaxArity are
-// fault.ErrTooLarge. Other text is fault.ErrInvalid, and other errors are those of readField.
+// readTemplate reads an array of the fields of a template; more than tuple.MaxArity give
+// fault.ErrTooLarge.
 func (d dialect) readTemplate(s *scanner) (interop.Pattern, error) {
 	p := interop.Pattern{}
 	err := s.readArray(func() error {
@@ -235,7 +232,7 @@ func (d dialect) readTemplate(s *scanner) (interop.Pattern, error) {
 
 // readField reads one field of a template: {"formal":true,"value":T}, {"formal":false,
 // "value":{"type":T,"value":V}}, in SpaceJS {"formal":false,"value":V}; for dotSpace see
-// readDotSpaceField. Anything else is fault.ErrInvalid; other errors are those of decode.
+// readDotSpaceField.
 func (d dialect) readField(s *scanner) (interop.Field, error) {
 	if d == dotSpace {
 		return d.readDotSpaceField(s)
@@ -267,8 +264,7 @@ func (d dialect) readField(s *scanner) (interop.Field, error) {
 }
 
 // readDotSpaceField is readField for dotSpace, where a formal is a type without a value, and an
-// actual both. A value without a type is fault.ErrInvalid; other errors are those of readTyped and
-// decode.
+// actual both.
 func (d dialect) readDotSpaceField(s *scanner) (interop.Field, error) {
 	t, err := d.readTyped(s)
 	switch {
@@ -281,8 +277,8 @@ func (d dialect) readDotSpaceField(s *scanner) (interop.Field, error) {
 }
 
 // actualOf returns the field that accepts one value only. The value is typed, or in SpaceJS bare; a
-// bare number is a double, as in JavaScript. A value that is absent, null or an array is
-// fault.ErrInvalid, because it has no type; other errors are those of readTyped and decode.
+// bare number is a double, as in JavaScript. It fails with fault.ErrInvalid for a value that is
+// absent, null or an array, because it has no type.
 func (d dialect) actualOf(value []byte) (interop.Field, error) {
 	v := scanner{data: value}
 	switch v.peek() {
@@ -302,9 +298,9 @@ func (d dialect) actualOf(value []byte) (interop.Field, error) {
 	return d.actual(typed{typeDouble, true, value})
 }
 
-// actual returns the field that accepts a value, and the Go int of the same value if a Go
-// program may have put that: in place of a Java int, or of a long that is too large for a Java
-// int. So gob and JSON clients find each other's numbers. Errors are those of decode.
+// actual returns the field that accepts a value, and the Go int of the same value if a Go program
+// may have put that: in place of a Java int, or of a long too large for a Java int. So gob and JSON
+// clients find each other's numbers.
 func (d dialect) actual(t typed) (interop.Field, error) {
 	v, err := d.decode(t)
 	if err != nil {

@@ -41,9 +41,9 @@ type Client struct {
 	dir string
 }
 
-// New returns a client of the API at base, which builds segments in the folder dir. It
-// connects on first use. It removes the contents of dir, because a crash may have left segments
-// there. The error is fault.ErrFolder if dir cannot be made, or one for an invalid base.
+// New returns a client of the API at base, which builds segments in the folder dir. It connects on
+// first use. It removes the contents of dir, because a crash may have left segments there. It fails
+// with fault.ErrFolder if dir cannot be made, or one for an invalid base.
 func New(base, dir string) (*Client, error) {
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, fmt.Errorf("segments: %w: %w", fault.ErrFolder, err)
@@ -58,8 +58,8 @@ func New(base, dir string) (*Client, error) {
 // Close waits for calls in progress and closes the connections.
 func (c *Client) Close() error { return c.api.Close() }
 
-// call sends a request, which may be repeated, and decodes the answer into answer, unless that is
-// nil. The error is that of client.Do, of the kind that the server named.
+// call sends a request, which may be repeated, and decodes the answer into answer, unless it is
+// nil.
 func (c *Client) call(ctx context.Context, method, path string, body, answer any) error {
 	_, err := c.api.Do(ctx, client.Call{Method: method, Path: "index/" + path, Body: body, Answer: answer, Timeout: bulkTimeout, Repeat: true})
 	if err != nil {
@@ -68,8 +68,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, answer any
 	return nil
 }
 
-// Missing is code.Searcher.Missing, in requests of at most idsAtOnce ids. The error is that
-// of a request; then it returns no ids.
+// Missing is code.Searcher.Missing, in requests of at most idsAtOnce ids.
 func (c *Client) Missing(ctx context.Context, ids []code.OID) (missing []code.OID, err error) {
 	for len(ids) > 0 {
 		n := min(len(ids), idsAtOnce)
@@ -89,16 +88,15 @@ func (c *Client) Missing(ctx context.Context, ids []code.OID) (missing []code.OI
 	return missing, nil
 }
 
-// Complete reports whether an origin was published, and no file of it was lost. The error is that
-// of call.
+// Complete reports whether an origin was published, and no file of it was lost.
 func (c *Client) Complete(ctx context.Context, id string) (bool, error) {
 	var state types.GenerationState
 	err := c.call(ctx, "GET", "generations/"+url.PathEscape(id), nil, &state)
 	return state.Complete, err
 }
 
-// Publish is code.Searcher.Publish. The error is fault.ErrNotFound if the origin was
-// removed, and fault.ErrTooLarge for more files than one request holds (64 MiB).
+// Publish is code.Searcher.Publish. It fails with fault.ErrNotFound if the origin was removed, and
+// fault.ErrTooLarge for more files than one request holds (64 MiB).
 func (c *Client) Publish(ctx context.Context, m code.Manifest) error {
 	g := types.Generation{ID: m.RepoID, Repo: m.Repo, Refs: []types.GenerationRef{}, Files: make([]types.GenerationFile, len(m.Files))}
 	number := map[string]int{}
@@ -131,8 +129,7 @@ func (c *Client) Put(ctx context.Context, batch string, blobs []code.Blob) (hash
 }
 
 // upload sends the parts of the segment at path that the coordinator lacks, and commits it. The
-// coordinator answers each part with the bytes that it has by then. The error is fault.ErrConflict if
-// that does not grow, fault.ErrFolder if the file cannot be read, or that of the coordinator.
+// coordinator answers each part with the bytes that it has by then.
 func (c *Client) upload(ctx context.Context, batch, path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // HasLog reports whether the file at path has a log that is not empty, which a process that was
-// killed leaves. The error is that of the system.
+// killed leaves.
 func HasLog(path string) (bool, error) {
 	info, err := os.Stat(path + "-wal")
 	if errors.Is(err, os.ErrNotExist) {

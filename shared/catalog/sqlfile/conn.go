@@ -33,7 +33,7 @@ func (c *Conn) OnEnd(f func(committed bool)) { c.ended = append(c.ended, f) }
 // Row is one row of an answer.
 type Row interface{ Scan(to ...any) error }
 
-// Into reads a row into variables. The error is that of Scan.
+// Into reads a row into variables.
 func Into(to ...any) func(Row) error {
 	return func(r Row) error { return r.Scan(to...) }
 }
@@ -117,8 +117,7 @@ func (c *Conn) Script(text string) error {
 
 // inTransaction runs do so that all it writes is kept, or nothing; begin is the statement that
 // begins it. Before the commit it calls the functions in c.last, and after it, or after the
-// rollback, those in c.ended. The error is that of begin, of do, of a function in c.last or of the
-// commit; then nothing is kept.
+// rollback, those in c.ended.
 func (c *Conn) inTransaction(begin string, do func(*Conn) error) error {
 	if err := c.Exec(begin); err != nil {
 		return err

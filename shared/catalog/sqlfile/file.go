@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/process/platform"
 )
 
-// Memory is the path of a file that is not kept.
+// Memory is the path of a file not kept.
 const Memory = ":memory:"
 
 const (
@@ -63,9 +63,8 @@ func Open(ctx context.Context, path string, format Format) (*File, error) {
 }
 
 // open opens the file and brings it to the newest version of format. It looks at the file before it
-// writes anything, because a file that is not ours must stay as it is. After an error the caller
-// releases what was opened. The error is that of SQLite or of the system, or one that checkOurs or
-// migrate names.
+// writes anything, because a file not ours must stay as it is. After an error the caller releases
+// what was opened.
 func (f *File) open(ctx context.Context, format Format) error {
 	name, err := f.dataSource()
 	if err != nil {
@@ -99,8 +98,7 @@ func (f *File) open(ctx context.Context, format Format) error {
 	return nil
 }
 
-// dataSource locks the file, unless it is Memory, and returns the name by which SQLite opens it. A
-// file that is locked is fault.ErrConflict. Other errors are those of the system.
+// dataSource locks the file, unless it is Memory, and returns the name by which SQLite opens it.
 func (f *File) dataSource() (string, error) {
 	if f.path == Memory {
 		return f.path, nil
@@ -120,7 +118,7 @@ func (f *File) dataSource() (string, error) {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), err
 }
 
-// connect opens a connection, which release closes. The error is that of SQLite.
+// connect opens a connection, which release closes.
 func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
 	conn, err := f.db.Conn(ctx)
 	if err != nil {
@@ -128,8 +126,8 @@ func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
 	}
 	c := &Conn{conn: conn, stmts: map[string]*sql.Stmt{}}
 	f.conns = append(f.conns, c)
-	// SQLite is busy only while a log is recovered or begun again, or while a program
-	// that is not ours looks at the file.
+	// SQLite is busy only while a log is recovered or begun again, or while a program not ours
+	// looks at the file.
 	return c, c.runPragmas(append([]string{"busy_timeout=5000"}, pragmas...)...)
 }
 
@@ -176,7 +174,7 @@ func (f *File) Read(ctx context.Context, op string, do func(*Conn) error) error 
 }
 
 // withReader calls do with a free reader, for which it waits. op is the prefix of errors. After
-// Close the error is fault.ErrClosed; if ctx ends first, it is the cause of ctx.
+// Close it fails with fault.ErrClosed; if ctx ends first, it is the cause of ctx.
 func (f *File) withReader(ctx context.Context, op string, do func(*Conn) error) error {
 	var c *Conn
 	select {
@@ -236,8 +234,8 @@ func (f *File) StepsOf(ctx context.Context, op string, length time.Duration, nex
 }
 
 // withWriter calls do with the writer, for which it waits, and then writes the log back if it has
-// become long. op is the prefix of errors, which are those of useWriter; if ctx ends while it
-// waits, the error is the cause of ctx.
+// become long. op is the prefix of errors, which come from useWriter; if ctx ends while it waits,
+// the error is the cause of ctx.
 func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) error {
 	select {
 	case <-ctx.Done():
@@ -254,7 +252,7 @@ func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) 
 // useWriter calls do with the writer. long reports whether the log has become long, so that the
 // caller must write it back; a file in memory has no log. The limit is then raised, so that not
 // each commit tries that, because the log cannot be begun again while a reader needs it. The caller
-// has the turn; useWriter gives it back. After Close the error is fault.ErrClosed.
+// has the turn; useWriter gives it back. After Close it fails with fault.ErrClosed.
 func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (long bool, err error) {
 	defer func() { f.turn <- struct{}{} }()
 	if f.closed {

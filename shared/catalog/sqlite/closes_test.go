@@ -70,7 +70,8 @@ func TestAnIngestionThatCannotReadWhatIsResearchedIsRefused(t *testing.T) {
 			}
 			execute(t, s, "UPDATE researched SET clips = ?", []byte("damaged"))
 			r := doneWith(second)
-			if r.Scope = problem; problem != "" {
+			r.Scope = problem
+			if problem != "" {
 				r.Problem = "too long"
 			}
 			if err := s.Ingest(context.Background(), r, today); !errors.Is(err, fault.ErrCorrupt) || fault.Of(err).ExitCode != 65 {

@@ -10,7 +10,7 @@ import (
 )
 
 // loadResearched returns the numbers of the clips researched in an episode; the empty set if there
-// are none. The error is fault.ErrCorrupt if the stored set is damaged, or another one of the file.
+// are none.
 func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 	var blob []byte
 	if _, err := c.One("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row sqlfile.Row) error {
@@ -22,7 +22,6 @@ func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 }
 
 // saveResearched replaces the set of the clips researched in an episode, and compresses it.
-// Errors are those of the file.
 func saveResearched(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	set.RunOptimize()
 	blob, err := set.ToBytes()
@@ -32,8 +31,7 @@ func saveResearched(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	return c.Exec("INSERT OR REPLACE INTO researched (episode, clips) VALUES (?, ?)", episode, blob)
 }
 
-// decodeResearched reads the bitmap of an episode; an empty blob is the empty set. A
-// damaged one is fault.ErrCorrupt.
+// decodeResearched reads the bitmap of an episode; an empty blob is the empty set.
 func decodeResearched(episode int64, blob []byte) (*roaring.Bitmap, error) {
 	set := roaring.New()
 	if len(blob) == 0 {

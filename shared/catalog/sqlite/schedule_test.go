@@ -13,7 +13,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// notedSchedule notes the calls of a store, and fails the one that is named.
+// notedSchedule notes the calls of a store, and fails the named one.
 type notedSchedule struct {
 	calls []string
 	fails string
@@ -22,7 +22,8 @@ type notedSchedule struct {
 var errSchedule = errors.New("the schedule fails for a test")
 
 func (s *notedSchedule) note(call string) error {
-	if s.calls = append(s.calls, call); call == s.fails {
+	s.calls = append(s.calls, call)
+	if call == s.fails {
 		return errSchedule
 	}
 	return nil

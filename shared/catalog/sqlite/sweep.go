@@ -17,8 +17,7 @@ import (
 // been researched for other clips, so that workers have their landmarks; these are stored by hash,
 // so an episode without a known hash is left out. If there are fewer than SweepShare episodes for
 // each of clips, it returns the zero Research, and Select selects by episode. It reads without the
-// writer, so the result may be out of date, as that of Select; work.Issue checks that. Errors are
-// those of the file and of wanted.
+// writer, so the result may be out of date, as Select's; work.Issue checks that.
 func (w walk) chooseSweep(ctx context.Context, op string, first candidate, clips *roaring.Bitmap, l catalog.Limits) (r models.Research, err error) {
 	least := catalog.SweepShare * int(clips.GetCardinality())
 	if l.Episodes < least || len(first.researched) == 0 {

@@ -14,11 +14,10 @@ const (
 	longCosine   = .9
 )
 
-// Cosine is the search that Leasehold was written to replace, as a baseline of cost.
-// At every sample of the episode it computes the cosine of 50 samples, from the start
-// of the clip's loudest eighth of a second on. If that is at least 0.6, it computes the
-// cosine of 500 samples. At least 0.9 is a finding. If findings touch, it keeps the
-// best one.
+// Cosine is the search that Leasehold was written to replace, as a baseline of cost. At every
+// sample of the episode it computes the cosine of 50 samples, from the start of the clip's loudest
+// eighth of a second on. If of at least 0.6, it computes the cosine of 500 samples. At least 0.9 is
+// a finding. If findings touch, it keeps the best one.
 type Cosine struct{ clips []anchored }
 
 // anchored is a clip and the sample at which its loudest part begins.

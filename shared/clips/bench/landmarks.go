@@ -17,7 +17,7 @@ type Landmarks struct {
 // RateHz is match.RateHz.
 func (*Landmarks) RateHz() int { return match.RateHz }
 
-// Index builds the inverted index. The error is that of a clip that index.Builder refuses.
+// Index builds the inverted index.
 func (l *Landmarks) Index(_ context.Context, clips []Clip) (err error) {
 	var b index.Builder
 	for _, c := range clips {
@@ -29,7 +29,7 @@ func (l *Landmarks) Index(_ context.Context, clips []Clip) (err error) {
 	return err
 }
 
-// Match reads the episode as a stream, as a worker does. The error is that of match.Find.
+// Match reads the episode as a stream, as a worker does.
 func (l *Landmarks) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
 	rest := stream(episode)

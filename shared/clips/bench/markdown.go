@@ -69,8 +69,8 @@ func (f Figures) Group(by, name string) Group {
 	return Group{By: by, Name: name}
 }
 
-// Write replaces the text between the marks in the file at path. A file without both marks is
-// fault.ErrInvalid.
+// Write replaces the text between the marks in the file at path. It fails with fault.ErrInvalid for
+// a file without both marks.
 func Write(path, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {

@@ -87,7 +87,7 @@ type run struct {
 
 // measure indexes the clips and searches every episode, and adds up the costs. Decoding, indexing
 // and searching are timed separately. heapMB is what the method and the clips hold at the end, so
-// both are kept alive until it is read. The error is that of decoding or of the method.
+// both are kept alive until it is read.
 func (r *run) measure(ctx context.Context) error {
 	before := heap()
 	list, err := r.loadClips(ctx)
@@ -130,7 +130,7 @@ func (r *run) measure(ctx context.Context) error {
 }
 
 // loadClips decodes the clips of the set at the rate of the method. The error names the file, and
-// is that of decoding it.
+// comes from decoding it.
 func (r *run) loadClips(ctx context.Context) ([]Clip, error) {
 	var all []Clip
 	for _, c := range r.set.Clips {
@@ -151,8 +151,7 @@ func heap() float64 {
 	return float64(m.HeapAlloc) / 1e6
 }
 
-// timed runs f, and adds to d the CPU time that this process and its children used meanwhile. The
-// error is that of f.
+// timed runs f, and adds to d the CPU time that this process and its children used meanwhile.
 func timed(d *time.Duration, f func() error) error {
 	before := platform.ProcessorTime()
 	err := f()

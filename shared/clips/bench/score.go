@@ -12,8 +12,8 @@ import (
 // tolerance is the largest error of a hit's offset, in seconds.
 const tolerance = .25
 
-// judged is one insertion, or one finding that is not a hit, with the values by which the
-// tables group it.
+// judged is one insertion, or one finding other than a hit, with the values by which the tables
+// group it.
 type judged struct {
 	clip      set.Clip
 	condition string // "" for a finding of a clip that is not played there
@@ -77,8 +77,8 @@ func newScorer(s *set.Set, e set.Episode, found []Found) *scorer {
 	return j
 }
 
-// offsetError returns the distance of an offset from the insertion's start, or from
-// the start of its sound if that is nearer.
+// offsetError returns the distance of an offset from the insertion's start, or from the start of
+// its sound if it is nearer.
 func offsetError(in set.Insertion, offsetS float64) float64 {
 	return min(math.Abs(offsetS-in.OffsetS), math.Abs(offsetS-in.HeardS))
 }
@@ -133,9 +133,9 @@ func (j *scorer) results(file string, log *slog.Logger) []judged {
 	return all
 }
 
-// explained reports whether a finding is of a clip that is related to one that is played
-// there, so that it is neither right nor wrong. If the clips share a loop, every offset
-// is accepted, because none of them is the right one.
+// explained reports whether a finding is of a clip related to one played there, so that it is
+// neither right nor wrong. If the clips share a loop, every offset is accepted, because none of
+// them is the right one.
 func (j *scorer) explained(f Found) bool {
 	clip := j.clips[f.Clip]
 	for _, in := range slices.Concat(j.played, j.others) {

@@ -39,7 +39,7 @@ func Check(ctx context.Context, clips []Clip) ([]Notice, error) { return check(c
 
 // CheckPlayed does what Check does and also plays each clip over silence, speech and music, and
 // reports the clips that a search does not find there (Missed). That is three more searches of all
-// clips, and one for each clip that is missed. It fails as Check does.
+// clips, and one for each missed clip. It fails as Check does.
 func CheckPlayed(ctx context.Context, clips []Clip) ([]Notice, error) { return check(ctx, clips, true) }
 
 // check is Check, and CheckPlayed if play is true. A clip that a search cannot use (Fault.Lost)
@@ -87,8 +87,8 @@ func check(ctx context.Context, list []Clip, play bool) ([]Notice, error) {
 	return inOrder(all, list), nil
 }
 
-// checkAlone checks a clip without the other clips; err is that of its Load. It returns the first
-// fault in the order below, with an empty name, or nil if the clip has none.
+// checkAlone checks a clip without the other clips; err is its Load's. It returns the first fault
+// in the order below, with an empty name, or nil if the clip has none.
 func checkAlone(wave []float32, err error) *Notice {
 	sound := sounding(wave)
 	switch {

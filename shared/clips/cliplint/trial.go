@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// underClip is the level of a background below that of the clip: 6 dB, as an editor mixes speech or
-	// music under a jingle. Most misses of the benchmark are clips at 0 dB or below.
+	// underClip is how far a background is below the clip: 6 dB, as an editor mixes speech or music
+	// under a jingle. Most misses of the benchmark are clips at 0 dB or below.
 	underClip = .5
 	// offPlace is how many samples a finding may lie off the place where the clip is played: as
 	// much as a hit of the benchmark may.
 	offPlace = RateHz / 4
-	// beside is how many clips are played on either side of one that is explained.
+	// beside is how many clips are played on either side of a explained one.
 	beside = 2
 )
 
 // findMissed plays each clip of an index over each background, through the search that finds it in
-// episodes, and reports the clips that it misses over at least one, with the reasons of the
-// search over the first of these. The error is that of the search.
+// episodes, and reports the clips that it misses over at least one, with the reasons of the search
+// over the first of these.
 func findMissed(ctx context.Context, x *index.Index) ([]Notice, error) {
 	missed := make([][]string, x.Clips()) // by clip, the names of backgrounds
 	why := make([]string, x.Clips())      // over the first of them
@@ -64,10 +64,9 @@ func findMissed(ctx context.Context, x *index.Index) ([]Notice, error) {
 	return all, nil
 }
 
-// explain returns the reasons of the search for not finding a clip over a background, in an
-// episode of this clip and the ones beside it, because those could be the reason too. If it is
-// found there, the reason is what else the whole episode plays. The error is that of the search
-// or of ctx.
+// explain returns the reasons of the search for not finding a clip over a background, in an episode
+// of this clip and the ones beside it, because those could be the reason too. If it is found there,
+// the reason is what else the whole episode plays.
 func explain(ctx context.Context, x *index.Index, clip int, b background) (string, error) {
 	var builder index.Builder
 	if err := builder.Add(x.ID(clip), x.Wave(clip)); err != nil {
@@ -92,8 +91,8 @@ func explain(ctx context.Context, x *index.Index, clip int, b background) (strin
 }
 
 // addUnder adds a background to x: a clip of that many samples (clip) and the gap behind it, which
-// begin at a sample of the episode. The level is relative to that of the clip, so nothing is
-// heard under a silent one.
+// begin at a sample of the episode. The level is relative to the clip's, so nothing is heard under
+// a silent one.
 func (b background) addUnder(x []float32, clip, at int) {
 	if len(b.samples) == 0 {
 		return

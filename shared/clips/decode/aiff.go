@@ -27,7 +27,7 @@ func newAIFF(f io.ReadCloser) (*wavSource, error) {
 	return w, nil
 }
 
-// aiff holds the state of a header that is being read.
+// aiff holds the state of a header being read.
 type aiff struct {
 	w      *wavSource
 	pos    int64 // bytes read so far
@@ -35,8 +35,7 @@ type aiff struct {
 	length int64 // of the sound, in bytes
 }
 
-// readHeader reads up to the first byte of sound. The errors are those of readSound and readCommon, and
-// fault.ErrInvalid or fault.ErrCorrupt for another file or one that ends before.
+// readHeader reads up to the first byte of sound.
 func (a *aiff) readHeader() error {
 	var b [12]byte
 	if err := a.fill(b[:]); err != nil {
@@ -68,7 +67,7 @@ func (a *aiff) readHeader() error {
 }
 
 // readSound reads the start of the sound chunk, of n bytes, and leaves a.w.r at the first byte of
-// sound. Sound before its format is fault.ErrInvalid; the file's end is the error of fill.
+// sound. Sound before its format gives fault.ErrInvalid; the file's end is the error of fill.
 func (a *aiff) readSound(n int64) error {
 	if a.w.channels == 0 {
 		return invalid("an AIFF whose sound comes before its format")
@@ -146,14 +145,14 @@ func extended(b []byte) float64 {
 	return math.Ldexp(float64(mantissa), exponent-16383-63)
 }
 
-// fill reads exactly len(b) bytes; a file that ends before is fault.ErrCorrupt.
+// fill reads exactly len(b) bytes; a file that ends before gives fault.ErrCorrupt.
 func (a *aiff) fill(b []byte) error {
 	n, err := io.ReadFull(a.w.r, b)
 	a.pos += int64(n)
 	return cut("AIFF", err)
 }
 
-// skip passes over n bytes; a file that ends before is fault.ErrCorrupt.
+// skip passes over n bytes; a file that ends before gives fault.ErrCorrupt.
 func (a *aiff) skip(n int64) error {
 	n, err := io.CopyN(io.Discard, a.w.r, n)
 	a.pos += n

@@ -42,9 +42,8 @@ type child struct {
 	err    error // what wait returned
 }
 
-// start runs bin with args, and feeds stdin to it unless stdin is nil. The caller ends it with
-// wait or end. stall is how long it may print nothing. ctx ends it and the processes that it
-// started. The error is that of starting it; then nothing runs.
+// start runs bin with args, and feeds stdin to it unless stdin is nil. The caller ends it with wait
+// or end. stall is how long it may print nothing. ctx ends it and the processes that it started.
 func start(ctx context.Context, bin string, args []string, stdin io.Reader, stall time.Duration) (*child, error) {
 	c := &child{stall: stall}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
@@ -65,7 +64,7 @@ func start(ctx context.Context, bin string, args []string, stdin io.Reader, stal
 }
 
 // Read reads the child's stdout. If nothing arrives for c.stall, it kills the child and returns
-// errStalled. Other errors are those of the pipe, io.EOF at its end.
+// errStalled.
 func (c *child) Read(p []byte) (int, error) {
 	if d, ok := c.out.(interface{ SetReadDeadline(time.Time) error }); ok {
 		if err := d.SetReadDeadline(time.Now().Add(c.stall)); err != nil {

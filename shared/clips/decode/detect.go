@@ -45,9 +45,7 @@ var magics = []magic{
 
 const accepted = "expected WAV, AIFF, MP3, FLAC, or (through ffmpeg) Ogg, MP4/M4A, AAC, Matroska, AU, CAF, ASF, AMR, WavPack, APE, TTA or AC-3"
 
-// detect returns the name of the format of in, and leaves in at the first byte after its ID3
-// tags. The error is fault.ErrInvalid for anything that is not audio, with what it looks like,
-// and fault.ErrCorrupt for tags without sound.
+// detect returns the name of the format of in, and leaves in at the first byte after its ID3 tags.
 func detect(in *input) (format string, err error) {
 	head, err := in.skipTags()
 	if err != nil {
@@ -76,8 +74,7 @@ func detect(in *input) (format string, err error) {
 	return "", invalid("not a known audio format (begins %q): %s", head[:min(8, len(head))], accepted)
 }
 
-// skipTags skips ID3v2 tags and returns up to sniffBytes after them, which stay unread. The error
-// is fault.ErrInvalid for an empty file or too many tags, and fault.ErrCorrupt for tags alone.
+// skipTags skips ID3v2 tags and returns up to sniffBytes after them, which stay unread.
 func (in *input) skipTags() (head []byte, err error) {
 	for i := range maxTags {
 		head, err = in.r.Peek(sniffBytes)

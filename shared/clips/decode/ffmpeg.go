@@ -48,8 +48,7 @@ type ffmpegInput struct {
 }
 
 // newFFmpeg decodes an input with ffmpeg's demuxer of the given name. ffmpeg opens a file by its
-// path, because some containers must be read with seeking; it reads a stream from stdin. The
-// error is that of ffmpeg.
+// path, because some containers must be read with seeking; it reads a stream from stdin.
 func (d Decoder) newFFmpeg(ctx context.Context, in *input, demuxer string) (*ffmpegSource, error) {
 	if in.file != nil {
 		return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, path: in.file.Name(), size: in.size, closer: in})
@@ -136,9 +135,8 @@ func (in ffmpegInput) args() []string {
 		"-protocol_whitelist", "pipe", "-f", "wav", "pipe:1")
 }
 
-// read is that of wavSource. It ends the child if it makes more sound than the file can hold,
-// because a damaged file could make it run for ever, and reports at the end how the child ended.
-// The errors are those of wavSource.read and of wait, and fault.ErrTooLarge beyond the limit.
+// read is wavSource's. It ends the child if it makes more sound than the file can hold, because a
+// damaged file could make it run for ever, and reports at the end how the child ended.
 func (s *ffmpegSource) read(dst []float32) (int, error) {
 	n, err := s.wavSource.read(dst)
 	s.done += int64(n)

@@ -40,8 +40,7 @@ func newFLAC(f io.ReadCloser) (*flacSource, error) {
 func (f *flacSource) rateHz() int  { return int(f.s.Info.SampleRate) }
 func (f *flacSource) close() error { return f.closer.Close() }
 
-// read returns the rest of the current frame, and decodes the next one when it is used up. The
-// error is that of next.
+// read returns the rest of the current frame, and decodes the next one when it is used up.
 func (f *flacSource) read(dst []float32) (int, error) {
 	if len(f.rest) == 0 {
 		if err := f.next(); err != nil {
@@ -53,8 +52,8 @@ func (f *flacSource) read(dst []float32) (int, error) {
 	return n, nil
 }
 
-// next decodes one frame into rest, as mono. It returns io.EOF at the declared end and ignores
-// data after it, such as a tag; without a declared end, the file's end is it. Errors are
+// next decodes one frame into rest, as mono. It returns io.EOF at the declared end and ignores data
+// after it, such as a tag; without a declared end, the file's end is it. Errors give
 // fault.ErrCorrupt for a file that ends before and for a damaged frame, and fault.ErrInvalid if
 // rate or channels change. Of stereo, stereo.choose takes the middle or the side.
 func (f *flacSource) next() error {

@@ -44,7 +44,8 @@ func FindFFmpeg(ctx context.Context) (FFmpeg, error) {
 	}
 	f := FFmpeg{Path: bin}
 	first, _, _ := strings.Cut(version, "\n")
-	if f.Version, _, _ = strings.Cut(strings.TrimPrefix(first, "ffmpeg version "), " "); f.Version == "" {
+	f.Version, _, _ = strings.Cut(strings.TrimPrefix(first, "ffmpeg version "), " ")
+	if f.Version == "" {
 		return f, errors.New("ffmpeg: it does not say its version")
 	}
 	decoders, err := runFFmpeg(ctx, bin, versionTime, "-hide_banner", "-decoders")

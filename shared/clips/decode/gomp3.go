@@ -64,7 +64,8 @@ func (g *goMP3) frame() (ok bool) {
 		}
 	}()
 	if h, _ := parseMP3Header(g.feed.frame); h.wantsRewriting() {
-		if g.feed.unread = g.alone.rewrite(g.feed.frame, h); g.feed.unread == nil {
+		g.feed.unread = g.alone.rewrite(g.feed.frame, h)
+		if g.feed.unread == nil {
 			return false
 		}
 	}

@@ -92,15 +92,15 @@ func (s *stereo) choose(mid, side []float32) {
 			}
 		}
 		mid, side = mid[n:], side[n:]
-		if s.done += n; s.done == stereoChunk {
+		s.done += n
+		if s.done == stereoChunk {
 			s.turn()
 		}
 	}
 }
 
-// turn ends a chunk and decides the next one: the side if it is much stronger than the middle,
-// the middle if that is stronger; between these limits the choice stays, so that it does not
-// alternate.
+// turn ends a chunk and decides the next one: the side if it is much stronger than the middle, the
+// middle if it is stronger; between these limits the choice stays, so that it does not alternate.
 func (s *stereo) turn() {
 	s.mid += float64((float64(s.mid2/stereoChunk) - s.mid) / 4)
 	s.sd += float64((float64(s.sd2/stereoChunk) - s.sd) / 4)

@@ -43,8 +43,8 @@ type mp3Source struct {
 	end  error
 }
 
-// newMP3 decodes with ffmpeg if it is installed, because ffmpeg is five times faster and knows
-// all versions and layers. A stream that only ffmpeg decodes is fault.ErrNotFound without it. The
+// newMP3 decodes with ffmpeg if it is installed, because ffmpeg is five times faster and knows all
+// versions and layers. A stream that only ffmpeg decodes gives fault.ErrNotFound without it. The
 // source owns f; with an error the caller closes f.
 func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3Source, error) {
 	feed, err := newMP3Feed(f)
@@ -86,7 +86,8 @@ func (s *mp3Source) read(dst []float32) (int, error) {
 		if s.end != nil {
 			return 0, s.end
 		}
-		if s.end = s.next(); s.end != nil {
+		s.end = s.next()
+		if s.end != nil {
 			s.finish()
 		}
 	}
@@ -95,8 +96,8 @@ func (s *mp3Source) read(dst []float32) (int, error) {
 	return n, nil
 }
 
-// next decodes some more, and releases all but the last hold samples to read, after it has
-// dropped the first skip samples. The error is that of decode.
+// next decodes some more, and releases all but the last hold samples to read, after it has dropped
+// the first skip samples.
 func (s *mp3Source) next() error {
 	var err error
 	s.buf = append(s.buf[:0], s.buf[len(s.buf)-s.held():]...)

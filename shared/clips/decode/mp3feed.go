@@ -126,7 +126,7 @@ func (f *mp3Feed) damage(bad int64) error {
 }
 
 // header finds the header of the next frame, and skips tags and damage before it. io.EOF is the
-// normal end; a change of the sample rate is fault.ErrInvalid, because the stream has one rate.
+// normal end; a change of the sample rate gives fault.ErrInvalid, because the stream has one rate.
 func (f *mp3Feed) header() (mp3Header, error) {
 	if err := f.skipTags(); err != nil {
 		return mp3Header{}, err
@@ -152,10 +152,10 @@ func (f *mp3Feed) header() (mp3Header, error) {
 }
 
 // resync finds the next frame after damage, as players do, and leaves f.r at it; b is peeked. It
-// skips at most maxLost bytes at a time, and counts them in lost, except those of the first
-// search, which are usually the end of a damaged frame. Tags and zeros at the end are io.EOF.
-// More than maxLost bytes without a frame are fault.ErrCorrupt. It steps by half of the peeked
-// bytes, so that two frames on both sides of a step are found.
+// skips at most maxLost bytes at a time, and counts them in lost, except those of the first search,
+// which are usually the end of a damaged frame. Tags and zeros at the end are io.EOF. More than
+// maxLost bytes without a frame give fault.ErrCorrupt. It steps by half of the peeked bytes, so
+// that two frames on both sides of a step are found.
 func (f *mp3Feed) resync(b []byte) (h mp3Header, err error) {
 	f.reservoir = 0
 	for skipped := 0; ; {
@@ -186,9 +186,8 @@ func (f *mp3Feed) resync(b []byte) (h mp3Header, err error) {
 	}
 }
 
-// skipTags skips ID3 tags between frames, which joined files have. The reservoir stays, because
-// the frames after a tag may refer to those before it. The error is that of reading, io.EOF if
-// the file ends within a tag.
+// skipTags skips ID3 tags between frames, which joined files have. The reservoir stays, because the
+// frames after a tag may refer to those before it.
 func (f *mp3Feed) skipTags() error {
 	for range maxTags {
 		b, err := f.r.Peek(id3v2Header)

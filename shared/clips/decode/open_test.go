@@ -216,7 +216,8 @@ func endless(flac []byte) []byte {
 func frames(flac []byte) []byte {
 	for b := flac[4:]; ; {
 		last, n := b[0]&0x80 != 0, 4+int(b[1])<<16+int(b[2])<<8+int(b[3])
-		if b = b[n:]; last {
+		b = b[n:]
+		if last {
 			return b
 		}
 	}

@@ -28,9 +28,8 @@ const (
 	// maxDuration is a day, because the longest broadcasts are shorter, and a longer
 	// file comes from a recorder that was not stopped.
 	maxDuration = 24 * time.Hour
-	// maxAmplitude bounds samples of float formats; full scale is 1. It is 36 dB
-	// above full scale, because mixing overshoots by less, and noise that is read as
-	// floats exceeds it.
+	// maxAmplitude bounds samples of float formats; full scale is 1. It is 36 dB above full scale,
+	// because mixing overshoots by less, and noise read as floats exceeds it.
 	maxAmplitude = 64
 )
 
@@ -64,9 +63,9 @@ type Decoder struct {
 func Open(ctx context.Context, path string) (*Stream, error) { return Decoder{}.Open(ctx, path) }
 
 // Open detects the format of the file at path and starts to decode it. A failure to decode is an
-// *Error (see the package); a failure to read is the system's error. A file that does not exist is
-// fault.ErrNotFound, and one that is not regular fault.ErrInvalid. When ctx ends, the stream and its
-// child process end too.
+// *Error (see the package); a failure to read is the system's error. It fails with
+// fault.ErrNotFound for a file that does not exist, and one not regular fault.ErrInvalid. When ctx
+// ends, the stream and its child process end too.
 func (d Decoder) Open(ctx context.Context, path string) (s *Stream, err error) {
 	info, err := os.Stat(path) // before Open, which would wait for a pipe's writer
 	if errors.Is(err, os.ErrNotExist) {
@@ -105,8 +104,7 @@ type input struct {
 func (in *input) Read(p []byte) (int, error) { return in.r.Read(p) }
 func (in *input) Close() error               { return in.closer.Close() }
 
-// start opens the decoder of an input and checks its rate. It closes the input if it fails. The
-// error is that of open, or fault.ErrInvalid for a rate out of range.
+// start opens the decoder of an input and checks its rate. It closes the input if it fails.
 func (d Decoder) start(ctx context.Context, in *input) (*Stream, error) {
 	src, format, err := d.open(ctx, in)
 	if err != nil {
@@ -188,10 +186,8 @@ func (s *Stream) Read(buf *audio.Float32Buffer) (int, error) {
 	return 0, err
 }
 
-// read is Read for samples alone. It returns the samples before one that is out of range together
-// with the error, and turns a panic of the decoder into an error. A file without sound and a
-// sample out of range, also NaN, are fault.ErrInvalid, more than maxDuration fault.ErrTooLarge;
-// other errors are ctx's cause and that of the decoder.
+// read is Read for samples alone. It returns the samples before one out of range together with the
+// error, and turns a panic of the decoder into an error.
 func (s *Stream) read(dst []float32) (n int, err error) {
 	defer rescue(&err)
 	if err := s.ctx.Err(); err != nil {
@@ -215,7 +211,7 @@ func (s *Stream) read(dst []float32) (n int, err error) {
 func (s *Stream) at(i int) string { return clock(span(s.frames+int64(i), s.rate)) }
 
 // Close ends the stream and its child process, and waits for the process. Reads fail with
-// fault.ErrClosed then. The error is that of closing the input.
+// fault.ErrClosed then.
 func (s *Stream) Close() error {
 	if s.err == nil {
 		s.err = fault.ErrClosed

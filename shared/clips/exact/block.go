@@ -3,8 +3,8 @@ package exact
 import "leasehold/shared/clips/spectrum"
 
 // block is a stretch of an episode, ready to be correlated: its samples, their spectrum, and the
-// sums that give the energy of each window in it. The screen and the scanner have one each,
-// because the length that is best for them differs.
+// sums that give the energy of each window in it. The screen and the scanner have one each, because
+// the length best for them differs.
 type block struct {
 	fft      *spectrum.FFT
 	at       int // position of the first sample in the sound
@@ -18,8 +18,7 @@ func newBlock(n int) block {
 	return block{fft: spectrum.NewFFT(n), samples: make([]float32, n), spectrum: make([]complex64, n/2+1)}
 }
 
-// load reads the samples from at on, and computes their spectrum. The sums are set by the caller. The
-// error is that of reading.
+// load reads the samples from at on, and computes their spectrum. The sums are set by the caller.
 func (b *block) load(s Sound, at int) error {
 	if err := s.ReadAt(b.samples, at); err != nil {
 		return err
@@ -33,7 +32,7 @@ func (b *block) load(s Sound, at int) error {
 // least 1.
 func (b *block) energy(i, n int) float64 { return b.sums.energy(b.at+i, n) }
 
-// sums are those of the samples of a stretch of a sound.
+// sums come from the samples of a stretch of a sound.
 type sums struct {
 	first int       // position of the first sample in the sound
 	sum   []float64 // sum[i] is that of the first i samples

@@ -8,8 +8,8 @@ import (
 	"leasehold/shared/clips/spectrum"
 )
 
-// maxMatches bounds the matches of one clip in one episode; the best are reported. A
-// clip that is played more often is a test tone.
+// maxMatches bounds the matches of one clip in one episode; the best are reported. A clip played
+// more often is a test tone.
 const maxMatches = 10000
 
 // dedupe chooses from the candidates, best first, those that the places chosen before do not

@@ -36,8 +36,7 @@
 // never hides the others. Results are deterministic. Nothing here starts a
 // goroutine.
 //
-// The FFTs of the search are those of package spectrum, in float32: a score is off by
-// 1e-6, or by some thousandths if the same block has something 60 dB louder. Energies are
-// summed in float64. The check that confirms a place transforms its frames with gonum, and
-// takes its window from go-dsp.
+// The FFTs of the search come from package spectrum, in float32: a score is off by 1e-6, or by some
+// thousandths if the same block has something 60 dB louder. Energies are summed in float64. The
+// check that confirms a place transforms its frames with gonum, and takes its window from go-dsp.
 package exact

@@ -18,7 +18,7 @@ const (
 	spectrumBytes = 4
 )
 
-// Find searches one episode with a Finder of its own. The error is that of Finder.Find.
+// Find searches one episode with a Finder of its own.
 func Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
 	var f Finder
 	return f.Find(ctx, episode, clips, o, report)
@@ -28,11 +28,10 @@ func Find(ctx context.Context, episode Source, clips []Clip, o Options, report f
 // each sample of the longest block. It is for one goroutine; its zero value is ready.
 type Finder struct{ scanners map[int]*scanner } // by the length of their blocks, a power of two
 
-// Find searches the episode for all clips, and calls report once for each, in
-// their order, as soon as its group is done. It returns nil when all are reported;
-// else ctx's cause, the episode's error of reading, or the error of report, which
-// ends the search. Options outside their ranges are fault.ErrInvalid. Clips with equal
-// samples get a result each.
+// Find searches the episode for all clips, and calls report once for each, in their order, as soon
+// as its group is done. It returns nil when all are reported; else ctx's cause, the episode's error
+// of reading, or the error of report, which ends the search. Options outside their ranges give
+// fault.ErrInvalid. Clips with equal samples get a result each.
 func (f *Finder) Find(ctx context.Context, episode Source, clips []Clip, o Options, report func(Result) error) error {
 	o = o.withDefaults()
 	if !(o.Threshold > 0 && o.Threshold < 1) || o.Group < 1 || o.Group > maxGroup {
@@ -54,9 +53,9 @@ func (f *Finder) Find(ctx context.Context, episode Source, clips []Clip, o Optio
 	return nil
 }
 
-// group searches for the first of the clips, as many as a group holds, and returns their
-// results: at least one. A clip that cannot be loaded has its error in its result; the
-// returned error is the cause of the context, or that of reading the episode.
+// group searches for the first of the clips, as many as a group holds, and returns their results:
+// at least one. A clip that cannot be loaded has its error in its result; the returned error is the
+// cause of the context, or reading the episode's.
 func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, threshold float64) ([]Result, error) {
 	var results []Result
 	var templates []*template
@@ -110,8 +109,7 @@ func (f *Finder) scannerFor(longest, episode int) *scanner {
 	return s
 }
 
-// load loads a clip for an episode of so many samples. The errors are those of Load and
-// newTemplate.
+// load loads a clip for an episode of so many samples.
 func load(ctx context.Context, c Clip, episode int) (*template, error) {
 	wave, err := c.Load(ctx)
 	if err != nil {

@@ -37,7 +37,7 @@ func newScanner(n int) *scanner {
 	return s
 }
 
-// load loads the block, and computes its sums. The error is that of reading.
+// load loads the block, and computes its sums.
 func (s *scanner) load(sound Sound, at int) error {
 	if err := s.block.load(sound, at); err != nil {
 		return err
@@ -47,8 +47,7 @@ func (s *scanner) load(sound Sound, at int) error {
 }
 
 // scan gives each template's collector all places that reach the threshold. It reads the episode
-// once, from a quarter of the longest clip before its begin on. The error is ctx's cause, or that
-// of reading the episode.
+// once, from a quarter of the longest clip before its begin on.
 func (s *scanner) scan(ctx context.Context, episode Source, group []*template, threshold float64) error {
 	first := 0
 	for i, t := range group {

@@ -25,8 +25,8 @@ const (
 // energy, then wider ones that have nearly all (outline), then the whole clip. All clips share one transform
 // of the sound.
 //
-// The whole clip is correlated in the block in which it passed, because that is cheaper than a search of
-// the window (Stream.find): most clips that pass the bands reach less than their score there.
+// The whole clip is correlated in the block in which it passed, because it is cheaper than a search
+// of the window (Stream.find): most clips that pass the bands reach less than their score there.
 type screen struct {
 	*scanner
 	longest      int // samples of any clip
@@ -88,8 +88,8 @@ func (s *screen) reads(from, before int) (first, last int) {
 }
 
 // search returns the clips that may begin at a sample from from to before, or half of the longest
-// clip earlier, in a sound of length samples, in the order of include. energies are those of the samples of
-// reads at least. The error is that of reading the sound or of loading a clip.
+// clip earlier, in a sound of length samples, in the order of include. energies come from the
+// samples of reads at least.
 func (s *screen) search(ctx context.Context, sound Sound, energies *sums, from, before, length int) (found []int, err error) {
 	s.sums = energies
 	from -= s.longest / 2
@@ -121,8 +121,7 @@ func (s *screen) search(ctx context.Context, sound Sound, energies *sums, from, 
 	return found, nil
 }
 
-// begins reports whether a clip may begin between two samples of the loaded block. The error is
-// that of loading the clip.
+// begins reports whether a clip may begin between two samples of the loaded block.
 func (s *screen) begins(ctx context.Context, c screened, from, before int) (bool, error) {
 	if !s.mayBegin(c.outline, c.score, from, before) {
 		return false, nil
@@ -131,8 +130,7 @@ func (s *screen) begins(ctx context.Context, c screened, from, before int) (bool
 }
 
 // correlates reports whether the whole clip may reach its score between two samples of the loaded
-// block. For a clip with a fault it does, because Stream.find reports nothing of it. The error is
-// that of loading the clip.
+// block. For a clip with a fault it does, because Stream.find reports nothing of it.
 func (s *screen) correlates(ctx context.Context, c screened, from, before int) (bool, error) {
 	wave, err := c.load(ctx)
 	if err != nil {

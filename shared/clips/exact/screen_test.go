@@ -79,8 +79,8 @@ func filtered(x []float32, gain func(hz float64) float64) []float32 {
 	return y[:len(x)]
 }
 
-// TestTheScreenMissesNothingThatCorrelationFinds plays each clip under a hiss that is so loud
-// that the score is about the threshold, wherever it lies between the envelope's values: as it is, by
+// TestTheScreenMissesNothingThatCorrelationFinds plays each clip under a hiss so loud that the
+// score is about the threshold, wherever it lies between the envelope's values: as it is, by
 // telephone, and with 6 dB less below or above 2 kHz.
 func TestTheScreenMissesNothingThatCorrelationFinds(t *testing.T) {
 	t.Parallel()
@@ -147,8 +147,8 @@ func level(within bool, outside float64) float64 {
 	return outside
 }
 
-// under plays a clip at a random place, which may lie partly outside, under a sound whose energy is that of
-// the clip at a gain of 0.75.
+// under plays a clip at a random place, which may lie partly outside, under a sound with the energy
+// of the clip at a gain of 0.75.
 func under(clip []float32, energy, gain float64, sound []float32, r *rand.Rand) (Samples, int) {
 	at := r.IntN(len(sound)) - len(clip)/8
 	scale := gain * .75 * math.Sqrt(energyOf(sound)/float64(len(sound))*float64(len(clip))/energy)

@@ -19,8 +19,8 @@ type prepared struct {
 	faulty  bool    // Find would report no match of it (Check)
 }
 
-// NewSet prepares clips. It calls Load of each once; a Stream calls it again in each window where the clip may begin. The
-// error is that of Load.
+// NewSet prepares clips. It calls Load of each once; a Stream calls it again in each window where
+// the clip may begin.
 func NewSet(ctx context.Context, clips []Clip) (*Set, error) {
 	s, outliners := &Set{}, map[int]*outliner{}
 	for _, c := range clips {

@@ -75,8 +75,7 @@ func (s *Stream) Done() int { return s.done }
 func (s *Stream) Needed() int { return s.done - s.longest }
 
 // Advance searches all windows that are complete in a sound that can be read up to the sample end.
-// It calls report for each window and clip with matches. The error is ctx's cause, or that of
-// reading the sound.
+// It calls report for each window and clip with matches.
 func (s *Stream) Advance(ctx context.Context, sound Sound, end int, report func(Window)) error {
 	for s.done+StreamWindow+2*s.longest <= end {
 		if err := s.window(ctx, sound, s.done+StreamWindow, s.done+StreamWindow+2*s.longest, report); err != nil {
@@ -132,8 +131,7 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 // around is how many samples before a window are searched for a clip too, and half of those behind it.
 func (s *Stream) around(clip int) int { return max(s.clips[clip].samples, leastAround) }
 
-// sum computes the sums of the samples that the screens need for a window, which they share. The error is
-// that of reading the sound.
+// sum computes the sums of the samples that the screens need for a window, which they share.
 func (s *Stream) sum(sound Sound, before int) error {
 	if len(s.screens) == 0 {
 		return nil
@@ -151,9 +149,9 @@ func (s *Stream) sum(sound Sound, before int) error {
 	return nil
 }
 
-// find reports the matches of one clip that begin from one sample to before another. It searches a part that depends
-// on that clip alone, so that the matches do too. It does not report a clip that has a fault, or no match that begins
-// in the window. The error is that of reading the sound or ctx's cause.
+// find reports the matches of one clip that begin from one sample to before another. It searches a
+// part that depends on that clip alone, so that the matches do too. It does not report a clip that
+// has a fault, or no match that begins in the window.
 func (s *Stream) find(ctx context.Context, sound Sound, clip, from, before, end int, report func(Window)) error {
 	first, last := max(0, from-s.around(clip)), min(end, before+2*s.around(clip))
 	return s.finder.Find(ctx, section{sound, first, last - first}, []Clip{s.clips[clip].Clip}, s.options, func(r Result) error {

@@ -91,8 +91,8 @@ func TestTheWindowsOfAClipDoNotDependOnOtherClips(t *testing.T) {
 	}
 }
 
-// All places in a tone are equally good, so rounding chooses. It must not depend on the samples beyond the part that is
-// searched, which are there or not yet.
+// All places in a tone are equally good, so rounding chooses. It must not depend on the samples
+// beyond the searched part, which are there or not yet.
 func TestMatchesInAToneDoNotDependOnThePiecesOfTheSound(t *testing.T) {
 	t.Parallel()
 	clips := []exact.Clip{loaded("", sine(2*second)), loaded("", sine(second*3/10)), loaded("", noise(4, 5*second, .1))}

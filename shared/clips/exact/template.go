@@ -73,9 +73,9 @@ func newTemplate(id string, clip []float32, episode int) (*template, error) {
 	return t, nil
 }
 
-// transform makes dst the spectrum, with a buffer of the FFT's length. The clip is not longer
-// than that. The division by that length, which its inverse leaves out, is done here once. It is
-// conjugated, because the product with the spectrum of an episode is then that of the
+// transform makes dst the spectrum, with a buffer of the FFT's length. The clip is not longer than
+// that. The division by that length, which its inverse leaves out, is done here once. It is
+// conjugated, because the product with the spectrum of an episode is then the spectrum of the
 // correlation.
 func (t *template) transform(f *spectrum.FFT, dst []complex64, padded []float32) {
 	for i, v := range t.wave {

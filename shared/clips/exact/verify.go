@@ -97,8 +97,7 @@ func likeness(a, b [][]complex128, low, high int) (like, energy float64) {
 	return cmplx.Abs(cross) / math.Sqrt(energy*other), energy
 }
 
-// verify returns the places of a clip that have minCoverage, as matches, cut to the episode. The
-// error is that of reading the episode.
+// verify returns the places of a clip that have minCoverage, as matches, cut to the episode.
 func (t *template) verify(episode Source, places []place) ([]Match, error) {
 	var matches []Match
 	if len(places) == 0 {

@@ -44,12 +44,11 @@ type archive struct {
 }
 
 // Search calls use with each of the episodes that the Store knows, by its number in keys, and
-// returns the numbers of the others, ascending; use is called in any order. It reads the
-// segments' lists of the hashes in some, or the entry of an episode that is in no segment or in
-// one that has too many of these hashes (inverted.Segment.Broad). A Known is valid until use
-// returns. A damaged segment is removed, and damaged is called with its error; the next Search
-// builds it again. An error of use ends the search. Memory is bounded by package inverted, for
-// one segment at a time.
+// returns the numbers of the others, ascending; use is called in any order. It reads the segments'
+// lists of the hashes in some, or the entry of an episode in no segment or in one that has too many
+// of these hashes (inverted.Segment.Broad). A Known is valid until use returns. A damaged segment
+// is removed, and damaged is called with its error; the next Search builds it again. An error of
+// use ends the search. Memory is bounded by package inverted, for one segment at a time.
 func (s *Store) Search(keys []string, some landmark.Hashes, damaged func(error), use func(i int, e Known) error) (unknown []int, err error) {
 	wanted := map[[inverted.NameBytes]byte][]int{}
 	for i, key := range keys {
@@ -87,7 +86,7 @@ func (s *Store) Search(keys []string, some landmark.Hashes, damaged func(error),
 
 // searchSegment calls use with the wanted episodes of a segment, also those without a landmark of
 // the query, and takes them out of wanted. If the query is too broad for the segment, it does
-// nothing, so that Search reads their entries. The error is that of use or of the segment.
+// nothing, so that Search reads their entries.
 func searchSegment(x *inverted.Segment, q inverted.Query, wanted map[[inverted.NameBytes]byte][]int, use func(int, Known) error) error {
 	here := make([]bool, len(x.Episodes))
 	any := false
@@ -124,9 +123,8 @@ func each(all []landmark.Landmark) func(landmark.Hashes) iter.Seq2[landmark.Land
 	}
 }
 
-// segments returns all segments, marked as used now. It builds one first, if the entries for it
-// are there. damaged gets the error of each damaged segment, which is removed. The error is that
-// of the system.
+// segments returns all segments, marked as used now. It builds one first, if the entries for it are
+// there. damaged gets the error of each damaged segment, which is removed.
 func (s *Store) segments(damaged func(error)) ([]*inverted.Segment, error) {
 	a := &s.archive
 	a.mu.Lock()
@@ -178,14 +176,14 @@ func (s *Store) openSegments(damaged func(error)) error {
 	return nil
 }
 
-// grow counts an entry that was put, and builds a segment if there may be enough for one. A
-// damaged segment is not reported here, because the next Search reports it. The error is that of
-// the system; the entry stays.
+// grow counts an entry that was put, and builds a segment if there may be enough for one. A damaged
+// segment is not reported here, because the next Search reports it.
 func (s *Store) grow(bytes int64) error {
 	a := &s.archive
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.fresh += bytes; a.fresh < a.limit {
+	a.fresh += bytes
+	if a.fresh < a.limit {
 		return nil
 	}
 	if err := s.openSegments(func(error) {}); err != nil {
@@ -194,9 +192,9 @@ func (s *Store) grow(bytes int64) error {
 	return s.build()
 }
 
-// build builds a segment of entries that are in none, if there are enough. A damaged entry is
-// left out, because the next Get removes it. The caller holds the archive's mu, and has opened
-// all segments. The error is that of the system.
+// build builds a segment of entries that are in none, if there are enough. A damaged entry is left
+// out, because the next Get removes it. The caller holds the archive's mu, and has opened all
+// segments.
 func (s *Store) build() error {
 	s.archive.fresh = 0
 	paths, err := s.unindexed()
@@ -223,8 +221,7 @@ func (s *Store) build() error {
 }
 
 // unindexed returns the paths of entries that are in no segment, as many as make one together
-// (archive.limit); none if they are too few. The caller holds the archive's mu. The error is that
-// of the folder's name.
+// (archive.limit); none if they are too few. The caller holds the archive's mu.
 func (s *Store) unindexed() (paths []string, err error) {
 	indexed := map[string]bool{}
 	for _, x := range s.archive.open {
@@ -243,7 +240,8 @@ func (s *Store) unindexed() (paths []string, err error) {
 			continue
 		}
 		paths = append(paths, path)
-		if total += info.Size(); total >= s.archive.limit {
+		total += info.Size()
+		if total >= s.archive.limit {
 			return paths, nil
 		}
 	}
@@ -251,7 +249,7 @@ func (s *Store) unindexed() (paths []string, err error) {
 }
 
 // readEntry calls use with the landmarks of an entry, whose check sum is right; they are valid
-// until use returns. An entry that was cut or changed is fault.ErrCorrupt.
+// until use returns.
 func readEntry(path string, use func(Landmarks)) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -287,9 +285,7 @@ func sourceOf(path string) inverted.Source {
 }
 
 // write builds a segment under a temporary name, renames it and opens it. It is named after its
-// first episode, which is in no other segment. The caller holds the archive's mu. The error is
-// that of the system or of a source; a file left under the temporary name is removed by the next
-// Open.
+// first episode, which is in no other segment. The caller holds the archive's mu.
 func (s *Store) write(episodes []inverted.Episode, sources []inverted.Source) error {
 	f, err := os.CreateTemp(s.dir, partPrefix+"*")
 	if err != nil {

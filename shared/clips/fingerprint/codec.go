@@ -30,7 +30,7 @@ const (
 	headBytes = 24
 	// groupBytes is the maximum size of a group.
 	groupBytes = binary.MaxVarintLen64 + 2 + 2*math.MaxUint8
-	// pieceBytes is the size of the part of an entry that is in memory at a time.
+	// pieceBytes is the size of the part of an entry in memory at a time.
 	pieceBytes = 1 << 16
 	// restBits is the number of low bits of a hash, which follow the bin of its first peak.
 	restBits = landmark.HashBits - 8
@@ -87,9 +87,8 @@ func (e *encoder) flush() {
 }
 
 // finish writes the last group, the reason why the recording breaks off, unless it is "", and the
-// head, for an episode of that many samples. It returns the number of bytes before the reason.
-// The head comes last, so that a file without it is not an entry. The error is that of the
-// system.
+// head, for an episode of that many samples. It returns the number of bytes before the reason. The
+// head comes last, so that a file without it is not an entry.
 func (e *encoder) finish(samples int, broken string) (size int64, err error) {
 	e.flush()
 	if err := e.out.Flush(); err != nil {
@@ -163,9 +162,8 @@ func Decode(entry io.ReaderAt, size int64) (Landmarks, error) {
 	return l, nil
 }
 
-// readReason reads why the recording breaks off from the end of an entry, and leaves the
-// landmarks before it: l.size then excludes the reason. A length out of range is
-// fault.ErrCorrupt; other errors are those of the system.
+// readReason reads why the recording breaks off from the end of an entry, and leaves the landmarks
+// before it: l.size then excludes the reason.
 func (l *Landmarks) readReason() error {
 	var n [2]byte
 	l.size -= int64(len(n))
@@ -183,7 +181,8 @@ func (l *Landmarks) readReason() error {
 }
 
 // Of iterates over the landmarks whose hash is in some, in the order of time. An error ends the
-// iteration: Of yields it once, as the last element. A malformed entry is fault.ErrCorrupt.
+// iteration: Of yields it once, as the last element. It fails with fault.ErrCorrupt for a malformed
+// entry.
 func (l Landmarks) Of(some landmark.Hashes) iter.Seq2[landmark.Landmark, error] {
 	return func(yield func(landmark.Landmark, error) bool) {
 		p := pieces{from: l.code, at: headBytes, end: l.size}
@@ -224,8 +223,7 @@ type pieces struct {
 }
 
 // group returns the unread bytes, with at least one whole group unless the entry ends before. It
-// returns an empty slice at the end of the entry. The bytes are valid until the next call. The
-// error is that of reading.
+// returns an empty slice at the end of the entry. The bytes are valid until the next call.
 func (p *pieces) group() ([]byte, error) {
 	if len(p.rest) >= groupBytes || p.at == p.end {
 		return p.rest, nil

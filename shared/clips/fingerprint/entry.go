@@ -71,9 +71,8 @@ func newRecorder(marks, sound *os.File) *recorder {
 	return &recorder{out: bufio.NewWriterSize(sound, 1<<16), peaks: landmark.NewPeaks(), code: newEncoder(marks)}
 }
 
-// push takes the next samples. It rounds them to 16 bits, beyond full scale clipped, and takes
-// the landmarks of the rounded ones, because a later search reads those. The error is that of
-// writing them.
+// push takes the next samples. It rounds them to 16 bits, beyond full scale clipped, and takes the
+// landmarks of the rounded ones, because a later search reads those.
 func (r *recorder) push(samples []float32) error {
 	r.rounded = r.rounded[:0]
 	var raw [sampleBytes]byte
@@ -94,8 +93,8 @@ func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.pair) }
 
 func (r *recorder) pair(p landmark.Pair) { r.code.add(p.Landmark()) }
 
-// close writes the last landmarks and the head, and flushes the sound. broken is why the
-// recording breaks off; "" if it is whole. The files stay open. The error is that of writing.
+// close writes the last landmarks and the head, and flushes the sound. broken is why the recording
+// breaks off; "" if it is whole. The files stay open.
 func (r *recorder) close(broken string) (Landmarks, error) {
 	r.peaks.Flush(r.peak)
 	r.pairs.Flush(r.pair)

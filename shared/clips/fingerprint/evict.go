@@ -19,8 +19,8 @@ type kept struct {
 
 // evict removes sounds, then landmarks, then segments, the least recently used first, until the
 // rest is within the limit. Segments are last, because they alone suffice for a search. It spares
-// the files whose path begins with but, which were just put. The caller holds mu. The error is
-// that of the system. Files that are being written count neither as kept nor as total.
+// the files whose path begins with but, which were just put. The caller holds mu. Files that are
+// being written count neither as kept nor as total.
 func (s *Store) evict(but string) error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {

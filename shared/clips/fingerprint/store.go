@@ -34,8 +34,7 @@ type Store struct {
 }
 
 // Open creates the folder if it does not exist, and removes the unfinished files of a killed
-// process. The Store holds at most max bytes, but always keeps the last episode that was put. The
-// error is that of the system.
+// process. The Store holds at most max bytes, but always keeps the last episode that was put.
 func Open(dir string, max int64) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("fingerprint.Open: %w", err)
@@ -52,8 +51,8 @@ func Open(dir string, max int64) (*Store, error) {
 	return &Store{dir: dir, max: max, archive: archive{open: map[string]*inverted.Segment{}, limit: segmentBytes}}, nil
 }
 
-// nameOf returns the name of a key in a segment, and in hexadecimal that of its files. Any string is a
-// valid key, because it is hashed.
+// nameOf returns the name of a key in a segment, and in hexadecimal the name of its files. Any
+// string is a valid key, because it is hashed.
 func nameOf(key string) [inverted.NameBytes]byte { return sha256.Sum256([]byte(key)) }
 
 // path returns the path of the file of a key.
@@ -62,9 +61,9 @@ func (s *Store) path(key, suffix string) string {
 	return filepath.Join(s.dir, hex.EncodeToString(name[:])+suffix)
 }
 
-// Get returns the episode of a key, such as the hash of the recording. It returns nil and no
-// error if there is none. If the entry is corrupt, Get removes it and returns nil. Any error
-// is that of a file operation.
+// Get returns the episode of a key, such as the hash of the recording. It returns nil and no error
+// if there is none. If the entry is corrupt, Get removes it and returns nil. Any error is a file
+// operation's.
 func (s *Store) Get(key string) (*Episode, error) {
 	marks, err := os.Open(s.path(key, marksSuffix))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,9 +83,8 @@ func (s *Store) Get(key string) (*Episode, error) {
 	return e, nil
 }
 
-// open opens the episode whose landmarks are in marks, and its sound if that is stored. A sound
-// of another length than the landmarks state is fault.ErrCorrupt. After an error the caller
-// closes marks.
+// open opens the episode whose landmarks are in marks, and its sound if it is stored. After an
+// error the caller closes marks.
 func (s *Store) open(key string, marks *os.File) (*Episode, error) {
 	info, err := marks.Stat()
 	if err != nil {
@@ -196,8 +194,7 @@ func (s *Store) PutLandmarks(key string, samples int, fill func(add func(landmar
 	return s.grow(size)
 }
 
-// rename renames a file under mu, because evict must not remove it meanwhile. The error is that
-// of the system.
+// rename renames a file under mu, because evict must not remove it meanwhile.
 func (s *Store) rename(from, to string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 )
 
 // Write stores the index at path atomically: it writes a temporary file in the same folder, syncs
-// it and renames it. After an error, which is that of the system, the temporary file is removed.
+// it and renames it. After an error, which is the system's, the temporary file is removed.
 func (x *Index) Write(path string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".clips-*")
 	if err != nil {
@@ -39,7 +39,7 @@ func (x *Index) Write(path string) (err error) {
 }
 
 // copyTo writes the image to f. A mapped image is read from its file instead of the mapping, so
-// that its pages do not become resident. The error is that of the system.
+// that its pages do not become resident.
 func (x *Index) copyTo(f *os.File) error {
 	if x.file == nil {
 		_, err := f.Write(x.image)
@@ -75,8 +75,8 @@ func openFile(f *os.File) (*Index, error) {
 }
 
 // mapped makes an Index of a file. The Index then owns the file. If the Index is not closed, the
-// garbage collector unmaps it once it is unreachable, as it closes an os.File; an error of that
-// is lost. The error is that of the system or of open; then the caller keeps the file.
+// garbage collector unmaps it once it is unreachable, as it closes an os.File; an error of that is
+// lost.
 func mapped(f *os.File, size int) (*Index, error) {
 	image, err := platform.MapFile(f, size)
 	if err != nil {
@@ -92,7 +92,7 @@ func mapped(f *os.File, size int) (*Index, error) {
 }
 
 // Close unmaps and closes the file, if the Index has one. The Index and its Postings must not be
-// used afterwards. A second Close does nothing. The error is that of the system.
+// used afterwards. A second Close does nothing.
 func (x *Index) Close() error {
 	if x.file == nil {
 		return nil
@@ -104,8 +104,7 @@ func (x *Index) Close() error {
 }
 
 // check verifies the header and the check sum of a file, and returns its size. It reads the file
-// before the file is mapped, so that no page of the mapping becomes resident. The errors are
-// those of readHeader, and fault.ErrCorrupt for a wrong sum.
+// before the file is mapped, so that no page of the mapping becomes resident.
 func check(f *os.File) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {

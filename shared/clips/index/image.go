@@ -45,7 +45,7 @@ func (b *Builder) Build() (*Index, error) {
 }
 
 // buildIn writes the image to f and maps it. The Index then owns f. The header is written last,
-// because it has the check sum. The error is that of the system; then the caller keeps f.
+// because it has the check sum.
 func (b *Builder) buildIn(f *os.File) (*Index, error) {
 	l := b.layout()
 	if _, err := f.Seek(headerBytes, io.SeekStart); err != nil {
@@ -76,8 +76,7 @@ func (b *Builder) layout() layout {
 	return l
 }
 
-// write writes the image without its header, and returns the check sum. The error is that of a
-// write or of reading what was spilled.
+// write writes the image without its header, and returns the check sum.
 func (b *Builder) write(to io.Writer, l layout) (uint32, error) {
 	sum := crc32.New(castagnoli)
 	w := bufio.NewWriterSize(io.MultiWriter(to, sum), 1<<16) // keeps the first error for Flush
@@ -130,7 +129,8 @@ func (b *Builder) writeBuckets(w *bufio.Writer) {
 		if b.counts != nil {
 			next += b.counts[h]
 		}
-		if some = le.AppendUint32(some, next); len(some) == cap(some) {
+		some = le.AppendUint32(some, next)
+		if len(some) == cap(some) {
 			_, _ = w.Write(some)
 			some = some[:0]
 		}
@@ -138,8 +138,7 @@ func (b *Builder) writeBuckets(w *bufio.Writer) {
 	_, _ = w.Write(some)
 }
 
-// writePostings writes the positions ordered by hash, and within a hash by variant. The error is
-// that of reading the spilled ones; w keeps its own for Flush.
+// writePostings writes the positions ordered by hash, and within a hash by variant.
 func (b *Builder) writePostings(w *bufio.Writer) error {
 	if b.spilled != nil {
 		return b.spilled.merge(b.counts, func(position uint32) { put32(w, position) })
@@ -151,8 +150,7 @@ func (b *Builder) writePostings(w *bufio.Writer) error {
 	return nil
 }
 
-// writeWaves writes the samples of all clips, in 16 bits. The error is that of reading the
-// spilled ones, or of writing.
+// writeWaves writes the samples of all clips, in 16 bits.
 func (b *Builder) writeWaves(w *bufio.Writer) error {
 	if b.spilled != nil {
 		_, err := io.Copy(w, b.spilled.allWaves())

@@ -86,7 +86,7 @@ func readHeader(header []byte, size int64) (l layout, sum uint32, err error) {
 }
 
 // open makes an Index of an image. It validates every table and posting, so that no method of the
-// Index reads out of bounds. The errors are those of readHeader, and fault.ErrCorrupt.
+// Index reads out of bounds.
 func open(image []byte) (*Index, error) {
 	l, _, err := readHeader(image, int64(len(image)))
 	if err != nil {
@@ -122,8 +122,7 @@ func (x *Index) owns(position uint32) bool {
 	return int(position) < v.Base+v.Frames
 }
 
-// readClips reads the table of clips, and computes the number of the first variant of each. A
-// clip outside of the samples or the ids, or a wrong number of variants, is fault.ErrCorrupt.
+// readClips reads the table of clips, and computes the number of the first variant of each.
 func (x *Index) readClips(l layout) error {
 	variants := 0
 	names := x.image[l.names0():l.variant0()]
@@ -145,8 +144,8 @@ func (x *Index) readClips(l layout) error {
 }
 
 // readVariants reads the table of variants, which lie in the order of their clips and speeds and
-// fill all frames without a gap, and fills owners with the variant of each unit. Anything else is
-// fault.ErrCorrupt, so that Owner is right for every position.
+// fill all frames without a gap, and fills owners with the variant of each unit. It fails with
+// fault.ErrCorrupt for anything else, so that Owner is right for every position.
 func (x *Index) readVariants(l layout) error {
 	base, clip := 0, 0
 	for i := range l.variants {

@@ -6,9 +6,9 @@ import (
 	"leasehold/shared/clips/exact"
 )
 
-// soundShare is the share of a clip's energy that is in the shortest part for which it sounds. The recording may
-// last longer: a drum that is recorded with its echo, or with silence behind it, is as like another
-// drum as one without (docs/benchmarks.md, Thumps with a tail).
+// soundShare is the share of a clip's energy in the shortest part for which it sounds. The
+// recording may last longer: a drum recorded with its echo, or with silence behind it, is as like
+// another drum as one without (docs/benchmarks.md, Thumps with a tail).
 const soundShare = 0.9
 
 // PlainClips are the clips that a search must look for by plain correlation, prepared for it.
@@ -18,8 +18,8 @@ type PlainClips struct {
 	Sounding []int // samples of the shortest part that has 0.9 of its energy
 }
 
-// PlainClips returns the plain clips. They are prepared at the first call, because that takes some milliseconds for each
-// and not every index is searched. Any number of goroutines may call it. The error is that of exact.NewSet.
+// PlainClips returns the plain clips. They are prepared at the first call, because that takes some
+// milliseconds for each and not every index is searched. Any number of goroutines may call it.
 func (x *Index) PlainClips() (*PlainClips, error) { return x.plain() }
 
 // preparePlain is PlainClips without memory.

@@ -48,7 +48,7 @@ func (b *Builder) spill() (err error) {
 	return nil
 }
 
-// newSpill creates the files of a spill in dir, without names. The error is that of the system.
+// newSpill creates the files of a spill in dir, without names.
 func newSpill(dir string) (*spill, error) {
 	waves, err := nameless(dir)
 	if err != nil {
@@ -62,7 +62,6 @@ func newSpill(dir string) (*spill, error) {
 }
 
 // nameless creates a file and removes its name, so that a killed process leaves no file behind.
-// The error is that of the system.
 func nameless(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "leasehold-index-*")
 	if err != nil {

@@ -22,8 +22,8 @@ const pass = 1 << 22
 type Source func(of landmark.Hashes) iter.Seq2[landmark.Landmark, error]
 
 // Build writes a segment of these episodes into an empty file, and sets where each begins in the
-// segment. Each source is read several times. No episodes, or too many frames, are
-// fault.ErrTooLarge; other errors are those of the sources and of writing.
+// segment. Each source is read several times. It fails with fault.ErrTooLarge for no episodes, or
+// too many frames.
 func Build(f *os.File, episodes []Episode, sources []Source) error {
 	b := &builder{episodes: episodes, sources: sources, out: bufio.NewWriterSize(f, 1<<16), counts: make([]uint32, hashes)}
 	frames := 0
@@ -48,10 +48,9 @@ type builder struct {
 	written  int      // bytes of lists
 }
 
-// build counts the landmarks of each hash, writes the lists of as many hashes at a time as fit
-// into pass, and then what stands before them. A hash alone may exceed pass. So it reads the
-// landmarks once to count and once for each group of hashes, and needs little memory. The error
-// is that of a source or of the system.
+// build counts the landmarks of each hash, writes the lists of as many hashes at a time as fit into
+// pass, and then what stands before them. A hash alone may exceed pass. So it reads the landmarks
+// once to count and once for each group of hashes, and needs little memory.
 func (b *builder) build(f *os.File) error {
 	all := landmark.NewHashes()
 	for h := range uint32(hashes) {
@@ -82,7 +81,7 @@ func (b *builder) build(f *os.File) error {
 }
 
 // read calls use with each landmark that has one of the hashes, with its frame in the segment, in
-// the order of the episodes and of time. The error is that of a source.
+// the order of the episodes and of time.
 func (b *builder) read(some landmark.Hashes, use func(hash, frame uint32)) error {
 	for i, source := range b.sources {
 		for l, err := range source(some) {
@@ -97,7 +96,7 @@ func (b *builder) read(some landmark.Hashes, use func(hash, frame uint32)) error
 
 // writeLists writes the lists of the hashes from from to before to, which have n landmarks
 // together, and replaces their counts by where their lists begin. A list has the differences
-// between frames. The error is that of a source or of writing.
+// between frames.
 func (b *builder) writeLists(from, to uint32, n int) error {
 	some := landmark.NewHashes()
 	next := make([]int, to-from)
@@ -131,7 +130,7 @@ func (b *builder) writeLists(from, to uint32, n int) error {
 }
 
 // writeHead writes what stands before the lists, with the check sum of all, and syncs the file.
-// Lists of 2^32 bytes or more are fault.ErrTooLarge; other errors are those of the system.
+// Lists of 2^32 bytes or more give fault.ErrTooLarge.
 func (b *builder) writeHead(f *os.File) error {
 	if int64(b.written) >= 1<<32 {
 		return fmt.Errorf("%d bytes of lists: want less than 2^32: %w", b.written, fault.ErrTooLarge)

@@ -39,10 +39,10 @@ func (s *Segment) Broad(q Query) bool {
 	return bytes > len(s.lists)/broad
 }
 
-// Landmarks calls use with the landmarks of each episode for which wanted is true that have a
-// hash of the query, in the order of time; episodes without any are passed too. An error of use
-// ends it. use must not keep the slice. A damaged list is fault.ErrCorrupt. The caller asks Broad
-// before, because all hits are in memory.
+// Landmarks calls use with the landmarks of each episode for which wanted is true that have a hash
+// of the query, in the order of time; episodes without any are passed too. An error of use ends it.
+// use must not keep the slice. It fails with fault.ErrCorrupt for a damaged list. The caller asks
+// Broad before, because all hits are in memory.
 func (s *Segment) Landmarks(q Query, wanted []bool, use func(episode int, l []landmark.Landmark) error) error {
 	hits, err := s.hits(q)
 	if err != nil {
@@ -76,8 +76,8 @@ type hit uint64
 func (h hit) frame() int   { return int(h >> landmark.HashBits) }
 func (h hit) hash() uint32 { return uint32(h) & (hashes - 1) }
 
-// hits returns the places of a query's hashes, in the order of the query and then of time. A
-// damaged list is fault.ErrCorrupt. KeepAlive keeps the mapping until the last byte is read.
+// hits returns the places of a query's hashes, in the order of the query and then of time.
+// KeepAlive keeps the mapping until the last byte is read.
 func (s *Segment) hits(q Query) ([]hit, error) {
 	var all []hit
 	for _, hash := range q {

@@ -70,7 +70,7 @@ func Open(path string) (*Segment, error) {
 }
 
 // open checks a file and maps it. The file may be closed afterwards. The garbage collector unmaps
-// it; an error of that is lost. The error is that of check, of split or of the system.
+// it; an error of that is lost.
 func open(f *os.File) (*Segment, error) {
 	size, episodes, err := check(f)
 	if err != nil {
@@ -89,8 +89,8 @@ func open(f *os.File) (*Segment, error) {
 }
 
 // check verifies the head and the check sum of a file, and returns its size and its number of
-// episodes. Another version or a wrong sum is fault.ErrCorrupt, because a segment can be built
-// again.
+// episodes. It fails with fault.ErrCorrupt for another version or a wrong sum, because a segment
+// can be built again.
 func check(f *os.File) (size int64, episodes uint64, err error) {
 	info, err := f.Stat()
 	if err != nil {

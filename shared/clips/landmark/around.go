@@ -10,7 +10,7 @@ type around struct {
 	// as the passes read.
 	power [fours + 8]float32
 	most  [fours]float32
-	// maxima has a bit for each bin that is as loud as the loudest around, and louder than floor.
+	// maxima has a bit for each bin as loud as the loudest around, and louder than floor.
 	maxima [spectrum.Bins / 8]uint8
 }
 

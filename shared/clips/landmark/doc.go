@@ -11,5 +11,5 @@
 // All functions work on streams, in the order of time. The peaks depend only on the samples,
 // not on how the caller divides the stream into pushes.
 //
-// Frames are those of package spectrum: 8 ms at 8 kHz. Values are for one goroutine.
+// Frames come from package spectrum: 8 ms at 8 kHz. Values are for one goroutine.
 package landmark

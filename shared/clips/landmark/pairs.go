@@ -28,7 +28,7 @@ func (p Pair) Landmark() Landmark {
 	return Landmark{uint32(p.First.Bin)<<12 | uint32(bins+maxBins)<<6 | uint32(p.Second.Frame-p.First.Frame), p.First.Frame}
 }
 
-// Power returns that of the weaker peak, because another sound masks it first.
+// Power returns the power of the weaker peak, because another sound masks it first.
 func (p Pair) Power() float32 { return min(p.First.Power, p.Second.Power) }
 
 // Hashes is a set of hashes: a bitmap.
@@ -85,8 +85,8 @@ func (p *Pairs) Flush(emit func(Pair)) {
 	p.open = p.open[:0]
 }
 
-// pair emits the pairs of the first peak with up to fanOut of the others, which are in the
-// order of time. It stops at the first one that is too late.
+// pair emits the pairs of the first peak with up to fanOut of the others, which are in the order of
+// time. It stops at the first one too late.
 func pair(peaks []Peak, emit func(Pair)) {
 	first, left := peaks[0], fanOut
 	for _, second := range peaks[1:] {

@@ -16,8 +16,8 @@ const (
 	rows      = 2*framesAround + 1
 )
 
-// floor is the power that a peak must exceed: that of a sine at -90 dB of full scale, which
-// is the dither of 16-bit recordings.
+// floor is the power that a peak must exceed: the power of a sine at -90 dB of full scale, which is
+// the dither of 16-bit recordings.
 const floor = (3.2e-5 * spectrum.Window / 4) * (3.2e-5 * spectrum.Window / 4)
 
 // Peak is a local maximum of a spectrogram.

@@ -22,8 +22,8 @@ type core struct {
 	sound   verify.Source
 }
 
-// newCore returns a search at the start of an episode, whose sound the caller sets. emit gets
-// each finding. Errors are fault.ErrInvalid for options out of range, and those of newPlain.
+// newCore returns a search at the start of an episode, whose sound the caller sets. emit gets each
+// finding. Errors give fault.ErrInvalid for options out of range, and those of newPlain.
 func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error) {
 	o, err := o.check()
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *core) pair(p landmark.Pair) { c.search.push(p.Landmark()) }
 func (c *core) due() int { return c.search.counter.Start() + vote.Stretch + c.search.ahead() }
 
 // decide decides all stretches for which the landmarks before a frame suffice. All of them must
-// have been pushed. The error is that of advance.
+// have been pushed.
 func (c *core) decide(ctx context.Context, frame int) error {
 	for frame >= c.due() {
 		if err := c.advance(ctx, (frame+spectrum.Window/spectrum.Hop)*spectrum.Hop); err != nil {
@@ -57,8 +57,7 @@ func (c *core) decide(ctx context.Context, frame int) error {
 }
 
 // close ends the episode after length samples and reports all findings that are left: it decides
-// stretches until the longest clip that began before the end would have ended. The error is that
-// of advance.
+// stretches until the longest clip that began before the end would have ended.
 func (c *core) close(ctx context.Context, length int) error {
 	c.pairs.Flush(c.pair)
 	c.report.end = length // no place that ends later was reported before
@@ -78,8 +77,8 @@ func (c *core) close(ctx context.Context, length int) error {
 	return c.reportBefore(math.MaxInt / 2)
 }
 
-// advance decides one stretch and reports the findings that are final; the sound can be read up
-// to the sample end. The error is ctx's cause, that of reading the sound, or that of emit.
+// advance decides one stretch and reports the findings that are final; the sound can be read up to
+// the sample end. The error is ctx's cause, reading the sound, or emit.
 func (c *core) advance(ctx context.Context, end int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -120,7 +119,7 @@ func (c *core) needed() int {
 }
 
 // reportBefore removes duplicates among the places that begin before a sample, and reports the
-// rest. No new place may begin before that sample. The error is that of emit.
+// rest. No new place may begin before that sample.
 func (c *core) reportBefore(before int) error {
 	final, open := c.deduper.dedupe(before)
 	c.report.add(final)

@@ -42,10 +42,10 @@ type Explanation struct {
 // shown is how much of the episode is shown before and after the clip.
 const shown = 4 * RateHz
 
-// Explain searches an episode for the first clip of an index, as Find does, until all places
-// within a second of the sample at are decided, and returns the reasons. The index should hold
-// that clip alone. If the episode ends before the sample, the error is fault.ErrInvalid. If the Reader fails behind
-// the sample, the Explanation is that of the episode up to there, and the error is the Reader's.
+// Explain searches an episode for the first clip of an index, as Find does, until all places within
+// a second of the sample at are decided, and returns the reasons. The index should hold that clip
+// alone. If the episode ends before the sample, it fails with fault.ErrInvalid. If the Reader fails
+// behind the sample, the Explanation covers the episode up to there, and the error is the Reader's.
 func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Options) (Explanation, error) {
 	e := Explanation{Clip: x.ID(0), From: max(0, at-shown) / spectrum.Hop * spectrum.Hop, Elsewhere: -1}
 	near := func(begin int) bool { return abs(max(0, begin)-max(0, at)) <= RateHz } // as a Finding has it
@@ -94,7 +94,8 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	v := x.Variants()[e.Hit.Variant]
 	e.Speed, e.Landmarks, e.Least = 1+float64(v.Speed)/1000, v.Postings, int(math.Ceil(vote.Least(v)))
 	e.tonal = x.Variants()[x.Own(0)].Postings >= index.FewLandmarks
-	if e.plain = x.Plain(0); e.plain {
+	e.plain = x.Plain(0)
+	if e.plain {
 		e.plainThreshold = m.core.plain.least(0)
 		if err := e.correlate(x, at); err != nil {
 			return e, err
@@ -107,10 +108,9 @@ func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Opti
 	return e, broken
 }
 
-// explain reads the episode until all places that may overlap a clip at the sample at are
-// decided, and keeps the part of the episode around it in e.Sound. broken is the Reader's error if it fails behind
-// that sample. An episode that ends before that sample is fault.ErrInvalid; other errors are those of the Reader and
-// of Push.
+// explain reads the episode until all places that may overlap a clip at the sample at are decided,
+// and keeps the part of the episode around it in e.Sound. broken is the Reader's error if it fails
+// behind that sample.
 func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explanation) (broken, err error) {
 	length := m.core.search.index.Samples(0) * 11 / 10
 	buf, position := make([]float32, 1<<14), 0
@@ -138,7 +138,7 @@ func (m *Matcher) explain(ctx context.Context, episode Reader, at int, e *Explan
 }
 
 // correlate finds the best plain correlation within a second of a sample, and keeps its score in
-// Exact; it stays 0 if none reaches 0.05. The error is that of exact.Find.
+// Exact; it stays 0 if none reaches 0.05.
 func (e *Explanation) correlate(x *index.Index, at int) error {
 	return exact.Find(context.Background(), exact.Samples(e.Sound), []exact.Clip{x.Exact(0)}, exact.Options{Threshold: .05}, func(r exact.Result) error {
 		for _, m := range r.Matches {

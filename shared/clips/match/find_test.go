@@ -284,8 +284,9 @@ func TestHeldNotesAreFound(t *testing.T) {
 	}
 }
 
-// TestAThumpWithATailNeedsTheScoreOfAThump has tones that fade, alone and under noise that is 3 dB quieter, where the
-// correlation is 0.82. A thump is as like other thumps whether or not the recording goes on after it.
+// TestAThumpWithATailNeedsTheScoreOfAThump has tones that fade, alone and under noise 3 dB quieter,
+// where the correlation is 0.82. A thump is as like other thumps whether or not the recording goes
+// on after it.
 func TestAThumpWithATailNeedsTheScoreOfAThump(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -30,7 +30,7 @@ type Options struct {
 }
 
 // check returns the options with defaults for zeros. Values outside their ranges, NaN included,
-// are fault.ErrInvalid.
+// give fault.ErrInvalid.
 func (o Options) check() (Options, error) {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold
@@ -63,7 +63,7 @@ type Finding struct {
 	PartFrom, PartTo int
 	Speed            float64 // 1.01 is 1 % faster than the clip
 	How              How
-	// Within is the ID of a longer clip that is found around this one; "" if none is.
+	// Within is the ID of a longer clip found around this one; "" if none is.
 	Within string
 }
 

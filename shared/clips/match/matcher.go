@@ -60,8 +60,7 @@ func (m *Matcher) Push(ctx context.Context, samples []float32) error {
 	return nil
 }
 
-// Close ends the episode and emits all findings that are left. The error is that of emitting or of
-// searching.
+// Close ends the episode and emits all findings that are left.
 func (m *Matcher) Close(ctx context.Context) error {
 	m.peaks.Flush(m.core.peak)
 	return m.core.close(ctx, m.sound.end())

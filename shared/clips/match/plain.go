@@ -9,10 +9,11 @@ import (
 )
 
 const (
-	// shortScore is the least score of a clip that sounds for less than a second: a thump or a beep has so few
-	// independent values that others reach the default threshold by chance. In three hours of
-	// speech and music without clips, one drum matched 80 times an hour, between 0.60 and 0.78. A clip
-	// that is 6 dB louder than what is under it has 0.89 (docs/benchmarks.md, Constants of the search).
+	// shortScore is the least score of a clip that sounds for less than a second: a thump or a beep
+	// has so few independent values that others reach the default threshold by chance. In three
+	// hours of speech and music without clips, one drum matched 80 times an hour, between 0.60 and
+	// 0.78. A clip 6 dB louder than what is under it has 0.89 (docs/benchmarks.md, Constants of the
+	// search).
 	shortScore = 0.85
 	// monotonous: if so many matches of a clip fill half of a window, they are dropped, because a
 	// tone that goes on matches the clip everywhere, and no offset is better than the next.
@@ -27,8 +28,7 @@ type plain struct {
 	stream  *exact.Stream
 }
 
-// newPlain returns nil, without an error, if the index has no such clips. The error is that of
-// index.PlainClips.
+// newPlain returns nil, without an error, if the index has no such clips.
 func newPlain(x *index.Index, o Options) (*plain, error) {
 	clips, err := x.PlainClips()
 	if err != nil || len(clips.Numbers) == 0 {
@@ -47,13 +47,13 @@ func (p *plain) least(i int) float64 {
 	return p.options.Threshold
 }
 
-// advance searches a sound that can be read up to the sample end. The error is that of the search.
+// advance searches a sound that can be read up to the sample end.
 func (p *plain) advance(ctx context.Context, sound verify.Source, end int) (places []place, err error) {
 	err = p.stream.Advance(ctx, sound, end, func(w exact.Window) { places = append(places, p.places(w)...) })
 	return places, err
 }
 
-// close searches the rest of a sound that ends at the sample end. The error is that of the search.
+// close searches the rest of a sound that ends at the sample end.
 func (p *plain) close(ctx context.Context, sound verify.Source, end int) (places []place, err error) {
 	err = p.stream.Close(ctx, sound, end, func(w exact.Window) { places = append(places, p.places(w)...) })
 	return places, err

@@ -71,8 +71,8 @@ func (e *Explanation) explainPlain() {
 	}
 }
 
-// level returns how loud a clip is, compared with everything else that is played with it, if they
-// correlate to c: a part c² of the power is the clip's.
+// level returns how loud a clip is, compared with everything else played with it, if they correlate
+// to c: a part c² of the power is the clip's.
 func level(c float64) string {
 	db := 20 * math.Log10(c/math.Sqrt(max(1e-9, 1-float64(c*c))))
 	if db < 0 {

@@ -45,14 +45,13 @@ func (r *reporter) add(places []place) {
 	}
 }
 
-// inClip is the sample of a place's clip that is played at a sample of the episode.
+// inClip is the sample of a place's clip played at a sample of the episode.
 func (r *reporter) inClip(p place, at int) int {
 	return max(0, min(int(math.Round(float64(at-p.begin)*p.speed)), r.index.Samples(p.clip)))
 }
 
 // report emits the findings that begin more than around samples before the sample before; all
-// findings up to before are known. So all longer clips around them are known too. The error is
-// that of emit; the search cannot go on after it.
+// findings up to before are known. So all longer clips around them are known too.
 func (r *reporter) report(before int) error {
 	slices.SortStableFunc(r.waiting, order)
 	for i, f := range r.waiting {
@@ -78,8 +77,8 @@ func order(a, b Finding) int {
 // around is how many samples a clip may lie outside of a longer one and still be within it.
 const around = RateHz / 20
 
-// within returns the ID of the shortest longer clip that is found around f, among the recent
-// findings and the next ones, which are ordered by offset; "" if there is none.
+// within returns the ID of the shortest longer clip found around f, among the recent findings and
+// the next ones, which are ordered by offset; "" if there is none.
 func (r *reporter) within(f Finding, next []Finding) string {
 	best := -1
 	consider := func(g Finding) {

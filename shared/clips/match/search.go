@@ -87,7 +87,7 @@ func (s *search) push(l landmark.Landmark) {
 // advance decides the current stretch and returns the places in it, verified on the sound. All
 // landmarks of the stretch were pushed before. In this order: the landmarks vote, places with
 // enough votes are refined, and of each clip the best are verified. It forgets the landmarks that
-// no later stretch needs. The error is that of reading the sound.
+// no later stretch needs.
 func (s *search) advance(sound verify.Source) ([]place, error) {
 	end := s.counter.Start() + vote.Stretch
 	from := s.counted
@@ -138,7 +138,7 @@ func (s *search) forget(before int) {
 
 // verify verifies the hits of one clip, those with the most votes first, and returns the places
 // that are found. It skips a hit if a better one was found at about the same place, and those
-// beyond the bound of perClip. The error is that of reading the sound.
+// beyond the bound of perClip.
 func (s *search) verify(clip int, hits []vote.Hit, sound verify.Source) ([]place, error) {
 	slices.SortStableFunc(hits, func(a, b vote.Hit) int { return cmp.Compare(b.Votes, a.Votes) })
 	length := s.index.Samples(clip)

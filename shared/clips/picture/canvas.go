@@ -89,7 +89,7 @@ func (v vector) text(x, y int, s string) {
 	fmt.Fprintf(v.body, `<text x="%d" y="%d">%s</text>`+"\n", x, y, html.EscapeString(s))
 }
 
-// write writes the SVG. The error is that of w.
+// write writes the SVG.
 func (v vector) write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="monospace" font-size="12">`+"\n"+
 		`<rect width="%[1]d" height="%[2]d" fill="white"/>`+"\n%[3]s</svg>\n", v.w, v.h, v.body)

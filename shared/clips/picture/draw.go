@@ -22,7 +22,7 @@ const (
 	lineUp = 16   // of text
 	// topZ is the number of standard deviations at which a bar has its full height.
 	topZ = 25
-	// maxFrames bounds the time that is drawn: five minutes.
+	// maxFrames bounds the time drawn: five minutes.
 	maxFrames = 5 * 60 * match.RateHz / spectrum.Hop
 )
 

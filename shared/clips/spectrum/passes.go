@@ -71,7 +71,7 @@ func radix4Plain(out, in, w []complex64, stride int) {
 	}
 }
 
-// lastPass does a pass of radix 2, which a complex length that is not a power of 4 needs.
+// lastPass does a pass of radix 2, which a complex length other than a power of 4 needs.
 func lastPass(out, in []complex64) {
 	stride := len(in) / 2
 	if vector && stride >= 4 {

@@ -71,8 +71,8 @@ func newCache(x *index.Index) *cache {
 	}
 }
 
-// get returns a variant. It removes others until the rest fits cacheBytes, so the caller must
-// not keep the variant: it would use memory that is not counted.
+// get returns a variant. It removes others until the rest fits cacheBytes, so the caller must not
+// keep the variant: it would use memory not counted.
 func (c *cache) get(a at) *variant {
 	if e := c.known[a]; e != nil {
 		c.used.MoveToFront(e)
@@ -91,8 +91,8 @@ func (c *cache) get(a at) *variant {
 }
 
 // cut cuts a variant of a clip into at most maxBlocks blocks, evenly spread, and leaves out the
-// silent ones. A variant shorter than a block is one block. The blocks' powers are those of the clip, because most
-// blocks are never compared, and so never played at the variant's speed.
+// silent ones. A variant shorter than a block is one block. The blocks' powers come from the clip,
+// because most blocks are never compared, and so never played at the variant's speed.
 func cut(a at, clip []float32, speed int) *variant {
 	v := &variant{at: a, clip: clip, speed: speed, samples: warp.Len(len(clip), speed)}
 	mean := power(clip)
@@ -113,7 +113,7 @@ func cut(a at, clip []float32, speed int) *variant {
 // end is the end of the block at a sample.
 func (v *variant) end(at int) int { return min(at+BlockSamples, v.samples) }
 
-// spectrum returns that of block k.
+// spectrum returns the spectrum of block k.
 func (c *cache) spectrum(v *variant, k int) []complex64 {
 	b := &v.blocks[k]
 	if b.spectrum == nil {

@@ -16,8 +16,8 @@ const (
 	// nearby is how many samples a block may lie off the line: 0.25 ms, the width of a peak of sound
 	// up to 3,700 Hz (docs/benchmarks.md, Constants of the search, has 1 and 4).
 	nearby = 2
-	// maxDrift is the largest error of speed that is followed: half the distance between two
-	// variants, and a fifth of that.
+	// maxDrift is the largest error of speed followed: half the distance between two variants, and
+	// a fifth of that.
 	maxDrift = .006
 	// strongZ is the deviation that a block must reach for its peak to count for the drift: the
 	// largest of 2,049 values of noise is below it 99 times of 100.
@@ -46,10 +46,9 @@ type peak struct {
 	sign float64
 }
 
-// correlate fills the curve of block k of a clip that begins at about a sample and whose
-// distances are 1+drift times those of the variant. The curve is in standard deviations: the sum
-// is the energy of the product. If the episode is silent there, the curve is 0. The error is that
-// of from.
+// correlate fills the curve of block k of a clip that begins at about a sample and whose distances
+// are 1+drift times those of the variant. The curve is in standard deviations: the sum is the
+// energy of the product. If the episode is silent there, the curve is 0.
 func (v *Verifier) correlate(of *variant, k, begin int, drift float64, from Source) error {
 	at := of.blocks[k].at
 	if err := from.ReadAt(v.wave, begin+at+shift(drift, at+BlockSamples/2)-BlockSamples/2); err != nil {
@@ -85,12 +84,12 @@ func (v *Verifier) correlate(of *variant, k, begin int, drift float64, from Sour
 // shift is the drift in samples at a distance from the point that does not drift.
 func shift(drift float64, distance int) int { return int(math.Round(drift * float64(distance))) }
 
-// troughFactor is how much larger the magnitude of a trough must be than that of the peak for it
-// to count: a tone has both, and is upright more often than not.
+// troughFactor is how much larger the magnitude of a trough must be than the peak's for it to
+// count: a tone has both, and is upright more often than not.
 const troughFactor = 1.05
 
-// largest is the index of the peak, or of the trough if its magnitude is more than
-// troughFactor times that of the peak.
+// largest is the index of the peak, or of the trough if its magnitude is more than troughFactor
+// times the peak's.
 func largest(z []float32) int {
 	high, low := 0, 0
 	for i, x := range z {

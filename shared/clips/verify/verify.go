@@ -146,9 +146,9 @@ func (v *Verifier) Verify(p Place, from Source) (Result, error) {
 }
 
 // at verifies a place with the variant played so many thousandths faster (fine). Unless the place
-// is ungated, three blocks must stand out before all are compared, because most places are
-// chance. Blocks is nil in the result if the place did not pass this gate, or the variant has no
-// block that is not silent. The error is the Source's.
+// is ungated, three blocks must stand out before all are compared, because most places are chance.
+// Blocks is nil in the result if the place did not pass this gate, or the variant has no block not
+// silent. The error is the Source's.
 func (v *Verifier) at(p Place, fine int, from Source) (Result, error) {
 	c := v.cache.get(at{p.Variant, fine})
 	drift := -float64(p.Pace-fine) / 1000
@@ -182,9 +182,8 @@ func (v *Verifier) at(p Place, fine int, from Source) (Result, error) {
 	return r, nil
 }
 
-// start takes a curve, which is not done, for each block of a variant. Curves are reused, so
-// those of the variant before are lost. middle is the time of a block's middle from that of the
-// variant.
+// start takes a curve, which is not done, for each block of a variant. Curves are reused, so those
+// of the variant before are lost. middle is the time of a block's middle from the variant's.
 func (v *Verifier) start(c *variant) {
 	for len(v.pool) < len(c.blocks) {
 		v.pool = append(v.pool, curve{z: make([]float32, lags)})
@@ -224,10 +223,10 @@ func loudest(blocks []block, p Place) [3]int {
 }
 
 // conclude fills in the result from the curves, which were taken along a line of drift taken. In
-// this order: it corrects the drift if the sum of the curves gains by it; it takes the best run
-// of blocks alone if that is clearer; it sets where and how fast the clip is played; and it finds
-// which blocks match, from which follow coverage, run, and the ends of the part that is played.
-// There is at least one curve, so that Coverage is defined.
+// this order: it corrects the drift if the sum of the curves gains by it; it takes the best run of
+// blocks alone if it is clearer; it sets where and how fast the clip is played; and it finds which
+// blocks match, from which follow coverage, run, and the ends of the played part. There is at least
+// one curve, so that Coverage is defined.
 func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 	drift, top := 0.0, v.sumPeak(v.curves, 0)
 	if d := v.drift(); d != 0 {

@@ -61,8 +61,8 @@ func (c *naive) decide() (all []vote.Candidate) {
 	return all
 }
 
-// TestTheCounterCountsAsANaiveOne has clips of several lengths whose variants are in two blocks, and episodes of played
-// clips, of one landmark that is repeated, and of landmarks by chance.
+// TestTheCounterCountsAsANaiveOne has clips of several lengths whose variants are in two blocks,
+// and episodes of played clips, of one landmark repeated, and of landmarks by chance.
 func TestTheCounterCountsAsANaiveOne(t *testing.T) {
 	t.Parallel()
 	clips := [][]float32{noise(1, 5*index.RateHz), noise(2, index.RateHz), noise(3, index.RateHz/3), noise(4, 700), noise(5, 12*index.RateHz)}

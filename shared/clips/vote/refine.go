@@ -20,9 +20,9 @@ const (
 	// paceStep is the distance of the paces that are tried beyond MaxFine. Of the best of them, finer
 	// ones are tried.
 	paceStep = 10
-	// MaxFine is the largest difference of pace between an episode and the variant that is
-	// nearest to its speed: half the distance of two variants, and a fifth of that. A waveform
-	// still fits there, at the corrected speed.
+	// MaxFine is the largest difference of pace between an episode and the variant nearest to its
+	// speed: half the distance of two variants, and a fifth of that. A waveform still fits there,
+	// at the corrected speed.
 	MaxFine = 6
 )
 
@@ -111,8 +111,8 @@ func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 	return best
 }
 
-// closer returns the Hit with the most votes at paces up to so many thousandths (reach) beside
-// that of h; the first of them if several have as many.
+// closer returns the Hit with the most votes at paces up to so many thousandths (reach) beside h's;
+// the first of them if several have as many.
 func (r *Refiner) closer(c Candidate, v index.Variant, h Hit, reach int, marks []Mark) Hit {
 	pace := h.Pace
 	for off, step := fineStep(v.Frames), fineStep(v.Frames); off <= reach; off += step {
@@ -125,8 +125,8 @@ func (r *Refiner) closer(c Candidate, v index.Variant, h Hit, reach int, marks [
 	return h
 }
 
-// Fine reports whether the pace is that of a change of speed between two variants, at which a
-// waveform fits, and not that of a change of tempo or pitch alone.
+// Fine reports whether the pace is a change of speed between two variants, at which a waveform
+// fits, and not a change of tempo or pitch alone.
 func (h *Hit) Fine() bool { return h.Pace >= -MaxFine && h.Pace <= MaxFine }
 
 // fit sets the pace and the beginning to those of the line through the marks, by least squares:
@@ -217,8 +217,8 @@ func (r *Refiner) ask(variant int, first int32) {
 }
 
 // share adds a landmark to the marks of the candidates that it may belong to: those of a variant
-// with its hash, at a place at most slack frames off. Variants have been asked for (ask). postings are
-// those of its hash.
+// with its hash, at a place at most slack frames off. Variants have been asked for (ask). postings
+// come from its hash.
 func (r *Refiner) share(candidates []Candidate, l landmark.Landmark, postings index.Postings) {
 	asked := r.asked
 	for ; len(postings) > 0; postings = postings.From(1) {

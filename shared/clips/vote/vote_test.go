@@ -198,7 +198,8 @@ func TestCandidatesOfAClipDoNotDependOnOtherClips(t *testing.T) {
 	require.GreaterOrEqual(t, len(want), 2)
 	var got []vote.Candidate
 	for _, c := range candidates(among, all, len(episode)/64) {
-		if c.Variant -= others; c.Variant >= 0 {
+		c.Variant -= others
+		if c.Variant >= 0 {
 			got = append(got, c)
 		}
 	}

@@ -83,7 +83,7 @@ func vectorLength(a, b, c int) float64 {
 }
 
 // assigned counts the operands that are assigned. The blank identifier does not count, nor does
-// nil, which a range statement has for an operand that is left out.
+// nil, which a range statement has for an operand left out.
 func assigned(operands ...ast.Expr) (n int) {
 	for _, x := range operands {
 		if name, ok := x.(*ast.Ident); x != nil && (!ok || name.Name != "_") {

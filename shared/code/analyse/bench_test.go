@@ -49,7 +49,8 @@ func sampleCorpus(b *testing.B, match func(name string) bool) (files []sampled, 
 			continue
 		}
 		files = append(files, sampled{name, content})
-		if bytes += int64(len(content)); bytes > 32<<20 {
+		bytes += int64(len(content))
+		if bytes > 32<<20 {
 			break
 		}
 	}
@@ -57,9 +58,9 @@ func sampleCorpus(b *testing.B, match func(name string) bool) (files []sampled, 
 	return files, bytes
 }
 
-// BenchmarkIndex measures bytes per second of processor time, that of ctags included, from
-// the content of files to segments on disk. The first case detects languages only; the others
-// find symbols and count lines and complexity too.
+// BenchmarkIndex measures bytes per second of processor time, ctags included's, from the content of
+// files to segments on disk. The first case detects languages only; the others find symbols and
+// count lines and complexity too.
 func BenchmarkIndex(b *testing.B) {
 	isGo := func(name string) bool { return filepath.Ext(name) == ".go" }
 	isOther := func(name string) bool { return !isGo(name) }

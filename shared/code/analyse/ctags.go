@@ -73,9 +73,8 @@ type ctagsProcess struct {
 	read int64 // bytes of the files so far
 }
 
-// symbols returns the symbols of a file, ordered by line. The error is fault.ErrUnavailable if
-// ctags failed on the file, took longer than ctagsTimeout, or ctx ended. A process that failed
-// or has read ctagsBytes is ended, because its state is not known or it may leak.
+// symbols returns the symbols of a file, ordered by line. A process that failed or has read
+// ctagsBytes is ended, because its state is not known or it may leak.
 func (c *ctags) symbols(ctx context.Context, lang string, content []byte) ([]code.Symbol, error) {
 	p, err := c.takeProcess()
 	if err != nil {
@@ -99,7 +98,7 @@ func (c *ctags) symbols(ctx context.Context, lang string, content []byte) ([]cod
 
 // takeProcess returns an idle process, or starts one. The process gets no variables of the
 // environment but the locale, and its own process group, so that kill reaches its children. If it
-// cannot be started, the error is fault.ErrUnavailable.
+// cannot be started, it fails with fault.ErrUnavailable.
 func (c *ctags) takeProcess() (*ctagsProcess, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,8 +213,7 @@ func isLocal(kind string) bool {
 	return kind == "local" || kind == "parameter" || kind == "unknown" || strings.HasPrefix(kind, "anon")
 }
 
-// readLine reads one line. The error is fault.ErrTooLarge if it has more than about ctagsLine bytes,
-// else that of reading, with the part that was read.
+// readLine reads one line.
 func (p *ctagsProcess) readLine() ([]byte, error) {
 	var line []byte
 	for {

@@ -94,7 +94,7 @@ func (g *goFile) addFunction(d *ast.FuncDecl) {
 }
 
 // receiverName returns the name of the type of a method's receiver, without pointer and type
-// parameters; empty for a function, and for a receiver that is not a type name.
+// parameters; empty for a function, and for a receiver other than a type name.
 func receiverName(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""

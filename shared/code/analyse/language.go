@@ -66,10 +66,10 @@ func Language(name string, content []byte) string {
 	return candidates[0]
 }
 
-// Vendored reports whether a path is that of a copy of another project's code.
+// Vendored reports whether a path belongs to a copy of another project's code.
 func Vendored(name string) bool { return enry.IsVendor(name) }
 
-// IsTest reports whether a path is that of a test, by the habits of its language.
+// IsTest reports whether a path is a test's, by the habits of its language.
 func IsTest(name string) bool { return enry.IsTest(name) }
 
 // isGenerated reports whether a program has written a file.

@@ -78,8 +78,8 @@ type counter struct {
 	hasComment  bool
 }
 
-// countLines counts the lines of a file in a language. Without a known syntax, each line
-// that is not blank is code, and the complexity is 0.
+// countLines counts the lines of a file in a language. Without a known syntax, each line not blank
+// is code, and the complexity is 0.
 func countLines(lang string, content []byte) counted {
 	s, known := syntaxes[lang]
 	c := counter{syntax: s, text: content, andBranches: andLanguages[lang]}

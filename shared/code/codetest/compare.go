@@ -57,7 +57,8 @@ func change(r *rapid.T, indexes ...code.Searcher) {
 		b := drawBlob(r)
 		f := code.File{Ref: rapid.SampledFrom([]string{"main", "dev"}).Draw(r, "ref"), Path: rapid.StringMatching(`[ab](/needle)?\.(go|txt)`).Draw(r, "path"), OID: b.OID}
 		f.Vendored = strings.HasPrefix(f.Path, "b")
-		if blobs = append(blobs, b); !seen[f.Ref+f.Path] {
+		blobs = append(blobs, b)
+		if !seen[f.Ref+f.Path] {
 			m.Files = append(m.Files, f)
 		}
 		seen[f.Ref+f.Path] = true

@@ -17,7 +17,7 @@ type Index interface {
 }
 
 // ExerciseLister lists the files of two repositories of an empty index, each with two refs, a
-// vendored file and a link that is not indexed.
+// vendored file and an unindexed link.
 func ExerciseLister(t *testing.T, x Index) {
 	source := blob("package a\n", "Go")
 	source.Lines, source.Code, source.Complexity = 1, 1, 1

@@ -103,7 +103,7 @@ func stops(f fixture) {
 	require.ErrorIs(f, err, why)
 }
 
-// invalid checks that ids and manifests out of range are fault.ErrInvalid and change nothing, and
+// invalid checks that ids and manifests out of range give fault.ErrInvalid and change nothing, and
 // that any path is only a name.
 func invalid(f fixture) {
 	ctx := context.Background()

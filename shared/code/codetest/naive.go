@@ -44,9 +44,9 @@ func (n *Naive) Missing(_ context.Context, ids []code.OID) ([]code.OID, error) {
 	return missing, nil
 }
 
-// PutBlobs keeps copies of blobs that it does not have. It checks all ids first, so that a batch
-// is put as a whole or, with fault.ErrInvalid, not at all. A blob that is skipped keeps its name
-// and no content.
+// PutBlobs keeps copies of blobs that it does not have. It checks all ids first, so that a batch is
+// put as a whole or, with fault.ErrInvalid, not at all. A skipped blob keeps its name and no
+// content.
 func (n *Naive) PutBlobs(_ context.Context, batchID string, blobs []code.Blob) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +62,8 @@ func (n *Naive) PutBlobs(_ context.Context, batchID string, blobs []code.Blob) e
 		if b.Skipped == "" {
 			b.Skipped = skipReason(b.Content)
 		}
-		if b.Content = slices.Clone(b.Content); b.Skipped != "" {
+		b.Content = slices.Clone(b.Content)
+		if b.Skipped != "" {
 			b.Content, b.Symbols, b.Functions = nil, nil, nil
 		}
 		lines := len(linesOf(b.Content))
@@ -72,7 +73,7 @@ func (n *Naive) PutBlobs(_ context.Context, batchID string, blobs []code.Blob) e
 	return nil
 }
 
-// Publish replaces a repository's files. The error is fault.ErrInvalid for a manifest out of
+// Publish replaces a repository's files. It fails with fault.ErrInvalid for a manifest out of
 // range, and fault.ErrConflict for a blob that was not put.
 func (n *Naive) Publish(_ context.Context, m code.Manifest) error {
 	n.mu.Lock()
@@ -105,8 +106,7 @@ func (n *Naive) DropRepo(_ context.Context, repoID string) error {
 	return nil
 }
 
-// Search reads all files of all repositories, and delivers the matches when it has them all. The
-// error is that of an expression that does not compile, or ctx's cause.
+// Search reads all files of all repositories, and delivers the matches when it has them all.
 func (n *Naive) Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

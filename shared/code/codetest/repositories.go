@@ -70,7 +70,7 @@ func generations(f fixture) {
 	require.Equal(f, []string{"other:kept:1"}, f.places("needle"))
 }
 
-// incomplete checks that a manifest with a blob that was never put is fault.ErrConflict, and
+// incomplete checks that a manifest with a blob that was never put gives fault.ErrConflict, and
 // leaves the generation before it.
 func incomplete(f fixture) {
 	f.publish("r", tree{"old": "needle\n"})

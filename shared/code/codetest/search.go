@@ -22,15 +22,15 @@ type naiveSearch struct {
 	stats   code.Stats
 }
 
-// newNaiveSearch compiles a query. The error is that of a pattern or filter.
+// newNaiveSearch compiles a query.
 func newNaiveSearch(q code.Query, o code.Options) (*naiveSearch, error) {
 	s := &naiveSearch{query: q, options: o, words: q.Words(), regexps: map[code.Pattern]*regexp.Regexp{},
 		filters: map[code.Filter]func(string) bool{}, stats: code.Stats{Skipped: map[string]int{}}}
 	return s, s.compile(q.Root)
 }
 
-// compile compiles the patterns and filters of e into s. It returns the first error, that of an
-// expression that Go's regexp refuses or of a filter.
+// compile compiles the patterns and filters of e into s. It fails if Go's regexp refuses an
+// expression, or if a filter is invalid.
 func (s *naiveSearch) compile(e code.Expr) (err error) {
 	switch e := e.(type) {
 	case code.And:
@@ -227,8 +227,8 @@ func (s *naiveSearch) findSymbols(p code.Pattern, b code.Blob, found map[int][]c
 	}
 }
 
-// match returns the match of a line of f, or of the file if line is 0. Its commit is that of the
-// first ref; its branch is empty if all refs of the repository have the file.
+// match returns the match of a line of f, or of the file if line is 0. Its commit is the first
+// ref's; its branch is empty if all refs of the repository have the file.
 func (s *naiveSearch) match(m code.Manifest, f naiveFile, line int, ranges []code.Range) code.Match {
 	match := code.Match{RepoID: m.RepoID, Repo: m.Repo, Commit: f.refs[0].Commit, Path: f.Path, OID: f.OID, Lang: f.blob.Lang, Line: line}
 	var newest time.Time

@@ -46,8 +46,7 @@ func (f fixture) publish(id string, files tree) {
 	require.NoError(f, publish(f, id, files))
 }
 
-// publish is fixture.publish for goroutines that must not end the test: it returns the error, that
-// of PutBlobs or of Publish.
+// publish is fixture.publish for goroutines that must not end the test: it returns the error.
 func publish(x code.Searcher, id string, files tree) error {
 	var blobs []code.Blob
 	for _, text := range files {

@@ -43,8 +43,7 @@ func (b *blob) content() []byte {
 	return []byte(b.Text)
 }
 
-// newBlob returns the document of a blob. The error is fault.ErrInvalid if the object id is
-// wrong.
+// newBlob returns the document of a blob.
 func (x *Index) newBlob(from code.Blob) (*blob, error) {
 	t := x.trigrams.Get().(*segment.Trigrams)
 	defer x.trigrams.Put(t)
@@ -122,9 +121,8 @@ func asStrings[T ~string](all []T) []string {
 	return texts
 }
 
-// readMany returns the documents with these ids, in their order; nil for each that does not exist. If
-// fields is "", those that exist are empty. The error is fault.ErrUnavailable if a document cannot be
-// read, otherwise that of post.
+// readMany returns the documents with these ids, in their order; nil for each that does not exist.
+// If fields is "", those that exist are empty.
 func readMany[T any](ctx context.Context, x *Index, alias string, ids []string, fields string) ([]*T, error) {
 	query := url.Values{"_source": {"false"}}
 	if fields != "" {

@@ -41,14 +41,15 @@ type item struct {
 	lines []byte // of the request: the action, and the document unless it is removed
 }
 
-// add collects a write. If those collected before it fill a request, it sends them first.
-// document is ignored for remove. The error is that of flush; the write is lost then.
+// add collects a write. If those collected before it fill a request, it sends them first. document
+// is ignored for remove.
 func (b *bulk) add(ctx context.Context, a action, alias, id string, document any) error {
 	i := item{alias: alias, id: id, lines: asJSON(object{string(a): object{"_index": b.prefix + alias, "_id": id}})}
 	if a != remove {
 		i.lines = append(i.lines, asJSON(document)...)
 	}
-	if b.size += len(i.lines); b.size > bulkBytes && len(b.items) > 0 || len(b.items) == bulkItems {
+	b.size += len(i.lines)
+	if b.size > bulkBytes && len(b.items) > 0 || len(b.items) == bulkItems {
 		if err := b.flush(ctx); err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ type itemAnswer struct {
 
 // send sends the collected writes in one request. If the server refuses some because it is busy, it
 // returns these and the error of the last of them. If one can never be written, or the request
-// failed, it returns nil and that error. Kinds are those of kindOf.
+// failed, it returns nil and that error. Kinds come from kindOf.
 func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 	var body bytes.Buffer
 	for _, i := range b.items {
@@ -121,9 +122,9 @@ func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 	return busy, err
 }
 
-// failureOf returns why the write i was not done, by the server's result for it; nil if it was done.
-// A document that exists already is a success for create, and one that is missing a success for
-// remove, because writes are repeated. The kind is that of kindOf.
+// failureOf returns why the write i was not done, by the server's result for it; nil if it was
+// done. A document that exists already is a success for create, and a missing one a success for
+// remove, because writes are repeated. The kind is kindOf's.
 func (b *bulk) failureOf(i item, a action, result itemAnswer) error {
 	switch {
 	case result.ID != i.id:
@@ -140,8 +141,7 @@ func (b *bulk) failureOf(i item, a action, result itemAnswer) error {
 	return failed
 }
 
-// refresh makes the documents of these aliases that were written visible to searches. The error
-// is fault.ErrUnavailable if a part of an index did not answer, else that of the request.
+// refresh makes the documents of these aliases that were written visible to searches.
 func (x *Index) refresh(ctx context.Context, alias ...string) error {
 	for _, a := range alias {
 		var answer struct {

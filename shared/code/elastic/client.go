@@ -34,9 +34,8 @@ type client struct {
 	retryFor time.Duration
 }
 
-// newClient returns a client of the server at base, which may have a user and a password. It
-// does not follow redirects. A nil transport is that of net/http with bounded connections. The
-// error is fault.ErrInvalid if base is not an HTTP URL without a query.
+// newClient returns a client of the server at base, which may have a user and a password. It does
+// not follow redirects. A nil transport is net/http's with bounded connections.
 func newClient(base string, transport http.RoundTripper) (*client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
@@ -123,10 +122,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // attempt sends a request once and decodes the answer. If parent ends, it returns its cause; if
-// only the time of the attempt ends, fault.ErrUnavailable, so that do sends the request again.
-// The other errors: fault.ErrInvalid for a request that cannot be made and an answer that is not
-// JSON, fault.ErrUnavailable for one that breaks off, fault.ErrTooLarge for more than maxAnswer
-// bytes, and that of refusal for a status of 300 or more.
+// only the time of the attempt ends, fault.ErrUnavailable, so that do sends the request again. The
+// other errors: fault.ErrInvalid for a request that cannot be made and an answer other than JSON,
+// fault.ErrUnavailable for one that breaks off, fault.ErrTooLarge for more than maxAnswer bytes.
 func (c *client) attempt(parent context.Context, x call) error {
 	ctx, cancel := context.WithTimeout(parent, attemptTimeout)
 	defer cancel()
@@ -161,8 +159,7 @@ func (c *client) attempt(parent context.Context, x call) error {
 	return nil
 }
 
-// newRequest returns the request of a call, with the user and password of the URL. One that cannot be
-// made is fault.ErrInvalid.
+// newRequest returns the request of a call, with the user and password of the URL.
 func (c *client) newRequest(ctx context.Context, x call) (*http.Request, error) {
 	target := c.base + "/" + x.path
 	if len(x.query) > 0 {
@@ -205,7 +202,7 @@ type failure struct {
 	Reason string `json:"reason"`
 }
 
-// UnmarshalJSON also reads an error that is a text only, as for an alias that is missing.
+// UnmarshalJSON also reads an error that is a text only, as for a missing alias.
 func (f *failure) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &f.Reason)
@@ -219,8 +216,8 @@ func (f failure) String() string {
 	return strings.ToValidUTF8(text[:min(len(text), maxErrorText)], "")
 }
 
-// kindOf returns the kind of error of a status, such as fault.ErrNotFound for 404; one from 500 is
-// fault.ErrUnavailable, which is tried again, and one not listed fault.ErrInvalid.
+// kindOf returns the kind of error of a status, such as fault.ErrNotFound for 404; one from 500
+// gives fault.ErrUnavailable, which is tried again, and one not listed fault.ErrInvalid.
 func kindOf(status int) error {
 	switch status {
 	case http.StatusUnauthorized:

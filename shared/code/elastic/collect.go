@@ -103,8 +103,7 @@ func (c *collector) removeHidden(ctx context.Context) error {
 
 // removeGeneration removes the documents of a generation from the indices that have a view, because
 // only these have documents for each generation: blobs are shared. The document of the generation
-// itself is removed last: if a request fails, the next call finds the generation again. Errors are
-// those of the server.
+// itself is removed last: if a request fails, the next call finds the generation again.
 func (c *collector) removeGeneration(ctx context.Context, g generationDocument) error {
 	for _, index := range c.indices() {
 		if views[index] == "" {
@@ -125,9 +124,8 @@ func (c *collector) removeGeneration(ctx context.Context, g generationDocument) 
 // removedAtOnce is how many documents one request removes.
 const removedAtOnce = 10_000
 
-// removeAll removes the documents that a query matches. A request removes removedAtOnce of them,
-// so it is repeated until one removes nothing. The error is fault.ErrUnavailable if documents
-// cannot be removed now.
+// removeAll removes the documents that a query matches. A request removes removedAtOnce of them, so
+// it is repeated until one removes nothing.
 func (c *collector) removeAll(ctx context.Context, alias string, query any) error {
 	for {
 		var answer struct {
@@ -158,7 +156,7 @@ func (c *collector) removeAll(ctx context.Context, alias string, query any) erro
 }
 
 // removeBlobs removes the blobs that were put more than keep ago and that no file has, page by
-// page. The error is that of a request; blobs of the pages before it are gone.
+// page.
 func (c *collector) removeBlobs(ctx context.Context) error {
 	old := object{"range": object{"put": object{"lt": time.Now().Add(-keep).UnixMilli()}}}
 	pages := selection{alias: blobs, query: old, fields: []string{"oid"}, order: []string{"oid"}}
@@ -203,7 +201,7 @@ func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 }
 
 // namedOf returns those of ids, at most pageSize, that files have. "collapse" returns one file for
-// each blob, so one page of files answers for all ids. The error is fault.ErrUnavailable if a part
+// each blob, so one page of files answers for all ids. It fails with fault.ErrUnavailable if a part
 // of the index does not answer, because files could be missing.
 func (c *collector) namedOf(ctx context.Context, ids []code.OID) (map[code.OID]bool, error) {
 	var answer struct {

@@ -66,7 +66,8 @@ func TestFault53ABusyServerIsTriedAgainAfterThePauseThatItAsksFor(t *testing.T) 
 			if !isWrite(r) {
 				return nil
 			}
-			if tries = append(tries, time.Now()); len(tries) > 3 {
+			tries = append(tries, time.Now())
+			if len(tries) > 3 {
 				return nil
 			}
 			return &elastictest.Answer{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}}

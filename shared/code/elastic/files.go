@@ -13,7 +13,7 @@ import (
 var fileFields = []string{"generation", "key", "oid", "language", "vendored", "skipped", "place"}
 
 // withDefaultTimeout returns ctx with the time limit of a search, for requests on behalf of people,
-// who do not wait for a server as long as workers do. If that time ends, the cause is
+// who do not wait for a server as long as workers do. If that time ends, the cause gives
 // fault.ErrUnavailable.
 func withDefaultTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, code.DefaultTimeout, fmt.Errorf("search server: %w: no answer in %s", fault.ErrUnavailable, code.DefaultTimeout))
@@ -21,7 +21,7 @@ func withDefaultTimeout(ctx context.Context) (context.Context, context.CancelFun
 
 // Repos lists the generations that searches see. If the index of blobs is not the one that a
 // generation's blobs were written to, because that one was deleted, all files of the generation
-// count as lost. Errors are those of the server.
+// count as lost.
 func (x *Index) Repos(ctx context.Context) ([]code.RepoInfo, error) {
 	ctx, cancel := withDefaultTimeout(ctx)
 	defer cancel()
@@ -42,7 +42,7 @@ func (x *Index) Repos(ctx context.Context) ([]code.RepoInfo, error) {
 
 // Files lists the files of the generations that searches see. It returns nil if visit ended it.
 // Only the list of generations has a default timeout, because visit may take long. wanted chooses
-// repositories by id and name. Errors are those of the server.
+// repositories by id and name.
 func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(code.FileInfo, func() []code.FunctionReport) bool) error {
 	limited, cancel := withDefaultTimeout(ctx)
 	defer cancel()
@@ -62,8 +62,7 @@ func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, vi
 }
 
 // visitFiles calls visit for the files of one generation, ordered by name. more is false if visit
-// returned false, or with an error. The error is fault.ErrUnavailable if the generation was
-// removed meanwhile.
+// returned false, or with an error.
 func (x *Index) visitFiles(ctx context.Context, g *generation, visit func(code.FileInfo, func() []code.FunctionReport) bool) (more bool, err error) {
 	s := selection{alias: files, query: object{"term": object{"generation": g.ID}}, fields: fileFields, order: []string{"filename", "key"}}
 	listed := 0
@@ -97,7 +96,8 @@ func (x *Index) visitFiles(ctx context.Context, g *generation, visit func(code.F
 func fileInfo(g *generation, f *file) code.FileInfo {
 	info := code.FileInfo{RepoID: g.RepoID, Repo: g.Repo, Path: string(f.Place.Path), OID: f.OID, Vendored: f.Vendored, BlobInfo: f.Place.Info}
 	for i, r := range g.refsOf(f) {
-		if info.Refs = append(info.Refs, r.Name); i == 0 {
+		info.Refs = append(info.Refs, r.Name)
+		if i == 0 {
 			info.Commit = r.Commit
 		}
 	}

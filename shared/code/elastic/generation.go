@@ -50,7 +50,7 @@ func (x *Index) newGeneration(m code.Manifest, places []*file) *generation {
 
 // currentIDs returns the ids of the generations that searches see: those that the filter of the
 // alias current lists. A missing alias means that the index was deleted (noteDeleted); an alias on
-// several indices is fault.ErrCorrupt.
+// several indices gives fault.ErrCorrupt.
 func (x *Index) currentIDs(ctx context.Context) ([]string, error) {
 	var found map[string]struct {
 		Aliases map[string]struct {
@@ -83,8 +83,7 @@ func (x *Index) currentIDs(ctx context.Context) ([]string, error) {
 }
 
 // generations returns the generations that searches see, ordered by name and id of their
-// repositories. It reads those that x.known does not have. The error is fault.ErrCorrupt if the
-// server has lost the document of one.
+// repositories. It reads those that x.known does not have.
 func (x *Index) generations(ctx context.Context) ([]*generation, error) {
 	ids, err := x.currentIDs(ctx)
 	if err != nil {
@@ -94,7 +93,8 @@ func (x *Index) generations(ctx context.Context) ([]*generation, error) {
 	all := make(map[string]*generation, len(ids))
 	x.mu.Lock()
 	for _, id := range ids {
-		if all[id] = x.known[id]; all[id] == nil {
+		all[id] = x.known[id]
+		if all[id] == nil {
 			unknown = append(unknown, id)
 		}
 	}

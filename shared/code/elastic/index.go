@@ -60,8 +60,8 @@ var (
 
 var wellFormedPrefix = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]{0,49})?$`)
 
-// New returns the index on the server at c.URL; it sends no request yet. The error is
-// fault.ErrInvalid for a URL or prefix that is not accepted.
+// New returns the index on the server at c.URL; it sends no request yet. It fails with
+// fault.ErrInvalid for a URL or prefix not accepted.
 func New(c Config) (*Index, error) {
 	client, err := newClient(c.URL, c.Transport)
 	if err != nil {
@@ -83,15 +83,13 @@ func (x *Index) Close() error {
 	return nil
 }
 
-// post sends body to an endpoint of an alias, such as _search, and decodes the answer. The error is
-// that of do.
+// post sends body to an endpoint of an alias, such as _search, and decodes the answer.
 func (x *Index) post(ctx context.Context, alias, action string, query url.Values, body, answer any) error {
 	return x.do(ctx, call{method: http.MethodPost, path: x.prefix + alias + "/" + action, query: query, body: asJSON(body), answer: answer})
 }
 
 // Missing returns those of ids that the server does not have, each once. It sees blobs that
-// searches do not find yet. fault.ErrInvalid: one is not an object id; other errors are those of
-// the server.
+// searches do not find yet. fault.ErrInvalid: one is not an object id.
 func (x *Index) Missing(ctx context.Context, ids []code.OID) ([]code.OID, error) {
 	var asked, missing []code.OID
 	seen := make(map[code.OID]bool, len(ids))
@@ -113,8 +111,8 @@ func (x *Index) Missing(ctx context.Context, ids []code.OID) ([]code.OID, error)
 	return missing, err
 }
 
-// Text returns the content of a blob. The error is fault.ErrNotFound if the server does not have
-// it, or if it was skipped, fault.ErrInvalid if id is not an object id, or that of the server.
+// Text returns the content of a blob. It fails with fault.ErrNotFound if the server does not have
+// it, or if it was skipped, fault.ErrInvalid if id is not an object id.
 func (x *Index) Text(ctx context.Context, id code.OID) (text []byte, err error) {
 	if err := id.Check(); err != nil {
 		return nil, err

@@ -130,8 +130,7 @@ func (x *Index) prepareIndices(ctx context.Context) error {
 }
 
 // checkServer returns fault.ErrInvalid if the server is older than Elasticsearch 7.10. Each
-// OpenSearch is accepted, because the first one is a later fork. Other errors are those of the
-// server.
+// OpenSearch is accepted, because the first one is a later fork.
 func (x *Index) checkServer(ctx context.Context) error {
 	var server struct {
 		Version struct {
@@ -201,7 +200,7 @@ func sameField(got, want object) bool {
 }
 
 // do prepares the indices, unless they are prepared, and sends a request. If an index does not
-// exist, the error is fault.ErrUnavailable, and the next request creates it.
+// exist, it fails with fault.ErrUnavailable, and the next request creates it.
 func (x *Index) do(ctx context.Context, c call) error {
 	if !x.prepared.Load() {
 		if err := x.prepareIndices(ctx); err != nil {
@@ -225,8 +224,7 @@ func (x *Index) noteDeleted(err error) error {
 	return fmt.Errorf("%w: an index was deleted, and will be created again: %w", fault.ErrUnavailable, err)
 }
 
-// decode decodes a part of an answer into to. Numbers in it stay json.Number. The error is
-// fault.ErrInvalid.
+// decode decodes a part of an answer into to. Numbers in it stay json.Number.
 func decode(data json.RawMessage, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -22,10 +22,11 @@ type join struct {
 }
 
 // newJoin returns the join of the candidates of a query. It reads the side first that has fewer
-// documents that may match; files if every blob may match. The error is that of counting.
+// documents that may match; files if every blob may match.
 func (s *search) newJoin() (*join, error) {
 	j := &join{files: allOf(s.inShownGenerations(), s.fileQuery()), blobs: s.blobQuery()}
-	if j.byFiles = j.blobs == nil; !j.byFiles {
+	j.byFiles = j.blobs == nil
+	if !j.byFiles {
 		nBlobs, err := s.index.count(s.ctx, blobs, j.blobs)
 		if err != nil {
 			return nil, err
@@ -49,8 +50,8 @@ func blobPages(query any) selection {
 	return selection{alias: blobs, query: query, fields: []string{"oid", "size"}, order: []string{"oid"}}
 }
 
-// nextCandidates returns the next candidates, by object id, and nil after the last ones. It goes
-// on to the next page while a page has none. The error is that of nextPage.
+// nextCandidates returns the next candidates, by object id, and nil after the last ones. It goes on
+// to the next page while a page has none.
 func (j *join) nextCandidates(s *search) ([]*candidate, error) {
 	for !j.byFiles {
 		page, err := nextPage[*blob](s.ctx, s.index, &j.pages)
@@ -72,8 +73,8 @@ func (j *join) nextCandidates(s *search) ([]*candidate, error) {
 	}
 }
 
-// placesOf returns the candidates among a page of blobs: those that occur in files that may
-// match, each with all of these files, in the order of object ids. The error is that of nextPage.
+// placesOf returns the candidates among a page of blobs: those that occur in files that may match,
+// each with all of these files, in the order of object ids.
 func (j *join) placesOf(s *search, page []*blob) ([]*candidate, error) {
 	ids := make([]code.OID, len(page))
 	size := make(map[code.OID]int64, len(page))
@@ -110,9 +111,9 @@ func (s *search) addPlace(all []*candidate, f *file) []*candidate {
 	return append(all, &candidate{OID: f.OID, Size: f.Place.Info.Size, places: []*file{f}})
 }
 
-// blobsOf returns the candidates of a page of files: the blobs of those that may match, without
-// the blobs that j.blobs excludes. One page of blobs holds them all, because a page of files
-// names no more blobs than it has files. The error is that of nextPage.
+// blobsOf returns the candidates of a page of files: the blobs of those that may match, without the
+// blobs that j.blobs excludes. One page of blobs holds them all, because a page of files names no
+// more blobs than it has files.
 func (j *join) blobsOf(s *search, page []*file) ([]*candidate, error) {
 	var all []*candidate
 	for _, f := range page {
@@ -136,8 +137,8 @@ func (j *join) blobsOf(s *search, page []*file) ([]*candidate, error) {
 const maxDefinitions = 256
 
 // searchDefinitions searches the blobs that define a symbol with the name of a word of the query,
-// before all others, because they rank high. It returns their ids, so that run does not search
-// them again. The error is that of a request or of verify.
+// before all others, because they rank high. It returns their ids, so that run does not search them
+// again.
 func (s *search) searchDefinitions(j *join) (done map[code.OID]bool, err error) {
 	done = map[code.OID]bool{}
 	if len(s.definitionNames) == 0 {

@@ -24,8 +24,7 @@ type selection struct {
 
 // nextPage returns the next page of a selection, and moves s behind it. After the last page it
 // returns nil. It goes on behind the sort values of the last document, so these must differ from
-// document to document. The error is that of the server, or fault.ErrUnavailable if a part of the
-// index did not answer.
+// document to document.
 func nextPage[T any](ctx context.Context, x *Index, s *selection) ([]T, error) {
 	if s.ended {
 		return nil, nil
@@ -65,8 +64,7 @@ func nextPage[T any](ctx context.Context, x *Index, s *selection) ([]T, error) {
 // noPartialResults makes a server refuse a query if a part of the index cannot answer.
 var noPartialResults = url.Values{"allow_partial_search_results": {"false"}}
 
-// count returns how many documents a query matches. The error is that of the server, or
-// fault.ErrUnavailable if a part of the index did not answer.
+// count returns how many documents a query matches.
 func (x *Index) count(ctx context.Context, alias string, query any) (int, error) {
 	var answer struct {
 		Count  int    `json:"count"`

@@ -62,8 +62,7 @@ func newFiles(m code.Manifest) []*file {
 	return all
 }
 
-// setBlobFacts sets the fields of all, the files of m, that come from their blobs. The error is
-// fault.ErrConflict if the server does not have one. Another error is that of the server.
+// setBlobFacts sets the fields of all, the files of m, that come from their blobs.
 func (x *Index) setBlobFacts(ctx context.Context, m code.Manifest, all []*file) error {
 	filesByID := map[code.OID][]*file{}
 	for _, f := range all {
@@ -81,10 +80,10 @@ func (x *Index) setBlobFacts(ctx context.Context, m code.Manifest, all []*file) 
 }
 
 // Publish writes the documents of the repository's generation, and then makes searches see it in
-// place of the one before. If they see the same generation already, it does nothing. Errors are
-// fault.ErrInvalid for a manifest out of range, fault.ErrConflict for a blob that is not indexed,
-// and those of the server; searches then see the generation before. One call at a time publishes,
-// because each replaces the list of all generations.
+// place of the one before. If they see the same generation already, it does nothing. Errors give
+// fault.ErrInvalid for a manifest out of range, fault.ErrConflict for an unindexed blob; searches
+// then see the generation before. One call at a time publishes, because each replaces the list of
+// all generations.
 func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -114,8 +113,8 @@ func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 }
 
 // writeGeneration writes the documents of a generation and refreshes them; searches see them after
-// setCurrent. The generation's own document is the first, so that Run finds and removes the others if
-// the publication fails here. The caller holds publishing. Errors are those of the server.
+// setCurrent. The generation's own document is the first, so that Run finds and removes the others
+// if the publication fails here. The caller holds publishing.
 func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file) error {
 	writes := bulk{Index: x}
 	document := generationDocument{Generation: g.ID, RepoID: g.RepoID, Repository: strings.ToValidUTF8(g.Repo, string(utf8.RuneError)), Manifest: g}
@@ -151,7 +150,6 @@ func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file)
 
 // DropRepo makes searches see the generations of the other repositories only; Run removes the
 // documents later. It does nothing, and returns nil, for a repository without a generation.
-// Errors are those of the server.
 func (x *Index) DropRepo(ctx context.Context, repoID string) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()

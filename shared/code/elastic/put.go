@@ -11,8 +11,8 @@ import (
 )
 
 // PutBlobs writes those of all that the server does not have. If several have one object id, it
-// takes the first. The error names the batch, and is that of an object id (fault.ErrInvalid) or
-// of the server; some may be written then, and the batch may be put again.
+// takes the first. It fails with fault.ErrInvalid for an object id, and names the batch; some may
+// be written then, and the batch may be put again.
 func (x *Index) PutBlobs(ctx context.Context, batchID string, all []code.Blob) error {
 	if err := x.putBlobs(ctx, all); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)
@@ -21,8 +21,7 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, all []code.Blob) e
 }
 
 // putBlobs writes those of the blobs that the server does not have; of several with one id the
-// first. A blob that exists by now counts as created, because its content is the same. Errors are
-// those of an id, of encoding or of the server.
+// first. A blob that exists by now counts as created, because its content is the same.
 func (x *Index) putBlobs(ctx context.Context, all []code.Blob) error {
 	ids := make([]code.OID, len(all))
 	first := make(map[code.OID]code.Blob, len(all))
@@ -50,14 +49,14 @@ func (x *Index) putBlobs(ctx context.Context, all []code.Blob) error {
 }
 
 // Put is PutBlobs for workers that use the server themselves. The segment is "", because they build
-// none. The error is that of PutBlobs.
+// none.
 func (x *Index) Put(ctx context.Context, batch string, all []code.Blob) (segment string, err error) {
 	return "", x.PutBlobs(ctx, batch, all)
 }
 
 // PutSegment writes the blobs of a segment, which a worker built that does not use the server
-// itself. The error is fault.ErrCorrupt if the file is damaged, fault.ErrInvalid for a merged
-// segment, or that of PutBlobs.
+// itself. It fails with fault.ErrCorrupt if the file is damaged, fault.ErrInvalid for a merged
+// segment.
 func (x *Index) PutSegment(ctx context.Context, batchID, path string) (err error) {
 	s, err := segment.Open(path)
 	if err != nil {

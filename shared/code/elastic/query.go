@@ -18,14 +18,14 @@ type plan struct {
 	definitionNames []string                               // words that are looked for as names of symbols first
 }
 
-// newPlan compiles q. The error is fault.ErrInvalid for an expression that does not compile.
+// newPlan compiles q.
 func newPlan(q code.Query) (*plan, error) {
 	p := &plan{Query: q, words: q.Words(), matchers: map[code.Expr]*match.Matcher{}, filters: map[code.Filter]func(string) bool{}, needs: map[code.Expr]match.Need{}}
 	return p, p.compile(q.Root, true)
 }
 
-// compile compiles the leaves of e. shown is false below a negation: a word there is not looked
-// for as the name of a symbol. The error is that of a pattern or filter, or of an unknown node.
+// compile compiles the leaves of e. shown is false below a negation: a word there is not looked for
+// as the name of a symbol.
 func (p *plan) compile(e code.Expr, shown bool) (err error) {
 	switch e := e.(type) {
 	case code.And:
@@ -64,8 +64,8 @@ func (p *plan) compileAll(of []code.Expr, shown bool) error {
 	return nil
 }
 
-// compilePattern keeps the matcher of a leaf, which ignores case if fold is true, and the texts that
-// it needs. The error is that of the pattern.
+// compilePattern keeps the matcher of a leaf, which ignores case if fold is true, and the texts
+// that it needs.
 func (p *plan) compilePattern(e code.Expr, pattern code.Pattern, fold bool) error {
 	m, err := match.New(pattern, fold)
 	if err != nil {
@@ -96,7 +96,8 @@ func (c *candidates) queryFor(e code.Expr) (query any, exact bool) {
 		exact = true
 		for _, sub := range e.Of {
 			q, ok := c.queryFor(sub)
-			if exact = exact && ok; q != nil {
+			exact = exact && ok
+			if q != nil {
 				filter = append(filter, q)
 			}
 		}

@@ -100,9 +100,9 @@ func (s *search) run() error {
 	}
 }
 
-// selectRepos sets s.shown to the generations that the filters on repositories do not exclude,
-// and counts them in Stats. All other leaves are Unknown here, so only a filter on repositories
-// can make the query False. The error is that of reading the generations; then none is shown.
+// selectRepos sets s.shown to the generations that the filters on repositories do not exclude, and
+// counts them in Stats. All other leaves are Unknown here, so only a filter on repositories can
+// make the query False.
 func (s *search) selectRepos() error {
 	all, err := s.index.generations(s.ctx)
 	s.shown = map[string]*generation{}
@@ -150,8 +150,7 @@ func (s *search) mayMatch(f *file) bool {
 	return code.Evaluate(s.Root, func(e code.Expr) code.Truth { return s.evaluateForFile(e, f) }) != code.False
 }
 
-// countSkipped counts in Stats the files that are not indexed and that the filters do not
-// exclude. The error is that of nextPage.
+// countSkipped counts in Stats the files that are not indexed and that the filters do not exclude.
 func (s *search) countSkipped() error {
 	skipped := selection{alias: files, query: allOf(s.inShownGenerations(), s.fileQuery(), object{"exists": object{"field": "skipped"}}), fields: fileFields, order: []string{"oid", "key"}}
 	for {

@@ -27,9 +27,9 @@ type hit struct {
 // hitBytes is about the memory of a hit.
 const hitBytes = 56
 
-// verify evaluates the query for candidates, and adds their matches to the results. It reads
-// their texts in groups of up to textsAtOnce bytes, or one longer text. The error is errStop if a
-// limit of the search is reached, else that of reading.
+// verify evaluates the query for candidates, and adds their matches to the results. It reads their
+// texts in groups of up to textsAtOnce bytes, or one longer text. The error is errStop if a limit
+// of the search is reached.
 func (s *search) verify(all []*candidate) error {
 	for len(all) > 0 {
 		n, size := 0, int64(0)
@@ -46,8 +46,7 @@ func (s *search) verify(all []*candidate) error {
 }
 
 // verifyGroup reads the blobs of a group in one request, and evaluates the query for each; the
-// blobs come in the order of their ids. A blob that the server has lost counts as skipped. The
-// error is that of the server or of evaluateBlob.
+// blobs come in the order of their ids. A blob that the server has lost counts as skipped.
 func (s *search) verifyGroup(group []*candidate) error {
 	fields := "info"
 	if s.readsText {
@@ -220,15 +219,16 @@ func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 	return nil
 }
 
-// fileMatch returns the match of a file, without the fields of a line. Its commit is that of its
-// first ref; its branch is empty if all refs have the file.
+// fileMatch returns the match of a file, without the fields of a line. Its commit is its first
+// ref's; its branch is empty if all refs have the file.
 func (s *search) fileMatch(r *readBlob, f *file) code.Match {
 	g := s.shown[f.Generation]
 	refs := g.refsOf(f)
 	m := code.Match{RepoID: g.RepoID, Repo: g.Repo, Path: string(f.Place.Path), OID: f.OID, Lang: f.Language,
 		Score: code.FileScore(string(f.Place.Path), s.words, f.Place.Info.Generated, f.Vendored, newestCommit(refs))}
 	for i, ref := range refs {
-		if m.Refs = append(m.Refs, ref.Name); i == 0 {
+		m.Refs = append(m.Refs, ref.Name)
+		if i == 0 {
 			m.Commit = ref.Commit
 		}
 	}
@@ -238,13 +238,14 @@ func (s *search) fileMatch(r *readBlob, f *file) code.Match {
 	return m
 }
 
-// lineMatch returns m, the match of a file, with the fields of the line of h in text; symbols are
-// those of the line. The symbol is a copy, so that a match does not keep all of them in memory.
+// lineMatch returns m, the match of a file, with the fields of the line of h in text; symbols come
+// from the line. The symbol is a copy, so that a match does not keep all of them in memory.
 func (s *search) lineMatch(m code.Match, text []byte, h hit, symbols []code.Symbol) code.Match {
 	content := text[h.start:h.end]
 	ranges := code.JoinRanges(h.ranges)
 	score, symbol := code.LineScore(content, ranges, symbols)
-	if m.Line, m.Score = h.line, m.Score+score; symbol != nil {
+	m.Line, m.Score = h.line, m.Score+score
+	if symbol != nil {
 		found := *symbol
 		m.Symbol = &found
 	}

@@ -43,8 +43,7 @@ type reportedFunction struct {
 
 // writeViews writes the text of all files of a generation, and the report of its repository with
 // its maxReported largest functions. It reads the texts in groups (bySize), and cuts the report
-// after each, so that memory is bounded. Skipped and lost blobs are left out. The error is that
-// of the server; then a part may be written, which writing again replaces.
+// after each, so that memory is bounded. Skipped and lost blobs are left out.
 func (x *Index) writeViews(ctx context.Context, g *generation, all []*file) error {
 	writes := bulk{Index: x}
 	report := repositoryReport{Generation: g.ID, RepoID: g.RepoID, Repository: g.Repo, Report: []reportedFunction{}}
@@ -101,7 +100,8 @@ func bySize(all []*file) func(yield func([]*file) bool) {
 			if f.Skipped != "" {
 				n = 0
 			}
-			if size += n; i > from && (size > textsAtOnce || i-from == idsAtOnce) {
+			size += n
+			if i > from && (size > textsAtOnce || i-from == idsAtOnce) {
 				if !yield(all[from:i]) {
 					return
 				}

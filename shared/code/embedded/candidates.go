@@ -44,8 +44,8 @@ func (a numbers) has(first, end int) bool {
 	return i < len(a.list) && int(a.list[i]) < end
 }
 
-// indexOf returns the index in the list of the first number that is at least n, or the
-// length of the list if all are less.
+// indexOf returns the index in the list of the first number of at least n, or the length of the
+// list if all are less.
 func (a numbers) indexOf(n int) int {
 	return sort.Search(len(a.list), func(i int) bool { return int(a.list[i]) >= n })
 }
@@ -66,8 +66,8 @@ func (p *part) blobs(n match.Need) numbers {
 	})
 }
 
-// combine returns the chunks or blobs that may have what n requires; literal returns those
-// that may have a text. It returns everything for a need that is not known (match.Any).
+// combine returns the chunks or blobs that may have what n requires; literal returns those that may
+// have a text. It returns everything for an unknown need (match.Any).
 func combine(n match.Need, literal func([]byte) numbers) numbers {
 	switch n.Op {
 	case match.Literal:
@@ -75,7 +75,8 @@ func combine(n match.Need, literal func([]byte) numbers) numbers {
 	case match.And:
 		found := everything
 		for _, sub := range n.Of {
-			if found = found.and(combine(sub, literal)); !found.all && len(found.list) == 0 {
+			found = found.and(combine(sub, literal))
+			if !found.all && len(found.list) == 0 {
 				break // the other needs cannot add any
 			}
 		}

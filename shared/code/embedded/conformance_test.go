@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/code/embedded"
 )
 
-// open returns an empty index that is closed with the test.
+// open returns an empty index closed with the test.
 func open(t testing.TB, o embedded.Options) *embedded.Index {
 	x, err := embedded.Open(t.TempDir(), o)
 	require.NoError(t, err)

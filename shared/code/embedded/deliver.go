@@ -6,16 +6,17 @@ import (
 )
 
 // deliver visits the matches of f in the order of places and lines, except those that earlier
-// reports as delivered. A file counts in Stats.Files with its first match that is visited;
-// counted reports that an earlier delivery did that. If earlier is nil, nothing was delivered. The
-// error is errStop if the search ends.
+// reports as delivered. A file counts in Stats.Files with its first match visited; counted reports
+// that an earlier delivery did that. If earlier is nil, nothing was delivered. The error is errStop
+// if the search ends.
 func (r *results) deliver(f *found, earlier func(place, line int) (delivered, counted bool)) error {
 	for i := range f.places {
 		counted := false
 		for line := range max(1, len(f.hits)) { // a file without lines is one match
 			if earlier != nil {
 				delivered, countedBefore := earlier(i, line)
-				if counted = counted || countedBefore; delivered {
+				counted = counted || countedBefore
+				if delivered {
 					continue
 				}
 			}
@@ -37,8 +38,8 @@ func (r *results) withinLimit() bool {
 }
 
 // deliverOne visits the match in one line of f at one place. The error is errStop if the search
-// ends: because of the limit, because visit returned false, or because its time ended; or that of
-// reading the text. A search whose time has ended still delivers its best matches, but no more.
+// ends: because of the limit, because visit returned false, or because its time ended; or reading
+// the text's. A search whose time has ended still delivers its best matches, but no more.
 func (r *results) deliverOne(f *found, place, line int) error {
 	if !r.withinLimit() {
 		return r.search.stop(code.StoppedLimit)
@@ -81,8 +82,8 @@ func (r *results) fileMatch(f *found, at place) code.Match {
 	return m
 }
 
-// match returns the match in f.hits[line] at one place, or that of the whole file if f has no
-// lines. Matches of one file share Refs. The error is that of reading the text.
+// match returns the match in f.hits[line] at one place, or the match of the whole file if f has no
+// lines. Matches of one file share Refs.
 func (r *results) match(f *found, at place, line int) (code.Match, error) {
 	m := r.fileMatch(f, at)
 	if len(f.hits) == 0 {

@@ -13,7 +13,7 @@ import (
 
 var _ code.Lister = (*Index)(nil)
 
-// Repos lists the repositories that a search would see now, ordered by name and id. The error is
+// Repos lists the repositories that a search would see now, ordered by name and id. It fails with
 // fault.ErrClosed if the index is closed.
 func (x *Index) Repos(context.Context) ([]code.RepoInfo, error) {
 	v, err := x.acquire()
@@ -28,9 +28,8 @@ func (x *Index) Repos(context.Context) ([]code.RepoInfo, error) {
 	return all, nil
 }
 
-// Text returns a copy of the content of a blob, because the mapped file may be closed when
-// Text has returned. The error is fault.ErrNotFound if no segment has the blob, or if it was
-// skipped.
+// Text returns a copy of the content of a blob, because the mapped file may be closed when Text has
+// returned. It fails with fault.ErrNotFound if no segment has the blob, or if it was skipped.
 func (x *Index) Text(_ context.Context, id code.OID) ([]byte, error) {
 	if err := id.Check(); err != nil {
 		return nil, err
@@ -65,8 +64,7 @@ func (v *view) repositories(wanted func(id, name string) bool) []*generation {
 	return listed
 }
 
-// Files lists the files of one view; see code.Lister. It returns nil if visit ended it; the
-// error is that of a closed index, or ctx's cause.
+// Files lists the files of one view; see code.Lister. It returns nil if visit ended it.
 func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(code.FileInfo, func() []code.FunctionReport) bool) error {
 	v, err := x.acquire()
 	if err != nil {
@@ -95,7 +93,8 @@ func (v *view) fileInfo(g *generation, i int) (code.FileInfo, func() []code.Func
 		if g.mask(i)&(1<<n) == 0 {
 			continue
 		}
-		if f.Refs = append(f.Refs, ref.Name); len(f.Refs) == 1 {
+		f.Refs = append(f.Refs, ref.Name)
+		if len(f.Refs) == 1 {
 			f.Commit = ref.Commit
 		}
 	}

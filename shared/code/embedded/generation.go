@@ -84,10 +84,10 @@ func appendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 
-// encodeFiles returns the records of m's files, ordered by path, and their paths one after
-// the other. Files of several refs with the same path and content share a record; it has a
-// bit for each of these refs, in the order of m.Refs. A record has the end of its path; the
-// path begins where that of the record before it ends.
+// encodeFiles returns the records of m's files, ordered by path, and their paths one after the
+// other. Files of several refs with the same path and content share a record; it has a bit for each
+// of these refs, in the order of m.Refs. A record has the end of its path; the path begins where
+// the path before it ends.
 func encodeFiles(m code.Manifest) (records, paths []byte) {
 	bit := map[string]uint64{}
 	for i, r := range m.Refs {
@@ -120,9 +120,8 @@ func encodeFiles(m code.Manifest) (records, paths []byte) {
 	return records, paths
 }
 
-// openGeneration maps the file at path and checks it. The error is fault.ErrCorrupt if the file
-// is damaged, or if its name is not that of the repository in it; or that of the system. The
-// caller calls close, which unmaps the file.
+// openGeneration maps the file at path and checks it. The caller calls close, which unmaps the
+// file.
 func openGeneration(path string) (*generation, error) {
 	data, unmap, err := mapped.Open(path)
 	if err != nil {
@@ -143,9 +142,8 @@ func openGeneration(path string) (*generation, error) {
 
 func corrupt(what string) error { return fmt.Errorf("%s: %w", what, fault.ErrCorrupt) }
 
-// decodeGeneration reads the content of a generation's file: magic number, lengths of head
-// and records, head, records, paths, checksum. The result uses the memory of data. The error
-// is fault.ErrCorrupt if data is anything else; any bytes are safe to pass.
+// decodeGeneration reads the content of a generation's file: magic number, lengths of head and
+// records, head, records, paths, checksum. The result uses the memory of data.
 func decodeGeneration(data []byte) (*generation, error) {
 	const fixed = len(generationMagic) + 8
 	if len(data) < fixed+4 || string(data[:len(generationMagic)]) != generationMagic {
@@ -167,8 +165,7 @@ func decodeGeneration(data []byte) (*generation, error) {
 }
 
 // decodeHead reads the repository and its refs from data. After the end of data, text returns ""
-// and sets bad, so one check at the end suffices. A time of math.MinInt64 is none. Any other
-// content is fault.ErrCorrupt.
+// and sets bad, so one check at the end suffices. A time of math.MinInt64 is none.
 func (g *generation) decodeHead(data []byte) error {
 	r := bytes.NewReader(data)
 	bad := false
@@ -204,9 +201,9 @@ func (g *generation) decodeHead(data []byte) error {
 	return nil
 }
 
-// checkFiles checks that the end of each path is within paths and not before that of the record
+// checkFiles checks that the end of each path is within paths and not before the end of the path
 // before it, and that each file has a ref and no ref that g does not have. Other methods rely on
-// that. The error is fault.ErrCorrupt.
+// that.
 func (g *generation) checkFiles() error {
 	last := 0
 	for i := range g.files() {

@@ -142,7 +142,7 @@ func (s *search) evaluateForBlob(n int, p *partSearch, blob int) (code.Truth, er
 }
 
 // addLineHits adds the lines of a blob that match leaf n to its hits. It reads those chunks of the
-// blob that are candidates; no line is in two chunks. The errors are those of evaluateForBlob.
+// blob that are candidates; no line is in two chunks.
 func (s *search) addLineHits(n int, p *partSearch, blob int) error {
 	l := &s.plan.leaves[n]
 	first, end := p.ChunksOf(blob)
@@ -190,7 +190,7 @@ func (s *search) countScanned(n, bytes int) error {
 }
 
 // addSpanHits searches the whole text of a blob for matches over several lines, which chunks could
-// cut. The errors are those of evaluateForBlob.
+// cut.
 func (s *search) addSpanHits(n int, p *partSearch, blob int) error {
 	text, err := p.Text(blob, &s.blobText)
 	if err != nil {
@@ -214,8 +214,7 @@ func (s *search) addSpan(n, line, start, end int, r code.Range) {
 }
 
 // addSymbolHits adds the lines that define symbols whose names match to the hits of leaf n, with
-// the range of the name. If the line does not have the name, the range is empty. The error is
-// fault.ErrCorrupt if the blob does not have a symbol's line.
+// the range of the name. If the line does not have the name, the range is empty.
 func (s *search) addSymbolHits(n int, p *partSearch, blob int) error {
 	text, err := p.Text(blob, &s.blobText)
 	if err != nil {

@@ -46,10 +46,9 @@ type Index struct {
 	current     *view      // nil if the index is closed
 }
 
-// Open opens the index in the folder dir, or makes one. If a file is damaged or not of an index,
-// the error is fault.ErrCorrupt, and names it and the remedy. Other errors are those of the
-// system. Then all files are unmapped again. ReadOnly neither makes the folder nor removes
-// leftovers.
+// Open opens the index in the folder dir, or makes one. If a file is damaged or not of an index, it
+// fails with fault.ErrCorrupt, and names it and the remedy. Then all files are unmapped again.
+// ReadOnly neither makes the folder nor removes leftovers.
 func Open(dir string, o Options) (*Index, error) {
 	o.Keep, o.MaxSegmentText = cmp.Or(o.Keep, 24*time.Hour), cmp.Or(o.MaxSegmentText, 256<<20)
 	x := &Index{options: o, segments: filepath.Join(dir, "segments"), repos: filepath.Join(dir, "repositories"), mergeFolder: filepath.Join(dir, "merging"),
@@ -70,9 +69,9 @@ func Open(dir string, o Options) (*Index, error) {
 	return x, nil
 }
 
-// prepareFolder makes a folder and removes the unfinished files that a crash left in it: those being
-// written, and in the folder of merges all, because a finished segment moves out of it. For a
-// read-only index it only checks that the folder exists. The error is that of the system.
+// prepareFolder makes a folder and removes the unfinished files that a crash left in it: those
+// being written, and in the folder of merges all, because a finished segment moves out of it. For a
+// read-only index it only checks that the folder exists.
 func (x *Index) prepareFolder(folder string) error {
 	if x.options.ReadOnly {
 		_, err := os.Stat(folder)
@@ -135,8 +134,7 @@ func (x *Index) openSegments() ([]*openSegment, error) {
 const remedy = "move the file away and start again; visits index what it had again"
 
 // removeReplaced removes a segment that a crash left after it was merged. If the index is
-// read-only, the file stays; openSegments does not return it in any case. The error is that of
-// the system.
+// read-only, the file stays; openSegments does not return it in any case.
 func (x *Index) removeReplaced(path string) error {
 	if x.options.ReadOnly {
 		return nil
@@ -216,7 +214,6 @@ func (x *Index) install(v *view) {
 }
 
 // acquire returns the current view, whose files stay mapped until release is called with it.
-// The error is fault.ErrClosed if the index is closed.
 func (x *Index) acquire() (*view, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -248,9 +245,8 @@ func (x *Index) endUse(v *view) {
 	})
 }
 
-// viewToWrite returns the current view for a writer. The writer holds writing, so no other
-// one replaces the view, and it stays open without acquire. The error is fault.ErrForbidden if
-// the index is read-only, and fault.ErrClosed if it is closed.
+// viewToWrite returns the current view for a writer. The writer holds writing, so no other one
+// replaces the view, and it stays open without acquire.
 func (x *Index) viewToWrite() (*view, error) {
 	if x.options.ReadOnly {
 		return nil, fmt.Errorf("code index: opened for reading only: %w", fault.ErrForbidden)

@@ -122,8 +122,8 @@ func TestASearchPastItsTimeDeliversItsBestMatches(t *testing.T) {
 	})
 }
 
-// TestALongLineAndALargeFile index one line that is as long as a blob may be, one of
-// 50 MB and a file of 200 MB.
+// TestALongLineAndALargeFile index one line as long as a blob may be, one of 50 MB and a file of
+// 200 MB.
 func TestALongLineAndALargeFile(t *testing.T) {
 	t.Parallel()
 	x := open(t, embedded.Options{})

@@ -59,8 +59,7 @@ func (x *Index) Run(ctx context.Context) error {
 }
 
 // Merge merges one group of segments, and reports whether it did. It returns false if no segments
-// need merging, if another call is merging, or if the index is read-only. The error is that of a
-// closed index or of mergeGroup.
+// need merging, if another call is merging, or if the index is read-only.
 func (x *Index) Merge(ctx context.Context) (merged bool, err error) {
 	if !x.merging.TryLock() {
 		return false, nil
@@ -79,7 +78,7 @@ func (x *Index) Merge(ctx context.Context) (merged bool, err error) {
 }
 
 // mergeGroup merges a group of parts into one segment, or into none if no blob is kept. mergeAgain
-// is that of installMerged. After an error of writing, searches use the group as before.
+// is installMerged's. After an error of writing, searches use the group as before.
 func (x *Index) mergeGroup(ctx context.Context, group []mergedPart) (mergeAgain bool, err error) {
 	path, err := x.writeMerged(ctx, group)
 	if err != nil {
@@ -102,7 +101,8 @@ func (x *Index) chooseKept(p *part) mergedPart {
 	info, err := os.Stat(p.path)
 	recent := err != nil || x.now().Sub(info.ModTime()) < x.options.Keep
 	for i := range m.kept {
-		if m.kept[i] = recent || len(p.placesOf(i)) > 0; m.kept[i] {
+		m.kept[i] = recent || len(p.placesOf(i)) > 0
+		if m.kept[i] {
 			m.text += int64(p.TextBytes(i))
 		}
 	}
@@ -144,10 +144,9 @@ func (x *Index) chooseGroup(v *view) []mergedPart {
 }
 
 // writeMerged writes the merged segment of group into mergeFolder, and returns its path, or "" if
-// no blob is kept. Of a blob that several parts have, it keeps the first copy and sets kept of
-// the others to false. The file gets the time of the newest part, because the age of blobs that
-// no generation names counts from when they were put. The error is ctx's cause, or that of
-// reading or writing.
+// no blob is kept. Of a blob that several parts have, it keeps the first copy and sets kept of the
+// others to false. The file gets the time of the newest part, because the age of blobs that no
+// generation names counts from when they were put.
 func (x *Index) writeMerged(ctx context.Context, group []mergedPart) (string, error) {
 	var all []*segment.Segment
 	var replaces []string

@@ -57,7 +57,7 @@ type plan struct {
 	filtersPlaces bool // a leaf has a value for each place
 }
 
-// newPlan compiles q. The error is fault.ErrInvalid for an expression that does not compile.
+// newPlan compiles q.
 func newPlan(q code.Query) (*plan, error) {
 	p := &plan{words: q.Words()}
 	var err error
@@ -66,7 +66,7 @@ func newPlan(q code.Query) (*plan, error) {
 }
 
 // compile returns the node of e, and adds its leaves to p, which ignore case if fold is true. known
-// has the leaves that p has already; equal ones are evaluated once. The error is that of newLeaf.
+// has the leaves that p has already; equal ones are evaluated once.
 func (p *plan) compile(e code.Expr, fold bool, known map[code.Expr]int) (node, error) {
 	switch e := e.(type) {
 	case code.And:
@@ -90,7 +90,6 @@ func (p *plan) compile(e code.Expr, fold bool, known map[code.Expr]int) (node, e
 }
 
 // compileAll compiles the parts of a node and orders them: the cheap ones are evaluated first.
-// The error is that of newLeaf.
 func (p *plan) compileAll(o op, of []code.Expr, fold bool, known map[code.Expr]int) (node, error) {
 	n := node{op: o}
 	for _, e := range of {
@@ -116,9 +115,8 @@ func (p *plan) cost(n node) kind {
 	return most
 }
 
-// newLeaf compiles a leaf: the matcher of a text or symbol, with the literal that an index can
-// look for, or the filter of a field. fold: ignore case. The error is that of a pattern or
-// filter, or of an unknown node.
+// newLeaf compiles a leaf: the matcher of a text or symbol, with the literal that an index can look
+// for, or the filter of a field. fold: ignore case.
 func newLeaf(e code.Expr, fold bool) (l leaf, err error) {
 	switch e := e.(type) {
 	case code.Content:
@@ -141,7 +139,7 @@ func newLeaf(e code.Expr, fold bool) (l leaf, err error) {
 }
 
 // literal returns the text of p, or "" if p is an expression or ignores case (fold): then text
-// that is equal to the pattern need not occur.
+// equal to the pattern need not occur.
 func literal(p code.Pattern, fold bool) string {
 	if p.Regexp || fold {
 		return ""
@@ -159,7 +157,8 @@ func (n *node) evaluate(value func(leaf int) code.Truth) code.Truth {
 	case opAnd:
 		least := code.True
 		for i := range n.of {
-			if least = min(least, n.of[i].evaluate(value)); least == code.False {
+			least = min(least, n.of[i].evaluate(value))
+			if least == code.False {
 				break
 			}
 		}
@@ -167,7 +166,8 @@ func (n *node) evaluate(value func(leaf int) code.Truth) code.Truth {
 	case opOr:
 		greatest := code.False
 		for i := range n.of {
-			if greatest = max(greatest, n.of[i].evaluate(value)); greatest == code.True {
+			greatest = max(greatest, n.of[i].evaluate(value))
+			if greatest == code.True {
 				break
 			}
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 // PutBlobs writes those of blobs that no segment has into one new segment, and opens it for
-// searches. If several of blobs have one object id, it takes the first. The error names the
-// batch, and is that of putBlobs.
+// searches. If several of blobs have one object id, it takes the first. The error names the batch,
+// and is putBlobs's.
 func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []code.Blob) error {
 	if err := x.putBlobs(ctx, blobs); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)
@@ -25,10 +25,9 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []code.Blob)
 
 // putBlobs writes a segment of those of the blobs that the index does not have, and opens it for
 // searches; of several with one id the first counts. It does nothing if all are there. It takes no
-// lock while it writes, because that is slow: if two calls write the same blob, searches use the
+// lock while it writes, because it is slow: if two calls write the same blob, searches use the
 // first copy, and merging drops the other. The segment is durable before openAdded; after a crash
-// in between Open finds it. Errors are those of a read-only or closed index, of an object id
-// (fault.ErrInvalid), and of the system.
+// in between Open finds it.
 func (x *Index) putBlobs(ctx context.Context, blobs []code.Blob) error {
 	if x.options.ReadOnly {
 		_, err := x.viewToWrite() // the error for a read-only index
@@ -59,9 +58,8 @@ func (x *Index) putBlobs(ctx context.Context, blobs []code.Blob) error {
 	return x.openAdded(path)
 }
 
-// openAdded opens the segment at path, which is in the folder already, for searches. It returns
-// nil if the segment is open, because two batches with the same blobs make the same file. The
-// error is that of a closed or read-only index, or of segment.Open.
+// openAdded opens the segment at path, which is in the folder already, for searches. It returns nil
+// if the segment is open, because two batches with the same blobs make the same file.
 func (x *Index) openAdded(path string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -83,12 +81,11 @@ func (x *Index) openAdded(path string) error {
 	return nil
 }
 
-// PutSegment moves the segment file at path, which another process built, into the index;
-// it is durable when PutSegment returns. The file is on the file system of the index, and
-// its name is its SHA-256 and segment.Extension. It returns fault.ErrCorrupt, and leaves
-// the file where it is, if that is not its hash, if the file is damaged or not a
-// segment, or if a text does not have the object id of its blob. Putting the same file again
-// changes nothing.
+// PutSegment moves the segment file at path, which another process built, into the index; it is
+// durable when PutSegment returns. The file is on the file system of the index, and its name is its
+// SHA-256 and segment.Extension. It returns fault.ErrCorrupt, and leaves the file where it is, if
+// it is not its hash, if the file is damaged or not a segment, or if a text does not have the
+// object id of its blob. Putting the same file again changes nothing.
 func (x *Index) PutSegment(_ context.Context, batchID, path string) error {
 	if err := x.putSegment(path); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)
@@ -97,9 +94,9 @@ func (x *Index) PutSegment(_ context.Context, batchID, path string) error {
 }
 
 // putSegment checks the segment file at path, moves it into the folder of segments, and opens it
-// for searches. It checks all of it first (Verify), because another machine made it: damage is
-// fault.ErrCorrupt, a merged segment fault.ErrInvalid, because it would replace others. The file
-// is synced before it is moved, so that a crash leaves no segment without content.
+// for searches. It checks all of it first (Verify), because another machine made it: damage gives
+// fault.ErrCorrupt, a merged segment fault.ErrInvalid, because it would replace others. The file is
+// synced before it is moved, so that a crash leaves no segment without content.
 func (x *Index) putSegment(path string) error {
 	if x.options.ReadOnly {
 		_, err := x.viewToWrite() // the error for a read-only index
@@ -129,7 +126,7 @@ func (x *Index) putSegment(path string) error {
 	return x.openAdded(target)
 }
 
-// syncFile makes the content of a file durable. The error is that of the system.
+// syncFile makes the content of a file durable.
 func syncFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -165,9 +162,9 @@ func (x *Index) Publish(_ context.Context, m code.Manifest) error {
 	return nil
 }
 
-// DropRepo removes the repository's generation, first from the folder, then from later searches,
-// so that a crash does not bring it back. It returns nil if there is none. Merging drops its
-// blobs later. The error is that of the system; searches may still see the generation then.
+// DropRepo removes the repository's generation, first from the folder, then from later searches, so
+// that a crash does not bring it back. It returns nil if there is none. Merging drops its blobs
+// later.
 func (x *Index) DropRepo(_ context.Context, repoID string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()

@@ -61,7 +61,8 @@ func (r *results) addBlob(p *partSearch, blob int, places []place, shown []int) 
 	}
 	r.window = append(r.window, f)
 	r.lines += max(1, len(f.hits))
-	if r.kept += foundBytes + int64(len(f.hits))*hitBytes + int64(len(places))*placeBytes; r.kept > r.search.options.MaxBytes {
+	r.kept += foundBytes + int64(len(f.hits))*hitBytes + int64(len(places))*placeBytes
+	if r.kept > r.search.options.MaxBytes {
 		return r.search.stop(code.StoppedMemory)
 	}
 	if r.lines >= rankedLines || r.lines >= code.RankedMatches && r.scannedCost >= rankedCost {
@@ -140,7 +141,7 @@ func (r *results) deliverWindow() error {
 // bestMatches returns the RankedMatches of the window with the highest scores, the highest first;
 // of equal scores the one found first. Of a blob with more than rankedPlaces places it ranks the
 // first rankedPlaces, by their score, so that the others of a line need not be looked at once one
-// is too low. The error is that of reading the text.
+// is too low.
 func (r *results) bestMatches() ([]ranked, error) {
 	var best []ranked
 	for n := range r.window {
@@ -187,8 +188,8 @@ func (r *results) fileScore(f *found, at place) float64 {
 	return code.FileScore(string(g.path(i)), r.search.plan.words, f.Generated(f.blob), g.vendored(i), g.newest(i))
 }
 
-// lineScores returns the score of each of f.hits. If f has none, because it matches by its
-// filters only, it returns one 0. The error is that of reading the text.
+// lineScores returns the score of each of f.hits. If f has none, because it matches by its filters
+// only, it returns one 0.
 func (r *results) lineScores(f *found) ([]float64, error) {
 	if len(f.hits) == 0 {
 		return []float64{0}, nil
@@ -242,8 +243,7 @@ func (r *results) ranges(f *found, h hit, line []byte) []code.Range {
 }
 
 // textOf returns the text of f's blob, which is valid until the next call. It keeps the last one,
-// because the lines of a blob are asked for one after the other. The error is that of reading the
-// text.
+// because the lines of a blob are asked for one after the other.
 func (r *results) textOf(f *found) ([]byte, error) {
 	if r.textOfIt == f.part && r.textBlob == f.blob {
 		return r.text, nil

@@ -39,10 +39,9 @@ var errStop = errors.New("search stopped")
 // errTimeout is the cause of a search's own time limit.
 var errTimeout = errors.New("time limit")
 
-// Search finds matches; see code.Searcher. It works on one view, which it holds to its end.
-// What was found before a limit of the search is delivered, without an error; the cause of ctx,
-// if that ends, is an error. The other errors are those of the query, fault.ErrClosed and
-// fault.ErrCorrupt.
+// Search finds matches; see code.Searcher. It works on one view, which it holds to its end. What
+// was found before a limit of the search is delivered, without an error; the cause of ctx, if that
+// ends, is an error.
 func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
 	began := x.now()
 	p, err := newPlan(q)
@@ -112,7 +111,7 @@ const maxDefinitions = 256
 
 // searchDefinitions searches the blobs that define a symbol with the name of a word of the query,
 // before all others, because they rank high, and returns them, so that run does not search them
-// again. At most maxDefinitions are searched. The error is that of searchBlob.
+// again. At most maxDefinitions are searched.
 func (s *search) searchDefinitions() (map[blobKey]bool, error) {
 	done := map[blobKey]bool{}
 	for _, name := range s.plan.definitionNames(&s.plan.root, nil) {
@@ -279,8 +278,8 @@ func (s *search) truthByPlaces(p *partSearch, blob int, places []place) code.Tru
 }
 
 // searchEachPlace evaluates the query for each place of a blob, and adds the places that match.
-// Successive places for which the same leaves are shown are added together, so that their hits
-// are kept once. The error is that of addBlob.
+// Successive places for which the same leaves are shown are added together, so that their hits are
+// kept once.
 func (s *search) searchEachPlace(p *partSearch, blob int, places []place, blobValue func(int) code.Truth) error {
 	var group []place
 	var shown []int

@@ -133,15 +133,15 @@ func (v *view) withoutRepo(repoID string) (*view, *generation) {
 	return w, v.repos[slot]
 }
 
-// blobPlace is a place and the blob that is there.
+// blobPlace is a place and the blob already there.
 type blobPlace struct {
 	blob uint32
 	place
 }
 
-// setPlaces replaces the places of the repository in slot by those of g, or removes them if
-// g is nil. Files whose blobs no segment has count in v.lost. Callers pass a view that is not
-// installed yet, so no search sees the change. It makes new parts, because views share them.
+// setPlaces replaces the places of the repository in slot by those of g, or removes them if g is
+// nil. Files whose blobs no segment has count in v.lost. Callers pass a view not installed yet, so
+// no search sees the change. It makes new parts, because views share them.
 func (v *view) setPlaces(slot uint32, g *generation) {
 	added := make([][]blobPlace, len(v.parts)) // by part
 	if g != nil {
@@ -182,7 +182,7 @@ func (p *part) withPlaces(slot uint32, added []blobPlace) *part {
 	return w
 }
 
-// newView returns the view of segments and generations. The result is that of withSegment and
+// newView returns the view of segments and generations. The result is the same as withSegment and
 // withGeneration for each, but it builds each part once, because a folder may have many.
 func newView(segments []*openSegment, generations []*generation) *view {
 	v := emptyView()

@@ -197,7 +197,7 @@ func testFault51NoProgramOfARepositoryRuns(t *testing.T, lib bool) {
 	m := mirrorOf(t, openStore(t, Config{Library: lib}), r.dir)
 	files := filesOf(t, m, Wanted{})
 	require.Equal(t, "one", contents(t, m, files["a.txt"].OID)[blob])
-	// A blob that is missing is not fetched from where the repository names.
+	// A missing blob is not fetched from where the repository names.
 	require.NoError(t, os.Remove(filepath.Join(r.dir, ".git", "objects", blob[:2], blob[2:])))
 	other, err := openStore(t, Config{Library: lib}).Mirror("m", r.dir, true)
 	require.NoError(t, err)

@@ -30,9 +30,9 @@ func IsBlob(oid string, content []byte) bool {
 }
 
 // Blobs reads blobs and calls visit with each, in the order of oids. content is valid until visit
-// returns. A blob that is missing, damaged, or larger than maxBytes bytes is visited with an error
+// returns. A missing blob, damaged, or larger than maxBytes bytes is visited with an error
 // (fault.ErrCorrupt, fault.ErrTooLarge) and no content. An error of visit ends the reading and is
-// returned; other errors are fault.ErrInvalid for a malformed id, ctx's cause, and that of git.
+// returned; other errors give fault.ErrInvalid for a malformed id, ctx's cause.
 func (m *Mirror) Blobs(ctx context.Context, oids []string, maxBytes int64, visit func(oid string, content []byte, err error) error) error {
 	for _, oid := range oids {
 		if !objectID.MatchString(oid) {
@@ -42,10 +42,9 @@ func (m *Mirror) Blobs(ctx context.Context, oids []string, maxBytes int64, visit
 	return m.engine.blobs(ctx, oids, maxBytes, visit)
 }
 
-// blobs reads blobs with git cat-file; see Mirror.Blobs. Git ends at an object that it cannot
-// read: that is the first blob without an answer. blobs visits it as fault.ErrCorrupt and starts
-// git again with the next one. The error is that of visit, of ctx, or of an answer that cannot be
-// read.
+// blobs reads blobs with git cat-file; see Mirror.Blobs. Git ends at an object that it cannot read:
+// that is the first blob without an answer. blobs visits it as fault.ErrCorrupt and starts git
+// again with the next one.
 func (m command) blobs(ctx context.Context, oids []string, maxBytes int64, visit func(oid string, content []byte, err error) error) error {
 	for len(oids) > 0 {
 		n, err := m.readBlobs(ctx, oids, maxBytes, visit)
@@ -70,9 +69,7 @@ type endedEarly struct{ message string }
 func (e *endedEarly) Error() string { return e.message }
 
 // readBlobs runs one git cat-file, and returns how many blobs it visited, in the order of oids. If
-// git ended before it answered for all, the error is endedEarly; otherwise it is that of visit,
-// fault.ErrUnavailable if git cannot be started, that of an answer that cannot be read, or the cause
-// of ctx.
+// git ended before it answered for all, the error is endedEarly.ErrUnavailable.
 func (m command) readBlobs(ctx context.Context, oids []string, maxBytes int64, visit func(string, []byte, error) error) (n int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -90,7 +87,8 @@ func (m command) readBlobs(ctx context.Context, oids []string, maxBytes int64, v
 	for n < len(oids) && failed == nil {
 		var content []byte
 		var problem error
-		if content, problem, failed = r.nextBlob(oids[n]); failed == nil {
+		content, problem, failed = r.nextBlob(oids[n])
+		if failed == nil {
 			failed = visit(oids[n], content, problem)
 			n++
 		}
@@ -115,7 +113,7 @@ func (m command) readBlobs(ctx context.Context, oids []string, maxBytes int64, v
 	return n, exit
 }
 
-// cutOff is the error of an answer that is not complete.
+// cutOff is the error of an incomplete answer.
 type cutOff struct{ error }
 
 // A blobReader reads the answers of git cat-file --batch: "OID TYPE SIZE\nCONTENT\n", or

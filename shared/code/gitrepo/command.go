@@ -28,8 +28,7 @@ const sshOptions = " -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTim
 // command is a mirror that the git command copies and reads.
 type command struct{ *Mirror }
 
-// begin writes git's configuration and credentials to files; end removes the credentials. The error
-// is that of writeConfig or writeCredentials; after it nothing is to be removed.
+// begin writes git's configuration and credentials to files; end removes the credentials.
 func (m command) begin(ctx context.Context) (end func(), err error) {
 	if err := m.writeConfig(ctx); err != nil {
 		return nil, err
@@ -37,9 +36,9 @@ func (m command) begin(ctx context.Context) (end func(), err error) {
 	return m.writeCredentials()
 }
 
-// gitCommand returns a git command that is not started yet. It runs in its own process group, which
-// is killed when ctx ends. The second result keeps its messages. Arguments must not come from
-// outside, unless they stand behind -- or --end-of-options.
+// gitCommand returns a git command not started yet. It runs in its own process group, which is
+// killed when ctx ends. The second result keeps its messages. Arguments must not come from outside,
+// unless they stand behind -- or --end-of-options.
 func (m command) gitCommand(ctx context.Context, args ...string) (*exec.Cmd, *tail) {
 	c := exec.CommandContext(ctx, m.store.git, args...)
 	c.Dir = m.store.Dir
@@ -75,8 +74,7 @@ func (m command) environment() []string {
 	return env
 }
 
-// run runs git to its end with input as its standard input, and returns its output. The error is
-// fault.ErrTooLarge for more than maxBytes of output, otherwise that of gitError.
+// run runs git to its end with input as its standard input, and returns its output.
 func (m command) run(ctx context.Context, input io.Reader, maxBytes int64, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -92,8 +90,8 @@ func (m command) run(ctx context.Context, input io.Reader, maxBytes int64, args 
 	return out.Bytes(), nil
 }
 
-// subcommand returns the first argument that is not an option, such as fetch; the first argument
-// if all are options.
+// subcommand returns the first argument other than an option, such as fetch; the first argument if
+// all are options.
 func subcommand(args []string) string {
 	return args[max(0, slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }))]
 }
@@ -113,7 +111,7 @@ func gitError(ctx context.Context, what string, err error, messages *tail) error
 }
 
 // kindOfMessage returns the kind of error that a message of git or a server describes;
-// fault.ErrUnavailable, which is tried again, for one that is not known.
+// fault.ErrUnavailable, which is tried again, for an unknown one.
 func kindOfMessage(text string) error {
 	text = strings.ToLower(text)
 	for _, row := range messageKinds {

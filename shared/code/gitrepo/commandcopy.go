@@ -15,9 +15,9 @@ import (
 )
 
 // copy copies branches of refs by their names; see engine. names is not empty. With history it
-// completes a mirror that has the last commits only. The order matters: branches that are not copied
-// are removed before git fetches (dropOthers). The error is errUnusable if the mirror must be made
-// again, else that of prepareMirror, readBranches or git.
+// completes a mirror that has the last commits only. The order matters: branches that are not
+// copied are removed before git fetches (dropOthers). The error is errUnusable if the mirror must
+// be made again.
 func (m command) copy(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error) {
 	format := "sha1"
 	if len(refs.hash[names[0]]) == 64 {
@@ -49,9 +49,9 @@ func (m command) copy(ctx context.Context, refs remote, names []string, history 
 }
 
 // prepareMirror makes the bare repository, unless it exists. The error is errUnusable if it exists
-// with another object format, is damaged, or has too many packs for a mirror with or without history;
-// otherwise it is fault.ErrFolder or that of git. It removes the marker of the library, because git
-// may copy objects that are too large for it.
+// with another object format, is damaged, or has too many packs for a mirror with or without
+// history; otherwise it fails with fault.ErrFolder. It removes the marker of the library, because
+// git may copy objects that are too large for it.
 func (m command) prepareMirror(ctx context.Context, format string, history bool) error {
 	if _, err := os.Stat(filepath.Join(m.dir, "HEAD")); err == nil {
 		out, err := m.run(ctx, nil, maxOutput, "--git-dir="+m.dir, "rev-parse", "--show-object-format")
@@ -98,8 +98,7 @@ func (m command) dropOthers(ctx context.Context, names []string) error {
 	return nil
 }
 
-// readBranches returns the branches with these names as the mirror has them. The error is
-// fault.ErrCorrupt if one does not name a commit, or that of the command.
+// readBranches returns the branches with these names as the mirror has them.
 func (m command) readBranches(ctx context.Context, names []string) ([]Branch, error) {
 	out, err := m.run(ctx, nil, maxRefBytes, "--git-dir="+m.dir, "for-each-ref", "--format=%(objecttype) %(objectname) %(committerdate:unix) %(refname)")
 	if err != nil {

@@ -72,9 +72,8 @@ func (m command) config() string { return filepath.Join(m.store.Dir, m.id+config
 
 // writeConfig writes the configuration of a mirror's commands: safeConfig, the checked address of
 // the source, the folders that git may open although another user owns them, and the credential
-// helper. An empty helper before it removes those of the system. It is a file, because git
-// removes other configuration from the environment of the programs that it starts. The error is
-// that of the address, or fault.ErrFolder.
+// helper. An empty helper before it removes those of the system. It is a file, because git removes
+// other configuration from the environment of the programs that it starts.
 func (m command) writeConfig(ctx context.Context) error {
 	var b strings.Builder
 	b.WriteString(safeConfig)

@@ -15,9 +15,9 @@
 // address only. A token is passed to git by a credential helper that reads its file, so
 // that no command line and no environment has it.
 //
-// A mirror has the wanted branches, one commit deep unless the history is asked for. Its
-// size and that of all mirrors have bounds in bytes: a fetch that exceeds its bound is
-// killed, and the mirrors that were not used for the longest time are removed.
+// A mirror has the wanted branches, one commit deep unless the history is asked for. Its size and
+// the size of all mirrors have bounds in bytes: a fetch that exceeds its bound is killed, and the
+// mirrors that were not used for the longest time are removed.
 //
 // The library starts no program but ssh. Its connections follow the same rules; the pack
 // that a server sends is checked before go-git reads it, because that reads whole objects
@@ -26,8 +26,7 @@
 // Blobs are read by git cat-file as a stream. A blob that cannot be read is reported by
 // its id, and the others are read nevertheless.
 //
-// Errors: fault.ErrInvalid for a source that is refused, fault.ErrNotFound for one that
-// does not exist, fault.ErrForbidden for one that needs other credentials,
-// fault.ErrTooLarge past a bound, fault.ErrCorrupt for damaged content, and
-// fault.ErrUnavailable for what may pass.
+// Errors: fault.ErrInvalid for a refused source, fault.ErrNotFound for one that does not exist,
+// fault.ErrForbidden for one that needs other credentials, fault.ErrTooLarge past a bound,
+// fault.ErrCorrupt for damaged content, and fault.ErrUnavailable for what may pass.
 package gitrepo

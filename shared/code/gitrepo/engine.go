@@ -17,9 +17,7 @@ type engine interface {
 	branches(ctx context.Context) (remote, error)
 	// refs lists all refs of the source, by name.
 	refs(ctx context.Context) (map[string]string, error)
-	// copy copies the branches of refs that names selects, and returns them. The error is
-	// fault.ErrCorrupt or errUnusable if the mirror must be made again, and
-	// fault.ErrConflict if a branch was removed or moved since refs was read.
+	// copy copies the branches of refs that names selects, and returns them.
 	copy(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error)
 	// files and blobs are Mirror.Files and Mirror.Blobs for ids that are well-formed. They
 	// may be called concurrently.

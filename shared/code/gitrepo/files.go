@@ -33,9 +33,9 @@ const (
 	Submodule      // a commit of another repository
 )
 
-// Files returns the files of a commit that Fetch has returned, in the order of their paths. The error
-// is fault.ErrTooLarge for more than MaxFiles, fault.ErrCorrupt for a damaged mirror,
-// fault.ErrInvalid for a malformed hash, and otherwise that of git.
+// Files returns the files of a commit that Fetch has returned, in the order of their paths. It
+// fails with fault.ErrTooLarge for more than MaxFiles, fault.ErrCorrupt for a damaged mirror,
+// fault.ErrInvalid for a malformed hash, and.
 func (m *Mirror) Files(ctx context.Context, commit string) ([]File, error) {
 	if !objectID.MatchString(commit) {
 		return nil, fmt.Errorf("commit %.80q: %w: want 40 or 64 hexadecimal digits", commit, fault.ErrInvalid)
@@ -43,8 +43,7 @@ func (m *Mirror) Files(ctx context.Context, commit string) ([]File, error) {
 	return m.engine.files(ctx, commit)
 }
 
-// files lists the files of a commit with git ls-tree; see Mirror.Files. The error is that of the
-// command or of parseTree.
+// files lists the files of a commit with git ls-tree; see Mirror.Files.
 func (m command) files(ctx context.Context, commit string) ([]File, error) {
 	out, err := m.run(ctx, nil, maxTreeBytes, "--git-dir="+m.dir, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
 	if err != nil {
@@ -55,8 +54,7 @@ func (m command) files(ctx context.Context, commit string) ([]File, error) {
 
 // parseTree reads the entries of git ls-tree -l -z: "MODE TYPE OID SIZE\tPATH\0". SIZE is - for a
 // submodule, and BAD for a blob that is missing or damaged; both get the size 0, because Blobs
-// reports the damage. Anything else is fault.ErrCorrupt; more than MaxFiles entries are
-// fault.ErrTooLarge.
+// reports the damage.
 func parseTree(out []byte) ([]File, error) {
 	var files []File
 	for len(out) > 0 {
@@ -80,7 +78,8 @@ func parseTree(out []byte) ([]File, error) {
 			}
 			f.Size = n
 		}
-		if files = append(files, f); len(files) > MaxFiles {
+		files = append(files, f)
+		if len(files) > MaxFiles {
 			return nil, fmt.Errorf("%w: more than %d files in a commit", fault.ErrTooLarge, MaxFiles)
 		}
 		out = rest

@@ -47,8 +47,7 @@ func (m library) refs(ctx context.Context) (map[string]string, error) {
 }
 
 // listRefs returns the refs of the source by name, and the name of the ref that HEAD names; "" if
-// HEAD names a commit. The error is that of the server or folder; a panic of go-git is
-// fault.ErrCorrupt.
+// HEAD names a commit.
 func (m library) listRefs(ctx context.Context) (refs map[string]string, target string, err error) {
 	err = recoverPanics(func() error {
 		if m.src.url != nil {
@@ -61,8 +60,7 @@ func (m library) listRefs(ctx context.Context) (refs map[string]string, target s
 	return refs, target, err
 }
 
-// copy copies branches with go-git; see engine. A panic of go-git is fault.ErrCorrupt; other errors
-// are those of copyBranches.
+// copy copies branches with go-git; see engine.
 func (m library) copy(ctx context.Context, refs remote, names []string, history bool) (found []Branch, err error) {
 	err = recoverPanics(func() error {
 		found, err = m.copyBranches(ctx, refs, names, history)
@@ -74,8 +72,7 @@ func (m library) copy(ctx context.Context, refs remote, names []string, history 
 // copyBranches is copy without protection from panics of go-git. It copies the commits that the
 // mirror lacks, sets the mirror's refs, and then reads each commit, so that a Branch is returned
 // only if it can be read. errUnusable: the mirror must be made again, for example because it was
-// made without the history. Other errors are those of the source and, of kind fault.ErrFolder, of
-// the mirror's folder.
+// made without the history.
 func (m library) copyBranches(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error) {
 	r, err := m.prepareMirror(history)
 	if err != nil {
@@ -110,7 +107,7 @@ func (m library) copyBranches(ctx context.Context, refs remote, names []string, 
 	return m.readBranches(r, refs, names)
 }
 
-// readBranches returns the branches with these names. The error is that of reading their commits.
+// readBranches returns the branches with these names.
 func (m library) readBranches(r repository, refs remote, names []string) (found []Branch, err error) {
 	for _, name := range names {
 		hash := plumbing.NewHash(refs.hash[name])

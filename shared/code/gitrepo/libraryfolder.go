@@ -19,10 +19,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// openFolder opens the repository of the source, a folder of this machine. The error is
-// fault.ErrNotFound if it is not a repository, and errNeedsGit if go-git cannot read it: with objects
-// in another repository, or in another format. Other errors are those of gitFolder,
-// fault.ErrForbidden and fault.ErrTooLarge.
+// openFolder opens the repository of the source, a folder of this machine.
 func (m library) openFolder() (repository, error) {
 	dir, err := gitFolder(m.src.uri)
 	if err != nil {
@@ -55,7 +52,7 @@ func (m library) openFolder() (repository, error) {
 
 // gitFolder returns the folder with the objects and refs of a repository at path: path itself if it
 // is bare, otherwise .git in it. The error is errNeedsGit for a bundle, which is a file, and for a
-// work tree, whose .git is a file; others are fault.ErrNotFound and fault.ErrForbidden.
+// work tree, whose .git is a file; others give fault.ErrNotFound and fault.ErrForbidden.
 func gitFolder(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -95,7 +92,7 @@ func checkExtensions(config io.Reader) error {
 }
 
 // listFolderRefs is listRefs for a folder. It adds the hash of HEAD if HEAD names a branch that
-// exists. The error is that of openFolder, or fault.ErrInvalid for refs that cannot be read.
+// exists.
 func (m library) listFolderRefs() (refs map[string]string, target string, err error) {
 	r, err := m.openFolder()
 	if err != nil {
@@ -123,8 +120,7 @@ func (m library) listFolderRefs() (refs map[string]string, target string, err er
 
 // copyFolder copies the wanted commits from a folder: all their objects that the mirror lacks. It
 // visits commits from a list instead of recursively, because a history may be long. It notes the
-// commits without parents after the pack is there. The error is that of openFolder, of reading a
-// commit, of addPack or of markShallow.
+// commits without parents after the pack is there.
 func (m library) copyFolder(ctx context.Context, c *copying) error {
 	r, err := m.openFolder()
 	if err != nil {
@@ -150,7 +146,7 @@ func (m library) copyFolder(ctx context.Context, c *copying) error {
 }
 
 // markShallow writes c.shallow, without the commits of remove, whose parents were copied now, to
-// the mirror. The error is fault.ErrFolder.
+// the mirror.
 func (c *copying) markShallow(remove []plumbing.Hash) error {
 	c.shallow = slices.DeleteFunc(c.shallow, func(h plumbing.Hash) bool { return slices.Contains(remove, h) })
 	plumbing.HashesSort(c.shallow)
@@ -171,22 +167,22 @@ type walk struct {
 }
 
 // addObject adds an object to copy. It returns false if the object was added before or the mirror
-// has it. The error is fault.ErrTooLarge for more than maxObjects.
+// has it.
 func (w *walk) addObject(hash plumbing.Hash) (bool, error) {
 	if w.seen[hash] || w.into.HasEncodedObject(hash) == nil {
 		return false, nil
 	}
 	w.seen[hash] = true
-	if w.objects = append(w.objects, hash); len(w.objects) > maxObjects {
+	w.objects = append(w.objects, hash)
+	if len(w.objects) > maxObjects {
 		return false, fmt.Errorf("%w: more than %d objects without the git command: install git", fault.ErrTooLarge, maxObjects)
 	}
 	return true, nil
 }
 
-// addCommit adds a commit and its files, unless the mirror or the walk has it. With w.history, and if
-// the source has its parents, these are visited later; otherwise the commit is noted as one without
-// parents. The error is that of readCommit or of addTree, fault.ErrTooLarge for too many objects, or
-// ctx's cause.
+// addCommit adds a commit and its files, unless the mirror or the walk has it. With w.history, and
+// if the source has its parents, these are visited later; otherwise the commit is noted as one
+// without parents.
 func (w *walk) addCommit(ctx context.Context, hash plumbing.Hash) error {
 	isNew, err := w.addObject(hash)
 	if err != nil || !isNew {
@@ -205,10 +201,8 @@ func (w *walk) addCommit(ctx context.Context, hash plumbing.Hash) error {
 	return w.addTree(ctx, c.tree, 0)
 }
 
-// addTree adds a tree and all that it has, unless the mirror or the walk has the tree, because
-// then it has all below it. Submodules are commits of another repository, so they are left out.
-// More than maxTreeDepth nested folders are fault.ErrTooLarge; other errors are those of
-// addCommit.
+// addTree adds a tree and all that it has, unless the mirror or the walk has the tree, because then
+// it has all below it. Submodules are commits of another repository, so they are left out.
 func (w *walk) addTree(ctx context.Context, hash plumbing.Hash, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -239,9 +233,8 @@ func (w *walk) addTree(ctx context.Context, hash plumbing.Hash, depth int) error
 	return nil
 }
 
-// writePack writes a pack of the objects: a header with their number, the objects, and the SHA-1
-// of all that. A pack of more than packBytes is fault.ErrTooLarge; the other errors are ctx's
-// cause and those of reading and writing.
+// writePack writes a pack of the objects: a header with their number, the objects, and the SHA-1 of
+// all that.
 func (w *walk) writePack(ctx context.Context, file *os.File) error {
 	sum := sha1.New()
 	out := bufio.NewWriterSize(io.MultiWriter(&boundedWriter{file, w.packBytes}, sum), 64<<10)

@@ -34,8 +34,7 @@ type copying struct {
 
 // addPack calls write with a temporary file, and adds the pack in it to the mirror, after it was
 // checked, completed and indexed. The mirror gets all of it or nothing: go-git finds a pack by its
-// index, which is renamed last. The error is that of write, of packFault for a pack that is wrong or
-// too large, or fault.ErrFolder; nothing is added then.
+// index, which is renamed last.
 func (c *copying) addPack(ctx context.Context, write func(*os.File) error) error {
 	folder := filepath.Join(c.dir, "objects", "pack")
 	pack, err := os.CreateTemp(folder, "tmp_pack_")
@@ -70,8 +69,7 @@ func (c *copying) addPack(ctx context.Context, write func(*os.File) error) error
 	return nil
 }
 
-// installPack writes the index of a pack, syncs both, and gives them their names, the index last. The
-// error is that of the system.
+// installPack writes the index of a pack, syncs both, and gives them their names, the index last.
 func installPack(folder string, pack *os.File, sum string, index *idxfile.MemoryIndex) error {
 	idx, err := os.CreateTemp(folder, "tmp_idx_")
 	if err != nil {
@@ -103,8 +101,8 @@ func packFault(ctx context.Context, err error) error {
 	return fmt.Errorf("pack: %w: %w", fault.ErrCorrupt, err)
 }
 
-// packSum returns the checksum at the end of a pack, in hexadecimal digits. It returns an error
-// if that is not the checksum of the content.
+// packSum returns the checksum at the end of a pack, in hexadecimal digits. It returns an error if
+// it is not the checksum of the content.
 func packSum(in packReader) (string, error) {
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil || size < sha1.Size {
@@ -126,8 +124,7 @@ func packSum(in packReader) (string, error) {
 
 // appendBases appends bases to a pack: the objects of the mirror from which its deltas are
 // computed, because a pack on disk must have them. It writes over the old checksum, corrects the
-// number of objects in the header, and returns the new checksum. The error is that of reading the
-// mirror or of writing; the pack is not usable then.
+// number of objects in the header, and returns the new checksum.
 func (c *copying) appendBases(in packReader, bases []plumbing.Hash) (string, error) {
 	end, err := in.Seek(-sha1.Size, io.SeekEnd)
 	if err != nil {
@@ -173,8 +170,7 @@ type packReader struct {
 	file *os.File
 }
 
-// Read reads the pack. When ctx ends it returns its cause, so that go-git stops. Another error is
-// that of the file.
+// Read reads the pack. When ctx ends it returns its cause, so that go-git stops.
 func (r packReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)
@@ -185,7 +181,7 @@ func (r packReader) Read(p []byte) (int, error) {
 func (r packReader) Seek(offset int64, whence int) (int64, error) { return r.file.Seek(offset, whence) }
 
 // hashStart returns the SHA-1 of the first size bytes of the pack. The next Read or Write of the
-// file is behind them. The error is that of reading.
+// file is behind them.
 func (r packReader) hashStart(size int64) ([]byte, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -195,10 +191,9 @@ func (r packReader) hashStart(size int64) ([]byte, error) {
 	return h.Sum(nil), err
 }
 
-// checkPack checks that no object of a pack needs more memory than maxObject, because
-// indexPack reads them into memory. Of a delta it checks the size of the object that it results in
-// too. The error is fault.ErrTooLarge if one needs more. It returns the objects, each once, from
-// which deltas are computed and that may not be in the pack.
+// checkPack checks that no object of a pack needs more memory than maxObject, because indexPack
+// reads them into memory. Of a delta it checks the size of the object that it results in too. It
+// returns the objects, each once, from which deltas are computed and that may not be in the pack.
 func checkPack(in packReader) (bases []plumbing.Hash, err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -240,7 +235,7 @@ func checkPack(in packReader) (bases []plumbing.Hash, err error) {
 const unknownKind = "unknown"
 
 // deltaStart keeps the first bytes of a delta, which have the size of the object that it is
-// computed from, and then that of its result.
+// computed from, and then the size of its result.
 type deltaStart struct{ kept []byte }
 
 func (d *deltaStart) Write(p []byte) (int, error) {
@@ -256,7 +251,7 @@ func (d *deltaStart) resultSize() uint64 {
 }
 
 // indexPack returns the index of a pack that checkPack has checked, so that no object needs too
-// much memory. The error is that of go-git for a pack that is wrong.
+// much memory.
 func indexPack(in packReader) (*idxfile.MemoryIndex, error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -274,14 +269,13 @@ func indexPack(in packReader) (*idxfile.MemoryIndex, error) {
 
 // newDeflater compresses fast, because a mirror is read soon and kept only while it is used.
 func newDeflater(out io.Writer) *zlib.Writer {
-	w, _ := zlib.NewWriterLevel(out, zlib.BestSpeed) // an error is that of an unknown level
+	w, _ := zlib.NewWriterLevel(out, zlib.BestSpeed) // an unknown level
 	return w
 }
 
-// writeObject writes an object as packs have it: kind and size, then the compressed content. The
-// error is fault.ErrCorrupt if the content does not have the hash. deflate is reused. The first
-// byte has the kind and 4 bits of the size, each further one 7 bits of it; all but the last have
-// the highest bit set. Other errors are those of readObject and of writing.
+// writeObject writes an object as packs have it: kind and size, then the compressed content.
+// deflate is reused. The first byte has the kind and 4 bits of the size, each further one 7 bits of
+// it; all but the last have the highest bit set.
 func (r repository) writeObject(out *bufio.Writer, deflate *zlib.Writer, hash plumbing.Hash) error {
 	kind, content, err := r.readObject(hash)
 	if err == nil && plumbing.ComputeHash(kind, content) != hash {
@@ -308,7 +302,7 @@ func (r repository) writeObject(out *bufio.Writer, deflate *zlib.Writer, hash pl
 	return deflate.Close()
 }
 
-// boundedWriter writes at most left bytes; more is fault.ErrTooLarge.
+// boundedWriter writes at most left bytes; more gives fault.ErrTooLarge.
 type boundedWriter struct {
 	io.Writer
 	left int64
@@ -316,7 +310,8 @@ type boundedWriter struct {
 
 // Write writes p. Once more than the limit would be written, it returns fault.ErrTooLarge.
 func (b *boundedWriter) Write(p []byte) (int, error) {
-	if b.left -= int64(len(p)); b.left < 0 {
+	b.left -= int64(len(p))
+	if b.left < 0 {
 		return 0, fmt.Errorf("mirror: %w: its pack exceeds the bytes of a mirror", fault.ErrTooLarge)
 	}
 	return b.Writer.Write(p)

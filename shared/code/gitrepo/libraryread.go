@@ -17,8 +17,7 @@ import (
 // maxTreeDepth is how deep folders of a repository may be nested.
 const maxTreeDepth = 1000
 
-// readObject returns the kind and the content of an object. The error is fault.ErrTooLarge for more
-// than maxObject bytes, and fault.ErrCorrupt if it is missing or damaged.
+// readObject returns the kind and the content of an object.
 func (r repository) readObject(hash plumbing.Hash) (plumbing.ObjectType, []byte, error) {
 	size, err := r.EncodedObjectSize(hash)
 	switch {
@@ -46,8 +45,7 @@ func (r repository) readObject(hash plumbing.Hash) (plumbing.ObjectType, []byte,
 	return o.Type(), content, nil
 }
 
-// readKind returns the content of an object. The error is fault.ErrCorrupt if it is not of this kind,
-// or that of readObject.
+// readKind returns the content of an object.
 func (r repository) readKind(kind plumbing.ObjectType, hash plumbing.Hash) ([]byte, error) {
 	got, content, err := r.readObject(hash)
 	if err == nil && got != kind {
@@ -99,8 +97,7 @@ const (
 	modeSubmodule = "160000"
 )
 
-// readTree reads the entries of a tree. A malformed object is fault.ErrCorrupt; other errors are
-// those of readKind.
+// readTree reads the entries of a tree.
 func (r repository) readTree(hash plumbing.Hash) ([]treeEntry, error) {
 	content, err := r.readKind(plumbing.TreeObject, hash)
 	if err != nil {
@@ -110,7 +107,7 @@ func (r repository) readTree(hash plumbing.Hash) ([]treeEntry, error) {
 }
 
 // parseTreeObject reads the entries of a tree: "MODE NAME\0" and the 20 bytes of a hash. Some old
-// programs wrote modes with a leading 0, which is removed. Anything else is fault.ErrCorrupt.
+// programs wrote modes with a leading 0, which is removed.
 func parseTreeObject(content []byte) (entries []treeEntry, err error) {
 	for len(content) > 0 {
 		about, rest, ok := bytes.Cut(content, []byte{0})
@@ -125,8 +122,7 @@ func parseTreeObject(content []byte) (entries []treeEntry, err error) {
 	return entries, nil
 }
 
-// files lists the files of a commit with go-git; see Mirror.Files. A panic of go-git is
-// fault.ErrCorrupt; other errors are those of readCommit, of addTree and ctx's cause.
+// files lists the files of a commit with go-git; see Mirror.Files.
 func (m library) files(ctx context.Context, hash string) (files []File, err error) {
 	err = recoverPanics(func() error {
 		r := openRepository(m.dir)
@@ -150,9 +146,8 @@ type listing struct {
 }
 
 // addTree adds the files of a tree and of the trees in it. folder is the path of the tree with a
-// slash at the end, or "" for the root, whose depth is 0. Too many files, too long paths and too many
-// nested folders are fault.ErrTooLarge; other errors are those of readTree. A blob that is missing
-// has the size 0; Blobs reports it.
+// slash at the end, or "" for the root, whose depth is 0. A missing blob has the size 0; Blobs
+// reports it.
 func (l *listing) addTree(ctx context.Context, tree plumbing.Hash, folder string, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -181,15 +176,15 @@ func (l *listing) addTree(ctx context.Context, tree plumbing.Hash, folder string
 			f.Size, _ = l.EncodedObjectSize(e.hash) // 0 of a blob that is missing or damaged, which Blobs reports
 		}
 		l.files = append(l.files, f)
-		if l.bytes += len(f.Path); len(l.files) > MaxFiles || l.bytes > maxTreeBytes {
+		l.bytes += len(f.Path)
+		if len(l.files) > MaxFiles || l.bytes > maxTreeBytes {
 			return fmt.Errorf("%w: more than %d files, or %d bytes of paths, in a commit", fault.ErrTooLarge, MaxFiles, maxTreeBytes)
 		}
 	}
 	return nil
 }
 
-// blobs is Mirror.Blobs; a blob at which go-git panics is visited as corrupt. The error is that
-// of visit or ctx's cause.
+// blobs is Mirror.Blobs; a blob at which go-git panics is visited as corrupt.
 func (m library) blobs(ctx context.Context, oids []string, maxBytes int64, visit func(oid string, content []byte, err error) error) error {
 	r := openRepository(m.dir)
 	defer r.Close()
@@ -210,7 +205,7 @@ func (m library) blobs(ctx context.Context, oids []string, maxBytes int64, visit
 }
 
 // readBlob returns the content of a blob of at most maxBytes bytes, whose hash it checks, because
-// go-git does not. A larger blob is fault.ErrTooLarge, one with another hash fault.ErrCorrupt.
+// go-git does not.
 func (r repository) readBlob(oid string, maxBytes int64) ([]byte, error) {
 	hash := plumbing.NewHash(oid)
 	if size, err := r.EncodedObjectSize(hash); err == nil && size > maxBytes {

@@ -41,8 +41,7 @@ func (m library) dial() server {
 const stalledAfter = time.Minute
 
 // withServer connects to the server, calls talk with it and the refs that it advertises, and closes
-// the connection. The error is fault.ErrUnavailable if the server sends nothing for stalledAfter
-// while the refs are read, otherwise that of advertise, decodeRefs or talk.
+// the connection.
 func (m library) withServer(ctx context.Context, talk func(context.Context, server, *packp.AdvRefs) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -69,10 +68,7 @@ func (m library) withServer(ctx context.Context, talk func(context.Context, serv
 	return nil
 }
 
-// decodeRefs reads the list of refs, which is empty for an empty repository. The error is
-// fault.ErrTooLarge past maxRefBytes, and errNeedsGit for a repository with SHA-256; its
-// object-format is in the first line, which go-git may fail to read. Other errors are those of
-// serverFault.
+// decodeRefs reads the list of refs, which is empty for an empty repository.
 func decodeRefs(in io.Reader) (*packp.AdvRefs, error) {
 	var start prefix
 	limited := &io.LimitedReader{R: io.TeeReader(in, &start), N: maxRefBytes}
@@ -112,7 +108,6 @@ func (p *prefix) Write(b []byte) (int, error) {
 }
 
 // listServerRefs is listRefs for a server. Refs with ^{} are the commits that annotated tags name.
-// The error is that of withServer.
 func (m library) listServerRefs(ctx context.Context) (refs map[string]string, target string, err error) {
 	refs = map[string]string{}
 	err = m.withServer(ctx, func(_ context.Context, _ server, ad *packp.AdvRefs) error {
@@ -136,9 +131,9 @@ func (m library) listServerRefs(ctx context.Context) (refs map[string]string, ta
 }
 
 // copyServer copies the wanted commits from a server: all their objects that the mirror lacks. The
-// error is errNeedsGit for a server without a capability that the library relies on; others are
+// error is errNeedsGit for a server without a capability that the library relies on; others give
 // fault.ErrInvalid, and those of withServer, request, upload and receive. The watchdog ends a
-// transfer that is too slow.
+// transfer too slow.
 func (m library) copyServer(ctx context.Context, c *copying) error {
 	return m.withServer(ctx, func(ctx context.Context, s server, ad *packp.AdvRefs) error {
 		for _, need := range []capability.Capability{capability.Sideband64k, capability.Shallow, capability.OFSDelta} {
@@ -171,7 +166,7 @@ func (m library) copyServer(ctx context.Context, c *copying) error {
 
 // request returns the request for the wanted commits. It names the commits that the mirror's refs
 // have, so that the server sends only the difference. errUnusable: the refs of the mirror cannot be
-// read; other errors are those of go-git. Without history it asks for the commits alone (depth 1).
+// read. Without history it asks for the commits alone (depth 1).
 func (c *copying) request() (*packp.UploadPackRequest, error) {
 	r := packp.NewUploadPackRequest()
 	for _, name := range []capability.Capability{capability.Sideband64k, capability.OFSDelta, capability.NoProgress, capability.Shallow, capability.ThinPack} {
@@ -197,9 +192,8 @@ func (c *copying) request() (*packp.UploadPackRequest, error) {
 }
 
 // receive reads the answer to request, adds its pack to the mirror, and notes which commits are
-// without parents now. A request for the last commits only has answers that name such commits.
-// The error is ctx's cause, serverFault for an answer that is wrong or broken off, or that of
-// addPack.
+// without parents now. A request for the last commits only has answers that name such commits. The
+// error is ctx's cause, serverFault for an answer that is wrong or broken off, or addPack's.
 func (c *copying) receive(ctx context.Context, request *packp.UploadPackRequest, answer io.Reader) error {
 	in := bufio.NewReaderSize(answer, 64<<10)
 	response := packp.NewUploadPackResponse(request)
@@ -237,7 +231,7 @@ func newWatchdog(in io.Reader, stalled func(error)) *watchdog {
 	})}
 }
 
-// Read reads from the server. The time begins again after it. The error is that of the server.
+// Read reads from the server. The time begins again after it.
 func (w *watchdog) Read(p []byte) (int, error) {
 	n, err := w.in.Read(p)
 	w.timer.Reset(stalledAfter)

@@ -52,8 +52,8 @@ func newWebServer(s *Store, src source) *webServer {
 
 func (w *webServer) close() { w.client.CloseIdleConnections() }
 
-// advertise requests the list of refs. Users and fragments are not part of the address that is
-// requested. The caller closes the body; the error is that of call.
+// advertise requests the list of refs. Users and fragments are not part of the requested address.
+// The caller closes the body.
 func (w *webServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 	u := *w.src.url
 	u.User, u.Fragment = nil, ""
@@ -62,8 +62,7 @@ func (w *webServer) advertise(ctx context.Context) (io.ReadCloser, error) {
 	return w.call(ctx, http.MethodGet, at, nil, "application/x-git-upload-pack-advertisement")
 }
 
-// upload sends a request for commits, and returns the answer with the pack. The error is that of
-// call.
+// upload sends a request for commits, and returns the answer with the pack.
 func (w *webServer) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
 	u := *w.src.url
 	u.User, u.Fragment, u.RawQuery = nil, "", ""
@@ -71,9 +70,8 @@ func (w *webServer) upload(ctx context.Context, request []byte) (io.ReadCloser, 
 }
 
 // call sends a request, and returns the body of its answer, which the caller closes. want is the
-// content type of the answer. The error is ctx's cause, that of authorise, fault.ErrUnavailable
-// if the server does not answer, or that of checkStatus. User-Agent begins with git/, because
-// some servers answer only to git.
+// content type of the answer. The error is ctx's cause, authorise's, fault.ErrUnavailable if the
+// server does not answer. User-Agent begins with git/, because some servers answer only to git.
 func (w *webServer) call(ctx context.Context, method string, u *url.URL, body []byte, want string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {

@@ -45,10 +45,9 @@ type Branch struct {
 const fetchTries = 3
 
 // Fetch copies the wanted branches, and returns them, ordered by name, in the state in which they
-// were copied. It returns none if the repository is empty. A mirror that is damaged is made again.
-// The error is fault.ErrTooLarge if the mirror exceeds MirrorBytes; then it is removed. It is
-// fault.ErrNotFound if the repository has branches but none of them matches. Other errors are those
-// of begin, of the source and, for the folder, fault.ErrFolder.
+// were copied. It returns none if the repository is empty. A damaged mirror is made again. It fails
+// with fault.ErrTooLarge if the mirror exceeds MirrorBytes; then it is removed. It fails with
+// fault.ErrNotFound if the repository has branches but none of them matches.
 func (m *Mirror) Fetch(ctx context.Context, w Wanted) ([]Branch, error) {
 	end, err := m.engine.begin(ctx)
 	if err != nil {
@@ -76,8 +75,7 @@ func (m *Mirror) Fetch(ctx context.Context, w Wanted) ([]Branch, error) {
 // errUnusable is the error of a mirror that must be made again.
 var errUnusable = errors.New("the mirror cannot be used")
 
-// Refs returns the hashes of all refs of the repository, by name, without copying it. Errors are
-// those of begin, such as ctx's cause, and of the source.
+// Refs returns the hashes of all refs of the repository, by name, without copying it.
 func (m *Mirror) Refs(ctx context.Context) (map[string]string, error) {
 	end, err := m.engine.begin(ctx)
 	if err != nil {
@@ -156,9 +154,8 @@ func (m *Mirror) checkSize() error {
 	return nil
 }
 
-// markUsed marks the mirror as used now, by the time of its folder, which makeSpace reads. A
-// mirror without a folder, of a repository without branches, is left alone. The error is
-// fault.ErrFolder.
+// markUsed marks the mirror as used now, by the time of its folder, which makeSpace reads. A mirror
+// without a folder, of a repository without branches, is left alone.
 func (m *Mirror) markUsed() error {
 	now := time.Now()
 	if err := os.Chtimes(m.dir, now, now); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -59,9 +59,8 @@ var (
 	otherHead = regexp.MustCompile(`^(main-worktree|worktrees/[^/]+)/HEAD$`)
 )
 
-// branches lists the branches of the source. Damage at the server is not fault.ErrCorrupt,
-// because Fetch would make the mirror again, which would not help. Other errors are those of git,
-// and fault.ErrInvalid for an answer that is not a list of refs.
+// branches lists the branches of the source. Damage at the server is not fault.ErrCorrupt, because
+// Fetch would make the mirror again, which would not help.
 func (m command) branches(ctx context.Context) (remote, error) {
 	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--symref", "--", m.src.uri, headRef, headsPrefix+"*")
 	if err != nil {
@@ -73,8 +72,7 @@ func (m command) branches(ctx context.Context) (remote, error) {
 	return parseRefs(string(out))
 }
 
-// refs lists all refs of the source, as hashes by name. The errors are those of the command, and
-// fault.ErrInvalid for an answer that has other lines than refs.
+// refs lists all refs of the source, as hashes by name.
 func (m command) refs(ctx context.Context) (map[string]string, error) {
 	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--", m.src.uri)
 	if err != nil {
@@ -91,9 +89,9 @@ func (m command) refs(ctx context.Context) (map[string]string, error) {
 	return refs, nil
 }
 
-// parseRefs reads the lines of git ls-remote --symref: "ref: NAME\tHEAD" and "HASH\tNAME". Links
-// of other refs, such as refs/remotes/origin/HEAD of a clone, are left out, and so are the HEADs of
-// other work trees, which a bundle may have. Any other line is fault.ErrInvalid.
+// parseRefs reads the lines of git ls-remote --symref: "ref: NAME\tHEAD" and "HASH\tNAME". Links of
+// other refs, such as refs/remotes/origin/HEAD of a clone, are left out, and so are the HEADs of
+// other work trees, which a bundle may have.
 func parseRefs(text string) (remote, error) {
 	refs, target := map[string]string{}, ""
 	for line := range strings.Lines(text) {
@@ -128,7 +126,8 @@ func newRemote(refs map[string]string, target string) remote {
 		}
 	}
 	headHash := refs[headRef]
-	if r.main, _ = strings.CutPrefix(target, headsPrefix); headHash == "" {
+	r.main, _ = strings.CutPrefix(target, headsPrefix)
+	if headHash == "" {
 		r.main = ""
 	} else if r.hash[r.main] == "" {
 		r.main = headRef
@@ -138,8 +137,7 @@ func newRemote(refs map[string]string, target string) remote {
 }
 
 // chooseBranches returns the branches of r that match at least one of patterns, each once, in
-// alphabetical order. The pattern HEAD is the main branch; no patterns mean HEAD. The error is
-// fault.ErrInvalid for a malformed pattern, and fault.ErrTooLarge for more than maxBranches. It is
+// alphabetical order. The pattern HEAD is the main branch; no patterns mean HEAD. It fails with
 // fault.ErrNotFound if r has branches but none matches, because a mistyped name must not have the
 // effect that the repository is indexed as empty.
 func chooseBranches(r remote, patterns []string) ([]string, error) {

@@ -20,9 +20,9 @@ const nonceName = "leasehold-nonce"
 // nonceBytes is the length of the text of a nonce.
 const nonceBytes = 26
 
-// Share returns the folder of the mirror and its nonce, with which another process on this
-// machine opens the mirror: see OpenShared. The first call writes the nonce; later calls return
-// the same one. Only this user may read the folder. The error is fault.ErrFolder.
+// Share returns the folder of the mirror and its nonce, with which another process on this machine
+// opens the mirror: see OpenShared. The first call writes the nonce; later calls return the same
+// one. Only this user may read the folder. It fails with fault.ErrFolder.
 func (m *Mirror) Share() (dir, nonce string, err error) {
 	path := filepath.Join(m.dir, nonceName)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -41,8 +41,7 @@ func (m *Mirror) Share() (dir, nonce string, err error) {
 	return m.dir, nonce, nil
 }
 
-// readNonce reads the nonce of a mirror. The error is that of the file, or that it does not have
-// nonceBytes, as after a crash of Share.
+// readNonce reads the nonce of a mirror.
 func readNonce(dir string) (string, error) {
 	f, err := os.Open(filepath.Join(dir, nonceName))
 	if err != nil {
@@ -56,9 +55,9 @@ func readNonce(dir string) (string, error) {
 	return string(text), err
 }
 
-// OpenShared opens the mirror that another process has shared, to read its blobs. The error
-// is fault.ErrNotFound if dir is not that mirror, for example because the other process is
-// on another machine. The other process may remove the mirror at any time.
+// OpenShared opens the mirror that another process has shared, to read its blobs. It fails with
+// fault.ErrNotFound if dir is not that mirror, for example because the other process is on another
+// machine. The other process may remove the mirror at any time.
 func OpenShared(dir, nonce string) (*Mirror, error) {
 	id, ok := strings.CutSuffix(filepath.Base(dir), mirrorSuffix)
 	if !ok || !filepath.IsAbs(dir) || !models.ValidID(id) {

@@ -21,9 +21,8 @@ type source struct {
 	trusted bool          // the operator named it: a folder may belong to another user
 }
 
-// parseSource checks a URL, or the absolute path of a folder or a bundle, and returns its parts.
-// The error is fault.ErrInvalid for a scheme or host that Config does not accept, and for text
-// that git could take for an option or that has control characters. It quotes no password.
+// parseSource checks a URL, or the absolute path of a folder or a bundle, and returns its parts. It
+// quotes no password.
 func (s *Store) parseSource(uri string) (source, error) {
 	if filepath.IsAbs(uri) && !strings.ContainsRune(uri, 0) {
 		return source{uri: filepath.Clean(uri)}, nil
@@ -56,8 +55,8 @@ func (s *Store) parseSource(uri string) (source, error) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// HasToken reports whether a token is configured for the host of a URL. It is false for text
-// that is not a URL.
+// HasToken reports whether a token is configured for the host of a URL. It is false for text other
+// than a URL.
 func (s *Store) HasToken(uri string) bool {
 	u, err := url.Parse(uri)
 	return err == nil && s.Tokens[strings.ToLower(u.Hostname())] != ""
@@ -74,8 +73,7 @@ func (s source) protocols() string {
 // pinnedAddress resolves and checks the host of an http(s) URL, and returns the value of
 // http.curloptResolve, "HOST:PORT:ADDRESS", with which git connects to the checked address. So
 // another answer of the DNS server afterwards changes nothing. It returns "" for a path, for ssh,
-// without Config.Resolve, and if the host is an address itself, which was checked. The error is
-// that of Resolve.
+// without Config.Resolve, and if the host is an address itself, which was checked.
 func (s *Store) pinnedAddress(ctx context.Context, src source) (string, error) {
 	if src.url == nil || src.url.Scheme == "ssh" || s.Resolve == nil {
 		return "", nil

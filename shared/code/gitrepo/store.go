@@ -64,9 +64,8 @@ func FindGit() string {
 	return found
 }
 
-// Open opens the folder of mirrors. Repositories are copied by the git command if this
-// machine has one, else by the library go-git. The error is fault.ErrFolder if the folder
-// cannot be made.
+// Open opens the folder of mirrors. Repositories are copied by the git command if this machine has
+// one, else by the library go-git. It fails with fault.ErrFolder if the folder cannot be made.
 func Open(c Config) (*Store, error) {
 	git := ""
 	if !c.Library {
@@ -88,9 +87,9 @@ func Open(c Config) (*Store, error) {
 }
 
 // Mirror returns the mirror of the source uri, whose folder is named by id. It makes no folder and
-// reads nothing: see Fetch. trusted permits a folder that belongs to another user. The caller
-// calls Close; until then makeSpace does not remove the mirror. The error is fault.ErrInvalid for
-// an id or a source that is not accepted.
+// reads nothing: see Fetch. trusted permits a folder that belongs to another user. The caller calls
+// Close; until then makeSpace does not remove the mirror. It fails with fault.ErrInvalid for an id
+// or a refused source.
 func (s *Store) Mirror(id, uri string, trusted bool) (*Mirror, error) {
 	if !models.ValidID(id) {
 		return nil, fmt.Errorf("mirror %.40q: %w: %s", id, fault.ErrInvalid, models.IDRule)
@@ -111,8 +110,8 @@ func (s *Store) Mirror(id, uri string, trusted bool) (*Mirror, error) {
 // mirrorSuffix is the end of the name of a mirror's folder.
 const mirrorSuffix = ".git"
 
-// Remove removes the mirror with this id, even if it is in use. It returns nil if there is none.
-// The error is fault.ErrInvalid for an id that is not one, or fault.ErrFolder.
+// Remove removes the mirror with this id, even if it is in use. It returns nil if there is none. It
+// fails with fault.ErrInvalid for an id that is not one, or fault.ErrFolder.
 func (s *Store) Remove(id string) error {
 	if !models.ValidID(id) {
 		return fmt.Errorf("mirror %.40q: %w: %s", id, fault.ErrInvalid, models.IDRule)
@@ -123,7 +122,7 @@ func (s *Store) Remove(id string) error {
 }
 
 // removeLocked removes the mirror, its configuration and its credentials; its caller holds mu and
-// has checked the id, which is a part of their paths. The error is fault.ErrFolder.
+// has checked the id, which is a part of their paths.
 func (s *Store) removeLocked(id string) error {
 	dir := filepath.Join(s.Dir, id)
 	for _, path := range []string{dir + mirrorSuffix, dir + configSuffix, dir + credentialsSuffix} {

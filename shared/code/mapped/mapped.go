@@ -14,7 +14,7 @@ import (
 
 // Open maps the file at path. The caller calls unmap after its last use of data. An empty file
 // cannot be mapped, and Windows does not let a mapped file be removed; there it reads the file
-// instead. The error is that of the system.
+// instead.
 func Open(path string) (data []byte, unmap func() error, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -82,7 +82,8 @@ func (m *Matcher) eachLineWithAny(text []byte, texts [][]byte, s *Scratch, visit
 		first := len(text)
 		for i, t := range texts {
 			if s.next[i] < from {
-				if s.next[i] = bytes.Index(text[from:], t) + from; s.next[i] < from { // Index was -1
+				s.next[i] = bytes.Index(text[from:], t) + from
+				if s.next[i] < from { // Index was -1
 					s.next[i] = len(text)
 				}
 			}

@@ -30,8 +30,8 @@ type Matcher struct {
 }
 
 // New returns the matcher of p. It ignores case if fold is true. It derives from the expression
-// which texts (oneOfTexts) or trigrams (need) a matching line must have, so that a search
-// compares few lines. The error is fault.ErrInvalid if p does not compile.
+// which texts (oneOfTexts) or trigrams (need) a matching line must have, so that a search compares
+// few lines. It fails with fault.ErrInvalid if p does not compile.
 func New(p code.Pattern, fold bool) (*Matcher, error) {
 	m := &Matcher{multiline: p.Multiline()}
 	var err error
@@ -54,7 +54,8 @@ func New(p code.Pattern, fold bool) (*Matcher, error) {
 		}
 	}
 	m.need = analysis{foldString}.needOf(tree)
-	if m.fold = fold || folds(tree); m.fold {
+	m.fold = fold || folds(tree)
+	if m.fold {
 		m.lineNeed = m.need
 	} else {
 		m.lineNeed = analysis{}.needOf(tree)
@@ -181,7 +182,8 @@ func (m *Matcher) eachSpan(ctx context.Context, text []byte, visit func(start, e
 			return
 		}
 		// An empty match would be found again, and ^ holds only at the start of a line.
-		if from += at[1]; at[0] == at[1] || text[from-1] != '\n' {
+		from += at[1]
+		if at[0] == at[1] || text[from-1] != '\n' {
 			from += lineEnd(text[from:])
 		}
 	}

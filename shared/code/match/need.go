@@ -164,9 +164,9 @@ func (a analysis) alternate(parts []*syntax.Regexp) facts {
 	return facts{need: oneOf(needs)}
 }
 
-// repeat returns the facts of a repetition, whose Min is at least 1. If the repeated part is
-// exact, they are those of Min copies, or of fewer if these are too many. The result is exact
-// only if Max is equal to Min.
+// repeat returns the facts of a repetition, whose Min is at least 1. If the repeated part is exact,
+// they come from Min copies, or of fewer if these are too many. The result is exact only if Max is
+// equal to Min.
 func (a analysis) repeat(re *syntax.Regexp) facts {
 	f := a.factsOf(re.Sub[0])
 	if f.exact == nil {

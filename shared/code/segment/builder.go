@@ -113,7 +113,7 @@ func (b *Builder) addName(number uint32, name string) {
 }
 
 // addRecord appends the record of a blob with text bytes in the chunks from first on; its facts
-// follow. The error is that of an id that is not hexadecimal, or of too many distinct strings.
+// follow.
 func (b *Builder) addRecord(blob code.Blob, first uint32, text int) error {
 	var id [hashSize]byte
 	flags := byte(flag(blob.Generated)) * blobGenerated
@@ -141,8 +141,8 @@ func (b *Builder) addRecord(blob code.Blob, first uint32, text int) error {
 	return nil
 }
 
-// stringNumber returns the index of a language or reason in stringList, and adds it if it is
-// new. It cuts text to maxName bytes. The error is fault.ErrTooLarge past 65,536 of them.
+// stringNumber returns the index of a language or reason in stringList, and adds it if it is new.
+// It cuts text to maxName bytes.
 func (b *Builder) stringNumber(text string) (uint16, error) {
 	text = text[:min(len(text), maxName)]
 	n, ok := b.strings[text]
@@ -162,9 +162,9 @@ func (b *Builder) stringNumber(text string) (uint16, error) {
 func (b *Builder) Finish() error { return b.finish(nil, nil) }
 
 // finish writes the sections after the text, in the order of the constants, and the footer. The
-// postings are those of the merged segments, if any, and of this builder; the last section is
-// the hashes of the segments that this one replaces. The error is the first one of all writes,
-// which b.out keeps.
+// postings come from the merged segments, if any, and of this builder; the last section is the
+// hashes of the segments that this one replaces. The error is the first one of all writes, which
+// b.out keeps.
 func (b *Builder) finish(merged []lists, replaces [][hashSize]byte) error {
 	b.out.endSection() // the text
 	b.postings.flush()

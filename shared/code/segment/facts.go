@@ -25,11 +25,11 @@ func validSymbol(s code.Symbol, lines int) bool {
 		strings.IndexFunc(s.Name, func(r rune) bool { return r < ' ' }) < 0
 }
 
-// Kept returns a blob as an index keeps it. A blob that is binary, past a limit or skipped
-// already has the reason, and no content, symbols or functions. Others have their first
-// maxSymbols valid symbols, by line; a symbol of a line that the blob does not have is not
-// valid. It shares the content, and sorts b.Functions in place. Kept counts trigrams with t, whose
-// earlier results end. The error is fault.ErrInvalid for a wrong object id.
+// Kept returns a blob as an index keeps it. A blob that is binary, past a limit or skipped already
+// has the reason, and no content, symbols or functions. Others have their first maxSymbols valid
+// symbols, by line; a symbol of a line that the blob does not have is not valid. It shares the
+// content, and sorts b.Functions in place. Kept counts trigrams with t, whose earlier results end.
+// It fails with fault.ErrInvalid for a wrong object id.
 func Kept(b code.Blob, t *Trigrams) (code.Blob, error) {
 	if err := b.OID.Check(); err != nil {
 		return b, err
@@ -64,9 +64,9 @@ func Kept(b code.Blob, t *Trigrams) (code.Blob, error) {
 	return b, nil
 }
 
-// appendFacts encodes the facts about a blob: sizes, symbols, reports. A symbol has the
-// difference of its line to that of the one before, and its length in bytes, so that a reader
-// passes over it without decoding it.
+// appendFacts encodes the facts about a blob: sizes, symbols, reports. A symbol has the difference
+// of its line to the one before's, and its length in bytes, so that a reader passes over it without
+// decoding it.
 func appendFacts(dst []byte, b code.Blob) []byte {
 	for _, n := range []int{int(b.Size), b.Lines, b.Code, b.Comment, b.Complexity, len(b.Symbols)} {
 		dst = appendInt(dst, n)

@@ -21,8 +21,7 @@ import (
 const Extension = ".segment"
 
 // Write writes a segment of blobs into the folder dir, and returns the path of the file, which is
-// durable then. Each object id must occur once. The error is ctx's cause, that of Add or that of
-// WriteFile, which also tells when a file is left.
+// durable then. Each object id must occur once. The error tells when a file is left.
 func Write(ctx context.Context, dir string, blobs []code.Blob, o Options) (string, error) {
 	return WriteFile(dir, func(w io.Writer) error {
 		b := NewBuilder(w, o)
@@ -71,8 +70,7 @@ func WriteFile(dir string, write func(io.Writer) error) (path string, err error)
 
 func fileName(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) + Extension }
 
-// SyncDir makes the names in a folder durable: those of created, renamed and removed files. The
-// error is that of the system.
+// SyncDir makes the names in a folder durable: those of created, renamed and removed files.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -82,7 +80,8 @@ func SyncDir(dir string) error {
 }
 
 // Open maps a segment file into memory and checks it as Decode does. Its caller closes it, after
-// the last use of anything that its methods returned. A file that is damaged is fault.ErrCorrupt.
+// the last use of anything that its methods returned. It fails with fault.ErrCorrupt for a damaged
+// file.
 func Open(path string) (*Segment, error) {
 	data, unmap, err := mapped.Open(path)
 	if err != nil {

@@ -131,9 +131,8 @@ func corrupt(format string, arguments ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), fault.ErrCorrupt)
 }
 
-// readFooter returns the sections and flags of a file. The error is fault.ErrCorrupt unless
-// the sections follow each other without a gap from the magic number to the footer. It checks
-// the checksum of the footer, not those of the sections.
+// readFooter returns the sections and flags of a file. It checks the checksum of the footer, not
+// those of the sections.
 func readFooter(data []byte) ([]section, uint32, error) {
 	if len(data) < len(magic) || string(data[:len(magic)]) != magic {
 		return nil, 0, corrupt("not a segment of this version")

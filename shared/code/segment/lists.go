@@ -2,8 +2,8 @@ package segment
 
 import "encoding/binary"
 
-// lists are the postings of some chunks, of a run or of a segment that is merged: for each of
-// count trigrams, in ascending order, the chunks that have it.
+// lists are the postings of some chunks, of a run or of a merged segment: for each of count
+// trigrams, in ascending order, the chunks that have it.
 type lists interface {
 	count() int
 	trigram(i int) uint32

@@ -10,15 +10,15 @@ import (
 	"leasehold/shared/fault"
 )
 
-// dropped stands for the new number of a chunk that is not kept.
+// dropped stands for the new number of a chunk not kept.
 const dropped = math.MaxUint32
 
 // Merge writes one segment to w with the blobs of all for which keep returns true, and records that
-// it replaces the ones named replaces (SHA-256, hexadecimal). keep gets the index of a segment in all
-// and the number of a blob in it. Text is copied as it is stored, and postings are renumbered; so all
-// segments must be compressed or none. Each object id must be kept once. Merge calls stopped before
-// each blob, and returns its error if it is not nil. A mix of segments is fault.ErrInvalid; other
-// errors are those of copying a blob and of writing.
+// it replaces the ones named replaces (SHA-256, hexadecimal). keep gets the index of a segment in
+// all and the number of a blob in it. Text is copied as it is stored, and postings are renumbered;
+// so all segments must be compressed or none. Each object id must be kept once. Merge calls stopped
+// before each blob, and returns its error if it is not nil. It fails with fault.ErrInvalid for a
+// mix of segments.
 func Merge(w io.Writer, all []*Segment, keep func(segment, blob int) bool, replaces []string, stopped func() error) error {
 	if len(all) == 0 {
 		return fmt.Errorf("merge of no segments: %w", fault.ErrInvalid)
@@ -76,10 +76,9 @@ func (m *mergedLists) appendTo(dst []uint32, i int) []uint32 {
 	return dst
 }
 
-// copyBlob copies the chunks, record and facts of blob i of source, and notes the new numbers of its
-// chunks. The record has where the facts begin, so it is added before them. If keep is false,
-// copyBlob only notes that the chunks are dropped. The error is fault.ErrCorrupt if a chunk is
-// damaged.
+// copyBlob copies the chunks, record and facts of blob i of source, and notes the new numbers of
+// its chunks. The record has where the facts begin, so it is added before them. If keep is false,
+// copyBlob only notes that the chunks are dropped.
 func (b *Builder) copyBlob(source *mergedLists, i int, keep bool) error {
 	first, end := source.ChunksOf(i)
 	number, firstNew := uint32(len(b.oids)), uint32(len(b.chunks)/chunkSize)

@@ -8,8 +8,8 @@ import (
 	"sort"
 )
 
-// list returns the encoded chunks of a trigram; empty if no chunk has it. The trigrams of a
-// segment are sorted. The bytes are those of the mapped file.
+// list returns the encoded chunks of a trigram; empty if no chunk has it. The trigrams of a segment
+// are sorted. The bytes come from the mapped file.
 func (s *Segment) list(trigram uint32) []byte {
 	keys := s.parts[sectionTrigrams]
 	i := sort.Search(len(keys)/4, func(i int) bool { return binary.LittleEndian.Uint32(keys[4*i:]) >= trigram })
@@ -61,8 +61,8 @@ func (s *Segment) Candidates(folded []byte) (chunks []uint32, all bool) {
 	return chunks, false
 }
 
-// inRange returns chunks up to the first number that is not a chunk of s or not greater than the
-// one before it. Only a file that another program wrote has such a number.
+// inRange returns chunks up to the first number other than a chunk of s or not greater than the one
+// before it. Only a file that another program wrote has such a number.
 func (s *Segment) inRange(chunks []uint32) []uint32 {
 	n := s.Chunks()
 	for i, c := range chunks {

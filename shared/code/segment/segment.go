@@ -28,9 +28,8 @@ type Segment struct {
 	unmap      func() error
 }
 
-// Decode opens a segment that is in memory; name is its name in errors. The error is
-// fault.ErrCorrupt if data is not a segment or is damaged; the texts are checked when they are
-// read.
+// Decode opens a segment in memory; name is its name in errors. It fails with fault.ErrCorrupt if
+// data is not a segment or is damaged; the texts are checked when they are read.
 func Decode(name string, data []byte) (*Segment, error) {
 	s := &Segment{name: name, data: data, unmap: func() error { return nil }}
 	if err := s.decode(); err != nil {
@@ -39,9 +38,8 @@ func Decode(name string, data []byte) (*Segment, error) {
 	return s, nil
 }
 
-// decode finds the sections in s.data and checks them. The text is not read here, because it may
-// be large: checkSum checks each chunk when it is read first. Anything that does not fit is
-// fault.ErrCorrupt.
+// decode finds the sections in s.data and checks them. The text is not read here, because it may be
+// large: checkSum checks each chunk when it is read first.
 func (s *Segment) decode() error {
 	all, flags, err := readFooter(s.data)
 	if err != nil {
@@ -65,9 +63,8 @@ func (s *Segment) decode() error {
 	return s.checkRecords()
 }
 
-// checkRecords checks the lengths and references that other methods rely on, so that these need
-// not check them. Checksums find damage; this finds files that another program wrote. The error
-// is fault.ErrCorrupt.
+// checkRecords checks the lengths and references that other methods rely on, so that these need not
+// check them. Checksums find damage; this finds files that another program wrote.
 func (s *Segment) checkRecords() error {
 	for _, want := range []struct {
 		section, size int
@@ -108,9 +105,8 @@ func (s *Segment) recordInRange(i int) bool {
 	return ownChunks && r.lang < len(s.strings) && r.reason < len(s.strings) && r.facts <= len(s.parts[sectionFacts]) && s.blobInOrder(i) < s.Blobs()
 }
 
-// checkChunks checks the records of the chunks from first up to end of a blob with text bytes:
-// they are within the text section, the first begins at 0, and each begins after the one before.
-// The error is fault.ErrCorrupt.
+// checkChunks checks the records of the chunks from first up to end of a blob with text bytes: they
+// are within the text section, the first begins at 0, and each begins after the one before.
 func (s *Segment) checkChunks(first, end, text int) error {
 	before := -1
 	for c := first; c < end; c++ {
@@ -307,9 +303,9 @@ type Chunk struct {
 	FirstLine int // lines of the blob before it
 }
 
-// Chunk returns chunk c of blob i, which has it; c counts the chunks of all blobs. If the
-// segment is compressed, the text is in *buffer, which Chunk enlarges as needed, until the next
-// call with it. The error is fault.ErrCorrupt if the text is damaged.
+// Chunk returns chunk c of blob i, which has it; c counts the chunks of all blobs. If the segment
+// is compressed, the text is in *buffer, which Chunk enlarges as needed, until the next call with
+// it. It fails with fault.ErrCorrupt if the text is damaged.
 func (s *Segment) Chunk(i, c int, buffer *[]byte) (Chunk, error) {
 	from, to, start := s.chunkSpan(c)
 	text := s.parts[sectionText][from:to]
@@ -340,8 +336,7 @@ func (s *Segment) checkSum(c int, text []byte) error {
 	return nil
 }
 
-// unpack decompresses a chunk into *buffer. The error is fault.ErrCorrupt if it does not have
-// want bytes.
+// unpack decompresses a chunk into *buffer.
 func (s *Segment) unpack(packed []byte, want int, buffer *[]byte) ([]byte, error) {
 	if n, err := s2.DecodedLen(packed); err != nil || n != want || n > code.MaxBlobBytes {
 		return nil, corrupt("compressed text of the wrong length")
@@ -356,8 +351,8 @@ func (s *Segment) unpack(packed []byte, want int, buffer *[]byte) ([]byte, error
 	return text, nil
 }
 
-// Text returns the whole text of blob i; nil if it has none. If the segment is compressed, the
-// text is in *buffer until the next call with it, otherwise in the mapped file. The error is
+// Text returns the whole text of blob i; nil if it has none. If the segment is compressed, the text
+// is in *buffer until the next call with it, otherwise in the mapped file. It fails with
 // fault.ErrCorrupt if the text is damaged.
 func (s *Segment) Text(i int, buffer *[]byte) ([]byte, error) {
 	first, end := s.ChunksOf(i)

@@ -28,8 +28,7 @@ func (t *Trigrams) Of(text []byte) []uint32 {
 	return t.seen.list
 }
 
-// seen is a set of trigrams. Clearing it takes time in proportion to its size, not to that of
-// bits.
+// seen is a set of trigrams. Clearing it takes time in proportion to its size, not to bits's.
 type seen struct {
 	bits []uint64 // by trigram
 	list []uint32 // the same trigrams, in the order in which they were added

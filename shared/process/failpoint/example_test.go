@@ -6,8 +6,8 @@ import (
 	"leasehold/shared/process/failpoint"
 )
 
-// A process that is built with the tag failpoints and started with
-// FAILPOINT=write.after:1 prints nothing here.
+// A process built with the tag failpoints and started with FAILPOINT=write.after:1 prints nothing
+// here.
 func Example() {
 	write := func() { fmt.Println("written") }
 	failpoint.Reached("write.before", "")

@@ -41,9 +41,9 @@ func (o Options) how() int64 {
 }
 
 // Find returns the first match in a space in the order of its kind; ok is false if there is none
-// and it does not wait. ErrCannotWait means that the pattern matches too many types to wait for
-// it. A space that does not exist looks empty. An answer that cannot be decoded is
-// fault.ErrCorrupt; other errors are those of the procedure.
+// and it does not wait. ErrCannotWait means that the pattern matches too many types to wait for it.
+// A space that does not exist looks empty. It fails with fault.ErrCorrupt for an answer that cannot
+// be decoded.
 func (c Client) Find(ctx context.Context, name string, p Pattern, o Options) (f Found, ok bool, err error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procFind, tuple.New(name, o.how(), p.encode()))
 	if err != nil || len(reply) == 0 {
@@ -59,9 +59,9 @@ func (c Client) Find(ctx context.Context, name string, p Pattern, o Options) (f 
 
 // FindAll returns all matches in a space in the order of its kind, which it reads page by page;
 // each page begins behind the last match of the one before. If they are more than space.MaxReply
-// bytes the error is fault.ErrTooLarge. After any error what was taken is given back. It never
-// waits, also if o.Wait is set. A tuple that changes its place between two pages may be missed.
-// An answer that cannot be decoded is fault.ErrCorrupt.
+// bytes it fails with fault.ErrTooLarge. After any error what was taken is given back. It never
+// waits, also if o.Wait is set. A tuple that changes its place between two pages may be missed. It
+// fails with fault.ErrCorrupt for an answer that cannot be decoded.
 func (c Client) FindAll(ctx context.Context, name string, p Pattern, o Options) (all []Found, err error) {
 	defer func() {
 		if err != nil && o.Take {

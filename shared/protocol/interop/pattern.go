@@ -136,8 +136,8 @@ func (p Pattern) encode() []byte {
 	return data
 }
 
-// decodePattern reads a pattern that encode has written; other bytes are fault.ErrInvalid.
-// Bytes that follow it are ignored.
+// decodePattern reads a pattern that encode has written; other bytes give fault.ErrInvalid. Bytes
+// that follow it are ignored.
 func decodePattern(data []byte) (Pattern, error) {
 	n, size := binary.Uvarint(data)
 	if size <= 0 || n > tuple.MaxArity {

@@ -27,8 +27,8 @@ const (
 	maxEvery = 366 * 24 * time.Hour
 )
 
-// newTiming reads when a schedule is due: by a cron expression in a zone, or after an interval of
-// 1 second to 366 days. Both, neither, and an interval with a zone are fault.ErrInvalid.
+// newTiming reads when a schedule is due: by a cron expression in a zone, or after an interval of 1
+// second to 366 days. Both, neither, and an interval with a zone give fault.ErrInvalid.
 func newTiming(s models.Schedule) (timing, error) {
 	switch {
 	case (s.Cron == "") == (s.Every == 0):
@@ -79,8 +79,8 @@ var cronParser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month 
 
 // parseCron reads a cron expression for a time zone; the empty zone is UTC. "Local" is refused,
 // because it depends on the machine. An expression with a zone or an interval in it, one that does
-// not parse, and an unknown zone, are fault.ErrInvalid. One that is due in every hour is computed
-// in its zone, others in UTC (see expression).
+// not parse, and an unknown zone, give fault.ErrInvalid. One due in every hour is computed in its
+// zone, others in UTC (see expression).
 func parseCron(text, zone string) (timing, error) {
 	switch {
 	case len(text) > maxCron:
@@ -122,7 +122,8 @@ func (x expression) after(_, t time.Time) time.Time {
 		return x.fields.Next(t.In(x.zone)).UTC()
 	}
 	for wall := onWall(t.In(x.zone)); ; {
-		if wall = x.fields.Next(wall); wall.IsZero() {
+		wall = x.fields.Next(wall)
+		if wall.IsZero() {
 			return time.Time{}
 		}
 		if due := instantOf(wall, x.zone); due.After(t) {

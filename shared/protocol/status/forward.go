@@ -53,7 +53,7 @@ func (f *Forwarder) Logger(log *slog.Logger) *slog.Logger {
 }
 
 // Over returns a function that opens sessions as connect does, and remembers the last one: Run puts
-// the lines over it. Run begins with the first one. The errors are those of connect.
+// the lines over it. Run begins with the first one.
 func (f *Forwarder) Over(connect Connect) Connect {
 	return func(ctx context.Context) (space.Repository, error) {
 		repo, err := connect(ctx)
@@ -118,15 +118,16 @@ func (f *Forwarder) put(ctx context.Context, line Line) {
 }
 
 // add queues a line, or drops it if lines come faster than forwardRate or the queue is full. The
-// next line that is queued tells how many were dropped. It does not wait, and redacts passwords
-// in addresses.
+// next line queued tells how many were dropped. It does not wait, and redacts passwords in
+// addresses.
 func (f *Forwarder) add(line Line) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
 	f.allowed = min(forwardBurst, f.allowed+now.Sub(f.last).Seconds()*forwardRate)
 	f.last = now
-	if line.Message = oneLine(models.Redact(line.Message)); f.dropped > 0 {
+	line.Message = oneLine(models.Redact(line.Message))
+	if f.dropped > 0 {
 		line.Message += fmt.Sprintf(" (lines dropped before this one: %d)", f.dropped)
 	}
 	if f.allowed >= 1 {
@@ -185,8 +186,7 @@ func (h *forwardHandler) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle forwards a warning or an error as one text: the message and its attributes, as far as they
 // fit. The session that it is about is not in the text, but is the id of the line. Then it passes
-// the record on, if the log of the process accepts it. The error is that of the next handler; nil
-// if it has no such record.
+// the record on, if the log of the process accepts it.
 func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
 		text, id := r.Message+h.attrs, ""

@@ -74,7 +74,7 @@ func (h *Heartbeat) Beat(ctx context.Context) error {
 // Run sends heartbeats until ctx ends, and then returns nil, or until one fails with any error but
 // fault.ErrUnavailable; fault.ErrClosed means that the session is lost. After fault.ErrUnavailable
 // it goes on, because a later heartbeat may still arrive in time. Before each one it waits until
-// the one that was sent maxReports before is a second old, or an interval if that is shorter.
+// the one that was sent maxReports before is a second old, or an interval if it is shorter.
 func (h *Heartbeat) Run(ctx context.Context) error {
 	tick := time.NewTicker(h.interval)
 	defer tick.Stop()

@@ -22,8 +22,7 @@ const (
 // claim ([number,] action…) holds the first tasks of the actions that the caller has not given
 // back, at most number of them and without a number one, and returns them. It waits until there is
 // one. An empty answer means that it found only tasks that cannot be claimed, and moved them out of
-// the way: then the caller claims again. The error is fault.ErrInvalid for the arguments, or that
-// of claimReady.
+// the way: then the caller claims again.
 func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	wanted, err := parseClaim(args)
 	if err != nil {
@@ -45,7 +44,7 @@ func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 
 // claimReady claims up to wanted.number tasks that need not be waited for, none if the number is
 // not positive. The answer has at most that many bytes (most), but one task always fits; it is nil
-// if no task was claimed. moved is that of firstFor. The error is that of firstFor or take.
+// if no task was claimed. moved is firstFor's.
 func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []byte, moved bool, err error) {
 	for range wanted.number {
 		e, i, more, err := p.firstFor(tx, wanted.actions)
@@ -64,8 +63,7 @@ func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []
 }
 
 // take claims one task for the caller, counts it at the rates of its limits, and appends it to an
-// answer with the ends of its parents, as decodeItems reads them. The error is that of
-// holdUntilTimeout or of the spaces.
+// answer with the ends of its parents, as decodeItems reads them.
 func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte, error) {
 	i.CurrentClaimant, i.ClaimedAt, i.State, i.Progress = workerName(tx), tx.Now(), "", nil
 	if err := holdUntilTimeout(tx, e.Ref, i); err != nil {
@@ -88,8 +86,8 @@ func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte,
 
 // firstFor returns the task with the highest priority that the caller may claim, and of several the
 // oldest; its Ref is 0 if there is none. moved reports whether it retired malformed tasks or hid
-// tasks whose limit is full, which were in the way: that is at most once for each time that they
-// became visible. The error is that of firstMatch.
+// tasks whose limit is full, which were in the way: at most once for each time that they became
+// visible.
 func (p Policy) firstFor(tx space.Tx, actions []string) (found space.Entry, item Item, moved bool, err error) {
 	worker := workerName(tx)
 	for _, action := range actions {
@@ -119,7 +117,7 @@ func before(a, b space.Position) bool {
 // firstMatch returns the first visible task that matches a template and that a worker may claim;
 // its Ref is 0 if there is none, or if it moved maxRetired tasks out of the way before it found
 // one. moved reports whether it retired or hid any. It reads one task, unless the worker has given
-// back tasks at the head of the queue. The error is that of retire or meetLimit.
+// back tasks at the head of the queue.
 func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, moved bool, err error) {
 	for range maxRetired {
 		var unfit error
@@ -165,8 +163,7 @@ func (p Policy) firstOffered(tx space.Tx, template tuple.Template, worker string
 	return found, item, unfit
 }
 
-// decodeClaimable is DecodeEntry for a tuple that a foreign client may have put. A task that is
-// malformed or that no worker could do is fault.ErrCorrupt, and one past its attempts errWornOut.
+// decodeClaimable is DecodeEntry for a tuple that a foreign client may have put.
 func (p Policy) decodeClaimable(e space.Entry) (Item, error) {
 	i, err := DecodeEntry(e)
 	switch {
@@ -186,7 +183,7 @@ func (p Policy) decodeClaimable(e space.Entry) (Item, error) {
 var errWornOut = errors.New("more attempts than are allowed")
 
 // attempts returns how many attempts of a task may fail without making it dead. MaxAttempts of a
-// task counts all of its attempts, and so one more than that of the policy.
+// task counts all of its attempts, and so one more than the policy's.
 func (p Policy) attempts(i Item) int64 {
 	if i.MaxAttempts > 0 {
 		return i.MaxAttempts - 1
@@ -195,8 +192,7 @@ func (p Policy) attempts(i Item) int64 {
 }
 
 // retire makes a task dead that cannot be claimed. While no space takes its dead letter, it is
-// hidden for a back-off. why is the error of decodeClaimable. The error is that of die,
-// deadLetterCorrupt or the spaces.
+// hidden for a back-off. why is the error of decodeClaimable.
 func (p Policy) retire(tx space.Tx, e space.Entry, i Item, why error) error {
 	if errors.Is(why, errWornOut) {
 		return p.die(tx, e, i, why.Error())
@@ -209,8 +205,7 @@ func (p Policy) retire(tx space.Tx, e space.Entry, i Item, why error) error {
 }
 
 // findHeld returns the task of that id if the caller holds it with that token; else
-// fault.ErrStaleToken. A malformed task is fault.ErrCorrupt, with the entry and the fields of its
-// tuple.
+// fault.ErrStaleToken.
 func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
 	for _, e := range tx.Held(Space, WithID(id)) {
 		if e.Holder == tx.Caller() && decodeHeader(e.Tuple).Token == token {
@@ -222,7 +217,7 @@ func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
 }
 
 // find returns the task of that id, in any state in which it is alive; else fault.ErrNotFound and
-// an entry whose Ref is 0. If the task is malformed, the error is fault.ErrCorrupt, and the entry
+// an entry whose Ref is 0. If the task is malformed, it fails with fault.ErrCorrupt, and the entry
 // and the fields of its tuple are returned too.
 func find(tx space.Tx, id string) (space.Entry, Item, error) {
 	all := tx.Scan(Space, WithID(id))
@@ -237,8 +232,7 @@ func find(tx space.Tx, id string) (space.Entry, Item, error) {
 }
 
 // holdUntilTimeout holds a task for the caller for the task's timeout, from now. For a task that
-// the caller already holds, it restarts the timeout. The error is that of showClaim or of the
-// space.
+// the caller already holds, it restarts the timeout.
 func holdUntilTimeout(tx space.Tx, ref int64, i Item) error {
 	timeout := i.Timeout.Duration()
 	if err := tx.Hold(ref, space.HoldOptions{TTL: timeout, Expiry: procTimeout}); err != nil {

@@ -33,8 +33,7 @@ type ClaimedTask struct {
 
 // Claim waits for a task of one of the actions, and holds it until its timeout. It takes the
 // highest priority first, then groups take turns, and the oldest is first. A task that the caller
-// gave back is not offered to it again while another worker could do it. The errors are those of
-// ClaimUpTo.
+// gave back is not offered to it again while another worker could do it.
 func (c Client) Claim(ctx context.Context, actions ...string) (Item, error) {
 	all, err := c.ClaimUpTo(ctx, 1, actions...)
 	if err != nil {
@@ -45,8 +44,8 @@ func (c Client) Claim(ctx context.Context, actions ...string) (Item, error) {
 
 // ClaimUpTo waits until there is a task of one of the actions, and claims up to n: from 1 to
 // MaxClaims. It returns at least one; they may be fewer although more wait, if they are large
-// together. An n out of that range, an invalid action and none are fault.ErrInvalid, and a full
-// space is fault.ErrOverloaded; the error is that of ctx if it ends first.
+// together. It fails with fault.ErrInvalid for an n out of that range, an invalid action and none,
+// with fault.ErrOverloaded for a full space.
 func (c Client) ClaimUpTo(ctx context.Context, n int, actions ...string) ([]ClaimedTask, error) {
 	var args tuple.Tuple
 	if n != 1 {
@@ -81,7 +80,7 @@ func (c Client) Extend(ctx context.Context, i Item) error {
 }
 
 // Note restarts a task's timeout and notes its progress: a fraction from 0 to 1, and a line of
-// text. A fraction out of that range is fault.ErrInvalid.
+// text. It fails with fault.ErrInvalid for a fraction out of that range.
 func (c Client) Note(ctx context.Context, i Item, p models.Progress) error {
 	_, err := c.call(ctx, procExtend, tuple.New(i.ID, i.Token, p.Fraction, p.Text))
 	return err
@@ -91,22 +90,22 @@ func (c Client) Note(ctx context.Context, i Item, p models.Progress) error {
 // result tuple. A final result resolves the task; any other restarts its timeout.
 // fault.ErrStaleToken means that the result was put, if the task has a lease, but the caller no
 // longer holds the task and must stop. So a worker whose session was lost may still report over a
-// new session. A body that cannot be JSON is fault.ErrInvalid, one over maxResult
-// fault.ErrTooLarge, a full space fault.ErrOverloaded, and a malformed task fault.ErrCorrupt.
+// new session. It fails with fault.ErrInvalid for a body that cannot be JSON, with
+// fault.ErrTooLarge for one over maxResult, with fault.ErrOverloaded for a full space, with
+// fault.ErrCorrupt for a malformed task.
 func (c Client) Report(ctx context.Context, i Item, part string, final bool, body any) error {
 	_, err := c.report(ctx, i, part, final, body, nil)
 	return err
 }
 
-// Resolve ends a task with its result, and creates further tasks in the same transaction. The
-// errors are those of Report and CreateAll. With any but fault.ErrUnavailable, it creates none;
-// with one of CreateAll the task is not resolved either.
+// Resolve ends a task with its result, and creates further tasks in the same transaction. With any
+// but fault.ErrUnavailable, it creates none; with one of CreateAll the task is not resolved either.
 func (c Client) Resolve(ctx context.Context, i Item, result any, create ...New) ([]Item, error) {
 	return c.report(ctx, i, "", true, result, create)
 }
 
 // report is Report with tasks to create, which only a final result may have. It returns the created
-// tasks in the order of create; the errors are those of Resolve.
+// tasks in the order of create.
 func (c Client) report(ctx context.Context, i Item, part string, final bool, body any, create []New) ([]Item, error) {
 	args, err := reportArgs(i, part, final, body)
 	if err != nil {
@@ -142,13 +141,13 @@ type Failure struct {
 }
 
 // Release gives a task back because the caller cannot do it, but another worker might. It counts
-// the attempt; a task past its maximum becomes a dead letter. The errors are those of Fail.
+// the attempt; a task past its maximum becomes a dead letter.
 func (c Client) Release(ctx context.Context, i Item, reason string) error {
 	return c.Fail(ctx, i, Failure{Reason: reason})
 }
 
-// Fail is Release with more to tell. A delay below 0 or above ten years is fault.ErrInvalid; other
-// errors are those that Extend names.
+// Fail is Release with more to tell. It fails with fault.ErrInvalid for a delay below 0 or above
+// ten years; other errors are those that Extend names.
 func (c Client) Fail(ctx context.Context, i Item, f Failure) error {
 	_, err := c.call(ctx, procRelease, failureArgs(i, f))
 	return err
@@ -159,7 +158,7 @@ func (c Client) Fail(ctx context.Context, i Item, f Failure) error {
 func (c Client) HandBack(ctx context.Context, i Item) error { return c.HandBackFor(ctx, i, 0) }
 
 // HandBackFor gives a task back that no worker shall get before a delay is over. It counts no
-// attempt. A delay of 0 or less is none; one above ten years is fault.ErrInvalid.
+// attempt. A delay of 0 or less is none; one above ten years gives fault.ErrInvalid.
 func (c Client) HandBackFor(ctx context.Context, i Item, delay time.Duration) error {
 	_, err := c.call(ctx, procHandBack, handBackArgs(i, delay))
 	return err
@@ -167,7 +166,7 @@ func (c Client) HandBackFor(ctx context.Context, i Item, delay time.Duration) er
 
 // ReviveStuck finds the waiting tasks of an action that no live worker will ever claim. Tasks that
 // all workers gave back may be claimed again after the back-off; malformed tasks become dead
-// letters. The manager of an action calls it at an interval. The error is that of the call.
+// letters. The manager of an action calls it at an interval.
 func (c Client) ReviveStuck(ctx context.Context, action string) error {
 	_, err := c.Repo.Call(ctx, space.OpID{}, procReviveStuck, tuple.New(action))
 	return err
@@ -176,7 +175,7 @@ func (c Client) ReviveStuck(ctx context.Context, action string) error {
 // Sweep does what ReviveStuck does for a bounded part of the tasks of all actions, and finishes
 // pauses and changes of limits whose callers stopped half-way. It returns where the next sweep goes
 // on; the zero Cursor is the beginning. A returned Cursor that is empty means that all tasks were
-// visited. The error is that of the call.
+// visited.
 func (c Client) Sweep(ctx context.Context, from Cursor) (next Cursor, err error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procSweep, tuple.Tuple(from))
 	return Cursor(reply), err
@@ -186,7 +185,7 @@ func (c Client) Sweep(ctx context.Context, from Cursor) (next Cursor, err error)
 type Cursor tuple.Tuple
 
 // Create puts a task that has no lease. Only Action, Subject, Data, Timeout and the options of t
-// are used. A timeout of 0 is fault.ErrInvalid; other errors are those of CreateAll.
+// are used. It fails with fault.ErrInvalid for a timeout of 0.
 func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item, error) {
 	all, err := c.CreateAll(ctx, New{Task: t, Priority: priority})
 	if err != nil {
@@ -196,9 +195,10 @@ func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item
 }
 
 // CreateAll creates tasks, all or none, and returns them in their order. At most MaxCreate tasks
-// and about 1 MiB fit into one call; more are fault.ErrTooLarge or fault.ErrInvalid. Other values
-// out of range, an unknown parent and a cycle are fault.ErrInvalid, a task of another action that Replace
-// would change is fault.ErrConflict, and a full space is fault.ErrOverloaded.
+// and about 1 MiB fit into one call; more give fault.ErrTooLarge or fault.ErrInvalid. It fails with
+// fault.ErrInvalid for other values out of range, an unknown parent and a cycle, with
+// fault.ErrConflict for a task of another action that Replace would change, with
+// fault.ErrOverloaded for a full space.
 func (c Client) CreateAll(ctx context.Context, all ...New) ([]Item, error) {
 	var reply tuple.Tuple
 	if err := c.createKnowing(ctx, all, func(news []byte) (err error) {
@@ -222,8 +222,8 @@ func withDefaults(all []New) []New {
 	return filled
 }
 
-// itemsOf returns the tasks in the first field of an answer, none if it has no bytes. Damaged
-// tasks are fault.ErrCorrupt.
+// itemsOf returns the tasks in the first field of an answer, none if it has no bytes. Damaged tasks
+// give fault.ErrCorrupt.
 func itemsOf(reply tuple.Tuple) ([]Item, error) {
 	decoded, err := decodeItems(blobOf(reply))
 	if err != nil {
@@ -236,8 +236,8 @@ func itemsOf(reply tuple.Tuple) ([]Item, error) {
 	return all, nil
 }
 
-// onlyItem returns the task of an answer that must have exactly one, such as that of task.requeue
-// when it puts the task again. Another number of tasks is fault.ErrCorrupt.
+// onlyItem returns the task of an answer that must have exactly one, such as task's.requeue when it
+// puts the task again.
 func onlyItem(reply tuple.Tuple) (Item, error) {
 	all, err := itemsOf(reply)
 	switch {

@@ -10,8 +10,7 @@ import (
 
 // endHold is the expiry of a worker's hold: the worker took too long, was lost, or closed its
 // session while it held the task. Closing counts no attempt, because the worker stopped in order;
-// the other two do. A malformed task becomes a dead letter. The error is that of space.Expiring,
-// undoClaim, failAttempt or deadLetterCorrupt.
+// the other two do. A malformed task becomes a dead letter.
 func (p Policy) endHold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil {
@@ -39,9 +38,8 @@ func (p Policy) endHold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 
 // endHiding is the expiry of a hold without a session: the time has come for a task that was
 // delayed or in its back-off, or the task itself expires. If every live worker that serves the
-// action has given the task back, all may try again. A task that is malformed, has expired or is
-// past its attempts becomes a dead letter. The error is that of space.Expiring, place, die or
-// retire.
+// action has given the task back, all may try again. A malformed task, has expired or is past its
+// attempts becomes a dead letter.
 func (p Policy) endHiding(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
@@ -72,8 +70,7 @@ func (i Item) expired(tx space.Tx) bool {
 }
 
 // expireTask makes a task dead that was not claimed in time. It offers the slots of its limits also
-// if no space takes the dead letter and the task is only hidden. The error is that of dieOf or
-// freeSlots.
+// if no space takes the dead letter and the task is only hidden.
 func (p Policy) expireTask(tx space.Tx, e space.Entry, i Item) error {
 	reason := "it expired: not claimed before " + i.ExpiresAt.Format("2006-01-02T15:04:05Z07:00")
 	if err := p.dieOf(tx, e, i, reason, reason); err != nil {
@@ -83,7 +80,7 @@ func (p Policy) expireTask(tx space.Tx, e space.Entry, i Item) error {
 }
 
 // endWaiting is the expiry of a visible task with a time at which it expires. It makes the task
-// dead. The error is that of space.Expiring, expireTask or retire.
+// dead.
 func (p Policy) endWaiting(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {

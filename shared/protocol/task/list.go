@@ -125,7 +125,7 @@ func (f Filter) selects(l Listed, now time.Time) bool {
 }
 
 // lastError returns why a task is dead, or why its last attempt failed; if neither is known, its
-// state. Filter.Text is looked for in it, so that of a dead letter both reason and state count.
+// state. Filter.Text is looked for in it, so that for a dead letter both reason and state count.
 func (l Listed) lastError() string {
 	if l.End != nil && l.End.Note != "" {
 		return l.End.Note
@@ -141,7 +141,7 @@ const maxHead = 2 * maxReason
 
 // list (filter, limit, cursor) returns up to limit tasks behind a cursor, and the next cursor,
 // which is empty at the end. It looks at maxExamined tasks, so that a page may be short before the
-// end. Arguments that parseList refuses are fault.ErrInvalid.
+// end. Arguments that parseList refuses give fault.ErrInvalid.
 func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	wanted, err := parseList(args)
 	if err != nil {
@@ -179,10 +179,11 @@ func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // List returns up to limit of the tasks that a filter selects, from a cursor on, and the cursor of
-// the next page: empty at the end. limit is from 1 to MaxListed; any other is fault.ErrInvalid, and
-// a damaged answer fault.ErrCorrupt. A task that cannot be decoded is in the page, with Listed.Err.
-// A page may have fewer tasks, even none, before the end. Ended tasks come without their results,
-// the latest first. Tasks that change their place meanwhile may be missed, or returned twice.
+// the next page: empty at the end. limit is from 1 to MaxListed; any other gives fault.ErrInvalid,
+// and a damaged answer fault.ErrCorrupt. A task that cannot be decoded is in the page, with
+// Listed.Err. A page may have fewer tasks, even none, before the end. Ended tasks come without
+// their results, the latest first. Tasks that change their place meanwhile may be missed, or
+// returned twice.
 func (c Client) List(ctx context.Context, f Filter, from Cursor, limit int) (all []Listed, next Cursor, err error) {
 	procedure := procList
 	if f.inHistory() {
@@ -224,7 +225,7 @@ func counts(tx space.Tx, action string) (tuple.Tuple, error) {
 }
 
 // Counts counts the tasks of an action that are alive, by state. It costs the same for any number
-// of tasks. The error is that of the call.
+// of tasks.
 func (c Client) Counts(ctx context.Context, action string) (Counts, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procCounts, tuple.New(action))
 	if err != nil {

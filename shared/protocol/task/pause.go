@@ -31,9 +31,7 @@ func CountWaiting(tx space.Tx, action string) int {
 }
 
 // pause (action) pauses an action: from now on none of its tasks is claimed. It hides up to
-// maxOffered tasks and returns how many; the caller repeats it until that is 0. The error is
-// fault.ErrInvalid for an action that is not an id, fault.ErrOverloaded for a full space, or that
-// of hidePaused.
+// maxOffered tasks and returns how many; the caller repeats it until it is 0.
 func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 	if !models.ValidID(action) {
 		return nil, fmt.Errorf("action %.100q: %w: %s", action, fault.ErrInvalid, models.IDRule)
@@ -54,7 +52,7 @@ func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 
 // hidePaused hides visible tasks of a paused action, at most maxOffered, and returns how many it
 // took from view, malformed ones included. It offers the slots that were meant for them to tasks of
-// other actions. The error is that of hide, retire or freeSlots.
+// other actions.
 func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 	var visible []space.Entry
 	tx.Walk(space.Walk{Space: Space, Template: AnyOf(action)}, func(e space.Entry) bool {
@@ -79,8 +77,7 @@ func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 }
 
 // resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and returns
-// how many; the caller repeats it until that is 0. A malformed task is fault.ErrCorrupt; another
-// error is that of place or of the spaces.
+// how many; the caller repeats it until it is 0.
 func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
 	if e, ok := tx.Find(Data, matchPaused(action), nil); ok {
 		if err := tx.Take(e.Ref); err != nil {
@@ -111,24 +108,23 @@ func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
 }
 
 // Pause pauses an action: its tasks are kept, and none is claimed until Resume. Running tasks go
-// on. An action that is not an id is fault.ErrInvalid; other errors are those of the call.
+// on. It fails with fault.ErrInvalid for an action other than an id.
 func (c Client) Pause(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procPause, tuple.New(action))
 }
 
-// Resume ends the pause of an action. An action that is not paused stays as it is. The error is
-// that of the call.
+// Resume ends the pause of an action. An action not paused stays as it is.
 func (c Client) Resume(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procResume, tuple.New(action))
 }
 
-// PausedAction is an action that is paused.
+// PausedAction is a paused action.
 type PausedAction struct {
 	Action string
 	Since  time.Time
 }
 
-// PausedActions returns the actions that are paused. The error is that of the space.
+// PausedActions returns the actions that are paused.
 func (c Client) PausedActions(ctx context.Context) ([]PausedAction, error) {
 	found, err := c.Repo.Space(Data).QueryAll(ctx, matchPaused(tuple.AnyString))
 	if err != nil {

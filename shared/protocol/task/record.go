@@ -168,8 +168,7 @@ func (w *recordWriter) options(o models.TaskOptions) {
 	w.text(tagOnLimit, o.OnLimit)
 }
 
-// readRecord calls field with each field of a record until it returns false. The error is
-// fault.ErrCorrupt if the record ends within a field.
+// readRecord calls field with each field of a record until it returns false.
 func readRecord(record string, field func(tag uint64, v string) bool) error {
 	for len(record) > 0 {
 		tag, n := uvarint(record)
@@ -213,7 +212,7 @@ func gaveBack(record, worker string) (found bool) {
 	return found
 }
 
-// decodeRecord reads what encodeRecord wrote into i. Else it is fault.ErrCorrupt.
+// decodeRecord reads what encodeRecord wrote into i. Else it fails with fault.ErrCorrupt.
 func decodeRecord(record string, i *Item) error {
 	if record == "" || record[0] != recordVersion {
 		return fmt.Errorf("record of a task: %w: want version %d", fault.ErrCorrupt, recordVersion)
@@ -257,7 +256,7 @@ func (r *recordReader) float(v string) float64 {
 }
 
 // setField sets the field of i that a tag names. i must be without the fields of a record, because
-// values of a tag that is repeated are appended.
+// values of a repeated tag are appended.
 func (r *recordReader) setField(i *Item, tag uint64, v string) {
 	switch tag {
 	case tagSubject:

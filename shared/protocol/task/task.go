@@ -9,10 +9,10 @@
 //	("task", action, id, lease, token int64, priority int64, data)
 //	("claim", task, worker, dueMs int64, token int64)
 //
-// data is the user's JSON or empty. All else that is known of a task is in the attributes of
-// its tuple: a record (record.go) and labels (labels.go), by which related tasks are found.
-// Results go to the space "result", if the task has a lease or its creator asked for them,
-// and a task that will not be tried again goes to the space "dead":
+// data is the user's JSON or empty. All else known of a task is in the attributes of its tuple: a
+// record (record.go) and labels (labels.go), by which related tasks are found. Results go to the
+// space "result", if the task has a lease or its creator asked for them, and a task that will not
+// be tried again goes to the space "dead":
 //
 //	("result", action, subject, part, lease, token int64, worker, final bool, body)
 //	("dead", action, id, attempts int64, reason, data)

@@ -22,7 +22,7 @@ func DecodeKey(t tuple.Tuple) Key {
 	return Key{Kind: models.OriginKind(t.Str(1)), Origin: t.Str(2), Visit: t.Str(3)}
 }
 
-// encode returns the tuple of a visit. One that JSON cannot express is fault.ErrInvalid.
+// encode returns the tuple of a visit.
 func encode(v models.Visit) (tuple.Tuple, error) {
 	body, err := json.Marshal(v)
 	if err != nil {

@@ -46,7 +46,8 @@ func pagesOf(t *testing.T, lengths ...int) (sizes []int, subjects [][]string) {
 			named = append(named, r.Subject)
 		}
 		subjects = append(subjects, named)
-		if after = page.after; after == 0 {
+		after = page.after
+		if after == 0 {
 			return sizes, subjects
 		}
 	}

@@ -28,7 +28,8 @@ func setOf(subject string) int { return int(crc32.ChecksumIEEE([]byte(subject)) 
 // readIngested returns the counters and their tuple; ok is false if nothing was
 // ingested yet.
 func readIngested(tx space.Tx) (n ingestedTuple, e space.Entry, ok bool) {
-	if e, ok = tx.Find(lease.Space, anyIngested(), nil); ok {
+	e, ok = tx.Find(lease.Space, anyIngested(), nil)
+	if ok {
 		n = decodeIngested(e.Tuple)
 	}
 	return n, e, ok
@@ -43,7 +44,7 @@ func totalIngested(tx space.Tx) int64 {
 // countIngested counts one more result, of parts of a subject, in the sets of the subject and of
 // the parts: they get a count above all others, so that an older selection is refused. It counts
 // for the parts too, because another work-item may have them as subjects, and this subject as a
-// part. The error is that of the space.
+// part.
 func countIngested(tx space.Tx, subject string, parts []string) error {
 	counts, e, ok := readIngested(tx)
 	total := slices.Max(counts[:]) + 1

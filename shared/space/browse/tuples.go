@@ -13,8 +13,8 @@ func (q Query) encode() tuple.Tuple {
 	return tuple.New(q.Space, q.Template.Append(nil), q.Open, q.Held, int64(q.Offset), int64(q.Limit))
 }
 
-// decodeQuery returns the query in arguments that queryArgs matches. A malformed
-// template and negative numbers are fault.ErrInvalid.
+// decodeQuery returns the query in arguments that queryArgs matches. A malformed template and
+// negative numbers give fault.ErrInvalid.
 func decodeQuery(args tuple.Tuple) (Query, error) {
 	encoded, _ := args[1].([]byte)
 	p, rest, err := tuple.DecodeTemplate(encoded)
@@ -57,7 +57,7 @@ func (a *answer) add(e Entry) bool {
 }
 
 // decodeAnswer reads an answer of browse.look, and its entries. A tuple of another length, and
-// bytes that are not entries, are fault.ErrCorrupt. It does not check the types of fields, because
+// bytes that are not entries, give fault.ErrCorrupt. It does not check the types of fields, because
 // only the procedure of this package makes answers: a field of another type counts as zero.
 func decodeAnswer(reply tuple.Tuple) (a answer, entries []Entry, err error) {
 	if len(reply) != 4 {

@@ -90,8 +90,8 @@ func both(a, b action) action {
 	}
 }
 
-// shortOf returns an engine that is short of disk, memory or reserve, or of nothing. In s are a
-// visible tuple and a held one, in the volatile v a visible one.
+// shortOf returns an engine short of disk, memory or reserve, or of nothing. In s are a visible
+// tuple and a held one, in the volatile v a visible one.
 func shortOf(t *testing.T, what string) *Engine {
 	t.Helper()
 	const growth = 1 << 20

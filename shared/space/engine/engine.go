@@ -70,15 +70,15 @@ type Config struct {
 	Journal    journal.Journal
 	Procedures space.Procedures
 	Readers    space.Readers // their names are of the same kind as those of procedures
-	// Takes are procedures, by space, that are called for a get from the space: with the
-	// encoded template and whether the get may wait (space.TakeArgs). What they return is the
-	// reply; a get that may wait calls the procedure again if that is nothing. A getAll from
-	// such a space is fault.ErrInvalid.
+	// Takes are procedures, by space, that are called for a get from the space: with the encoded
+	// template and whether the get may wait (space.TakeArgs). What they return is the reply; a get
+	// that may wait calls the procedure again if it is nothing. It fails with fault.ErrInvalid for
+	// a getAll from such a space.
 	Takes map[string]string
 	// Trace, if set, is called with every event, one at a time, in order, once
 	// the event is durable. It must not call the engine.
 	Trace func(trace.Event)
-	// SessionLost, if not nil, gets the id and process of each session that is lost. The engine calls it
+	// SessionLost, if not nil, gets the id and process of each lost session. The engine calls it
 	// while it is locked, so it must neither block nor call the engine.
 	SessionLost func(id string, p space.Process)
 	Log         *slog.Logger // nil: slog.Default
@@ -163,9 +163,9 @@ type committer struct {
 	traced   uint64 // events
 }
 
-// Open returns an engine with the state of its journal. It starts no goroutine: Run must run
-// while the engine is used. Errors are those of loading the journal. It holds state.mu while it
-// loads, because the functions that apply facts require it.
+// Open returns an engine with the state of its journal. It starts no goroutine: Run must run while
+// the engine is used. It holds state.mu while it loads, because the functions that apply facts
+// require it.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
@@ -225,8 +225,8 @@ func (st *state) nextNumber() int64 {
 
 // Run fires timers until ctx ends; then it ends every session's calls with fault.ErrClosed, and
 // commits the pending batch. The sessions themselves stay in the journal, and can come back after a
-// restart. It returns nil then, or the error that made the engine unusable, or that of the last
-// commit. It must run once.
+// restart. It returns nil then, or the error that made the engine unusable, or the last commit's.
+// It must run once.
 func (e *Engine) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

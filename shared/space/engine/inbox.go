@@ -13,7 +13,7 @@ const maxInbox = 64
 
 // deliver puts the messages of the transaction that was executed last into the inboxes of the
 // sessions that live. Each message is an answer of that transaction, so that receive delivers it
-// once that is durable. The caller holds state.mu.
+// once it is durable. The caller holds state.mu.
 func (e *Engine) deliver(messages []outgoing) {
 	for _, m := range messages {
 		s := e.state.sessions[m.to]
@@ -39,9 +39,9 @@ func (s *session) removeOldest() answer {
 }
 
 // receive waits for the next message. It skips those whose transaction never became durable,
-// because that transaction has not happened. The message was taken out of the inbox, so the end
-// of ctx does not end the wait until it is durable. The errors are that the session has ended or
-// the engine has stopped, and that of ctx.
+// because that transaction has not happened. The message was taken out of the inbox, so the end of
+// ctx does not end the wait until it is durable. The errors are that the session has ended or the
+// engine has stopped, and ctx's.
 func (s *session) receive(ctx context.Context) (space.Reply, error) {
 	for {
 		message, ok, err := s.takeMessage()

@@ -97,8 +97,8 @@ func (c candidates) last() *entry {
 	return c.one
 }
 
-// ascend calls f with each until it returns false; from pivot on, included, if that is not
-// nil. A single candidate is passed to f wherever pivot is.
+// ascend calls f with each until it returns false; from pivot on, included, if it is not nil. A
+// single candidate is passed to f wherever pivot is.
 func (c candidates) ascend(pivot *entry, f func(*entry) bool) {
 	switch {
 	case c.order != nil && pivot != nil:
@@ -165,7 +165,8 @@ func (s *shape) add(hash uint64, e *entry) {
 			s.one[hash] = e
 			return
 		}
-		if group = s.idle; group == nil {
+		group = s.idle
+		if group == nil {
 			group = &sameHash{order: order[*entry]{rank: s.rank}}
 		}
 		s.idle = nil
@@ -239,8 +240,8 @@ func (x *index) candidates(p tuple.Template) candidates {
 	return b.withHashOf(p, s, x.seed)
 }
 
-// withHashOf returns the entries of a bucket whose hash in shape s is that of p;
-// without a shape it returns all.
+// withHashOf returns the entries of a bucket whose hash in shape s is p's; without a shape it
+// returns all.
 func (b *bucket) withHashOf(p tuple.Template, s *shape, seed maphash.Seed) candidates {
 	if s == nil {
 		return candidates{order: &b.entries}

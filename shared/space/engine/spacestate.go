@@ -43,7 +43,7 @@ func newSpaceState(def *journal.Space, seed maphash.Seed, m *memory.Account) *sp
 	return in
 }
 
-// space returns the state of a space; one that does not exist is fault.ErrNotFound.
+// space returns the state of a space; one that does not exist gives fault.ErrNotFound.
 func (st *state) space(name string) (*spaceState, error) {
 	in := st.spaces[name]
 	if in == nil {
@@ -106,8 +106,8 @@ func (in *spaceState) add(x *entry) {
 	in.size++
 }
 
-// remove removes an entry that add added, from the same indexes. Its hold must be that of the
-// add, because the hold decides the index; a taken entry is in none.
+// remove removes an entry that add added, from the same indexes. Its hold must be the add's,
+// because the hold decides the index; a taken entry is in none.
 func (in *spaceState) remove(x *entry) {
 	switch {
 	case isTaken(x):

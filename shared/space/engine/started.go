@@ -63,7 +63,7 @@ func (x Started) Ready() bool {
 func (x Started) Size() int { return x.answer.reply.Tuple.Size() }
 
 // Finish returns the answer, or the error, as Do does. It must be called once, because else nothing
-// ends a request that waits. Its context is that of Do.
+// ends a request that waits. Its context is Do's.
 func (x Started) Finish(ctx context.Context) (space.Reply, error) {
 	reply, err := x.session.e.finish(ctx, x)
 	if err != nil {
@@ -72,10 +72,9 @@ func (x Started) Finish(ctx context.Context) (space.Reply, error) {
 	return reply, nil
 }
 
-// finish waits until a request that was started has its answer and that is durable. The end of
-// ctx ends the wait for a tuple or for capacity, and for durability only if the request changed
-// nothing. The caller does not hold state.mu. Errors are those of the answer, of ctx, or why the
-// answer became void (voidError).
+// finish waits until a request that was started has its answer and it is durable. The end of ctx
+// ends the wait for a tuple or for capacity, and for durability only if the request changed
+// nothing. The caller does not hold state.mu.
 func (e *Engine) finish(ctx context.Context, x Started) (space.Reply, error) {
 	a := x.answer
 	if x.waiter != nil {

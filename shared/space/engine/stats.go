@@ -50,7 +50,7 @@ func (c *counters) countCommit(records int, took time.Duration) {
 	}
 }
 
-// countRefusal counts a request that ended with err, if that is fault.ErrOverloaded.
+// countRefusal counts a request that ended with err, if it is fault.ErrOverloaded.
 func (c *counters) countRefusal(err error) {
 	if errors.Is(err, fault.ErrOverloaded) {
 		c.refusals.Add(1)
@@ -75,8 +75,8 @@ func (e *Engine) Stats() Stats {
 }
 
 // Health returns why the engine cannot do all its work, for people: journal.ErrFull or
-// memory.ErrFull while puts are refused, or why it has stopped, which is fault.ErrClosed; else
-// nil.
+// memory.ErrFull while puts are refused, or why it has stopped, and it fails with fault.ErrClosed;
+// else nil.
 func (e *Engine) Health() error {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()

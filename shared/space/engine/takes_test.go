@@ -94,7 +94,7 @@ func TestAProcedureAnswersTheGetsFromItsSpace(t *testing.T) {
 	require.Zero(t, p.calls, "of another space")
 }
 
-// The answer of a get that is called again is the last one, and a repetition gets that.
+// The answer of a get called again is the last one, and a repetition gets that.
 func TestARepeatedGetHasTheAnswerThatTheProcedureGaveLast(t *testing.T) {
 	t.Parallel()
 	for verb, want := range map[space.Verb]tuple.Tuple{space.VerbGet: tuple.New("one"), space.VerbGetP: nil} {

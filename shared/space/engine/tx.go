@@ -92,8 +92,7 @@ func (tx *transaction) try(f func() error) (err error) {
 	return err
 }
 
-// entry returns the entry of a ref. A ref whose tuple is gone is fault.ErrNotFound, and so is a
-// tuple that a get took, even before it is acknowledged.
+// entry returns the entry of a ref.
 func (tx *transaction) entry(ref int64) (*entry, error) {
 	x := tx.st.entries[ref]
 	if x == nil || isTaken(x) {
@@ -186,7 +185,7 @@ func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) boo
 	return in.views(found)
 }
 
-// Entry returns false for a tuple that a get took, as for one that is gone.
+// Entry returns false for a tuple that a get took, as for one already gone.
 func (tx *transaction) Entry(ref int64) (space.Entry, bool) {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -311,9 +310,7 @@ func (tx *transaction) Wait(awaited ...space.Awaited) error {
 }
 
 // Call undoes what the procedure did if it fails, and only that, so that the calling procedure may
-// continue. An unknown procedure is fault.ErrNotFound, and calls more than maxCalls deep are
-// fault.ErrTooLarge. The error of Wait is returned as it is. Other errors are those of the
-// procedure; that of a panic has no kind.
+// continue. The error of Wait is returned as it is.
 func (tx *transaction) Call(name string, args tuple.Tuple) (reply tuple.Tuple, err error) {
 	procedure := tx.e.procedures[name]
 	if procedure == nil {

@@ -52,10 +52,10 @@ func (e *Engine) queueWakeup(in *spaceState, s step) {
 	}
 }
 
-// wakeWaiters offers waiters the tuples that came and the capacity that was freed.
-// Each waiter that is served is a transaction of its own; what these transactions
-// queue is offered by the same loop. It is called at the end of each critical section
-// that changed something, and never calls itself. The caller holds state.mu.
+// wakeWaiters offers waiters the tuples that came and the capacity that was freed. Each served
+// waiter is a transaction of its own; what these transactions queue is offered by the same loop. It
+// is called at the end of each critical section that changed something, and never calls itself. The
+// caller holds state.mu.
 func (e *Engine) wakeWaiters() {
 	st := &e.state
 	for tuplesDone, spacesDone := 0, 0; ; {

@@ -76,8 +76,7 @@ func random(n int) []byte {
 // its coordinator. Errors that a retry cannot help end it at once: fault.ErrConflict for a session
 // that another client has, fault.ErrInvalid for a gate of another version or an invalid name,
 // wire.ErrForeign for an address where another program answers, and each other one that isPermanent
-// names. If ctx ends first, the error is that of ctx and of the last attempt. The caller must Close
-// the Conn, or see a call end with fault.ErrClosed.
+// names. If ctx ends first. The caller must Close the Conn, or see a call end with fault.ErrClosed.
 func Dial(ctx context.Context, c Config) (*Conn, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -100,8 +99,7 @@ const (
 )
 
 // connect retries until there is a connection, ctx ends, or a retry cannot help (isPermanent).
-// resumes tells that the session must be alive at the gate. The error is that of the last
-// attempt, with that of ctx if it has ended.
+// resumes tells that the session must be alive at the gate.
 func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 	var warned time.Time
 	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
@@ -129,7 +127,7 @@ func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 }
 
 // isPermanent reports whether an attempt with this error would fail again, because the gate has
-// refused the client, or the address is that of another program.
+// refused the client, or the address is another program's.
 func isPermanent(err error) bool {
 	for _, kind := range []error{fault.ErrClosed, fault.ErrConflict, fault.ErrInvalid, fault.ErrTooLarge, fault.ErrUnauthenticated, wire.ErrForeign} {
 		if errors.Is(err, kind) {
@@ -139,9 +137,9 @@ func isPermanent(err error) bool {
 	return false
 }
 
-// connectOnce opens one connection and does the handshake, within handshakeTimeout, after which
-// the error is fault.ErrUnavailable; other errors are those of Dial and of the handshake. On
-// success the connection no longer depends on ctx. resumes is that of connect.
+// connectOnce opens one connection and does the handshake, within handshakeTimeout, after which it
+// fails with fault.ErrUnavailable. On success the connection no longer depends on ctx. resumes is
+// connect's.
 func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -171,8 +169,7 @@ func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error
 }
 
 // handshake sends the Hello, and returns the gate's Welcome or the error that the gate answered
-// with. An answer that is neither is fault.ErrInvalid, no answer io.ErrUnexpectedEOF, and another
-// protocol wire.ErrForeign. Other errors are those of the connection.
+// with.
 func (c *Conn) handshake(nc net.Conn, l *wire.Link, resumes bool) (wire.Welcome, error) {
 	p := space.ThisProcess(c.Mode)
 	h := wire.Hello{

@@ -11,7 +11,7 @@ import (
 )
 
 // The gate waits for the acknowledgement of an answer that took a tuple, a message or an event;
-// that of another answer would be a frame for nothing.
+// acknowledging another answer would be a frame for nothing.
 func TestOnlyAnswersThatTookSomethingAreAcknowledged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

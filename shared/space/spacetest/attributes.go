@@ -110,7 +110,7 @@ func (w *fixture) attributed(name string, t tuple.Tuple, fields string, turn int
 }
 
 // walk returns the numbers of the items that a walk visits behind the n-th one: those with a label
-// or, if that is empty, those with the name items, the held ones if held is set.
+// or, if it is empty, those with the name items, the held ones if held is set.
 func (w *fixture) walk(name, label, items string, held bool, n int) tuple.Tuple {
 	return w.call(w.repo, "test.walk", name, label, items, held, int64(n))
 }
@@ -136,7 +136,7 @@ func amend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // labelled is test.labelled. It also requires that the label is counted if and only if a tuple has
-// it; else the error is fault.ErrCorrupt.
+// it; else it fails with fault.ErrCorrupt.
 func labelled(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.LastLabelled(args.Str(0), args.Str(1))
 	if ok != (tx.CountLabelled(args.Str(0), args.Str(1)) > 0) {

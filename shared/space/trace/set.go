@@ -25,7 +25,7 @@ type earlierFile struct {
 func rotatedName(path string, last uint64) string { return fmt.Sprintf("%s.%012d", path, last) }
 
 // rotated lists the earlier files of the log at path, the oldest first: those with a name that
-// rotatedName makes. The error is that of reading the folder.
+// rotatedName makes.
 func rotated(path string) (all []earlierFile, err error) {
 	names, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -44,8 +44,7 @@ func rotated(path string) (all []earlierFile, err error) {
 
 // OpenAll opens the log at path with its earlier files, as one log. If files before these were
 // removed, the log begins at the first reload, because that lists all tuples; it is an error if
-// there is none. Other errors are those of the system, such as fs.ErrNotExist; none has a kind of
-// package fault.
+// there is none.
 func OpenAll(path string) (io.ReadCloser, error) {
 	current, err := os.Open(path)
 	if err != nil {
@@ -76,9 +75,8 @@ type set struct {
 }
 
 // addEarlier opens the earlier files. The current one may be among them, if it was renamed
-// meanwhile; then it is read under its new name, and the files after it are left out. A log that is
-// not a regular file has no earlier files. With an error, all open files are in s.files. The error
-// is that of the system.
+// meanwhile; then it is read under its new name, and the files after it are left out. A log other
+// than a regular file has no earlier files. With an error, all open files are in s.files.
 func (s *set) addEarlier(path string) error {
 	current := s.files[0]
 	info, err := current.Stat()
@@ -145,7 +143,7 @@ func fromReload(log io.Reader) (io.Reader, error) {
 }
 
 // readLine reads a line with its line feed. The last line may end without one: then the error is
-// io.EOF. A line of more than maxLine bytes is an error. Other errors are those of r.
+// io.EOF. A line of more than maxLine bytes is an error.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -41,7 +41,7 @@ func (u *unmet) Unwrap() error { return ErrUnmet }
 // run (waits, operations) calls apply as a procedure of its own, so that its effects are undone if
 // a condition does not hold. If waits is set, and the condition is not that a tuple is absent, it
 // waits then for a tuple that matches; else it answers which condition that is. No put can make a
-// tuple absent, so nothing would wake a wait for that. Other errors are those of apply.
+// tuple absent, so nothing would wake a wait for that.
 func run(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	waits, data := decodeRun(args)
 	reply, err := tx.Call(procApply, tuple.New(data))
@@ -56,8 +56,8 @@ func run(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // apply (operations) carries out the operations in order, and returns the tuples that they found,
-// one for each. If a condition does not hold, the error is unmet; other errors are those of
-// decodeOps and applyOp. Found tuples of more than MaxBytes together are fault.ErrTooLarge.
+// one for each. If a condition does not hold, the error is unmet. Found tuples of more than
+// MaxBytes together give fault.ErrTooLarge.
 func (p protocol) apply(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	ops, err := decodeOps(decodeApply(args))
 	if err != nil {
@@ -78,9 +78,7 @@ func (p protocol) apply(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // applyOp carries out the operation with that index, and returns the tuple that it finds: nil for
-// KindAbsent and KindPut. If its condition does not hold, the error is unmet. A space that does not
-// exist is fault.ErrNotFound, and a change in one that is only queried fault.ErrForbidden. A full
-// space is fault.ErrOverloaded.
+// KindAbsent and KindPut. If its condition does not hold, the error is unmet.
 func (p protocol) applyOp(tx space.Tx, index int, op Op) (tuple.Tuple, error) {
 	switch {
 	case !tx.Exists(op.Space):

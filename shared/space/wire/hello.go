@@ -33,9 +33,8 @@ var ErrForeign = errors.New("not the protocol of leasehold")
 func AppendPreamble(buf []byte) []byte { return append(append(buf, magic...), version) }
 
 // ReadPreamble reads the other side's preamble. If the error is ErrForeign, head is what the other
-// side sent instead, as far as it has arrived, and stays unread. The error is fault.ErrInvalid, and
-// names both versions, if the other side speaks another version. Other errors are those of r; its
-// end is io.ErrUnexpectedEOF.
+// side sent instead, as far as it has arrived, and stays unread. It fails with fault.ErrInvalid,
+// and names both versions, if the other side speaks another version.
 func ReadPreamble(r *bufio.Reader) (head []byte, err error) {
 	head, err = r.Peek(len(magic) + 1)
 	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] {
@@ -98,8 +97,8 @@ func AppendHello(buf []byte, h Hello) []byte {
 	return c.out
 }
 
-// DecodeHello decodes the body of a Hello. A malformed one is fault.ErrInvalid, and a name or
-// key that is too long fault.ErrTooLarge.
+// DecodeHello decodes the body of a Hello. It fails with fault.ErrInvalid for a malformed one, and
+// a name or key that is, with fault.ErrTooLarge for too long.
 func DecodeHello(data []byte) (h Hello, err error) {
 	c := reader(data)
 	for c.more() {
@@ -134,8 +133,8 @@ func AppendWelcome(buf []byte, w Welcome) []byte {
 	return c.out
 }
 
-// DecodeWelcome decodes the body of a Welcome. A malformed one is fault.ErrInvalid, and a name
-// that is too long fault.ErrTooLarge.
+// DecodeWelcome decodes the body of a Welcome. It fails with fault.ErrInvalid for a malformed one,
+// and a name that is, with fault.ErrTooLarge for too long.
 func DecodeWelcome(data []byte) (w Welcome, err error) {
 	c := reader(data)
 	for c.more() {
@@ -147,8 +146,7 @@ func DecodeWelcome(data []byte) (w Welcome, err error) {
 	return w, nil
 }
 
-// Send writes one frame to w in one call, behind prefix, which may be nil. The error is that of
-// w, or fault.ErrTooLarge.
+// Send writes one frame to w in one call, behind prefix, which may be nil.
 func Send(w io.Writer, prefix []byte, f Frame) error {
 	data, err := f.Append(prefix)
 	if err == nil {

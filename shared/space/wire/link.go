@@ -190,8 +190,8 @@ func (l *Link) Write(ended <-chan struct{}, last func() Frame) {
 	}
 }
 
-// Finish queues a last frame, and has the link closed, because of why, as soon as all
-// that is queued is written.
+// Finish queues a last frame, and has the link closed, because of why, as soon as all queued is
+// written.
 func (l *Link) Finish(last Frame, why error) {
 	_ = l.Send(last) // a closed link needs none
 	l.mu.Lock()
@@ -250,15 +250,15 @@ func (l *Link) takeQueue() bool {
 // caller holds writing.
 func (l *Link) dropWritten(n int) {
 	l.Memory.Add(-int64(n))
-	if l.rest = l.rest[n:]; len(l.rest) == 0 {
+	l.rest = l.rest[n:]
+	if len(l.rest) == 0 {
 		l.rest = nil
 	}
 }
 
 // Receive returns the next frame; its body is valid until the next call. It answers pings itself. A
-// malformed frame is fault.ErrInvalid or fault.ErrTooLarge, a silent other side
-// fault.ErrUnavailable; other errors are those of the connection, or why the link is closed; after
-// any error the link must not be used any more.
+// malformed frame gives fault.ErrInvalid or fault.ErrTooLarge, a silent other side
+// fault.ErrUnavailable; after any error the link must not be used any more.
 func (l *Link) Receive() (Frame, error) {
 	for {
 		f, err := l.receive()
@@ -276,10 +276,9 @@ func (l *Link) Receive() (Frame, error) {
 	}
 }
 
-// receive reads one frame. It sets a deadline only for a frame that has not arrived whole,
-// because setting one is a system call. For a large frame it reserves memory first; without
-// memory it skips the frame (Refused). Before it waits it calls BeforeWait. Errors are those of
-// Receive.
+// receive reads one frame. It sets a deadline only for a frame that has not arrived whole, because
+// setting one is a system call. For a large frame it reserves memory first; without memory it skips
+// the frame (Refused). Before it waits it calls BeforeWait.
 func (l *Link) receive() (Frame, error) {
 	if l.input.Size() < readBuffer { // the first call: the handshake is over
 		l.input = bufio.NewReaderSize(l.input, readBuffer) // reads first what the smaller buffer holds
@@ -317,8 +316,8 @@ func (l *Link) receive() (Frame, error) {
 func (l *Link) releaseFrame() { l.Memory.Add(-l.reading.Swap(0)) }
 
 // skipFrame reads a frame of size bytes and keeps only its kind and call, because there is no
-// memory for its body: why is its Refused, not an error. size is above keepBuffer, so that the
-// head can be read at once. An error is that of the connection, or fault.ErrInvalid.
+// memory for its body: why is its Refused, not an error. size is above keepBuffer, so that the head
+// can be read at once.
 func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	const head = 4 + 2 + binary.MaxVarintLen64
 	data, err := l.input.Peek(head)
@@ -333,8 +332,8 @@ func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	return f, err
 }
 
-// awaitByte returns nil once a frame has begun. It sends a ping after Ping of silence, and
-// returns errSilent after as much again. Other errors are those of the connection.
+// awaitByte returns nil once a frame has begun. It sends a ping after Ping of silence, and returns
+// errSilent after as much again.
 func (l *Link) awaitByte() error {
 	for l.input.Buffered() == 0 {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.Ping)); err != nil {
@@ -358,8 +357,8 @@ func (l *Link) awaitByte() error {
 	return nil
 }
 
-// frameArrived reports whether the whole of the next frame is in the buffer. A frame that is
-// larger than the buffer never is.
+// frameArrived reports whether the whole of the next frame is in the buffer. A frame larger than
+// the buffer never is.
 func (l *Link) frameArrived() bool {
 	if l.input.Buffered() < 4 {
 		return false

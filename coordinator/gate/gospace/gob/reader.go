@@ -30,9 +30,9 @@ type Reader struct {
 	err     error
 }
 
-// NewReader returns a reader of a stream of at most limit bytes. It calls reserve, if not
-// nil, with each number of bytes that it is about to take for messages. A longer stream is
-// fault.ErrTooLarge, a malformed one fault.ErrInvalid; errors of src and of reserve are
+// NewReader returns a reader of a stream of at most limit bytes. It calls reserve, if not nil, with
+// each number of bytes that it is about to take for messages. It fails with fault.ErrTooLarge for a
+// longer stream, with fault.ErrInvalid for a malformed one; errors of src and of reserve are
 // returned as they are.
 func NewReader(src io.Reader, limit int, reserve func(int64) error) *Reader {
 	return &Reader{src: bufio.NewReaderSize(src, 1<<10), left: limit, reserve: reserve, types: map[int64]*Type{}}
@@ -56,8 +56,7 @@ func (r *Reader) invalid(format string, args ...any) {
 }
 
 // nextMessage reads a message into buf, in chunks that double, so that memory is taken only as
-// bytes arrive, however long the message is announced to be. A message beyond the limit of the
-// stream is fault.ErrTooLarge.
+// bytes arrive, however long the message is announced to be.
 func (r *Reader) nextMessage() {
 	n := r.readLength()
 	if r.err != nil {
@@ -235,14 +234,16 @@ func (r *Reader) Value() int64 {
 // empty for nil, and the number of that type, 0 after an error. Definitions may precede the
 // number, in this message or in messages of their own. Its value follows, unless it is nil.
 func (r *Reader) Interface() (name string, id int64) {
-	if name = string(r.Bytes()); name == "" {
+	name = string(r.Bytes())
+	if name == "" {
 		return "", 0
 	}
 	for r.err == nil {
 		if len(r.buf) == 0 {
 			r.nextMessage()
 		}
-		if id = r.Int(); id >= 0 {
+		id = r.Int()
+		if id >= 0 {
 			r.Uint() // the length of the value
 			return name, r.skipLeadingZero(id)
 		}
@@ -254,7 +255,7 @@ func (r *Reader) Interface() (name string, id int64) {
 	return name, 0
 }
 
-// skipLeadingZero reads the 0 that precedes a value of type id that is not a struct, and returns id.
+// skipLeadingZero reads the 0 that precedes a value of type id other than a struct, and returns id.
 // Another number is an error.
 func (r *Reader) skipLeadingZero(id int64) int64 {
 	if r.Type(id).Kind != Struct && r.err == nil && r.Uint() != 0 {

@@ -28,7 +28,7 @@ type background struct {
 }
 
 // next returns the next n samples of the background: scenes of random lengths, each of speech, of
-// music, or of both. The error is that of decoding a file.
+// music, or of both.
 func (b *background) next(ctx context.Context, n int) ([]float32, error) {
 	out := make([]float32, 0, n)
 	for len(out) < n {
@@ -46,7 +46,7 @@ func (b *background) next(ctx context.Context, n int) ([]float32, error) {
 }
 
 // part returns the next n samples of the current scene, which lasts at least as long: speech in
-// scenes 0 and 1, speech over quiet music in 2, music in 3. The error is that of decoding a file.
+// scenes 0 and 1, speech over quiet music in 2, music in 3.
 func (b *background) part(ctx context.Context, n int) ([]float32, error) {
 	if b.scene == 3 {
 		return b.music.next(ctx, n)
@@ -72,13 +72,12 @@ type recording struct {
 	pause float64 // most seconds between two files
 	order []int
 	rest  []float32
-	// known has the part of each file that is played, 0.2 MB a second, so that each is decoded and resampled
-	// once: twenty clip-free hours play it some thirty times.
+	// known has the part of each played file, 0.2 MB a second, so that each is decoded and
+	// resampled once: twenty clip-free hours play it some thirty times.
 	known map[string][]float32
 }
 
-// next returns the next n samples of the files in their order. Errors are those of decoding a
-// file.
+// next returns the next n samples of the files in their order.
 func (r *recording) next(ctx context.Context, n int) ([]float32, error) {
 	out := make([]float32, 0, n)
 	for len(out) < n {
@@ -95,7 +94,7 @@ func (r *recording) next(ctx context.Context, n int) ([]float32, error) {
 }
 
 // startNext starts the next file, and a pause behind it. All files are played in a random order
-// before one is played again. The error is that of load.
+// before one is played again.
 func (r *recording) startNext(ctx context.Context) error {
 	if len(r.order) == 0 {
 		r.order = r.rand.Perm(len(r.files))
@@ -109,8 +108,8 @@ func (r *recording) startNext(ctx context.Context) error {
 	return nil
 }
 
-// load returns the part of a file that is played. It is kept for the next time, so the caller
-// must not change it. The error is that of decoding.
+// load returns the part of a played file. It is kept for the next time, so the caller must not
+// change it.
 func (r *recording) load(ctx context.Context, path string) ([]float32, error) {
 	if x := r.known[path]; x != nil {
 		return x, nil
@@ -128,9 +127,8 @@ func (r *recording) load(ctx context.Context, path string) ([]float32, error) {
 }
 
 // enough returns as many of the first files as last the given seconds together (0: all), and the
-// sound that is played of them, at clips.RateHz. Files that cannot be decoded are left out:
-// packages have files without sound, damaged ones, and some that last too long. Another error is
-// that of ctx or of the system.
+// sound played of them, at clips.RateHz. Files that cannot be decoded are left out: packages have
+// files without sound, damaged ones, and some that last too long.
 func enough(ctx context.Context, files []string, seconds float64) (some []string, wave []float32, err error) {
 	for _, path := range files {
 		if seconds > 0 && float64(len(wave)) >= seconds*clips.RateHz {

@@ -27,9 +27,7 @@ type builder struct {
 }
 
 // Build makes the set of a recipe below the folder work, and returns its truth. If the set is
-// already there, Build only loads it. Building takes minutes, and logs each step. The error is
-// that of a program that is not installed or fails, of a download or of the system; what was
-// built so far is built again then.
+// already there, Build only loads it. Building takes minutes, and logs each step.
 func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, error) {
 	dir := filepath.Join(work, "sets", r.folder())
 	if s, err := Load(dir); err == nil {
@@ -92,8 +90,7 @@ func (b *builder) build(ctx context.Context, work string) error {
 }
 
 // pools fetches the materials and divides their files into clips and backgrounds, and notes the
-// versions of the packages. A material of fewer than two files is fault.ErrInvalid; other errors
-// are those of the download and of the system.
+// versions of the packages.
 func (b *builder) pools(ctx context.Context, work string) ([]pool, error) {
 	var all []pool
 	for _, m := range b.recipe.Materials {
@@ -121,11 +118,10 @@ func (b *builder) pools(ctx context.Context, work string) ([]pool, error) {
 	return all, nil
 }
 
-// choose picks the clips and the backgrounds of each kind, and relates the clips to each other.
-// The pools of a kind share its number of clips: each gets its part of those that the pools
-// before it have left. Clips that the background contains are left out, because their places
-// would not be known. Sounds that clips share are sought in music and effects only, because
-// speech has none. The error is that of decoding or of ctx.
+// choose picks the clips and the backgrounds of each kind, and relates the clips to each other. The
+// pools of a kind share its number of clips: each gets its part of those that the pools before it
+// have left. Clips that the background contains are left out, because their places would not be
+// known. Sounds that clips share are sought in music and effects only, because speech has none.
 func (b *builder) choose(ctx context.Context, pools []pool) error {
 	for _, kind := range []Kind{Speech, Music, Effect} {
 		var clips []candidate

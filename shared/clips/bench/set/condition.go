@@ -179,8 +179,7 @@ func Apart(name string) bool {
 }
 
 // apply returns the clip as it sounds under the condition, and the number of samples that are
-// missing at its start. It does not change clip. dir has the files of the tools. Errors are those
-// of the tools.
+// missing at its start. It does not change clip. dir has the files of the tools.
 func (p play) apply(ctx context.Context, clip []float32, dir string) (x []float32, missing int, err error) {
 	x = clip
 	if p.sox != "" {
@@ -216,9 +215,8 @@ func (p play) apply(ctx context.Context, clip []float32, dir string) (x []float3
 	return x, missing, nil
 }
 
-// effect applies sox effects to a sound, by files in dir, in which only one call may run at a
-// time. -R makes the result the same each time. The error is that of the program or of the
-// system.
+// effect applies sox effects to a sound, by files in dir, in which only one call may run at a time.
+// -R makes the result the same each time.
 func effect(ctx context.Context, x []float32, effects, dir string) ([]float32, error) {
 	in, out := filepath.Join(dir, "in.wav"), filepath.Join(dir, "out.wav")
 	if err := WriteWAV(in, x, rateHz); err != nil {
@@ -237,8 +235,7 @@ func effect(ctx context.Context, x []float32, effects, dir string) ([]float32, e
 var encoders = map[string][2]string{"mp3": {"libmp3lame", ".mp3"}, "aac": {"aac", ".m4a"}, "opus": {"libopus", ".opus"}}
 
 // transcode encodes a sound, as in "opus 24" (kbit/s), and decodes it. The result is not longer
-// than the sound. The encoder must be one of encoders; other errors are those of the program and
-// of the system.
+// than the sound. The encoder must be one of encoders.
 func transcode(ctx context.Context, x []float32, codec, dir string) ([]float32, error) {
 	name, rate, _ := strings.Cut(codec, " ")
 	kbps, err := strconv.Atoi(rate)

@@ -84,9 +84,8 @@ func btoi(b bool) int {
 }
 
 // render returns the sound of one turn: each of its clips under the condition, twice in a row or
-// overlapping if the condition is such, mixed with its background. Insertions count from the
-// start of the piece: OffsetS is where the clip would begin, HeardS where what is played of it
-// begins. The error is that of decoding or of a program.
+// overlapping if the condition is such, mixed with its background. Insertions count from the start
+// of the piece: OffsetS is where the clip would begin, HeardS where what is played of it begins.
 func (b *builder) render(ctx context.Context, t turn) (piece, error) {
 	how := t.condition.draw(b.rand)
 	p := piece{mid: how.mid, side: how.side}
@@ -131,9 +130,9 @@ func (p *piece) add(x []float32, at int, i Insertion) {
 	p.played = append(p.played, i)
 }
 
-// mix brings a piece to its level or, if the condition plays it over something (over), puts
-// speech or music of as many decibels less (overDB) under it, and notes which. The error is that
-// of decoding the background. If the loudest sample would exceed peak, all become quieter.
+// mix brings a piece to its level or, if the condition plays it over something (over), puts speech
+// or music of as many decibels less (overDB) under it, and notes which. If the loudest sample would
+// exceed peak, all become quieter.
 func (b *builder) mix(ctx context.Context, how play, p *piece) error {
 	if !how.over {
 		p.wave = gain(p.wave, decibel(how.gainDB))
@@ -158,10 +157,9 @@ func (b *builder) mix(ctx context.Context, how play, p *piece) error {
 	return nil
 }
 
-// episode plays turns with stretches of background between them, and encodes the result in
-// stereo: background on both sides alike, a piece in the middle or partly on one side. The times
-// of insertions count from the start of the episode then. The error is that of render, of the
-// background or of encode.
+// episode plays turns with stretches of background between them, and encodes the result in stereo:
+// background on both sides alike, a piece in the middle or partly on one side. The times of
+// insertions count from the start of the episode then.
 func (b *builder) episode(ctx context.Context, number, kbps int, turns []turn) (Episode, error) {
 	e := Episode{File: fmt.Sprintf("episode-%d.mp3", number), Kbps: kbps}
 	var pieces []piece
@@ -198,8 +196,7 @@ func (b *builder) episode(ctx context.Context, number, kbps int, turns []turn) (
 
 // free makes an episode of background without clips. The speed of each stretch differs by 7 to 25
 // %, and about half of the stretches are played backwards, so that a recording sounds different
-// each time it is played; else its own repeats could be taken for clips. The error is that of the
-// background or of encode.
+// each time it is played; else its own repeats could be taken for clips.
 func (b *builder) free(ctx context.Context, number int, length float64) (Episode, error) {
 	e := Episode{File: fmt.Sprintf("free-%d.mp3", number), Kbps: 64, DurationS: length, Free: true}
 	wave := make([]float32, 0, samples(e.DurationS)+60*rateHz)
@@ -239,8 +236,7 @@ func (b *builder) stretches(n, spare int) []int {
 	return lengths
 }
 
-// encode writes channels of equal length as the MP3 of an episode, with its bitrate. The error is
-// that of lame or of the system.
+// encode writes channels of equal length as the MP3 of an episode, with its bitrate.
 func (b *builder) encode(ctx context.Context, e Episode, channels ...[]float32) error {
 	wav := filepath.Join(b.scratch, "episode.wav")
 	if err := writeWAV(wav, rateHz, channels...); err != nil {

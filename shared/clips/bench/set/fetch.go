@@ -13,7 +13,7 @@ import (
 )
 
 // fetch downloads and unpacks a Debian package below work. It returns the folder, and the name of
-// the package with its version. It does not download a package that is there. It unpacks under
+// the package with its version. It does not download a package already there. It unpacks under
 // another name and renames it, so that a folder is complete. fault.ErrNotFound: apt-get did not
 // download it.
 func fetch(ctx context.Context, work, name string) (dir, version string, err error) {
@@ -47,8 +47,8 @@ func fetch(ctx context.Context, work, name string) (dir, version string, err err
 	return dir, version, os.Rename(dir+".part", dir)
 }
 
-// downloaded returns the file of the package, the last by name if there are several, or "" if
-// there is none. The error is that of a name that is not a valid pattern.
+// downloaded returns the file of the package, the last by name if there are several, or "" if there
+// is none.
 func downloaded(dir, name string) (string, error) {
 	all, err := filepath.Glob(filepath.Join(dir, name+"_*.deb"))
 	if err != nil || len(all) == 0 {
@@ -58,8 +58,8 @@ func downloaded(dir, name string) (string, error) {
 	return all[len(all)-1], nil
 }
 
-// soundFiles lists the sound files below dir, by name, so that the draws from them can be
-// repeated. Links are left out. The error is that of the system.
+// soundFiles lists the sound files below dir, by name, so that the draws from them can be repeated.
+// Links are left out.
 func soundFiles(dir string) ([]string, error) {
 	var all []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -89,7 +89,7 @@ func byFolder(clips []candidate) [][]candidate {
 	return all
 }
 
-// host is a clip that is searched for blocks of others.
+// host is a clip searched for blocks of others.
 type host struct {
 	fft      *fourier.FFT
 	n, size  int

@@ -50,8 +50,8 @@ func split(r *rand.Rand, m Material, files []string) pool {
 }
 
 // pick takes up to n clips out of a pool, evenly over its files, and stores them in the set's
-// folder. A whole file is tried once, a track up to maxTries times, because a cut may be too
-// quiet or repeat itself. The error is that of candidate.
+// folder. A whole file is tried once, a track up to maxTries times, because a cut may be too quiet
+// or repeat itself.
 func (b *builder) pick(ctx context.Context, p pool, n int) ([]candidate, error) {
 	var all []candidate
 	tries := 1
@@ -80,8 +80,8 @@ func (b *builder) pick(ctx context.Context, p pool, n int) ([]candidate, error) 
 }
 
 // candidate makes a clip of a file and stores it. ok is false if the file cannot be decoded,
-// because packages have files without sound and damaged ones, or if the clip is too quiet,
-// repeats itself or has no permitted length. An error is that of ctx or of the system.
+// because packages have files without sound and damaged ones, or if the clip is too quiet, repeats
+// itself or has no permitted length.
 func (b *builder) candidate(ctx context.Context, p pool, path string) (c candidate, ok bool, err error) {
 	x, err := b.track(ctx, path)
 	if errors.As(err, new(*decode.Error)) {

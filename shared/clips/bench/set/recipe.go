@@ -21,8 +21,8 @@ type Recipe struct {
 	Clips     map[Kind]int // most clips of each kind; half of them are played
 	// PerCondition is the most times that clips are played under each condition.
 	PerCondition int
-	// BackgroundS is the length of the background that is drawn from the materials of each
-	// kind. It is played repeatedly.
+	// BackgroundS is the length of the background drawn from the materials of each kind. It is
+	// played repeatedly.
 	BackgroundS float64
 	// FreeS is the additional length without clips, in episodes of an hour.
 	FreeS float64

@@ -41,8 +41,8 @@ func occurrences(ctx context.Context, clips []candidate, episode exact.Samples) 
 }
 
 // search looks for the clips with the indices in part, and stores their matches in found, where
-// each search has elements of its own, so no lock is needed. exact.Find reports the clips in
-// their order. The error is ctx's cause or that of exact.Find.
+// each search has elements of its own, so no lock is needed. exact.Find reports the clips in their
+// order.
 func search(ctx context.Context, clips []candidate, part []int, episode exact.Samples, found [][]exact.Match) error {
 	var list []exact.Clip
 	for _, i := range part {
@@ -65,8 +65,7 @@ func indices(n int) []int {
 	return all
 }
 
-// withoutBackgrounds leaves out the clips that are found in the background of their kind. The
-// error is that of occurrences.
+// withoutBackgrounds leaves out the clips that are found in the background of their kind.
 func withoutBackgrounds(ctx context.Context, clips []candidate, background exact.Samples) ([]candidate, error) {
 	found, err := occurrences(ctx, clips, background)
 	if err != nil {
@@ -81,10 +80,9 @@ func withoutBackgrounds(ctx context.Context, clips []candidate, background exact
 	return clean, nil
 }
 
-// relate finds each clip within the others, and gives related clips the same class. All clips,
-// with gaps between them, are one episode, so that each is searched for once; the middle of a
-// match tells which clip it is in. Each is found within itself too; that is left out. The error
-// is that of occurrences.
+// relate finds each clip within the others, and gives related clips the same class. All clips, with
+// gaps between them, are one episode, so that each is searched for once; the middle of a match
+// tells which clip it is in. Each is found within itself too; that is left out.
 func relate(ctx context.Context, candidates []candidate) ([]Relation, error) {
 	const gap = clips.RateHz / 2
 	var all exact.Samples

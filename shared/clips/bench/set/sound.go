@@ -20,7 +20,7 @@ const (
 	maxTrack = 20 * time.Minute
 )
 
-// load decodes a file to rateHz. The error is that of clips.LoadAt.
+// load decodes a file to rateHz.
 func load(ctx context.Context, path string) ([]float32, error) {
 	return clips.LoadAt(ctx, path, rateHz, maxTrack)
 }
@@ -92,8 +92,8 @@ func loudest(x []float32) float64 {
 	return most
 }
 
-// stretched changes the speed and the pitch of a sound to a percentage. At 125 it lasts four
-// fifths as long. The error is that of a rate out of the range of resample.
+// stretched changes the speed and the pitch of a sound to a percentage. At 125 it lasts four fifths
+// as long.
 func stretched(x []float32, percent int) ([]float32, error) {
 	r, err := resample.New(percent*rateHz/100, rateHz)
 	if err != nil {
@@ -119,7 +119,7 @@ func seconds8k(n int) float64 { return float64(n) / clips.RateHz }
 func WriteWAV(path string, x []float32, rate int) error { return writeWAV(path, rate, x) }
 
 // writeWAV stores channels of equal length, at least one, as 16-bit WAV. Samples outside -1 to 1
-// are cut. The error is that of the system.
+// are cut.
 func writeWAV(path string, rate int, channels ...[]float32) error {
 	le, frame, size := binary.LittleEndian, 2*len(channels), 2*len(channels)*len(channels[0])
 	b := make([]byte, 0, 44+size)

@@ -104,8 +104,7 @@ func (s *Set) Hours(free bool) float64 {
 	return sum / 3600
 }
 
-// Load reads the truth of the set in dir. The error is fs.ErrNotExist if the set is not complete,
-// or that of the system or of JSON.
+// Load reads the truth of the set in dir. The error is fs.ErrNotExist if the set is not complete.
 func Load(dir string) (*Set, error) {
 	b, err := os.ReadFile(filepath.Join(dir, truthFile))
 	if err != nil {
@@ -118,8 +117,7 @@ func Load(dir string) (*Set, error) {
 	return s, nil
 }
 
-// save writes the truth atomically, because its presence marks a complete set. The error is that
-// of the system.
+// save writes the truth atomically, because its presence marks a complete set.
 func (s *Set) save() error {
 	b, err := json.MarshalIndent(s, "", " ")
 	if err != nil {

@@ -59,9 +59,9 @@ func (s *Server) bulk(r request) (any, *refusal) {
 	return map[string]any{"took": 1, "errors": failed, "items": items}, nil
 }
 
-// write does one write, and returns the status of its item. As on a real server, a write through
-// a name that is not an alias is refused, because require_alias is set. A test may refuse any
-// write with FailItem.
+// write does one write, and returns the status of its item. As on a real server, a write through a
+// name other than an alias is refused, because require_alias is set. A test may refuse any write
+// with FailItem.
 func (s *Server) write(action, name, id string, source []byte) (status int, failed *refusal) {
 	if s.FailItem != nil {
 		if status, kind := s.FailItem(action, name, id); status != 0 {
@@ -104,8 +104,8 @@ func (s *Server) write(action, name, id string, source []byte) (status int, fail
 	return http.StatusCreated, nil
 }
 
-// parse checks a document against the mapping, and finds its terms. The source is kept without
-// the fields that the mapping excludes. It refuses text that is not JSON in UTF-8, and what index
+// parse checks a document against the mapping, and finds its terms. The source is kept without the
+// fields that the mapping excludes. It refuses text other than JSON in UTF-8, and what index
 // refuses.
 func (i *index) parse(id string, source []byte) (*document, *refusal) {
 	d := &document{id: id, values: map[string][]string{}}

@@ -84,8 +84,8 @@ func (c *compiler) compile(data json.RawMessage) (matcher, *refusal) {
 	return nil, parsing("unknown query [%s]", kind)
 }
 
-// field returns a field that is indexed, and refuses others, for which a real server would find
-// nothing without a word.
+// field returns an indexed field, and refuses others, for which a real server would find nothing
+// without a word.
 func (c *compiler) field(name string) (field, *refusal) {
 	f, ok := c.mapping.Properties[name]
 	if !ok || f.isDisabled() || f.Type == "" {

@@ -31,7 +31,7 @@ type Server struct {
 	requests []string // methods and paths
 }
 
-// An Answer is that of a server that fails.
+// An Answer is from a server that fails.
 type Answer struct {
 	Status     int // 0: the connection breaks
 	Header     http.Header
@@ -84,8 +84,7 @@ func (s *Server) Delete(name string) {
 	}
 }
 
-// RoundTrip implements http.RoundTripper. The error is that of the request's context or of a
-// connection that a test breaks.
+// RoundTrip implements http.RoundTripper.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := s.respond(r)
 	if r.Context().Err() != nil {
@@ -100,8 +99,7 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ServeHTTP implements http.Handler. If respond fails, the client sees an answer that is not
-// complete.
+// ServeHTTP implements http.Handler. If respond fails, the client sees an incomplete answer.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.respond(r)
 	if err != nil {
@@ -143,7 +141,7 @@ func (s *Server) respond(r *http.Request) (*Answer, error) {
 	return injected, nil
 }
 
-// asAnswer returns the answer with a document. The error is that of JSON.
+// asAnswer returns the answer with a document.
 func asAnswer(status int, header http.Header, document any) (*Answer, error) {
 	data, err := json.Marshal(document)
 	all := http.Header{"Content-Type": {"application/json"}}
@@ -206,7 +204,8 @@ func (s *Server) route(r *http.Request, body []byte) (any, *refusal) {
 		operation = r.Method + " _alias"
 	}
 	known, ok := operations[operation]
-	// The other operations have their own name in the path, behind that of the index if they have one.
+	// The other operations have their own name in the path, behind the name of the index if they
+	// have one.
 	onlyName := operation == "GET" || operation == "PUT" || operation == "GET _alias"
 	if !ok || len(parts) > 2 || !onlyName && known.named != (len(parts) == 2) {
 		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "no handler found for uri [%s] and method [%s]", r.URL.Path, r.Method)

@@ -25,7 +25,8 @@ func learnSilences(on, off float64) func(silent int64) float64 {
 			for next < at {
 				if !changing || next > ends { // the phase ends first
 					next = ends
-					if changing = !changing; changing {
+					changing = !changing
+					if changing {
 						ends = next + random.ExpFloat64()*on
 					} else {
 						ends = next + random.ExpFloat64()*off

@@ -17,7 +17,8 @@ func failing(t *testing.T, p policy.Policy, rules policy.Rules, s policy.State, 
 		until, _ := rules.Rest(s)
 		at = max(at+1, until)
 		s, _ = p.Record(s, policy.Event{Status: status, At: at}, 0)
-		if until, _ = rules.Rest(s); s.Enabled() {
+		until, _ = rules.Rest(s)
+		if s.Enabled() {
 			rests = append(rests, time.Duration(until-at)*time.Second)
 		}
 	}
@@ -92,7 +93,8 @@ func TestEachRetryAfterInARowDoublesTheRest(t *testing.T) {
 			e.NotBefore += now
 		}
 		after, _ := rules.Record(s, e, 0)
-		if s = after; e.NotBefore > 0 {
+		s = after
+		if e.NotBefore > 0 {
 			s = policy.AfterRefusal(before, after)
 		}
 		until, _ := rules.Rest(s)

@@ -71,9 +71,9 @@ func (s *State) recordSuccess(e Event) {
 	s.LastSuccess, s.LastDigest, s.Failures, s.Dates = s.LastVisit, e.Digest, 0, 0
 }
 
-// recordFailure records a visit without success. failures counts those in a row including this
-// one. The origin is disabled if its server called it gone, or after too many failures (givesUp);
-// one that is disabled already keeps its reason.
+// recordFailure records a visit without success. failures counts those in a row including this one.
+// The origin is disabled if its server called it gone, or after too many failures (givesUp); one
+// disabled already keeps its reason.
 func (s *State) recordFailure(e Event, failures int, r Rules) {
 	status := Failed
 	if e.Status == NotFound || e.Status == Gone {
@@ -97,7 +97,8 @@ func (s *State) recordVisit(e Event, status Status) {
 	if e.NotBefore > 0 {
 		s.NotBefore = e.NotBefore
 	}
-	if s.FreshUntil = Never; e.FreshUntil > 0 {
+	s.FreshUntil = Never
+	if e.FreshUntil > 0 {
 		s.FreshUntil = e.FreshUntil
 	}
 }
@@ -139,13 +140,14 @@ func Listed(s State, at, lastUpdate int64) State {
 	return s
 }
 
-// addDate notes a date of a change. One that is not newer than the known one is ignored. Dates
-// counts those after the last success.
+// addDate notes a date of a change. One not newer than the known one is ignored. Dates counts those
+// after the last success.
 func (s *State) addDate(at int64) {
 	if at <= s.LastUpdate {
 		return
 	}
-	if s.LastUpdate = at; at > s.LastSuccess {
+	s.LastUpdate = at
+	if at > s.LastSuccess {
 		s.Dates = min(s.Dates+1, mostDates)
 	}
 }
@@ -173,7 +175,7 @@ func (s State) DatedBy() int32 {
 }
 
 // Unlisted records that a successful full listing did not name the origin, which disables it. One
-// that is disabled already keeps its reason.
+// disabled already keeps its reason.
 func Unlisted(s State) State {
 	if s.Enabled() {
 		s.Disabled = ByLister

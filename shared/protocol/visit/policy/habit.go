@@ -58,7 +58,8 @@ func RecentOf(b []byte) (r Recent) {
 		return r
 	}
 	for i := range r {
-		if r[i] = binary.BigEndian.Uint32(b[4*i:]); i > 0 && r[i] < r[i-1] {
+		r[i] = binary.BigEndian.Uint32(b[4*i:])
+		if i > 0 && r[i] < r[i-1] {
 			return Recent{}
 		}
 	}
@@ -194,9 +195,9 @@ func dueChance(w Place, now int64) (chance, gap float64) {
 	return 1 / (1 + math.Exp(-min(max(1.7*late/spread, -500), 500))), gap
 }
 
-// dueIndex is the value of a visit to an origin with a habit, in days: if the change has
-// come, the visit gains the days until the next one; if not, it comes too early, and the
-// price is that of signals.index.
+// dueIndex is the value of a visit to an origin with a habit, in days: if the change has come, the
+// visit gains the days until the next one; if not, it comes too early, and the price is
+// signals.index's.
 func dueIndex(w Place, now int64, forgotten float64) float64 {
 	chance, gap := dueChance(w, now)
 	gained := chance * upTo(gap, forgotten)

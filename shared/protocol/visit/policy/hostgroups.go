@@ -23,9 +23,9 @@ type HostGroup struct {
 
 var hostGroupName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
-// ParseHostGroups parses NAME=PATTERN,PATTERN,NAME=PATTERN, such as
-// acast=*.acast.com,*.acast.net. An item without = belongs to the name before it. Empty text has
-// no groups; errors are fault.ErrInvalid.
+// ParseHostGroups parses NAME=PATTERN,PATTERN,NAME=PATTERN, such as acast=*.acast.com,*.acast.net.
+// An item without = belongs to the name before it. Empty text has no groups; errors give
+// fault.ErrInvalid.
 func ParseHostGroups(text string) (groups HostGroups, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil

@@ -12,15 +12,14 @@ import (
 )
 
 // ParseRules parses rules written as NAME=VALUE and separated by commas, such as
-// cooldown=1h,disable-after=5,intervals=1/1/2/2/2/4/16. Rules that the text does not
-// name keep the value of DefaultRules. Errors are fault.ErrInvalid and name the rule
-// and what is accepted.
+// cooldown=1h,disable-after=5,intervals=1/1/2/2/2/4/16. Rules that the text does not name keep the
+// value of DefaultRules. Errors give fault.ErrInvalid and name the rule and what is accepted.
 func ParseRules(text string) (Rules, error) {
 	return DefaultRules().parse(text)
 }
 
 // parse returns the rules with those that a text names. An unknown name, a value that does not
-// parse and one out of range are fault.ErrInvalid. fields returns pointers into r, a copy; so the
+// parse and one out of range give fault.ErrInvalid. fields returns pointers into r, a copy; so the
 // caller's rules stay.
 func (r Rules) parse(text string) (Rules, error) {
 	fields := r.fields()
@@ -55,8 +54,7 @@ func (r *Rules) fields() map[string]any {
 	}
 }
 
-// setField parses value into field, a pointer that Rules.fields returned. The error is that of
-// parsing; Check checks the range.
+// setField parses value into field, a pointer that Rules.fields returned.
 func setField(field any, value string) (err error) {
 	switch to := field.(type) {
 	case *string:

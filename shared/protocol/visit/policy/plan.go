@@ -50,8 +50,7 @@ const mostGroups = 11
 
 var typeName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
-// Uniform is the plan with one policy and the same rules for all types. Errors are those
-// of New.
+// Uniform is the plan with one policy and the same rules for all types.
 func Uniform(policy string, r Rules) (*Plan, error) {
 	p, err := New(policy, r)
 	if err != nil {
@@ -61,11 +60,10 @@ func Uniform(policy string, r Rules) (*Plan, error) {
 	return &Plan{groups: []group{{policy: p, weight: 1}}, name: policy, rules: map[string]Rules{"": r}, types: map[string]typed{"": {p, 0}}}, nil
 }
 
-// ParsePlan parses policies, such as value,git=swh2026-git, and rules as ParseRules takes
-// them, such as cooldown=1h,git.cooldown=2h,git.weight=3,git.queue=50. A name before = or
-// a dot is a type; the rest is for all types that do not have their own. Types have
-// the shortest cooldown of their kind unless a rule sets another. Errors are
-// fault.ErrInvalid.
+// ParsePlan parses policies, such as value,git=swh2026-git, and rules as ParseRules takes them,
+// such as cooldown=1h,git.cooldown=2h,git.weight=3,git.queue=50. A name before = or a dot is a
+// type; the rest is for all types that do not have their own. Types have the shortest cooldown of
+// their kind unless a rule sets another. Errors give fault.ErrInvalid.
 func ParsePlan(policies, rules string) (*Plan, error) {
 	policyOf, err := splitPolicies(policies)
 	if err != nil {
@@ -98,8 +96,8 @@ func ParsePlan(policies, rules string) (*Plan, error) {
 	return p, nil
 }
 
-// splitPolicies returns the policies by type; that of all others has the type "" and is the first
-// of Names unless the text has one. Two policies of one type are fault.ErrInvalid.
+// splitPolicies returns the policies by type; the policy of all others has the type "" and is the
+// first of Names unless the text has one. Two policies of one type give fault.ErrInvalid.
 func splitPolicies(text string) (map[string]string, error) {
 	policyOf := map[string]string{}
 	for _, one := range strings.Split(text, ",") {
@@ -133,9 +131,9 @@ func splitRules(text string) (common string, own map[string]string) {
 	return common, own
 }
 
-// addType adds a type with its rules, and a group if it has a policy, a weight or a queue. The
-// type "" must be the first. Unless a rule sets the cooldown, a kind that has a shortest one rests
-// from that to the default. The errors are those of rules and policies: fault.ErrInvalid.
+// addType adds a type with its rules, and a group if it has a policy, a weight or a queue. The type
+// "" must be the first. Unless a rule sets the cooldown, a kind that has a shortest one rests from
+// that to the default.
 func (p *Plan) addType(name string, policyOf map[string]string, common, own string) error {
 	rules := DefaultRules()
 	setsCooldown := strings.Contains(","+common+own, ",cooldown=")
@@ -168,7 +166,7 @@ func (p *Plan) addType(name string, policyOf map[string]string, common, own stri
 }
 
 // parse sets weight and queue from the rules of a type, and returns the other rules, as text for
-// Rules.parse. A number that is out of range is fault.ErrInvalid.
+// Rules.parse.
 func (g *group) parse(own string) (rest string, err error) {
 	for _, pair := range strings.Split(own, ",") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -305,7 +303,8 @@ func (p *Plan) Shares(n int, c Counts) (shares, refill []Share) {
 		picked := pickedFor(i, c)
 		slots, free := max(slots-picked, 0), 0
 		if g.queue > 0 {
-			if free = g.queue - c.Types[g.visitType].Flight; free <= picked {
+			free = g.queue - c.Types[g.visitType].Flight
+			if free <= picked {
 				continue
 			}
 			slots = min(slots, free-picked)

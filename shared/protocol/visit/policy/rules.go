@@ -18,8 +18,8 @@ type Rules struct {
 	Fudge        float64 // largest share by which an interval varies
 	DisableAfter int     // failures in a row that disable an origin
 
-	// An origin that was scheduled rests for RestShare of the expected time between its
-	// changes, but at least for Cooldown, and at most for LongestCooldown if that is longer.
+	// An origin that was scheduled rests for RestShare of the expected time between its changes,
+	// but at least for Cooldown, and at most for LongestCooldown if it is longer.
 	Cooldown         time.Duration
 	LongestCooldown  time.Duration
 	RestShare        float64

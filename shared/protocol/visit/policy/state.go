@@ -2,7 +2,7 @@ package policy
 
 import "math"
 
-// Never marks a time that is not known or not set. 0 is a time like any other.
+// Never marks an unknown time or not set. 0 is a time like any other.
 const Never int64 = math.MinInt64
 
 // Latest is the largest time: the last second of the year 9999.

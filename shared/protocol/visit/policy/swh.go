@@ -31,7 +31,8 @@ func (swh) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
 func (p swh) Shares(n int, _ Counts) (shares, refill []Share) {
 	shares = sharePerPool(PoolB2, PoolB1, PoolA)
 	for i, percent := range p.percents {
-		if shares[i].N = n * percent / 100; shares[i].N == 0 {
+		shares[i].N = n * percent / 100
+		if shares[i].N == 0 {
 			refill = sharePerPool(PoolB2, PoolB1, PoolA)
 		}
 	}

@@ -79,10 +79,10 @@ func (p Value) firstRef(s State) int64 {
 // mostFailures is the number of failures in a row beyond which more do not matter.
 const mostFailures = 8
 
-// Worth returns the value in days: WeightFresh times the index of freshness and WeightLag times
-// that of the lag. First visits of a lister with priority get firstVisitBonus in addition; each
-// failure in a row multiplies the value by FailedFactor. A class of Classes or more is that of a
-// fork (Place).
+// Worth returns the value in days: WeightFresh times the index of freshness and WeightLag times the
+// index of the lag. First visits of a lister with priority get firstVisitBonus in addition; each
+// failure in a row multiplies the value by FailedFactor. A class of Classes or more means a fork
+// (Place).
 func (p Value) Worth(place Place, q Quality, now int64) float64 {
 	if place.Class >= Classes {
 		place.Class -= Classes
@@ -101,7 +101,8 @@ func (p Value) Worth(place Place, q Quality, now int64) float64 {
 	_, lag := Terms(x, days, rate) // the index of freshness is that of the signals
 	fresh := 0.0
 	if place.Pool == PoolFirst {
-		if fresh = p.freshAfterFirst(); p.FirstOrder == ByActivity { // its ref counts backwards
+		fresh = p.freshAfterFirst()
+		if p.FirstOrder == ByActivity { // its ref counts backwards
 			lag = 0
 		}
 	} else {

@@ -48,7 +48,8 @@ func Compare(ctx context.Context, base Setup, scenarios []Scenario, policies []s
 			if o.err != nil {
 				return o.err
 			}
-			if group[i] = o.result; i == 0 {
+			group[i] = o.result
+			if i == 0 {
 				known = o.limits
 			}
 		}

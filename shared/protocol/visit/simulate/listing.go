@@ -65,8 +65,8 @@ func (r *run) listDue(now int64) {
 	}
 }
 
-// tells reports whether a listing may tell something of an origin that is enabled: a date,
-// or that it is gone. The others are most of all, so listings leave them out.
+// tells reports whether a listing may tell something of an enabled origin: a date, or that it is
+// gone. The others are most of all, so listings leave them out.
 func (r *run) tells(o *origin) bool { return o.dated || o.unlisted && o.dies < r.end }
 
 // listIfDue applies the listing of an origin's lister to a known origin, if that lister is due.

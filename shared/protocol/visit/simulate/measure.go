@@ -85,8 +85,8 @@ func confidence(results []Result, mean float64) float64 {
 	return t * math.Sqrt(sum/(n-1)/n)
 }
 
-// meanOf returns the mean of each number of at least one result; texts are those of the first. A
-// whole number is rounded.
+// meanOf returns the mean of each number of at least one result; texts come from the first. A whole
+// number is rounded.
 func meanOf(results []Result) Result {
 	m := results[0]
 	v := reflect.ValueOf(&m).Elem()
@@ -168,7 +168,8 @@ func (h *histogram) add(seconds int64) {
 func (h *histogram) quantile(p float64) float64 {
 	want, sum := int(math.Ceil(p*float64(h.total))), 0
 	for i, n := range h.counts {
-		if sum += n; n > 0 && sum >= want {
+		sum += n
+		if n > 0 && sum >= want {
 			return finest * math.Pow(1.005, float64(i)) / day
 		}
 	}

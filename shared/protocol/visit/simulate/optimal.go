@@ -19,7 +19,8 @@ func (p optimal) Place(s policy.State) policy.Place {
 	o := &p.origins[s.Key]
 	s.Recent = policy.Recent{} // it knows rates and no habits
 	place := p.Value.Place(s)
-	if place.Class = policy.ClassOf(o.rate); p.burst > 0 {
+	place.Class = policy.ClassOf(o.rate)
+	if p.burst > 0 {
 		place.Class = policy.ClassOf(o.rate / p.burst)
 	}
 	if s.LastVisit >= o.dies || s.LastScheduled >= o.dies {

@@ -154,7 +154,7 @@ func (h *entryHeap) push(e entry) {
 
 func (h *entryHeap) pop() entry { return h.remove(0) }
 
-// popLast removes and returns the entry that is last in the order.
+// popLast removes and returns the entry last in the order.
 func (h *entryHeap) popLast() entry {
 	at := 0
 	for i := range *h {

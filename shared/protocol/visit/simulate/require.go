@@ -28,10 +28,10 @@ var requirement = regexp.MustCompile(`^(?:mean\(([a-z0-9_]+)\)|([a-z0-9_]+))(>=|
 // abbreviations are short names of fields.
 var abbreviations = map[string]string{"fresh": "freshness", "lag": "lag_days", "delay": "delay_p95_days"}
 
-// ParseRequirement parses FIELD OP NUMBER or FIELD OP NUMBER*POLICY, without spaces.
-// POLICY (or known-rates) means that policy's result in the same scenarios and seeds. FIELD
-// is a numeric field of Result as JSON names it; fresh, lag and delay abbreviate
-// freshness, lag_days and delay_p95_days. Errors are fault.ErrInvalid.
+// ParseRequirement parses FIELD OP NUMBER or FIELD OP NUMBER*POLICY, without spaces. POLICY (or
+// known-rates) means that policy's result in the same scenarios and seeds. FIELD is a numeric field
+// of Result as JSON names it; fresh, lag and delay abbreviate freshness, lag_days and
+// delay_p95_days. Errors give fault.ErrInvalid.
 func ParseRequirement(text string) (Requirement, error) {
 	m := requirement.FindStringSubmatch(text)
 	if m == nil {
@@ -53,8 +53,8 @@ func ParseRequirement(text string) (Requirement, error) {
 	return Requirement{text: text, field: field, op: m[3], allScenarios: m[1] != "", factor: factor, reference: m[5]}, nil
 }
 
-// CheckReference returns fault.ErrInvalid if the requirement compares with a policy
-// that is not among policies.
+// CheckReference returns fault.ErrInvalid if the requirement compares with a policy not among
+// policies.
 func (q Requirement) CheckReference(policies []string) error {
 	if q.reference == "" || q.reference == KnownRates || slices.Contains(policies, q.reference) {
 		return nil

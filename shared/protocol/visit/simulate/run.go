@@ -44,7 +44,7 @@ const (
 const tick = day / 4
 
 // Run simulates one policy in one scenario. It returns the error of ctx if that ends first, and
-// fault.ErrInvalid for a setup that is not valid.
+// fault.ErrInvalid for an invalid setup.
 func Run(ctx context.Context, s Setup) (Result, error) {
 	r, err := newRun(s)
 	if err != nil {
@@ -88,8 +88,7 @@ type run struct {
 }
 
 // newRun returns a run at its start: the world is drawn, and the origins that exist have been
-// visited once. Errors are those of the scenario, the setup and the rules: fault.ErrInvalid. A
-// recorded scenario replaces the number of origins by its own.
+// visited once. A recorded scenario replaces the number of origins by its own.
 func newRun(s Setup) (*run, error) {
 	if err := s.Scenario.Check(); err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", s.Scenario.Name, err)
@@ -146,9 +145,8 @@ func (w *world) capacity(s Setup) float64 {
 	return w.Scenario.Capacity * float64(s.Origins)
 }
 
-// limits returns the freshness values with which results of the setup are compared. They are computed
-// from at most limitOrigins origins, with as much less capacity. The error is fault.ErrInvalid: the
-// scenario or the setup is out of range.
+// limits returns the freshness values with which results of the setup are compared. They are
+// computed from at most limitOrigins origins, with as much less capacity.
 func (s Setup) limits() (limits, error) {
 	if err := s.Scenario.Check(); err != nil {
 		return limits{}, fmt.Errorf("scenario %s: %w", s.Scenario.Name, err)
@@ -352,7 +350,8 @@ func (r *run) record(key int, now int64) (policy.Event, policy.Effect) {
 	r.addCount(key, -1)
 	var effect policy.Effect
 	before := *s
-	if *s, effect = r.policy.Record(before, e, r.position); e.NotBefore > 0 && !effect.Success {
+	*s, effect = r.policy.Record(before, e, r.position)
+	if e.NotBefore > 0 && !effect.Success {
 		*s = policy.AfterRefusal(before, *s)
 	}
 	if !s.Enabled() && !r.tells(o) { // listDue asks those that tell anyway

@@ -81,7 +81,7 @@ func (w *world) random(purpose int, subject, at int64) rng {
 }
 
 // newWorld draws the world of a scenario with n origins, or with at most most of them, spread
-// evenly by their keys. Their draws are those of the world with all n.
+// evenly by their keys. Their draws come from the world with all n.
 func newWorld(s Scenario, n, most int, seed uint64, end int64) *world {
 	w := &world{Scenario: s, seed: seed, end: end}
 	w.Scenario = s.drawn(w)
@@ -282,7 +282,8 @@ func (w *world) pastChanges(key int64, days float64, most int) (times []int64, t
 	past.rng, past.burstLeft = w.random(forHistory, key, 0), 0
 	at, from := past.born, past.born-int64(days*day)
 	for len(times) < most {
-		if at -= w.secondsToChange(&past); at < from {
+		at -= w.secondsToChange(&past)
+		if at < from {
 			return times, len(times)
 		}
 		times = append(times, at)

@@ -109,7 +109,7 @@ func reportsMoveTimeout(f *fixture) {
 	require.ErrorIs(f, w.task.Extend(f.Context(), i), fault.ErrStaleToken)
 }
 
-// claimRefuses checks that a claim of anything but actions is fault.ErrInvalid. Its timeout is
+// claimRefuses checks that a claim of anything but actions gives fault.ErrInvalid. Its timeout is
 // for a claim that would be accepted, and wait.
 func claimRefuses(f *fixture) {
 	w := f.worker("worker-1", 1)

@@ -100,7 +100,8 @@ func openOn(t testing.TB, r reporter, connect Connect, p work.Policy, on journal
 	f := &fixture{reporter: r, t: t, connect: connect, policy: p, ctx: ctx, beat: beat, sessionTTL: sessionTTL}
 	f.journal = &journal.Memory{Before: f.record}
 	f.closers = []func(){stop}
-	if f.on = f.journal; on != nil {
+	f.on = f.journal
+	if on != nil {
 		f.on = recorded{on, f}
 		f.closers = append(f.closers, func() { require.NoError(r, on.Close()) })
 	}

@@ -92,7 +92,7 @@ func foreignLease(f *fixture) {
 	require.NoError(f, m.revoke(l.ID, l.Token))
 }
 
-// forgedExpiry checks that a session cannot call the procedures of expiries: each is
+// forgedExpiry checks that a session cannot call the procedures of expiries: each gives
 // fault.ErrInvalid and changes nothing.
 func forgedExpiry(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")

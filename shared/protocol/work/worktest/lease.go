@@ -21,8 +21,7 @@ var leaseScenarios = []scenario{
 	{"LeaseRefusesWhatItCannotKeep", leaseRefuses},
 }
 
-// grant calls the verb of package lease, as extend and revoke below. The error is that of the
-// procedure.
+// grant calls the verb of package lease, as extend and revoke below.
 func (s *session) grant(subject, parts string, ttl time.Duration) (models.Lease, error) {
 	t, err := s.repo.Call(s.f.Context(), space.OpID{}, "lease.grant", tuple.New(subject, parts, ttl.Milliseconds()))
 	if err != nil {
@@ -125,7 +124,7 @@ func leasesDoNotOverlap(f *fixture) {
 	}
 }
 
-// leaseRefuses checks which arguments of a grant are fault.ErrInvalid, and that parts are sorted
+// leaseRefuses checks which arguments of a grant give fault.ErrInvalid, and that parts are sorted
 // and occur once.
 func leaseRefuses(f *fixture) {
 	m := f.manager("manager-1")

@@ -224,7 +224,7 @@ func inProgressPages(f *fixture) {
 	require.Equal(f, want, m.reserved())
 }
 
-// issueRefuses checks which tasks are fault.ErrInvalid, and that fields that only the protocol
+// issueRefuses checks which tasks give fault.ErrInvalid, and that fields that only the protocol
 // sets are ignored.
 func issueRefuses(f *fixture) {
 	m := f.manager("manager-1")

@@ -105,7 +105,7 @@ func visitHandedBack(f *fixture) {
 }
 
 // visitTwice checks that putting a visit again changes nothing while it waits, is held, or has an
-// outcome that is not recorded.
+// outcome not recorded.
 func visitTwice(f *fixture) {
 	m := f.manager("manager-1")
 	again := func(where string) {
@@ -144,7 +144,7 @@ func visitCorrupt(f *fixture) {
 	require.Contains(f, o.Error, "body")
 }
 
-// visitRefuses checks which visits and outcomes are fault.ErrInvalid.
+// visitRefuses checks which visits and outcomes give fault.ErrInvalid.
 func visitRefuses(f *fixture) {
 	m := f.manager("manager-1")
 	for procedure, args := range map[string]tuple.Tuple{

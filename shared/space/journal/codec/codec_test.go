@@ -94,7 +94,7 @@ func TestAnEntryOfTheFirstVersionIsRead(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrCorrupt, "an unknown flag")
 }
 
-// Any bytes are decoded or are fault.ErrCorrupt, and what was decoded is encoded and decoded to
+// Any bytes are decoded or give fault.ErrCorrupt, and what was decoded is encoded and decoded to
 // the same again.
 func FuzzDecode(f *testing.F) {
 	for _, fact := range []journal.Fact{

@@ -109,7 +109,7 @@ func testEmpty(t *testing.T, open func() journal.Journal) {
 	})
 }
 
-// testNewest commits an entry, a newer one with its ref, and one that is gone then: the newer entry
+// testNewest commits an entry, a newer one with its ref, and one already gone then: the newer entry
 // and the newest token are loaded.
 func testNewest(t *testing.T, open func() journal.Journal) {
 	j := open()
@@ -189,8 +189,8 @@ func testFenced(t *testing.T, open func() journal.Journal) {
 	})
 }
 
-// testStanding commits three records at once: the position counts records, the clock is that of the
-// last one, and Ref is the highest of all refs and places, also of entries that are gone.
+// testStanding commits three records at once: the position counts records, the clock is the last
+// one's, and Ref is the highest of all refs and places, also of entries that are gone.
 func testStanding(t *testing.T, open func() journal.Journal) {
 	j := open()
 	require.NoError(t, j.Commit(t.Context(), 0, []journal.Record{
@@ -293,7 +293,8 @@ func testTrimmed(t *testing.T, open func() journal.Journal) {
 			n, err := j.TrimHistory(t.Context(), before, l)
 			require.NoError(t, err)
 			require.LessOrEqual(t, n, journal.MaxTrimmed)
-			if removed += n; n == 0 {
+			removed += n
+			if n == 0 {
 				return removed
 			}
 		}

@@ -35,7 +35,7 @@ const (
 	IsForeign Kind = "foreign"
 )
 
-// Mismatch is the error of two stores that are not a pair. It is fault.ErrCorrupt.
+// Mismatch is the error of two stores that are not a pair. It fails with fault.ErrCorrupt.
 type Mismatch struct {
 	Store    Name // that is missing, empty or older; Database if it is Foreign
 	Kind     Kind
@@ -46,8 +46,8 @@ type Mismatch struct {
 // Is makes it a fault.ErrCorrupt.
 func (m *Mismatch) Is(target error) bool { return target == fault.ErrCorrupt }
 
-// Mixed is the error of a database whose file and log do not belong together, because one
-// of them was exchanged. It is fault.ErrCorrupt.
+// Mixed is the error of a database whose file and log do not belong together, because one of them
+// was exchanged. It fails with fault.ErrCorrupt.
 type Mixed struct{ File, Log Mark }
 
 // Is makes it a fault.ErrCorrupt.
@@ -123,11 +123,11 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Check returns a *Mismatch if two stores are not a pair. Two stores without a mark are a pair
-// that is new, or that an older program made. The counters may differ by a raise that was
-// interrupted: the database is raised first, so it may be ahead, but the journal must have the
-// last counter that the database has confirmed. A journal without a mark is accepted if the first
-// raise was interrupted before it.
+// Check returns a *Mismatch if two stores are not a pair. Two stores without a mark are a new pair,
+// or that an older program made. The counters may differ by a raise that was interrupted: the
+// database is raised first, so it may be ahead, but the journal must have the last counter that the
+// database has confirmed. A journal without a mark is accepted if the first raise was interrupted
+// before it.
 func Check(database, journal Found) error {
 	inDatabase, inJournal := database.Mark, journal.Mark
 	wrong := func(n Name, k Kind) error { return &Mismatch{n, k, database, journal} }

@@ -55,7 +55,7 @@ type logFile struct {
 }
 
 // readLogs reads the logs in a folder in the order of their numbers, each whole, up to its first
-// damage, which is in scanned. The error is that a file cannot be read.
+// damage, which is in scanned.
 func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -122,8 +122,8 @@ func describeGap(at, from journal.Position) string {
 	return fmt.Sprintf("this record leads on from position %d, but the ones before it end at %d: a log is missing", from, at)
 }
 
-// stepOf reads from where to where a record leads: its first change, behind a
-// head of 12 bytes, is a set of the standing's key. It reports false if that is not so.
+// stepOf reads from where to where a record leads: its first change, behind a head of 12 bytes, is
+// a set of the standing's key. It reports false if it is not so.
 func stepOf(payload []byte) (codec.Step, bool) {
 	const head = 12 // of a batch: the sequence number (8) and the count of changes (4)
 	const set = 1   // the kind of a change; the length of its key follows, then the key

@@ -53,9 +53,8 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 	return fromAll, allErr
 }
 
-// listedTables returns the tables of the manifest's list, and in missing which of them are
-// not there, or are others than those that it lists. The error is that a listed table cannot
-// be read.
+// listedTables returns the tables of the manifest's list, and in missing which of them are not
+// there, or are others than those that it lists.
 func (m manifest) listedTables(tables map[uint64]*tableFile) (listed []*tableFile, missing, err error) {
 	for _, num := range sortedKeys(m.live) {
 		t := findTable(tables, num, m.live[num])

@@ -18,9 +18,9 @@
 //   - One process at a time has the folder: who opens a journal holds the lock of
 //     the data folder that it is in (shared/process/datadir).
 //
-// In the folder, beside the store's files: FORMAT, the number of the format;
-// NEWEST, the number of the newest log; STAMP, a position that it had at a time; RESERVE,
-// space that is freed when the disk is full.
+// In the folder, beside the store's files: FORMAT, the number of the format; NEWEST, the number of
+// the newest log; STAMP, a position that it had at a time; RESERVE, space freed when the disk is
+// full.
 //
 // The engine decides which facts are kept; the package knows only their keys.
 package pebble

@@ -41,7 +41,7 @@ type Journal struct {
 }
 
 // Load implements journal.Journal. It reads all keys before those of the history, and holds mu
-// meanwhile, so that no commit comes in between. Errors are those of usable and restoreAll.
+// meanwhile, so that no commit comes in between.
 func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (journal.Standing, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -65,7 +65,7 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 }
 
 // restoreAll passes every fact of it to restore, until restore fails or ctx ends, and returns that
-// error. A key without a fact, and a damaged table, are fault.ErrCorrupt.
+// error. A key without a fact, and a damaged table, give fault.ErrCorrupt.
 func restoreAll(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) error) error {
 	names := codec.Names{}
 	for ok := it.First(); ok; ok = it.Next() {
@@ -119,8 +119,7 @@ func (j *Journal) markClosed() bool {
 
 // Close implements journal.Journal. It ends the sweeper, waits for readers of the history, closes
 // the store, and then writes the stamp of a closed journal. Of a broken one the error is the one
-// that broke it, and nothing more is written; others are those of the store and of restamp. Another
-// call does nothing.
+// that broke it, and nothing more is written. Another call does nothing.
 func (j *Journal) Close() error {
 	if !j.markClosed() {
 		return nil

@@ -23,18 +23,18 @@ type manifest struct {
 	early map[uint64]bool        // live tables that a damaged record behind may remove
 }
 
-// readManifest reads the manifest that the store's marker names or, if it names none that is
-// there, the newest. Without any, the manifest has no name and is not whole. It applies all
-// records that can be read, also those behind damage: whole is false then, and early has the
-// live tables that were added before the damage, because a damaged record may have removed them.
-// The error is that a file cannot be read.
+// readManifest reads the manifest that the store's marker names or, if it names none already there,
+// the newest. Without any, the manifest has no name and is not whole. It applies all records that
+// can be read, also those behind damage: whole is false then, and early has the live tables that
+// were added before the damage, because a damaged record may have removed them.
 func (j *Journal) readManifest() (manifest, error) {
 	m := manifest{live: map[uint64]listedTable{}, gone: map[uint64]bool{}, early: map[uint64]bool{}}
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
 		return m, err
 	}
-	if m.name = j.manifestName(names); m.name == "" {
+	m.name = j.manifestName(names)
+	if m.name == "" {
 		return m, nil
 	}
 	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, m.name))

@@ -67,7 +67,7 @@ func entries(t *testing.T, j *Journal, n int) {
 	}
 }
 
-// A mark that was lost, or that is of another position, would refuse a pair of folders that belong
+// A mark that was lost, or it is of another position, would refuse a pair of folders that belong
 // together.
 func TestAMarkIsWrittenWithThePositionAndStaysThroughStartsAndStops(t *testing.T) {
 	t.Parallel()
