@@ -40,7 +40,7 @@ func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClai
 			return answer, fmt.Errorf("actions: %.64q: %w: %s", action, fault.ErrInvalid, models.IDRule)
 		}
 	}
-	client := task.Client{Repo: q.idempotent(w.repo)}
+	client := task.Client{Repo: q.idempotent(w.repo), Reads: w.repo}
 	if answer.Finished, err = finishTasks(ctx, client, n.Finish, n.Actions); err != nil {
 		return answer, err
 	}
@@ -179,7 +179,7 @@ func (s *server) held(ctx context.Context, q *request, token int64) (task.Client
 	if err != nil {
 		return task.Client{}, task.Item{}, err
 	}
-	return task.Client{Repo: q.idempotent(w.repo)}, task.Item{Task: models.Task{ID: q.text("task")}, Token: token}, nil
+	return task.Client{Repo: q.idempotent(w.repo), Reads: w.repo}, task.Item{Task: models.Task{ID: q.text("task")}, Token: token}, nil
 }
 
 // extendTask restarts the timeout of a claimed task and, if the request has progress, notes it. It

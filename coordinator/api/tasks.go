@@ -228,7 +228,7 @@ func newTasks(all []types.NewTask) (wanted []task.New, err error) {
 }
 
 // tasksOf returns the client for a request that may have an idempotency key.
-func (s *server) tasksOf(q *request) task.Client { return task.Client{Repo: q.idempotent(s.repo)} }
+func (s *server) tasksOf(q *request) task.Client { return task.Client{Repo: q.idempotent(s.repo), Reads: s.repo} }
 
 // createTask creates a task. If its unique key is taken, the answer is the task that has it.
 func (s *server) createTask(ctx context.Context, q *request, n types.NewTask) (types.Task, error) {

@@ -149,10 +149,6 @@ func (k *Keyed) ForgetFrom(ctx context.Context, call int) error {
 	return nil
 }
 
-// Plain returns the session without the key, for calls that only read: they need no key, and cannot
-// be made within the transaction that keeps an answer.
-func (k *Keyed) Plain() space.Repository { return k.Repository }
-
 // keyOf returns the key of one of the request's calls.
 func (k *Keyed) keyOf(call int) string { return fmt.Sprintf("%s/%d", k.Key, call) }
 

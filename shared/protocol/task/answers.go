@@ -144,3 +144,12 @@ func decodeCount(field any) (State, int64) {
 func decodeLimitState(t tuple.Tuple) LimitState {
 	return LimitState{decodeLimit(t).Limit, t.Int64(5), t.Int64(6)}
 }
+
+// encodeItems returns tasks as one field, which decodeItems reads: for each its record and its
+// tuple, without parents.
+func encodeItems(items []Item) (data []byte) {
+	for _, i := range items {
+		data = plainTuple(i).Append(tuple.New(encodeRecord(i), int64(0)).Append(data))
+	}
+	return data
+}

@@ -19,6 +19,9 @@ type Client struct {
 	// first answer. A client with an Op is for one call. The zero Op lets the connection
 	// choose.
 	Op space.OpID
+	// Reads is the session for calls that only read, if Repo keeps answers under a key: such a call
+	// needs no key, and cannot be made in the transaction that keeps an answer. nil: Repo.
+	Reads space.Repository
 }
 
 func (c Client) call(ctx context.Context, procedure string, args tuple.Tuple) (tuple.Tuple, error) {
@@ -183,44 +186,6 @@ func (c Client) Sweep(ctx context.Context, from Cursor) (next Cursor, err error)
 
 // Cursor is a place in a sequence of tasks.
 type Cursor tuple.Tuple
-
-// Create puts a task that has no lease. Only Action, Subject, Data, Timeout and the options of t
-// are used. It fails with fault.ErrInvalid for a timeout of 0.
-func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item, error) {
-	all, err := c.CreateAll(ctx, New{Task: t, Priority: priority})
-	if err != nil {
-		return Item{}, err
-	}
-	return all[0], nil
-}
-
-// CreateAll creates tasks, all or none, and returns them in their order. At most MaxCreate tasks
-// and about 1 MiB fit into one call; more give fault.ErrTooLarge or fault.ErrInvalid. It fails with
-// fault.ErrInvalid for other values out of range, an unknown parent and a cycle, with
-// fault.ErrConflict for a task of another action that Replace would change, with
-// fault.ErrOverloaded for a full space.
-func (c Client) CreateAll(ctx context.Context, all ...New) ([]Item, error) {
-	var reply tuple.Tuple
-	if err := c.createKnowing(ctx, all, func(news []byte) (err error) {
-		reply, err = c.call(ctx, procCreate, tuple.New(news))
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	return itemsOf(reply)
-}
-
-// withDefaults gives tasks without a timeout the default one.
-func withDefaults(all []New) []New {
-	filled := make([]New, len(all))
-	for n, w := range all {
-		if w.Timeout == 0 {
-			w.Timeout = DefaultTimeout
-		}
-		filled[n] = w
-	}
-	return filled
-}
 
 // itemsOf returns the tasks in the first field of an answer, none if it has no bytes. Damaged tasks
 // give fault.ErrCorrupt.

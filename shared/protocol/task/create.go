@@ -1,48 +1,244 @@
 package task
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
-	"leasehold/shared/protocol/lease"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
 
-// Spec describes a task that a procedure creates for work that a manager selected.
-type Spec struct {
-	models.Task // only Action, Subject, Parts, Data, Timeout, ResultTuple and ResultTTL are used
-	Lease       string
-	Token       int64 // the lease's; 0: a new one
-	Priority    int64
-	TTL         time.Duration // in the queue; 0: for ever
-	Expiry      string        // procedure at the end of the TTL
+// This file is the way of a new task from the client's call to its put: the client sends it
+// (createKnowing), the procedure creates each behind its parents (createAll, createOne) and puts it
+// (putNew, put). The checks are in check.go.
+
+// Create puts a task that has no lease. Only Action, Subject, Data, Timeout and the options of t
+// are used. It fails with fault.ErrInvalid for a timeout of 0.
+func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item, error) {
+	all, err := c.CreateAll(ctx, New{Task: t, Priority: priority})
+	if err != nil {
+		return Item{}, err
+	}
+	return all[0], nil
 }
 
-// Create puts a task into the queue. Data over maxData gives fault.ErrTooLarge, because the task's
-// history must still fit into an answer; another value out of range gives fault.ErrInvalid, and a
-// full space fault.ErrOverloaded.
-func Create(tx space.Tx, s Spec) (Item, error) {
-	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
-		Action: s.Action, Subject: s.Subject, Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))),
-		Data: s.Data, Timeout: s.Timeout, QueueTTL: models.SecondsOf(s.TTL),
-	}}
-	i.ResultTuple, i.ResultTTL = s.ResultTuple, s.ResultTTL
-	if err := checkNew(i); err != nil {
-		return Item{}, fmt.Errorf("task.Create: %w", err)
+// CreateAll creates tasks, all or none, and returns them in their order. At most MaxCreate tasks
+// and about 1 MiB fit into one call; more give fault.ErrTooLarge or fault.ErrInvalid. It fails with
+// fault.ErrInvalid for other values out of range, an unknown parent and a cycle, with
+// fault.ErrConflict for a task of another action that Replace would change, with
+// fault.ErrOverloaded for a full space.
+func (c Client) CreateAll(ctx context.Context, all ...New) ([]Item, error) {
+	var reply tuple.Tuple
+	if err := c.createKnowing(ctx, all, func(news []byte) (err error) {
+		reply, err = c.call(ctx, procCreate, tuple.New(news))
+		return err
+	}); err != nil {
+		return nil, err
 	}
+	return itemsOf(reply)
+}
+
+// withDefaults gives tasks without a timeout the default one.
+func withDefaults(all []New) []New {
+	filled := make([]New, len(all))
+	for n, w := range all {
+		if w.Timeout == 0 {
+			w.Timeout = DefaultTimeout
+		}
+		filled[n] = w
+	}
+	return filled
+}
+
+// createKnowing calls create with new tasks. If that fails with fault.ErrInvalid, the reason may be
+// a parent that only the history knows; then it calls create again with the ends that the history
+// has. If it has none or cannot be read, or the tasks could not be created with any parents, the
+// first error is returned.
+func (c Client) createKnowing(ctx context.Context, all []New, create func(news []byte) error) error {
+	data, err := encodeNews(all)
+	if err == nil {
+		err = create(data)
+	}
+	if !errors.Is(err, fault.ErrInvalid) || checkAll(all) != nil {
+		return err
+	}
+	known, found := c.withEnded(ctx, all)
+	if !found {
+		return err
+	}
+	if data, err = encodeNews(known); err == nil {
+		err = create(data)
+	}
+	return err
+}
+
+// withEnded returns new tasks with how those of their parents ended that the history knows. found
+// reports whether it knows any, and could be read. It asks for each parent once, and not for those
+// that are names in the request. It does not change all.
+func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bool) {
+	asked := map[string]*ParentResult{} // nil: the history does not know it
+	for _, n := range all {
+		if n.Ref != "" {
+			asked[n.Ref] = nil
+		}
+	}
+	known = slices.Clone(all)
+	for n := range known {
+		for _, parent := range known[n].After {
+			end, again := asked[parent]
+			if !again {
+				var err error
+				if end, err = c.endOf(ctx, parent); err != nil {
+					return nil, false
+				}
+				asked[parent] = end
+			}
+			if end != nil {
+				found = true
+				known[n].Ended = append(slices.Clone(known[n].Ended), *end)
+			}
+		}
+	}
+	return known, found
+}
+
+// endOf returns how a task ended; nil if the history does not know it.
+func (c Client) endOf(ctx context.Context, id string) (*ParentResult, error) {
+	reads := c.Reads
+	if reads == nil {
+		reads = c.Repo
+	}
+	reply, err := reads.Call(ctx, space.OpID{}, procEnded, tuple.New(id))
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, err := decodeEnd(string(blobOf(reply)))
+	if err != nil {
+		return nil, err
+	}
+	return &ParentResult{ID: id, State: l.End.State, Result: l.End.Result}, nil
+}
+
+// create (new tasks) creates tasks, all or none, and returns them.
+func (p Policy) create(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	news, err := decodeNews(blobOf(args))
+	if err != nil {
+		return nil, err
+	}
+	created, err := p.createAll(tx, news)
+	if err != nil {
+		return nil, err
+	}
+	return tuple.New(encodeItems(created)), nil
+}
+
+// CreateIn creates tasks, all or none, in the transaction of another protocol's procedure, and
+// returns them in their order. Tasks without a timeout get the default one.
+func CreateIn(tx space.Tx, all ...New) ([]Item, error) {
+	data, err := encodeNews(withDefaults(all))
+	if err != nil {
+		return nil, err
+	}
+	reply, err := tx.Call(procCreate, tuple.New(data))
+	if err != nil {
+		return nil, err
+	}
+	return itemsOf(reply)
+}
+
+// createAll creates tasks in the order of their dependencies, and returns them in the request's.
+// The error is sortByParents', or of the first task that createOne refuses, with its position from
+// 1 if there are several; it ends the transaction, so that no task is created.
+func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
+	order, refs, err := sortByParents(news)
+	if err != nil {
+		return nil, err
+	}
+	created := make([]Item, len(news))
+	for _, n := range order {
+		wanted := news[n]
+		wanted.After = slices.Clone(wanted.After)
+		for at, parent := range wanted.After {
+			if local, ok := refs[parent]; ok {
+				wanted.After[at] = created[local].ID
+			}
+		}
+		if created[n], err = p.createOne(tx, wanted); err != nil {
+			if len(news) > 1 {
+				err = fmt.Errorf("task %d of %d: %w", n+1, len(news), err)
+			}
+			return nil, err
+		}
+	}
+	return created, nil
+}
+
+// createOne creates one task without a lease, or resolves the conflict with the task that has its
+// unique key. It returns the created or the kept task.
+func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
+	i := n.item()
+	if err := n.Check(); err != nil {
+		return Item{}, err
+	}
+	if err := checkTimes(i.TaskOptions, tx.Now()); err != nil {
+		return Item{}, err
+	}
+	if i.UniqueKey != "" {
+		if e, taken := first(tx, keyLabel(i.UniqueKey)); taken {
+			return p.resolveConflict(tx, e, i, n)
+		}
+	}
+	return p.putNew(tx, i, n.Ended)
+}
+
+// putNew puts a new task whose unique key is its own, or that waits for the key. ended are parents
+// that the history knows and the spaces may not. It returns the task as it is then: a parent that
+// failed makes it a dead letter at once, and a task that its limit drops has the State "dropped".
+func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) {
+	if err := checkParents(tx, i); err != nil {
+		return Item{}, err
+	}
+	for _, r := range ended {
+		if _, known := tx.Find(Data, matchParent(r.ID), nil); !known && slices.Contains(i.After, r.ID) {
+			if err := retainEnd(tx, r); err != nil {
+				return Item{}, err
+			}
+		}
+	}
+	pending, failed, err := pendingParents(tx, i)
+	if err != nil {
+		return Item{}, err
+	}
+	i.Pending = pending
 	assignID(tx, &i)
-	if _, err := (Policy{}).put(tx, i, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry}); err != nil { // without options, no policy applies
-		return Item{}, fmt.Errorf("task.Create: %w", err)
+	if failed != "" { // it is not placed, because its limit could cancel a running task for it
+		t, a := tupleOf(i)
+		ref, err := tx.Put(Space, t, space.PutOptions{Attributes: a})
+		if err != nil {
+			return Item{}, err
+		}
+		e, _ := tx.Entry(ref)
+		return i, p.dieOf(tx, e, i, failed, failed)
 	}
-	return i, nil
+	known, err := p.put(tx, i, space.PutOptions{})
+	if err != nil || known.ID != "" { // it can be claimed now; place has not changed it
+		return known, err
+	}
+	_, now, err := find(tx, i.ID)
+	if err != nil { // it is gone, because its limit dropped it
+		i.State = "dropped"
+		return i, nil
+	}
+	return now, nil
 }
 
 // assignID gives a new task its id, and a token if it has none.
@@ -80,146 +276,73 @@ func (i Item) simple() bool {
 	return i.NotBefore.IsZero() && len(i.Pending) == 0 && !i.Behind && len(i.Limits) == 0
 }
 
-// Bounds of a new task.
-const (
-	MaxCreate    = 1000 // tasks in one request
-	MaxAttempts  = 1000 // that a task may demand
-	maxNameBytes = 200  // of a unique key, a group, a tag and the name of a limit
-	maxTags      = 16
-	maxLimits    = 8
-	maxParents   = 64
-)
-
-// checkNew refuses a task that no worker could do, or whose fields are not valid, with
-// fault.ErrInvalid or fault.ErrTooLarge.
-func checkNew(i Item) error {
-	switch {
-	case !models.ValidID(i.Action):
-		return fmt.Errorf("%w: action %.200q: %s", fault.ErrInvalid, i.Action, models.IDRule)
-	case !validTimeout(i.Timeout):
-		return fmt.Errorf("%w: timeout %vs: want more than 0 and at most %s", fault.ErrInvalid, float64(i.Timeout), lease.MaxTTL)
-	case len(i.Data)+len(i.Subject)+len(lease.JoinParts(i.Parts)) > maxData:
-		return fmt.Errorf("%w: data, subject and parts of more than %d bytes", fault.ErrTooLarge, maxData)
+// resolveConflict is called for a new task i whose unique key the task of e has. With KeepFirst
+// that task stays as it is. With Replace it gets the data and the time of i; if it is claimed, i is
+// put and waits for the key, or the task that waits already gets them. It returns the task that
+// stands for i then, Existing if it is not i; one that its limit drops has the State "dropped". If
+// that task or the one that waits is malformed, it fails with fault.ErrCorrupt, and
+// fault.ErrConflict if the task that would get them is of another action.
+func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item, error) {
+	other, err := DecodeEntry(e)
+	if err != nil || n.OnConflict != Replace {
+		other.Existing = true
+		return other, err
 	}
-	if err := validData(i.Data); err != nil {
-		return err
-	}
-	return checkOptions(i.TaskOptions)
-}
-
-func validTimeout(s models.Seconds) bool { return s > 0 && s <= models.SecondsOf(lease.MaxTTL) }
-
-// checkOptions refuses options that are out of range, unknown, without effect, or name something
-// twice, with fault.ErrInvalid. The comparisons of floats are negated, because NaN must not pass.
-func checkOptions(o models.TaskOptions) error {
-	switch {
-	case o.MaxAttempts < 0 || o.MaxAttempts > MaxAttempts:
-		return fmt.Errorf("%w: max_attempts %d: want 1 to %d", fault.ErrInvalid, o.MaxAttempts, MaxAttempts)
-	case !(o.Backoff >= 0 && o.Backoff <= models.SecondsOf(lease.MaxTTL)):
-		return fmt.Errorf("%w: backoff %v: want 0 to %v seconds", fault.ErrInvalid, o.Backoff, models.SecondsOf(lease.MaxTTL))
-	case !(o.ResultTTL >= 0 && o.ResultTTL <= models.SecondsOf(lease.MaxTTL)):
-		return fmt.Errorf("%w: result_ttl %v: want 0 to %v seconds", fault.ErrInvalid, o.ResultTTL, models.SecondsOf(lease.MaxTTL))
-	case o.ResultTuple && o.ResultTTL == 0:
-		return fmt.Errorf("%w: result_tuple needs a result_ttl, because nothing else removes the tuple", fault.ErrInvalid)
-	case o.OnFailure != "" && o.OnFailure != models.FailWithParent && o.OnFailure != models.RunAnyway:
-		return fmt.Errorf("%w: on_failure %.50q: want %s or %s", fault.ErrInvalid, o.OnFailure, models.FailWithParent, models.RunAnyway)
-	case !slices.Contains([]string{"", models.WaitForLimit, models.CancelRunning, models.Drop}, o.OnLimit):
-		return fmt.Errorf("%w: on_limit %.50q: want %s, %s or %s", fault.ErrInvalid, o.OnLimit, models.WaitForLimit, models.CancelRunning, models.Drop)
-	case o.OnFailure != "" && len(o.After) == 0:
-		return fmt.Errorf("%w: on_failure has no effect without after", fault.ErrInvalid)
-	case o.OnLimit != "" && len(o.Limits) == 0:
-		return fmt.Errorf("%w: on_limit has no effect without limits", fault.ErrInvalid)
-	}
-	for _, list := range []struct {
-		name string
-		all  []string
-		most int
-	}{{"tags", o.Tags, maxTags}, {"limits", o.Limits, maxLimits}, {"after", o.After, maxParents}} {
-		if len(list.all) > list.most {
-			return fmt.Errorf("%w: %d %s, at most %d", fault.ErrInvalid, len(list.all), list.name, list.most)
+	if other.CurrentClaimant != "" {
+		next, waits := first(tx, nextKeyLabel(i.UniqueKey))
+		if !waits {
+			i.Behind = true
+			return p.putNew(tx, i, n.Ended)
 		}
-		for n, v := range list.all {
-			if err := checkName(list.name, v); err != nil {
-				return err
-			}
-			if slices.Contains(list.all[:n], v) {
-				return fmt.Errorf("%w: %s has %q twice", fault.ErrInvalid, list.name, v)
-			}
+		if other, err = DecodeEntry(next); err != nil {
+			return other, err
 		}
+		e = next
 	}
-	for _, field := range []struct{ name, value string }{{"unique_key", o.UniqueKey}, {"group", o.Group}} {
-		if field.value != "" {
-			if err := checkName(field.name, field.value); err != nil {
-				return err
-			}
-		}
+	if other.Action != i.Action {
+		return Item{}, fmt.Errorf("task %s has the unique key %q, and is of action %s: its data cannot be replaced by those of a task of action %s: %w",
+			other.ID, i.UniqueKey, other.Action, i.Action, fault.ErrConflict)
 	}
-	return nil
-}
-
-// checkName refuses a name that would not fit into a label, or not on a line, with
-// fault.ErrInvalid. what is the name of its field.
-func checkName(what, v string) error {
-	if v == "" || len(v) > maxNameBytes || !utf8.ValidString(v) || slices.ContainsFunc([]rune(v), unicode.IsControl) {
-		return fmt.Errorf("%w: %s %.250q: want 1 to %d bytes of UTF-8 without control characters", fault.ErrInvalid, what, v, maxNameBytes)
+	other.Data, other.NotBefore, other.RetryAt = i.Data, i.NotBefore, noTime
+	if err := p.place(tx, e, other, space.OldPlace); err != nil {
+		return Item{}, err
 	}
-	return nil
-}
-
-// checkTimes refuses times ten years or more from now with fault.ErrInvalid, because a time in
-// the wrong unit is that far away, and a task that would expire before a worker may have it.
-func checkTimes(o models.TaskOptions, now time.Time) error {
-	for _, field := range timesOf(o) {
-		if !field.at.IsZero() && math.Abs(field.at.Sub(now).Hours()) >= maxDelay.Hours() {
-			return field.tooFar()
-		}
+	if err := p.freeSlots(tx, other.Limits); err != nil { // it may have been visible, and wait now
+		return Item{}, err
 	}
-	if !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.NotBefore) {
-		return fmt.Errorf("%w: expires_at %s: want a time after not_before, %s", fault.ErrInvalid, o.ExpiresAt.Format(time.RFC3339), o.NotBefore.Format(time.RFC3339))
+	if _, changed, err := find(tx, other.ID); !errors.Is(err, fault.ErrNotFound) {
+		changed.Existing = true
+		return changed, err
 	}
-	return nil
+	other.Existing, other.State = true, "dropped"
+	return other, nil
 }
 
-// checkEncodable refuses times that a record cannot keep with fault.ErrInvalid. A record keeps the
-// nanoseconds since 1970 in 64 bits: the year 2611 would become 2026. It keeps 0 for a task without such a time.
-func checkEncodable(o models.TaskOptions) error {
-	for _, field := range timesOf(o) {
-		nanos := field.at.UnixNano()
-		if !field.at.IsZero() && (nanos == 0 || !time.Unix(0, nanos).Equal(field.at)) {
-			return field.tooFar()
-		}
+// Spec describes a task that a procedure creates for work that a manager selected.
+type Spec struct {
+	models.Task // only Action, Subject, Parts, Data, Timeout, ResultTuple and ResultTTL are used
+	Lease       string
+	Token       int64 // the lease's; 0: a new one
+	Priority    int64
+	TTL         time.Duration // in the queue; 0: for ever
+	Expiry      string        // procedure at the end of the TTL
+}
+
+// Create puts a task into the queue. Data over maxData gives fault.ErrTooLarge, because the task's
+// history must still fit into an answer; another value out of range gives fault.ErrInvalid, and a
+// full space fault.ErrOverloaded.
+func Create(tx space.Tx, s Spec) (Item, error) {
+	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
+		Action: s.Action, Subject: s.Subject, Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))),
+		Data: s.Data, Timeout: s.Timeout, QueueTTL: models.SecondsOf(s.TTL),
+	}}
+	i.ResultTuple, i.ResultTTL = s.ResultTuple, s.ResultTTL
+	if err := checkNew(i); err != nil {
+		return Item{}, fmt.Errorf("task.Create: %w", err)
 	}
-	return nil
-}
-
-// timeField is a field of a new task that is a time.
-type timeField struct {
-	name string
-	at   time.Time
-}
-
-func timesOf(o models.TaskOptions) [2]timeField {
-	return [...]timeField{{"not_before", o.NotBefore}, {"expires_at", o.ExpiresAt}}
-}
-
-func (f timeField) tooFar() error {
-	return fmt.Errorf("%w: %s %s: want a time within ten years", fault.ErrInvalid, f.name, f.at.Format(time.RFC3339))
-}
-
-// EncodeNew returns the tuple and the record of a task that a session wants to create.
-func EncodeNew(i Item) (t tuple.Tuple, record string) {
-	return plainTuple(i), encodeRecord(i)
-}
-
-// DecodeNew is the inverse of EncodeNew. It fails with fault.ErrInvalid for a tuple or a record of
-// another form.
-func DecodeNew(t tuple.Tuple, record string) (Item, error) {
-	if !anyTask.Matches(t) {
-		return Item{}, fmt.Errorf("%w: want a task", fault.ErrInvalid)
-	}
-	i, err := decodeTask(t, record)
-	if err != nil {
-		return Item{}, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	assignID(tx, &i)
+	if _, err := (Policy{}).put(tx, i, space.PutOptions{TTL: s.TTL, Expiry: s.Expiry}); err != nil { // without options, no policy applies
+		return Item{}, fmt.Errorf("task.Create: %w", err)
 	}
 	return i, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"leasehold/shared/fault"
@@ -188,88 +187,4 @@ func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 		return tuple.New(data, tuple.Tuple{}), nil
 	}
 	return tuple.New(data, tuple.New(next)), nil
-}
-
-// withEnded returns new tasks with how those of their parents ended that the history knows. found
-// reports whether it knows any, and could be read. It asks for each parent once, and not for those
-// that are names in the request. It does not change all.
-func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bool) {
-	asked := map[string]*ParentResult{} // nil: the history does not know it
-	for _, n := range all {
-		if n.Ref != "" {
-			asked[n.Ref] = nil
-		}
-	}
-	known = slices.Clone(all)
-	for n := range known {
-		for _, parent := range known[n].After {
-			end, again := asked[parent]
-			if !again {
-				var err error
-				if end, err = c.endOf(ctx, parent); err != nil {
-					return nil, false
-				}
-				asked[parent] = end
-			}
-			if end != nil {
-				found = true
-				known[n].Ended = append(slices.Clone(known[n].Ended), *end)
-			}
-		}
-	}
-	return known, found
-}
-
-// endOf returns how a task ended; nil if the history does not know it.
-func (c Client) endOf(ctx context.Context, id string) (*ParentResult, error) {
-	repo := c.Repo
-	if keyed, ok := repo.(interface{ Plain() space.Repository }); ok { // idempotency.Keyed, whose calls cannot read the history
-		repo = keyed.Plain()
-	}
-	reply, err := repo.Call(ctx, space.OpID{}, procEnded, tuple.New(id))
-	if errors.Is(err, fault.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	l, err := decodeEnd(string(blobOf(reply)))
-	if err != nil {
-		return nil, err
-	}
-	return &ParentResult{ID: id, State: l.End.State, Result: l.End.Result}, nil
-}
-
-// createKnowing calls create with new tasks. If that fails with fault.ErrInvalid, the reason may be
-// a parent that only the history knows; then it calls create again with the ends that the history
-// has. If it has none or cannot be read, or the tasks could not be created with any parents, the
-// first error is returned.
-func (c Client) createKnowing(ctx context.Context, all []New, create func(news []byte) error) error {
-	data, err := encodeNews(all)
-	if err == nil {
-		err = create(data)
-	}
-	if !errors.Is(err, fault.ErrInvalid) || checkAll(all) != nil {
-		return err
-	}
-	known, found := c.withEnded(ctx, all)
-	if !found {
-		return err
-	}
-	if data, err = encodeNews(known); err == nil {
-		err = create(data)
-	}
-	return err
-}
-
-// checkAll refuses tasks that could not be created together at any time, with the errors of
-// New.Check and sortByParents.
-func checkAll(all []New) error {
-	for _, n := range all {
-		if err := n.Check(); err != nil {
-			return err
-		}
-	}
-	_, _, err := sortByParents(all)
-	return err
 }
