@@ -100,8 +100,8 @@ func set(tx space.Tx, t tuple.Tuple) (tuple.Tuple, error) {
 	return encodeCreated(false), tx.Replace(e.Ref, t)
 }
 
-// change (old, new) replaces a schedule if it has not been changed meanwhile; else it is
-// fault.ErrConflict. Other errors are those of unchanged.
+// change (old, new) replaces a schedule if it has not been changed meanwhile; otherwise it fails with
+// fault.ErrConflict.
 func change(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := unchanged(tx, old, replacement)
 	if err != nil {
@@ -110,9 +110,8 @@ func change(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Replace(e.Ref, replacement)
 }
 
-// run (old, new) is change, and creates the task of the due time that is the last one of new, or
-// notes why there is none (createTask). Errors are those of unchanged, such as fault.ErrConflict,
-// of createTask and of State.encode. After an error nothing is changed.
+// run (old, new) replaces a schedule as change does, and creates the task of new's last due time, or notes why there
+// is none (createTask). After an error nothing is changed.
 func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	e, s, err := unchanged(tx, old, replacement)
 	if err != nil {
@@ -128,10 +127,9 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Replace(e.Ref, t)
 }
 
-// createTask creates the task of the last due time of a schedule and sets LastTask. If an earlier
-// run forbids it, or it fails, the reason becomes the Note and a line of the log, and the error is
-// that of record. It returns fault.ErrOverloaded as an error, because that can pass: the due time
-// is still to be served.
+// createTask creates the task of the last due time of a schedule and sets LastTask. If an earlier run forbids it, or
+// it fails, the reason becomes the Note and a line of the log, not an error. Only fault.ErrOverloaded is returned,
+// because the space may have room later: the due time is still to be served.
 func createTask(tx space.Tx, s *State) error {
 	if id, alive := task.WithKey(tx, s.uniqueKey()); alive && s.overlap() == models.OverlapSkip {
 		s.Note = fmt.Sprintf("left out the run of %s, because task %s of an earlier run is alive", stamp(s.Last), id)
@@ -149,8 +147,8 @@ func createTask(tx space.Tx, s *State) error {
 	return nil
 }
 
-// record writes the note of a schedule to the log, unless that is full, which is not an error,
-// because the schedule must go on. Other errors are those of the transaction.
+// record writes the note of a schedule to the log, unless that is full, which is no error, because the schedule must
+// go on.
 func record(tx space.Tx, s State) error {
 	err := status.Record(tx, "schedule-"+s.Name, "warn", fmt.Sprintf("schedule %s: %s", s.Name, s.Note))
 	if errors.Is(err, fault.ErrOverloaded) {
@@ -159,9 +157,8 @@ func record(tx space.Tx, s State) error {
 	return err
 }
 
-// unchanged returns the entry of old, and what replaces it. A schedule that was changed is
-// fault.ErrConflict, one that was removed is fault.ErrNotFound. A replacement that is malformed is
-// the error of decode.
+// unchanged returns the entry of old, and the decoded replacement. It fails with fault.ErrConflict if the schedule
+// has been changed since old was read.
 func unchanged(tx space.Tx, old, replacement tuple.Tuple) (space.Entry, State, error) {
 	s, err := decode(replacement)
 	if err != nil {
@@ -177,7 +174,7 @@ func unchanged(tx space.Tx, old, replacement tuple.Tuple) (space.Entry, State, e
 	return e, s, nil
 }
 
-// remove (name) takes a schedule. Its tasks stay. An unknown one is fault.ErrNotFound.
+// remove (name) takes a schedule. Its tasks stay.
 func remove(tx space.Tx, name string) (tuple.Tuple, error) {
 	e, ok := tx.Find(Space, matchName(name), nil)
 	if !ok {

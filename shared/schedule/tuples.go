@@ -20,8 +20,6 @@ func decodeHeader(t tuple.Tuple) header {
 	return header{name: t.Str(1), next: t.Int64(2), last: t.Int64(3)}
 }
 
-// encode returns the tuple of a schedule. A body of more than maxBody bytes is fault.ErrTooLarge,
-// one that JSON cannot express fault.ErrInvalid.
 func (s State) encode() (tuple.Tuple, error) {
 	body, err := json.Marshal(s.Schedule)
 	if err != nil {
@@ -33,8 +31,7 @@ func (s State) encode() (tuple.Tuple, error) {
 	return tuple.New("schedule", s.Name, milli(s.Next), milli(s.Last), s.LastTask, s.Note, string(body)), nil
 }
 
-// decode returns the schedule of a tuple. Another tuple is fault.ErrInvalid; if only the body is
-// malformed, the error is fault.ErrCorrupt and the state is all but the body.
+// If only the body is malformed, decode returns fault.ErrCorrupt, and a state with all but the body.
 func decode(t tuple.Tuple) (State, error) {
 	if !anySchedule().Matches(t) || !models.ValidID(t.Str(1)) {
 		return State{}, fmt.Errorf("%w: want a schedule", fault.ErrInvalid)

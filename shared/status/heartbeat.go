@@ -72,13 +72,13 @@ func (h *Heartbeat) Beat(ctx context.Context) error {
 }
 
 // Run sends heartbeats until ctx ends, and then returns nil, or until one fails with any error but
-// fault.ErrUnavailable; fault.ErrClosed means that the session is lost. After fault.ErrUnavailable
-// it goes on, because a later heartbeat may still arrive in time. Before each one it waits until
-// the one that was sent maxReports before is a second old, or an interval if that is shorter.
+// fault.ErrUnavailable; fault.ErrClosed means that the session is lost. After fault.ErrUnavailable it goes on,
+// because a later heartbeat may still arrive in time. Before each one it waits until the one sent maxReports before
+// is a second old, or an interval if that is shorter.
 func (h *Heartbeat) Run(ctx context.Context) error {
 	tick := time.NewTicker(h.interval)
 	defer tick.Stop()
-	var sent [maxReports]time.Time // when the latest heartbeats were sent; n is that of the oldest
+	var sent [maxReports]time.Time // when the latest heartbeats were sent; sent[n] is the oldest
 	for n := 0; ; n = (n + 1) % maxReports {
 		if wait := time.Until(sent[n].Add(min(time.Second, h.interval))); wait > 0 {
 			select {

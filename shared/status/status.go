@@ -76,10 +76,9 @@ func Procedures() space.Procedures {
 	}
 }
 
-// beat (state, since, (action, slots)…) keeps the caller's session alive and replaces its state and
-// all that it serves. The first heartbeat of a session is logged. A call without a session, or with
-// arguments that no Heartbeat sends, is fault.ErrInvalid and no sign of life. Other errors are
-// those of upsert and Record.
+// beat (state, since, (action, slots)…) keeps the caller's session alive and replaces its state and all that it
+// serves. The first heartbeat of a session is logged. A call without a session, or with arguments that no Heartbeat
+// sends, fails and does not count as a sign of life.
 func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	id := tx.Caller()
 	if id == "" {
@@ -113,9 +112,8 @@ func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, upsert(tx, StateOf(id), SessionState{id, b.State, b.Since}.encode())
 }
 
-// upsert puts t, tied to the caller's session, or replaces the tuple that matches p if it differs
-// from t. An equal one is left, so that a heartbeat without news writes nothing. Errors are those
-// of tx, such as fault.ErrOverloaded for a full space.
+// upsert puts t, tied to the caller's session, or replaces the tuple that matches p if it differs from t. An equal
+// one is left, so that a heartbeat without news writes nothing.
 func upsert(tx space.Tx, p tuple.Template, t tuple.Tuple) error {
 	e, ok := tx.Find(Space, p, nil)
 	switch {
@@ -153,8 +151,8 @@ func Slots(tx space.Tx, action string) (slots int64) {
 	return slots
 }
 
-// Record adds a line to the log as part of a transaction. id names the session or the task that the
-// line is about. level is one of slog's, in lower case. The error is that of tx.Put.
+// Record adds a line to the log as part of a transaction. id names the session or the task that the line is about.
+// level is one of slog's, in lower case.
 func Record(tx space.Tx, id, level, message string) error {
 	_, err := tx.Put(Log, Line{tx.Now(), id, level, message}.encode(), space.PutOptions{})
 	return err
@@ -163,8 +161,8 @@ func Record(tx space.Tx, id, level, message string) error {
 // drainMessage tells a session to drain.
 var drainMessage = tuple.New("drain")
 
-// drain (session) tells a session that sends heartbeats to drain. One that does not, or is not
-// alive, is fault.ErrNotFound. Repeating it is harmless.
+// drain (session) tells a session that sends heartbeats to drain. It fails with fault.ErrNotFound if the session
+// sends none or is not alive. Repeating it is harmless.
 func drain(tx space.Tx, id string) (tuple.Tuple, error) {
 	if _, beats := tx.Find(Space, StateOf(id), nil); !beats || !tx.Alive(id) {
 		return nil, fmt.Errorf("session %.100q: %w: no manager or worker with this id is connected", id, fault.ErrNotFound)
@@ -181,8 +179,7 @@ func Drain(ctx context.Context, repo space.Repository, session string) error {
 	return err
 }
 
-// leave (reason) logs that the caller's session is about to end in order. A call without a
-// session is fault.ErrInvalid.
+// leave (reason) logs that the caller's session is about to end in order.
 func leave(tx space.Tx, reason string) (tuple.Tuple, error) {
 	if tx.Caller() == "" {
 		return nil, fmt.Errorf("%s: %w: only a session can leave", procLeave, fault.ErrInvalid)
