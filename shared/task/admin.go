@@ -14,12 +14,10 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// requeue (id, put) takes a dead letter. If put is true, it puts the task again, and those of its
-// children that died because of it (reviveChildren), and returns it. Otherwise the caller has the
-// work selected again: the dead letter's end goes into the history, and the answer is empty. It
-// returns fault.ErrConflict while the dead task's failure waits to be ingested, because the catalog
-// can only lift a problem that it already has. Other errors are those of findDead and, if put is
-// true, of requeueOne and reviveChildren.
+// requeue (id, put) takes a dead letter. If put is true, it puts the task again, and those of its children that died
+// because of it (reviveChildren), and returns it. Otherwise the caller has the work selected again: the dead letter's
+// end goes into the history, and the answer is empty. It returns fault.ErrConflict while the dead task's failure
+// waits to be ingested, because the catalog can only lift a problem that it already has.
 func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 	e, l, err := findDead(tx, id)
 	if err != nil {
@@ -44,10 +42,9 @@ func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 	return tuple.New(encodeItems([]Item{i})), nil
 }
 
-// requeueOne puts the task of a dead letter again (revivedItem). The error is fault.ErrConflict if
-// another task has its unique key or a parent failed, before anything is changed, and if a limit of
-// the task drops it. An unknown parent is fault.ErrInvalid, and a full space fault.ErrOverloaded.
-// task.requeue undoes that, but reviveChildren goes on: there the dead letter is gone.
+// requeueOne puts the task of a dead letter again (revivedItem). It may fail after it took the dead letter, if a
+// limit drops the task or a space is full: task.requeue undoes that, but reviveChildren goes on without the dead
+// letter.
 func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, error) {
 	if l.UniqueKey != "" {
 		if other, taken := first(tx, keyLabel(l.UniqueKey)); taken {
@@ -81,8 +78,8 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 	return i, err
 }
 
-// revivedItem returns the task of a dead letter as it was created, with its id and its history but
-// without attempts. An expiry that is over is removed, because the task would die again at once.
+// revivedItem returns the task of a dead letter as it was created, with its id and its history but without attempts.
+// A past expiry is removed, because the task would die again at once.
 func revivedItem(tx space.Tx, l DeadLetter) Item {
 	i := Item{Priority: l.Priority, Task: models.Task{
 		ID: l.ID, Action: l.Action, Subject: l.Subject, Data: l.Data, Timeout: l.Timeout, CreatedAt: l.CreatedAt,
@@ -97,8 +94,8 @@ func revivedItem(tx space.Tx, l DeadLetter) Item {
 	return i
 }
 
-// remedy returns what the operator can do about a dead letter whose parents failed: requeue a
-// parent that is a dead letter, else create the task again.
+// remedy returns what the operator can do about a dead letter whose parents failed: requeue a dead parent, else
+// create the task again.
 func remedy(tx space.Tx, i Item) string {
 	if slices.ContainsFunc(i.After, func(parent string) bool { return isDead(tx, parent) }) {
 		return "requeue that first"
@@ -128,8 +125,7 @@ func (p Policy) reviveChildren(tx space.Tx, parent string) error {
 	return nil
 }
 
-// discard (id) takes a dead letter for good, which may be malformed, and records its end in the
-// history. The error is fault.ErrNotFound if there is none, or that of the spaces.
+// discard (id) takes a dead letter for good, which may be malformed, and records its end in the history.
 func (p Policy) discard(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, l, err := findDead(tx, id)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -144,9 +140,8 @@ func (p Policy) discard(tx space.Tx, id string) (tuple.Tuple, error) {
 	return nil, forgetParents(tx, l.Item)
 }
 
-// findDead returns the dead letter of a task. If there is none, the error is fault.ErrNotFound
-// and the Ref of the entry 0. If it is malformed, the error is fault.ErrCorrupt, and the entry
-// and the fields of its tuple are returned too.
+// findDead returns the dead letter of a task. If there is none, the Ref of the entry is 0. With fault.ErrCorrupt for
+// a malformed one, it also returns the entry and the fields of its tuple.
 func findDead(tx space.Tx, id string) (space.Entry, DeadLetter, error) {
 	e, ok := tx.Find(Dead, MatchDead(tuple.AnyString, id), nil)
 	if !ok {
@@ -169,10 +164,9 @@ func failureWaits(tx space.Tx, t models.Task) bool {
 	return false
 }
 
-// cancel (id, reason) ends a task that is alive. A message stops the worker that has it. A task
-// under a manager's lease is fault.ErrConflict, because the manager decides. A malformed task
-// becomes a dead letter, because without its record nothing else can be done for it. The error is
-// fault.ErrNotFound if there is no such task, or that of deadLetterCorrupt or finish.
+// cancel (id, reason) ends a live task. A message stops the worker that has it. It refuses a task under a manager's
+// lease, because the manager decides. A malformed task becomes a dead letter, because without its record nothing else
+// can be done for it.
 func (p Policy) cancel(tx space.Tx, id, reason string) (tuple.Tuple, error) {
 	e, i, err := find(tx, id)
 	if errors.Is(err, fault.ErrCorrupt) {
@@ -194,16 +188,16 @@ func (p Policy) cancel(tx space.Tx, id, reason string) (tuple.Tuple, error) {
 	return nil, p.finish(tx, e, i, Cancelled, note, "")
 }
 
-// Cancel ends a task that is alive, waiting or claimed. fault.ErrConflict means that it is under a
-// manager's lease, fault.ErrNotFound that it has ended or never was. A malformed task becomes a
-// dead letter instead; if no space takes that, the error is fault.ErrOverloaded.
+// Cancel ends a live task, waiting or claimed. A malformed task becomes a dead letter instead. Errors:
+// fault.ErrConflict if the task is under a manager's lease, fault.ErrNotFound if it has ended or never existed, and
+// fault.ErrOverloaded if no space takes the dead letter.
 func (c Client) Cancel(ctx context.Context, id, reason string) error {
 	_, err := c.call(ctx, procCancel, tuple.New(id, reason))
 	return err
 }
 
-// DeadLetter returns the dead letter of that id. The error is fault.ErrNotFound if there is none,
-// and fault.ErrCorrupt if it is malformed: then the fields of its tuple are returned too.
+// DeadLetter returns the dead letter of that id. It fails with fault.ErrNotFound if there is none. If it is
+// malformed, the fields of its tuple are returned together with fault.ErrCorrupt.
 func (c Client) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procShowDead, tuple.New(id))
 	if err != nil {
@@ -212,8 +206,7 @@ func (c Client) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
 	return DecodeDeadLetter(shownEntry(reply))
 }
 
-// showDead (id) returns the tuple and the record of a dead letter, which may be malformed; the
-// client decodes them. The error is fault.ErrNotFound if there is none.
+// showDead (id) returns the tuple and the record of a dead letter, which may be malformed; the client decodes them.
 func showDead(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, _, err := findDead(tx, id)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -238,8 +231,7 @@ func (c Client) Requeue(ctx context.Context, id string, putAgain bool) (*Item, e
 	return &i, err
 }
 
-// Discard takes a dead letter for good. It may be malformed. The error is fault.ErrNotFound if
-// there is none.
+// Discard takes a dead letter for good. It may be malformed. If there is none, it fails with fault.ErrNotFound.
 func (c Client) Discard(ctx context.Context, id string) error {
 	_, err := c.call(ctx, procDiscard, tuple.New(id))
 	return err

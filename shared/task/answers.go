@@ -54,9 +54,8 @@ func encodeRefusal(err error) tuple.Tuple {
 	return tuple.New(fault.Of(err).Code, truncate(err.Error()))
 }
 
-// decodeNext returns an answer of task.next: for each of the outcomes, in their order, its error
-// or nil, and the claimed tasks, still encoded. An answer of another form, or to another number
-// of outcomes, is fault.ErrCorrupt.
+// decodeNext returns an answer of task.next: for each of the outcomes, in their order, its error or nil, and the
+// claimed tasks, still encoded.
 func decodeNext(reply tuple.Tuple, outcomes int) (refused []error, claimed []byte, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {
@@ -95,9 +94,8 @@ func shownEntry(reply tuple.Tuple) space.Entry {
 	return space.Entry{Tuple: nestedOf(reply, 0), Attributes: space.Attributes{Fields: reply.Str(1)}}
 }
 
-// decodePage returns the page of tasks that task.list answers, and the cursor of the next page,
-// which is empty at the end. A damaged page is fault.ErrCorrupt. A task that cannot be decoded is
-// in the page, with the error in its field Err.
+// decodePage returns the page of tasks that task.list answers, and the cursor of the next page, which is empty at the
+// end. A task that cannot be decoded is in the page, with the error in its field Err.
 func decodePage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {
@@ -117,9 +115,8 @@ func decodePage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 	return all, Cursor(nestedOf(reply, 1)), nil
 }
 
-// decodeEndsPage returns the page of ended tasks that task.listended answers, and the cursor of
-// the next page, which is empty at the end. A damaged task is fault.ErrCorrupt; an answer of
-// another form counts as an empty last page.
+// decodeEndsPage returns the page of ended tasks that task.listended answers, and the cursor of the next page, which
+// is empty at the end. An answer of another form counts as an empty last page.
 func decodeEndsPage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {

@@ -40,8 +40,7 @@ func (n New) encode() tuple.Tuple {
 
 var newTemplate = tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.Formal{Type: tuple.Bytes})
 
-// encodeNews encodes tasks to create, in their order. The error is that of validData or
-// checkEncodable, or fault.ErrTooLarge if one request cannot carry the tasks.
+// encodeNews encodes tasks to create, in their order.
 func encodeNews(all []New) ([]byte, error) {
 	var data []byte
 	for _, n := range all {
@@ -59,8 +58,7 @@ func encodeNews(all []New) ([]byte, error) {
 	return data, nil
 }
 
-// create (new tasks) creates tasks, all or none, and returns them. The error is that of decodeNews
-// or createAll.
+// create (new tasks) creates tasks, all or none, and returns them.
 func (p Policy) create(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	news, err := decodeNews(blobOf(args))
 	if err != nil {
@@ -73,9 +71,9 @@ func (p Policy) create(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(encodeItems(created)), nil
 }
 
-// CreateIn creates tasks, all or none, in the transaction of another protocol's procedure, and
-// returns them in their order. Tasks without a timeout get the default one. The errors are those of
-// Client.CreateAll; a parent that only the history knows is fault.ErrInvalid too.
+// CreateIn creates tasks, all or none, in the transaction of another protocol's procedure, and returns them in their
+// order. Tasks without a timeout get the default one. It fails as Client.CreateAll does, and with fault.ErrInvalid
+// for a parent that only the history knows.
 func CreateIn(tx space.Tx, all ...New) ([]Item, error) {
 	data, err := encodeNews(withDefaults(all))
 	if err != nil {
@@ -88,8 +86,7 @@ func CreateIn(tx space.Tx, all ...New) ([]Item, error) {
 	return itemsOf(reply)
 }
 
-// WithKey returns the id of the task that is alive and has a unique key, and reports whether
-// there is one.
+// WithKey returns the id of the live task that has a unique key, and reports whether there is one.
 func WithKey(tx space.Tx, key string) (id string, alive bool) {
 	e, alive := first(tx, keyLabel(key))
 	return decodeHeader(e.Tuple).ID, alive
@@ -119,9 +116,7 @@ func (n New) item() Item {
 	}}
 }
 
-// createAll creates tasks in the order of their dependencies, and returns them in that of the
-// request. The error is that of sortByParents, or of the first task that createOne refuses, with
-// its position from 1 if there are several; it ends the transaction, so that no task is created.
+// createAll creates tasks in the order of their dependencies, and returns them in the order of the request.
 func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 	order, refs, err := sortByParents(news)
 	if err != nil {
@@ -146,10 +141,9 @@ func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 	return created, nil
 }
 
-// sortByParents returns the positions of the tasks in an order in which each comes behind its
-// parents, and the positions of those with names. A parent that is not a name of the request is the
-// id of an older task, and changes no order. A cycle, and a name that refsOf refuses, are
-// fault.ErrInvalid.
+// sortByParents returns the positions of the tasks in an order in which each comes behind its parents, and the
+// positions of those with names. Any parent not named in the request is the id of an older task, and changes no
+// order.
 func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	if refs, err = refsOf(news); err != nil {
 		return nil, nil, err
@@ -182,8 +176,7 @@ func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	return order, refs, nil
 }
 
-// refsOf returns the positions of the tasks that have a name within the request, by name. A name
-// that is malformed or that two tasks have is fault.ErrInvalid.
+// refsOf returns the positions of the tasks that have a name within the request, by name.
 func refsOf(news []New) (map[string]int, error) {
 	refs := map[string]int{}
 	for n, w := range news {
@@ -201,10 +194,8 @@ func refsOf(news []New) (map[string]int, error) {
 	return refs, nil
 }
 
-// createOne creates one task without a lease, or resolves the conflict with the task that has its
-// unique key. It returns the created or the kept task. The error is fault.ErrInvalid or
-// fault.ErrTooLarge for a value out of range, and fault.ErrInvalid for an unknown parent; others
-// are those of putNew and resolveConflict.
+// createOne creates one task without a lease, or resolves the conflict with the task that has its unique key. It
+// returns the created or the kept task.
 func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 	i := n.item()
 	if err := n.Check(); err != nil {
@@ -221,11 +212,9 @@ func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 	return p.putNew(tx, i, n.Ended)
 }
 
-// putNew puts a new task whose unique key is its own, or that waits for the key. ended are parents
-// that the history knows and the spaces may not. It returns the task as it is then: a parent that
-// failed makes it a dead letter at once, and a task that its limit drops has the State "dropped".
-// The error is fault.ErrInvalid for a parent that is not known or has too many children,
-// fault.ErrOverloaded for a full space, or that of place or dieOf.
+// putNew puts a new task whose unique key is its own, or that waits for the key. ended are parents that the history
+// knows and the spaces may not. It returns the task as it is then: a parent that failed makes it a dead letter at
+// once, and a task that its limit drops has the State "dropped".
 func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) {
 	if err := checkParents(tx, i); err != nil {
 		return Item{}, err
@@ -264,12 +253,10 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 	return now, nil
 }
 
-// resolveConflict is called for a new task i whose unique key the task of e has. With KeepFirst
-// that task stays as it is. With Replace it gets the data and the time of i; if it is claimed, i is
-// put and waits for the key, or the task that waits already gets them. It returns the task that
-// stands for i then, Existing if it is not i; one that its limit drops has the State "dropped". If
-// that task or the one that waits is malformed, the error is fault.ErrCorrupt, and fault.ErrConflict if the
-// task that would get them is of another action; others are those of putNew, place and freeSlots.
+// resolveConflict is called for a new task i whose unique key the task of e has. With KeepFirst that task stays as it
+// is. With Replace it gets the data and the time of i; if it is claimed, i is put and waits for the key, or the task
+// that waits already gets them. It returns the task that stands for i then, Existing if it is not i; one that its
+// limit drops has the State "dropped". It refuses to change a malformed task or one of another action.
 func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item, error) {
 	other, err := DecodeEntry(e)
 	if err != nil || n.OnConflict != Replace {

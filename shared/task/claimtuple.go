@@ -5,8 +5,7 @@ import (
 	"leasehold/shared/space"
 )
 
-// showClaim puts the claim of a task that a worker holds, or replaces it in place. A full space is
-// fault.ErrOverloaded.
+// showClaim puts the claim of a task that a worker holds, or replaces it in place.
 func showClaim(tx space.Tx, c Claim) error {
 	if e, ok := tx.Find(lease.Space, claimOf(c.Task), nil); ok {
 		return tx.Replace(e.Ref, c.encode())
@@ -15,8 +14,7 @@ func showClaim(tx space.Tx, c Claim) error {
 	return err
 }
 
-// removeClaim takes the claim of a task if there is one. If there is none, it returns nil. The
-// error is that of the space.
+// removeClaim takes the claim of a task if there is one. If there is none, it returns nil.
 func removeClaim(tx space.Tx, id string) error {
 	e, ok := tx.Find(lease.Space, claimOf(id), nil)
 	if !ok {
@@ -25,8 +23,8 @@ func removeClaim(tx space.Tx, id string) error {
 	return tx.Take(e.Ref)
 }
 
-// Remove takes a task, waiting or held, and its claim. The task may be malformed. A task that is
-// gone is fault.ErrNotFound.
+// Remove takes a task, waiting or held, and its claim. The task may be malformed. It fails with fault.ErrNotFound if
+// the task is gone.
 func Remove(tx space.Tx, e space.Entry) error {
 	if err := removeClaim(tx, decodeHeader(e.Tuple).ID); err != nil {
 		return err

@@ -26,9 +26,9 @@ type Spec struct {
 	Expiry      string        // procedure at the end of the TTL
 }
 
-// Create puts a task into the queue. Data over maxData is fault.ErrTooLarge, because the task's
-// history must still fit into an answer; another value out of range is fault.ErrInvalid, and a full
-// space fault.ErrOverloaded.
+// Create puts a task into the queue. It fails with fault.ErrTooLarge for data over maxData, because the task's
+// history must still fit into an answer. Errors are also fault.ErrInvalid for any other value out of range and
+// fault.ErrOverloaded if the space is full.
 func Create(tx space.Tx, s Spec) (Item, error) {
 	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
 		Action: s.Action, Subject: s.Subject, Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))),
@@ -54,9 +54,8 @@ func assignID(tx space.Tx, i *Item) {
 	}
 }
 
-// put puts a new task into the space, and hides it if it cannot be claimed yet. It returns the task
-// as it is then, unless that is for place to decide: then the task has no id. The error is that of
-// the space, such as fault.ErrOverloaded, or of place.
+// put puts a new task into the space, and hides it if it cannot be claimed yet. It returns the task as it is then,
+// unless place is to decide: then the task has no id.
 func (p Policy) put(tx space.Tx, i Item, o space.PutOptions) (Item, error) {
 	if !i.ExpiresAt.IsZero() {
 		o.TTL, o.Expiry = max(i.ExpiresAt.Sub(tx.Now()), time.Nanosecond), procExpireTask
@@ -193,7 +192,7 @@ func checkEncodable(o models.TaskOptions) error {
 	return nil
 }
 
-// timeField is a field of a new task that is a time.
+// timeField is a time field of a new task.
 type timeField struct {
 	name string
 	at   time.Time
@@ -212,7 +211,7 @@ func EncodeNew(i Item) (t tuple.Tuple, record string) {
 	return plainTuple(i), encodeRecord(i)
 }
 
-// DecodeNew is the inverse of EncodeNew. A tuple or a record of another form is fault.ErrInvalid.
+// DecodeNew is the inverse of EncodeNew. It fails with fault.ErrInvalid for a tuple or a record of another form.
 func DecodeNew(t tuple.Tuple, record string) (Item, error) {
 	if !anyTask.Matches(t) {
 		return Item{}, fmt.Errorf("%w: want a task", fault.ErrInvalid)

@@ -31,7 +31,6 @@ type End struct {
 }
 
 // finish ends a task that does not become a dead letter: it removes the task and calls afterEnd.
-// The error is that of Remove or afterEnd.
 func (p Policy) finish(tx space.Tx, e space.Entry, i Item, state State, note, result string) error {
 	if err := Remove(tx, e); err != nil {
 		return err
@@ -39,8 +38,8 @@ func (p Policy) finish(tx space.Tx, e space.Entry, i Item, state State, note, re
 	return p.afterEnd(tx, e, i, ending{state: state, note: note, result: result})
 }
 
-// Withdraw ends a task that is not claimed as cancelled, because its lease has ended. A malformed
-// one is only removed, without a record of its end. The error is that of Remove or finish.
+// Withdraw ends an unclaimed task as cancelled, because its lease has ended. A malformed one is only removed, without
+// a record of its end. It fails with fault.ErrNotFound if the task is gone.
 func (p Policy) Withdraw(tx space.Tx, e space.Entry, note string) error {
 	i, err := DecodeEntry(e)
 	if err != nil {
@@ -49,10 +48,9 @@ func (p Policy) Withdraw(tx space.Tx, e space.Entry, note string) error {
 	return p.finish(tx, e, i, Cancelled, note, "")
 }
 
-// afterEnd does what follows when a task has left the space: the history gets its end, its
-// children, the next task with its unique key and those that wait for its limits go on, and its
-// watchers get a tuple. e is its entry as it was. A dead letter has not ended yet. The error is
-// that of the first of these steps that fails.
+// afterEnd does what follows when a task has left the space: the history gets its end, its children, the next task
+// with its unique key and those that wait for its limits go on, and its watchers get a tuple. e is its entry as it
+// was. A dead letter has not ended yet.
 func (p Policy) afterEnd(tx space.Tx, e space.Entry, i Item, end ending) error {
 	if end.state != StateDead {
 		if err := recordEnd(tx, e, end); err != nil {
@@ -76,9 +74,8 @@ func (p Policy) afterEnd(tx space.Tx, e space.Entry, i Item, end ending) error {
 	return p.freeSlots(tx, i.Limits)
 }
 
-// offerKey gives a unique key that is free to the task that waits for it. If a task has the key, or
-// none waits, it does nothing. A malformed task is fault.ErrCorrupt; another error is that of
-// place.
+// offerKey gives a free unique key to the task that waits for it. If a task has the key, or none waits, it does
+// nothing.
 func (p Policy) offerKey(tx space.Tx, key string) error {
 	if tx.CountLabelled(Space, keyLabel(key)) > 0 {
 		return nil
@@ -99,10 +96,9 @@ func (p Policy) offerKey(tx space.Tx, key string) error {
 // were written once already.
 const maxEndedData = 4 << 10
 
-// recordEnd adds the end of a task or of a dead letter to the history. A task of a foreign client
-// whose id is too long for a key leaves no end. If the record would not fit into an answer, it
-// leaves out the subject, the parts, the attempts and the data. The error is that of
-// tx.RecordHistory.
+// recordEnd adds the end of a task or of a dead letter to the history. A task of a foreign client whose id is too
+// long for a key leaves no end. If the record would not fit into an answer, it leaves out the subject, the parts, the
+// attempts and the data.
 func recordEnd(tx space.Tx, e space.Entry, end ending) error {
 	h := decodeHeader(e.Tuple)
 	if h.ID == "" || len(h.ID) > space.MaxHistoryKey {
@@ -136,9 +132,7 @@ func Readers() space.Readers {
 	return space.Readers{procEnded: readEnded, procListEnded: listEnded}
 }
 
-// readEnded (id) returns the record that encodeEnd wrote when the task ended. The error is
-// fault.ErrNotFound if the task has not ended or its end is not kept any more, and that of parseEnded or
-// of the history.
+// readEnded (id) returns the record that encodeEnd wrote when the task ended.
 func readEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
 	id, err := parseEnded(args)
 	if err != nil {
@@ -226,8 +220,7 @@ func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bo
 	return known, found
 }
 
-// endOf returns how a task ended; nil if the history does not know it. A damaged record is
-// fault.ErrCorrupt; another error is that of the call.
+// endOf returns how a task ended; nil if the history does not know it.
 func (c Client) endOf(ctx context.Context, id string) (*ParentResult, error) {
 	repo := c.Repo
 	if keyed, ok := repo.(interface{ Plain() space.Repository }); ok { // idempotency.Keyed, whose calls cannot read the history
@@ -247,10 +240,9 @@ func (c Client) endOf(ctx context.Context, id string) (*ParentResult, error) {
 	return &ParentResult{ID: id, State: l.End.State, Result: l.End.Result}, nil
 }
 
-// createKnowing calls create with new tasks. If that fails with fault.ErrInvalid, the reason may be
-// a parent that only the history knows; then it calls create again with the ends that the history
-// has. If it has none or cannot be read, or the tasks could not be created with any parents, the
-// first error is returned. The errors are those of encodeNews and create.
+// createKnowing calls create with new tasks. If that fails with fault.ErrInvalid, the reason may be a parent that
+// only the history knows; then it calls create again with the ends that the history has. If it has none or cannot be
+// read, or the tasks could not be created with any parents, the first error is returned.
 func (c Client) createKnowing(ctx context.Context, all []New, create func(news []byte) error) error {
 	data, err := encodeNews(all)
 	if err == nil {

@@ -38,7 +38,7 @@ func tagLabels(tags []string) (all []string) {
 	return all
 }
 
-// labelsOf returns the labels of a task that is alive.
+// labelsOf returns the labels of a live task.
 func labelsOf(i Item) []string {
 	all := tagLabels(i.Tags)
 	if state := i.state(); state != Waiting {
@@ -83,7 +83,7 @@ const (
 	behindLimit  State = "limit"    // a label only
 )
 
-// state returns the state by which a task that is alive is labelled.
+// state returns the state by which a live task is labelled.
 func (i Item) state() State {
 	if i.CurrentClaimant != "" {
 		return Claimed
@@ -94,7 +94,7 @@ func (i Item) state() State {
 	return State(i.Hidden)
 }
 
-// StateNow returns the state of a task that is alive.
+// StateNow returns the state of a live task.
 func (i Item) StateNow() State {
 	if s := i.state(); s != inBackOff && s != behindLimit {
 		return s

@@ -90,8 +90,8 @@ func fullLimit(tx space.Tx, e space.Entry, i Item) string {
 	return ""
 }
 
-// takeRate counts a claim at the rates of a task's limits. Limits that are not set, and those
-// without a rate, are skipped. The error is that of the space.
+// takeRate counts a claim at the rates of a task's limits. Limits that are not set, and those without a rate, are
+// skipped.
 func takeRate(tx space.Tx, i Item) error {
 	for _, name := range i.Limits {
 		e, l, ok := findLimit(tx, name)
@@ -106,10 +106,9 @@ func takeRate(tx space.Tx, i Item) error {
 	return nil
 }
 
-// meetLimit is called for a task that could be claimed but for a limit. By its OnLimit, it drops
-// the task, or cancels a running one for it (cancelRunning), or hides the task until a slot is
-// free. It hides it also if no task can be cancelled, or the rate is the reason. The error is that
-// of finish, cancelRunning, place or awaitSlot.
+// meetLimit is called for a task that could be claimed but for a limit. By its OnLimit, it drops the task, or cancels
+// a running one for it (cancelRunning), or hides the task until a slot is free. It hides it also if no task can be
+// cancelled, or the rate is the reason.
 func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) error {
 	_, l, _ := findLimit(tx, limit)
 	switch {
@@ -127,10 +126,9 @@ func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) erro
 	return p.awaitSlot(tx, e, i, limit)
 }
 
-// placeInFreedSlot places a task for which cancelRunning has freed a slot of a limit. If no worker
-// serves its action, it offers the slot to other tasks too, because a worker may claim one of them.
-// If the task waited for another limit of the cancelled one, the end of that has placed it already.
-// The error is that of place or offerSlots.
+// placeInFreedSlot places a task for which cancelRunning has freed a slot of a limit. If no worker serves its action,
+// it offers the slot to other tasks too, because a worker may claim one of them. If the task waited for another limit
+// of the cancelled one, the end of that has placed it already.
 func (p Policy) placeInFreedSlot(tx space.Tx, e space.Entry, i Item, limit string) error {
 	if now, there := tx.Entry(e.Ref); there && now.Held == e.Held {
 		if err := p.place(tx, now, i, space.OldPlace); err != nil {
@@ -144,10 +142,9 @@ func (p Policy) placeInFreedSlot(tx space.Tx, e space.Entry, i Item, limit strin
 	return err
 }
 
-// cancelRunning cancels the task that was claimed first of those that have a slot of a limit, in
-// favour of the task of an entry, and more of them if the maximum was lowered, until that task has
-// a slot. It leaves out tasks with a lease. It reports whether there is a slot. The error is that
-// of finish.
+// cancelRunning cancels the task that was claimed first of those that have a slot of a limit, in favour of the task
+// of an entry, and more of them if the maximum was lowered, until that task has a slot. It leaves out tasks with a
+// lease. It reports whether there is a slot.
 func (p Policy) cancelRunning(tx space.Tx, e space.Entry, favoured, limit string) (freed bool, err error) {
 	type running struct {
 		e space.Entry
@@ -175,8 +172,7 @@ func (p Policy) cancelRunning(tx space.Tx, e space.Entry, favoured, limit string
 	return false, nil
 }
 
-// cancelFor cancels a running task in favour of another one, which gets its slot of a limit. The
-// error is that of finish.
+// cancelFor cancels a running task in favour of another one, which gets its slot of a limit.
 func (p Policy) cancelFor(tx space.Tx, e space.Entry, i Item, favoured, limit string) error {
 	reason := "cancelled in favour of task " + favoured
 	tx.Tell(e.Holder, stopMessage(i.ID, reason))
@@ -184,9 +180,8 @@ func (p Policy) cancelFor(tx space.Tx, e space.Entry, i Item, favoured, limit st
 	return p.finish(tx, e, i, Cancelled, reason, "")
 }
 
-// awaitSlot hides a task until a limit has a free slot, and starts the timer of the limit if its
-// rate is the reason. A tuple of limitedAction tells offerSlots that the action has such tasks. A
-// full space is fault.ErrOverloaded.
+// awaitSlot hides a task until a limit has a free slot, and starts the timer of the limit if its rate is the reason.
+// A tuple of limitedAction tells offerSlots that the action has such tasks.
 func (p Policy) awaitSlot(tx space.Tx, e space.Entry, i Item, limit string) error {
 	if _, known := tx.Find(Data, limitedAction(limit, i.Action).Exactly(), nil); !known {
 		if _, err := tx.Put(Data, limitedAction(limit, i.Action), space.PutOptions{}); err != nil {
@@ -199,8 +194,8 @@ func (p Policy) awaitSlot(tx space.Tx, e space.Entry, i Item, limit string) erro
 	return startRefill(tx, limit)
 }
 
-// startRefill starts the timer of a limit whose rate is exhausted. Without such a limit, or if its
-// rate is not exhausted, it does nothing. The error is that of the space.
+// startRefill starts the timer of a limit whose rate is exhausted. Without such a limit, or if its rate is not
+// exhausted, it does nothing.
 func startRefill(tx space.Tx, limit string) error {
 	e, l, _ := findLimit(tx, limit) // without such a limit, the rate is 0
 	if wait := l.wait(tx.Elapsed()); wait > 0 {
@@ -209,8 +204,8 @@ func startRefill(tx space.Tx, limit string) error {
 	return nil
 }
 
-// refill is the expiry of a limit's timer: its rate allows a claim again. It removes the TTL of the
-// limit's tuple, because the limit stays. The error is that of space.Expiring or offerSlots.
+// refill is the expiry of a limit's timer: its rate allows a claim again. It removes the TTL of the limit's tuple,
+// because the limit stays.
 func (p Policy) refill(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
@@ -227,9 +222,8 @@ func (p Policy) refill(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 // back.
 const maxOffered = 1000
 
-// offerSlots places tasks that wait for a limit, of each action as many as it has free slots, and
-// returns how many. If the limit is not set any more, it places up to maxOffered of each action.
-// The error is that of offerUpTo or of the spaces; a malformed task is fault.ErrCorrupt.
+// offerSlots places tasks that wait for a limit, of each action as many as it has free slots, and returns how many.
+// If the limit is not set any more, it places up to maxOffered of each action.
 func (p Policy) offerSlots(tx space.Tx, limit string) (offered int, err error) {
 	free := maxOffered
 	if _, l, ok := findLimit(tx, limit); ok {
@@ -257,9 +251,8 @@ func (p Policy) offerSlots(tx space.Tx, limit string) (offered int, err error) {
 	return offered, nil
 }
 
-// offerUpTo places tasks with a label until free of them are visible, because one that waits for
-// something else now does not need the slot. It returns how many it placed, at most maxOffered. A
-// malformed task is fault.ErrCorrupt; another error is that of place.
+// offerUpTo places tasks with a label until free of them are visible, because one that waits for something else now
+// does not need the slot. It returns how many it placed, at most maxOffered.
 func (p Policy) offerUpTo(tx space.Tx, label string, free int) (placed int, err error) {
 	for shown := 0; shown < free && placed < maxOffered; {
 		some := withLabel(tx, Space, label, min(free-shown, maxOffered-placed))
@@ -287,8 +280,8 @@ func (p Policy) offerUpTo(tx space.Tx, label string, free int) (placed int, err 
 	return placed, nil
 }
 
-// freeSlots is called with the limits of a task that has left the queue or its worker, so that its
-// slots are free for others. The error is that of offerSlots.
+// freeSlots is called with the limits of a task that has left the queue or its worker, so that its slots are free for
+// others.
 func (p Policy) freeSlots(tx space.Tx, limits []string) error {
 	for _, limit := range limits {
 		if _, err := p.offerSlots(tx, limit); err != nil {
@@ -298,9 +291,8 @@ func (p Policy) freeSlots(tx space.Tx, limits []string) error {
 	return nil
 }
 
-// setLimit (name, max, rate) sets a limit, and offers slots that are free now. It returns how many
-// tasks it brought back; if that is not 0, there may be more. The error is fault.ErrInvalid for a
-// limit that check refuses, fault.ErrOverloaded for a full space, or that of offerSlots.
+// setLimit (name, max, rate) sets a limit, and offers its free slots. It returns how many tasks it brought back;
+// unless it returns 0, there may be more.
 func (p Policy) setLimit(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	l := limitTuple{Limit: wantedLimit(args)}
 	if err := l.check(); err != nil {
@@ -337,9 +329,7 @@ func (l Limit) check() error {
 	return nil
 }
 
-// removeLimit (name) removes a limit, and brings tasks back as setLimit does. The error is
-// fault.ErrNotFound if the limit is not set and no task waits for it; a call that goes on with the
-// removal of an earlier one finds such tasks. Another error is that of offerSlots.
+// removeLimit (name) removes a limit, and brings tasks back as setLimit does.
 func (p Policy) removeLimit(tx space.Tx, name string) (tuple.Tuple, error) {
 	e, _, known := findLimit(tx, name)
 	if known {
@@ -354,9 +344,8 @@ func (p Policy) removeLimit(tx space.Tx, name string) (tuple.Tuple, error) {
 	return tuple.New(int64(offered)), err
 }
 
-// SetLimit sets a limit, or changes it. A lower maximum ends no running task. A limit without a
-// maximum and a rate, or with one out of range, is fault.ErrInvalid; another error is that of
-// setLimit.
+// SetLimit sets a limit, or changes it. A lower maximum ends no running task. It fails with fault.ErrInvalid for a
+// limit without a maximum and a rate, or with one out of range, and with fault.ErrOverloaded if the space is full.
 func (c Client) SetLimit(ctx context.Context, l Limit) error {
 	if err := l.check(); err != nil {
 		return err
@@ -364,8 +353,8 @@ func (c Client) SetLimit(ctx context.Context, l Limit) error {
 	return c.untilDone(ctx, procSetLimit, tuple.New(l.Name, l.Max, l.Rate))
 }
 
-// RemoveLimit removes a limit; the tasks that name it have none then. A limit that is not set, and
-// for which no task waits, is fault.ErrNotFound.
+// RemoveLimit removes a limit; the tasks that name it have none then. It fails with fault.ErrNotFound if the limit is
+// not set and no task waits for it.
 func (c Client) RemoveLimit(ctx context.Context, name string) error {
 	return c.untilDone(ctx, procRemoveLimit, tuple.New(name))
 }
@@ -393,8 +382,8 @@ type LimitState struct {
 	Waiting int64 // tasks that wait for a slot of it
 }
 
-// Limits returns the limits, in the order in which they were set first. Those that do not fit into
-// one answer are left out. A damaged answer is fault.ErrCorrupt.
+// Limits returns the limits, in the order in which they were set first. Those that do not fit into one answer are
+// left out. It fails with fault.ErrCorrupt for a damaged answer.
 func (c Client) Limits(ctx context.Context) (all []LimitState, err error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procLimits, nil)
 	if err != nil {

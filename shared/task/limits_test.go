@@ -289,7 +289,7 @@ func TestAPauseGivesTheSlotsOfItsTasksToOthers(t *testing.T) {
 	})
 }
 
-// The end of the cancelled task offers its other slot to the task that is being placed already.
+// The end of the cancelled task offers its other slot to the task being placed.
 func TestATaskThatWaitsForARateAndCancelsTheRunningOneBecomesVisible(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		f.limit("db", 1)
@@ -320,7 +320,7 @@ func TestATaskThatMayCancelRunningOnesWaitsIfTheRateIsTheReason(t *testing.T) {
 	})
 }
 
-// With a lower maximum, a task that is handed back may meet a limit that it has a slot of.
+// With a lower maximum, a task handed back may meet a limit that it has a slot of.
 func TestATaskThatIsHandedBackCancelsAnotherOneAndNotItself(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		f.limit("db", 2)

@@ -80,7 +80,7 @@ func runMachine(t *testing.T, r *rapid.T) {
 	})
 }
 
-// settle lets a microsecond pass, so that all that is due at once has happened.
+// settle lets a microsecond pass, so that everything due at once has happened.
 func (m *machine) settle(r *rapid.T) {
 	<-time.After(time.Microsecond)
 	synctest.Wait()
@@ -351,7 +351,7 @@ func (m *machine) resolved(t *naiveTask) {
 	m.finish(t, task.Resolved)
 }
 
-// next ends an attempt, or one that is over, and claims the next task in the same call.
+// next ends an attempt, current or past, and claims the next task in the same call.
 func (m *machine) next(r *rapid.T) {
 	t := m.one(r, task.Claimed)
 	worker, action := t.worker, rapid.SampledFrom([]string{"a", "b"}).Draw(r, "action")
@@ -385,7 +385,7 @@ func (m *machine) next(r *rapid.T) {
 	m.claimed(r, all, worker, action, m.claimable(worker, action, now), now)
 }
 
-// late is a call about an attempt that is over; it must change nothing.
+// late is a call about a past attempt; it must change nothing.
 func (m *machine) late(r *rapid.T) {
 	if len(m.stale) == 0 {
 		r.SkipNow()
@@ -438,7 +438,8 @@ func (m *machine) discard(r *rapid.T) {
 
 func (m *machine) pause(r *rapid.T) {
 	action := rapid.SampledFrom([]string{"a", "b"}).Draw(r, "action")
-	if m.paused[action] = !m.paused[action]; !m.paused[action] {
+	m.paused[action] = !m.paused[action]
+	if !m.paused[action] {
 		require.NoError(r, m.client.Resume(m.Context(), action))
 		return
 	}
@@ -469,8 +470,7 @@ func (m *machine) removeLimit(r *rapid.T) {
 	delete(m.limits, name)
 }
 
-// compare requires that the tasks, their states, the reasons and the counts are those of the
-// model.
+// compare requires that the tasks, their states, the reasons and the counts match the model.
 func (m *machine) compare(r *rapid.T) {
 	alive, dead := m.listed(r, ""), m.listed(r, task.StateDead)
 	counts := map[string]task.Counts{}

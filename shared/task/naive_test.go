@@ -48,7 +48,7 @@ func (m *naive) find(id string) *naiveTask {
 
 func (t *naiveTask) alive() bool { return t.state == task.Waiting || t.state == task.Claimed }
 
-// withKey returns the task that is alive and has a unique key, or waits for it.
+// withKey returns the live task that has a unique key, or waits for it.
 func (m *naive) withKey(key string, behind bool) *naiveTask {
 	for _, t := range m.tasks {
 		if t.alive() && key != "" && t.UniqueKey == key && t.behind == behind {
@@ -217,8 +217,8 @@ func (m *naive) claim(t *naiveTask, i task.Item, worker string, now time.Time) {
 	}
 }
 
-// explained returns the state of a task that is not claimed and the code of the reason. Of a
-// task that has limits and is due it does not know whether it is hidden because of one.
+// explained returns the state of an unclaimed task and the code of the reason. It cannot tell whether a due task with
+// limits is hidden because of one.
 func (m *naive) explained(t *naiveTask, now time.Time) (task.State, string) {
 	switch {
 	case t.state != task.Waiting:

@@ -30,10 +30,8 @@ func CountWaiting(tx space.Tx, action string) int {
 	return tx.Count(Space, AnyOf(action)) + tx.CountLabelled(Space, stateLabel(StatePaused, action))
 }
 
-// pause (action) pauses an action: from now on none of its tasks is claimed. It hides up to
-// maxOffered tasks and returns how many; the caller repeats it until that is 0. The error is
-// fault.ErrInvalid for an action that is not an id, fault.ErrOverloaded for a full space, or that
-// of hidePaused.
+// pause (action) pauses an action: from now on none of its tasks is claimed. It hides up to maxOffered tasks and
+// returns how many; the caller repeats it until it returns 0.
 func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 	if !models.ValidID(action) {
 		return nil, fmt.Errorf("action %.100q: %w: %s", action, fault.ErrInvalid, models.IDRule)
@@ -52,9 +50,8 @@ func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 	return tuple.New(int64(n)), err
 }
 
-// hidePaused hides visible tasks of a paused action, at most maxOffered, and returns how many it
-// took from view, malformed ones included. It offers the slots that were meant for them to tasks of
-// other actions. The error is that of hide, retire or freeSlots.
+// hidePaused hides visible tasks of a paused action, at most maxOffered, and returns how many it took from view,
+// malformed ones included. It offers the slots that were meant for them to tasks of other actions.
 func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 	var visible []space.Entry
 	tx.Walk(space.Walk{Space: Space, Template: AnyOf(action)}, func(e space.Entry) bool {
@@ -78,9 +75,8 @@ func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 	return len(visible), p.freeSlots(tx, slices.Compact(limits))
 }
 
-// resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and returns
-// how many; the caller repeats it until that is 0. A malformed task is fault.ErrCorrupt; another
-// error is that of place or of the spaces.
+// resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and returns how many; the
+// caller repeats it until it returns 0.
 func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
 	if e, ok := tx.Find(Data, matchPaused(action), nil); ok {
 		if err := tx.Take(e.Ref); err != nil {
@@ -110,25 +106,24 @@ func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
 	return tuple.New(int64(len(paused))), nil
 }
 
-// Pause pauses an action: its tasks are kept, and none is claimed until Resume. Running tasks go
-// on. An action that is not an id is fault.ErrInvalid; other errors are those of the call.
+// Pause pauses an action: its tasks are kept, and none is claimed until Resume. Running tasks go on. It fails with
+// fault.ErrInvalid for an invalid id.
 func (c Client) Pause(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procPause, tuple.New(action))
 }
 
-// Resume ends the pause of an action. An action that is not paused stays as it is. The error is
-// that of the call.
+// Resume ends the pause of an action. Without a pause it does nothing.
 func (c Client) Resume(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procResume, tuple.New(action))
 }
 
-// PausedAction is an action that is paused.
+// PausedAction is an action and since when it has been paused.
 type PausedAction struct {
 	Action string
 	Since  time.Time
 }
 
-// PausedActions returns the actions that are paused. The error is that of the space.
+// PausedActions returns the actions that are paused.
 func (c Client) PausedActions(ctx context.Context) ([]PausedAction, error) {
 	found, err := c.Repo.Space(Data).QueryAll(ctx, matchPaused(tuple.AnyString))
 	if err != nil {

@@ -104,7 +104,7 @@ func TestAnAnswerThatEndsTooEarlyIsCorrupt(t *testing.T) {
 	})
 }
 
-// refused is a call that is refused.
+// refused is a call to be refused.
 type refused struct {
 	procedure string
 	args      tuple.Tuple

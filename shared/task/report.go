@@ -19,11 +19,8 @@ import (
 // creates the new tasks; any other restarts its timeout. It returns whether the token is the
 // current one and, if it was given new tasks, those that it created.
 //
-// The result becomes a tuple only for the manager of the task's lease, or for a creator that asked
-// for a result tuple. A result of a lease is put with a stale token too, because what was found is
-// true, but creates no task. The error is fault.ErrInvalid for the arguments, fault.ErrTooLarge for
-// a body over maxResult, fault.ErrCorrupt for a malformed task, fault.ErrOverloaded for a full
-// space, or that of resolve.
+// The result becomes a tuple only for the manager of the task's lease, or for a creator that asked for a result
+// tuple. A result of a lease is put with a stale token too, because what was found is true, but creates no task.
 func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
 	if full := append(short, tuple.Formal{Type: tuple.Bytes}); !short.Matches(args) && !full.Matches(args) {
@@ -57,9 +54,8 @@ func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return p.resolve(tx, e, i, r.Body, args)
 }
 
-// resolve ends a task with its final result, creates the tasks in args, those of task.report, and
-// returns the answer of task.report. If a task cannot be created, the task is not resolved either.
-// The error is that of decodeNews or createAll, or of the spaces.
+// resolve ends a task with its final result, creates the tasks in args, those of task.report, and returns the answer
+// of task.report. If a task cannot be created, the task is not resolved either.
 func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args tuple.Tuple) (tuple.Tuple, error) {
 	var created []Item
 	createsTasks := len(args) == 3
@@ -88,10 +84,9 @@ func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args 
 	return tuple.New(true, encodeItems(created)), nil
 }
 
-// putLate puts a result of a worker that does not hold the task, if it is of a lease. It keeps the
-// token of its attempt, unless that token could change the lease: then the token belongs to another
-// attempt, or to a result that was put before. A result without a lease is only checked. The error
-// is that of check or Put.
+// putLate puts a result of a worker that does not hold the task, if it is of a lease. It keeps the token of its
+// attempt, unless that token could change the lease: then the token belongs to another attempt, or to a result that
+// was put before. A result without a lease is only checked.
 func putLate(tx space.Tx, r ResultTuple) error {
 	if r.Lease == "" {
 		return r.check() // no manager waits for it
@@ -102,8 +97,8 @@ func putLate(tx space.Tx, r ResultTuple) error {
 	return r.Put(tx)
 }
 
-// Put puts a result. A body over maxResult is fault.ErrTooLarge, because no answer could carry it.
-// A full space is fault.ErrOverloaded.
+// Put puts a result. It fails with fault.ErrTooLarge for a body over maxResult, because no answer could carry it, and
+// with fault.ErrOverloaded if the space is full.
 func (r ResultTuple) Put(tx space.Tx) error {
 	_, err := r.put(tx, 0)
 	return err
@@ -117,7 +112,7 @@ func (r ResultTuple) check() error {
 	return nil
 }
 
-// put puts a result that stays for ttl; 0 is for ever. The errors are those of Put.
+// put puts a result that stays for ttl; 0 is for ever.
 func (r ResultTuple) put(tx space.Tx, ttl time.Duration) (ref int64, err error) {
 	if err := r.check(); err != nil {
 		return 0, err
@@ -125,10 +120,7 @@ func (r ResultTuple) put(tx space.Tx, ttl time.Duration) (ref int64, err error) 
 	return tx.Put(Result, EncodeResult(r), space.PutOptions{TTL: ttl})
 }
 
-// extend (id, token[, fraction, text]) restarts the timeout and, with a fraction, notes the
-// progress. The error is fault.ErrStaleToken if the caller does not hold the task with that token,
-// fault.ErrInvalid for other arguments or a fraction that is not from 0 to 1, and fault.ErrCorrupt
-// for a malformed task.
+// extend (id, token[, fraction, text]) restarts the timeout and, with a fraction, notes the progress.
 func extend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.AnyInt64)
 	full := append(short, tuple.Formal{Type: tuple.Float64}, tuple.AnyString)

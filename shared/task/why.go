@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Why is the reason why a task that is alive is not running.
+// Why is the reason why a live task is not running.
 type Why struct {
 	Code string // one of the constants below; empty: it is claimed
 	Text string // for people
@@ -185,8 +185,8 @@ type actionFacts struct {
 
 func newExplainer(tx space.Tx) explainer { return explainer{tx, map[string]actionFacts{}} }
 
-// listed returns why a task of a list is not running; an empty Why for one that is claimed or
-// malformed, and for a dead letter.
+// listed returns why a task of a list is not running; an empty Why for a claimed or malformed one, and for a dead
+// letter.
 func (x explainer) listed(e space.Entry, l Listed) Why {
 	if l.Dead || l.Err != nil {
 		return Why{}
@@ -217,9 +217,8 @@ func factsOfAction(tx space.Tx, action string) (f Facts) {
 	return f
 }
 
-// showTask (id) returns (holder, record, tuple, code, text) of a task that is alive, or of a dead
-// letter without holder, code and text; both may be malformed. The error is fault.ErrNotFound if
-// there is neither.
+// showTask (id) returns (holder, record, tuple, code, text) of a live task, or of a dead letter without holder, code
+// and text; both may be malformed.
 func showTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, i, err := find(tx, id)
 	if e.Ref == 0 {
@@ -239,9 +238,9 @@ func showTask(tx space.Tx, id string) (tuple.Tuple, error) {
 // Shown is a task, with the reason why it is not running if it is alive.
 type Shown struct{ Listed }
 
-// Show returns a task that is alive, a dead letter, or a task whose end is kept, with its result;
-// else fault.ErrNotFound. A malformed task or dead letter has its error in Listed.Err; a damaged
-// record of an end is fault.ErrCorrupt.
+// Show returns a live task, a dead letter, or an ended task whose end is kept, with its result. It fails with
+// fault.ErrNotFound if there is none, and with fault.ErrCorrupt if the record of the end is damaged. A malformed task
+// or dead letter has its error in Listed.Err.
 func (c Client) Show(ctx context.Context, id string) (Shown, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procShow, tuple.New(id))
 	if err == nil {
