@@ -32,7 +32,7 @@ type Overflow string
 // The kinds of overflow. The empty one is Block.
 const (
 	Block      Overflow = "block"       // Put waits, PutP fails with fault.ErrOverloaded
-	DropOldest Overflow = "drop_oldest" // the oldest tuple that is not held is removed
+	DropOldest Overflow = "drop_oldest" // the oldest tuple not held is removed
 )
 
 // DefaultCapacity is the capacity of a space, in tuples, if its options have none.

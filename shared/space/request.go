@@ -23,15 +23,13 @@ type OpID struct {
 // without one; those below are the caller's to choose.
 const AutoSeq uint64 = 1 << 63
 
-// Window is how many answers are kept for a session: an operation that is this
-// many sequence numbers and this many answers behind the session's newest can no
-// longer be repeated, and is fault.ErrConflict. The caller's numbers and the
-// automatic ones have a window each.
+// Window is how many answers are kept for a session. Repeating an operation that is this many sequence numbers and
+// this many answers behind the session's newest fails with fault.ErrConflict. The caller's numbers and the automatic
+// ones have a window each.
 const Window = 1024
 
-// WindowBytes is how many bytes of answers are kept for a session, the newest answer
-// excepted. Of older operations it is only known that they have happened: to repeat
-// one is fault.ErrConflict.
+// WindowBytes is how many bytes of answers are kept for a session, the newest answer excepted. Of older operations it
+// is only known that they have happened: repeating one fails with fault.ErrConflict.
 const WindowBytes = 8 << 20
 
 // Bounds of requests and replies.

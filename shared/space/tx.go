@@ -52,8 +52,8 @@ func QueryOnly(protocols ...[]Definition) map[string]bool {
 	return names
 }
 
-// Join returns one set of procedures. It panics if two have the same name, because that is a
-// mistake of the program and not of its input.
+// Join returns one set of procedures. It panics if two have the same name, because the mistake is in the program and
+// not in its input.
 func Join(sets ...Procedures) Procedures {
 	all := Procedures{}
 	for _, set := range sets {
@@ -67,10 +67,10 @@ func Join(sets ...Procedures) Procedures {
 	return all
 }
 
-// Tx is what a procedure reads and writes. Spaces are named; tuples in them are found by template,
-// and then identified by their Ref. A ref whose tuple is gone, and a space that does not exist, is
-// fault.ErrNotFound to the methods that return an error; an invalid tuple, and a negative TTL, is
-// fault.ErrInvalid; attributes beyond their bounds are fault.ErrTooLarge.
+// Tx is what a procedure reads and writes. Spaces are named; tuples in them are found by template, and then
+// identified by their Ref. Errors of all methods: fault.ErrNotFound if the tuple of a ref is gone or the space does
+// not exist, fault.ErrInvalid for an invalid tuple or a negative TTL, fault.ErrTooLarge for attributes beyond their
+// bounds.
 type Tx interface {
 	// Exists reports whether there is a space; the other methods find nothing in one that
 	// does not exist.
@@ -96,8 +96,8 @@ type Tx interface {
 	// CountLabelled counts the tuples with a label, visible and held. It is O(1).
 	CountLabelled(space, label string) int
 
-	// Put adds a tuple. A full space is fault.ErrOverloaded, because a procedure cannot
-	// wait for capacity.
+	// Put adds a tuple. If the space is full it fails with fault.ErrOverloaded, because a procedure cannot wait for
+	// capacity.
 	Put(space string, t tuple.Tuple, o PutOptions) (ref int64, err error)
 	// Take removes a tuple, held or not.
 	Take(ref int64) error
@@ -107,14 +107,13 @@ type Tx interface {
 	Amend(ref int64, t tuple.Tuple, a Attributes) error
 	// Extend starts a tuple's TTL again with a new length; with 0 it has none.
 	Extend(ref int64, ttl time.Duration) error
-	// Hold hides a tuple but keeps its place. Holding a tuple that is held already replaces its
-	// hold. A hold that nothing would end is fault.ErrInvalid: one in an expiry, without a TTL and
-	// without NoSession.
+	// Hold hides a tuple but keeps its place. Holding a held tuple replaces its hold. It fails with fault.ErrInvalid
+	// for a hold that nothing would end: one in an expiry, without a TTL and without NoSession.
 	Hold(ref int64, o HoldOptions) error
-	// Done removes a held tuple for good. One that is not held is fault.ErrConflict.
+	// Done removes a held tuple for good. It fails with fault.ErrConflict if the tuple is not held.
 	Done(ref int64) error
-	// Back makes a held tuple visible: at its old place, or at a new one. If its
-	// TTL has passed meanwhile, the TTL ends now. One that is not held is fault.ErrConflict.
+	// Back makes a held tuple visible: at its old place, or at a new one. If its TTL has passed meanwhile, the TTL
+	// ends now. It fails with fault.ErrConflict if the tuple is not held.
 	Back(ref int64, at Placement) error
 
 	// Now is the wall clock, for display, and to convert a time that a user gave to a
@@ -146,12 +145,12 @@ type Tx interface {
 	// Tell sends a message to a session, if it is alive. The message must be a valid
 	// tuple.
 	Tell(session string, message tuple.Tuple)
-	// Call runs another procedure within this transaction. If that fails, only what it did is
-	// undone, and the calling procedure may go on. An unknown procedure is fault.ErrNotFound, and
-	// too many calls within each other are fault.ErrTooLarge.
+	// Call runs another procedure within this transaction. If that fails, only what it did is undone, and the calling
+	// procedure may go on. Errors: fault.ErrNotFound for an unknown procedure, fault.ErrTooLarge for calls nested too
+	// deeply.
 	Call(procedure string, args tuple.Tuple) (tuple.Tuple, error)
-	// Wait returns the error with which a procedure that found nothing returns, and
-	// records what it waits for. A space that does not exist is fault.ErrNotFound.
+	// Wait returns the error with which a procedure that found nothing returns, and records what it waits for. For a
+	// space that does not exist it returns fault.ErrNotFound.
 	Wait(awaited ...Awaited) error
 }
 
@@ -174,7 +173,7 @@ type Entry struct {
 	// without a session.
 	Held   bool
 	Holder string
-	// Attributes are those of the last Put or Amend.
+	// Attributes were set by the last Put or Amend.
 	Attributes
 	// Position is its position in the order of the kind.
 	Position Position
@@ -283,8 +282,8 @@ const (
 // whether the get may wait.
 func TakeArgs(p tuple.Template, waits bool) tuple.Tuple { return tuple.New(p.Append(nil), waits) }
 
-// ParseTake decodes what TakeArgs encoded: the template, and whether the get may wait. Anything
-// else is fault.ErrInvalid.
+// ParseTake decodes what TakeArgs encoded: the template, and whether the get may wait. It fails with fault.ErrInvalid
+// for anything else.
 func ParseTake(args tuple.Tuple) (p tuple.Template, waits bool, err error) {
 	if !tuple.Match(tuple.Formal{Type: tuple.Bytes}, tuple.AnyBool).Matches(args) {
 		return nil, false, fmt.Errorf("the arguments of a get: %w: want a template", fault.ErrInvalid)
@@ -317,10 +316,9 @@ func ParseExpired(args tuple.Tuple) (Expired, error) {
 	return Expired{Ref: args.Int64(0), Cause: Cause(args.Str(1)), Holder: args.Str(2)}, nil
 }
 
-// Expiring must be the first call of an expiry procedure: it returns the tuple that
-// expires, as it is now, and why. It is fault.ErrInvalid if a session calls the
-// procedure by its name, because only the engine ends a TTL or a hold, and
-// fault.ErrNotFound if the tuple is gone.
+// Expiring must be the first call of an expiry procedure: it returns the tuple that expires, as it is now, and why.
+// It fails with fault.ErrInvalid if a session calls the procedure by its name, because only the engine ends a TTL or
+// a hold, and with fault.ErrNotFound if the tuple is gone.
 func Expiring(tx Tx, args tuple.Tuple) (Entry, Expired, error) {
 	x, err := ParseExpired(args)
 	if err != nil {

@@ -57,9 +57,8 @@ func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	return e.answerNow(space.Reply{}, nil)
 }
 
-// endTake removes for good, or with VerbBack makes visible, what the caller's get of that number
-// took. Its answer is no longer needed then and is dropped. A number that is unknown or was
-// ended before does nothing.
+// endTake removes for good, or with VerbBack makes visible, what the caller's get of that number took. Its answer is
+// no longer needed then and is dropped. An unknown or ended number does nothing.
 func (tx *transaction) endTake(op uint64, v space.Verb) {
 	refs := tx.caller.taken[op]
 	for _, ref := range refs {

@@ -16,7 +16,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// opened returns an engine that is not run, with one space and a session.
+// opened returns an engine that does not run, with one space and a session.
 func opened(t *testing.T, p space.Procedures) (*Engine, space.Repository) {
 	e, err := Open(t.Context(), Config{Journal: &journal.Memory{}, Procedures: p})
 	require.NoError(t, err)

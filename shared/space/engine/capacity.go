@@ -58,8 +58,7 @@ func (st *state) cost(x *entry) int64 {
 	return n
 }
 
-// class returns the class of memory that a session may use: that of the fleet has the reserve
-// too.
+// class returns the class of memory that a session may use: the fleet's class has the reserve too.
 func (s *session) class() memory.Class {
 	if s.fleet {
 		return memory.Draining
@@ -94,10 +93,10 @@ var errDiskFull = fmt.Errorf("%w: only operations that take or end something are
 // ends none. So a claim and the result of a task that it resolves go on, because they free space
 // in the end; work is not created. Expiries and ends of sessions are never checked.
 //
-// For the disk, only spaces that are not volatile count. For memory, a tuple that goes with its
-// session does not count as a put, because it tells the session's status and creates no work.
-// Any other transaction may use the reserve, and is refused when that is used up too and it
-// makes memory grow. Events that wait for subscribers are forgotten before anything is refused.
+// For the disk, only spaces that are not volatile count. For memory, a tuple that goes with its session does not
+// count as a put, because it tells the session's status and creates no work. Any other transaction may use the
+// reserve, and is refused if it makes memory grow when the reserve is used up too. Events that wait for subscribers
+// are forgotten before anything is refused.
 func (tx *transaction) checkCapacity() error {
 	if tx.st.events > 0 && tx.st.memory.Budget.Check(memory.Growth) != nil {
 		tx.st.forgetAllEvents()
@@ -148,8 +147,8 @@ func (tx *transaction) sumSteps() (sum stepSum) {
 	return sum
 }
 
-// pendingSize estimates the memory that facts take until they are committed, beside that
-// of the tuples and answers themselves.
+// pendingSize estimates the memory that facts take until they are committed, without the tuples and answers
+// themselves.
 func pendingSize(facts []journal.Fact) (size int64) {
 	for _, f := range facts {
 		switch f := f.(type) {

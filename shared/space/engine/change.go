@@ -50,9 +50,7 @@ func dueAt(x *entry) time.Duration {
 	return x.Deadline
 }
 
-// Put clones the tuple, because a procedure may keep and change its own. A malformed tuple is
-// fault.ErrInvalid, and a space that does not exist fault.ErrNotFound; other errors are those of
-// putOwned.
+// Put clones the tuple, because a procedure may keep and change its own.
 func (tx *transaction) Put(name string, t tuple.Tuple, o space.PutOptions) (int64, error) {
 	if err := t.Validate(); err != nil {
 		return 0, fmt.Errorf("put into %s: %w: %w", name, fault.ErrInvalid, err)
@@ -64,11 +62,9 @@ func (tx *transaction) Put(name string, t tuple.Tuple, o space.PutOptions) (int6
 	return tx.putOwned(in, t.Clone(), o)
 }
 
-// putOwned adds a tuple that is valid and that the engine owns, and returns its ref. A full
-// space loses its oldest visible tuples if its overflow is DropOldest; else, and if all are
-// held, the error is fault.ErrOverloaded. A negative TTL or a tuple without the order field is
-// fault.ErrInvalid, attributes beyond their bounds are fault.ErrTooLarge. After an error the
-// caller's try brings back the tuples that were removed.
+// putOwned adds a valid tuple that the engine owns, and returns its ref. A full space loses its oldest visible tuples
+// if its overflow is DropOldest; otherwise, and if all are held, it refuses the put. After an error the caller's try
+// brings back the tuples that were removed.
 func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOptions) (int64, error) {
 	if err := in.checkOrderField(t); err != nil {
 		return 0, err
@@ -101,7 +97,6 @@ func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOption
 	return x.Ref, nil
 }
 
-// Take removes an entry that is visible or held; another ref is fault.ErrNotFound.
 func (tx *transaction) Take(ref int64) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -111,7 +106,6 @@ func (tx *transaction) Take(ref int64) error {
 	return nil
 }
 
-// Done removes an entry that is held; for another ref the error is that of heldEntry.
 func (tx *transaction) Done(ref int64) error {
 	x, err := tx.heldEntry(ref)
 	if err != nil {
@@ -121,8 +115,7 @@ func (tx *transaction) Done(ref int64) error {
 	return nil
 }
 
-// heldEntry returns the entry of a ref. One that is not held is fault.ErrConflict, a ref that is
-// not found fault.ErrNotFound.
+// heldEntry returns the entry of a ref.
 func (tx *transaction) heldEntry(ref int64) (*entry, error) {
 	x, err := tx.entry(ref)
 	if err == nil && x.Hold == nil {
@@ -131,8 +124,7 @@ func (tx *transaction) heldEntry(ref int64) (*entry, error) {
 	return x, err
 }
 
-// Replace changes a copy of the entry: entries are immutable, because facts, steps and undoing
-// refer to them. A ref that is not found is fault.ErrNotFound; other errors are those of replace.
+// Replace changes a copy of the entry: entries are immutable, because facts, steps and undoing refer to them.
 func (tx *transaction) Replace(ref int64, t tuple.Tuple) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -141,9 +133,7 @@ func (tx *transaction) Replace(ref int64, t tuple.Tuple) error {
 	return tx.replace(x, t, x.Attributes)
 }
 
-// Amend without a tuple is traced and notified as a replacement of the tuple by itself. A ref
-// that is not found is fault.ErrNotFound, attributes beyond their bounds are fault.ErrTooLarge;
-// other errors are those of replace.
+// Amend without a tuple is traced and notified as a replacement of the tuple by itself.
 func (tx *transaction) Amend(ref int64, t tuple.Tuple, a space.Attributes) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -158,8 +148,7 @@ func (tx *transaction) Amend(ref int64, t tuple.Tuple, a space.Attributes) error
 	return tx.replace(x, t, attributes(a))
 }
 
-// replace gives a current entry a copy of another tuple, and other attributes; nil is none. A
-// malformed tuple, or one without the order field, is fault.ErrInvalid.
+// replace gives a current entry a copy of another tuple, and other attributes; nil is none.
 func (tx *transaction) replace(x *entry, t tuple.Tuple, a *space.Attributes) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("replace in %s: %w: %w", x.Space, fault.ErrInvalid, err)
@@ -183,8 +172,7 @@ func attributes(a space.Attributes) *space.Attributes {
 	return &a
 }
 
-// Extend sets the deadline of an entry to ttl from now, or to none if ttl is 0; a negative one is
-// fault.ErrInvalid, and a ref that is not found fault.ErrNotFound. It is traced and notified as a
+// Extend sets the deadline of an entry to ttl from now, or to none if ttl is 0. It is traced and notified as a
 // replacement of the tuple by itself.
 func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	x, err := tx.entry(ref)
@@ -203,10 +191,9 @@ func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	return nil
 }
 
-// Hold makes a new journal.Hold even in place of an equal one, because endHold compares the
-// pointers to tell whether an expiry procedure changed the hold. A negative TTL is
-// fault.ErrInvalid, and so is a hold that nothing would end: one without a caller, a TTL and
-// NoSession. A ref that is not found is fault.ErrNotFound.
+// Hold makes a new journal.Hold even in place of an equal one, because endHold compares the pointers to tell whether
+// an expiry procedure changed the hold. It refuses a hold that nothing would end: one without a caller, a TTL and
+// NoSession.
 func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -231,7 +218,7 @@ func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	return nil
 }
 
-// Back makes an entry visible that is held; for another ref the error is that of heldEntry.
+// Back makes a held entry visible.
 func (tx *transaction) Back(ref int64, at space.Placement) error {
 	x, err := tx.heldEntry(ref)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// changing returns an engine with the spaces s and ordered, and four tuples in s: a visible one,
-// one that a session holds, one that a get took, and one that is gone.
+// changing returns an engine with the spaces s and ordered, and four tuples in s: a visible one, one held by a
+// session, one taken by a get, and one already gone.
 func changing(t *testing.T) (e *Engine, visible, held, taken, gone int64) {
 	t.Helper()
 	e, r := opened(t, nil)
@@ -49,8 +49,7 @@ func in(t *testing.T, e *Engine, f func(tx *transaction) error) error {
 	return err
 }
 
-// A procedure that is refused must leave the tuple as it was, and one that may go on must not be
-// refused.
+// A refused procedure must leave the tuple as it was, and one that may go on must not be refused.
 func TestEachChangeIsAcceptedOrRefusedByTheStateOfItsTuple(t *testing.T) {
 	t.Parallel()
 	good, malformed := tuple.New("b"), tuple.New(uint8(1))

@@ -11,9 +11,9 @@ import (
 // oldest is dropped.
 const maxInbox = 64
 
-// deliver puts the messages of the transaction that was executed last into the inboxes of the
-// sessions that live. Each message is an answer of that transaction, so that receive delivers it
-// once that is durable. The caller holds state.mu.
+// deliver puts the messages of the transaction that was executed last into the inboxes of the sessions that live.
+// Each message is an answer of that transaction, so that receive delivers it once the transaction is durable. The
+// caller holds state.mu.
 func (e *Engine) deliver(messages []outgoing) {
 	for _, m := range messages {
 		s := e.state.sessions[m.to]
@@ -38,10 +38,9 @@ func (s *session) removeOldest() answer {
 	return m
 }
 
-// receive waits for the next message. It skips those whose transaction never became durable,
-// because that transaction has not happened. The message was taken out of the inbox, so the end
-// of ctx does not end the wait until it is durable. The errors are that the session has ended or
-// the engine has stopped, and that of ctx.
+// receive waits for the next message. It skips those whose transaction never became durable, because that transaction
+// has not happened. The message was taken out of the inbox, so the end of ctx does not end the wait until it is
+// durable.
 func (s *session) receive(ctx context.Context) (space.Reply, error) {
 	for {
 		message, ok, err := s.takeMessage()

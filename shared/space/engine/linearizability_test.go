@@ -25,7 +25,7 @@ import (
 type seen struct {
 	verb       space.Verb
 	space, key string
-	value      int64 // that is put
+	value      int64 // of the put tuple
 }
 
 // queues is a sequential space: for each space and key a queue of numbers.

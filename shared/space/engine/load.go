@@ -12,12 +12,10 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// load replaces the state by what the journal holds, and begins an epoch. Sessions that this
-// process knows stay; others get their TTL to come back. Engine time and numbers never go back. The
-// state is written to the trace before absent sessions end, so that the trace has their ends as
-// events. After an error the state is incomplete, and the engine must not be used. The caller holds
-// state.mu and has the committer's turn, or is Open. The error is that of the journal or of
-// restoreEntries.
+// load replaces the state by what the journal holds, and begins an epoch. Sessions that this process knows stay;
+// others get their TTL to come back. Engine time and numbers never go back. The state is written to the trace before
+// absent sessions end, so that the trace has their ends as events. After an error the state is incomplete, and the
+// engine must not be used. The caller holds state.mu and has the committer's turn, or is Open.
 func (e *Engine) load(ctx context.Context) error {
 	st := &e.state
 	subscribers := st.subscribers()
@@ -66,8 +64,7 @@ type restored struct {
 	entries  []*entry
 }
 
-// addFact takes facts in any order: it applies at once those that depend on no others. A fact
-// that a journal must not hold is fault.ErrCorrupt.
+// addFact takes facts in any order: it applies at once those that depend on no others.
 func (r *restored) addFact(f journal.Fact) error {
 	failpoint.Reached("recovery.fact", "")
 	st := &r.e.state
@@ -115,8 +112,7 @@ func (r *restored) restoreSessions() {
 	}
 }
 
-// restoreEntries adds the entries to their spaces. An entry whose space does not exist is
-// fault.ErrCorrupt.
+// restoreEntries adds the entries to their spaces.
 func (r *restored) restoreEntries() error {
 	for _, x := range r.entries {
 		if r.e.state.spaces[x.Space] == nil {

@@ -21,8 +21,8 @@ type measure struct {
 	since map[int64]time.Duration // engine time, by ref
 }
 
-// isOn reports whether m measures the duration of an entry as it is now: of one that is in the
-// space or, if Held is set, is held by a session. A nil entry is gone.
+// isOn reports whether m measures the duration of an entry as it is now: of one in the space or, if Held is set, held
+// by a session. A nil entry is gone.
 func (m *measure) isOn(x *entry) bool {
 	if x == nil || len(x.Tuple) == 0 || x.Tuple[0] != any(m.Name) {
 		return false
@@ -30,9 +30,8 @@ func (m *measure) isOn(x *entry) bool {
 	return !m.Held || x.Hold != nil && x.Hold.Session != "" && !isTaken(x)
 }
 
-// measureStep begins the durations that a step of a transaction starts, and observes those that
-// it ends. A duration that is not known began before the engine was opened. The caller holds
-// state.mu.
+// measureStep begins the durations that a step of a transaction starts, and observes those that it ends. An unknown
+// duration began before the engine was opened. The caller holds state.mu.
 func (st *state) measureStep(s step) {
 	for _, m := range st.measures[s.space()] {
 		was, is := m.isOn(s.old), m.isOn(s.new)

@@ -31,9 +31,7 @@ type subscriber struct {
 	ready    chan struct{} // signalled when there are events or missed ones; closed at the end
 }
 
-// subscribe makes a subscription to a space. It is not journalled: it ends with the process. A
-// space that does not exist is fault.ErrNotFound; more than maxSubscriptions, and memory that is
-// used up, are fault.ErrOverloaded. Other errors are those of checkUsable.
+// subscribe makes a subscription to a space. It is not journalled: it ends with the process.
 func (s *session) subscribe(r space.Request) (space.Reply, error) {
 	st := &s.e.state
 	st.mu.Lock()
@@ -102,10 +100,9 @@ func (st *state) subscribers() []*subscriber {
 	return all
 }
 
-// nextEvents waits for the events of a subscription, or until events were missed. Events whose
-// transactions never became durable count as missed. They were taken from the subscription, so
-// the end of ctx does not end the wait until they are durable. The errors are those of
-// takeEvents, and that of ctx.
+// nextEvents waits for the events of a subscription, or until events were missed. Events whose transactions never
+// became durable count as missed. They were taken from the subscription, so the end of ctx does not end the wait
+// until they are durable.
 func (s *session) nextEvents(ctx context.Context, id int64) (space.Reply, error) {
 	for {
 		sub, a, err := s.takeEvents(id)
@@ -128,10 +125,9 @@ func (s *session) nextEvents(ctx context.Context, id int64) (space.Reply, error)
 	}
 }
 
-// takeEvents takes the events that wait for a subscription, as many as fit a reply; one always
-// fits. Its reply is Found if there are any, or missed ones. A subscription that has ended is
-// fault.ErrClosed. If some are left it signals, so that the next call does not wait. Tuples are
-// cloned, because events share theirs with the space. Other errors are those of checkUsable.
+// takeEvents takes the events that wait for a subscription, as many as fit a reply; one always fits. Its reply is
+// Found if there are any, or missed ones. If some are left it signals, so that the next call does not wait. Tuples
+// are cloned, because events share theirs with the space.
 func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"leasehold/shared/space"
 )
 
-// key sorts an order. That of an entry is its position in its space.
+// key sorts an order. The key of an entry is its position in its space.
 type key = space.Position
 
 // order is a set of values sorted by their rank; no two ranks are equal. It keeps the
@@ -59,8 +59,7 @@ func (o *order[T]) insert(v T) {
 	}
 }
 
-// remove removes the value of v's rank, if there is one. A tree that is empty becomes a slice
-// again.
+// remove removes the value of v's rank, if there is one. An empty tree becomes a slice again.
 func (o *order[T]) remove(v T) {
 	if o.many != nil {
 		o.many.Delete(v)
@@ -134,7 +133,7 @@ func (o *order[T]) all(each func(T) bool) {
 	}
 }
 
-// from is all for the values whose rank is at least that of v, which need not be in the order.
+// from is all for the values whose rank is at least v's; v need not be in the order.
 func (o *order[T]) from(v T, each func(T) bool) {
 	if o.many != nil {
 		o.many.Ascend(v, each)

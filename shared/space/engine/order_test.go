@@ -16,8 +16,7 @@ type slot struct {
 
 func rankOf(s slot) key { return s.key }
 
-// Compares the order, a slice or a tree, with a slice that is sorted after each step, over
-// random steps.
+// Compares the order, a slice or a tree, with a slice sorted after each step, over random steps.
 func TestOrderIsASortedSlice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -11,7 +11,7 @@ import (
 	"leasehold/shared/space"
 )
 
-// SessionInfo describes a session that is alive, for administrators.
+// SessionInfo describes a live session, for administrators.
 type SessionInfo struct {
 	ID      string
 	Process space.Process // zero if the session waits for its client after a restart
@@ -48,10 +48,9 @@ func (e *Engine) Sessions() []SessionInfo {
 	return all
 }
 
-// EndSession ends a session as its client would: what it holds is handed back, and its calls end
-// with fault.ErrClosed. A session of this process is fault.ErrForbidden, because the process needs
-// it; an unknown one is fault.ErrNotFound. Other errors are those of awaitDurable, and
-// fault.ErrClosed if the engine has stopped.
+// EndSession ends a session as its client would: what it holds is handed back, and its calls end with
+// fault.ErrClosed. It fails with fault.ErrForbidden for a session of this process, because the process needs it, with
+// fault.ErrNotFound for an unknown one, and with fault.ErrClosed once the engine has stopped.
 func (e *Engine) EndSession(ctx context.Context, id string) error {
 	if _, err := e.awaitDurable(ctx, e.endNamed(id)); err != nil {
 		return fmt.Errorf("session %q: %w", id, err)

@@ -27,11 +27,10 @@ type call struct {
 	err     error
 }
 
-// Do implements space.Conn. The error is the engine's; or fault.ErrOverloaded for more calls than
-// space.Window at a time; fault.ErrInvalid for a malformed request; fault.ErrClosed once the
-// session is over; or that of ctx. A call whose outcome the coordinator does not know
-// (fault.ErrUnavailable) is repeated with its operation id, after a pause that grows, so that it
-// happens once.
+// Do implements space.Conn. Errors of the engine pass through unchanged; it also fails with fault.ErrOverloaded for
+// more calls than space.Window at a time, fault.ErrInvalid for a malformed request and fault.ErrClosed once the
+// session is over. A call whose outcome the coordinator does not know (fault.ErrUnavailable) is repeated with its
+// operation id, after a pause that grows, so that it happens once.
 func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if r.Verb == space.VerbEnd {
 		return space.Reply{}, c.close(ctx)
@@ -70,9 +69,8 @@ func consumes(v space.Verb) bool {
 	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
 }
 
-// start makes a call of a request and sends it. If there is no connection, or it fails now, the
-// next one carries the call (resendCalls). An error means that there is no call; it is that of
-// addCall.
+// start makes a call of a request and sends it. If there is no connection, or it fails now, the next one carries the
+// call (resendCalls). An error means that there is no call.
 func (c *Conn) start(r space.Request) (*call, error) {
 	c.mu.Lock()
 	pending, err := c.addCall(r)

@@ -15,8 +15,8 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// closeTimeout bounds how long a Conn tries to end its session at the gate. A gate that
-// is not reached in this time notices the silence.
+// closeTimeout bounds how long a Conn tries to end its session at the gate. If the gate is not reached in this time,
+// it notices the silence.
 const closeTimeout = 6 * time.Second
 
 // Conn is a session at a gate. It implements space.Conn.
@@ -91,8 +91,7 @@ func (c *Conn) run(l *wire.Link) {
 	}
 }
 
-// cannotGoOn returns the error of a session that could not be joined again. It is
-// fault.ErrClosed.
+// cannotGoOn returns the error of a session that could not be joined again, always fault.ErrClosed.
 func cannotGoOn(id string, err error) error {
 	if errors.Is(err, fault.ErrClosed) {
 		return fmt.Errorf("session %s cannot go on: %w", id, err)
@@ -100,8 +99,8 @@ func cannotGoOn(id string, err error) error {
 	return fmt.Errorf("session %s cannot go on: %w: %w", id, err, fault.ErrClosed)
 }
 
-// reconnect replaces a lost connection, in the time that Config.Reconnect allows. The session
-// must still be alive at the gate. The error is that of connect.
+// reconnect replaces a lost connection, in the time that Config.Reconnect allows. The session must still be alive at
+// the gate.
 func (c *Conn) reconnect() (*wire.Link, error) {
 	if c.Reconnect <= 0 {
 		return c.connect(c.ctx, resume)
@@ -111,9 +110,8 @@ func (c *Conn) reconnect() (*wire.Link, error) {
 	return c.connect(ctx, resume)
 }
 
-// serveLink carries calls over one connection until it ends, and returns the reason: that of the
-// first Close, by the writer, by the end of the Conn or here. When it returns, no goroutine uses
-// l.
+// serveLink carries calls over one connection until it ends, and returns the reason of the first Close, by the
+// writer, by the end of the Conn or here. When it returns, no goroutine uses l.
 func (c *Conn) serveLink(l *wire.Link) error {
 	var writing sync.WaitGroup
 	writing.Go(func() { l.Write(nil, nil) }) // without a last frame, which only a gate sends
@@ -202,10 +200,9 @@ func (c *Conn) end(why error) {
 
 func (c *Conn) closedError() error { return fmt.Errorf("session %s: %w", c.id, fault.ErrClosed) }
 
-// close ends the session in order, once all acknowledgements are confirmed; ctx and closeTimeout
-// bound how long it waits for that. When it returns, no goroutine of the Conn runs. A second call
-// waits for the first, and returns nil. It also returns nil if the session has ended already.
-// Another error is that of endSession.
+// close ends the session in order, once all acknowledgements are confirmed; ctx and closeTimeout bound how long it
+// waits for that. When it returns, no goroutine of the Conn runs. A second call waits for the first, and returns nil.
+// It also returns nil if the session has ended already.
 func (c *Conn) close(ctx context.Context) error {
 	defer c.running.Wait()
 	c.mu.Lock()

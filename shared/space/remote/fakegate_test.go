@@ -31,7 +31,7 @@ type fakeGate struct {
 // pause is the first pause of a test's Conn: with a nanosecond it has no jitter.
 const pause = time.Nanosecond
 
-// dialled returns a Conn that is connected to a fake gate. It must be used in a bubble of synctest.
+// dialled returns a Conn connected to a fake gate. It must be used in a bubble of synctest.
 func dialled(t *testing.T, c Config) (*Conn, *fakeGate) {
 	t.Helper()
 	g := &fakeGate{t: t, frames: make(chan wire.Frame, 10_000)}

@@ -39,7 +39,7 @@ func TestAClientIntroducesItselfAndComesBackToItsSession(t *testing.T) {
 	})
 }
 
-// Without an operation id, a call that is repeated would happen twice.
+// Without an operation id, a repeated call would happen twice.
 func TestARequestGetsAnOperationIdIfItMustNotHappenTwice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

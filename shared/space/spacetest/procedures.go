@@ -97,7 +97,7 @@ func put(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(ref, int64(0)), err
 }
 
-// get is test.get; without a match it is fault.ErrNotFound.
+// get is test.get; without a match it fails with fault.ErrNotFound.
 func get(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.Find(args.Str(0), args[1].(tuple.Tuple).Exactly(), nil)
 	if !ok {
@@ -149,7 +149,7 @@ func replace(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Replace(args.Int64(0), args[1].(tuple.Tuple))
 }
 
-// entry is test.entry; a ref that is not found has an empty tuple as its item.
+// entry is test.entry; an unknown ref has an empty tuple as its item.
 func entry(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.Entry(args.Int64(0))
 	if !ok {
@@ -233,8 +233,8 @@ func fail(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, errFail
 }
 
-// nest is test.nest: twice it puts an item and calls test.fail, whose error must be that of the
-// procedure and must not undo the item.
+// nest is test.nest: twice it puts an item and calls test.fail, whose error must be the procedure's and must not undo
+// the item.
 func nest(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	for n := range 2 {
 		if _, err := tx.Put(args.Str(0), item("outer", n+1), space.PutOptions{}); err != nil {

@@ -107,11 +107,11 @@ func (c *coder) write(tag uint64, content []byte) {
 // integer is a signed number.
 func integer[T ~int | ~int64](c *coder, tag uint64, v *T) { signed(c, tag, v, math.MinInt64) }
 
-// count is a number that is not negative.
+// count is a number not below 0.
 func (c *coder) count(tag uint64, v *int) { signed(c, tag, v, 0) }
 
-// signed is a signed number of at least lowest. A reader refuses one that is lower, that T cannot
-// have, or that is followed by other bytes, with fault.ErrInvalid.
+// signed is a signed number of at least lowest. A reader refuses a lower one, one that T cannot have, and one
+// followed by other bytes.
 func signed[T ~int | ~int64](c *coder, tag uint64, v *T, lowest int64) {
 	if !c.reading && *v != 0 {
 		var content [binary.MaxVarintLen64]byte
@@ -140,8 +140,7 @@ func natural[T ~uint8 | ~uint64](c *coder, tag uint64, v *T) {
 	}
 }
 
-// readNatural reads the current field as a number of at most highest, and ends it; after an
-// error, which is fault.ErrInvalid, it is 0.
+// readNatural reads the current field as a number of at most highest, and ends it; 0 after an error.
 func (c *coder) readNatural(highest uint64) uint64 {
 	n, size := binary.Uvarint(c.content)
 	if size <= 0 || size != len(c.content) || n > highest {
@@ -174,8 +173,7 @@ func (c *coder) naturals(tag uint64, v *[]uint64) {
 	}
 }
 
-// text is a string of at most limit bytes; a longer one is fault.ErrTooLarge. Only readers check
-// the limit. An empty one is not written.
+// text is a string of at most limit bytes. Only readers check the limit. An empty one is not written.
 func text[T ~string](c *coder, tag uint64, v *T, limit int) {
 	if !c.reading && *v != "" {
 		c.writeHead(tag, len(*v))
@@ -295,8 +293,8 @@ func messages[T any](c *coder, tag uint64, v *[]T, list func(*coder, *T)) {
 	}
 }
 
-// writeMessage takes a copy of v, because a pointer that is passed to list is allocated
-// on the heap: v is part of a request that should not be.
+// writeMessage takes a copy of v, because a pointer passed to list is allocated on the heap: v is part of a request
+// that should not be.
 func writeMessage[T any](c *coder, tag uint64, v T, list func(*coder, *T)) {
 	inner := coder{}
 	list(&inner, &v)

@@ -39,7 +39,7 @@ func options(t *rapid.T) space.Options {
 	}
 }
 
-// request draws a request that is valid, with fields that its verb does not use.
+// request draws a valid request, with fields that its verb does not use.
 func request(t *rapid.T) space.Request {
 	r := space.Request{
 		Verb:  space.Verb(rapid.Byte().Draw(t, "verb")),

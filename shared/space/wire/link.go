@@ -53,7 +53,7 @@ type Link struct {
 	Memory *memory.Budget
 	Class  memory.Class // of the frames that are read
 
-	reading atomic.Int64 // bytes of Memory that are reserved for the frame that is read
+	reading atomic.Int64 // bytes of Memory reserved for the incoming frame
 
 	conn   net.Conn
 	input  *bufio.Reader
@@ -190,8 +190,7 @@ func (l *Link) Write(ended <-chan struct{}, last func() Frame) {
 	}
 }
 
-// Finish queues a last frame, and has the link closed, because of why, as soon as all
-// that is queued is written.
+// Finish queues a last frame, and has the link closed, because of why, as soon as the whole queue is written.
 func (l *Link) Finish(last Frame, why error) {
 	_ = l.Send(last) // a closed link needs none
 	l.mu.Lock()
@@ -255,10 +254,9 @@ func (l *Link) dropWritten(n int) {
 	}
 }
 
-// Receive returns the next frame; its body is valid until the next call. It answers pings itself. A
-// malformed frame is fault.ErrInvalid or fault.ErrTooLarge, a silent other side
-// fault.ErrUnavailable; other errors are those of the connection, or why the link is closed; after
-// any error the link must not be used any more.
+// Receive returns the next frame; its body is valid until the next call. It answers pings itself. It fails with
+// fault.ErrInvalid or fault.ErrTooLarge for a malformed frame, with fault.ErrUnavailable if the other side is silent,
+// and once the link is closed with the reason. After any error the link must not be used any more.
 func (l *Link) Receive() (Frame, error) {
 	for {
 		f, err := l.receive()
@@ -276,10 +274,9 @@ func (l *Link) Receive() (Frame, error) {
 	}
 }
 
-// receive reads one frame. It sets a deadline only for a frame that has not arrived whole,
-// because setting one is a system call. For a large frame it reserves memory first; without
-// memory it skips the frame (Refused). Before it waits it calls BeforeWait. Errors are those of
-// Receive.
+// receive reads one frame. It sets a deadline only for a frame that has not arrived whole, because setting one is a
+// system call. For a large frame it reserves memory first; without memory it skips the frame (Refused). Before it
+// waits it calls BeforeWait.
 func (l *Link) receive() (Frame, error) {
 	if l.input.Size() < readBuffer { // the first call: the handshake is over
 		l.input = bufio.NewReaderSize(l.input, readBuffer) // reads first what the smaller buffer holds
@@ -316,9 +313,8 @@ func (l *Link) receive() (Frame, error) {
 // concurrently with itself, by Receive and by Close.
 func (l *Link) releaseFrame() { l.Memory.Add(-l.reading.Swap(0)) }
 
-// skipFrame reads a frame of size bytes and keeps only its kind and call, because there is no
-// memory for its body: why is its Refused, not an error. size is above keepBuffer, so that the
-// head can be read at once. An error is that of the connection, or fault.ErrInvalid.
+// skipFrame reads a frame of size bytes and keeps only its kind and call, because there is no memory for its body:
+// why becomes its Refused, not an error. size is above keepBuffer, so that the head can be read at once.
 func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	const head = 4 + 2 + binary.MaxVarintLen64
 	data, err := l.input.Peek(head)
@@ -333,8 +329,8 @@ func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	return f, err
 }
 
-// awaitByte returns nil once a frame has begun. It sends a ping after Ping of silence, and
-// returns errSilent after as much again. Other errors are those of the connection.
+// awaitByte returns nil once a frame has begun. It sends a ping after Ping of silence, and returns errSilent after as
+// much again.
 func (l *Link) awaitByte() error {
 	for l.input.Buffered() == 0 {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.Ping)); err != nil {
@@ -358,8 +354,7 @@ func (l *Link) awaitByte() error {
 	return nil
 }
 
-// frameArrived reports whether the whole of the next frame is in the buffer. A frame that is
-// larger than the buffer never is.
+// frameArrived reports whether the whole of the next frame is in the buffer. A frame larger than the buffer never is.
 func (l *Link) frameArrived() bool {
 	if l.input.Buffered() < 4 {
 		return false

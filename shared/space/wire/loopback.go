@@ -41,8 +41,7 @@ func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 	return carryAnswer(call, reply, err)
 }
 
-// carryRequest returns a request as a gate reads it. The error is that of the encoding or of the
-// decoding.
+// carryRequest returns a request as a gate reads it.
 func carryRequest(call uint64, r space.Request) (space.Request, error) {
 	body, err := AppendRequest(nil, r)
 	if err != nil {
@@ -55,8 +54,7 @@ func carryRequest(call uint64, r space.Request) (space.Request, error) {
 	return DecodeRequest(f.Body)
 }
 
-// carryAnswer returns the reply, or the failure if it is not nil, as a client reads it. The error
-// is the failure as it arrives, or that of the encoding or of the decoding.
+// carryAnswer returns the reply, or the failure if it is not nil, as a client reads it.
 func carryAnswer(call uint64, reply space.Reply, failure error) (space.Reply, error) {
 	f := Frame{Kind: Reply, Call: call}
 	if failure != nil {
@@ -78,8 +76,7 @@ func carryAnswer(call uint64, reply space.Reply, failure error) (space.Reply, er
 	return space.Reply{}, arrived
 }
 
-// carry writes a frame and reads it, so that both sides share no memory. The error is that of
-// either, such as fault.ErrTooLarge.
+// carry writes a frame and reads it, so that both sides share no memory.
 func carry(f Frame) (Frame, error) {
 	written, err := f.Append(nil)
 	if err != nil {

@@ -43,8 +43,8 @@ func AppendReply(buf []byte, r space.Reply) []byte {
 	return c.out
 }
 
-// DecodeReply decodes the body of a reply. A malformed one is fault.ErrInvalid, and a name that
-// is too long fault.ErrTooLarge.
+// DecodeReply decodes the body of a reply. It fails with fault.ErrInvalid for a malformed one, and with
+// fault.ErrTooLarge for an overlong name.
 func DecodeReply(data []byte) (space.Reply, error) {
 	var r space.Reply
 	c := reader(data)

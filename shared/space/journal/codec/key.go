@@ -96,7 +96,6 @@ func AppendKey(buf []byte, f journal.Fact) []byte {
 }
 
 // entryRef reads the rest of the key of an entry or of a history record: its ref or its seq.
-// An error is fault.ErrCorrupt.
 func entryRef(rest []byte) (int64, error) {
 	if len(rest) != 8 {
 		return 0, fmt.Errorf("%w: the key of a tuple or of a history record has %d bytes", fault.ErrCorrupt, len(rest))
@@ -109,7 +108,6 @@ func entryRef(rest []byte) (int64, error) {
 }
 
 // answerOp reads the rest of an answer's key: the session, and 8 bytes of its sequence number.
-// An error is fault.ErrCorrupt.
 func answerOp(rest []byte) (space.OpID, error) {
 	r := reader{data: rest}
 	op := space.OpID{Session: r.text()}

@@ -34,7 +34,7 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// uvarint reads a number that is not negative; 0 after an error.
+// uvarint reads an unsigned number; 0 after an error.
 func (r *reader) uvarint() uint64 {
 	n, size := binary.Uvarint(r.data)
 	if size <= 0 {
@@ -72,8 +72,8 @@ func (r *reader) flags(known byte) byte {
 	return b
 }
 
-// boolean reads a byte that is 0 or 1, and reports whether it is 1. Another is an error, because
-// decoding and encoding again must yield the same bytes.
+// boolean reads a byte, 0 or 1, and reports whether it is 1. Another is an error, because decoding and encoding again
+// must yield the same bytes.
 func (r *reader) boolean() bool {
 	if len(r.data) == 0 || r.data[0] > 1 {
 		r.fail("neither yes nor no")

@@ -109,8 +109,8 @@ func testEmpty(t *testing.T, open func() journal.Journal) {
 	})
 }
 
-// testNewest commits an entry, a newer one with its ref, and one that is gone then: the newer entry
-// and the newest token are loaded.
+// testNewest commits an entry, a newer one with its ref, and one removed again: the newer entry and the newest token
+// are loaded.
 func testNewest(t *testing.T, open func() journal.Journal) {
 	j := open()
 	first, second := &journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("a")}, &journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("b")}
@@ -189,8 +189,8 @@ func testFenced(t *testing.T, open func() journal.Journal) {
 	})
 }
 
-// testStanding commits three records at once: the position counts records, the clock is that of the
-// last one, and Ref is the highest of all refs and places, also of entries that are gone.
+// testStanding commits three records at once: the position counts records, the clock is the last record's, and Ref is
+// the highest of all refs and places, also of entries that are gone.
 func testStanding(t *testing.T, open func() journal.Journal) {
 	j := open()
 	require.NoError(t, j.Commit(t.Context(), 0, []journal.Record{

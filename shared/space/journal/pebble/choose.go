@@ -13,9 +13,9 @@ import (
 //   - A listed table that cannot be read is an error, because the changes in it may be of any
 //     tuple.
 //   - The listed tables are enough if they leave no gap between the records.
-//   - They are used too if all tables together would lose as many records. But a list that is
-//     older than the tables is not used.
-//   - A listed table that is missing is an error, unless newer tables have its records.
+//   - They are used too if all tables together would lose as many records. But a list older than the tables is not
+//     used.
+//   - A missing listed table is an error, unless newer tables have its records.
 //   - Without a whole manifest, a table that cannot be read and may be needed is an error.
 //   - All tables together must not bring back tuples that were taken (refuse).
 func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (salvaged, error)) (salvaged, error) {
@@ -53,9 +53,8 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 	return fromAll, allErr
 }
 
-// listedTables returns the tables of the manifest's list, and in missing which of them are
-// not there, or are others than those that it lists. The error is that a listed table cannot
-// be read.
+// listedTables returns the tables of the manifest's list, and in missing which of them are not there, or are others
+// than those that it lists.
 func (m manifest) listedTables(tables map[uint64]*tableFile) (listed []*tableFile, missing, err error) {
 	for _, num := range sortedKeys(m.live) {
 		t := findTable(tables, num, m.live[num])

@@ -11,11 +11,10 @@ import (
 
 var _ journal.Copier = (*Journal)(nil)
 
-// Copy implements journal.Copier. On the same file system it shares the tables with the original,
-// which never change; only the logs are copied, each as far as it is written when its turn comes.
-// The copy gets the files of a journal that was closed: format, newest log and stamp. Its stamp has
-// a position from before the copy, because the copy may be further but never behind it. The error
-// is why the journal cannot be used, that of ctx, or that of the store or the file system.
+// Copy implements journal.Copier. On the same file system it shares the tables with the original, which never change;
+// only the logs are copied, each as far as it is written when its turn comes. The copy gets the files of a journal
+// that was closed: format, newest log and stamp. Its stamp has a position from before the copy, because the copy may
+// be further but never behind it. It fails with fault.ErrClosed or journal.ErrBroken if the journal cannot be used.
 func (j *Journal) Copy(ctx context.Context, dir string) error {
 	stamp := j.lastStamp()
 	stamp.closed = true
@@ -44,8 +43,7 @@ func (j *Journal) Copy(ctx context.Context, dir string) error {
 	return writeFile(j.FS, j.FS.PathJoin(dir, stampFile), stampText(stamp))
 }
 
-// newestLog returns the highest number of a log in a folder; 0 if it has none. The error is that of
-// the file system.
+// newestLog returns the highest number of a log in a folder; 0 if it has none.
 func newestLog(fs vfs.FS, dir string) (newest uint32, err error) {
 	names, err := fs.List(dir)
 	if err != nil {

@@ -20,11 +20,10 @@ const (
 	smallestDisk     = 32 * smallestMemTable
 )
 
-// The space that is kept free, in memtables. Below lowWater, to which the size of all tables
-// is added, records that grow the journal are refused, so that the tables can be rewritten
-// without facts that are gone. Below tableWater the tables are not rewritten. Below logWater
-// nothing is written, because the next log and the tables made of two logs must fit there.
-// The reserve is a file that is removed when another program has filled the disk.
+// The space kept free, in memtables. Below lowWater, to which the size of all tables is added, records that grow the
+// journal are refused, so that the tables can be rewritten without facts that are gone. Below tableWater the tables
+// are not rewritten. Below logWater nothing is written, because the next log and the tables made of two logs must fit
+// there. The reserve is a file, to be removed when another program has filled the disk.
 const (
 	lowWater   = 5
 	tableWater = 4
@@ -56,9 +55,8 @@ type diskSpace struct {
 	low atomic.Bool // records that grow the journal are refused
 }
 
-// newDiskSpace reads the state of the disk for the first time, and makes the reserve. A disk
-// smaller than smallestDisk is fault.ErrFolder. A file system that does not know its size has no
-// limits.
+// newDiskSpace reads the state of the disk for the first time, and makes the reserve. A file system that does not
+// know its size has no limits.
 func newDiskSpace(c Config, b *broken) (*diskSpace, error) {
 	s := &diskSpace{Config: c, broken: b, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
 	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {

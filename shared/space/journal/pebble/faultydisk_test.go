@@ -47,7 +47,7 @@ func (d *faultyDisk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error)
 	return d.FS.Open(name, opts...)
 }
 
-// OpenDir returns a folder whose sync is another operation than that of a file.
+// OpenDir returns a folder whose sync is another operation than a file's.
 func (d *faultyDisk) OpenDir(name string) (vfs.File, error) {
 	if err := d.fails("opendir"); err != nil {
 		return nil, err

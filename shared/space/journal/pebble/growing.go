@@ -28,15 +28,14 @@ func (g *growing) add(path string) *atomic.Int64 {
 	return n
 }
 
-// remove forgets a log that is removed, so that a long-lived process does not keep all names.
+// remove forgets a removed log, so that a long-lived process does not keep all names.
 func (g *growing) remove(path string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.written, path)
 }
 
-// upToNow returns a reader of f. If f is a log that is being written, the reader ends where
-// the records end now.
+// upToNow returns a reader of f. If f is the growing log, the reader ends where the records end now.
 func (g *growing) upToNow(path string, f vfs.File) vfs.File {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -52,8 +51,7 @@ type prefix struct {
 	left int64
 }
 
-// Read returns io.EOF at the end of the prefix, also if the file goes on; other errors are those
-// of the file.
+// Read returns io.EOF at the end of the prefix, also if the file goes on.
 func (p *prefix) Read(b []byte) (int, error) {
 	if p.left == 0 {
 		return 0, io.EOF

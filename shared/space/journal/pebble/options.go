@@ -41,9 +41,8 @@ const (
 	neverStopWrites = 1000    // files in level 0: few, since the state is small
 )
 
-// storeOptions fit a store that is written all the time and read once: a small cache, one
-// compaction at a time, and no limit to tables that are not merged yet, so that commits do not
-// wait for compactions.
+// storeOptions fit a store that writes all the time and reads once: a small cache, one compaction at a time, and no
+// limit to unmerged tables, so that commits do not wait for compactions.
 func (j *Journal) storeOptions(fs vfs.FS, compactions *scheduler) *lsm.Options {
 	o := &lsm.Options{
 		FS:                          fs,
@@ -76,10 +75,9 @@ type cleaner struct {
 // cleaner that wants old files as they are comes from it.
 type archives struct{ lsm.ArchiveCleaner }
 
-// listener passes the store's events to the journal: new logs, damage, and failpoints for tests.
-// A background error is only logged, because the store repeats that work; the disk breaks the
-// journal if the error is one of a write. That of a full disk is not logged, because it repeats
-// until there is space.
+// listener passes the store's events to the journal: new logs, damage, and failpoints for tests. A background error
+// is only logged, because the store repeats that work; the disk breaks the journal if a write failed. A full disk is
+// not logged, because it repeats until there is space.
 func (j *Journal) listener() *lsm.EventListener {
 	l := &lsm.EventListener{
 		BackgroundError: func(err error) {

@@ -153,7 +153,7 @@ type busy struct {
 	meanwhile func()
 }
 
-// Open returns a log that is read piece by piece, between which the test commits.
+// Open returns a log read piece by piece, between which the test commits.
 func (b busy) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := b.FS.Open(name, opts...)
 	if err == nil && path.Ext(name) == ".log" {

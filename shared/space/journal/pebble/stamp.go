@@ -47,8 +47,7 @@ func stampText(s stamp) []byte {
 	return fmt.Appendf(nil, "%s sum %08x\n", text, crc32.Checksum([]byte(text), castagnoli))
 }
 
-// readStamp reads the stamp of a folder. It is empty if there is none. A damaged one is
-// fault.ErrCorrupt. Other errors are those of the file system.
+// readStamp reads the stamp of a folder. It is empty if there is none.
 func readStamp(disk vfs.FS, dir string) (s stamp, err error) {
 	data, err := readFile(disk, disk.PathJoin(dir, stampFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +112,7 @@ func timeOf(s stamp, at journal.Standing) time.Time {
 	return s.at.Add(max(0, at.Clock-s.clock))
 }
 
-// lastStamp returns the stamp that is on disk. It locks stampMu.
+// lastStamp returns the stamp on disk. It locks stampMu.
 func (j *Journal) lastStamp() stamp {
 	j.stampMu.Lock()
 	defer j.stampMu.Unlock()
@@ -136,10 +135,9 @@ func (j *Journal) restamp(closed bool) error {
 	return nil
 }
 
-// writeStamp writes the stamp for the position of now, with a mark, and with closed as it is: one
-// of stampInUse and stampClosed. The lock is that of restamp, and mu is not held. If the disk is
-// full it leaves no part of the stamp, and returns that error. Other errors are those of the file
-// system, with a kind of classify.
+// writeStamp writes the stamp for the position of now, with a mark, and with closed as it is: one of stampInUse and
+// stampClosed. The caller holds the same lock as in restamp, and not mu. If the disk is full it leaves no part of the
+// stamp, and returns that error.
 func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
 	j.mu.Lock()
 	at := j.standing
@@ -151,7 +149,8 @@ func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
 		j.stamp = s
 		return nil
 	}
-	if err = classify(err); !isDiskFull(err) {
+	err = classify(err)
+	if !isDiskFull(err) {
 		return err
 	}
 	if removeErr := j.FS.Remove(path + ".new"); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {

@@ -99,8 +99,8 @@ func (c *crowd) put() error {
 	return c.PutP(c.t.Context(), tuple.New("item", hex.EncodeToString(data)), 0)
 }
 
-// fill puts until that is refused although three sweeps have freed the space of tuples that are
-// gone, however long they take here, and returns how many there are.
+// fill puts until a put is refused although three sweeps have freed the space of tuples that are gone, however long
+// they take here, and returns how many there are.
 func (c *crowd) fill() (n int) {
 	c.t.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
