@@ -21,12 +21,12 @@ func (s *Space) PutAgg(f interface{}, t ...interface{}) (Tuple, error) {
 	return s.aggregate("PutAgg", f, t)
 }
 
-// GetAgg is PutAgg, except that it does not put the result. Errors are those of PutAgg.
+// GetAgg is PutAgg, except that it does not put the result. It fails as PutAgg does.
 func (s *Space) GetAgg(f interface{}, t ...interface{}) (Tuple, error) {
 	return s.aggregate("GetAgg", f, t)
 }
 
-// QueryAgg is GetAgg, except that it takes nothing. Errors are those of PutAgg.
+// QueryAgg is GetAgg, except that it takes nothing. It fails as PutAgg does.
 func (s *Space) QueryAgg(f interface{}, t ...interface{}) (Tuple, error) {
 	return s.aggregate("QueryAgg", f, t)
 }
@@ -90,8 +90,7 @@ func (a *aggregation) permit(operator string, f interface{}, template []interfac
 	return true
 }
 
-// run returns the fold of the matches, and puts it if stores is true. What it took is in taken, also
-// with an error: that of findArguments, fold or Put.
+// run returns the fold of the matches, and puts it if stores is true. What it took is in taken, also after an error.
 func (a *aggregation) run(template []interface{}, stores bool) (Tuple, error) {
 	matched, err := a.findArguments(template)
 	if err != nil {
@@ -112,9 +111,8 @@ func (a *aggregation) run(template []interface{}, stores bool) (Tuple, error) {
 	return result, nil
 }
 
-// findArguments returns the arguments of the fold. With a label they are the matches without labels
-// and those with that label, as labelled tuples; it puts the others back. The error is that of the
-// space, or fault.ErrInvalid of a transformation.
+// findArguments returns the arguments of the fold. With a label they are the matches without labels and those with
+// that label, as labelled tuples; it puts the others back.
 func (a *aggregation) findArguments(template []interface{}) ([]Intertuple, error) {
 	template, err := a.change.transformTemplate(template)
 	if err != nil {
@@ -158,8 +156,7 @@ func isLabels(f any) bool {
 	return ok
 }
 
-// putBack puts a match with a label of another policy back, and removes it from taken, which shares
-// its fields. The error is that of Put.
+// putBack puts a match with a label of another policy back, and removes it from taken, which shares its fields.
 func (a *aggregation) putBack(t Tuple) error {
 	if !a.takes {
 		return nil
@@ -176,8 +173,7 @@ func (a *aggregation) putBack(t Tuple) error {
 	return nil
 }
 
-// find takes all matches, and adds them to taken, or only queries them. The error is that of the
-// space.
+// find takes all matches, and adds them to taken, or only queries them.
 func (a *aggregation) find(template []interface{}) ([]Tuple, error) {
 	if !a.takes {
 		return a.space.QueryAll(template...)
@@ -197,8 +193,7 @@ func pointers(tuples []Tuple) []Intertuple {
 	return args
 }
 
-// fold calls combine with the matches, as PutAgg states, and returns the transformed result. A
-// function or result that does not fit is fault.ErrInvalid.
+// fold calls combine with the matches, as PutAgg states, and returns the transformed result.
 func (a *aggregation) fold(args []Intertuple) (folded Tuple, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -77,7 +77,7 @@ func NewRemoteSpace(name string) Space {
 	return s
 }
 
-// newConnection returns the connection of a space that is not open. Its err is that of parse.
+// newConnection returns the connection of a space, not open yet. Its err is set if uri is malformed.
 func newConnection(uri string) *connection {
 	c := &connection{id: rand.Text(), dialling: make(chan struct{}, 1)}
 	c.ending, c.cancel = context.WithCancel(context.Background())
@@ -142,8 +142,7 @@ func (c *connection) current() (space.Repository, error) {
 	return c.repo, nil
 }
 
-// open returns the session, and opens it if it is not open, which makes the space too. One call at a
-// time opens it. The error is fault.ErrClosed, ctx's, or that of openSession.
+// open returns the session, and opens it if it is not open, which makes the space too. One call at a time opens it.
 func (c *connection) open(ctx context.Context) (space.Repository, error) {
 	if repo, err := c.current(); repo != nil || err != nil {
 		return repo, err
@@ -173,8 +172,8 @@ func (c *connection) open(ctx context.Context) (space.Repository, error) {
 	return repo, nil
 }
 
-// openSession opens a session and makes the space. A space that exists with other options is
-// fault.ErrConflict, unless none were asked for. With an error no session is open.
+// openSession opens a session and makes the space. It refuses a space with other options, unless none were asked for.
+// After an error no session is open.
 func (c *connection) openSession(ctx context.Context) (repo space.Repository, err error) {
 	if c.host != nil {
 		var local *spaces.Repository

@@ -137,7 +137,7 @@ func printed(fields []interface{}, template bool) string {
 	return strings.Join(words, ", ")
 }
 
-// pointedAt is pointedType for any value; one that is not a pointer is fault.ErrInvalid.
+// pointedAt is pointedType for any value; it refuses a value that is no pointer.
 func pointedAt(v reflect.Value) (reflect.Type, error) {
 	if v.Kind() != reflect.Pointer {
 		return nil, invalid("not a pointer")
@@ -157,8 +157,8 @@ type Intertemplate interface {
 // TemplateFrame is Intertemplate.
 type TemplateFrame = Intertemplate
 
-// Template is the pattern of tuples. A field that is a pointer stands for every value of the type
-// to which it points; all others match equal values.
+// Template is the pattern of tuples. A pointer stands for every value of the type to which it points; all others
+// match equal values.
 type Template struct{ Flds []interface{} }
 
 // CreateTemplate returns a template of a copy of fields. Its pointers are kept, so that values
@@ -239,8 +239,7 @@ func (tp *Template) ExactMatch(other *Template) (exact bool, values, formals uin
 	return int(values+formals) == len(p), values, formals
 }
 
-// encodedPair returns the encoded fields of a and b. The error is that of a field that cannot be
-// encoded, or of a template that is nil.
+// encodedPair returns the encoded fields of a and b.
 func encodedPair(a, b *Template) (p, q []any, err error) {
 	if a == nil || b == nil {
 		return nil, nil, invalid("a nil template")

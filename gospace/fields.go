@@ -44,8 +44,7 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, fault.ErrInvalid)...)
 }
 
-// dereferenced returns a copy of fields in which pointers are replaced by their values. A nil
-// pointer is fault.ErrInvalid.
+// dereferenced returns a copy of fields in which pointers are replaced by their values.
 func dereferenced(fields []interface{}) ([]interface{}, error) {
 	values := make([]interface{}, len(fields))
 	for i, f := range fields {
@@ -76,8 +75,7 @@ func plain(f any) bool {
 	return false
 }
 
-// encodeTuple encodes the values of a tuple. The result may share them: if all are plain it is values
-// itself. The error is that of encodeField.
+// encodeTuple encodes the values of a tuple. The result may share them: if all are plain it is values itself.
 func encodeTuple(values []interface{}) (tuple.Tuple, error) {
 	var t []any
 	for i, v := range values {
@@ -100,7 +98,6 @@ func encodeTuple(values []interface{}) (tuple.Tuple, error) {
 }
 
 // encodeTemplate encodes a template: a pointer becomes a formal of the type to which it points.
-// The error is fault.ErrInvalid and names the field, from 0.
 func encodeTemplate(fields []interface{}) (tuple.Template, error) {
 	p := make(tuple.Template, len(fields))
 	for i, f := range fields {
@@ -113,8 +110,7 @@ func encodeTemplate(fields []interface{}) (tuple.Template, error) {
 	return p, nil
 }
 
-// encodePattern encodes a field of a template: a pointer as a formal, any other as its value. The
-// error is that of pointedType or encodeField.
+// encodePattern encodes a field of a template: a pointer as a formal, any other as its value.
 func encodePattern(f any) (any, error) {
 	switch f.(type) {
 	case *string:
@@ -141,8 +137,7 @@ func encodePattern(f any) (any, error) {
 
 var formalInt any = tuple.Formal{Type: tuple.Int}
 
-// pointedType returns the type for which a pointer stands: that of the value within an interface. A
-// pointer to an empty interface is fault.ErrInvalid.
+// pointedType returns the type for which a pointer stands: within an interface, the type of its value.
 func pointedType(v reflect.Value) (reflect.Type, error) {
 	t := v.Type().Elem()
 	if t.Kind() != reflect.Interface {
@@ -196,9 +191,8 @@ type opaqueJSON struct {
 	Name string `json:"name"`
 }
 
-// encodeField encodes a value that is not plain: a tuple as a nested one, any other as an opaque
-// value, whose type is recorded so that this process can decode it. The error is fault.ErrInvalid
-// for a value that cannot be encoded.
+// encodeField encodes any value but a plain one: a tuple as a nested one, any other as an opaque value, whose type is
+// recorded so that this process can decode it.
 func encodeField(f any) (any, error) {
 	if f == nil || plain(f) {
 		return f, nil
@@ -219,8 +213,8 @@ func encodeField(f any) (any, error) {
 	return tuple.Opaque{Name: opaqueName(t), JSON: text}, nil
 }
 
-// encodeValue returns the JSON of a value that is kept as an opaque one. Equal values have equal
-// JSON, because spaces compare it. A value that cannot be encoded is fault.ErrInvalid.
+// encodeValue returns the JSON of a value to keep as an opaque one. Equal values have equal JSON, because spaces
+// compare it.
 func encodeValue(v reflect.Value) (string, error) {
 	switch f := v.Interface().(type) {
 	case int8:
@@ -262,8 +256,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// encodeFunction returns the quoted name of a function, and records the function: only this process
-// can decode it. A nil function is fault.ErrInvalid.
+// encodeFunction returns the quoted name of a function, and records the function: only this process can decode it.
 func encodeFunction(v reflect.Value) (string, error) {
 	if v.IsNil() {
 		return "", invalid("a nil function")
@@ -275,8 +268,7 @@ func encodeFunction(v reflect.Value) (string, error) {
 
 func functionName(v reflect.Value) string { return runtime.FuncForPC(v.Pointer()).Name() }
 
-// encodeGob encodes a value in one form, so that equal values are equal text. One that gob refuses is
-// fault.ErrInvalid.
+// encodeGob encodes a value in one form, so that equal values are equal text.
 func encodeGob(v reflect.Value) (string, error) {
 	var b bytes.Buffer
 	if err := stdgob.NewEncoder(&b).EncodeValue(v); err != nil {

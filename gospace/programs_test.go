@@ -171,7 +171,7 @@ func TestAProgramJoinsItsOwnSpacesAsADataflow(t *testing.T) {
 	}
 }
 
-// opened returns a space that is open to the network.
+// opened returns a space open to the network.
 func opened(t *testing.T, name string) *Space {
 	s := NewSpace("tcp://" + freeAddress() + "/" + name)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

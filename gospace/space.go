@@ -97,8 +97,7 @@ func (s *Space) run(waits bool, f func(context.Context, space.Space) error) erro
 	return s.finishCall(repo, f(ctx, repo.Space(s.name)))
 }
 
-// call is run for an f that needs the whole session; waits is as in callContext. The error is that of
-// f, or of opening the session.
+// call is run for an f that needs the whole session; waits is as in callContext.
 func (s *Space) call(waits bool, f func(context.Context, space.Repository) error) error {
 	ctx, repo, stop, err := s.begin(waits)
 	if err != nil {
@@ -152,22 +151,19 @@ func (s *Space) callContext(waits bool) (context.Context, context.CancelFunc) {
 
 func noTuple() Tuple { return Tuple{Flds: []interface{}{nil}} }
 
-// Put adds a tuple and returns it. A pointer stands for the value to which it points. Put waits while
-// the space is full. A field that cannot be encoded is fault.ErrInvalid; other errors are those of
-// the space.
+// Put adds a tuple and returns it. A pointer stands for the value to which it points. Put waits while the space is
+// full. It fails with fault.ErrInvalid if a field cannot be encoded.
 func (s *Space) Put(fields ...interface{}) (Tuple, error) {
 	return s.put(waiting, fields)
 }
 
-// PutP is Put, except that it does not wait if the space is full: that is
-// fault.ErrOverloaded.
+// PutP is Put, but does not wait if the space is full: it fails with fault.ErrOverloaded.
 func (s *Space) PutP(fields ...interface{}) (Tuple, error) {
 	return s.put(atOnce, fields)
 }
 
-// put encodes and puts a tuple, and returns it with pointers replaced by their values. If waits is
-// true it waits until the space is not full; otherwise a full one is fault.ErrOverloaded. Other
-// errors are those of Put.
+// put encodes and puts a tuple, and returns it with pointers replaced by their values. If waits is true it waits
+// while the space is full; otherwise it fails then.
 func (s *Space) put(waits bool, fields []interface{}) (Tuple, error) {
 	values, err := dereferenced(fields)
 	if err != nil {
@@ -256,8 +252,8 @@ func (s *Space) QueryAll(template ...interface{}) ([]Tuple, error) {
 	return s.findAll(template, space.Space.QueryAll)
 }
 
-// GetUpTo takes the first matches: at most limit, and as many as fit 4 MiB. It stores nothing
-// through pointers. A limit below 1 is fault.ErrInvalid.
+// GetUpTo takes the first matches: at most limit, and as many as fit 4 MiB. It stores nothing through pointers. It
+// fails with fault.ErrInvalid for a limit below 1.
 func (s *Space) GetUpTo(limit int, template ...interface{}) ([]Tuple, error) {
 	return s.findAll(template, func(sp space.Space, ctx context.Context, p tuple.Template) ([]tuple.Tuple, error) {
 		return sp.GetUpTo(ctx, p, limit)

@@ -31,8 +31,8 @@ type joined struct {
 	address string
 }
 
-// Repository opens a session at the host. The error is fault.ErrConflict if a session of that
-// id is open. Ids are such as worker-1: a role and the rest.
+// Repository opens a session at the host. It fails with fault.ErrConflict if a session of that id is open. Ids are
+// such as worker-1: a role and the rest.
 func (h *Host) Repository(ctx context.Context, session string) (*Repository, error) {
 	repo, err := h.engine.Session(ctx, session, 0)
 	if err != nil {
@@ -41,8 +41,8 @@ func (h *Host) Repository(ctx context.Context, session string) (*Repository, err
 	return &Repository{Repository: repo, joined: map[string]joined{}}, nil
 }
 
-// Dial opens a session at the native gate of another program, such as a coordinator. It tries again
-// until ctx ends, so that the other program may be started later. The error is that of remote.Dial.
+// Dial opens a session at the native gate of another program, such as a coordinator. It tries again until ctx ends,
+// so that the other program may be started later. It fails as remote.Dial does.
 func Dial(ctx context.Context, address, session string) (*Repository, error) {
 	conn, err := remote.Dial(ctx, remote.Config{Address: address, Session: session})
 	if err != nil {
@@ -51,10 +51,10 @@ func Dial(ctx context.Context, address, session string) (*Repository, error) {
 	return &Repository{Repository: space.Over(conn), joined: map[string]joined{}}, nil
 }
 
-// Join adds a space of another program under a name, which hides an own space of that name, and
-// replaces a joined one. uri is tcp://host:port/space, the address of a native gate; another
-// form is fault.ErrInvalid. The space must exist; else the error is fault.ErrNotFound. It opens
-// a session at the other program, and tries again until ctx ends.
+// Join adds a space of another program under a name, which hides an own space of that name, and replaces a joined
+// one. uri is tcp://host:port/space, the address of a native gate. It opens a session at the other program, and tries
+// again until ctx ends. Errors: fault.ErrInvalid for another form of uri, fault.ErrNotFound if the space does not
+// exist.
 func (r *Repository) Join(ctx context.Context, name, uri string) error {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "tcp" || u.Port() == "" || len(u.Path) < 2 {
