@@ -8,8 +8,8 @@
 // space, because the index is by signature. The page is bounded, the scan is not, so
 // code that runs often must not use open templates.
 //
-// Pages are by offset, in the order of the space's kind. A tuple that is put or taken
-// between two pages may make a reader miss another, or read it twice.
+// Pages are by offset, in the order of the space's kind. A tuple put or taken between two pages may make a reader
+// miss another, or read it twice.
 package browse
 
 import (
@@ -85,9 +85,8 @@ func readPage(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return a.encode(), nil
 }
 
-// matches returns all matches of the query. Only a Surveyor can find the tuples that begin with an
-// open template, because the index of a space needs all fields; without one the error is
-// fault.ErrInvalid.
+// matches returns all matches of the query. Only a Surveyor can find the tuples that begin with an open template,
+// because the index of a space needs all fields.
 func (q Query) matches(tx space.Tx) ([]space.Entry, error) {
 	if !q.Open && !q.Held {
 		return tx.Scan(q.Space, q.Template), nil
@@ -106,8 +105,8 @@ func (q Query) matches(tx space.Tx) ([]space.Entry, error) {
 // concurrently.
 type Client struct{ Repo space.Repository }
 
-// Page returns one page. It makes as many calls as the page needs. A space that does
-// not exist is fault.ErrNotFound.
+// Page returns one page. It makes as many calls as the page needs. It fails with fault.ErrNotFound if the space does
+// not exist.
 func (c Client) Page(ctx context.Context, q Query) (Page, error) {
 	if _, err := c.Repo.Space(q.Space).Count(ctx, tuple.Template{}); err != nil {
 		return Page{}, err // a procedure cannot tell an empty space from a missing one

@@ -8,10 +8,9 @@
 //
 //	("idempotency", key, fingerprint, bytes, end int64, answer)
 //
-// The fingerprint is a hash of the request, by which a key that is used for another request is
-// found out. Answers are kept for 10 minutes, the newest 100,000 of them and at most
-// MaxBytes; end is how many bytes were kept so far, so that the oldest ones are removed without
-// counting. An error is not an answer, because nothing has happened then.
+// The fingerprint is a hash of the request, which shows when a key is used for another request. Answers are kept for
+// 10 minutes, the newest 100,000 of them and at most MaxBytes; end is how many bytes were kept so far, so that the
+// oldest ones are removed without counting. An error is not an answer, because nothing has happened then.
 //
 // The package does not decide which calls may be repeated: the code that offers keys does.
 package idempotency
@@ -57,8 +56,8 @@ func Procedures() space.Procedures {
 	return space.Procedures{procCall: space.WithArgs(callArgs, call), procForget: space.WithArgs1(forget)}
 }
 
-// call (key, fingerprint, procedure, arguments) returns the answer that is kept under the key, or
-// calls the procedure and keeps its answer.
+// call (key, fingerprint, procedure, arguments) returns the answer kept under the key, or calls the procedure and
+// keeps its answer.
 func call(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	c := decodeCall(args)
 	if e, known := tx.Find(Space, withKey(c.key), nil); known {
@@ -138,8 +137,8 @@ func (k *Keyed) Call(ctx context.Context, op space.OpID, procedure string, args 
 	return reply, nil
 }
 
-// ForgetFrom removes the answers of the request, which its caller never got, from that of a
-// call on; the first call is 0. It may be repeated after an error.
+// ForgetFrom removes the answers of the request, which its caller never got, from the answer to a call on; the first
+// call is 0. It may be repeated after an error.
 func (k *Keyed) ForgetFrom(ctx context.Context, call int) error {
 	for ; k.answered > call; k.answered-- {
 		if _, err := k.Repository.Call(ctx, space.OpID{}, procForget, tuple.New(k.keyOf(k.answered-1))); err != nil {

@@ -53,8 +53,7 @@ type search struct {
 	pattern Pattern
 }
 
-// decodeSearch decodes the first three arguments of a procedure that finds. A malformed pattern is
-// fault.ErrInvalid.
+// decodeSearch decodes the first three arguments of a procedure that finds.
 func decodeSearch(args tuple.Tuple) (search, error) {
 	data, _ := args[2].([]byte) // WithArgs has checked the types
 	p, err := decodePattern(data)
@@ -63,10 +62,9 @@ func decodeSearch(args tuple.Tuple) (search, error) {
 
 func (s search) keep(e space.Entry) bool { return s.pattern.Matches(e.Tuple) }
 
-// find (space, how, pattern) returns the encoded tuple that was found and its ref; nothing if
-// there is none. If how has taking it holds the tuple, without a TTL, so that it comes back when
-// the session ends; if how has waiting it waits for one. A malformed pattern is
-// fault.ErrInvalid, and one that cannot be waited for ErrCannotWait.
+// find (space, how, pattern) returns the encoded tuple that was found and its ref; nothing if there is none. If how
+// has taking it holds the tuple, without a TTL, so that it comes back when the session ends; if how has waiting it
+// waits for one. It returns ErrCannotWait for a pattern that matches too many types to wait for.
 func find(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	s, err := decodeSearch(args)
 	if err != nil {
@@ -90,9 +88,8 @@ func find(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(found.Tuple.Append(nil), found.Ref), nil
 }
 
-// first returns the first match in the order of the space's kind, and whether there is one. It
-// asks for the first match of each template, or, if p has no list of templates, surveys the
-// space. The error is that of survey.
+// first returns the first match in the order of the space's kind, and whether there is one. It asks for the first
+// match of each template, or, if p has no list of templates, surveys the space.
 func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
 	templates, enumerable := s.pattern.templates()
 	if !enumerable {
@@ -113,8 +110,7 @@ func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
 // visibleOnly is for Survey, whose argument is whether to return held tuples too.
 const visibleOnly = false
 
-// survey returns all visible matches in order, at the cost of a scan of the whole space. A
-// transaction that cannot do that is fault.ErrInvalid.
+// survey returns all visible matches in order, at the cost of a scan of the whole space.
 func (s search) survey(tx space.Tx) ([]space.Entry, error) {
 	surveyor, ok := tx.(space.Surveyor)
 	if !ok {
@@ -137,11 +133,10 @@ func (s search) wait(tx space.Tx) (tuple.Tuple, error) {
 	return nil, tx.Wait(awaited...)
 }
 
-// findAll (space, how, pattern, after) returns a page of the matches behind the position after:
-// (page, position of its last match, more). The page is the matches one after the other, each as
-// its ref and its encoded tuple, about pageBytes of them and at least one; more is whether a
-// further page follows. If how has taking it holds the matches of the page. A malformed pattern
-// is fault.ErrInvalid.
+// findAll (space, how, pattern, after) returns a page of the matches behind the position after: (page, position of
+// its last match, more). The page is the matches one after the other, each as its ref and its encoded tuple, about
+// pageBytes of them and at least one; more is whether a further page follows. If how has taking it holds the matches
+// of the page.
 func findAll(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	s, err := decodeSearch(args)
 	if err != nil {
@@ -173,8 +168,8 @@ func findAll(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return answer(page, false)
 }
 
-// all returns all visible matches in the order of the space's kind. A tuple that several
-// templates match is in it once. The error is that of survey.
+// all returns all visible matches in the order of the space's kind. A tuple that several templates match is in it
+// once.
 func (s search) all(tx space.Tx) ([]space.Entry, error) {
 	templates, enumerable := s.pattern.templates()
 	var all []space.Entry

@@ -13,8 +13,8 @@ import (
 // fallback is what a machine is assumed to have if it does not report its memory.
 const fallback = 2 << 30
 
-// Default returns half of the memory that this process may take: of the least limit of
-// its cgroups (version 1 or 2), or of the machine's memory if that is less.
+// Default returns half of the memory that this process may take: of the least limit of its cgroups (version 1 or 2),
+// or of the machine's memory if it has less.
 func Default() int64 { return available("/") / 2 }
 
 // available returns how much memory this process may take; root is the root of the file

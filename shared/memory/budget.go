@@ -128,8 +128,8 @@ func (b *Budget) Limit() int64 {
 // concurrently.
 type Account struct {
 	Budget *Budget
-	// Residue means that the bytes are what each operation leaves behind for a while, also
-	// one that frees memory, such as the answer that is kept for a repetition.
+	// Residue means that the bytes are what each operation leaves behind for a while, also one that frees memory,
+	// such as the answer kept for a repetition.
 	Residue bool
 	used    int64
 }

@@ -18,11 +18,10 @@ import (
 
 // Operations that are neither a verb of space.Verb nor a space.Change.
 const (
-	// Reload begins the log of a process. Later in a log it means that a commit failed
-	// and the engine has loaded its journal again; operations just before it may have
-	// happened without being in the log. The events that follow, up to the first that
-	// is neither Begin nor Restore, are the whole state, so that a reader of the log
-	// drops the state that it has collected.
+	// Reload begins the log of a process. Later in a log it means that a commit failed and the engine has loaded its
+	// journal again; operations just before it may have happened without being in the log. The events that follow, up
+	// to the first other than Begin and Restore, are the whole state, so that a reader of the log drops the state
+	// that it has collected.
 	Reload = "reload"
 	// Restore means that a tuple is in a space. Its result is OK, HeldResult or
 	// TakenResult; the process is the holder.
@@ -39,7 +38,7 @@ const (
 	OK          = "ok"
 	None        = "none"  // a get or query found nothing
 	HeldResult  = "held"  // of Restore
-	TakenResult = "taken" // of Restore: by a get that is not acknowledged
+	TakenResult = "taken" // of Restore: by an unacknowledged get
 )
 
 // Event is one operation on one tuple, one that found none, or one that was refused.

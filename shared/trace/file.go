@@ -31,10 +31,9 @@ type File struct {
 	failed func(error)
 }
 
-// Open opens the log at path, or makes it. An unfinished last line, which a crash left, is cut off;
-// a file that is not a log is refused and left as it is. After a write error the log ends and
-// failed, which may be nil, is called once, because tracing must not stop the engine. The errors
-// have no kind of package fault.
+// Open opens the log at path, or makes it. An unfinished last line, which a crash left, is cut off; a file other than
+// a log is refused and left as it is. After a write error the log ends and failed, which may be nil, is called once,
+// because tracing must not stop the engine. The errors have no kind of package fault.
 func Open(path string, limits Limits, failed func(error)) (*File, error) {
 	f := &File{path: path, limits: limits, failed: failed}
 	if err := f.open(); err != nil {
@@ -46,7 +45,7 @@ func Open(path string, limits Limits, failed func(error)) (*File, error) {
 	return f, nil
 }
 
-// open opens the current file, or makes it, with a new writer. The error is that of the system.
+// open opens the current file, or makes it, with a new writer.
 func (f *File) open() (err error) {
 	if f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_RDWR, 0o600); err == nil {
 		f.writer = NewWriter(counter{f})
@@ -57,18 +56,17 @@ func (f *File) open() (err error) {
 // counter counts the bytes of a file.
 type counter struct{ f *File }
 
-// Write writes to the current file, which rotate replaces. The error is that of the system.
+// Write writes to the current file, which rotate replaces.
 func (c counter) Write(b []byte) (int, error) {
 	n, err := c.f.file.Write(b)
 	c.f.size += int64(n)
 	return n, err
 }
 
-// resume reads the number of the last event, and positions the file after it. It reads two lines'
-// length from the end at most, because a line has at most maxLine bytes. An unfinished last line is
-// cut off; a file without events goes on after the last rotated one. A file that has no event
-// there, and does not begin as one, is an error and stays as it is. Other errors are those of the
-// system.
+// resume reads the number of the last event, and positions the file after it. It reads two lines' length from the end
+// at most, because a line has at most maxLine bytes. An unfinished last line is cut off; a file without events goes
+// on after the last rotated one. A file that has no event there, and does not begin as one, is an error and stays as
+// it is.
 func (f *File) resume() error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -131,8 +129,8 @@ func (f *File) Write(e Event) {
 	}
 }
 
-// rotate renames the file after its last event and begins a new one, and removes the oldest, so
-// that at most limits.Files are there. After an error, that of the system, the log has ended.
+// rotate renames the file after its last event and begins a new one, and removes the oldest, so that at most
+// limits.Files are there. After an error the log has ended.
 func (f *File) rotate() error {
 	if err := f.file.Close(); err != nil {
 		return err

@@ -90,9 +90,8 @@ func DecodeTemplate(data []byte) (p Template, rest []byte, err error) {
 	return fields, rest, err
 }
 
-// decodeWhole decodes one tuple or template (formals), and returns the data behind it. It checks
-// MaxBytes at the end only, because the fields cannot take more memory than in proportion to
-// data. Errors are those of Decode.
+// decodeWhole decodes one tuple or template (formals), and returns the data behind it. It checks MaxBytes at the end
+// only, because the fields cannot take more memory than in proportion to data.
 func decodeWhole(data []byte, formals bool) (fields []any, rest []byte, err error) {
 	d := decoder{data: data, formals: formals}
 	fields = d.fields(outermost)
@@ -146,9 +145,8 @@ func (d *decoder) fields(depth int) []any {
 	return fields
 }
 
-// field reads a tag and the value of its type. depth is that of the tuple that has the field. An
-// unknown tag, and a value that is out of its range or cut off, ends the decoder; then the result
-// does not count.
+// field reads a tag and the value of its type. depth is the depth of the tuple around it. An unknown tag, and a value
+// out of range or cut off, ends the decoder; then the result does not count.
 func (d *decoder) field(depth int) any {
 	switch tag := d.byte(); tag {
 	case tagNil:
@@ -210,7 +208,7 @@ func (d *decoder) byte() byte {
 	return b
 }
 
-// uvarint reads a number that is not negative; 0 after an error. A malformed one is ErrFormat.
+// uvarint reads an unsigned number; 0 after an error.
 func (d *decoder) uvarint() uint64 {
 	n, size := binary.Uvarint(d.data)
 	if size <= 0 {

@@ -38,10 +38,9 @@ func ParseTuple(words []string) (Tuple, error) {
 	return t, t.Validate()
 }
 
-// ParseTemplate is ParseTuple for templates: ?string is the formal of strings, and likewise for
-// every type. If the last word is "...", open is true: the template is meant for all tuples that
-// begin with what it matches (Begins). Spaces have no such templates, so it is only for showing
-// tuples. Errors are those of ParseTuple.
+// ParseTemplate is ParseTuple for templates: ?string is the formal of strings, and likewise for every type. If the
+// last word is "...", open is true: the template is meant for all tuples that begin with what it matches (Begins).
+// Spaces have no such templates, so it is only for showing tuples. It fails as ParseTuple does.
 func ParseTemplate(words []string) (p Template, open bool, err error) {
 	if n := len(words); n > 0 && words[n-1] == RestWord {
 		words, open = words[:n-1], true
@@ -62,10 +61,9 @@ func (p Template) Begins(t Tuple) bool {
 	return len(p) <= len(t) && p.Matches(t[:len(p)])
 }
 
-// Words splits a line into the words that ParseTuple and ParseTemplate read: between spaces,
-// except within quotes and parentheses, which stay. A quote or parenthesis that is not closed,
-// or that another word follows without a space, is ErrFormat, and nesting that is too deep
-// ErrBounds.
+// Words splits a line into the words that ParseTuple and ParseTemplate read: between spaces, except within quotes and
+// parentheses, which stay. It fails with ErrFormat if a quote or parenthesis is not closed or another word follows it
+// without a space, and with ErrBounds for too deep nesting.
 func Words(line string) ([]string, error) {
 	var words []string
 	for rest := strings.TrimLeft(line, blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
@@ -84,11 +82,9 @@ func Words(line string) ([]string, error) {
 
 const blanks = " \t\r\n"
 
-// wordLength returns the length in bytes of the word at the beginning of s, which must not be
-// empty. depth is that of the tuple which the word is a field of: 1 for the tuple of the line,
-// one more within each parenthesis. Within parentheses a word ends at a parenthesis too; at
-// depth 1 a parenthesis within a word belongs to it, as in f(x). A quote or parenthesis that is
-// not closed is ErrFormat, and nesting that is too deep ErrBounds.
+// wordLength returns the length in bytes of the word at the beginning of s, which must not be empty. depth is the
+// depth of the tuple around the word: 1 for the tuple of the line, one more within each parenthesis. Within
+// parentheses a word ends at a parenthesis too; at depth 1 a parenthesis within a word belongs to it, as in f(x).
 func wordLength(s string, depth int) (int, error) {
 	switch s[0] {
 	case '\'', '"':
@@ -118,9 +114,8 @@ func indexOr(s, chars string) int {
 	return len(s)
 }
 
-// nestedLength returns the length in bytes of the nested tuple at the beginning of s, which is a
-// field of a tuple at depth. A tuple that is not closed is ErrFormat, one that is nested too
-// deep ErrBounds.
+// nestedLength returns the length in bytes of the nested tuple at the beginning of s, which is a field of a tuple at
+// depth.
 func nestedLength(s string, depth int) (int, error) {
 	if depth >= MaxDepth {
 		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
@@ -149,9 +144,8 @@ var (
 	literals = map[string]any{"true": true, "false": false, "nil": nil}
 )
 
-// parseWord reads one field: w is one word as Words splits them, with its quotes. A word of no
-// other form is a string. formals tells whether the field may be a formal. Errors are those of
-// ParseTuple.
+// parseWord reads one field: w is one word as Words splits them, with its quotes. A word of no other form is a
+// string. formals tells whether the field may be a formal.
 func parseWord(w string, formals bool) (any, error) {
 	if f, ok := literals[w]; ok {
 		return f, nil
@@ -201,9 +195,8 @@ func parseFormal(w string, formals bool) (any, error) {
 	return f, nil
 }
 
-// parseNested reads a word that begins with a parenthesis, as (a b c). It measures a word at any
-// level as a field of the outermost tuple, because the call for the outermost word has checked
-// the depth of all. Errors are those of parseWord and nestedLength; formals are ErrFormat.
+// parseNested reads a word that begins with a parenthesis, as (a b c). It measures a word at any level as a field of
+// the outermost tuple, because the call for the outermost word has checked the depth of all.
 func parseNested(w string) (any, error) {
 	n, err := nestedLength(w, outermost)
 	if err != nil {

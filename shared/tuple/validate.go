@@ -53,9 +53,8 @@ func measure(fields []any, formals bool, depth int) (int, error) {
 	return size, nil
 }
 
-// measureField checks a field, and returns the size of its value, without its tag. A field of
-// another Go type is ErrType, and a formal too unless formals is set; errors of a nested tuple are
-// those of measure.
+// measureField checks a field, and returns the size of its value, without its tag. It refuses a field of another Go
+// type, and a formal unless formals is set.
 func measureField(f any, formals bool, depth int) (int, error) {
 	switch v := f.(type) {
 	case nil, bool:

@@ -35,9 +35,9 @@ type Held struct {
 	ref int64
 }
 
-// Next waits for a result of the action, and holds it. If wantsCapacity is true, it also returns
-// when there is capacity for more work, with a Step without a result. The error is that of the
-// call, or fault.ErrCorrupt for an answer that cannot be decoded.
+// Next waits for a result of the action, and holds it. If wantsCapacity is true, it also returns when there is
+// capacity for more work, with a Step without a result. It fails with fault.ErrCorrupt if the answer cannot be
+// decoded.
 func (c Client) Next(ctx context.Context, action string, wantsCapacity bool) (Step, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procNext, tuple.New(action, wantsCapacity))
 	if err != nil {
@@ -46,16 +46,14 @@ func (c Client) Next(ctx context.Context, action string, wantsCapacity bool) (St
 	return decodeStep(reply)
 }
 
-// NextResult waits for a result of the action, and holds it. The error is that of Next; then the
-// result is nil.
+// NextResult waits for a result of the action, and holds it. After an error the result is nil.
 func (c Client) NextResult(ctx context.Context, action string) (*Held, error) {
 	step, err := c.Next(ctx, action, false)
 	return step.Result, err
 }
 
-// Ingested tells the spaces that a result is in the catalog. fault.ErrStaleToken means that the
-// hold had ended before, so that another manager ingests the result again, which changes nothing.
-// Another error is that of the call.
+// Ingested tells the spaces that a result is in the catalog. fault.ErrStaleToken means that the hold had ended
+// before, so that another manager ingests the result again, which changes nothing.
 func (c Client) Ingested(ctx context.Context, h *Held) error {
 	_, err := c.Repo.Call(ctx, space.OpID{}, procIngested, tuple.New(h.ref))
 	return err
@@ -68,18 +66,17 @@ type Reserved struct {
 	Parts   []string
 }
 
-// InProgress is what a manager excludes from its selection. Its zero value is that
-// of spaces in which nothing is leased and nothing was ever ingested.
+// InProgress is what a manager excludes from its selection. Its zero value stands for spaces in which nothing is
+// leased and nothing was ever ingested.
 type InProgress struct {
 	Reserved []Reserved
 	ingested int64 // results, before the first of Reserved was read
 }
 
-// InProgress returns what a manager must not select. A manager calls it before it selects from the
-// catalog, because every result that was ingested before the call is already in the catalog. It
-// reads pages until the last one; the count of ingested results is that of the first page, so that
-// Issue refuses a selection if one was ingested meanwhile. The error is that of a call, or
-// fault.ErrCorrupt for an answer that cannot be decoded.
+// InProgress returns what a manager must not select. A manager calls it before it selects from the catalog, because
+// every result that was ingested before the call is already in the catalog. It reads pages until the last one; it
+// takes the count of ingested results from the first page, so that Issue refuses a selection if one was ingested
+// meanwhile. It fails with fault.ErrCorrupt if an answer cannot be decoded.
 func (c Client) InProgress(ctx context.Context, action string) (InProgress, error) {
 	var all InProgress
 	for first, after := true, int64(0); first || after != 0; first = false {

@@ -40,10 +40,9 @@ func totalIngested(tx space.Tx) int64 {
 	return slices.Max(n[:])
 }
 
-// countIngested counts one more result, of parts of a subject, in the sets of the subject and of
-// the parts: they get a count above all others, so that an older selection is refused. It counts
-// for the parts too, because another work-item may have them as subjects, and this subject as a
-// part. The error is that of the space.
+// countIngested counts one more result, of parts of a subject, in the sets of the subject and of the parts: they get
+// a count above all others, so that an older selection is refused. It counts for the parts too, because another
+// work-item may have them as subjects, and this subject as a part.
 func countIngested(tx space.Tx, subject string, parts []string) error {
 	counts, e, ok := readIngested(tx)
 	total := slices.Max(counts[:]) + 1

@@ -23,7 +23,7 @@ func (n ingestedTuple) encode() tuple.Tuple {
 	return tuple.New("ingested", sets)
 }
 
-// decodeIngested is the inverse of encode. A field that is missing counts as 0.
+// decodeIngested is the inverse of encode. A missing field counts as 0.
 func decodeIngested(t tuple.Tuple) (n ingestedTuple) {
 	sets, _ := t[1].(tuple.Tuple)
 	for i := range n {
@@ -48,8 +48,7 @@ const (
 
 func encodeHeld(e space.Entry) tuple.Tuple { return tuple.New(replyResult, e.Ref, e.Tuple) }
 
-// decodeStep reads the answer of work.next: a held result, or none if it reports capacity. An
-// answer of another length is fault.ErrCorrupt.
+// decodeStep reads the answer of work.next: a held result, or none if it reports capacity.
 func decodeStep(reply tuple.Tuple) (Step, error) {
 	if reply.Str(0) == replyCapacity {
 		return Step{}, nil
@@ -80,8 +79,7 @@ type inProgressPage struct {
 
 func (p inProgressPage) encode() tuple.Tuple { return tuple.New(p.data, p.after, p.ingested) }
 
-// decodeInProgress reads one answer of work.busy, with the subjects and parts in its data. An
-// answer that cannot be decoded is fault.ErrCorrupt.
+// decodeInProgress reads one answer of work.busy, with the subjects and parts in its data.
 func decodeInProgress(reply tuple.Tuple) (p inProgressPage, reserved []Reserved, err error) {
 	if len(reply) != 3 {
 		return p, nil, fmt.Errorf("%s: %w: an answer of %d fields", procInProgress, fault.ErrCorrupt, len(reply))

@@ -189,7 +189,7 @@ func (f *fixture) inspect(read func(space.Tx)) {
 	require.NoError(f, err)
 }
 
-// pass lets time pass, and all that is due be done.
+// pass lets time pass, and everything due be done.
 func (f *fixture) pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

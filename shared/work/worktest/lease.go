@@ -21,8 +21,7 @@ var leaseScenarios = []scenario{
 	{"LeaseRefusesWhatItCannotKeep", leaseRefuses},
 }
 
-// grant calls the verb of package lease, as extend and revoke below. The error is that of the
-// procedure.
+// grant calls the verb of package lease, as extend and revoke below.
 func (s *session) grant(subject, parts string, ttl time.Duration) (models.Lease, error) {
 	t, err := s.repo.Call(s.f.Context(), space.OpID{}, "lease.grant", tuple.New(subject, parts, ttl.Milliseconds()))
 	if err != nil {
@@ -72,7 +71,7 @@ func fault18GoodBeforeDeadline(f *fixture) {
 }
 
 // fault20DistinctKinds checks that an extension or revocation that comes late tells a stale token
-// (fault.ErrStaleToken) from a lease that is gone (fault.ErrNotFound) and from invalid arguments.
+// (fault.ErrStaleToken) from a former lease (fault.ErrNotFound) and from invalid arguments.
 func fault20DistinctKinds(f *fixture) {
 	m := f.manager("manager-1")
 	a, err := m.grant("site", "a", time.Minute)

@@ -34,8 +34,7 @@ func (s *session) claimUntouched(i task.Item) {
 	require.Greater(s.f, again.Token, i.Token)
 }
 
-// handBackCountsNothing checks that a task that is handed back has its old place and no attempt
-// counted.
+// handBackCountsNothing checks that a task handed back has its old place and no attempt counted.
 func handBackCountsNothing(f *fixture) {
 	w, m := f.worker("worker-1", 3), f.manager("manager-1")
 	m.issue(toDig("site-1"), 0)
@@ -158,8 +157,8 @@ func longReason(f *fixture) {
 	require.ErrorIs(f, err, fault.ErrTooLarge)
 }
 
-// gaveBackIsOver checks that each call for a task that the worker has handed back is
-// fault.ErrStaleToken, and that its late result moves no lease.
+// gaveBackIsOver checks that each call for a task that the worker has handed back fails with fault.ErrStaleToken, and
+// that its late result moves no lease.
 func gaveBackIsOver(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site"), 0)

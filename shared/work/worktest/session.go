@@ -121,7 +121,7 @@ func (s *session) claim(actions ...string) task.Item {
 	return i
 }
 
-// claimAfterBackoff claims a task that is in its back-off.
+// claimAfterBackoff claims a task in its back-off.
 func (s *session) claimAfterBackoff() task.Item {
 	s.f.Helper()
 	_, early := s.tryClaim()

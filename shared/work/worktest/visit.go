@@ -104,8 +104,7 @@ func visitHandedBack(f *fixture) {
 	require.Zero(f, f.count(task.Result, task.AnyResult(visit.Action)))
 }
 
-// visitTwice checks that putting a visit again changes nothing while it waits, is held, or has an
-// outcome that is not recorded.
+// visitTwice checks that putting a visit again changes nothing while it waits, is held, or has an unrecorded outcome.
 func visitTwice(f *fixture) {
 	m := f.manager("manager-1")
 	again := func(where string) {
