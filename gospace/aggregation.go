@@ -41,9 +41,9 @@ type aggregation struct {
 	taken   []Tuple // to put back after an error
 }
 
-// aggregate carries out PutAgg, GetAgg or QueryAgg, whose name is the operator. If the policy of the
-// space does not permit it, f is called all the same, but nothing is taken or put, and the result
-// is dropped. After an error all that was taken is put back.
+// aggregate carries out PutAgg, GetAgg or QueryAgg, whose name is the operator. If the policy of the space does not
+// permit it, it still calls f, but takes and puts nothing, and drops the result. After an error all that was taken is
+// put back.
 func (s *Space) aggregate(operator string, f interface{}, template []interface{}) (Tuple, error) {
 	combine, ok := f.(func(...Intertuple) Intertuple)
 	if !ok || combine == nil {

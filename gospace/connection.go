@@ -24,8 +24,8 @@ const defaultPort = "31415"
 // closeTimeout bounds the orderly end of a session.
 const closeTimeout = 5 * time.Second
 
-// reconnectTimeout is how long a lost connection is replaced. It is as long as a gate keeps a
-// session without a connection: if the program at the other end has ended, its space has too.
+// reconnectTimeout is how long the client tries to replace a lost connection. It is as long as a gate keeps a session
+// without a connection: if the program at the other end has ended, its space has too.
 const reconnectTimeout = 6 * time.Second
 
 // connection is what the copies of a Space share.
@@ -85,8 +85,7 @@ func newConnection(uri string) *connection {
 	return c
 }
 
-// parse splits tcp://host:port/name; the address of a name alone is empty. Others are
-// fault.ErrInvalid.
+// parse splits tcp://host:port/name; the address of a name alone is empty.
 func parse(uri string) (address, name string, err error) {
 	invalid := fmt.Errorf("space %.200q: want a name or tcp://host:port/name: %w", uri, fault.ErrInvalid)
 	name = uri
@@ -128,8 +127,7 @@ func (c *connection) program() string {
 	return "tcp://" + c.address
 }
 
-// current returns the open session; nil if there is none. The error is why none can be opened:
-// fault.ErrClosed.
+// current returns the open session; nil, and why, if none can be opened.
 func (c *connection) current() (space.Repository, error) {
 	if c.err != nil {
 		return nil, c.err

@@ -114,8 +114,8 @@ const (
 	asTemplate = true
 )
 
-// printed prints fields as those of a tuple or, if template is true, of a template: pointers as the
-// types to which they point. Functions are printed as their names.
+// printed prints the fields of a tuple or, if template is true, of a template: pointers as the types to which they
+// point. Functions are printed as their names.
 func printed(fields []interface{}, template bool) string {
 	words := make([]string, len(fields))
 	for i, f := range fields {
@@ -219,8 +219,8 @@ func (tp *Template) Match(other *Template) bool {
 	return true
 }
 
-// ExactMatch reports whether both templates are equal, and counts the fields that are equal
-// values and those that are pointers to the same type.
+// ExactMatch reports whether both templates are equal, and counts the fields with equal values and the pointers to
+// the same type.
 func (tp *Template) ExactMatch(other *Template) (exact bool, values, formals uint) {
 	p, q, err := encodedPair(tp, other)
 	if err != nil || len(p) != len(q) {
@@ -239,7 +239,6 @@ func (tp *Template) ExactMatch(other *Template) (exact bool, values, formals uin
 	return int(values+formals) == len(p), values, formals
 }
 
-// encodedPair returns the encoded fields of a and b.
 func encodedPair(a, b *Template) (p, q []any, err error) {
 	if a == nil || b == nil {
 		return nil, nil, invalid("a nil template")

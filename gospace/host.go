@@ -15,8 +15,8 @@ import (
 // maxNames is how many spaces in memory one host has. An engine has at most 1,000 spaces.
 const maxNames = 900
 
-// A host has the spaces of this process that belong together: up to maxNames with a name alone, those
-// with a name alone in one folder, or those of one address at which this process listens.
+// A host has the spaces of this process that belong together: all with one listening address, all with a name alone
+// in one folder, or up to maxNames others with a name alone.
 type host struct {
 	*spaces.Host
 	key, address, folder string

@@ -14,8 +14,8 @@ type SpaceOptions struct {
 	// field n, an int64, is the highest comes first. An operation returns fault.ErrConflict if the space exists with
 	// other options.
 	space.Options
-	// Folder keeps the tuples of this space, and those of other spaces with the folder or
-	// address. One process at a time uses it. Empty: the tuples are in memory.
+	// Folder keeps the tuples of this space, and of other spaces with the folder or address. One process at a time
+	// uses it. Empty: the tuples are in memory.
 	Folder string
 	Policy *ComposablePolicy // or nil
 }
@@ -49,8 +49,8 @@ func (s *Space) WithTTL(d time.Duration) *Space {
 	return s.with(func(c *Space) { c.ttl = d })
 }
 
-// WithoutBinding returns a handle of the same space, whose operations store nothing through the
-// pointers of templates, as those of goSpace.
+// WithoutBinding returns a handle of the same space, whose operations store nothing through the pointers of
+// templates, as in goSpace.
 func (s *Space) WithoutBinding() *Space {
 	return s.with(func(c *Space) { c.unbound = true })
 }
@@ -66,7 +66,7 @@ func (s *Space) with(change func(*Space)) *Space {
 }
 
 // List returns a page of all tuples that are not taken, of any length and type, in the order of the space, and how
-// many there are. It takes none, and leaves out those that are too large for an answer of 1 MiB.
+// many there are. It takes none, and leaves out tuples too large for an answer of 1 MiB.
 func (s *Space) List(offset, limit int) (page []Tuple, total int, err error) {
 	err = s.call(atOnce, func(ctx context.Context, repo space.Repository) error {
 		found, err := browse.Client{Repo: repo}.Page(ctx, browse.Query{Space: s.name, Open: true, Offset: offset, Limit: limit})

@@ -47,8 +47,8 @@ type SpaceFrame interface {
 	QueryAgg(f interface{}, template ...interface{}) (Tuple, error)
 }
 
-// Space is a handle of a space. Copies share it, and any number of goroutines may use it. The
-// operations of a zero Space, and those of a space with an invalid name, return an error.
+// Space is a handle of a space. Copies share it, and any number of goroutines may use it. All operations of a zero
+// Space, or of a space with an invalid name, return an error.
 //
 // An operation that fails returns a tuple with one nil field and a SpaceError.
 type Space struct {
@@ -97,7 +97,7 @@ func (s *Space) run(waits bool, f func(context.Context, space.Space) error) erro
 	return s.finishCall(repo, f(ctx, repo.Space(s.name)))
 }
 
-// call is run for an f that needs the whole session; waits is as in callContext.
+// call is run for an f that needs the whole session. For waits see callContext.
 func (s *Space) call(waits bool, f func(context.Context, space.Repository) error) error {
 	ctx, repo, stop, err := s.begin(waits)
 	if err != nil {
@@ -201,23 +201,22 @@ func (s *Space) Query(template ...interface{}) (Tuple, error) {
 	})
 }
 
-// GetP takes the oldest match. The error is ErrNoMatch if there is none.
+// GetP takes the oldest match. It returns ErrNoMatch if there is none.
 func (s *Space) GetP(template ...interface{}) (Tuple, error) {
 	return s.find(template, atOnce, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
 		return sp.GetP(ctx, p)
 	})
 }
 
-// QueryP returns the oldest match. The error is ErrNoMatch if there is none.
+// QueryP returns the oldest match. It returns ErrNoMatch if there is none.
 func (s *Space) QueryP(template ...interface{}) (Tuple, error) {
 	return s.find(template, atOnce, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
 		return sp.QueryP(ctx, p)
 	})
 }
 
-// find runs f, which looks for one match, and binds what it found to the template's pointers.
-// waits is whether f waits for a match: see callContext. f returns false if there is none, which
-// is ErrNoMatch.
+// find runs f, which looks for one match, and binds what it found to the template's pointers. waits is whether f
+// waits for a match: see callContext. If f returns false, there is none, and find returns ErrNoMatch.
 func (s *Space) find(template []interface{}, waits bool, f func(context.Context, space.Space, tuple.Template) (tuple.Tuple, bool, error)) (Tuple, error) {
 	p, err := encodeTemplate(template)
 	if err != nil {

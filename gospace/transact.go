@@ -84,7 +84,7 @@ func (s *Space) operation(kind transaction.Kind) SpaceOp {
 // 64 operations. The context and timeout come from the first handle, the bindings from each.
 func Transact(ops ...SpaceOp) ([]Tuple, error) { return transact(waiting, ops) }
 
-// TransactP is Transact, except that it does not wait: a missing match is ErrUnmet.
+// TransactP is Transact, but does not wait: for a missing match it returns ErrUnmet.
 func TransactP(ops ...SpaceOp) ([]Tuple, error) { return transact(atOnce, ops) }
 
 // transact carries out the operations with the session of the first space, and if waits is true
@@ -147,8 +147,8 @@ func checkOps(ops []SpaceOp) ([]transaction.Op, error) {
 	return list, nil
 }
 
-// PutIfAbsent adds a tuple and returns it, if no tuple of the space matches a template
-// (CreateTemplate); else the error is ErrUnmet. Of several that try at once, one succeeds.
+// PutIfAbsent adds a tuple and returns it, if no tuple of the space matches a template (CreateTemplate); otherwise it
+// returns ErrUnmet. If several callers try at once, one succeeds.
 func (s *Space) PutIfAbsent(unless Template, fields ...interface{}) (Tuple, error) {
 	all, err := TransactP(s.OpAbsent(unless.Flds...), s.OpPut(fields...))
 	if err != nil {

@@ -18,9 +18,9 @@ type Origin struct {
 	// Every is the fixed time between two visits of an added origin; 0 leaves it to the policy, nil leaves it as it
 	// is. The schedule keeps it, not the catalog.
 	Every *Seconds `json:"every_s,omitempty" doc:"fixed seconds between two visits, when it is added; 0: the policy decides; absent: unchanged"`
-	// Branches are the branches that are indexed of a repository, or of the repositories
-	// that a lister lists: names, patterns of path.Match, or HEAD. Empty: those of the
-	// manager's setting. nil, when it is added: as they are.
+	// Branches are the branches to index of a repository, or of the repositories that a lister lists: names, patterns
+	// of path.Match, or HEAD. If empty, the manager's setting applies. nil, when the origin is added, leaves them as
+	// they are.
 	Branches []string `json:"branches,omitzero" doc:"branches that are indexed: names, patterns such as release-*, or HEAD; of a lister, of the repositories that it lists; empty: the manager's setting; absent, when it is added: unchanged"`
 	// Listed is true if a lister named the origin and the operator did not. Such an
 	// origin is not trusted: no private address is dialled for it.

@@ -106,7 +106,7 @@ type Researched struct {
 type Swept struct {
 	Clip      string              `json:"clip"`
 	ClipMedia MediaRef            `json:"clip_media"`
-	Episodes  map[string]MediaRef `json:"swept"` // those that were searched, by id
+	Episodes  map[string]MediaRef `json:"swept"` // the episodes searched, by id
 	Findings  []Finding           `json:"findings,omitempty"`
 	Problems  map[string]string   `json:"problems,omitempty"` // of the clip in one episode, by the episode's id
 	// Problem is the problem of the clip, in every episode; no episode was searched then.

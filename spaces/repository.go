@@ -15,8 +15,8 @@ import (
 	"leasehold/shared/space/remote"
 )
 
-// Repository is a set of spaces for one session: those of its host, and those that Join has
-// added. Its methods may be called concurrently.
+// Repository is a set of spaces for one session: the host's own, and the ones that Join has added. Its methods may be
+// called concurrently.
 type Repository struct {
 	space.Repository
 
@@ -82,8 +82,8 @@ func (r *Repository) Join(ctx context.Context, name, uri string) error {
 	return nil
 }
 
-// Space returns a space: the joined one of that name, which hides an own one, or else the own
-// one. It does not check that the space exists.
+// Space returns a space: the joined one of that name, which hides an own one, or the own one. It does not check that
+// the space exists.
 func (r *Repository) Space(name string) space.Space {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -39,17 +39,16 @@ func (r *Repository) PutIfAbsent(ctx context.Context, name string, p tuple.Templ
 	return transaction.Client{Repo: repo}.PutIfAbsent(ctx, there, p, t, ttl)
 }
 
-// Browse returns a page of the tuples of a space without taking them, also of those of any length or type, and of
-// held ones.
+// Browse returns a page of the tuples of a space, of any length or type and held ones too, without taking them.
 func (r *Repository) Browse(ctx context.Context, q browse.Query) (browse.Page, error) {
 	var repo space.Repository
 	repo, q.Space, _ = r.owner(q.Space)
 	return browse.Client{Repo: repo}.Page(ctx, q)
 }
 
-// route returns the client of the program that has the spaces of ops, and the operations with
-// the names that the spaces have there. Spaces of two programs are fault.ErrInvalid. Without
-// operations it is the client of the own spaces, which refuses them.
+// route returns the client of the program that has the spaces of ops, and the operations with the names that the
+// spaces have there. It refuses spaces of two programs. Without operations it returns the client of the own spaces,
+// which refuses them.
 func (r *Repository) route(ops []transaction.Op) (client transaction.Client, there []transaction.Op, err error) {
 	var address string
 	there = make([]transaction.Op, len(ops))

@@ -1,6 +1,5 @@
-// Package browse is the protocol for reading a space without taking from it: a page of
-// the tuples that match a template, those that are held and by which session, and the
-// number of matches.
+// Package browse is the protocol for reading a space without taking from it: a page of the tuples that match a
+// template, which of them are held and by which session, and the number of matches.
 //
 // A template may be open (a last "..." in the notation of package tuple): then it
 // matches all tuples that begin with its fields, of any arity. A plain query
@@ -41,8 +40,7 @@ type Entry struct {
 // Page is the answer to a query.
 type Page struct {
 	Entries []Entry
-	// Total counts all matches. Omitted counts those of the page that are too large
-	// to be sent.
+	// Total counts all matches. Omitted counts tuples of the page too large to send.
 	Total, Omitted int
 }
 

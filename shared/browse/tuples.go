@@ -13,7 +13,6 @@ func (q Query) encode() tuple.Tuple {
 	return tuple.New(q.Space, q.Template.Append(nil), q.Open, q.Held, int64(q.Offset), int64(q.Limit))
 }
 
-// decodeQuery returns the query in arguments that queryArgs matches.
 func decodeQuery(args tuple.Tuple) (Query, error) {
 	encoded, _ := args[1].([]byte)
 	p, rest, err := tuple.DecodeTemplate(encoded)

@@ -125,9 +125,8 @@ type Keyed struct {
 	answered    int    // calls
 }
 
-// Call calls a procedure, or returns the answer that it gave under the key. fault.ErrKeyReused
-// means that the key belongs to another request, fault.ErrTooLarge that the answer cannot be
-// kept; then nothing has happened.
+// Call calls a procedure, or returns the answer that it gave under the key. It fails with fault.ErrKeyReused if the
+// key belongs to another request, and with fault.ErrTooLarge if the answer cannot be kept; then nothing has happened.
 func (k *Keyed) Call(ctx context.Context, op space.OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error) {
 	reply, err := k.Repository.Call(ctx, op, procCall, callOf{k.keyOf(k.answered), k.Fingerprint, procedure, args}.encode())
 	if err != nil {

@@ -197,9 +197,8 @@ func back(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, eachHeld(tx, args, func(ref int64) error { return tx.Back(ref, space.OldPlace) })
 }
 
-// eachHeld calls end with those of the refs that the caller holds, and ignores the others,
-// because a hold may have ended and another session may hold the tuple now. Refs that are
-// malformed are fault.ErrInvalid.
+// eachHeld calls end with each ref that the caller holds, and ignores the others, because a hold may have ended and
+// another session may hold the tuple now.
 func eachHeld(tx space.Tx, args tuple.Tuple, end func(ref int64) error) error {
 	data, _ := args[0].([]byte) // WithArgs has checked the type
 	for len(data) > 0 {

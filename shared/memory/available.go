@@ -51,9 +51,8 @@ func available(root string) int64 {
 	return total
 }
 
-// limitOfGroup returns the least limit of a cgroup and those that contain it. In a
-// container the group's path may be the host's: then only the root exists, which is the
-// container's own.
+// limitOfGroup returns the least limit of a cgroup and its ancestors. In a container the group's path may be the
+// host's: then only the root exists, which is the container's own.
 func limitOfGroup(mount, group, file string) int64 {
 	least := int64(math.MaxInt64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {

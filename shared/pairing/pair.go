@@ -44,7 +44,7 @@ func (p *Pair) Mark() Mark {
 }
 
 // Raise raises the counter of both stores, so that Check finds it when one of them is an older copy. After an error,
-// such as a full disk, the stores are a pair all the same, and Raise may be called again.
+// such as a full disk, the stores are still a pair, and Raise may be called again.
 func (p *Pair) Raise(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

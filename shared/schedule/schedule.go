@@ -8,10 +8,9 @@
 // next is when its next run is due and last when its last one was, in milliseconds since
 // 1970; next is 0 while the schedule is paused. body is models.Schedule as JSON.
 //
-// The coordinator looks once a second (Client.RunDue) for schedules that are due. It computes
-// the next due time, and calls a procedure that creates the task and replaces the tuple in one
-// transaction, if the tuple is still the one that it read. So each due time has at most one
-// task, however often the coordinator is killed and by whatever the clock jumps.
+// The coordinator looks once a second (Client.RunDue) for schedules that are due. It computes the next due time, and
+// calls a procedure that creates the task and replaces the tuple in one transaction, if the tuple is still the one
+// that it read. So each due time has at most one task, even if the coordinator is killed or the clock jumps.
 //
 // Invariants: a due time is never served twice, and none is served before its time. Of the
 // due times that pass at once (because no coordinator ran, or the clock was set forward) only

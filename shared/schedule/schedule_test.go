@@ -73,7 +73,7 @@ func (f *fixture) set(clock string) {
 	f.clock = at
 }
 
-// tick sets the clock and runs what is due.
+// tick sets the clock and runs the due schedules.
 func (f *fixture) tick(clock string) {
 	f.set(clock)
 	require.NoError(f.t, f.RunDue(f.t.Context()))

@@ -27,8 +27,8 @@ const (
 	maxEvery = 366 * 24 * time.Hour
 )
 
-// newTiming reads when a schedule is due: by a cron expression in a zone, or after an interval of
-// 1 second to 366 days. Both, neither, and an interval with a zone are fault.ErrInvalid.
+// newTiming reads when a schedule is due: by a cron expression in a zone, or after an interval of 1 second to 366
+// days. It refuses both, neither, and an interval with a zone.
 func newTiming(s models.Schedule) (timing, error) {
 	switch {
 	case (s.Cron == "") == (s.Every == 0):

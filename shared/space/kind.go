@@ -60,8 +60,8 @@ func (o Options) String() string {
 	return text
 }
 
-// Normalize returns o with the defaults filled in. Invalid values are fault.ErrInvalid; the
-// options that come with an error must not be used.
+// Normalize returns o with the defaults filled in. It fails with fault.ErrInvalid for invalid values; then the
+// returned options must not be used.
 func (o Options) Normalize() (Options, error) {
 	o.Kind, o.Overflow, o.Capacity = cmp.Or(o.Kind, Sequential), cmp.Or(o.Overflow, Block), cmp.Or(o.Capacity, DefaultCapacity)
 	switch {

@@ -57,17 +57,16 @@ type Space interface {
 	QueryUpTo(ctx context.Context, p tuple.Template, limit int) ([]tuple.Tuple, error)
 	// Count counts the matches that are visible.
 	Count(ctx context.Context, p tuple.Template) (int, error)
-	// Notify subscribes to the changes of tuples that match, from now on; a nil template matches
-	// all. The subscription ends with the session, the space or Close. Too many subscriptions are
-	// fault.ErrOverloaded.
+	// Notify subscribes to the changes of tuples that match, from now on; a nil template matches all. The
+	// subscription ends with the session, the space or Close. It fails with fault.ErrOverloaded for too many
+	// subscriptions.
 	Notify(ctx context.Context, p tuple.Template) (Subscription, error)
 }
 
 // Subscription delivers the changes of one space in their order.
 type Subscription interface {
-	// Next waits for events. Missed counts those that were dropped before them because the subscriber was slow, or
-	// that are lost because the journal was loaded again. It fails with fault.ErrClosed once the subscription has
-	// ended.
+	// Next waits for events. Missed counts earlier events, dropped because the subscriber was slow, or lost because
+	// the journal was loaded again. It fails with fault.ErrClosed once the subscription has ended.
 	Next(ctx context.Context) (events []Event, missed int, err error)
 	Close(ctx context.Context) error
 }

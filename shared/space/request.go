@@ -144,7 +144,7 @@ func (r Request) Target() string {
 // String returns what r asks for, as errors name it.
 func (r Request) String() string { return strings.TrimSpace(r.Verb.String() + " " + r.Target()) }
 
-// Operation returns the procedure of a call, else the name of the verb.
+// Operation returns the procedure of a call, or the name of any other verb.
 func (r Request) Operation() string {
 	if r.Verb == VerbCall {
 		return r.Procedure

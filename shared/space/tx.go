@@ -20,8 +20,8 @@ type Procedure func(tx Tx, args tuple.Tuple) (tuple.Tuple, error)
 // Procedures are registered at an engine by name, such as "task.claim".
 type Procedures map[string]Procedure
 
-// WithArgs returns a procedure that calls p if the arguments match wanted; others
-// are fault.ErrInvalid.
+// WithArgs returns a procedure that calls p if the arguments match wanted; other arguments fail with
+// fault.ErrInvalid.
 func WithArgs(wanted tuple.Template, p Procedure) Procedure {
 	return func(tx Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		if !wanted.Matches(args) {
@@ -122,9 +122,9 @@ type Tx interface {
 	// Elapsed is the clock of deadlines: it goes on over restarts, and stands still while
 	// the process does not run.
 	Elapsed() time.Duration
-	// RecordHistory adds a record to the history, in the same journal record as the rest of the
-	// transaction. An empty key and one of more than MaxHistoryKey bytes are fault.ErrInvalid.
-	// While the disk is full, nothing is recorded, and it returns nil.
+	// RecordHistory adds a record to the history, in the same journal record as the rest of the transaction. It fails
+	// with fault.ErrInvalid for an empty key and for one of more than MaxHistoryKey bytes. While the disk is full,
+	// nothing is recorded, and it returns nil.
 	RecordHistory(key, value string) error
 	// NextToken returns a number larger than all that it returned before.
 	NextToken() int64
@@ -218,8 +218,8 @@ func (a Attributes) Check() error {
 // IsZero reports whether a has no attribute.
 func (a Attributes) IsZero() bool { return a.Fields == "" && len(a.Labels) == 0 && a.Turn == 0 }
 
-// Walk selects tuples of a space: those with Label, visible and held. If Label is empty, it
-// selects those that match Template: the held ones if Held is set, else the visible ones.
+// Walk selects the tuples of a space with Label, visible and held. If Label is empty, it selects the matches of
+// Template: the held ones if Held is set, otherwise the visible ones.
 type Walk struct {
 	Space    string
 	Label    string
@@ -308,7 +308,7 @@ func (x Expired) Args() tuple.Tuple {
 	return tuple.New(x.Ref, string(x.Cause), x.Holder)
 }
 
-// ParseExpired decodes the arguments of an expiry procedure; others are fault.ErrInvalid.
+// ParseExpired decodes the arguments of an expiry procedure; it fails with fault.ErrInvalid for any other.
 func ParseExpired(args tuple.Tuple) (Expired, error) {
 	if len(args) != 3 || args.Int64(0) == 0 {
 		return Expired{}, fmt.Errorf("expiry arguments %s: %w", args, fault.ErrInvalid)

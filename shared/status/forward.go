@@ -184,7 +184,7 @@ func (h *forwardHandler) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle forwards a warning or an error as one text: the message and its attributes, as far as they fit. The session
 // is left out of the text, because it is the id of the line. Then Handle passes the record to the next handler, if
-// that is enabled for its level.
+// its level is enabled.
 func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
 		text, id := r.Message+h.attrs, ""

@@ -190,9 +190,8 @@ func leave(tx space.Tx, reason string) (tuple.Tuple, error) {
 // leaveTimeout bounds Leave, because a session that ends has little time.
 const leaveTimeout = 2 * time.Second
 
-// Leave logs that the session is about to end in order, and why. It is called before the session
-// is closed, and returns after leaveTimeout at the latest; an error is ignored, because the log
-// is all that lacks something.
+// Leave logs that the session is about to end in order, and why. It is called before the session is closed, and
+// returns after leaveTimeout at the latest; errors are ignored, because only the log would miss a line.
 func Leave(ctx context.Context, repo space.Repository, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// requeue (id, put) takes a dead letter. If put is true, it puts the task again, and those of its children that died
+// requeue (id, put) takes a dead letter. If put is true, it puts the task again, together with its children that died
 // because of it (reviveChildren), and returns it. Otherwise the caller has the work selected again: the dead letter's
 // end goes into the history, and the answer is empty. It returns fault.ErrConflict while the dead task's failure
 // waits to be ingested, because the catalog can only lift a problem that it already has.
@@ -103,9 +103,9 @@ func remedy(tx space.Tx, i Item) string {
 	return "that cannot come back, so create this task again without that parent, and discard this dead letter"
 }
 
-// reviveChildren requeues the dead letters that name a task as a parent and died because it was
-// dead, then those that died because of these, and so on. A child with another parent that failed,
-// or whose unique key is taken, stays. Any error of requeueOne but fault.ErrConflict ends it.
+// reviveChildren requeues the dead letters that name a task as a parent and died because it was dead, then the dead
+// letters that died because of these, and so on. A child with another parent that failed, or whose unique key is
+// taken, stays. Any error of requeueOne but fault.ErrConflict ends it.
 func (p Policy) reviveChildren(tx space.Tx, parent string) error {
 	revived := []string{parent}
 	for n := 0; n < len(revived); n++ { // no recursion, because a long chain would overflow the stack
@@ -215,12 +215,11 @@ func showDead(tx space.Tx, id string) (tuple.Tuple, error) {
 	return tuple.New(e.Tuple, e.Fields), nil
 }
 
-// Requeue takes a dead letter. If putAgain is true, it puts the task again under its id, without a
-// lease, attempts or claimants, and returns it; children that died because of it are requeued too.
-// A caller that can have the work selected again does that first (catalog.Lift), and passes false:
-// then the returned task is nil. fault.ErrConflict means that the task's failure is not in the
-// catalog yet, that another task has its unique key, that a parent failed, or that a limit drops
-// the task; fault.ErrNotFound that there is no dead letter, and fault.ErrCorrupt that it is
+// Requeue takes a dead letter. If putAgain is true, it puts the task again under its id, without a lease, attempts or
+// claimants, and returns it; children that died because of it are requeued too. A caller that can have the work
+// selected again does that first (catalog.Lift), and passes false: then the returned task is nil. Errors:
+// fault.ErrConflict if the task's failure is not in the catalog yet, another task has its unique key, a parent
+// failed, or a limit drops the task; fault.ErrNotFound if there is no dead letter; fault.ErrCorrupt if it is
 // malformed.
 func (c Client) Requeue(ctx context.Context, id string, putAgain bool) (*Item, error) {
 	reply, err := c.call(ctx, procRequeue, tuple.New(id, putAgain))

@@ -11,7 +11,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// ParentResult is how a parent of a task ended. A claim carries those of all parents.
+// ParentResult is how a parent of a task ended. A claim carries the results of all parents.
 type ParentResult struct {
 	ID     string
 	State  State
@@ -154,7 +154,7 @@ func childReason(parent string, end ending) string {
 	reason := parentFailed(parent, end.state)
 	if cause, inherited := strings.CutPrefix(end.note, failedParent); inherited { // "B is dead: …", or "B is dead, because A is dead: …"
 		link, root, found := strings.Cut(cause, ", because ")
-		if isChain := found && !strings.Contains(link, ": "); isChain { // else the reason of B has these words
+		if isChain := found && !strings.Contains(link, ": "); isChain { // otherwise the reason of B has these words
 			cause = root
 		}
 		return truncate(reason + ", because " + cause)

@@ -10,9 +10,8 @@ import (
 
 // The answers of procedures.
 
-// decodeItems reads the answer to a claim or a creation: for each task its record and the number
-// of its parents, its tuple, and how its parents ended. Without data there are no tasks; data of
-// another form are fault.ErrCorrupt.
+// decodeItems reads the answer to a claim or a creation: for each task its record and the number of its parents, its
+// tuple, and how its parents ended. Without data there are no tasks.
 func decodeItems(data []byte) (all []ClaimedTask, err error) {
 	for len(data) > 0 {
 		head, rest, err := tuple.Decode(data)

@@ -206,7 +206,6 @@ type listWanted struct {
 	cursor tuple.Tuple // empty: the first page
 }
 
-// parseList returns the arguments of task.list or of task.listended.
 func parseList(args tuple.Tuple) (w listWanted, err error) {
 	if !listArgs.Matches(args) {
 		return w, fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, listArgs)

@@ -13,8 +13,8 @@ import (
 
 // New is a task to create, without a lease.
 type New struct {
-	// Only Action, Subject, Data, Timeout and the options are used. Each of After
-	// is the Ref of another task of the same request, or else the id of a task.
+	// Only Action, Subject, Data, Timeout and the options are used. Each of After is the Ref of another task of the
+	// same request, or the id of an existing task.
 	models.Task
 	Priority   int64
 	Ref        string // name within the request; may be empty
@@ -40,7 +40,6 @@ func (n New) encode() tuple.Tuple {
 
 var newTemplate = tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.Formal{Type: tuple.Bytes})
 
-// encodeNews encodes tasks to create, in their order.
 func encodeNews(all []New) ([]byte, error) {
 	var data []byte
 	for _, n := range all {
@@ -176,7 +175,7 @@ func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	return order, refs, nil
 }
 
-// refsOf returns the positions of the tasks that have a name within the request, by name.
+// refsOf returns the positions of the named tasks, by name. A name is valid only within the request.
 func refsOf(news []New) (map[string]int, error) {
 	refs := map[string]int{}
 	for n, w := range news {

@@ -152,8 +152,7 @@ func (c Client) Fail(ctx context.Context, i Item, f Failure) error {
 	return err
 }
 
-// HandBack gives a task back because the caller stops. It counts no attempt. The errors are those
-// that Extend names.
+// HandBack gives a task back because the caller stops. It counts no attempt. It fails as Extend does.
 func (c Client) HandBack(ctx context.Context, i Item) error { return c.HandBackFor(ctx, i, 0) }
 
 // HandBackFor gives a task back that no worker shall get before a delay is over. It counts no attempt. A delay of 0
@@ -219,8 +218,7 @@ func withDefaults(all []New) []New {
 	return filled
 }
 
-// itemsOf returns the tasks in the first field of an answer, none if it has no bytes. Damaged
-// tasks are fault.ErrCorrupt.
+// itemsOf returns the tasks in the first field of an answer, none if it has no bytes.
 func itemsOf(reply tuple.Tuple) ([]Item, error) {
 	decoded, err := decodeItems(blobOf(reply))
 	if err != nil {

@@ -157,8 +157,7 @@ func checkOptions(o models.TaskOptions) error {
 	return nil
 }
 
-// checkName refuses a name that would not fit into a label, or not on a line, with
-// fault.ErrInvalid. what is the name of its field.
+// checkName refuses a name that would not fit into a label, or not on a line. what is the name of its field.
 func checkName(what, v string) error {
 	if v == "" || len(v) > maxNameBytes || !utf8.ValidString(v) || slices.ContainsFunc([]rune(v), unicode.IsControl) {
 		return fmt.Errorf("%w: %s %.250q: want 1 to %d bytes of UTF-8 without control characters", fault.ErrInvalid, what, v, maxNameBytes)

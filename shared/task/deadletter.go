@@ -84,9 +84,9 @@ func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 	return lease.End(tx, h.Lease, h.Token)
 }
 
-// putDeadLetter puts a dead letter, takes its task, alerts the administrators, and calls afterEnd.
-// fault.ErrOverloaded means that no space took the dead letter, and that nothing was changed. An
-// error of afterEnd is returned too, after all this has changed.
+// putDeadLetter puts a dead letter, takes its task, alerts the administrators, and calls afterEnd. With
+// fault.ErrOverloaded no space took the dead letter, and nothing was changed. After an error of afterEnd the rest has
+// been changed.
 func (p Policy) putDeadLetter(tx space.Tx, e space.Entry, i Item, reason string) error {
 	i.CurrentClaimant, i.Hidden, i.HiddenBy, i.Behind, i.RetryAt, i.queued = "", "", "", false, noTime, false
 	if i.DiedAt.IsZero() { // it did not die with an attempt

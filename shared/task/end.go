@@ -49,8 +49,8 @@ func (p Policy) Withdraw(tx space.Tx, e space.Entry, note string) error {
 }
 
 // afterEnd does what follows when a task has left the space: the history gets its end, its children, the next task
-// with its unique key and those that wait for its limits go on, and its watchers get a tuple. e is its entry as it
-// was. A dead letter has not ended yet.
+// with its unique key and the tasks that wait for its limits go on, and its watchers get a tuple. e is its entry as
+// it was. A dead letter has not ended yet.
 func (p Policy) afterEnd(tx space.Tx, e space.Entry, i Item, end ending) error {
 	if end.state != StateDead {
 		if err := recordEnd(tx, e, end); err != nil {
@@ -145,10 +145,9 @@ func readEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 	return tuple.New([]byte(found.Value)), err
 }
 
-// listEnded (filter, limit, cursor) returns up to limit ended tasks, the latest first and without
-// their results, and the next cursor, which is empty at the end. A page may be short before the
-// end. A damaged record makes the whole page fail with fault.ErrCorrupt. Arguments that parseList
-// refuses are fault.ErrInvalid.
+// listEnded (filter, limit, cursor) returns up to limit ended tasks, the latest first and without their results, and
+// the next cursor, which is empty at the end. A page may be short before the end. A damaged record makes the whole
+// page fail.
 func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
 	wanted, err := parseList(args)
 	if err != nil {
@@ -190,9 +189,9 @@ func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 	return tuple.New(data, tuple.New(next)), nil
 }
 
-// withEnded returns new tasks with how those of their parents ended that the history knows. found
-// reports whether it knows any, and could be read. It asks for each parent once, and not for those
-// that are names in the request. It does not change all.
+// withEnded returns new tasks with the ends of their parents, as far as the history knows them. found reports whether
+// it knows any, and could be read. It asks for each parent once, and not for parents named in the request. It does
+// not change all.
 func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bool) {
 	asked := map[string]*ParentResult{} // nil: the history does not know it
 	for _, n := range all {

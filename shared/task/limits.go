@@ -142,9 +142,9 @@ func (p Policy) placeInFreedSlot(tx space.Tx, e space.Entry, i Item, limit strin
 	return err
 }
 
-// cancelRunning cancels the task that was claimed first of those that have a slot of a limit, in favour of the task
-// of an entry, and more of them if the maximum was lowered, until that task has a slot. It leaves out tasks with a
-// lease. It reports whether there is a slot.
+// cancelRunning cancels, among the tasks with a slot of a limit, the one claimed first, in favour of the task of an
+// entry. If the maximum was lowered, it cancels more until that task has a slot. It leaves out tasks with a lease. It
+// reports whether there is a slot.
 func (p Policy) cancelRunning(tx space.Tx, e space.Entry, favoured, limit string) (freed bool, err error) {
 	type running struct {
 		e space.Entry

@@ -10,8 +10,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Filter selects tasks that are alive, dead letters, or tasks that have ended. Without a State it
-// selects those that are alive; another empty field selects all.
+// Filter selects live tasks, dead letters, or ended tasks. Without a State it selects live tasks; any other empty
+// field selects all.
 type Filter struct {
 	State   State // a state of a live task; StateDead; Resolved, Cancelled or AnyEnd for ended ones
 	Action  string
@@ -139,9 +139,8 @@ func (l Listed) lastError() string {
 // maxHead bounds what a list tells of a task beside its tuple and its fields, in bytes.
 const maxHead = 2 * maxReason
 
-// list (filter, limit, cursor) returns up to limit tasks behind a cursor, and the next cursor,
-// which is empty at the end. It looks at maxExamined tasks, so that a page may be short before the
-// end. Arguments that parseList refuses are fault.ErrInvalid.
+// list (filter, limit, cursor) returns up to limit tasks behind a cursor, and the next cursor, which is empty at the
+// end. It looks at maxExamined tasks, so that a page may be short before the end.
 func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	wanted, err := parseList(args)
 	if err != nil {
@@ -206,8 +205,8 @@ var countedLabels = map[State][]State{
 	Claimed: {Claimed}, StateDelayed: {StateDelayed}, StateBlocked: {StateBlocked}, StatePaused: {StatePaused}, Waiting: {inBackOff, behindLimit},
 }
 
-// counts (action) returns (state, number)…. It visits no task: those that can be found are counted
-// by the template of their action, and all others by their labels. It returns no error.
+// counts (action) returns (state, number)…. It visits no task: it counts visible tasks by the template of their
+// action, and all others by their labels. It returns no error.
 func counts(tx space.Tx, action string) (tuple.Tuple, error) {
 	var reply tuple.Tuple
 	for _, state := range []State{Waiting, StateDelayed, StateBlocked, StatePaused, Claimed} {

@@ -254,7 +254,7 @@ func (m *machine) claimed(r *rapid.T, all []task.ClaimedTask, worker, action str
 	}
 	t := m.find(all[0].ID)
 	require.NotNil(r, t)
-	m.observe(r) // of the tasks in its way, a claim drops some and runs others instead of those that have their slots
+	m.observe(r) // of the tasks in its way, a claim drops some and runs others in place of the tasks with their slots
 	candidates = m.claimable(worker, action, now)
 	require.True(r, slices.Contains(candidates, t), "task %s must not be claimed", t.ID)
 	for _, other := range candidates {

@@ -39,9 +39,9 @@ func ToHandBack(i Item, delay time.Duration) Outcome {
 	return Outcome{i.ID, procHandBack, handBackArgs(i, delay), nil}
 }
 
-// Next ends attempts, at most MaxOutcomes, and then claims up to n tasks of the actions that
-// need not be waited for: all in one call and one transaction. It claims fewer by those that
-// the caller still has because their outcomes were refused. n may be 0.
+// Next ends attempts, at most MaxOutcomes, and then claims up to n tasks of the actions that need not be waited for:
+// all in one call and one transaction. It claims fewer if the caller still has tasks because their outcomes were
+// refused. n may be 0.
 //
 // Each outcome has its own error, as from the verb it stands for; a refused one changes nothing and leaves the others
 // as they are. If Next itself fails, no outcome has an effect, with these exceptions: if it returns refused too, only

@@ -68,7 +68,6 @@ func hideFor(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait tim
 	return rewrite(tx, e, i, e.Turn)
 }
 
-// show makes a task visible.
 func show(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	i.Hidden, i.HiddenBy, i.RetryAt = "", "", time.Time{}
 	turn := e.Turn

@@ -48,8 +48,8 @@ var (
 // maxDelay bounds how far in the future a task may be claimed.
 const maxDelay = 10 * 365 * 24 * time.Hour
 
-// delayOf returns a delay that a client sent, or fault.ErrInvalid if it is not from 0 to
-// maxDelay. The comparison is negated, because NaN must not pass.
+// delayOf returns a delay that a client sent, from 0 to maxDelay. The comparison is negated, because NaN must not
+// pass.
 func delayOf(seconds float64) (time.Duration, error) {
 	if !(seconds >= 0 && seconds <= maxDelay.Seconds()) {
 		return 0, fmt.Errorf("delay %v: %w: want 0 to %v seconds", models.Seconds(seconds), fault.ErrInvalid, models.SecondsOf(maxDelay))

@@ -15,9 +15,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// report (id, result[, new tasks]) takes a result of a task. A final result resolves the task and
-// creates the new tasks; any other restarts its timeout. It returns whether the token is the
-// current one and, if it was given new tasks, those that it created.
+// report (id, result[, new tasks]) takes a result of a task. A final result resolves the task and creates the new
+// tasks; any other restarts its timeout. It returns whether the token is the current one and, if it was given new
+// tasks, the created ones.
 //
 // The result becomes a tuple only for the manager of the task's lease, or for a creator that asked for a result
 // tuple. A result of a lease is put with a stale token too, because what was found is true, but creates no task.
@@ -54,8 +54,8 @@ func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return p.resolve(tx, e, i, r.Body, args)
 }
 
-// resolve ends a task with its final result, creates the tasks in args, those of task.report, and returns the answer
-// of task.report. If a task cannot be created, the task is not resolved either.
+// resolve ends a task with its final result, creates the tasks in args, the arguments of task.report, and returns the
+// answer of task.report. If a task cannot be created, the task is not resolved either.
 func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args tuple.Tuple) (tuple.Tuple, error) {
 	var created []Item
 	createsTasks := len(args) == 3

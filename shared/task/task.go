@@ -67,7 +67,7 @@ const (
 	Result = "result"
 	Dead   = "dead"
 	Data   = "taskdata" // limits, pauses, and parents that have ended
-	Ends   = "taskends" // tells the ends of tasks to those that wait for them
+	Ends   = "taskends" // tells the ends of tasks to waiting clients
 )
 
 // Spaces returns the spaces that the protocol needs.

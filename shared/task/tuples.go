@@ -242,7 +242,6 @@ func ParseStop(message tuple.Tuple) (id, reason string, ok bool) {
 	return message.Str(1), message.Str(2), true
 }
 
-// decodeReport returns a result that a session reports.
 func decodeReport(t tuple.Tuple) (ResultTuple, error) {
 	if !MatchResult(tuple.AnyString, tuple.AnyString, tuple.AnyString).Matches(t) {
 		return ResultTuple{}, fmt.Errorf("%s: %w: want a task's id and a result", procReport, fault.ErrInvalid)

@@ -16,7 +16,7 @@ const maxWatch = time.Hour
 func watch(id any) tuple.Tuple                      { return tuple.New("watched", id) }
 func endedTuple(id string, state State) tuple.Tuple { return tuple.New("ended", id, string(state)) }
 
-// tellWatchers puts a tuple for those that wait for the end of a task, if there are any.
+// tellWatchers puts a tuple for the clients that wait for the end of a task, if there are any.
 func tellWatchers(tx space.Tx, id string, state State) error {
 	e, watched := tx.Find(Ends, watch(id).Exactly(), nil)
 	if !watched {

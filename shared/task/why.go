@@ -97,7 +97,7 @@ func Explain(i Item, f Facts) Why {
 
 // explainWaiting is Explain for a task that workers may claim.
 func explainWaiting(i Item, f Facts) Why {
-	var willing []Server // those that have not given the task back
+	var willing []Server // workers that have not given the task back
 	var slots int64
 	hasFreeSlot := false
 	for _, s := range f.Servers {

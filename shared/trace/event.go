@@ -2,10 +2,9 @@
 // execution order, for people and for the checker that checks the running system
 // against its models (tup4fun). docs/trace.md describes it for readers of logs.
 //
-// Invariants: an Event is at the linearisation point of its operation, and is written
-// only when that operation is durable. Sequence numbers begin at 1 and have no gaps,
-// also over restarts. When an engine starts, or has loaded its journal again, it writes
-// Reload and then its whole state; from there on the events alone tell what is in every
+// Invariants: an Event is at the linearisation point of its operation, and is written only when that operation is
+// durable. Sequence numbers begin at 1 and have no gaps, also over restarts. When an engine starts, or has loaded its
+// journal again, it writes Reload and then its whole state; from there on the events alone tell the content of every
 // space. A log is JSON lines, one event each, and ends with a whole line.
 //
 // Of the tuples of our protocols the package knows only the field that names a lease.

@@ -141,8 +141,8 @@ func fromReload(log io.Reader) (io.Reader, error) {
 	}
 }
 
-// readLine reads a line with its line feed. The last line may end without one: then the error is io.EOF. A line of
-// more than maxLine bytes is an error.
+// readLine reads a line with its line feed. If the last line has none, it is returned with io.EOF. It refuses a line
+// of more than maxLine bytes.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

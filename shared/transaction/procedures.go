@@ -77,7 +77,7 @@ func (p protocol) apply(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // applyOp carries out the operation with that index, and returns the tuple that it finds: nil for KindAbsent and
-// KindPut. If its condition does not hold, the error is unmet.
+// KindPut. If its condition does not hold, it returns unmet.
 func (p protocol) applyOp(tx space.Tx, index int, op Op) (tuple.Tuple, error) {
 	switch {
 	case !tx.Exists(op.Space):

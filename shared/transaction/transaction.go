@@ -17,8 +17,7 @@
 // register a procedure (space.Procedure).
 //
 // A connection that breaks does not repeat a transaction. But unlike the answer to a plain get, its answer is not
-// acknowledged: if the process of the caller dies before it has read the answer, the transaction has happened all the
-// same.
+// acknowledged: if the process of the caller dies before it has read the answer, the transaction has still happened.
 package transaction
 
 import (
@@ -127,7 +126,7 @@ func (c Client) Run(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
 	return c.run(ctx, untilMet, ops)
 }
 
-// RunP is Run, except that it does not wait: a condition that does not hold is ErrUnmet.
+// RunP is Run, but does not wait: if a condition does not hold, it fails with ErrUnmet.
 func (c Client) RunP(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
 	return c.run(ctx, once, ops)
 }
@@ -153,7 +152,7 @@ func (c Client) run(ctx context.Context, waits bool, ops []Op) ([]tuple.Tuple, e
 }
 
 // call sends a transaction and returns its answer. If waits is true it waits until the conditions hold. If one does
-// not hold, the error is nil and answer.met is false.
+// not hold, it returns no error, and answer.met is false.
 func (c Client) call(ctx context.Context, waits bool, ops []Op) (answer, error) {
 	data, err := encodeOps(ops)
 	if err != nil {

@@ -86,7 +86,6 @@ func (o Op) check() error {
 	return nil
 }
 
-// decodeOps decodes what encodeOps has encoded.
 func decodeOps(data []byte) (ops []Op, err error) {
 	for len(data) > 0 {
 		if err := checkNumber(len(ops) + 1); err != nil {

@@ -76,9 +76,9 @@ func appendString[S ~string | ~[]byte](buf []byte, s S) []byte {
 	return append(binary.AppendUvarint(buf, uint64(len(s))), s...)
 }
 
-// Decode reads one tuple from the start of data and returns what follows it. t shares no
-// memory with data. After an error, which is ErrFormat, ErrType or ErrBounds, both are nil.
-// For any data, Decode allocates at most in proportion to its length.
+// Decode reads one tuple from the start of data and returns what follows it. t shares no memory with data. It fails
+// with ErrFormat, ErrType or ErrBounds, and then both are nil. For any data, Decode allocates at most in proportion
+// to its length.
 func Decode(data []byte) (t Tuple, rest []byte, err error) {
 	fields, rest, err := decodeWhole(data, withoutFormals)
 	return fields, rest, err
@@ -188,7 +188,7 @@ func (d *decoder) nested(depth int) []any {
 	return fields
 }
 
-// formal reads the type of a formal. It is ErrType where no formal may be, and for an unknown type.
+// formal reads the type of a formal, and refuses it where no formal may be.
 func (d *decoder) formal() any {
 	f := Formal{Type(d.bytes())}
 	if d.err == nil && (!d.formals || !f.Type.valid()) {
@@ -219,8 +219,8 @@ func (d *decoder) uvarint() uint64 {
 	return n
 }
 
-// varint reads a signed integer from lowest to highest, both included. Another is ErrFormat, so
-// that no value is cut to its type.
+// varint reads a signed integer from lowest to highest, both included. It refuses others, so that no value is cut to
+// its type.
 func (d *decoder) varint(lowest, highest int64) int64 {
 	n, size := binary.Varint(d.data)
 	if size <= 0 || n < lowest || n > highest {
@@ -246,8 +246,7 @@ func (d *decoder) word(size int) uint64 {
 	return w
 }
 
-// bytes returns a length-prefixed run of bytes, which share memory with the data, so that the
-// caller must copy them. A length beyond the data is ErrFormat.
+// bytes returns a length-prefixed run of bytes, which share memory with the data, so that the caller must copy them.
 func (d *decoder) bytes() []byte {
 	n := d.uvarint()
 	if n > uint64(len(d.data)) {

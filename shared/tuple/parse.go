@@ -24,8 +24,7 @@ const RestWord = "..."
 //	                float64, string, and bytes in hexadecimal
 //	(a 1 (b))       nested tuple
 //
-// There is no notation for opaque values. An error is ErrFormat, ErrType or
-// ErrBounds, and names the word.
+// There is no notation for opaque values. It fails with ErrFormat, ErrType or ErrBounds, and names the word.
 func ParseTuple(words []string) (Tuple, error) {
 	t := make(Tuple, 0, len(words))
 	for _, w := range words {
@@ -182,8 +181,7 @@ func named(t Type) bool {
 	return false
 }
 
-// parseFormal reads a word that begins with ?. It is ErrFormat unless formals is true, and
-// ErrType for an unknown type.
+// parseFormal reads a word that begins with ?. It refuses the word unless formals is true.
 func parseFormal(w string, formals bool) (any, error) {
 	f := Formal{Type(w[1:])}
 	switch {
@@ -220,8 +218,7 @@ func parseNested(w string) (any, error) {
 	return t, nil
 }
 
-// parseValue reads the value of a type that named accepts; another value is ErrFormat. word is
-// for the error.
+// parseValue reads the value of a type that named accepts. word is for the error.
 func parseValue(t Type, value, word string) (f any, err error) {
 	switch t {
 	case String:

@@ -41,8 +41,7 @@ var (
 	ErrFormat = errors.New("malformed encoding")
 )
 
-// Whether a list of fields may have formals: those of a template may, but not within its
-// nested tuples.
+// Whether a list of fields may have formals: a template may, but its nested tuples may not.
 const (
 	withoutFormals = false
 	withFormals    = true

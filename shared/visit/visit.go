@@ -136,7 +136,6 @@ func endLost(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, replaceByResult(tx, e, string(outcome))
 }
 
-// replaceByResult ends a visit and puts its outcome as a result.
 func replaceByResult(tx space.Tx, e space.Entry, outcome string) error {
 	k := DecodeKey(e.Tuple)
 	r := task.ResultTuple{Action: Action, Subject: k.Origin, Part: k.Visit, Worker: e.Holder, Final: true, Body: outcome}

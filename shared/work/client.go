@@ -13,11 +13,10 @@ import (
 // be used concurrently.
 type Client struct{ Repo space.Repository }
 
-// Issue adds a work-item for a task if there is capacity, and reports whether it did. Of t, Action,
-// Subject, Parts, Data and Timeout are used. The caller selected t after it called InProgress.
-// fault.ErrConflict means that part of t may be done or leased since: call InProgress and select
-// again. fault.ErrInvalid and fault.ErrTooLarge mean that t is malformed or too large, and
-// fault.ErrOverloaded that a space is full.
+// Issue adds a work-item for a task if there is capacity, and reports whether it did. Of t, Action, Subject, Parts,
+// Data and Timeout are used. The caller selected t after it called InProgress. Errors: fault.ErrConflict if part of t
+// may be done or leased since, and then the caller calls InProgress and selects again; fault.ErrInvalid or
+// fault.ErrTooLarge if t is malformed or too large; fault.ErrOverloaded if a space is full.
 func (c Client) Issue(ctx context.Context, seen InProgress, t models.Task, priority int64) (issued bool, err error) {
 	encoded, record := task.EncodeNew(task.Item{Task: t, Priority: priority})
 	reply, err := space.Once(c.Repo).Call(ctx, space.OpID{}, procIssue, tuple.New(encoded, record, seen.ingested))
@@ -52,8 +51,8 @@ func (c Client) NextResult(ctx context.Context, action string) (*Held, error) {
 	return step.Result, err
 }
 
-// Ingested tells the spaces that a result is in the catalog. fault.ErrStaleToken means that the hold had ended
-// before, so that another manager ingests the result again, which changes nothing.
+// Ingested tells the spaces that a result is in the catalog. It fails with fault.ErrStaleToken if the hold had ended
+// before: another manager ingests the result again, which changes nothing.
 func (c Client) Ingested(ctx context.Context, h *Held) error {
 	_, err := c.Repo.Call(ctx, space.OpID{}, procIngested, tuple.New(h.ref))
 	return err

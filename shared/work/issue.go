@@ -49,7 +49,7 @@ func capacity(slots, waiting int64) bool {
 }
 
 // expire is the procedure that runs when the TTL of a lease ends. While a session holds the lease's task, the lease
-// goes on for another LeaseTTL; else the lease and its waiting task end together. A hold without a session is a
+// goes on for another LeaseTTL; otherwise the lease and its waiting task end together. A hold without a session is a
 // back-off, which does not count.
 func (p Policy) expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)

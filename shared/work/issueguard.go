@@ -57,9 +57,9 @@ func countIngested(tx space.Tx, subject string, parts []string) error {
 	return err
 }
 
-// checkIssue returns fault.ErrConflict for a task that was selected when this many results had
-// been ingested, if part of it may be done or leased since: a result of its subject was ingested
-// after the selection, a result of one of its parts waits or is held, or a lease overlaps it.
+// checkIssue returns fault.ErrConflict if part of a task may be done or leased since its selection, when this many
+// results had been ingested: a result of its subject was ingested after the selection, a result of one of its parts
+// waits or is held, or a lease overlaps it.
 func checkIssue(tx space.Tx, selected task.Item, ingested int64) error {
 	counts, _, _ := readIngested(tx) // all 0 if nothing was ingested yet
 	if counts[setOf(selected.Subject)] > ingested {

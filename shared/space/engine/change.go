@@ -115,7 +115,7 @@ func (tx *transaction) Done(ref int64) error {
 	return nil
 }
 
-// heldEntry returns the entry of a ref.
+// heldEntry returns the entry of a ref, and refuses one that no session holds.
 func (tx *transaction) heldEntry(ref int64) (*entry, error) {
 	x, err := tx.entry(ref)
 	if err == nil && x.Hold == nil {

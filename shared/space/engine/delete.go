@@ -16,7 +16,7 @@ const maxDeleted = 10_000
 
 // DeleteSpace deletes a space, and returns how many tuples it had, held ones included. A space with tuples is deleted
 // only if force is set; otherwise it fails with fault.ErrConflict. Calls that wait for a tuple or for capacity in the
-// space end with fault.ErrNotFound, and so do its subscriptions (fault.ErrClosed). More than maxDeleted tuples take
+// space end with fault.ErrNotFound, and its subscriptions with fault.ErrClosed. More than maxDeleted tuples take
 // several transactions: after an error some tuples may be gone, and the space is still there. It fails with
 // fault.ErrNotFound for an unknown space, and with fault.ErrClosed once the engine has stopped.
 func (e *Engine) DeleteSpace(ctx context.Context, name string, force bool) (removed int, err error) {

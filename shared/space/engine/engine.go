@@ -22,8 +22,8 @@
 //     because otherwise a tuple that it took would be lost on the way.
 //   - While the journal is full, transactions that only put fail with fault.ErrOverloaded and all others go on. A
 //     commit that fails with journal.ErrFull is undone in memory.
-//   - While the memory budget is used up, the same transactions are refused, and so are
-//     new waiters and sessions, except those of the fleet (Opening.Fleet).
+//   - While the memory budget is used up, the same transactions are refused, and so are new waiters and sessions from
+//     outside the fleet (Opening.Fleet).
 //   - After journal.ErrBroken the engine neither writes nor loads: it has stopped,
 //     and Run returns the error.
 //
@@ -68,7 +68,7 @@ const ClientSpaces = maxSpaces - fleetSpaces
 type Config struct {
 	Journal    journal.Journal
 	Procedures space.Procedures
-	Readers    space.Readers // their names are of the same kind as those of procedures
+	Readers    space.Readers // named like procedures
 	// Takes are procedures, by space, that are called for a get from the space: with the encoded template and whether
 	// the get may wait (space.TakeArgs). What they return is the reply; if they return nothing, a get that may wait
 	// calls the procedure again. A getAll from such a space fails with fault.ErrInvalid.

@@ -60,9 +60,9 @@ func (s *session) receive(ctx context.Context) (space.Reply, error) {
 	}
 }
 
-// takeMessage takes the oldest message out of the inbox, and reports whether there was one. If
-// there was none, the error is why the session cannot be used, or nil. If more are left it
-// signals again, because another call may wait and inboxReady keeps one signal.
+// takeMessage takes the oldest message out of the inbox, and reports whether there was one. If there was none, err
+// tells why the session cannot be used; nil if it can. If more are left it signals again, because another call may
+// wait and inboxReady keeps one signal.
 func (s *session) takeMessage() (message answer, ok bool, err error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()

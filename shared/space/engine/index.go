@@ -62,7 +62,7 @@ type sameHash struct {
 	mixed bool // they may have different fields, because hashes collided
 }
 
-// candidates are entries in their order: those of an order, or one, or none.
+// candidates are entries in their order: a whole order, one, or none.
 type candidates struct {
 	one   *entry
 	order *order[*entry] // nil: there is at most one

@@ -125,7 +125,6 @@ func connected(t *testing.T, e *engine.Engine, id string) space.Conn {
 	}
 }
 
-// repeatable reports whether an operation with this error is to be repeated.
 func repeatable(err error) bool {
 	return errors.Is(err, fault.ErrUnavailable) || errors.Is(err, fault.ErrOverloaded)
 }

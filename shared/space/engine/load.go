@@ -64,7 +64,7 @@ type restored struct {
 	entries  []*entry
 }
 
-// addFact takes facts in any order: it applies at once those that depend on no others.
+// addFact takes facts in any order: it applies facts at once if they depend on no others.
 func (r *restored) addFact(f journal.Fact) error {
 	failpoint.Reached("recovery.fact", "")
 	st := &r.e.state
@@ -85,9 +85,8 @@ func (r *restored) addFact(f journal.Fact) error {
 	return nil
 }
 
-// restoreSessions ends the live sessions that the journal does not have, and adds those that
-// only the journal has, with their TTL, at most maxTTL. It must precede restoreEntries, which
-// links entries to sessions.
+// restoreSessions ends the live sessions missing in the journal, and adds the sessions found only in the journal,
+// with their TTL, at most maxTTL. It must precede restoreEntries, which links entries to sessions.
 func (r *restored) restoreSessions() {
 	live := r.e.state.sessions
 	for id, s := range live {
@@ -112,7 +111,6 @@ func (r *restored) restoreSessions() {
 	}
 }
 
-// restoreEntries adds the entries to their spaces.
 func (r *restored) restoreEntries() error {
 	for _, x := range r.entries {
 		if r.e.state.spaces[x.Space] == nil {

@@ -306,9 +306,8 @@ func (st *state) infos() []space.Info {
 	return infos
 }
 
-// callProcedure calls a procedure for a session. If it waits, the error is errWait, and all spaces that it waits for
-// must exist (else fault.ErrNotFound), because no put would ever wake it. A malformed reply of the procedure is an
-// error.
+// callProcedure calls a procedure for a session. If it waits, callProcedure returns errWait, and all spaces that it
+// waits for must exist, because otherwise no put would ever wake it.
 func (tx *transaction) callProcedure(r space.Request) (space.Reply, error) {
 	reply, err := tx.Call(r.Procedure, r.Args)
 	if errors.Is(err, errWait) {

@@ -101,8 +101,7 @@ type Opening struct {
 	local bool // opened by Connect
 }
 
-// hashedKey returns what is kept of the key, because a copy of the journal must not open
-// sessions.
+// hashedKey returns the hash kept of the key, because a copy of the journal must not open sessions.
 func (o Opening) hashedKey() []byte {
 	if len(o.Key) == 0 {
 		return nil
@@ -284,8 +283,8 @@ func (s *session) end(cause space.Cause) {
 	close(s.ended)
 }
 
-// endError returns why the session has ended, which it must have. All reasons are
-// fault.ErrClosed; the text tells a lost session from one that was closed.
+// endError returns why the session has ended, which it must have. errors.Is finds fault.ErrClosed in each; the text
+// tells a lost session from one that was closed.
 func (s *session) endError() error {
 	switch {
 	case s.cause == space.Lost && s.ttl == 0:

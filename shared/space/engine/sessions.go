@@ -58,9 +58,7 @@ func (e *Engine) EndSession(ctx context.Context, id string) error {
 	return nil
 }
 
-// endNamed is EndSession without the wait until the end is durable. The answer has the error
-// fault.ErrNotFound if there is no such session, fault.ErrForbidden for one of the coordinator's
-// own, and why the engine stopped if it did. It locks state.mu.
+// endNamed is EndSession without the wait until the end is durable. It locks state.mu.
 func (e *Engine) endNamed(id string) answer {
 	st := &e.state
 	st.mu.Lock()

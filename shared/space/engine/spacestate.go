@@ -141,8 +141,8 @@ func (in *spaceState) head() (head *entry) {
 	return head
 }
 
-// find returns the entry that a get would take, of those that keep accepts (nil: all of them); nil if there is none.
-// In a queue or a stack only the head counts.
+// find returns the entry that a get would take, if keep accepts it (a nil keep accepts all); nil if there is none. In
+// a queue or a stack only the head counts.
 func (in *spaceState) find(p tuple.Template, keep func(*entry) bool) (found *entry) {
 	switch {
 	case in.headOnly():

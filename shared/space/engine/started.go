@@ -16,9 +16,8 @@ type Started struct {
 	waiter  *waiter // nil: the request was executed
 }
 
-// CanStart implements GateSession. It reports true for the verbs for one tuple, those that end
-// gets, and calls of procedures. Other verbs need Do, and calls of readers too, because they
-// read the disk.
+// CanStart implements GateSession. It reports true for verbs for one tuple, verbs that end gets, and calls of
+// procedures. Other verbs need Do, and calls of readers too, because they read the disk.
 func (s *session) CanStart(r space.Request) bool {
 	switch r.Verb {
 	case space.VerbPut, space.VerbPutP, space.VerbGet, space.VerbGetP, space.VerbQuery, space.VerbQueryP, space.VerbCount:

@@ -31,7 +31,7 @@ type transaction struct {
 	waited    bool     // the request runs again after it waited
 	awaitAck  int      // tuples taken that are to be acknowledged
 	steps     []step
-	facts     []journal.Fact // beside those of the steps
+	facts     []journal.Fact // beside the facts of the steps
 	messages  []outgoing
 	awaited   []space.Awaited
 	lookup    *lookup // of a plain operation, for the trace
@@ -159,8 +159,8 @@ func (tx *transaction) Held(name string, p tuple.Template) []space.Entry {
 	return nil
 }
 
-// Survey goes through all buckets, those of held tuples too if held is set. Their entries are of
-// different signatures, so it sorts what keep accepts.
+// Survey goes through all buckets, also of held tuples if held is set. Their entries are of different signatures, so
+// it sorts what keep accepts.
 func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) bool) []space.Entry {
 	in := tx.st.spaces[name]
 	if in == nil {

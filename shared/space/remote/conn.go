@@ -91,7 +91,8 @@ func (c *Conn) run(l *wire.Link) {
 	}
 }
 
-// cannotGoOn returns the error of a session that could not be joined again, always fault.ErrClosed.
+// cannotGoOn returns the error of a session that could not be joined again: always of kind fault.ErrClosed, because
+// the caller must dial anew.
 func cannotGoOn(id string, err error) error {
 	if errors.Is(err, fault.ErrClosed) {
 		return fmt.Errorf("session %s cannot go on: %w", id, err)
@@ -223,9 +224,8 @@ func (c *Conn) close(ctx context.Context) error {
 	return fmt.Errorf("close session %s: %w", c.id, err)
 }
 
-// endSession waits until all acknowledgements are confirmed, because the end of the session would
-// bring back what is not acknowledged, and ends the session at the gate. It returns nil if the Conn
-// has ended meanwhile, the context's error if that ends first, and else the gate's.
+// endSession waits until all acknowledgements are confirmed, because the end of the session would bring back all
+// unacknowledged tuples, and ends the session at the gate. It returns nil if the Conn has ended meanwhile.
 func (c *Conn) endSession(ctx context.Context) error {
 	c.mu.Lock()
 	allAcked := make(chan struct{})

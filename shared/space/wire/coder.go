@@ -78,8 +78,7 @@ func (c *coder) advance() {
 // must be called.
 func (c *coder) is(tag uint64) bool { return c.current && c.tag == tag }
 
-// done ends the reading of the current field: with an error no more is read, else the next field
-// is current.
+// done ends the reading of the current field: after an error no more is read, otherwise the next field is current.
 func (c *coder) done(err error) {
 	if err != nil {
 		c.err, c.current = fmt.Errorf("field %d: %w", c.tag, err), false
@@ -107,7 +106,7 @@ func (c *coder) write(tag uint64, content []byte) {
 // integer is a signed number.
 func integer[T ~int | ~int64](c *coder, tag uint64, v *T) { signed(c, tag, v, math.MinInt64) }
 
-// count is a number not below 0.
+// count is a number of at least 0.
 func (c *coder) count(tag uint64, v *int) { signed(c, tag, v, 0) }
 
 // signed is a signed number of at least lowest. A reader refuses a lower one, one that T cannot have, and one
@@ -160,8 +159,7 @@ func (c *coder) boolean(tag uint64, v *bool) {
 	}
 }
 
-// naturals are unsigned numbers, a field each, also a 0. A reader appends those that follow each
-// other.
+// naturals are unsigned numbers, a field each, also a 0. A reader appends successive ones.
 func (c *coder) naturals(tag uint64, v *[]uint64) {
 	if !c.reading {
 		for _, n := range *v {
@@ -203,7 +201,6 @@ func (c *coder) blob(tag uint64, v *[]byte, limit int) {
 	}
 }
 
-// checkSize returns fault.ErrTooLarge if the current field has more than limit bytes.
 func (c *coder) checkSize(limit int) error {
 	if len(c.content) > limit {
 		return fmt.Errorf("%d bytes, at most %d: %w", len(c.content), limit, fault.ErrTooLarge)
@@ -220,8 +217,7 @@ func (c *coder) tuple(tag uint64, v *tuple.Tuple) {
 	}
 }
 
-// tuples are valid tuples, a field each, also an empty one. A reader appends those that follow
-// each other.
+// tuples are valid tuples, a field each, also an empty one. A reader appends successive ones.
 func (c *coder) tuples(tag uint64, v *[]tuple.Tuple) {
 	if !c.reading {
 		for _, t := range *v {
@@ -259,7 +255,7 @@ func (c *coder) template(tag uint64, v *tuple.Template) {
 	}
 }
 
-// complete returns a decoder's error, or one if it left bytes over; both are fault.ErrInvalid.
+// complete returns a decoder's error, or one if it left bytes over.
 func complete(rest []byte, err error) error {
 	switch {
 	case err != nil:

@@ -89,8 +89,8 @@ func NewLink(conn net.Conn) *Link {
 // Reader is what Receive reads from, for the handshake before it.
 func (l *Link) Reader() *bufio.Reader { return l.input }
 
-// Send queues a frame for Write; it waits while too much is queued. The error is why the link
-// is closed, or fault.ErrTooLarge for the frame.
+// Send queues a frame for Write; it waits while too much is queued. It fails with fault.ErrTooLarge for an overlong
+// frame, and once the link is closed with the reason.
 func (l *Link) Send(f Frame) error {
 	err := l.Queue(f)
 	if err == nil {
@@ -99,10 +99,9 @@ func (l *Link) Send(f Frame) error {
 	return err
 }
 
-// Queue is Send for a frame that may stay queued until Flush, which must follow, or until
-// another Send. It waits while more than maxQueued bytes would be queued, unless the queue is
-// empty, so that the largest frame passes. The error is why the link is closed, or
-// fault.ErrTooLarge for the frame.
+// Queue is Send for a frame that may stay queued until Flush, which must follow, or until another Send. It waits
+// while more than maxQueued bytes would be queued, unless the queue is empty, so that the largest frame passes. It
+// fails as Send does.
 func (l *Link) Queue(f Frame) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +112,7 @@ func (l *Link) Queue(f Frame) error {
 	return l.appendFrame(f)
 }
 
-// appendFrame queues a frame without waiting, and counts its memory. The error is why the link
-// is closed, or fault.ErrTooLarge. The caller holds mu.
+// appendFrame queues a frame without waiting, and counts its memory. The caller holds mu.
 func (l *Link) appendFrame(f Frame) error {
 	if l.closed != nil {
 		return l.closed
@@ -151,8 +149,7 @@ func (l *Link) Flush() {
 	}
 }
 
-// wakeWriter makes Write write what is queued. It does not wait: a signal that Write has not
-// received serves for both.
+// wakeWriter makes Write write the queue. It does not wait: a signal that Write has not received serves for both.
 func (l *Link) wakeWriter() {
 	select {
 	case l.wake <- struct{}{}:

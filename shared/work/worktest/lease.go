@@ -124,8 +124,8 @@ func leasesDoNotOverlap(f *fixture) {
 	}
 }
 
-// leaseRefuses checks which arguments of a grant are fault.ErrInvalid, and that parts are sorted
-// and occur once.
+// leaseRefuses checks which arguments of a grant fail with fault.ErrInvalid, and that parts are sorted and occur
+// once.
 func leaseRefuses(f *fixture) {
 	m := f.manager("manager-1")
 	for _, args := range []tuple.Tuple{

@@ -143,7 +143,7 @@ func visitCorrupt(f *fixture) {
 	require.Contains(f, o.Error, "body")
 }
 
-// visitRefuses checks which visits and outcomes are fault.ErrInvalid.
+// visitRefuses checks which visits and outcomes fail with fault.ErrInvalid.
 func visitRefuses(f *fixture) {
 	m := f.manager("manager-1")
 	for procedure, args := range map[string]tuple.Tuple{

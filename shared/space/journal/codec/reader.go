@@ -60,8 +60,7 @@ func (r *reader) bytes() []byte {
 	return b
 }
 
-// flags reads a byte. Another bit than those of known is an error, because this program cannot
-// know what such a flag changes.
+// flags reads a byte. It refuses any bit outside known, because this program cannot know what such a flag changes.
 func (r *reader) flags(known byte) byte {
 	if len(r.data) == 0 || r.data[0]&^known != 0 {
 		r.fail("unknown flags")

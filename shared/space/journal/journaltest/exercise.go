@@ -146,9 +146,8 @@ func testWhole(t *testing.T, open func() journal.Journal) {
 	})
 }
 
-// testEnded ends sessions one by one whose ids begin like each other, and loads those that are left
-// with all their answers. Then it ends a session and answers it in the same record: the later fact
-// holds.
+// testEnded ends sessions one by one whose ids begin like each other, and loads the remaining ones with all their
+// answers. Then it ends a session and answers it in the same record: the later fact holds.
 func testEnded(t *testing.T, open func() journal.Journal) {
 	j := open()
 	ids := []string{"", "a", "aa", "a\x00", "\xff", "\xff\xff"}

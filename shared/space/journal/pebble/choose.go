@@ -53,8 +53,8 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 	return fromAll, allErr
 }
 
-// listedTables returns the tables of the manifest's list, and in missing which of them are not there, or are others
-// than those that it lists.
+// listedTables returns the tables of the manifest's list, and in missing which of them are not there, or differ from
+// the list.
 func (m manifest) listedTables(tables map[uint64]*tableFile) (listed []*tableFile, missing, err error) {
 	for _, num := range sortedKeys(m.live) {
 		t := findTable(tables, num, m.live[num])
@@ -74,15 +74,14 @@ func (m manifest) listedTables(tables map[uint64]*tableFile) (listed []*tableFil
 
 // possibleTables are the tables that no readable part of a manifest removes.
 type possibleTables struct {
-	tables     []*tableFile // those that can be read
+	tables     []*tableFile // readable ones
 	newer      bool         // one of them is newer than the manifest
-	unreadable error        // those that cannot be read
-	begun      error        // those that have no bytes: they were begun, or all was cut off
+	unreadable error        // the ones that cannot be read
+	begun      error        // empty ones: they were begun, or all was cut off
 }
 
-// possibleTables sorts the tables that the manifest does not remove: those that can be read, by
-// number; and as errors those that cannot be read, apart from those without bytes, because a
-// process that ended before it wrote a table leaves such a file.
+// possibleTables sorts the tables that the manifest does not remove: readable ones by number, and unreadable ones as
+// errors. Empty ones are kept apart, because a process that ended before it wrote a table leaves such a file.
 func (m manifest) possibleTables(tables map[uint64]*tableFile) (p possibleTables) {
 	for _, num := range sortedKeys(tables) {
 		t := tables[num]

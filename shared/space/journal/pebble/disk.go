@@ -60,8 +60,8 @@ func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.Op
 	return d.opened(name)(d.FS.OpenReadWrite(name, c, opts...))
 }
 
-// Link makes the store copy: a backup that shares its files with the original would be damaged with
-// it. The error is always errors.ErrUnsupported.
+// Link makes the store copy: a backup that shares its files with the original would be damaged with it. It always
+// returns errors.ErrUnsupported.
 func (d disk) Link(string, string) error { return errors.ErrUnsupported }
 
 // Remove removes a file that the store no longer needs. beforeRemoval comes first, so that a

@@ -86,8 +86,8 @@ func (s *diskSpace) checkFull() bool {
 	return s.low.Load()
 }
 
-// countTables notes the size of the tables in use, and of those that are spare, which will be
-// free soon. Before the store is open all count as in use.
+// countTables notes the size of the tables in use, and of the spare ones, which will be free soon. Before the store
+// is open all count as in use.
 func (s *diskSpace) countTables() {
 	total := uint64(0)
 	names, _ := s.FS.List(s.Dir) // a folder that cannot be read is found elsewhere
@@ -117,8 +117,7 @@ func (s *diskSpace) fits(size int) bool {
 	return s.isFreeWithReserve(uint64(2*size) + logWater*s.memTable)
 }
 
-// isFreeWithReserve reports whether so many bytes are free on the disk, those of the reserve
-// included.
+// isFreeWithReserve reports whether that many bytes are free on the disk, counting the reserve.
 func (s *diskSpace) isFreeWithReserve(bytes uint64) bool {
 	s.removing.RLock()
 	defer s.removing.RUnlock()
@@ -131,7 +130,7 @@ func (s *diskSpace) isFreeWithReserve(bytes uint64) bool {
 // fitsRewrite reports whether tables may be rewritten.
 func (s *diskSpace) fitsRewrite() bool { return s.isFree(tableWater * s.memTable) }
 
-// isFree reports whether so many bytes are free on the disk; true if the disk cannot tell.
+// isFree reports whether that many bytes are free on the disk; true if the disk cannot tell.
 func (s *diskSpace) isFree(bytes uint64) bool {
 	usage, err := s.FS.GetDiskUsage(s.Dir)
 	return err != nil || usage.AvailBytes >= bytes

@@ -115,7 +115,7 @@ func (j *Journal) migrate(have int) error {
 	return nil
 }
 
-// migrations are those that the configuration names, or all that there are.
+// migrations returns the migrations of the configuration, or all known ones.
 func (j *Journal) migrations() map[int]Migration {
 	if j.Migrations != nil {
 		return j.Migrations

@@ -41,8 +41,8 @@ const (
 )
 
 // walkHistory calls visit with the records from the key from on and before the key to, the oldest first if ascending
-// is set, else the newest first, until visit returns false. visit may keep a record. Only records are between the
-// keys of codec.HistoryKeys. The caller is in whileOpen, or opens the journal.
+// is set, otherwise the newest first, until visit returns false. visit may keep a record. Only records are between
+// the keys of codec.HistoryKeys. The caller is in whileOpen, or opens the journal.
 func (j *Journal) walkHistory(from, to []byte, ascending bool, visit func(*journal.Historic) bool) (err error) {
 	it, err := j.db.NewIter(&lsm.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {

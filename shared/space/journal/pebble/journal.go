@@ -40,8 +40,8 @@ type Journal struct {
 	reading sync.RWMutex
 }
 
-// Load implements journal.Journal. It reads all keys before those of the history, and holds mu meanwhile, so that no
-// commit comes in between. It fails with fault.ErrCorrupt for damage.
+// Load implements journal.Journal. It reads all keys before the history's, and holds mu meanwhile, so that no commit
+// comes in between. It fails with fault.ErrCorrupt for damage.
 func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (journal.Standing, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

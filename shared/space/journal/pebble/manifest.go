@@ -161,7 +161,7 @@ func (e *edit) skipText() {
 	}
 }
 
-// read reads the whole record into added and deleted. The error is set for an unknown tag, or field of a table, that
+// read reads the whole record into added and deleted. It sets the error for an unknown tag, or field of a table, that
 // may not be ignored; then only the tables before it are known.
 func (e *edit) read() {
 	e.added, e.deleted = map[uint64]listedTable{}, map[uint64]bool{}

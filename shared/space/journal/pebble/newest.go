@@ -82,8 +82,7 @@ func (j *Journal) readNewest() (uint32, error) {
 	return uint32(n), nil
 }
 
-// checkNewest reads the number of the newest log for later use. It returns fault.ErrCorrupt if one is noted and is
-// not among logs.
+// checkNewest reads the number of the newest log for later use. It fails if one is noted and missing among logs.
 func (j *Journal) checkNewest(logs []*logFile) error {
 	n, err := j.readNewest()
 	if err != nil || n == 0 {

@@ -158,8 +158,8 @@ func (j *Journal) cutTorn(found inspected) error {
 	return truncate(j.FS, path, found.torn.end)
 }
 
-// checkManifest returns fault.ErrCorrupt if the store's list of its files is damaged before its end. Damage at its
-// end is a record that a crash has cut off, which the store drops.
+// checkManifest refuses a list of the store's files that is damaged before its end. Damage at its end is a record
+// that a crash has cut off, which the store drops.
 func (j *Journal) checkManifest(path string) error {
 	data, err := readFile(j.FS, path)
 	if err != nil {
@@ -194,7 +194,7 @@ func (j *Journal) checkTables() (at journal.Standing, err error) {
 // withoutLogs is a file system that shows no logs.
 type withoutLogs struct{ vfs.FS }
 
-// List returns the names in a folder without those of logs.
+// List leaves out the logs.
 func (w withoutLogs) List(dir string) ([]string, error) {
 	names, err := w.FS.List(dir)
 	return deleteFunc(names, isLog), err

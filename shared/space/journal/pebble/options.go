@@ -14,8 +14,7 @@ type Config struct {
 	Dir string       // made if it is not there
 	Log *slog.Logger // nil: slog.Default
 	FS  vfs.FS       // nil: the system's
-	// Migrations, if set, stand for those of this program: from one format to the
-	// next, by the older one.
+	// Migrations, if set, replace this program's own: from one format to the next, by the older one.
 	Migrations map[int]Migration
 }
 

@@ -67,7 +67,6 @@ func Repair(c Config) (Diagnosis, error) {
 	return d, nil
 }
 
-// newJournal returns an unopened journal.
 func newJournal(c Config) *Journal {
 	return &Journal{Config: c.withDefaults(), opening: opening{stuck: make(chan struct{})}}
 }

@@ -119,7 +119,7 @@ type salvaged struct {
 	standing journal.Standing
 	tuples   int
 	gaps     []Gap
-	lost     int // at most so many tuples were put by the records in the gaps
+	lost     int // upper bound of the tuples put by the records in the gaps
 }
 
 // lostRecords returns how many records are in the gaps, by which choose compares two ways to

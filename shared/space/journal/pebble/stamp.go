@@ -89,8 +89,8 @@ func parseStamp(text string) (s stamp, err error) {
 	return s, err
 }
 
-// checkStamp returns fault.ErrCorrupt if the journal ends before a position that it had: records
-// at its end are gone, at the boundary of a record, which no checksum shows.
+// checkStamp refuses a journal that ends before a position that it had: records are missing at its end, cut at the
+// boundary of a record, which no checksum shows.
 func (j *Journal) checkStamp(logs []*logFile, end journal.Position) error {
 	if end >= j.stamp.position {
 		return nil

@@ -26,7 +26,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// mount returns a disk of so many bytes, which needs root.
+// mount returns a disk of size bytes, which needs root.
 func mount(t *testing.T, size int) string {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "disk")
