@@ -137,7 +137,7 @@ func printed(fields []interface{}, template bool) string {
 	return strings.Join(words, ", ")
 }
 
-// pointedAt is pointedType for any value; it refuses a value that is no pointer.
+// pointedAt is pointedType for any value; it refuses any value but a pointer.
 func pointedAt(v reflect.Value) (reflect.Type, error) {
 	if v.Kind() != reflect.Pointer {
 		return nil, invalid("not a pointer")

@@ -130,8 +130,8 @@ func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s Stat
 	return s, decodeCreated(reply), err
 }
 
-// Get returns a schedule. It fails with fault.ErrNotFound if there is none of that name. If its body is malformed,
-// Get returns fault.ErrCorrupt, and a State with all but the body.
+// Get returns a schedule. It fails with fault.ErrNotFound for an unknown name. If its body is malformed, Get returns
+// fault.ErrCorrupt, and a State with all but the body.
 func (c Client) Get(ctx context.Context, name string) (State, error) {
 	_, s, err := c.read(ctx, name)
 	return s, err
@@ -169,8 +169,7 @@ func (c Client) List(ctx context.Context) ([]State, error) {
 	return all, nil
 }
 
-// Remove removes a schedule. The tasks that it created stay. It fails with fault.ErrNotFound if there is none of that
-// name.
+// Remove removes a schedule. The tasks that it created stay. It fails with fault.ErrNotFound for an unknown name.
 func (c Client) Remove(ctx context.Context, name string) error {
 	_, err := c.Repo.Call(ctx, space.OpID{}, procRemove, tuple.New(name))
 	return err

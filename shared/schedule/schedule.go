@@ -128,7 +128,7 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 
 // createTask creates the task of the last due time of a schedule and sets LastTask. If an earlier run forbids it, or
 // it fails, the reason becomes the Note and a line of the log, not an error. Only fault.ErrOverloaded is returned,
-// because the space may have room later: the due time is still to be served.
+// because the space may have capacity later: the due time is still to be served.
 func createTask(tx space.Tx, s *State) error {
 	if id, alive := task.WithKey(tx, s.uniqueKey()); alive && s.overlap() == models.OverlapSkip {
 		s.Note = fmt.Sprintf("left out the run of %s, because task %s of an earlier run is alive", stamp(s.Last), id)
@@ -146,8 +146,7 @@ func createTask(tx space.Tx, s *State) error {
 	return nil
 }
 
-// record writes the note of a schedule to the log, unless that is full, which is no error, because the schedule must
-// go on.
+// record writes the note of a schedule to the log. A full log is ignored, because the schedule must go on.
 func record(tx space.Tx, s State) error {
 	err := status.Record(tx, "schedule-"+s.Name, "warn", fmt.Sprintf("schedule %s: %s", s.Name, s.Note))
 	if errors.Is(err, fault.ErrOverloaded) {

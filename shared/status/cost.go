@@ -14,9 +14,9 @@ import (
 // maxCosts is how many pairs of action and way have their costs kept.
 const maxCosts = 64
 
-// Spend adds to the costs of an action's tasks. It fails with fault.ErrInvalid if Action or How is no id or a number
-// is negative, and with fault.ErrOverloaded for a new pair of them beyond maxCosts. A refused call is not repeated,
-// because costs are worth no wait.
+// Spend adds to the costs of an action's tasks. It fails with fault.ErrInvalid for an invalid id in Action or How or
+// a negative number, and with fault.ErrOverloaded for a new pair of them beyond maxCosts. A refused call is not
+// repeated, because costs are worth no wait.
 func Spend(ctx context.Context, repo space.Repository, c models.Cost) error {
 	if _, err := space.Once(repo).Call(ctx, space.OpID{}, procSpend, costOf(c).args()); err != nil {
 		return fmt.Errorf("status.Spend: %w", err)

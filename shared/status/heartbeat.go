@@ -59,7 +59,7 @@ func (h *Heartbeat) SetState(state string) {
 }
 
 // Beat sends one heartbeat. It may be repeated after any error. Errors: fault.ErrClosed if the session is lost,
-// fault.ErrInvalid if an action is no id or a number of slots is out of range.
+// fault.ErrInvalid for an invalid action or a number of slots out of range.
 func (h *Heartbeat) Beat(ctx context.Context) error {
 	h.mu.Lock()
 	args := beatArgs{State: h.state, Since: h.since.UTC().Format(time.RFC3339), Serves: h.serves}.encode()

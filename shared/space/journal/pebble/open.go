@@ -91,7 +91,7 @@ type inspected struct {
 
 // inspect reads the folder before anything is changed. For a new one found is zero. It fails for damage to the
 // store's list of files, to a table or to a log, and for records missing according to the note of the newest log or
-// the stamp; a torn end is no damage.
+// the stamp; it accepts a torn end.
 func (j *Journal) inspect() (found inspected, err error) {
 	store, err := lsm.Peek(j.Dir, j.FS)
 	if err != nil {
