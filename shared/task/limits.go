@@ -329,7 +329,8 @@ func (l Limit) check() error {
 	return nil
 }
 
-// removeLimit (name) removes a limit, and brings tasks back as setLimit does.
+// removeLimit (name) removes a limit, and brings tasks back as setLimit does. It fails only if the limit is not set
+// and no task waits for it, because a repeated call goes on with a removal that left tasks waiting.
 func (p Policy) removeLimit(tx space.Tx, name string) (tuple.Tuple, error) {
 	e, _, known := findLimit(tx, name)
 	if known {

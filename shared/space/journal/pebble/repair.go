@@ -219,7 +219,7 @@ func (j *Journal) writeFacts(s salvaged) error {
 	}
 }
 
-// checkNew opens a journal that writeNew has written.
+// checkNew opens a journal that writeNew has written, and requires the same position and number of tuples.
 func checkNew(c Config, s salvaged) error {
 	j, err := Open(c)
 	if err != nil {
