@@ -21,12 +21,12 @@ func (s *Space) PutAgg(f interface{}, t ...interface{}) (Tuple, error) {
 	return s.aggregate("PutAgg", f, t)
 }
 
-// GetAgg is PutAgg, except that it does not put the result.
+// GetAgg is PutAgg, except that it does not put the result. It fails as PutAgg does.
 func (s *Space) GetAgg(f interface{}, t ...interface{}) (Tuple, error) {
 	return s.aggregate("GetAgg", f, t)
 }
 
-// QueryAgg is GetAgg, except that it takes nothing.
+// QueryAgg is GetAgg, except that it takes nothing. It fails as PutAgg does.
 func (s *Space) QueryAgg(f interface{}, t ...interface{}) (Tuple, error) {
 	return s.aggregate("QueryAgg", f, t)
 }
@@ -41,9 +41,9 @@ type aggregation struct {
 	taken   []Tuple // to put back after an error
 }
 
-// aggregate carries out PutAgg, GetAgg or QueryAgg, whose name is the operator. If the policy of the
-// space does not permit it, f is called all the same, but nothing is taken or put, and the result
-// is dropped. After an error all that was taken is put back.
+// aggregate carries out PutAgg, GetAgg or QueryAgg, whose name is the operator. If the policy of the space does not
+// permit it, it still calls f, but takes and puts nothing, and drops the result. After an error all that was taken is
+// put back.
 func (s *Space) aggregate(operator string, f interface{}, template []interface{}) (Tuple, error) {
 	combine, ok := f.(func(...Intertuple) Intertuple)
 	if !ok || combine == nil {
@@ -90,8 +90,7 @@ func (a *aggregation) permit(operator string, f interface{}, template []interfac
 	return true
 }
 
-// run returns the fold of the matches, and puts it if stores is true. What it took is in taken,
-// also with an error: findArguments', fold or Put.
+// run returns the fold of the matches, and puts it if stores is true. What it took is in taken, also after an error.
 func (a *aggregation) run(template []interface{}, stores bool) (Tuple, error) {
 	matched, err := a.findArguments(template)
 	if err != nil {
@@ -112,8 +111,8 @@ func (a *aggregation) run(template []interface{}, stores bool) (Tuple, error) {
 	return result, nil
 }
 
-// findArguments returns the arguments of the fold. With a label they are the matches without labels
-// and those with that label, as labelled tuples; it puts the others back.
+// findArguments returns the arguments of the fold. With a label they are the matches without labels and those with
+// that label, as labelled tuples; it puts the others back.
 func (a *aggregation) findArguments(template []interface{}) ([]Intertuple, error) {
 	template, err := a.change.transformTemplate(template)
 	if err != nil {
@@ -157,8 +156,7 @@ func isLabels(f any) bool {
 	return ok
 }
 
-// putBack puts a match with a label of another policy back, and removes it from taken, which shares
-// its fields.
+// putBack puts a match with a label of another policy back, and removes it from taken, which shares its fields.
 func (a *aggregation) putBack(t Tuple) error {
 	if !a.takes {
 		return nil

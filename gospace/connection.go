@@ -24,8 +24,8 @@ const defaultPort = "31415"
 // closeTimeout bounds the orderly end of a session.
 const closeTimeout = 5 * time.Second
 
-// reconnectTimeout is how long a lost connection is replaced. It is as long as a gate keeps a
-// session without a connection: if the program at the other end has ended, its space has too.
+// reconnectTimeout is how long the client tries to replace a lost connection. It is as long as a gate keeps a session
+// without a connection: if the program at the other end has ended, its space has too.
 const reconnectTimeout = 6 * time.Second
 
 // connection is what the copies of a Space share.
@@ -77,7 +77,7 @@ func NewRemoteSpace(name string) Space {
 	return s
 }
 
-// newConnection returns the connection of a closed space. Its err is parse's.
+// newConnection returns the connection of a space, not open yet. Its err is set if uri is malformed.
 func newConnection(uri string) *connection {
 	c := &connection{id: rand.Text(), dialling: make(chan struct{}, 1)}
 	c.ending, c.cancel = context.WithCancel(context.Background())
@@ -85,8 +85,7 @@ func newConnection(uri string) *connection {
 	return c
 }
 
-// parse splits tcp://host:port/name; the address of a name alone is empty. Others give
-// fault.ErrInvalid.
+// parse splits tcp://host:port/name; the address of a name alone is empty.
 func parse(uri string) (address, name string, err error) {
 	invalid := fmt.Errorf("space %.200q: want a name or tcp://host:port/name: %w", uri, fault.ErrInvalid)
 	name = uri
@@ -128,8 +127,7 @@ func (c *connection) program() string {
 	return "tcp://" + c.address
 }
 
-// current returns the open session; nil if there is none. The error is why none can be opened:
-// fault.ErrClosed.
+// current returns the open session; nil, and why, if none can be opened.
 func (c *connection) current() (space.Repository, error) {
 	if c.err != nil {
 		return nil, c.err
@@ -142,8 +140,7 @@ func (c *connection) current() (space.Repository, error) {
 	return c.repo, nil
 }
 
-// open returns the session, and opens it if it is not open, which makes the space too. One call at
-// a time opens it.
+// open returns the session, and opens it if it is not open, which makes the space too. One call at a time opens it.
 func (c *connection) open(ctx context.Context) (space.Repository, error) {
 	if repo, err := c.current(); repo != nil || err != nil {
 		return repo, err
@@ -173,7 +170,8 @@ func (c *connection) open(ctx context.Context) (space.Repository, error) {
 	return repo, nil
 }
 
-// openSession opens a session and makes the space. With an error no session is open.
+// openSession opens a session and makes the space. It refuses a space with other options, unless none were asked for.
+// After an error no session is open.
 func (c *connection) openSession(ctx context.Context) (repo space.Repository, err error) {
 	if c.host != nil {
 		var local *spaces.Repository

@@ -114,8 +114,8 @@ const (
 	asTemplate = true
 )
 
-// printed prints fields as those of a tuple or, if template is true, of a template: pointers as the
-// types to which they point. Functions are printed as their names.
+// printed prints the fields of a tuple or, if template is true, of a template: pointers as the types to which they
+// point. Functions are printed as their names.
 func printed(fields []interface{}, template bool) string {
 	words := make([]string, len(fields))
 	for i, f := range fields {
@@ -137,7 +137,7 @@ func printed(fields []interface{}, template bool) string {
 	return strings.Join(words, ", ")
 }
 
-// pointedAt is pointedType for any value; one other than a pointer gives fault.ErrInvalid.
+// pointedAt is pointedType for any value; it refuses any value but a pointer.
 func pointedAt(v reflect.Value) (reflect.Type, error) {
 	if v.Kind() != reflect.Pointer {
 		return nil, invalid("not a pointer")
@@ -157,8 +157,8 @@ type Intertemplate interface {
 // TemplateFrame is Intertemplate.
 type TemplateFrame = Intertemplate
 
-// Template is the pattern of tuples. A field that is a pointer stands for every value of the type
-// to which it points; all others match equal values.
+// Template is the pattern of tuples. A pointer stands for every value of the type to which it points; all others
+// match equal values.
 type Template struct{ Flds []interface{} }
 
 // CreateTemplate returns a template of a copy of fields. Its pointers are kept, so that values
@@ -219,8 +219,8 @@ func (tp *Template) Match(other *Template) bool {
 	return true
 }
 
-// ExactMatch reports whether both templates are equal, and counts the fields that are equal
-// values and those that are pointers to the same type.
+// ExactMatch reports whether both templates are equal, and counts the fields with equal values and the pointers to
+// the same type.
 func (tp *Template) ExactMatch(other *Template) (exact bool, values, formals uint) {
 	p, q, err := encodedPair(tp, other)
 	if err != nil || len(p) != len(q) {
@@ -239,7 +239,6 @@ func (tp *Template) ExactMatch(other *Template) (exact bool, values, formals uin
 	return int(values+formals) == len(p), values, formals
 }
 
-// encodedPair returns the encoded fields of a and b.
 func encodedPair(a, b *Template) (p, q []any, err error) {
 	if a == nil || b == nil {
 		return nil, nil, invalid("a nil template")

@@ -13,6 +13,5 @@
 // Operations find the oldest match, and waiting calls are served in the order in which they
 // came. The differences from goSpace are listed in docs/interop.md.
 //
-// A space opened to a network does not authenticate: every program that reaches the address may use
-// it.
+// A space open to a network does not authenticate: every program that reaches the address may use it.
 package gospace

@@ -51,7 +51,7 @@ func ExampleSpace_WithTTL() {
 	// take ("alice", 1)
 }
 
-// A lock is a tuple put if there is none, for a minute unless it is renewed.
+// A lock is a tuple, put if there is none, for a minute unless it is renewed.
 func ExampleSpace_PutIfAbsent() {
 	s := gospace.NewSpace("locks")
 	defer s.Close()
@@ -126,7 +126,7 @@ func ExampleNewSpaceWith_priority() {
 	// ("put out the fire", 9) <nil>
 }
 
-// A coin moves from one account to another, if it is not closed.
+// A coin moves from one account to another, unless the other is closed.
 func ExampleTransact() {
 	alice, bob := gospace.NewSpace("alice"), gospace.NewSpace("bob")
 	defer alice.Close()

@@ -16,8 +16,7 @@ import (
 	"leasehold/shared/space"
 )
 
-// pairs calls test with two spaces of this process, and with two of a program reached over the
-// network.
+// pairs calls test with two spaces of this process, and with two of another program, over the network.
 func pairs(t *testing.T, test func(t *testing.T, a, b *gospace.Space)) {
 	for name, open := range map[string]func(t *testing.T) (a, b gospace.Space){
 		"in process": func(t *testing.T) (a, b gospace.Space) {

@@ -75,8 +75,7 @@ func plain(f any) bool {
 	return false
 }
 
-// encodeTuple encodes the values of a tuple. The result may share them: if all are plain it is
-// values itself.
+// encodeTuple encodes the values of a tuple. The result may share them: if all are plain it is values itself.
 func encodeTuple(values []interface{}) (tuple.Tuple, error) {
 	var t []any
 	for i, v := range values {
@@ -138,8 +137,7 @@ func encodePattern(f any) (any, error) {
 
 var formalInt any = tuple.Formal{Type: tuple.Int}
 
-// pointedType returns the type for which a pointer stands: the type of the value within an
-// interface.
+// pointedType returns the type for which a pointer stands: within an interface, the type of its value.
 func pointedType(v reflect.Value) (reflect.Type, error) {
 	t := v.Type().Elem()
 	if t.Kind() != reflect.Interface {
@@ -193,8 +191,8 @@ type opaqueJSON struct {
 	Name string `json:"name"`
 }
 
-// encodeField encodes a value that is not plain: a tuple as a nested one, any other as an opaque
-// value, whose type is recorded so that this process can decode it.
+// encodeField encodes any value but a plain one: a tuple as a nested one, any other as an opaque value, whose type is
+// recorded so that this process can decode it.
 func encodeField(f any) (any, error) {
 	if f == nil || plain(f) {
 		return f, nil
@@ -215,8 +213,8 @@ func encodeField(f any) (any, error) {
 	return tuple.Opaque{Name: opaqueName(t), JSON: text}, nil
 }
 
-// encodeValue returns the JSON of a value kept as an opaque one. Equal values have equal JSON,
-// because spaces compare it.
+// encodeValue returns the JSON of a value to keep as an opaque one. Equal values have equal JSON, because spaces
+// compare it.
 func encodeValue(v reflect.Value) (string, error) {
 	switch f := v.Interface().(type) {
 	case int8:
@@ -258,8 +256,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// encodeFunction returns the quoted name of a function, and records the function: only this process
-// can decode it.
+// encodeFunction returns the quoted name of a function, and records the function: only this process can decode it.
 func encodeFunction(v reflect.Value) (string, error) {
 	if v.IsNil() {
 		return "", invalid("a nil function")

@@ -15,8 +15,8 @@ import (
 // maxNames is how many spaces in memory one host has. An engine has at most 1,000 spaces.
 const maxNames = 900
 
-// A host has the spaces of this process that belong together: up to maxNames with a name alone, those
-// with a name alone in one folder, or those of one address at which this process listens.
+// A host has the spaces of this process that belong together: all with one listening address, all with a name alone
+// in one folder, or up to maxNames others with a name alone.
 type host struct {
 	*spaces.Host
 	key, address, folder string
@@ -32,16 +32,14 @@ type registry struct {
 
 var hosts = registry{hosts: map[string]*host{}, named: map[string]*host{}}
 
-// Whether a host not there is opened.
+// Whether a missing host is opened.
 const (
 	findOnly   = false
 	findOrOpen = true
 )
 
-// join returns the host of a space, and counts a handle of the space, for which leave must follow.
-// It returns nil if create is false and there is none, or if this process cannot listen at the
-// address and the space has no folder. Other errors give fault.ErrFolder and those of opening the
-// host.
+// join returns the host of a space, and counts a handle of the space, for which leave must follow. It returns nil if
+// create is false and there is none, or if this process cannot listen at the address and the space has no folder.
 func (r *registry) join(address, name, folder string, create bool) (*host, error) {
 	if folder != "" {
 		var err error
@@ -62,8 +60,8 @@ func (r *registry) join(address, name, folder string, create bool) (*host, error
 	return h, nil
 }
 
-// findOrOpenHost returns the host of a space; nil as join does. If create is true it opens one not
-// there. The caller holds mu.
+// findOrOpenHost returns the host of a space; nil as join does. If create is true it opens a missing one. The caller
+// holds mu.
 func (r *registry) findOrOpenHost(address, name, folder string, create bool) (*host, error) {
 	key := r.key(address, folder)
 	h := r.hosts[key]
@@ -83,8 +81,8 @@ func (r *registry) findOrOpenHost(address, name, folder string, create bool) (*h
 	return r.open(key, address, folder)
 }
 
-// key returns the key of the host for a closed space. Spaces in memory share the first host that
-// has fewer than maxNames.
+// key returns the key of the host for an unopened space. Spaces in memory share the first host that has fewer than
+// maxNames.
 func (r *registry) key(address, folder string) string {
 	switch {
 	case address != "":

@@ -10,12 +10,12 @@ import (
 
 // SpaceOptions are what goSpace's NewSpace has no argument for.
 type SpaceOptions struct {
-	// Options come from a space that does not exist yet. With Kind: space.Ordered and OrderBy: n,
-	// the match whose field n, an int64, is the highest comes first. An operation returns
-	// fault.ErrConflict if the space exists with other options.
+	// Options apply to a space that does not exist yet. With Kind: space.Ordered and OrderBy: n, the match whose
+	// field n, an int64, is the highest comes first. An operation returns fault.ErrConflict if the space exists with
+	// other options.
 	space.Options
-	// Folder keeps the tuples of this space, and those of other spaces with the folder or
-	// address. One process at a time uses it. Empty: the tuples are in memory.
+	// Folder keeps the tuples of this space, and of other spaces with the folder or address. One process at a time
+	// uses it. Empty: the tuples are in memory.
 	Folder string
 	Policy *ComposablePolicy // or nil
 }
@@ -42,15 +42,15 @@ func (s *Space) WithTimeout(d time.Duration) *Space {
 	return s.with(func(c *Space) { c.timeout = d })
 }
 
-// WithTTL returns a handle of the same space, whose puts add tuples for d: then they are removed,
-// unless they were taken or renewed (OpRenew). With 0 they stay until they are taken; below 0 gives
-// fault.ErrInvalid. A fold (PutAgg) uses it too.
+// WithTTL returns a handle of the same space, whose puts add tuples for d: then they are removed, unless they were
+// taken or renewed (OpRenew). With 0 they stay until they are taken; puts fail with fault.ErrInvalid if d is below 0.
+// A fold (PutAgg) uses it too.
 func (s *Space) WithTTL(d time.Duration) *Space {
 	return s.with(func(c *Space) { c.ttl = d })
 }
 
-// WithoutBinding returns a handle of the same space, whose operations store nothing through the
-// pointers of templates, as those of goSpace.
+// WithoutBinding returns a handle of the same space, whose operations store nothing through the pointers of
+// templates, as in goSpace.
 func (s *Space) WithoutBinding() *Space {
 	return s.with(func(c *Space) { c.unbound = true })
 }
@@ -65,9 +65,8 @@ func (s *Space) with(change func(*Space)) *Space {
 	return &c
 }
 
-// List returns a page of all tuples that are not taken, of any length and type, in the order of the
-// space, and how many there are. It takes none, and leaves out those that are too large for an
-// answer of 1 MiB.
+// List returns a page of all tuples that are not taken, of any length and type, in the order of the space, and how
+// many there are. It takes none, and leaves out tuples too large for an answer of 1 MiB.
 func (s *Space) List(offset, limit int) (page []Tuple, total int, err error) {
 	err = s.call(atOnce, func(ctx context.Context, repo space.Repository) error {
 		found, err := browse.Client{Repo: repo}.Page(ctx, browse.Query{Space: s.name, Open: true, Offset: offset, Limit: limit})

@@ -47,8 +47,8 @@ type SpaceFrame interface {
 	QueryAgg(f interface{}, template ...interface{}) (Tuple, error)
 }
 
-// Space is a handle of a space. Copies share it, and any number of goroutines may use it. The
-// operations of a zero Space, and those of a space with an invalid name, return an error.
+// Space is a handle of a space. Copies share it, and any number of goroutines may use it. All operations of a zero
+// Space, or of a space with an invalid name, return an error.
 //
 // An operation that fails returns a tuple with one nil field and a SpaceError.
 type Space struct {
@@ -97,7 +97,7 @@ func (s *Space) run(waits bool, f func(context.Context, space.Space) error) erro
 	return s.finishCall(repo, f(ctx, repo.Space(s.name)))
 }
 
-// call is run for an f that needs the whole session; waits is as in callContext.
+// call is run for an f that needs the whole session. For waits see callContext.
 func (s *Space) call(waits bool, f func(context.Context, space.Repository) error) error {
 	ctx, repo, stop, err := s.begin(waits)
 	if err != nil {
@@ -151,20 +151,19 @@ func (s *Space) callContext(waits bool) (context.Context, context.CancelFunc) {
 
 func noTuple() Tuple { return Tuple{Flds: []interface{}{nil}} }
 
-// Put adds a tuple and returns it. A pointer stands for the value to which it points. Put waits
-// while the space is full. It fails with fault.ErrInvalid for a field that cannot be encoded.
+// Put adds a tuple and returns it. A pointer stands for the value to which it points. Put waits while the space is
+// full. It fails with fault.ErrInvalid if a field cannot be encoded.
 func (s *Space) Put(fields ...interface{}) (Tuple, error) {
 	return s.put(waiting, fields)
 }
 
-// PutP is Put, except that it does not wait if the space is full: it fails with
-// fault.ErrOverloaded.
+// PutP is Put, but does not wait if the space is full: it fails with fault.ErrOverloaded.
 func (s *Space) PutP(fields ...interface{}) (Tuple, error) {
 	return s.put(atOnce, fields)
 }
 
-// put encodes and puts a tuple, and returns it with pointers replaced by their values. If waits is
-// true it waits until the space is not full; otherwise a full one gives fault.ErrOverloaded.
+// put encodes and puts a tuple, and returns it with pointers replaced by their values. If waits is true it waits
+// while the space is full; otherwise it fails then.
 func (s *Space) put(waits bool, fields []interface{}) (Tuple, error) {
 	values, err := dereferenced(fields)
 	if err != nil {
@@ -202,23 +201,22 @@ func (s *Space) Query(template ...interface{}) (Tuple, error) {
 	})
 }
 
-// GetP takes the oldest match. The error is ErrNoMatch if there is none.
+// GetP takes the oldest match. It returns ErrNoMatch if there is none.
 func (s *Space) GetP(template ...interface{}) (Tuple, error) {
 	return s.find(template, atOnce, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
 		return sp.GetP(ctx, p)
 	})
 }
 
-// QueryP returns the oldest match. The error is ErrNoMatch if there is none.
+// QueryP returns the oldest match. It returns ErrNoMatch if there is none.
 func (s *Space) QueryP(template ...interface{}) (Tuple, error) {
 	return s.find(template, atOnce, func(ctx context.Context, sp space.Space, p tuple.Template) (tuple.Tuple, bool, error) {
 		return sp.QueryP(ctx, p)
 	})
 }
 
-// find runs f, which looks for one match, and binds what it found to the template's pointers.
-// waits is whether f waits for a match: see callContext. f returns false if there is none, which
-// is ErrNoMatch.
+// find runs f, which looks for one match, and binds what it found to the template's pointers. waits is whether f
+// waits for a match: see callContext. If f returns false, there is none, and find returns ErrNoMatch.
 func (s *Space) find(template []interface{}, waits bool, f func(context.Context, space.Space, tuple.Template) (tuple.Tuple, bool, error)) (Tuple, error) {
 	p, err := encodeTemplate(template)
 	if err != nil {
@@ -253,8 +251,8 @@ func (s *Space) QueryAll(template ...interface{}) ([]Tuple, error) {
 	return s.findAll(template, space.Space.QueryAll)
 }
 
-// GetUpTo takes the first matches: at most limit, and as many as fit 4 MiB. It stores nothing
-// through pointers. It fails with fault.ErrInvalid for a limit below 1.
+// GetUpTo takes the first matches: at most limit, and as many as fit 4 MiB. It stores nothing through pointers. It
+// fails with fault.ErrInvalid for a limit below 1.
 func (s *Space) GetUpTo(limit int, template ...interface{}) ([]Tuple, error) {
 	return s.findAll(template, func(sp space.Space, ctx context.Context, p tuple.Template) ([]tuple.Tuple, error) {
 		return sp.GetUpTo(ctx, p, limit)

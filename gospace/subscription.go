@@ -42,9 +42,9 @@ func (s *Space) Subscribe(template ...interface{}) (*SpaceSubscription, error) {
 	return &SpaceSubscription{s, changes}, nil
 }
 
-// Next waits for changes, with the context and timeout of the handle that has subscribed. Missed is
-// how many changes before them were dropped, because more than 4,096 or 16 MiB of them waited. It
-// fails with fault.ErrClosed after Close, and after the connection to a remote space was lost.
+// Next waits for changes, with the context and timeout of the handle that has subscribed. Missed is how many changes
+// before them were dropped, because more than 4,096 or 16 MiB of them waited. It fails with fault.ErrClosed after
+// Close, and after the connection to a remote space was lost.
 func (u *SpaceSubscription) Next() (events []SpaceEvent, missed int, err error) {
 	ctx, stop := u.space.callContext(waiting)
 	defer stop()

@@ -37,13 +37,13 @@ func (s *Space) OpAbsent(template ...interface{}) SpaceOp {
 	return s.matching(transaction.KindAbsent, template)
 }
 
-// OpRenew starts the time to live of the oldest match again, with the handle's TTL (WithTTL). The
-// condition is that there is a match.
+// OpRenew starts the time to live of the oldest match again, with the handle's TTL (WithTTL). The condition is that
+// there is a match.
 func (s *Space) OpRenew(template ...interface{}) SpaceOp {
 	return s.matching(transaction.KindRenew, template)
 }
 
-// OpPut adds a tuple. It does not wait if the space is full: it fails with fault.ErrOverloaded.
+// OpPut adds a tuple. If the space is full, the transaction does not wait and fails with fault.ErrOverloaded.
 func (s *Space) OpPut(fields ...interface{}) SpaceOp {
 	o := s.operation(transaction.KindPut)
 	if o.err == nil {
@@ -77,15 +77,14 @@ func (s *Space) operation(kind transaction.Kind) SpaceOp {
 	return SpaceOp{space: s, op: transaction.Op{Kind: kind, Space: s.name, TTL: s.ttl}, err: s.err}
 }
 
-// Transact carries out operations on several spaces, all or none, in order; each sees the effects
-// of those before it. It waits until there is a match for each OpGet, OpQuery and OpRenew; an
-// OpAbsent that does not hold is ErrUnmet at once. It returns one tuple for each operation, and
-// stores the values of matches through the pointers of their templates. The spaces must be of one
-// program: those with a name alone, or those of one address. There are at most 64 operations. The
-// context, timeout and binding come from the handles; of the first, for context and timeout.
+// Transact carries out operations on several spaces, all or none, in order; each sees the effects of those before it.
+// It waits until there is a match for each OpGet, OpQuery and OpRenew; an OpAbsent that does not hold fails with
+// ErrUnmet at once. It returns one tuple for each operation, and stores the values of matches through the pointers of
+// their templates. The spaces must be of one program: all with a name alone, or all of one address. There are at most
+// 64 operations. The context and timeout come from the first handle, the bindings from each.
 func Transact(ops ...SpaceOp) ([]Tuple, error) { return transact(waiting, ops) }
 
-// TransactP is Transact, except that it does not wait: a missing match is ErrUnmet.
+// TransactP is Transact, but does not wait: for a missing match it returns ErrUnmet.
 func TransactP(ops ...SpaceOp) ([]Tuple, error) { return transact(atOnce, ops) }
 
 // transact carries out the operations with the session of the first space, and if waits is true
@@ -148,8 +147,8 @@ func checkOps(ops []SpaceOp) ([]transaction.Op, error) {
 	return list, nil
 }
 
-// PutIfAbsent adds a tuple and returns it, if no tuple of the space matches a template
-// (CreateTemplate); else the error is ErrUnmet. Of several that try at once, one succeeds.
+// PutIfAbsent adds a tuple and returns it, if no tuple of the space matches a template (CreateTemplate); otherwise it
+// returns ErrUnmet. If several callers try at once, one succeeds.
 func (s *Space) PutIfAbsent(unless Template, fields ...interface{}) (Tuple, error) {
 	all, err := TransactP(s.OpAbsent(unless.Flds...), s.OpPut(fields...))
 	if err != nil {

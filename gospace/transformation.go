@@ -41,8 +41,8 @@ func (t *Transformation) Apply(fields ...interface{}) (result interface{}, err e
 // String prints the name of the function.
 func (t Transformation) String() string { return printed([]interface{}{t.Func}, asTuple) }
 
-// Transformations come from the template, of each match and of the result of an aggregation. One
-// without a function changes nothing.
+// Transformations are applied to the template, each match and the result of an aggregation. One without a function
+// changes nothing.
 type Transformations struct {
 	Tmpl, Mtch, Rslt Transformation
 }

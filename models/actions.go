@@ -56,8 +56,7 @@ type Selected struct {
 	Parts   []string
 }
 
-// selectedResearch returns the clips of each episode of a research task. Data that are not those
-// of such a task select nothing.
+// selectedResearch returns the clips of each episode of a research task. Data of any other task select nothing.
 func selectedResearch(t Task) (all []Selected) {
 	var r Research
 	if json.Unmarshal(t.Data, &r) != nil {

@@ -180,9 +180,8 @@ func IsSSHURL(uri string) bool {
 	return err == nil && len(uri) <= maxURI && u.Scheme == "ssh" && u.Hostname() != "" && !strings.HasPrefix(u.Hostname(), "-") && !strings.HasPrefix(u.User.Username(), "-")
 }
 
-// Accepted reports whether a visit can reach an origin of kind k at uri: an http(s) or ssh URL, or
-// a path that is absolute and clean, if the kind may have one. An origin not visited may have any
-// URI.
+// Accepted reports whether a visit can reach an origin of kind k at uri: an http(s) or ssh URL, or an absolute and
+// clean path, if the kind may have one. An origin that is never visited may have any URI.
 func (k OriginKind) Accepted(uri string) bool {
 	if k.IsProgram() {
 		return isProgramURI(uri)
@@ -194,9 +193,8 @@ func (k OriginKind) Accepted(uri string) bool {
 	return info.URL && IsWebURL(uri) || info.SSH && IsSSHURL(uri) || info.Local != NotLocal && isCleanPath(uri)
 }
 
-// MayList reports whether a lister may name an origin: a URL of a kind that is Listable, a URI of a
-// program's type (whether it is registered is for the caller to check), or, if the lister is a
-// folder, a path below it.
+// MayList reports whether a lister may name an origin: a URL of a kind that is Listable, a URI of a program's type
+// (the caller checks that it is registered), or, if the lister is a folder, a path below it.
 func (o Origin) MayList(n ListedOrigin) bool {
 	below := o.Kind.Info().Local == LocalFolder && isCleanPath(n.URI) && strings.HasPrefix(n.URI, o.URI+"/")
 	return n.Kind.Info().Listable && (IsWebURL(n.URI) || below) || n.Kind.IsProgram() && isProgramURI(n.URI)

@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// Origin is a source visited periodically, because it lists recordings or other origins.
+// Origin is a source to visit periodically, because it lists recordings or other origins.
 type Origin struct {
 	ID       string     `json:"id"` // NewID(kind, uri)
 	Kind     OriginKind `json:"kind"`
 	URI      string     `json:"uri"` // an http(s) URL, or an absolute path
 	Priority int64      `json:"priority" doc:"of its recordings, unless they have their own; higher is sooner; of a lister, above 0: first visits of the origins it lists come first"`
 	AddedAt  time.Time  `json:"added_at,omitzero"`
-	// Every is the fixed time between two visits of an added origin; 0 leaves it to the policy, nil
-	// leaves it as it is. The schedule keeps it, not the catalog.
+	// Every is the fixed time between two visits of an added origin; 0 leaves it to the policy, nil leaves it as it
+	// is. The schedule keeps it, not the catalog.
 	Every *Seconds `json:"every_s,omitempty" doc:"fixed seconds between two visits, when it is added; 0: the policy decides; absent: unchanged"`
-	// Branches are the branches that are indexed of a repository, or of the repositories
-	// that a lister lists: names, patterns of path.Match, or HEAD. Empty: those of the
-	// manager's setting. nil, when it is added: as they are.
+	// Branches are the branches to index of a repository, or of the repositories that a lister lists: names, patterns
+	// of path.Match, or HEAD. If empty, the manager's setting applies. nil, when the origin is added, leaves them as
+	// they are.
 	Branches []string `json:"branches,omitzero" doc:"branches that are indexed: names, patterns such as release-*, or HEAD; of a lister, of the repositories that it lists; empty: the manager's setting; absent, when it is added: unchanged"`
 	// Listed is true if a lister named the origin and the operator did not. Such an
 	// origin is not trusted: no private address is dialled for it.
@@ -138,8 +138,8 @@ const MaxChanges = 500
 // Listed is the origins that a visit of a lister named.
 type Listed struct {
 	Origins []ListedOrigin `json:"origins"`
-	// Full is true if the lister named its whole list without an error. Then an origin
-	// that is missing from the list is not visited until the lister names it again.
+	// Full is true if the lister named its whole list without an error. Then an origin missing from the list is not
+	// visited until the lister names it again.
 	Full bool `json:"full,omitempty" doc:"these and the origins of the visits before are the whole list"`
 
 	// Next is where the next visit continues; 0 means that this visit reached the end.

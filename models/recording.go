@@ -79,8 +79,8 @@ type Occurrence struct {
 // search decides separately where the part begins and ends.
 const wholeCoverage = 0.8
 
-// Part prints the part of the clip that is found, such as "1.20–3.50 s"; "" if the clip is
-// found from its start and to a coverage of 0.8 or more, or if the part is unknown.
+// Part prints the part of the clip found, such as "1.20–3.50 s"; "" if the clip is found from its start and to a
+// coverage of 0.8 or more, or if the part is unknown.
 func (o Occurrence) Part() string {
 	if o.PartTo == 0 || o.PartFrom == 0 && o.Coverage >= wholeCoverage {
 		return ""

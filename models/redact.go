@@ -13,9 +13,9 @@ const Redacted = "xxxxx"
 // backslashes end it, because a URL may be in JSON or in a quoted string.
 var userInfo = regexp.MustCompile("://[^\\s/?#\"'`<>\\\\]*@")
 
-// Redact replaces the users and passwords of all URLs in a text, because they may be secrets of an
-// origin, such as https://bob:password@example.org/feed.xml. A printed text, logged or stored
-// beside the origin itself goes through it.
+// Redact replaces the users and passwords of all URLs in a text, because they may be secrets of an origin, such as
+// https://bob:password@example.org/feed.xml. Every text to be printed, logged or stored beside the origin itself goes
+// through it.
 func Redact(text string) string {
 	if !strings.Contains(text, "://") || !strings.Contains(text, "@") {
 		return text

@@ -2,8 +2,7 @@ package models
 
 import "encoding/json"
 
-// Schedule creates a task at each of its due times: those of a cron expression, or one
-// after each interval.
+// Schedule creates a task at each of its due times, from a cron expression or after each interval.
 type Schedule struct {
 	Cron    string        `json:"cron,omitempty" doc:"minute, hour, day of the month, month, day of the week, such as: 30 3 * * 1-5; or @hourly, @daily, @weekly, @monthly, @yearly"`
 	Every   Seconds       `json:"every,omitempty" doc:"seconds between two due times, instead of cron: 1 to 31622400 (366 days)"`

@@ -34,7 +34,7 @@ type TaskOptions struct {
 	ExpiresAt   time.Time `json:"expires_at,omitzero"`    // if it is not claimed by then, it is dead
 	MaxAttempts int64     `json:"max_attempts,omitempty"` // 0: the coordinator's
 	Backoff     Seconds   `json:"backoff,omitempty"`      // after each attempt that failed; 0: the coordinator's rule
-	UniqueKey   string    `json:"unique_key,omitempty"`   // of at most one task that is alive
+	UniqueKey   string    `json:"unique_key,omitempty"`   // of at most one live task
 	Group       string    `json:"group,omitempty"`        // groups take turns within a priority
 	Tags        []string  `json:"tags,omitempty"`
 	ResultTuple bool      `json:"result_tuple,omitempty"` // put the result into the space "result"

@@ -45,8 +45,7 @@ func (r Research) Work() (subject string, parts []string) {
 	return subject, parts
 }
 
-// Pairs returns a research task of each episode of a sweep, in their order; a task other than a
-// sweep is its only pair.
+// Pairs returns a research task of each episode of a sweep, in their order; any other task is its only pair.
 func (r Research) Pairs() []Research {
 	if len(r.Episodes) == 0 {
 		return []Research{r}
@@ -107,10 +106,10 @@ type Researched struct {
 type Swept struct {
 	Clip      string              `json:"clip"`
 	ClipMedia MediaRef            `json:"clip_media"`
-	Episodes  map[string]MediaRef `json:"swept"` // those that were searched, by id
+	Episodes  map[string]MediaRef `json:"swept"` // the episodes searched, by id
 	Findings  []Finding           `json:"findings,omitempty"`
 	Problems  map[string]string   `json:"problems,omitempty"` // of the clip in one episode, by the episode's id
-	// Problem is the clip's, in every episode; no episode was searched then.
+	// Problem is the problem of the clip, in every episode; no episode was searched then.
 	Problem string `json:"problem,omitempty"`
 	// Less is true in the last result if the worker could search less than half of the episodes
 	// of the task without decoding them; the others are left to tasks of their own.

@@ -13,6 +13,6 @@
 // Without Insecure a gate listens on this machine only, because gates do not authenticate.
 // Stop returns when all goroutines of the host have ended.
 //
-// There is no bound on memory but those of each space (space.Options.Capacity); a coordinator
-// (leasehold coordinator) has one, and the protocols of tasks and leases.
+// Each space has its own bound (space.Options.Capacity), but their memory together has none. A coordinator (leasehold
+// coordinator) bounds that too, and has the protocols of tasks and leases.
 package spaces

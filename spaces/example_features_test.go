@@ -166,7 +166,7 @@ func Example_bounded() {
 	// [("job", 3) ("job", 4)] <nil>
 }
 
-// A space is listed page by page, whatever the types of its tuples; nothing is taken.
+// A space is listed page by page, with tuples of any type; nothing is taken.
 func ExampleRepository_Browse() {
 	ctx := context.Background()
 	repo, stop := open(spaces.Config{}, "box")

@@ -32,10 +32,9 @@ type Gate struct {
 	ReadOnly bool   // of a GoSpace or PSpace gate: clients only query
 }
 
-// OpenGate opens a gate and returns its actual address. It fails with fault.ErrInvalid for an
-// unknown protocol, fault.ErrForbidden for an address that other machines reach, unless the host is
-// Insecure, fault.ErrClosed after Stop.Listen. The address is checked after the listener has
-// opened, because only then a name or a missing host is resolved.
+// OpenGate opens a gate and returns its actual address. Errors: fault.ErrInvalid for an unknown protocol,
+// fault.ErrForbidden for an address that other machines reach, unless the host is Insecure, and fault.ErrClosed after
+// Stop. The address is checked after the listener has opened, because only then a name or a missing host is resolved.
 func (h *Host) OpenGate(g Gate) (address string, err error) {
 	serve, err := h.prepareServer(g)
 	if err != nil {
@@ -58,8 +57,7 @@ func (h *Host) OpenGate(g Gate) (address string, err error) {
 	return address, nil
 }
 
-// prepareServer returns the function that serves the connections of a gate. It makes the space of a
-// GoSpace gate.
+// prepareServer returns the function that serves the connections of a gate. It makes the space of a GoSpace gate.
 func (h *Host) prepareServer(g Gate) (func(context.Context, net.Listener) error, error) {
 	access := foreign.Access{Write: !g.ReadOnly}
 	switch g.Protocol {
@@ -76,8 +74,8 @@ func (h *Host) prepareServer(g Gate) (func(context.Context, net.Listener) error,
 	return nil, fmt.Errorf("protocol %q: want %s: %w", g.Protocol, strings.Join([]string{string(Native), string(GoSpace), string(PSpace)}, ", "), fault.ErrInvalid)
 }
 
-// CloseGate closes the gate at an address that OpenGate returned. Its connections end; the spaces
-// and other gates stay open. It fails with fault.ErrNotFound if there is none.
+// CloseGate closes the gate at an address that OpenGate returned. Its connections end; the spaces and other gates
+// stay open. It fails with fault.ErrNotFound if there is none.
 func (h *Host) CloseGate(address string) error {
 	h.mu.Lock()
 	g := h.gates[address]

@@ -44,7 +44,7 @@ type Host struct {
 	gates   map[string]*worker // by address
 }
 
-// worker is a goroutine that is stopped and waited for.
+// worker is a goroutine to be stopped and waited for.
 type worker struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -69,8 +69,8 @@ func (w *worker) stop() error {
 	return w.err
 }
 
-// Start opens the spaces. The caller must Stop the host. It fails with fault.ErrConflict if another
-// process uses the folder; then all that was opened is closed.
+// Start opens the spaces. The caller must Stop the host. It fails with fault.ErrConflict if another process uses the
+// folder. After an error nothing stays open.
 func Start(c Config) (*Host, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -119,8 +119,8 @@ func (h *Host) close() (err error) {
 	return err
 }
 
-// Delete deletes a space, and returns how many tuples it had. Unless force is set, a space with
-// tuples gives fault.ErrConflict. Calls that wait in it end with fault.ErrNotFound.
+// Delete deletes a space, and returns how many tuples it had. Unless force is set, it fails with fault.ErrConflict
+// for a space with tuples. Calls that wait in it end with fault.ErrNotFound.
 func (h *Host) Delete(ctx context.Context, name string, force bool) (removed int, err error) {
 	return h.engine.DeleteSpace(ctx, name, force)
 }

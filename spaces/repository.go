@@ -15,8 +15,8 @@ import (
 	"leasehold/shared/space/remote"
 )
 
-// Repository is a set of spaces for one session: those of its host, and those that Join has
-// added. Its methods may be called concurrently.
+// Repository is a set of spaces for one session: the host's own, and the ones that Join has added. Its methods may be
+// called concurrently.
 type Repository struct {
 	space.Repository
 
@@ -31,8 +31,8 @@ type joined struct {
 	address string
 }
 
-// Repository opens a session at the host. It fails with fault.ErrConflict if a session of that id
-// is open. Ids are such as worker-1: a role and the rest.
+// Repository opens a session at the host. It fails with fault.ErrConflict if a session of that id is open. Ids are
+// such as worker-1: a role and the rest.
 func (h *Host) Repository(ctx context.Context, session string) (*Repository, error) {
 	repo, err := h.engine.Session(ctx, session, 0)
 	if err != nil {
@@ -41,8 +41,8 @@ func (h *Host) Repository(ctx context.Context, session string) (*Repository, err
 	return &Repository{Repository: repo, joined: map[string]joined{}}, nil
 }
 
-// Dial opens a session at the native gate of another program, such as a coordinator. It tries again
-// until ctx ends, so that the other program may be started later.
+// Dial opens a session at the native gate of another program, such as a coordinator. It tries again until ctx ends,
+// so that the other program may be started later. It fails as remote.Dial does.
 func Dial(ctx context.Context, address, session string) (*Repository, error) {
 	conn, err := remote.Dial(ctx, remote.Config{Address: address, Session: session})
 	if err != nil {
@@ -51,10 +51,10 @@ func Dial(ctx context.Context, address, session string) (*Repository, error) {
 	return &Repository{Repository: space.Over(conn), joined: map[string]joined{}}, nil
 }
 
-// Join adds a space of another program under a name, which hides an own space of that name, and
-// replaces a joined one. uri is tcp://host:port/space, the address of a native gate; another form
-// gives fault.ErrInvalid. The space must exist; else it fails with fault.ErrNotFound. It opens a
-// session at the other program, and tries again until ctx ends.
+// Join adds a space of another program under a name, which hides an own space of that name, and replaces a joined
+// one. uri is tcp://host:port/space, the address of a native gate. It opens a session at the other program, and tries
+// again until ctx ends. Errors: fault.ErrInvalid for another form of uri, fault.ErrNotFound if the space does not
+// exist.
 func (r *Repository) Join(ctx context.Context, name, uri string) error {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "tcp" || u.Port() == "" || len(u.Path) < 2 {
@@ -82,8 +82,8 @@ func (r *Repository) Join(ctx context.Context, name, uri string) error {
 	return nil
 }
 
-// Space returns a space: the joined one of that name, which hides an own one, or else the own
-// one. It does not check that the space exists.
+// Space returns a space: the joined one of that name, which hides an own one, or the own one. It does not check that
+// the space exists.
 func (r *Repository) Space(name string) space.Space {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Transact carries out operations on several spaces, all or none (package transaction). It waits
-// until there is a tuple for each Get, Query and Renew. The spaces must belong to one program: the
-// host, or the one whose spaces Join has added; else it fails with fault.ErrInvalid.
+// Transact carries out operations on several spaces, all or none (package transaction). It waits until there is a
+// tuple for each Get, Query and Renew. The spaces must belong to one program: the host, or the one whose spaces Join
+// has added; otherwise it fails with fault.ErrInvalid.
 func (r *Repository) Transact(ctx context.Context, ops ...transaction.Op) ([]tuple.Tuple, error) {
 	client, ops, err := r.route(ops)
 	if err != nil {
@@ -23,8 +23,7 @@ func (r *Repository) Transact(ctx context.Context, ops ...transaction.Op) ([]tup
 	return client.Run(ctx, ops...)
 }
 
-// TransactP is Transact, except that it does not wait: a condition that does not hold is
-// transaction.ErrUnmet.
+// TransactP is Transact, but does not wait: if a condition does not hold, it fails with transaction.ErrUnmet.
 func (r *Repository) TransactP(ctx context.Context, ops ...transaction.Op) ([]tuple.Tuple, error) {
 	client, ops, err := r.route(ops)
 	if err != nil {
@@ -33,24 +32,23 @@ func (r *Repository) TransactP(ctx context.Context, ops ...transaction.Op) ([]tu
 	return client.RunP(ctx, ops...)
 }
 
-// PutIfAbsent puts a tuple into a space if no visible tuple of the space matches p, and reports
-// whether it did. The tuple is removed after ttl if it is above 0.
+// PutIfAbsent puts a tuple into a space if no visible tuple of the space matches p, and reports whether it did. The
+// tuple is removed after ttl, or never if ttl is 0.
 func (r *Repository) PutIfAbsent(ctx context.Context, name string, p tuple.Template, t tuple.Tuple, ttl time.Duration) (put bool, err error) {
 	repo, there, _ := r.owner(name)
 	return transaction.Client{Repo: repo}.PutIfAbsent(ctx, there, p, t, ttl)
 }
 
-// Browse returns a page of the tuples of a space without taking them, also of those of any length
-// or type, and of held ones.
+// Browse returns a page of the tuples of a space, of any length or type and held ones too, without taking them.
 func (r *Repository) Browse(ctx context.Context, q browse.Query) (browse.Page, error) {
 	var repo space.Repository
 	repo, q.Space, _ = r.owner(q.Space)
 	return browse.Client{Repo: repo}.Page(ctx, q)
 }
 
-// route returns the client of the program that has the spaces of ops, and the operations with the
-// names that the spaces have there. Spaces of two programs give fault.ErrInvalid. Without
-// operations it is the client of the own spaces, which refuses them.
+// route returns the client of the program that has the spaces of ops, and the operations with the names that the
+// spaces have there. It refuses spaces of two programs. Without operations it returns the client of the own spaces,
+// which refuses them.
 func (r *Repository) route(ops []transaction.Op) (client transaction.Client, there []transaction.Op, err error) {
 	var address string
 	there = make([]transaction.Op, len(ops))

@@ -12,9 +12,8 @@ func formalOf[A Argument]() tuple.Formal {
 	return tuple.Formal{Type: tuple.TypeOf(zero)}
 }
 
-// WithArgs1 registers a procedure of one argument. Its type is the only accepted one; any other
-// argument list gives fault.ErrInvalid. WithArgs2 and WithArgs3 do the same for two and three
-// arguments. So a procedure reads its arguments by name.
+// WithArgs1 registers a procedure of one argument. A call with any other argument list fails with fault.ErrInvalid.
+// WithArgs2 and WithArgs3 do the same for two and three arguments, so that a procedure reads its arguments by name.
 func WithArgs1[A Argument](p func(Tx, A) (tuple.Tuple, error)) Procedure {
 	return WithArgs(tuple.Match(formalOf[A]()), func(tx Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		return p(tx, args[0].(A))

@@ -77,7 +77,7 @@ func (h handle) Count(ctx context.Context, p tuple.Template) (int, error) {
 	return r.Count, err
 }
 
-// Notify returns a subscription whose calls go over the same connection. Without a subscription.
+// Notify returns a subscription whose calls go over the same connection.
 func (h handle) Notify(ctx context.Context, p tuple.Template) (Subscription, error) {
 	r, err := h.do(ctx, VerbNotify, p)
 	if err != nil {

@@ -22,8 +22,7 @@ type HistoryRecord struct {
 // MaxHistoryKey is the maximum size of the key of a history record, in bytes.
 const MaxHistoryKey = 256
 
-// History reads the history, as far as it is durable. It reads the disk and blocks until it is
-// done.
+// History reads the history, as far as it is durable. It reads the disk and blocks meanwhile.
 type History interface {
 	// LatestHistory returns the latest record with a key, and reports whether there is one;
 	// one that was removed is none.

@@ -32,7 +32,7 @@ type Overflow string
 // The kinds of overflow. The empty one is Block.
 const (
 	Block      Overflow = "block"       // Put waits, PutP fails with fault.ErrOverloaded
-	DropOldest Overflow = "drop_oldest" // the oldest tuple that is not held is removed
+	DropOldest Overflow = "drop_oldest" // the oldest tuple not held is removed
 )
 
 // DefaultCapacity is the capacity of a space, in tuples, if its options have none.
@@ -60,8 +60,8 @@ func (o Options) String() string {
 	return text
 }
 
-// Normalize returns o with the defaults filled in. Invalid values give fault.ErrInvalid; the
-// options that come with an error must not be used.
+// Normalize returns o with the defaults filled in. It fails with fault.ErrInvalid for invalid values; then the
+// returned options must not be used.
 func (o Options) Normalize() (Options, error) {
 	o.Kind, o.Overflow, o.Capacity = cmp.Or(o.Kind, Sequential), cmp.Or(o.Overflow, Block), cmp.Or(o.Capacity, DefaultCapacity)
 	switch {

@@ -19,9 +19,8 @@ type Process struct {
 	Name string
 }
 
-// ThisProcess returns the description of the running program in a mode. A host name that is
-// unknown or too long for a session is left out, because sessions of an unknown host are treated
-// one by one.
+// ThisProcess returns the description of the running program in a mode. A host name unknown or too long for a session
+// is left out, because sessions of an unknown host are treated one by one.
 func ThisProcess(mode string) Process {
 	host, err := os.Hostname()
 	if err != nil || len(host) > MaxName {

@@ -23,13 +23,13 @@ type OpID struct {
 // without one; those below are the caller's to choose.
 const AutoSeq uint64 = 1 << 63
 
-// Window is how many answers are kept for a session: an operation that is this many sequence
-// numbers and this many answers behind the session's newest can no longer be repeated, and gives
-// fault.ErrConflict. The caller's numbers and the automatic ones have a window each.
+// Window is how many answers are kept for a session. Repeating an operation that is this many sequence numbers and
+// this many answers behind the session's newest fails with fault.ErrConflict. The caller's numbers and the automatic
+// ones have a window each.
 const Window = 1024
 
-// WindowBytes is how many bytes of answers are kept for a session, the newest answer excepted. Of
-// older operations it is only known that they have happened: to repeat one gives fault.ErrConflict.
+// WindowBytes is how many bytes of answers are kept for a session, the newest answer excepted. Of older operations it
+// is only known that they have happened: repeating one fails with fault.ErrConflict.
 const WindowBytes = 8 << 20
 
 // Bounds of requests and replies.
@@ -144,7 +144,7 @@ func (r Request) Target() string {
 // String returns what r asks for, as errors name it.
 func (r Request) String() string { return strings.TrimSpace(r.Verb.String() + " " + r.Target()) }
 
-// Operation returns the procedure of a call, else the name of the verb.
+// Operation returns the procedure of a call, or the name of any other verb.
 func (r Request) Operation() string {
 	if r.Verb == VerbCall {
 		return r.Procedure

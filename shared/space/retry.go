@@ -6,11 +6,10 @@ import (
 	"leasehold/shared/process/retry"
 )
 
-// Retrying returns a repository that repeats each call of r as l does (retry.Loop), so that a loop
-// over it does not end on an error that can pass. A call that could have happened although it fails
-// with fault.ErrUnavailable is repeated too; its caller must be one that tolerates that, or a
-// connection that numbers its operations (package remote). A repository that neither Over nor an
-// engine made is returned as it is.
+// Retrying returns a repository that repeats each call of r as l does (retry.Loop), so that a loop over it does not
+// end on an error that can pass. A call that failed with fault.ErrUnavailable is repeated too, although it may have
+// happened; its caller must tolerate that, or be a connection that numbers its operations (package remote). A
+// repository that neither Over nor an engine made is returned as it is.
 func Retrying(r Repository, l *retry.Loop) Repository {
 	if inner, ok := r.(repository); ok {
 		return repository{retryingConn{inner.conn, l}}

@@ -20,7 +20,7 @@ type Procedure func(tx Tx, args tuple.Tuple) (tuple.Tuple, error)
 // Procedures are registered at an engine by name, such as "task.claim".
 type Procedures map[string]Procedure
 
-// WithArgs returns a procedure that calls p if the arguments match wanted; others give
+// WithArgs returns a procedure that calls p if the arguments match wanted; other arguments fail with
 // fault.ErrInvalid.
 func WithArgs(wanted tuple.Template, p Procedure) Procedure {
 	return func(tx Tx, args tuple.Tuple) (tuple.Tuple, error) {
@@ -52,8 +52,8 @@ func QueryOnly(protocols ...[]Definition) map[string]bool {
 	return names
 }
 
-// Join returns one set of procedures. It panics if two have the same name, because it is a mistake
-// of the program and not of its input.
+// Join returns one set of procedures. It panics if two have the same name, because the mistake is in the program and
+// not in its input.
 func Join(sets ...Procedures) Procedures {
 	all := Procedures{}
 	for _, set := range sets {
@@ -67,10 +67,10 @@ func Join(sets ...Procedures) Procedures {
 	return all
 }
 
-// Tx is what a procedure reads and writes. Spaces are named; tuples in them are found by template,
-// and then identified by their Ref. A ref whose tuple is gone, and a space that does not exist,
-// gives fault.ErrNotFound to the methods that return an error; an invalid tuple, and a negative
-// TTL, gives fault.ErrInvalid; attributes beyond their bounds give fault.ErrTooLarge.
+// Tx is what a procedure reads and writes. Spaces are named; tuples in them are found by template, and then
+// identified by their Ref. Errors of all methods: fault.ErrNotFound if the tuple of a ref is gone or the space does
+// not exist, fault.ErrInvalid for an invalid tuple or a negative TTL, fault.ErrTooLarge for attributes beyond their
+// bounds.
 type Tx interface {
 	// Exists reports whether there is a space; the other methods find nothing in one that
 	// does not exist.
@@ -96,8 +96,8 @@ type Tx interface {
 	// CountLabelled counts the tuples with a label, visible and held. It is O(1).
 	CountLabelled(space, label string) int
 
-	// Put adds a tuple. It fails with fault.ErrOverloaded for a full space, because a procedure
-	// cannot wait for capacity.
+	// Put adds a tuple. If the space is full it fails with fault.ErrOverloaded, because a procedure cannot wait for
+	// capacity.
 	Put(space string, t tuple.Tuple, o PutOptions) (ref int64, err error)
 	// Take removes a tuple, held or not.
 	Take(ref int64) error
@@ -107,14 +107,13 @@ type Tx interface {
 	Amend(ref int64, t tuple.Tuple, a Attributes) error
 	// Extend starts a tuple's TTL again with a new length; with 0 it has none.
 	Extend(ref int64, ttl time.Duration) error
-	// Hold hides a tuple but keeps its place. Holding a tuple held already replaces its hold. A
-	// hold that nothing would end gives fault.ErrInvalid: one in an expiry, without a TTL and
-	// without NoSession.
+	// Hold hides a tuple but keeps its place. Holding a held tuple replaces its hold. It fails with fault.ErrInvalid
+	// for a hold that nothing would end: one in an expiry, without a TTL and without NoSession.
 	Hold(ref int64, o HoldOptions) error
-	// Done removes a held tuple for good. It fails with fault.ErrConflict for one not held.
+	// Done removes a held tuple for good. It fails with fault.ErrConflict if the tuple is not held.
 	Done(ref int64) error
-	// Back makes a held tuple visible: at its old place, or at a new one. If its TTL has passed
-	// meanwhile, the TTL ends now. It fails with fault.ErrConflict for one not held.
+	// Back makes a held tuple visible: at its old place, or at a new one. If its TTL has passed meanwhile, the TTL
+	// ends now. It fails with fault.ErrConflict if the tuple is not held.
 	Back(ref int64, at Placement) error
 
 	// Now is the wall clock, for display, and to convert a time that a user gave to a
@@ -123,9 +122,9 @@ type Tx interface {
 	// Elapsed is the clock of deadlines: it goes on over restarts, and stands still while
 	// the process does not run.
 	Elapsed() time.Duration
-	// RecordHistory adds a record to the history, in the same journal record as the rest of the
-	// transaction. An empty key and one of more than MaxHistoryKey bytes give fault.ErrInvalid.
-	// While the disk is full, nothing is recorded, and it returns nil.
+	// RecordHistory adds a record to the history, in the same journal record as the rest of the transaction. It fails
+	// with fault.ErrInvalid for an empty key and for one of more than MaxHistoryKey bytes. While the disk is full,
+	// nothing is recorded, and it returns nil.
 	RecordHistory(key, value string) error
 	// NextToken returns a number larger than all that it returned before.
 	NextToken() int64
@@ -146,12 +145,12 @@ type Tx interface {
 	// Tell sends a message to a session, if it is alive. The message must be a valid
 	// tuple.
 	Tell(session string, message tuple.Tuple)
-	// Call runs another procedure within this transaction. If that fails, only what it did is
-	// undone, and the calling procedure may go on. It fails with fault.ErrNotFound for an unknown
-	// procedure, with fault.ErrTooLarge for too many calls within each other.
+	// Call runs another procedure within this transaction. If that fails, only what it did is undone, and the calling
+	// procedure may go on. Errors: fault.ErrNotFound for an unknown procedure, fault.ErrTooLarge for calls nested too
+	// deeply.
 	Call(procedure string, args tuple.Tuple) (tuple.Tuple, error)
-	// Wait returns the error with which a procedure that found nothing returns, and records what it
-	// waits for. It fails with fault.ErrNotFound for a space that does not exist.
+	// Wait returns the error with which a procedure that found nothing returns, and records what it waits for. For a
+	// space that does not exist it returns fault.ErrNotFound.
 	Wait(awaited ...Awaited) error
 }
 
@@ -174,7 +173,7 @@ type Entry struct {
 	// without a session.
 	Held   bool
 	Holder string
-	// Attributes come from the last Put or Amend.
+	// Attributes were set by the last Put or Amend.
 	Attributes
 	// Position is its position in the order of the kind.
 	Position Position
@@ -219,8 +218,8 @@ func (a Attributes) Check() error {
 // IsZero reports whether a has no attribute.
 func (a Attributes) IsZero() bool { return a.Fields == "" && len(a.Labels) == 0 && a.Turn == 0 }
 
-// Walk selects tuples of a space: those with Label, visible and held. If Label is empty, it
-// selects those that match Template: the held ones if Held is set, else the visible ones.
+// Walk selects the tuples of a space with Label, visible and held. If Label is empty, it selects the matches of
+// Template: the held ones if Held is set, otherwise the visible ones.
 type Walk struct {
 	Space    string
 	Label    string
@@ -283,8 +282,8 @@ const (
 // whether the get may wait.
 func TakeArgs(p tuple.Template, waits bool) tuple.Tuple { return tuple.New(p.Append(nil), waits) }
 
-// ParseTake decodes what TakeArgs encoded: the template, and whether the get may wait. It fails
-// with fault.ErrInvalid for anything else.
+// ParseTake decodes what TakeArgs encoded: the template, and whether the get may wait. It fails with fault.ErrInvalid
+// for anything else.
 func ParseTake(args tuple.Tuple) (p tuple.Template, waits bool, err error) {
 	if !tuple.Match(tuple.Formal{Type: tuple.Bytes}, tuple.AnyBool).Matches(args) {
 		return nil, false, fmt.Errorf("the arguments of a get: %w: want a template", fault.ErrInvalid)
@@ -309,7 +308,7 @@ func (x Expired) Args() tuple.Tuple {
 	return tuple.New(x.Ref, string(x.Cause), x.Holder)
 }
 
-// ParseExpired decodes the arguments of an expiry procedure; others give fault.ErrInvalid.
+// ParseExpired decodes the arguments of an expiry procedure; it fails with fault.ErrInvalid for any other.
 func ParseExpired(args tuple.Tuple) (Expired, error) {
 	if len(args) != 3 || args.Int64(0) == 0 {
 		return Expired{}, fmt.Errorf("expiry arguments %s: %w", args, fault.ErrInvalid)
@@ -317,9 +316,9 @@ func ParseExpired(args tuple.Tuple) (Expired, error) {
 	return Expired{Ref: args.Int64(0), Cause: Cause(args.Str(1)), Holder: args.Str(2)}, nil
 }
 
-// Expiring must be the first call of an expiry procedure: it returns the tuple that expires, as it
-// is now, and why. It fails with fault.ErrInvalid if a session calls the procedure by its name,
-// because only the engine ends a TTL or a hold, and fault.ErrNotFound if the tuple is gone.
+// Expiring must be the first call of an expiry procedure: it returns the tuple that expires, as it is now, and why.
+// It fails with fault.ErrInvalid if a session calls the procedure by its name, because only the engine ends a TTL or
+// a hold, and with fault.ErrNotFound if the tuple is gone.
 func Expiring(tx Tx, args tuple.Tuple) (Entry, Expired, error) {
 	x, err := ParseExpired(args)
 	if err != nil {

@@ -76,9 +76,9 @@ func appendString[S ~string | ~[]byte](buf []byte, s S) []byte {
 	return append(binary.AppendUvarint(buf, uint64(len(s))), s...)
 }
 
-// Decode reads one tuple from the start of data and returns what follows it. t shares no
-// memory with data. After an error, which is ErrFormat, ErrType or ErrBounds, both are nil.
-// For any data, Decode allocates at most in proportion to its length.
+// Decode reads one tuple from the start of data and returns what follows it. t shares no memory with data. It fails
+// with ErrFormat, ErrType or ErrBounds, and then both are nil. For any data, Decode allocates at most in proportion
+// to its length.
 func Decode(data []byte) (t Tuple, rest []byte, err error) {
 	fields, rest, err := decodeWhole(data, withoutFormals)
 	return fields, rest, err
@@ -90,8 +90,8 @@ func DecodeTemplate(data []byte) (p Template, rest []byte, err error) {
 	return fields, rest, err
 }
 
-// decodeWhole decodes one tuple or template (formals), and returns the data behind it. It checks
-// MaxBytes at the end only, because the fields cannot take more memory than in proportion to data.
+// decodeWhole decodes one tuple or template (formals), and returns the data behind it. It checks MaxBytes at the end
+// only, because the fields cannot take more memory than in proportion to data.
 func decodeWhole(data []byte, formals bool) (fields []any, rest []byte, err error) {
 	d := decoder{data: data, formals: formals}
 	fields = d.fields(outermost)
@@ -145,9 +145,8 @@ func (d *decoder) fields(depth int) []any {
 	return fields
 }
 
-// field reads a tag and the value of its type. depth is the depth of the tuple that has the field.
-// An unknown tag, and a value out of its range or cut off, ends the decoder; then the result does
-// not count.
+// field reads a tag and the value of its type. depth is the depth of the tuple around it. An unknown tag, and a value
+// out of range or cut off, ends the decoder; then the result does not count.
 func (d *decoder) field(depth int) any {
 	switch tag := d.byte(); tag {
 	case tagNil:
@@ -189,7 +188,7 @@ func (d *decoder) nested(depth int) []any {
 	return fields
 }
 
-// formal reads the type of a formal. It is ErrType where no formal may be, and for an unknown type.
+// formal reads the type of a formal, and refuses it where no formal may be.
 func (d *decoder) formal() any {
 	f := Formal{Type(d.bytes())}
 	if d.err == nil && (!d.formals || !f.Type.valid()) {
@@ -209,7 +208,7 @@ func (d *decoder) byte() byte {
 	return b
 }
 
-// uvarint reads a number of 0 or more; 0 after an error. A malformed one is ErrFormat.
+// uvarint reads an unsigned number; 0 after an error.
 func (d *decoder) uvarint() uint64 {
 	n, size := binary.Uvarint(d.data)
 	if size <= 0 {
@@ -220,8 +219,8 @@ func (d *decoder) uvarint() uint64 {
 	return n
 }
 
-// varint reads a signed integer from lowest to highest, both included. Another is ErrFormat, so
-// that no value is cut to its type.
+// varint reads a signed integer from lowest to highest, both included. It refuses others, so that no value is cut to
+// its type.
 func (d *decoder) varint(lowest, highest int64) int64 {
 	n, size := binary.Varint(d.data)
 	if size <= 0 || n < lowest || n > highest {
@@ -247,8 +246,7 @@ func (d *decoder) word(size int) uint64 {
 	return w
 }
 
-// bytes returns a length-prefixed run of bytes, which share memory with the data, so that the
-// caller must copy them. A length beyond the data is ErrFormat.
+// bytes returns a length-prefixed run of bytes, which share memory with the data, so that the caller must copy them.
 func (d *decoder) bytes() []byte {
 	n := d.uvarint()
 	if n > uint64(len(d.data)) {

@@ -24,8 +24,7 @@ const RestWord = "..."
 //	                float64, string, and bytes in hexadecimal
 //	(a 1 (b))       nested tuple
 //
-// There is no notation for opaque values. An error is ErrFormat, ErrType or
-// ErrBounds, and names the word.
+// There is no notation for opaque values. It fails with ErrFormat, ErrType or ErrBounds, and names the word.
 func ParseTuple(words []string) (Tuple, error) {
 	t := make(Tuple, 0, len(words))
 	for _, w := range words {
@@ -38,10 +37,9 @@ func ParseTuple(words []string) (Tuple, error) {
 	return t, t.Validate()
 }
 
-// ParseTemplate is ParseTuple for templates: ?string is the formal of strings, and likewise for
-// every type. If the last word is "...", open is true: the template is meant for all tuples that
-// begin with what it matches (Begins). Spaces have no such templates, so it is only for showing
-// tuples.
+// ParseTemplate is ParseTuple for templates: ?string is the formal of strings, and likewise for every type. If the
+// last word is "...", open is true: the template is meant for all tuples that begin with what it matches (Begins).
+// Spaces have no such templates, so it is only for showing tuples. It fails as ParseTuple does.
 func ParseTemplate(words []string) (p Template, open bool, err error) {
 	if n := len(words); n > 0 && words[n-1] == RestWord {
 		words, open = words[:n-1], true
@@ -62,9 +60,9 @@ func (p Template) Begins(t Tuple) bool {
 	return len(p) <= len(t) && p.Matches(t[:len(p)])
 }
 
-// Words splits a line into the words that ParseTuple and ParseTemplate read: between spaces, except
-// within quotes and parentheses, which stay. A quote or parenthesis not closed, or that another
-// word follows without a space, is ErrFormat, and nesting too deep ErrBounds.
+// Words splits a line into the words that ParseTuple and ParseTemplate read: between spaces, except within quotes and
+// parentheses, which stay. It fails with ErrFormat if a quote or parenthesis is not closed or another word follows it
+// without a space, and with ErrBounds for too deep nesting.
 func Words(line string) ([]string, error) {
 	var words []string
 	for rest := strings.TrimLeft(line, blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
@@ -83,11 +81,9 @@ func Words(line string) ([]string, error) {
 
 const blanks = " \t\r\n"
 
-// wordLength returns the length in bytes of the word at the beginning of s, which must not be
-// empty. depth is the depth of the tuple which the word is a field of: 1 for the tuple of the line,
-// one more within each parenthesis. Within parentheses a word ends at a parenthesis too; at depth 1
-// a parenthesis within a word belongs to it, as in f(x). A quote or parenthesis not closed is
-// ErrFormat, and nesting too deep ErrBounds.
+// wordLength returns the length in bytes of the word at the beginning of s, which must not be empty. depth is the
+// depth of the tuple around the word: 1 for the tuple of the line, one more within each parenthesis. Within
+// parentheses a word ends at a parenthesis too; at depth 1 a parenthesis within a word belongs to it, as in f(x).
 func wordLength(s string, depth int) (int, error) {
 	switch s[0] {
 	case '\'', '"':
@@ -117,8 +113,8 @@ func indexOr(s, chars string) int {
 	return len(s)
 }
 
-// nestedLength returns the length in bytes of the nested tuple at the beginning of s, which is a
-// field of a tuple at depth. An unclosed tuple is ErrFormat, one nested too deep ErrBounds.
+// nestedLength returns the length in bytes of the nested tuple at the beginning of s, which is a field of a tuple at
+// depth.
 func nestedLength(s string, depth int) (int, error) {
 	if depth >= MaxDepth {
 		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
@@ -147,8 +143,8 @@ var (
 	literals = map[string]any{"true": true, "false": false, "nil": nil}
 )
 
-// parseWord reads one field: w is one word as Words splits them, with its quotes. A word of no
-// other form is a string. formals tells whether the field may be a formal.
+// parseWord reads one field: w is one word as Words splits them, with its quotes. A word of no other form is a
+// string. formals tells whether the field may be a formal.
 func parseWord(w string, formals bool) (any, error) {
 	if f, ok := literals[w]; ok {
 		return f, nil
@@ -185,8 +181,7 @@ func named(t Type) bool {
 	return false
 }
 
-// parseFormal reads a word that begins with ?. It is ErrFormat unless formals is true, and
-// ErrType for an unknown type.
+// parseFormal reads a word that begins with ?. It refuses the word unless formals is true.
 func parseFormal(w string, formals bool) (any, error) {
 	f := Formal{Type(w[1:])}
 	switch {
@@ -198,9 +193,8 @@ func parseFormal(w string, formals bool) (any, error) {
 	return f, nil
 }
 
-// parseNested reads a word that begins with a parenthesis, as (a b c). It measures a word at any
-// level as a field of the outermost tuple, because the call for the outermost word has checked the
-// depth of all.
+// parseNested reads a word that begins with a parenthesis, as (a b c). It measures a word at any level as a field of
+// the outermost tuple, because the call for the outermost word has checked the depth of all.
 func parseNested(w string) (any, error) {
 	n, err := nestedLength(w, outermost)
 	if err != nil {
@@ -224,8 +218,7 @@ func parseNested(w string) (any, error) {
 	return t, nil
 }
 
-// parseValue reads the value of a type that named accepts; another value is ErrFormat. word is
-// for the error.
+// parseValue reads the value of a type that named accepts. word is for the error.
 func parseValue(t Type, value, word string) (f any, err error) {
 	switch t {
 	case String:

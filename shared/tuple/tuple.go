@@ -41,14 +41,13 @@ var (
 	ErrFormat = errors.New("malformed encoding")
 )
 
-// Whether a list of fields may have formals: those of a template may, but not within its
-// nested tuples.
+// Whether a list of fields may have formals: a template may, but its nested tuples may not.
 const (
 	withoutFormals = false
 	withFormals    = true
 )
 
-// outermost is the depth of a tuple not nested; the limit is MaxDepth.
+// outermost is the depth of a tuple outside all others; the limit is MaxDepth.
 const outermost = 1
 
 // Tuple is an ordered list of fields; see the package comment for their types.
@@ -144,7 +143,7 @@ func (t Tuple) Int64(i int) int64 { n, _ := field[int64](t, i); return n }
 // Bool returns field i if it is a bool, else false.
 func (t Tuple) Bool(i int) bool { b, _ := field[bool](t, i); return b }
 
-// field returns field i and true if it is of type T, else zero and false, as for an i out of range.
+// field returns field i and true if it is of type T; otherwise, and for an i out of range, zero and false.
 func field[T any](t Tuple, i int) (T, bool) {
 	var zero T
 	if i < 0 || i >= len(t) {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Validate returns nil if a space accepts t. Else the error is ErrType or ErrBounds, and
-// names the field and what is accepted.
+// Validate returns nil if a space accepts t. Otherwise it fails with ErrType or ErrBounds, and names the field and
+// the accepted values.
 func (t Tuple) Validate() error { return validate(t, withoutFormals) }
 
 // Validate returns nil if a space accepts p, else an error as for a tuple.
@@ -19,8 +19,7 @@ func (t Tuple) Size() int {
 	return size
 }
 
-// validate checks each field and nested tuple, and then the whole size; formals is whether there may
-// be formals. Errors are ErrType and ErrBounds.
+// validate checks each field and nested tuple, and then the whole size; formals is whether there may be formals.
 func validate(fields []any, formals bool) error {
 	size, err := measure(fields, formals, outermost)
 	if err != nil {
@@ -32,9 +31,8 @@ func validate(fields []any, formals bool) error {
 	return nil
 }
 
-// measure checks the fields of a tuple at a depth of nesting, and returns their encoded size. It
-// does not check that against MaxBytes. Formals are allowed if formals is set, but not in nested
-// tuples. Errors are ErrType and ErrBounds, and name the field.
+// measure checks the fields of a tuple at a depth of nesting, and returns their encoded size. It does not check that
+// against MaxBytes. Formals are allowed if formals is set, but not in nested tuples.
 func measure(fields []any, formals bool, depth int) (int, error) {
 	if depth > MaxDepth {
 		return 0, fmt.Errorf("%w: nested deeper than %d", ErrBounds, MaxDepth)
@@ -53,9 +51,8 @@ func measure(fields []any, formals bool, depth int) (int, error) {
 	return size, nil
 }
 
-// measureField checks a field, and returns the size of its value, without its tag. A field of
-// another Go type is ErrType, and a formal too unless formals is set; errors of a nested tuple come
-// from measure.
+// measureField checks a field, and returns the size of its value, without its tag. It refuses a field of another Go
+// type, and a formal unless formals is set.
 func measureField(f any, formals bool, depth int) (int, error) {
 	switch v := f.(type) {
 	case nil, bool:

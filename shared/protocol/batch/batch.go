@@ -5,8 +5,8 @@
 //
 //	("batch", repository, batch, body)
 //
-// The body is models.Indexed. The space is volatile and its tuples expire, because an outcome lost
-// only has the batch issued again: its files are indexed already, so that nothing is read twice.
+// The body is models.Indexed. The space is volatile and its tuples expire, because a lost outcome only has the batch
+// issued again: its files are indexed already, so that nothing is read twice.
 //
 // An outcome is put before the hold of its result ends. So if a batch is neither leased
 // nor in a result that waits, its outcome was put, or was never reached.

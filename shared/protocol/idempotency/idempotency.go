@@ -8,10 +8,9 @@
 //
 //	("idempotency", key, fingerprint, bytes, end int64, answer)
 //
-// The fingerprint is a hash of the request, by which a key used for another request is found out.
-// Answers are kept for 10 minutes, the newest 100,000 of them and at most MaxBytes; end is how many
-// bytes were kept so far, so that the oldest ones are removed without counting. An error is not an
-// answer, because nothing has happened then.
+// The fingerprint is a hash of the request, which shows when a key is used for another request. Answers are kept for
+// 10 minutes, the newest 100,000 of them and at most MaxBytes; end is how many bytes were kept so far, so that the
+// oldest ones are removed without counting. An error is not an answer, because nothing has happened then.
 //
 // The package does not decide which calls may be repeated: the code that offers keys does.
 package idempotency
@@ -57,8 +56,8 @@ func Procedures() space.Procedures {
 	return space.Procedures{procCall: space.WithArgs(callArgs, call), procForget: space.WithArgs1(forget)}
 }
 
-// call (key, fingerprint, procedure, arguments) returns the answer kept under the key, or calls the
-// procedure and keeps its answer.
+// call (key, fingerprint, procedure, arguments) returns the answer kept under the key, or calls the procedure and
+// keeps its answer.
 func call(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	c := decodeCall(args)
 	if e, known := tx.Find(Space, withKey(c.key), nil); known {
@@ -126,9 +125,8 @@ type Keyed struct {
 	answered    int    // calls
 }
 
-// Call calls a procedure, or returns the answer that it gave under the key. fault.ErrKeyReused
-// means that the key belongs to another request, fault.ErrTooLarge that the answer cannot be
-// kept; then nothing has happened.
+// Call calls a procedure, or returns the answer that it gave under the key. It fails with fault.ErrKeyReused if the
+// key belongs to another request, and with fault.ErrTooLarge if the answer cannot be kept; then nothing has happened.
 func (k *Keyed) Call(ctx context.Context, op space.OpID, procedure string, args tuple.Tuple) (tuple.Tuple, error) {
 	reply, err := k.Repository.Call(ctx, op, procCall, callOf{k.keyOf(k.answered), k.Fingerprint, procedure, args}.encode())
 	if err != nil {
@@ -138,8 +136,8 @@ func (k *Keyed) Call(ctx context.Context, op space.OpID, procedure string, args 
 	return reply, nil
 }
 
-// ForgetFrom removes the answers of the request, which its caller never got, from a call on's; the
-// first call is 0. It may be repeated after an error.
+// ForgetFrom removes the answers of the request, which its caller never got, from the answer to a call on; the first
+// call is 0. It may be repeated after an error.
 func (k *Keyed) ForgetFrom(ctx context.Context, call int) error {
 	for ; k.answered > call; k.answered-- {
 		if _, err := k.Repository.Call(ctx, space.OpID{}, procForget, tuple.New(k.keyOf(k.answered-1))); err != nil {

@@ -19,9 +19,9 @@ const (
 	taskReport   = "task.report"
 )
 
-// claim (action, how) claims a task of an action, or of any action if it is empty, and returns the
-// task's tuple; nothing if there is none. If how has waiting, it waits instead until a task is put.
-// Other flags of how have no effect.
+// claim (action, how) claims a task of an action, or of any action if it is empty, and returns the task's tuple;
+// nothing if there is none. If how has waiting, it waits instead until a task is put. Other flags of how have no
+// effect.
 func claim(tx space.Tx, action string, how int64) (tuple.Tuple, error) {
 	const waits = false // of task.get, because claim waits itself
 	claimed, err := tx.Call(taskGet, space.TakeArgs(actionTemplate(action), waits))

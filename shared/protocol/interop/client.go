@@ -40,10 +40,10 @@ func (o Options) how() int64 {
 	return how
 }
 
-// Find returns the first match in a space in the order of its kind; ok is false if there is none
-// and it does not wait. ErrCannotWait means that the pattern matches too many types to wait for it.
-// A space that does not exist looks empty. It fails with fault.ErrCorrupt for an answer that cannot
-// be decoded.
+// Find returns the first match in a space in the order of its kind; ok is false if there is none and it does not
+// wait. ErrCannotWait means that the pattern matches too many types to wait for it. A space that does not exist looks
+// empty. It fails with fault.ErrCorrupt if the answer cannot be decoded, and with fault.ErrInvalid for a malformed
+// pattern.
 func (c Client) Find(ctx context.Context, name string, p Pattern, o Options) (f Found, ok bool, err error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procFind, tuple.New(name, o.how(), p.encode()))
 	if err != nil || len(reply) == 0 {
@@ -57,11 +57,10 @@ func (c Client) Find(ctx context.Context, name string, p Pattern, o Options) (f 
 	return Found{t, reply.Int64(1)}, true, nil
 }
 
-// FindAll returns all matches in a space in the order of its kind, which it reads page by page;
-// each page begins behind the last match of the one before. If they are more than space.MaxReply
-// bytes it fails with fault.ErrTooLarge. After any error what was taken is given back. It never
-// waits, also if o.Wait is set. A tuple that changes its place between two pages may be missed. It
-// fails with fault.ErrCorrupt for an answer that cannot be decoded.
+// FindAll returns all matches in a space in the order of its kind, which it reads page by page; each page begins
+// behind the last match of the one before. If they are more than space.MaxReply bytes it fails with
+// fault.ErrTooLarge. After any error it gives back what it took. It never waits, also if o.Wait is set. A tuple that
+// changes its place between two pages may be missed. An answer that cannot be decoded fails with fault.ErrCorrupt.
 func (c Client) FindAll(ctx context.Context, name string, p Pattern, o Options) (all []Found, err error) {
 	defer func() {
 		if err != nil && o.Take {

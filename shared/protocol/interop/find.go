@@ -62,9 +62,9 @@ func decodeSearch(args tuple.Tuple) (search, error) {
 
 func (s search) keep(e space.Entry) bool { return s.pattern.Matches(e.Tuple) }
 
-// find (space, how, pattern) returns the encoded tuple that was found and its ref; nothing if there
-// is none. If how has taking it holds the tuple, without a TTL, so that it comes back when the
-// session ends; if how has waiting it waits for one.
+// find (space, how, pattern) returns the encoded tuple that was found and its ref; nothing if there is none. If how
+// has taking it holds the tuple, without a TTL, so that it comes back when the session ends; if how has waiting it
+// waits for one. It returns ErrCannotWait for a pattern that matches too many types to wait for.
 func find(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	s, err := decodeSearch(args)
 	if err != nil {
@@ -88,8 +88,8 @@ func find(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(found.Tuple.Append(nil), found.Ref), nil
 }
 
-// first returns the first match in the order of the space's kind, and whether there is one. It asks
-// for the first match of each template, or, if p has no list of templates, surveys the space.
+// first returns the first match in the order of the space's kind, and whether there is one. It asks for the first
+// match of each template, or, if p has no list of templates, surveys the space.
 func (s search) first(tx space.Tx) (found space.Entry, ok bool, err error) {
 	templates, enumerable := s.pattern.templates()
 	if !enumerable {
@@ -133,10 +133,10 @@ func (s search) wait(tx space.Tx) (tuple.Tuple, error) {
 	return nil, tx.Wait(awaited...)
 }
 
-// findAll (space, how, pattern, after) returns a page of the matches behind the position after:
-// (page, position of its last match, more). The page is the matches one after the other, each as
-// its ref and its encoded tuple, about pageBytes of them and at least one; more is whether a
-// further page follows. If how has taking it holds the matches of the page.
+// findAll (space, how, pattern, after) returns a page of the matches behind the position after: (page, position of
+// its last match, more). The page is the matches one after the other, each as its ref and its encoded tuple, about
+// pageBytes of them and at least one; more is whether a further page follows. If how has taking it holds the matches
+// of the page.
 func findAll(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	s, err := decodeSearch(args)
 	if err != nil {
@@ -168,8 +168,8 @@ func findAll(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return answer(page, false)
 }
 
-// all returns all visible matches in the order of the space's kind. A tuple that several templates
-// match is in it once.
+// all returns all visible matches in the order of the space's kind. A tuple that several templates match is in it
+// once.
 func (s search) all(tx space.Tx) ([]space.Entry, error) {
 	templates, enumerable := s.pattern.templates()
 	var all []space.Entry
@@ -197,9 +197,8 @@ func back(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, eachHeld(tx, args, func(ref int64) error { return tx.Back(ref, space.OldPlace) })
 }
 
-// eachHeld calls end with those of the refs that the caller holds, and ignores the others, because
-// a hold may have ended and another session may hold the tuple now. Refs that are malformed give
-// fault.ErrInvalid.
+// eachHeld calls end with each ref that the caller holds, and ignores the others, because a hold may have ended and
+// another session may hold the tuple now.
 func eachHeld(tx space.Tx, args tuple.Tuple, end func(ref int64) error) error {
 	data, _ := args[0].([]byte) // WithArgs has checked the type
 	for len(data) > 0 {

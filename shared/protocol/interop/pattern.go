@@ -23,7 +23,7 @@ type Range byte
 // The ranges.
 const (
 	AllInts    Range = iota
-	NarrowInts       // those of 32 bits, which are Java's int
+	NarrowInts       // integers of 32 bits, Java's int
 	WideInts         // all others, which are Java's long
 )
 
@@ -136,8 +136,7 @@ func (p Pattern) encode() []byte {
 	return data
 }
 
-// decodePattern reads a pattern that encode has written; other bytes give fault.ErrInvalid. Bytes
-// that follow it are ignored.
+// decodePattern reads a pattern that encode has written, and ignores bytes behind it.
 func decodePattern(data []byte) (Pattern, error) {
 	n, size := binary.Uvarint(data)
 	if size <= 0 || n > tuple.MaxArity {

@@ -39,7 +39,6 @@ func (t Terms) check() error {
 	return checkTTL(t.TTL)
 }
 
-// checkTTL refuses a TTL not above 0 or is above MaxTTL with fault.ErrInvalid.
 func checkTTL(ttl time.Duration) error {
 	if ttl <= 0 || ttl > MaxTTL {
 		return fmt.Errorf("%w: TTL %s: want more than 0 and at most %s", fault.ErrInvalid, ttl, MaxTTL)

@@ -13,10 +13,10 @@
 //	                  ├── revoke (current token), end ──▶ revoked
 //	                  └── its TTL is over ──────────────▶ expired
 //
-// Invariants: two live leases of one subject never share a part. A lease ends exactly once. At its
-// deadline it has already ended. Ids and tokens are never reused, and a lease's token only grows. A
-// call with another token than the current one changes nothing: fault.ErrStaleToken. It fails with
-// fault.ErrNotFound for a lease that has ended.
+// Invariants: two live leases of one subject never share a part. A lease ends exactly once. At its deadline it has
+// already ended. Ids and tokens are never reused, and a lease's token only grows. A call with another token than the
+// current one changes nothing and returns fault.ErrStaleToken. For a lease that has ended, calls return
+// fault.ErrNotFound.
 //
 // The same space holds three other kinds of tuple: how many leases were granted,
 // extended, revoked and expired, and how many results came too late to change one
@@ -98,8 +98,8 @@ func Find(tx space.Tx, id string) (space.Entry, models.Lease, error) {
 	return e, Decode(e.Tuple), nil
 }
 
-// findCurrent is Find, but another token than the lease's gives fault.ErrStaleToken, because the
-// holder of that token has lost the lease to a later attempt.
+// findCurrent refuses any token but the lease's, because the holder of another token has lost the lease to a later
+// attempt.
 func findCurrent(tx space.Tx, id string, token int64) (space.Entry, models.Lease, error) {
 	e, l, err := Find(tx, id)
 	if err == nil && l.Token != token {
@@ -108,7 +108,6 @@ func findCurrent(tx space.Tx, id string, token int64) (space.Entry, models.Lease
 	return e, l, err
 }
 
-// idOf returns the id of the lease granted with token.
 func idOf(token int64) string { return "l" + strconv.FormatInt(token, 10) }
 
 // Current returns the live lease with that id; ok is false if there is none.

@@ -27,12 +27,12 @@ func addTotal(tx space.Tx, what string) error {
 	return tx.Replace(e.Ref, total{what, decodeTotal(e.Tuple).N + 1}.encode())
 }
 
-// CountLate counts a result that was ingested and changed no lease, because it came twice, after
-// the final one or from an earlier attempt, or names an unknown lease.
+// CountLate counts a result that was ingested and changed no lease, because it came twice, after the final one or
+// from an earlier attempt, or names an unknown lease.
 func CountLate(tx space.Tx) error { return addTotal(tx, Late) }
 
-// Totals returns how many leases were granted, extended, revoked and expired, and how many results
-// came late, since the spaces were created. A total without a count yet is not in the map.
+// Totals returns how many leases were granted, extended, revoked and expired, and how many results came late, since
+// the spaces were created. A total without a count yet is not in the map.
 func Totals(ctx context.Context, repo space.Repository) (map[string]int64, error) {
 	found, err := repo.Space(Space).QueryAll(ctx, anyTotals())
 	if err != nil {

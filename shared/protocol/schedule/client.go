@@ -32,7 +32,7 @@ func (s State) Paused() bool { return s.Next.IsZero() }
 
 func (s State) overlap() string { return cmp.Or(s.Overlap, models.OverlapSkip) }
 
-// uniqueKey is its tasks', unless they may overlap.
+// uniqueKey is the unique key of the schedule's tasks, unless they may overlap.
 func (s State) uniqueKey() string { return "schedule:" + s.Name }
 
 // stamp is a due time as a tag and a note have it.
@@ -58,7 +58,7 @@ func (s State) newTask() task.New {
 	return n
 }
 
-// check returns the timing of the schedule.
+// check validates the schedule and the task that it would create.
 func (s State) check() (timing, error) {
 	oneOf := func(what, value string, accepted ...string) error {
 		if value == "" || slices.Contains(accepted, value) {
@@ -96,10 +96,11 @@ func (c Client) now() time.Time {
 	return time.Now()
 }
 
-// Set adds a schedule, or replaces the one of that name, whose next due time is kept if it is due
-// at the same times as before and not paused. It reports whether it was added. At most MaxSchedules
-// can be added (fault.ErrOverloaded). It fails with fault.ErrInvalid for a cron expression without
-// a due time within five years, and as Get does after the change.
+// Set adds a schedule, or replaces the one of that name, whose next due time is kept if it is due at the same times
+// as before and not paused. It reports whether it was added. Errors: fault.ErrOverloaded if there are MaxSchedules
+// already; fault.ErrInvalid or fault.ErrTooLarge for a malformed schedule or task, and fault.ErrInvalid for a cron
+// expression without a due time within five years. The schedule may have been set even if Set fails, because Set
+// reads it again afterwards.
 func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s State, created bool, err error) {
 	s = State{Name: name, Schedule: m}
 	when, err := s.check()
@@ -107,7 +108,7 @@ func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s Stat
 		return s, false, err
 	}
 	old, err := c.Get(ctx, name)
-	switch { // a schedule that is not there, or is damaged, leaves no due time to keep
+	switch { // a missing or damaged schedule leaves no due time to keep
 	case err == nil && !old.Paused() && old.Cron == m.Cron && old.Every == m.Every && old.Zone == m.Zone:
 		s.Next = old.Next
 	case err != nil && !errors.Is(err, fault.ErrNotFound) && !errors.Is(err, fault.ErrCorrupt):
@@ -130,8 +131,8 @@ func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s Stat
 	return s, decodeCreated(reply), err
 }
 
-// Get returns a schedule; an unknown one gives fault.ErrNotFound. It fails with fault.ErrCorrupt
-// for one whose body is malformed, and its State is all but the body.
+// Get returns a schedule. It fails with fault.ErrNotFound for an unknown name. If its body is malformed, Get returns
+// fault.ErrCorrupt, and a State with all but the body.
 func (c Client) Get(ctx context.Context, name string) (State, error) {
 	_, s, err := c.read(ctx, name)
 	return s, err
@@ -169,15 +170,14 @@ func (c Client) List(ctx context.Context) ([]State, error) {
 	return all, nil
 }
 
-// Remove removes a schedule. The tasks that it created stay. It fails with fault.ErrNotFound for an
-// unknown one.
+// Remove removes a schedule. The tasks that it created stay. It fails with fault.ErrNotFound for an unknown name.
 func (c Client) Remove(ctx context.Context, name string) error {
 	_, err := c.Repo.Call(ctx, space.OpID{}, procRemove, tuple.New(name))
 	return err
 }
 
-// Pause has a schedule create no tasks until it is resumed. Due times that pass meanwhile are not
-// missed ones. It returns the schedule as it is then.
+// Pause has a schedule create no tasks until it is resumed. Due times that pass meanwhile are not missed ones. It
+// returns the schedule as it is then. It fails with fault.ErrNotFound if there is no such schedule.
 func (c Client) Pause(ctx context.Context, name string) (State, error) {
 	return c.change(ctx, name, func(s State) (State, error) {
 		s.Next = time.Time{}
@@ -185,8 +185,9 @@ func (c Client) Pause(ctx context.Context, name string) (State, error) {
 	})
 }
 
-// Resume ends the pause of a schedule: its next due time is the first one after now. For one not
-// paused it does nothing.
+// Resume ends the pause of a schedule: its next due time is the first one after now. For one that is not paused it
+// does nothing. It fails with fault.ErrNotFound if there is no such schedule, and with fault.ErrInvalid if the stored
+// one is not valid.
 func (c Client) Resume(ctx context.Context, name string) (State, error) {
 	return c.change(ctx, name, func(s State) (State, error) {
 		if !s.Paused() {
@@ -200,7 +201,8 @@ func (c Client) Resume(ctx context.Context, name string) (State, error) {
 	})
 }
 
-// change replaces a schedule by the result of f, and calls f again if it was changed meanwhile.
+// change replaces a schedule by the result of f, and calls f again if it was changed meanwhile. After an error
+// nothing is changed.
 func (c Client) change(ctx context.Context, name string, f func(State) (State, error)) (State, error) {
 	for {
 		old, s, err := c.read(ctx, name)
@@ -216,7 +218,8 @@ func (c Client) change(ctx context.Context, name string, f func(State) (State, e
 	}
 }
 
-// replace calls schedule.change or schedule.run, which replace old by s.
+// replace calls schedule.change or schedule.run, which replace old by s and fail with fault.ErrConflict if old has
+// been changed meanwhile.
 func (c Client) replace(ctx context.Context, procedure string, old tuple.Tuple, s State) error {
 	t, err := s.encode()
 	if err != nil {

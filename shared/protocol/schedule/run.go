@@ -35,9 +35,9 @@ func (c Client) RunDue(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// runOne creates the task of the last due time of a schedule, and computes the next. Due times
-// before that one are skipped. It creates none if the run was missed and the schedule leaves missed
-// runs out, or if the clock was set back; the Note has the reason.
+// runOne creates the task of the last due time of a schedule, and computes the next. Due times before that one are
+// skipped. It creates none if the run was missed and the schedule leaves missed runs out, or if the clock was set
+// back; the Note has the reason.
 func (c Client) runOne(ctx context.Context, old tuple.Tuple, now time.Time) error {
 	s, err := decode(old)
 	if err != nil {

@@ -8,10 +8,9 @@
 // next is when its next run is due and last when its last one was, in milliseconds since
 // 1970; next is 0 while the schedule is paused. body is models.Schedule as JSON.
 //
-// The coordinator looks once a second (Client.RunDue) for schedules that are due. It computes
-// the next due time, and calls a procedure that creates the task and replaces the tuple in one
-// transaction, if the tuple is still the one that it read. So each due time has at most one
-// task, however often the coordinator is killed and by whatever the clock jumps.
+// The coordinator looks once a second (Client.RunDue) for schedules that are due. It computes the next due time, and
+// calls a procedure that creates the task and replaces the tuple in one transaction, if the tuple is still the one
+// that it read. So each due time has at most one task, even if the coordinator is killed or the clock jumps.
 //
 // Invariants: a due time is never served twice, and none is served before its time. Of the
 // due times that pass at once (because no coordinator ran, or the clock was set forward) only
@@ -100,7 +99,7 @@ func set(tx space.Tx, t tuple.Tuple) (tuple.Tuple, error) {
 	return encodeCreated(false), tx.Replace(e.Ref, t)
 }
 
-// change (old, new) replaces a schedule if it has not been changed meanwhile; else it fails with
+// change (old, new) replaces a schedule if it has not been changed meanwhile; otherwise it fails with
 // fault.ErrConflict.
 func change(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := unchanged(tx, old, replacement)
@@ -110,8 +109,8 @@ func change(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Replace(e.Ref, replacement)
 }
 
-// run (old, new) is change, and creates the task of the due time that is the last one of new, or
-// notes why there is none (createTask). After an error nothing is changed.
+// run (old, new) replaces a schedule as change does, and creates the task of new's last due time, or notes why there
+// is none (createTask). After an error nothing is changed.
 func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	e, s, err := unchanged(tx, old, replacement)
 	if err != nil {
@@ -127,9 +126,9 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Replace(e.Ref, t)
 }
 
-// createTask creates the task of the last due time of a schedule and sets LastTask. If an earlier
-// run forbids it, or it fails, the reason becomes the Note and a line of the log. It returns
-// fault.ErrOverloaded as an error, because that can pass: the due time is still to be served.
+// createTask creates the task of the last due time of a schedule and sets LastTask. If an earlier run forbids it, or
+// it fails, the reason becomes the Note and a line of the log, not an error. Only fault.ErrOverloaded is returned,
+// because the space may have capacity later: the due time is still to be served.
 func createTask(tx space.Tx, s *State) error {
 	if id, alive := task.WithKey(tx, s.uniqueKey()); alive && s.overlap() == models.OverlapSkip {
 		s.Note = fmt.Sprintf("left out the run of %s, because task %s of an earlier run is alive", stamp(s.Last), id)
@@ -147,8 +146,7 @@ func createTask(tx space.Tx, s *State) error {
 	return nil
 }
 
-// record writes the note of a schedule to the log, unless it is full, which is not an error,
-// because the schedule must go on.
+// record writes the note of a schedule to the log. A full log is ignored, because the schedule must go on.
 func record(tx space.Tx, s State) error {
 	err := status.Record(tx, "schedule-"+s.Name, "warn", fmt.Sprintf("schedule %s: %s", s.Name, s.Note))
 	if errors.Is(err, fault.ErrOverloaded) {
@@ -157,8 +155,8 @@ func record(tx space.Tx, s State) error {
 	return err
 }
 
-// unchanged returns the entry of old, and what replaces it. A malformed replacement is the error of
-// decode.
+// unchanged returns the entry of old, and the decoded replacement. It fails with fault.ErrConflict if the schedule
+// has been changed since old was read.
 func unchanged(tx space.Tx, old, replacement tuple.Tuple) (space.Entry, State, error) {
 	s, err := decode(replacement)
 	if err != nil {

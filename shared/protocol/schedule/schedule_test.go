@@ -73,7 +73,7 @@ func (f *fixture) set(clock string) {
 	f.clock = at
 }
 
-// tick sets the clock and runs what is due.
+// tick sets the clock and runs the due schedules.
 func (f *fixture) tick(clock string) {
 	f.set(clock)
 	require.NoError(f.t, f.RunDue(f.t.Context()))
@@ -221,7 +221,7 @@ func TestAClockThatIsSetBackRepeatsNoRun(t *testing.T) {
 		f.tick("2026-11-22T12:30:00Z")
 		f.tick("2026-11-22T13:00:00Z")
 		require.Equal(t, []string{"due:2026-11-22T13:00:00Z"}, f.due())
-		f.tick("2036-11-22T12:30:00Z") // a clock that is ten years fast
+		f.tick("2036-11-22T12:30:00Z") // a clock ten years fast
 		require.Len(t, f.due(), 2)
 		f.tick("2026-11-22T13:30:00Z")
 		require.Contains(t, f.state("s").Note, "the clock was set back")

@@ -20,7 +20,6 @@ func decodeHeader(t tuple.Tuple) header {
 	return header{name: t.Str(1), next: t.Int64(2), last: t.Int64(3)}
 }
 
-// encode returns the tuple of a schedule.
 func (s State) encode() (tuple.Tuple, error) {
 	body, err := json.Marshal(s.Schedule)
 	if err != nil {
@@ -32,7 +31,7 @@ func (s State) encode() (tuple.Tuple, error) {
 	return tuple.New("schedule", s.Name, milli(s.Next), milli(s.Last), s.LastTask, s.Note, string(body)), nil
 }
 
-// decode returns the schedule of a tuple.
+// If only the body is malformed, decode returns fault.ErrCorrupt, and a state with all but the body.
 func decode(t tuple.Tuple) (State, error) {
 	if !anySchedule().Matches(t) || !models.ValidID(t.Str(1)) {
 		return State{}, fmt.Errorf("%w: want a schedule", fault.ErrInvalid)

@@ -17,7 +17,7 @@ import (
 type timing interface {
 	// after returns the first due time after t. due is an earlier due time, or zero.
 	after(due, t time.Time) time.Time
-	// last returns the last due time that is not after t, and due if there is none between.
+	// last returns the last due time up to and including t, and due if there is none between.
 	last(due, t time.Time) time.Time
 }
 
@@ -27,8 +27,8 @@ const (
 	maxEvery = 366 * 24 * time.Hour
 )
 
-// newTiming reads when a schedule is due: by a cron expression in a zone, or after an interval of 1
-// second to 366 days. Both, neither, and an interval with a zone give fault.ErrInvalid.
+// newTiming reads when a schedule is due: by a cron expression in a zone, or after an interval of 1 second to 366
+// days. It refuses both, neither, and an interval with a zone.
 func newTiming(s models.Schedule) (timing, error) {
 	switch {
 	case (s.Cron == "") == (s.Every == 0):
@@ -77,10 +77,9 @@ const (
 
 var cronParser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
-// parseCron reads a cron expression for a time zone; the empty zone is UTC. "Local" is refused,
-// because it depends on the machine. An expression with a zone or an interval in it, one that does
-// not parse, and an unknown zone, give fault.ErrInvalid. One due in every hour is computed in its
-// zone, others in UTC (see expression).
+// parseCron reads a cron expression for a time zone; the empty zone is UTC. It refuses "Local", because that depends
+// on the machine, and an expression with a zone or an interval in it. An expression due in every hour is computed in
+// its zone, others in UTC (see expression).
 func parseCron(text, zone string) (timing, error) {
 	switch {
 	case len(text) > maxCron:

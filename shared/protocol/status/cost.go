@@ -14,9 +14,9 @@ import (
 // maxCosts is how many pairs of action and way have their costs kept.
 const maxCosts = 64
 
-// Spend adds to the costs of an action's tasks. Action and How that are not ids, and negative
-// numbers, give fault.ErrInvalid; a new pair of them beyond maxCosts gives fault.ErrOverloaded. A
-// refused call is not repeated, because costs are worth no wait.
+// Spend adds to the costs of an action's tasks. It fails with fault.ErrInvalid for an invalid id in Action or How or
+// a negative number, and with fault.ErrOverloaded for a new pair of them beyond maxCosts. A refused call is not
+// repeated, because costs are worth no wait.
 func Spend(ctx context.Context, repo space.Repository, c models.Cost) error {
 	if _, err := space.Once(repo).Call(ctx, space.OpID{}, procSpend, costOf(c).args()); err != nil {
 		return fmt.Errorf("status.Spend: %w", err)
@@ -37,8 +37,8 @@ func Costs(ctx context.Context, repo space.Repository) ([]models.Cost, error) {
 	return costs, nil
 }
 
-// spend adds to the tuple of an action and a way, or puts it. A sum stays at the maximum of its
-// type instead of overflowing. The tuple does not end with the caller's session.
+// spend adds to the tuple of an action and a way, or puts it. A sum stays at the maximum of its type instead of
+// overflowing. The tuple does not end with the caller's session.
 func spend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	c := decodeSpend(args)
 	if !models.ValidID(c.Action) || !models.ValidID(c.How) || min(c.Tasks, c.WallMicros, c.CPUMicros, c.WindowsRead) < 0 {

@@ -52,8 +52,8 @@ func (f *Forwarder) Logger(log *slog.Logger) *slog.Logger {
 	return slog.New(&forwardHandler{next: log.Handler(), to: f})
 }
 
-// Over returns a function that opens sessions as connect does, and remembers the last one: Run puts
-// the lines over it. Run begins with the first one.
+// Over returns a function that opens sessions as connect does, and remembers the last one: Run puts the lines over
+// it. Run begins with the first one.
 func (f *Forwarder) Over(connect Connect) Connect {
 	return func(ctx context.Context) (space.Repository, error) {
 		repo, err := connect(ctx)
@@ -117,9 +117,8 @@ func (f *Forwarder) put(ctx context.Context, line Line) {
 	}
 }
 
-// add queues a line, or drops it if lines come faster than forwardRate or the queue is full. The
-// next line queued tells how many were dropped. It does not wait, and redacts passwords in
-// addresses.
+// add queues a line, or drops it if lines come faster than forwardRate or the queue is full. The next queued line
+// tells how many were dropped. It does not wait, and redacts passwords in addresses.
 func (f *Forwarder) add(line Line) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -166,8 +165,8 @@ func Tell(log *slog.Logger, level slog.Level, id, format string, args ...any) {
 	}
 }
 
-// sessionKey is the attribute of a record that names the session that the line is about; if
-// it is missing, that is the session of this process.
+// sessionKey is the attribute of a record that names the session of the line; without it, the line belongs to this
+// process's session.
 const sessionKey = "session"
 
 // forwardHandler handles records with next, and copies warnings and errors to a Forwarder.
@@ -184,9 +183,9 @@ func (h *forwardHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn || h.next.Enabled(ctx, level)
 }
 
-// Handle forwards a warning or an error as one text: the message and its attributes, as far as they
-// fit. The session that it is about is not in the text, but is the id of the line. Then it passes
-// the record on, if the log of the process accepts it.
+// Handle forwards a warning or an error as one text: the message and its attributes, as far as they fit. The session
+// is left out of the text, because it is the id of the line. Then Handle passes the record to the next handler, if
+// its level is enabled.
 func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
 		text, id := r.Message+h.attrs, ""

@@ -20,7 +20,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// logSpace keeps what is put, or fails; logSession is a session that has it.
+// logSpace keeps the tuples put, or fails; logSession is a session that has it.
 type logSpace struct {
 	space.Space
 

@@ -58,9 +58,8 @@ func (h *Heartbeat) SetState(state string) {
 	}
 }
 
-// Beat sends one heartbeat. It may be repeated after any error. fault.ErrClosed means that the
-// session is lost. fault.ErrInvalid means that an action is not an id, or that a number of slots is
-// out of range.
+// Beat sends one heartbeat. It may be repeated after any error. Errors: fault.ErrClosed if the session is lost,
+// fault.ErrInvalid for an invalid action or a number of slots out of range.
 func (h *Heartbeat) Beat(ctx context.Context) error {
 	h.mu.Lock()
 	args := beatArgs{State: h.state, Since: h.since.UTC().Format(time.RFC3339), Serves: h.serves}.encode()
@@ -72,13 +71,13 @@ func (h *Heartbeat) Beat(ctx context.Context) error {
 }
 
 // Run sends heartbeats until ctx ends, and then returns nil, or until one fails with any error but
-// fault.ErrUnavailable; fault.ErrClosed means that the session is lost. After fault.ErrUnavailable
-// it goes on, because a later heartbeat may still arrive in time. Before each one it waits until
-// the one that was sent maxReports before is a second old, or an interval if it is shorter.
+// fault.ErrUnavailable; fault.ErrClosed means that the session is lost. After fault.ErrUnavailable it goes on,
+// because a later heartbeat may still arrive in time. Before each one it waits until the one sent maxReports before
+// is a second old, or an interval if that is shorter.
 func (h *Heartbeat) Run(ctx context.Context) error {
 	tick := time.NewTicker(h.interval)
 	defer tick.Stop()
-	var sent [maxReports]time.Time // when the latest heartbeats were sent; n is that of the oldest
+	var sent [maxReports]time.Time // when the latest heartbeats were sent; sent[n] is the oldest
 	for n := 0; ; n = (n + 1) % maxReports {
 		if wait := time.Until(sent[n].Add(min(time.Second, h.interval))); wait > 0 {
 			select {

@@ -76,9 +76,9 @@ func Procedures() space.Procedures {
 	}
 }
 
-// beat (state, since, (action, slots)…) keeps the caller's session alive and replaces its state and
-// all that it serves. The first heartbeat of a session is logged. A call without a session, or with
-// arguments that no Heartbeat sends, gives fault.ErrInvalid and no sign of life.
+// beat (state, since, (action, slots)…) keeps the caller's session alive and replaces its state and all that it
+// serves. The first heartbeat of a session is logged. A call without a session, or with arguments that no Heartbeat
+// sends, fails and does not count as a sign of life.
 func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	id := tx.Caller()
 	if id == "" {
@@ -112,8 +112,8 @@ func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, upsert(tx, StateOf(id), SessionState{id, b.State, b.Since}.encode())
 }
 
-// upsert puts t, tied to the caller's session, or replaces the tuple that matches p if it differs
-// from t. An equal one is left, so that a heartbeat without news writes nothing.
+// upsert puts t, tied to the caller's session, or replaces the tuple that matches p if it differs from t. An equal
+// one is left, so that a heartbeat without news writes nothing.
 func upsert(tx space.Tx, p tuple.Template, t tuple.Tuple) error {
 	e, ok := tx.Find(Space, p, nil)
 	switch {
@@ -152,8 +152,8 @@ func Slots(tx space.Tx, action string) (slots int64) {
 	return slots
 }
 
-// Record adds a line to the log as part of a transaction. id names the session or the task that the
-// line is about. level is one of slog's, in lower case.
+// Record adds a line to the log as part of a transaction. id names the session or the task that the line is about.
+// level is one of slog's, in lower case.
 func Record(tx space.Tx, id, level, message string) error {
 	_, err := tx.Put(Log, Line{tx.Now(), id, level, message}.encode(), space.PutOptions{})
 	return err
@@ -162,7 +162,8 @@ func Record(tx space.Tx, id, level, message string) error {
 // drainMessage tells a session to drain.
 var drainMessage = tuple.New("drain")
 
-// drain (session) tells a session that sends heartbeats to drain. Repeating it is harmless.
+// drain (session) tells a session that sends heartbeats to drain. It fails with fault.ErrNotFound if the session
+// sends none or is not alive. Repeating it is harmless.
 func drain(tx space.Tx, id string) (tuple.Tuple, error) {
 	if _, beats := tx.Find(Space, StateOf(id), nil); !beats || !tx.Alive(id) {
 		return nil, fmt.Errorf("session %.100q: %w: no manager or worker with this id is connected", id, fault.ErrNotFound)
@@ -190,9 +191,8 @@ func leave(tx space.Tx, reason string) (tuple.Tuple, error) {
 // leaveTimeout bounds Leave, because a session that ends has little time.
 const leaveTimeout = 2 * time.Second
 
-// Leave logs that the session is about to end in order, and why. It is called before the session
-// is closed, and returns after leaveTimeout at the latest; an error is ignored, because the log
-// is all that lacks something.
+// Leave logs that the session is about to end in order, and why. It is called before the session is closed, and
+// returns after leaveTimeout at the latest; errors are ignored, because only the log would miss a line.
 func Leave(ctx context.Context, repo space.Repository, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()

@@ -70,8 +70,6 @@ func (b beatArgs) encode() tuple.Tuple {
 	return args
 }
 
-// decodeBeat decodes the arguments of status.beat. Other arguments give fault.ErrInvalid: without a
-// state and a time, or with an action that has an invalid id, or a number of slots out of range.
 func decodeBeat(args tuple.Tuple) (beatArgs, error) {
 	if len(args) < 2 || !tuple.Match(tuple.AnyString, tuple.AnyString).Matches(args[:2]) {
 		return beatArgs{}, fmt.Errorf("%s: %w: want a state and since when it lasts", procBeat, fault.ErrInvalid)
@@ -89,8 +87,7 @@ func decodeBeat(args tuple.Tuple) (beatArgs, error) {
 	return b, nil
 }
 
-// cost is models.Cost in the units of its tuple. It is also the order of the arguments of
-// status.spend.
+// cost is models.Cost in the units of its tuple. The fields are in the order of the arguments of status.spend.
 type cost struct {
 	Action, How                               string
 	Tasks, WallMicros, CPUMicros, WindowsRead int64

@@ -14,11 +14,10 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// requeue (id, put) takes a dead letter. If put is true, it puts the task again, and those of its
-// children that died because of it (reviveChildren), and returns it. Otherwise the caller has the
-// work selected again: the dead letter's end goes into the history, and the answer is empty. It
-// returns fault.ErrConflict while the dead task's failure waits to be ingested, because the catalog
-// can only lift a problem that it already has.
+// requeue (id, put) takes a dead letter. If put is true, it puts the task again, together with its children that died
+// because of it (reviveChildren), and returns it. Otherwise the caller has the work selected again: the dead letter's
+// end goes into the history, and the answer is empty. It returns fault.ErrConflict while the dead task's failure
+// waits to be ingested, because the catalog can only lift a problem that it already has.
 func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 	e, l, err := findDead(tx, id)
 	if err != nil {
@@ -43,8 +42,9 @@ func (p Policy) requeue(tx space.Tx, id string, put bool) (tuple.Tuple, error) {
 	return tuple.New(encodeItems([]Item{i})), nil
 }
 
-// requeueOne puts the task of a dead letter again (revivedItem). task.requeue undoes that, but
-// reviveChildren goes on: there the dead letter is gone.
+// requeueOne puts the task of a dead letter again (revivedItem). It may fail after it took the dead letter, if a
+// limit drops the task or a space is full: task.requeue undoes that, but reviveChildren goes on without the dead
+// letter.
 func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, error) {
 	if l.UniqueKey != "" {
 		if other, taken := first(tx, keyLabel(l.UniqueKey)); taken {
@@ -78,8 +78,8 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 	return i, err
 }
 
-// revivedItem returns the task of a dead letter as it was created, with its id and its history but
-// without attempts. An expiry over is removed, because the task would die again at once.
+// revivedItem returns the task of a dead letter as it was created, with its id and its history but without attempts.
+// A past expiry is removed, because the task would die again at once.
 func revivedItem(tx space.Tx, l DeadLetter) Item {
 	i := Item{Priority: l.Priority, Task: models.Task{
 		ID: l.ID, Action: l.Action, Subject: l.Subject, Data: l.Data, Timeout: l.Timeout, CreatedAt: l.CreatedAt,
@@ -94,8 +94,8 @@ func revivedItem(tx space.Tx, l DeadLetter) Item {
 	return i
 }
 
-// remedy returns what the operator can do about a dead letter whose parents failed: requeue a dead
-// parent, else create the task again.
+// remedy returns what the operator can do about a dead letter whose parents failed: requeue a dead parent, else
+// create the task again.
 func remedy(tx space.Tx, i Item) string {
 	if slices.ContainsFunc(i.After, func(parent string) bool { return isDead(tx, parent) }) {
 		return "requeue that first"
@@ -103,9 +103,9 @@ func remedy(tx space.Tx, i Item) string {
 	return "that cannot come back, so create this task again without that parent, and discard this dead letter"
 }
 
-// reviveChildren requeues the dead letters that name a task as a parent and died because it was
-// dead, then those that died because of these, and so on. A child with another parent that failed,
-// or whose unique key is taken, stays. Any error of requeueOne but fault.ErrConflict ends it.
+// reviveChildren requeues the dead letters that name a task as a parent and died because it was dead, then the dead
+// letters that died because of these, and so on. A child with another parent that failed, or whose unique key is
+// taken, stays. Any error of requeueOne but fault.ErrConflict ends it.
 func (p Policy) reviveChildren(tx space.Tx, parent string) error {
 	revived := []string{parent}
 	for n := 0; n < len(revived); n++ { // no recursion, because a long chain would overflow the stack
@@ -125,8 +125,7 @@ func (p Policy) reviveChildren(tx space.Tx, parent string) error {
 	return nil
 }
 
-// discard (id) takes a dead letter for good, which may be malformed, and records its end in the
-// history.
+// discard (id) takes a dead letter for good, which may be malformed, and records its end in the history.
 func (p Policy) discard(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, l, err := findDead(tx, id)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -141,9 +140,8 @@ func (p Policy) discard(tx space.Tx, id string) (tuple.Tuple, error) {
 	return nil, forgetParents(tx, l.Item)
 }
 
-// findDead returns the dead letter of a task. If there is none, it fails with fault.ErrNotFound and
-// the Ref of the entry 0. If it is malformed, it fails with fault.ErrCorrupt, and the entry and the
-// fields of its tuple are returned too.
+// findDead returns the dead letter of a task. If there is none, the Ref of the entry is 0. With fault.ErrCorrupt for
+// a malformed one, it also returns the entry and the fields of its tuple.
 func findDead(tx space.Tx, id string) (space.Entry, DeadLetter, error) {
 	e, ok := tx.Find(Dead, MatchDead(tuple.AnyString, id), nil)
 	if !ok {
@@ -166,9 +164,9 @@ func failureWaits(tx space.Tx, t models.Task) bool {
 	return false
 }
 
-// cancel (id, reason) ends a live task. A message stops the worker that has it. It fails with
-// fault.ErrConflict for a task under a manager's lease, because the manager decides. A malformed
-// task becomes a dead letter, because without its record nothing else can be done for it.
+// cancel (id, reason) ends a live task. A message stops the worker that has it. It refuses a task under a manager's
+// lease, because the manager decides. A malformed task becomes a dead letter, because without its record nothing else
+// can be done for it.
 func (p Policy) cancel(tx space.Tx, id, reason string) (tuple.Tuple, error) {
 	e, i, err := find(tx, id)
 	if errors.Is(err, fault.ErrCorrupt) {
@@ -191,16 +189,16 @@ func (p Policy) cancel(tx space.Tx, id, reason string) (tuple.Tuple, error) {
 	return nil, p.finish(tx, e, i, Cancelled, note, "")
 }
 
-// Cancel ends a live task, waiting or claimed. fault.ErrConflict means that it is under a manager's
-// lease, fault.ErrNotFound that it has ended or never was. A malformed task becomes a dead letter
-// instead; if no space takes that, it fails with fault.ErrOverloaded.
+// Cancel ends a live task, waiting or claimed. A malformed task becomes a dead letter instead. Errors:
+// fault.ErrConflict if the task is under a manager's lease, fault.ErrNotFound if it has ended or never existed, and
+// fault.ErrOverloaded if no space takes the dead letter.
 func (c Client) Cancel(ctx context.Context, id, reason string) error {
 	_, err := c.call(ctx, procCancel, tuple.New(id, reason))
 	return err
 }
 
-// DeadLetter returns the dead letter of that id. It fails with fault.ErrNotFound if there is none,
-// and fault.ErrCorrupt if it is malformed: then the fields of its tuple are returned too.
+// DeadLetter returns the dead letter of that id. It fails with fault.ErrNotFound if there is none. If it is
+// malformed, the fields of its tuple are returned together with fault.ErrCorrupt.
 func (c Client) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procShowDead, tuple.New(id))
 	if err != nil {
@@ -209,8 +207,7 @@ func (c Client) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
 	return DecodeDeadLetter(shownEntry(reply))
 }
 
-// showDead (id) returns the tuple and the record of a dead letter, which may be malformed; the
-// client decodes them.
+// showDead (id) returns the tuple and the record of a dead letter, which may be malformed; the client decodes them.
 func showDead(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, _, err := findDead(tx, id)
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -219,12 +216,11 @@ func showDead(tx space.Tx, id string) (tuple.Tuple, error) {
 	return tuple.New(e.Tuple, e.Fields), nil
 }
 
-// Requeue takes a dead letter. If putAgain is true, it puts the task again under its id, without a
-// lease, attempts or claimants, and returns it; children that died because of it are requeued too.
-// A caller that can have the work selected again does that first (catalog.Lift), and passes false:
-// then the returned task is nil. fault.ErrConflict means that the task's failure is not in the
-// catalog yet, that another task has its unique key, that a parent failed, or that a limit drops
-// the task; fault.ErrNotFound that there is no dead letter, and fault.ErrCorrupt that it is
+// Requeue takes a dead letter. If putAgain is true, it puts the task again under its id, without a lease, attempts or
+// claimants, and returns it; children that died because of it are requeued too. A caller that can have the work
+// selected again does that first (catalog.Lift), and passes false: then the returned task is nil. Errors:
+// fault.ErrConflict if the task's failure is not in the catalog yet, another task has its unique key, a parent
+// failed, or a limit drops the task; fault.ErrNotFound if there is no dead letter; fault.ErrCorrupt if it is
 // malformed.
 func (c Client) Requeue(ctx context.Context, id string, putAgain bool) (*Item, error) {
 	reply, err := c.call(ctx, procRequeue, tuple.New(id, putAgain))
@@ -235,8 +231,7 @@ func (c Client) Requeue(ctx context.Context, id string, putAgain bool) (*Item, e
 	return &i, err
 }
 
-// Discard takes a dead letter for good. It may be malformed. It fails with fault.ErrNotFound if
-// there is none.
+// Discard takes a dead letter for good. It may be malformed. If there is none, it fails with fault.ErrNotFound.
 func (c Client) Discard(ctx context.Context, id string) error {
 	_, err := c.call(ctx, procDiscard, tuple.New(id))
 	return err

@@ -43,8 +43,8 @@ func withFullSpace(t *testing.T, full string, run func(fixture)) {
 	})
 }
 
-// inBubble runs an engine in a bubble of package synctest. now is its monotonic clock, nil for the
-// bubble's; session opens a further session.
+// inBubble runs an engine in a bubble of package synctest. now is its monotonic clock, nil for the bubble's; session
+// opens a further session.
 func inBubble(t *testing.T, full string, now func() time.Time, run func(f fixture, session func(string) space.Repository)) {
 	policy := task.Policy{MaxAttempts: 1, Backoff: backoff}
 	var do func(space.Tx) error

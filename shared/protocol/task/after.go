@@ -11,7 +11,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// ParentResult is how a parent of a task ended. A claim carries those of all parents.
+// ParentResult is how a parent of a task ended. A claim carries the results of all parents.
 type ParentResult struct {
 	ID     string
 	State  State
@@ -31,8 +31,8 @@ func hasChildren(tx space.Tx, id string) bool {
 	return tx.CountLabelled(Space, childLabel(id)) > 0 || tx.CountLabelled(Dead, childLabel(id)) > 0
 }
 
-// retainEnd keeps how a task ended for its children. It replaces an earlier end of the task, which
-// may have been requeued since.
+// retainEnd keeps how a task ended for its children. It replaces an earlier end of the task, which may have been
+// requeued since.
 func retainEnd(tx space.Tx, r ParentResult) error {
 	if e, ok := tx.Find(Data, matchParent(r.ID), nil); ok {
 		return tx.Replace(e.Ref, r.encode())
@@ -41,8 +41,8 @@ func retainEnd(tx space.Tx, r ParentResult) error {
 	return err
 }
 
-// forgetParents removes what retainEnd kept of each parent of i, if no other task or dead letter
-// names that parent. i has left the spaces already.
+// forgetParents removes what retainEnd kept of each parent of i, if no other task or dead letter names that parent. i
+// has left the spaces already.
 func forgetParents(tx space.Tx, i Item) error {
 	for _, parent := range i.After {
 		if hasChildren(tx, parent) {
@@ -63,10 +63,10 @@ type endedParent struct {
 	end ending
 }
 
-// releaseChildren is called when a task has ended or become a dead letter. It keeps the end for the
-// children, and removes the task from the parents that each child waits for (parentEnded). The end
-// of a child has it called again: then it only adds the child to p.ended, and the first call goes
-// on with that, because a recursion over a long chain would overflow the stack.
+// releaseChildren is called when a task has ended or become a dead letter. It keeps the end for the children, and
+// removes the task from the parents that each child waits for (parentEnded). The end of a child has it called again:
+// then it only adds the child to p.ended, and the first call goes on with that, because a recursion over a long chain
+// would overflow the stack.
 func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 	if !hasChildren(tx, parent) {
 		return nil
@@ -88,8 +88,8 @@ func (p Policy) releaseChildren(tx space.Tx, parent string, end ending) error {
 	return nil
 }
 
-// releaseChildrenOf is releaseChildren for one parent. A child may end meanwhile, because the end
-// of another child reaches it too, so each is read again.
+// releaseChildrenOf is releaseChildren for one parent. A child may end meanwhile, because the end of another child
+// reaches it too, so each is read again.
 func (p Policy) releaseChildrenOf(tx space.Tx, parent endedParent) error {
 	for _, child := range withLabel(tx, Space, childLabel(parent.id), maxChildren) {
 		e, alive := tx.Entry(child.Ref)
@@ -113,9 +113,8 @@ func (p Policy) releaseChildrenOf(tx space.Tx, parent endedParent) error {
 // maxChildren bounds the children of one task: tasks that are alive, and dead letters.
 const maxChildren = 100_000
 
-// checkParents refuses a new task with fault.ErrInvalid if a parent has maxChildren children,
-// because the end of the parent would not reach another one. A dead letter that is requeued is one
-// of them already.
+// checkParents refuses a new task if a parent has maxChildren children, because the end of the parent would not reach
+// another one. A requeued dead letter is one of them already.
 func checkParents(tx space.Tx, i Item) error {
 	for _, parent := range i.After {
 		label := childLabel(parent)
@@ -126,9 +125,9 @@ func checkParents(tx space.Tx, i Item) error {
 	return nil
 }
 
-// parentEnded removes a parent from those that a child waits for. If the parent did not resolve,
-// the child becomes a dead letter, unless it runs anyway (models.RunAnyway). A child not claimed is
-// placed, so that it becomes visible if it waits for nothing else.
+// parentEnded removes a parent from those that a child waits for. If the parent did not resolve, the child becomes a
+// dead letter, unless it runs anyway (models.RunAnyway). An unclaimed child is placed, so that it becomes visible if
+// it waits for nothing else.
 func (p Policy) parentEnded(tx space.Tx, e space.Entry, i Item, parent string, end ending) error {
 	i.Pending = slices.DeleteFunc(slices.Clone(i.Pending), func(id string) bool { return id == parent })
 	switch {
@@ -141,22 +140,21 @@ func (p Policy) parentEnded(tx space.Tx, e space.Entry, i Item, parent string, e
 	return rewrite(tx, e, i, e.Turn)
 }
 
-// failedParent begins the reason of a task dead because of its parent.
+// failedParent begins the reason of a task that died because of its parent.
 const failedParent = "its parent "
 
-// parentFailed begins the reason of a task dead because of its parent. reviveChildren looks for it.
+// parentFailed begins the reason of a task that died because of its parent. reviveChildren looks for it.
 func parentFailed(parent string, state State) string {
 	return fmt.Sprintf("%s%s is %s", failedParent, parent, state)
 }
 
-// childReason returns the reason of a task dead because its parent ended so. It has the reason of
-// the parent; if it is dead because of a parent of its own, only how the first of these ended, so
-// that each letter of a long chain tells where it broke.
+// childReason returns the reason of a task that died because its parent ended so. It has the reason of the parent; in
+// a chain of parents, only how the first one ended, so that each dead letter of a long chain tells where it broke.
 func childReason(parent string, end ending) string {
 	reason := parentFailed(parent, end.state)
 	if cause, inherited := strings.CutPrefix(end.note, failedParent); inherited { // "B is dead: …", or "B is dead, because A is dead: …"
 		link, root, found := strings.Cut(cause, ", because ")
-		if isChain := found && !strings.Contains(link, ": "); isChain { // else the reason of B has these words
+		if isChain := found && !strings.Contains(link, ": "); isChain { // otherwise the reason of B has these words
 			cause = root
 		}
 		return truncate(reason + ", because " + cause)
@@ -167,9 +165,9 @@ func childReason(parent string, end ending) string {
 	return truncate(reason + ": " + end.note)
 }
 
-// pendingParents returns the parents of a new task that have not ended. failed is the reason why
-// the task cannot run, because a parent ended without resolving; empty if it can. The end of a dead
-// parent is kept (retainEnd), unless it is already.
+// pendingParents returns the parents of a new task that have not ended. failed is the reason why the task cannot run,
+// because a parent ended without resolving; empty if it can. The end of a dead parent is kept (retainEnd), unless it
+// is already.
 func pendingParents(tx space.Tx, i Item) (pending []string, failed string, err error) {
 	for _, parent := range i.After {
 		if _, _, err := find(tx, parent); err == nil {

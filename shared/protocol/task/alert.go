@@ -23,8 +23,8 @@ const Alerts = "alert"
 
 const maxAlerts = 10_000
 
-// alert puts an alert into each channel. A space without capacity for it loses the alert, because
-// the log has the dead letter too.
+// alert puts an alert into each channel. A space without capacity for it loses the alert, because the log has the
+// dead letter too.
 func (p Policy) alert(tx space.Tx, id string) error {
 	for _, channel := range p.Alerts {
 		_, err := tx.Put(Alerts, Alert{channel, id, tx.Now().UnixMilli()}.encode(), space.PutOptions{})
@@ -44,15 +44,14 @@ func (c Client) NextAlert(ctx context.Context, channel string) (Alert, error) {
 	return decodeAlert(t), nil
 }
 
-// RemoveAlert removes an alert, because it was sent or cannot be. An alert already gone is not an
-// error.
+// RemoveAlert removes an alert, because it was sent or cannot be. If the alert is gone already, it returns nil.
 func (c Client) RemoveAlert(ctx context.Context, a Alert) error {
 	_, _, err := c.Repo.Space(Alerts).GetP(ctx, a.encode().Exactly())
 	return err
 }
 
-// PostponeAlert moves an alert behind the others of its channel. It puts the new tuple first, so
-// that a crash in between leaves two and loses none.
+// PostponeAlert moves an alert behind the others of its channel. It puts the new tuple first, so that a crash in
+// between leaves two and loses none. After an error there may be two.
 func (c Client) PostponeAlert(ctx context.Context, a Alert) error {
 	if err := c.Repo.Space(Alerts).Put(ctx, a.encode(), 0); err != nil {
 		return err
@@ -60,8 +59,8 @@ func (c Client) PostponeAlert(ctx context.Context, a Alert) error {
 	return c.RemoveAlert(ctx, a)
 }
 
-// RemoveAlerts removes all alerts of a channel, and returns how many there were. If they are too
-// large for one answer, it fails with fault.ErrTooLarge and none is removed.
+// RemoveAlerts removes all alerts of a channel, and returns how many there were. If they are too large for one
+// answer, it fails with fault.ErrTooLarge and removes none.
 func (c Client) RemoveAlerts(ctx context.Context, channel string) (int, error) {
 	all, err := c.Repo.Space(Alerts).GetAll(ctx, AlertsOf(channel))
 	if err != nil {

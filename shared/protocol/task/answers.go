@@ -10,9 +10,8 @@ import (
 
 // The answers of procedures.
 
-// decodeItems reads the answer to a claim or a creation: for each task its record and the number of
-// its parents, its tuple, and how its parents ended. Without data there are no tasks; data of
-// another form give fault.ErrCorrupt.
+// decodeItems reads the answer to a claim or a creation: for each task its record and the number of its parents, its
+// tuple, and how its parents ended. Without data there are no tasks.
 func decodeItems(data []byte) (all []ClaimedTask, err error) {
 	for len(data) > 0 {
 		head, rest, err := tuple.Decode(data)
@@ -54,8 +53,8 @@ func encodeRefusal(err error) tuple.Tuple {
 	return tuple.New(fault.Of(err).Code, truncate(err.Error()))
 }
 
-// decodeNext returns an answer of task.next: for each of the outcomes, in their order, its error or
-// nil, and the claimed tasks, still encoded.
+// decodeNext returns an answer of task.next: for each of the outcomes, in their order, its error or nil, and the
+// claimed tasks, still encoded.
 func decodeNext(reply tuple.Tuple, outcomes int) (refused []error, claimed []byte, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {
@@ -94,9 +93,8 @@ func shownEntry(reply tuple.Tuple) space.Entry {
 	return space.Entry{Tuple: nestedOf(reply, 0), Attributes: space.Attributes{Fields: reply.Str(1)}}
 }
 
-// decodePage returns the page of tasks that task.list answers, and the cursor of the next page,
-// which is empty at the end. A task that cannot be decoded is in the page, with the error in its
-// field Err.
+// decodePage returns the page of tasks that task.list answers, and the cursor of the next page, which is empty at the
+// end. A task that cannot be decoded is in the page, with the error in its field Err.
 func decodePage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {
@@ -116,8 +114,8 @@ func decodePage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 	return all, Cursor(nestedOf(reply, 1)), nil
 }
 
-// decodeEndsPage returns the page of ended tasks that task.listended answers, and the cursor of the
-// next page, which is empty at the end.
+// decodeEndsPage returns the page of ended tasks that task.listended answers, and the cursor of the next page, which
+// is empty at the end. An answer of another form counts as an empty last page.
 func decodeEndsPage(reply tuple.Tuple) (all []Listed, next Cursor, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {

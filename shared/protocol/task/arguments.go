@@ -43,8 +43,8 @@ func decodePosition(t tuple.Tuple) space.Position {
 	return space.Position{Major: t.Int64(0), Turn: t.Int64(1), Minor: t.Int64(2)}
 }
 
-// decodeNews reads what encodeNews wrote, for 1 to MaxCreate tasks. Other data give
-// fault.ErrInvalid. It checks the form only; createOne checks the values.
+// decodeNews reads what encodeNews wrote, for 1 to MaxCreate tasks. It checks the form only; createOne checks the
+// values.
 func decodeNews(data []byte) (all []New, err error) {
 	for len(data) > 0 {
 		t, rest, err := tuple.Decode(data)
@@ -76,9 +76,8 @@ func decodeNews(data []byte) (all []New, err error) {
 	return all, nil
 }
 
-// parseClaim returns the arguments of task.claim: how many tasks, from 1 to MaxClaims, and at least
-// one action. Without a number it is 1; an action named twice counts once. Other arguments give
-// fault.ErrInvalid.
+// parseClaim returns the arguments of task.claim: how many tasks, from 1 to MaxClaims, and at least one action.
+// Without a number it is 1; an action named twice counts once.
 func parseClaim(args tuple.Tuple) (claimWanted, error) {
 	c := claimWanted{number: 1}
 	if len(args) > 0 && tuple.TypeOf(args[0]) == tuple.Int64 {
@@ -108,8 +107,7 @@ func (o Outcome) encode() tuple.Tuple { return tuple.New(o.procedure, o.args) }
 
 var outcomeTemplate = tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
 
-// parseNext returns the arguments of task.next. The number of wanted is 0 if nothing is to be
-// claimed.
+// parseNext returns the arguments of task.next. The number of wanted is 0 if nothing is to be claimed.
 func parseNext(args tuple.Tuple) (all []Outcome, wanted claimWanted, err error) {
 	short := tuple.Match(tuple.Formal{Type: tuple.Bytes}, tuple.AnyInt64)
 	if len(args) < 2 || !short.Matches(args[:2]) {
@@ -209,7 +207,6 @@ type listWanted struct {
 	cursor tuple.Tuple // empty: the first page
 }
 
-// parseList returns the arguments of task.list or of task.listended.
 func parseList(args tuple.Tuple) (w listWanted, err error) {
 	if !listArgs.Matches(args) {
 		return w, fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, listArgs)

@@ -119,8 +119,7 @@ func checkOptions(o models.TaskOptions) error {
 	return nil
 }
 
-// checkName refuses a name that would not fit into a label, or not on a line, with
-// fault.ErrInvalid. what is the name of its field.
+// checkName refuses a name that would not fit into a label, or not on a line. what is the name of its field.
 func checkName(what, v string) error {
 	if v == "" || len(v) > maxNameBytes || !utf8.ValidString(v) || slices.ContainsFunc([]rune(v), unicode.IsControl) {
 		return fmt.Errorf("%w: %s %.250q: want 1 to %d bytes of UTF-8 without control characters", fault.ErrInvalid, what, v, maxNameBytes)
@@ -154,7 +153,7 @@ func checkEncodable(o models.TaskOptions) error {
 	return nil
 }
 
-// timeField is a field of a new task that is a time.
+// timeField is a time field of a new task.
 type timeField struct {
 	name string
 	at   time.Time

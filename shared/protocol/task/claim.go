@@ -19,10 +19,9 @@ const (
 	maxAnswer = tuple.MaxBytes - 1<<10
 )
 
-// claim ([number,] action…) holds the first tasks of the actions that the caller has not given
-// back, at most number of them and without a number one, and returns them. It waits until there is
-// one. An empty answer means that it found only tasks that cannot be claimed, and moved them out of
-// the way: then the caller claims again.
+// claim ([number,] action…) holds the first tasks of the actions that the caller has not given back, at most number
+// of them and without a number one, and returns them. It waits until there is one. An empty answer means that it
+// found only tasks that cannot be claimed, and moved them out of the way: then the caller claims again.
 func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	wanted, err := parseClaim(args)
 	if err != nil {
@@ -42,9 +41,9 @@ func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(answer), nil
 }
 
-// claimReady claims up to wanted.number tasks that need not be waited for, none if the number is
-// not positive. The answer has at most that many bytes (most), but one task always fits; it is nil
-// if no task was claimed. moved is firstFor's.
+// claimReady claims up to wanted.number tasks that need not be waited for, none if the number is not positive. The
+// answer has at most that many bytes (most), but one task always fits; it is nil if no task was claimed. For moved
+// see firstFor.
 func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []byte, moved bool, err error) {
 	for range wanted.number {
 		e, i, more, err := p.firstFor(tx, wanted.actions)
@@ -62,8 +61,8 @@ func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []
 	return answer, moved, nil
 }
 
-// take claims one task for the caller, counts it at the rates of its limits, and appends it to an
-// answer with the ends of its parents, as decodeItems reads them.
+// take claims one task for the caller, counts it at the rates of its limits, and appends it to an answer with the
+// ends of its parents, as decodeItems reads them.
 func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte, error) {
 	i.CurrentClaimant, i.ClaimedAt, i.State, i.Progress = workerName(tx), tx.Now(), "", nil
 	if err := holdUntilTimeout(tx, e.Ref, i); err != nil {
@@ -84,10 +83,9 @@ func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte,
 	return answer, nil
 }
 
-// firstFor returns the task with the highest priority that the caller may claim, and of several the
-// oldest; its Ref is 0 if there is none. moved reports whether it retired malformed tasks or hid
-// tasks whose limit is full, which were in the way: at most once for each time that they became
-// visible.
+// firstFor returns the task with the highest priority that the caller may claim, and of several the oldest; its Ref
+// is 0 if there is none. moved reports whether it retired malformed tasks or hid tasks whose limit is full, because
+// they were in the way. It moves such a task at most once each time it becomes visible.
 func (p Policy) firstFor(tx space.Tx, actions []string) (found space.Entry, item Item, moved bool, err error) {
 	worker := workerName(tx)
 	for _, action := range actions {
@@ -114,10 +112,9 @@ func before(a, b space.Position) bool {
 	return a.Minor < b.Minor
 }
 
-// firstMatch returns the first visible task that matches a template and that a worker may claim;
-// its Ref is 0 if there is none, or if it moved maxRetired tasks out of the way before it found
-// one. moved reports whether it retired or hid any. It reads one task, unless the worker has given
-// back tasks at the head of the queue.
+// firstMatch returns the first visible task that matches a template and that a worker may claim; its Ref is 0 if
+// there is none, or if it moved maxRetired tasks out of the way before it found one. moved reports whether it retired
+// or hid any. It reads one task, unless the worker has given back tasks at the head of the queue.
 func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, moved bool, err error) {
 	for range maxRetired {
 		var unfit error
@@ -145,9 +142,9 @@ func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) 
 	return space.Entry{}, Item{}, moved, nil
 }
 
-// firstOffered returns the first visible task that matches a template and that a worker may claim
-// if no limit is full, or the first one before it that is unfit: then unfit is why no worker can
-// claim it. The Ref is 0 if there is neither. Tuples of another form are skipped.
+// firstOffered returns the first visible task that matches a template and that a worker may claim if no limit is
+// full, or the first unfit one before it: then unfit is why no worker can claim that one. The Ref is 0 if there is
+// neither. Tuples of another form are skipped.
 func (p Policy) firstOffered(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, unfit error) {
 	tx.Walk(space.Walk{Space: Space, Template: template}, func(e space.Entry) bool {
 		if !anyTask.Matches(e.Tuple) || gaveBack(e.Fields, worker) { // gaveBack needs no decoding
@@ -163,7 +160,8 @@ func (p Policy) firstOffered(tx space.Tx, template tuple.Template, worker string
 	return found, item, unfit
 }
 
-// decodeClaimable is DecodeEntry for a tuple that a foreign client may have put.
+// decodeClaimable is DecodeEntry for a tuple that a foreign client may have put. It fails with fault.ErrCorrupt for a
+// task that is malformed or that no worker could do, and with errWornOut for one past its attempts.
 func (p Policy) decodeClaimable(e space.Entry) (Item, error) {
 	i, err := DecodeEntry(e)
 	switch {
@@ -182,8 +180,8 @@ func (p Policy) decodeClaimable(e space.Entry) (Item, error) {
 // errWornOut is why a task is dead that has more attempts than are allowed.
 var errWornOut = errors.New("more attempts than are allowed")
 
-// attempts returns how many attempts of a task may fail without making it dead. MaxAttempts of a
-// task counts all of its attempts, and so one more than the policy's.
+// attempts returns how many attempts of a task may fail without making it dead. MaxAttempts of a task counts all of
+// its attempts, and so one more than the policy's.
 func (p Policy) attempts(i Item) int64 {
 	if i.MaxAttempts > 0 {
 		return i.MaxAttempts - 1
@@ -191,8 +189,8 @@ func (p Policy) attempts(i Item) int64 {
 	return p.MaxAttempts
 }
 
-// retire makes a task dead that cannot be claimed. While no space takes its dead letter, it is
-// hidden for a back-off. why is the error of decodeClaimable.
+// retire makes a task dead that cannot be claimed. While no space takes its dead letter, it is hidden for a back-off.
+// why is the error of decodeClaimable.
 func (p Policy) retire(tx space.Tx, e space.Entry, i Item, why error) error {
 	if errors.Is(why, errWornOut) {
 		return p.die(tx, e, i, why.Error())
@@ -204,8 +202,8 @@ func (p Policy) retire(tx space.Tx, e space.Entry, i Item, why error) error {
 	return err
 }
 
-// findHeld returns the task of that id if the caller holds it with that token; else
-// fault.ErrStaleToken.
+// findHeld returns the task of that id if the caller holds it with that token; else it fails with
+// fault.ErrStaleToken. For a malformed task it returns fault.ErrCorrupt with the entry and the fields of its tuple.
 func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
 	for _, e := range tx.Held(Space, WithID(id)) {
 		if e.Holder == tx.Caller() && decodeHeader(e.Tuple).Token == token {
@@ -216,9 +214,8 @@ func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
 	return space.Entry{}, Item{}, fmt.Errorf("task %q: token %d of %s: %w", id, token, tx.Caller(), fault.ErrStaleToken)
 }
 
-// find returns the task of that id, in any state in which it is alive; else fault.ErrNotFound and
-// an entry whose Ref is 0. If the task is malformed, it fails with fault.ErrCorrupt, and the entry
-// and the fields of its tuple are returned too.
+// find returns the task of that id, in any state in which it is alive. If there is none, the Ref of the entry is 0.
+// For a malformed task it returns fault.ErrCorrupt with the entry and the fields of its tuple.
 func find(tx space.Tx, id string) (space.Entry, Item, error) {
 	all := tx.Scan(Space, WithID(id))
 	if len(all) == 0 {
@@ -231,8 +228,8 @@ func find(tx space.Tx, id string) (space.Entry, Item, error) {
 	return all[0], i, err
 }
 
-// holdUntilTimeout holds a task for the caller for the task's timeout, from now. For a task that
-// the caller already holds, it restarts the timeout.
+// holdUntilTimeout holds a task for the caller for the task's timeout, from now. For a task that the caller already
+// holds, it restarts the timeout.
 func holdUntilTimeout(tx space.Tx, ref int64, i Item) error {
 	timeout := i.Timeout.Duration()
 	if err := tx.Hold(ref, space.HoldOptions{TTL: timeout, Expiry: procTimeout}); err != nil {

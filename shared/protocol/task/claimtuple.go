@@ -23,8 +23,8 @@ func removeClaim(tx space.Tx, id string) error {
 	return tx.Take(e.Ref)
 }
 
-// Remove takes a task, waiting or held, and its claim. The task may be malformed. It fails with
-// fault.ErrNotFound for a task already gone.
+// Remove takes a task, waiting or held, and its claim. The task may be malformed. It fails with fault.ErrNotFound if
+// the task is gone.
 func Remove(tx space.Tx, e space.Entry) error {
 	if err := removeClaim(tx, decodeHeader(e.Tuple).ID); err != nil {
 		return err

@@ -60,7 +60,7 @@ func TestAClockThatIsSetBackHoldsNoTaskBack(t *testing.T) {
 		delayed := f.make(models.TaskOptions{NotBefore: time.Now().Add(time.Hour)})
 		f.make(models.TaskOptions{})
 		running := f.claims()
-		jump(-48 * time.Hour) // the delay and the timeout are over, whatever the wall clock says
+		jump(-48 * time.Hour) // the delay and the timeout are over, in spite of the wall clock
 		// The engine takes the jump for a pause, and may count the time since it looked last, at most
 		// a second, as a part of it.
 		<-time.After(time.Hour + time.Second)

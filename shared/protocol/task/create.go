@@ -18,8 +18,8 @@ import (
 // (createKnowing), the procedure creates each behind its parents (createAll, createOne) and puts it
 // (putNew, put). The checks are in check.go.
 
-// Create puts a task that has no lease. Only Action, Subject, Data, Timeout and the options of t
-// are used. It fails with fault.ErrInvalid for a timeout of 0.
+// Create puts a task that has no lease. Only Action, Subject, Data, Timeout and the options of t are used. It fails
+// as CreateAll does, and with fault.ErrInvalid for a timeout of 0.
 func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item, error) {
 	all, err := c.CreateAll(ctx, New{Task: t, Priority: priority})
 	if err != nil {
@@ -28,11 +28,10 @@ func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item
 	return all[0], nil
 }
 
-// CreateAll creates tasks, all or none, and returns them in their order. At most MaxCreate tasks
-// and about 1 MiB fit into one call; more give fault.ErrTooLarge or fault.ErrInvalid. It fails with
-// fault.ErrInvalid for other values out of range, an unknown parent and a cycle, with
-// fault.ErrConflict for a task of another action that Replace would change, with
-// fault.ErrOverloaded for a full space.
+// CreateAll creates tasks, all or none, and returns them in their order. At most MaxCreate tasks and about 1 MiB fit
+// into one call; more fail with fault.ErrTooLarge or fault.ErrInvalid. Other errors: fault.ErrInvalid for values out
+// of range, an unknown parent or a cycle; fault.ErrConflict if Replace would change a task of another action;
+// fault.ErrOverloaded if the space is full.
 func (c Client) CreateAll(ctx context.Context, all ...New) ([]Item, error) {
 	var reply tuple.Tuple
 	if err := c.createKnowing(ctx, all, func(news []byte) (err error) {
@@ -56,10 +55,9 @@ func withDefaults(all []New) []New {
 	return filled
 }
 
-// createKnowing calls create with new tasks. If that fails with fault.ErrInvalid, the reason may be
-// a parent that only the history knows; then it calls create again with the ends that the history
-// has. If it has none or cannot be read, or the tasks could not be created with any parents, the
-// first error is returned.
+// createKnowing calls create with new tasks. If that fails with fault.ErrInvalid, the reason may be a parent that
+// only the history knows; then it calls create again with the ends that the history has. If it has none or cannot be
+// read, or the tasks could not be created with any parents, the first error is returned.
 func (c Client) createKnowing(ctx context.Context, all []New, create func(news []byte) error) error {
 	data, err := encodeNews(all)
 	if err == nil {
@@ -78,9 +76,9 @@ func (c Client) createKnowing(ctx context.Context, all []New, create func(news [
 	return err
 }
 
-// withEnded returns new tasks with how those of their parents ended that the history knows. found
-// reports whether it knows any, and could be read. It asks for each parent once, and not for those
-// that are names in the request. It does not change all.
+// withEnded returns new tasks with the ends of their parents, as far as the history knows them. found reports whether
+// it knows any, and could be read. It asks for each parent once, and not for parents named in the request. It does
+// not change all.
 func (c Client) withEnded(ctx context.Context, all []New) (known []New, found bool) {
 	asked := map[string]*ParentResult{} // nil: the history does not know it
 	for _, n := range all {
@@ -141,8 +139,9 @@ func (p Policy) create(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(encodeItems(created)), nil
 }
 
-// CreateIn creates tasks, all or none, in the transaction of another protocol's procedure, and
-// returns them in their order. Tasks without a timeout get the default one.
+// CreateIn creates tasks, all or none, in the transaction of another protocol's procedure, and returns them in their
+// order. Tasks without a timeout get the default one. It fails as Client.CreateAll does, and with fault.ErrInvalid
+// for a parent that only the history knows.
 func CreateIn(tx space.Tx, all ...New) ([]Item, error) {
 	data, err := encodeNews(withDefaults(all))
 	if err != nil {
@@ -155,9 +154,7 @@ func CreateIn(tx space.Tx, all ...New) ([]Item, error) {
 	return itemsOf(reply)
 }
 
-// createAll creates tasks in the order of their dependencies, and returns them in the request's.
-// The error is sortByParents', or of the first task that createOne refuses, with its position from
-// 1 if there are several; it ends the transaction, so that no task is created.
+// createAll creates tasks in the order of their dependencies, and returns them in the order of the request.
 func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 	order, refs, err := sortByParents(news)
 	if err != nil {
@@ -182,8 +179,8 @@ func (p Policy) createAll(tx space.Tx, news []New) ([]Item, error) {
 	return created, nil
 }
 
-// createOne creates one task without a lease, or resolves the conflict with the task that has its
-// unique key. It returns the created or the kept task.
+// createOne creates one task without a lease, or resolves the conflict with the task that has its unique key. It
+// returns the created or the kept task.
 func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 	i := n.item()
 	if err := n.Check(); err != nil {
@@ -200,9 +197,9 @@ func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 	return p.putNew(tx, i, n.Ended)
 }
 
-// putNew puts a new task whose unique key is its own, or that waits for the key. ended are parents
-// that the history knows and the spaces may not. It returns the task as it is then: a parent that
-// failed makes it a dead letter at once, and a task that its limit drops has the State "dropped".
+// putNew puts a new task whose unique key is its own, or that waits for the key. ended are parents that the history
+// knows and the spaces may not. It returns the task as it is then: a parent that failed makes it a dead letter at
+// once, and a task that its limit drops has the State "dropped".
 func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) {
 	if err := checkParents(tx, i); err != nil {
 		return Item{}, err
@@ -250,8 +247,8 @@ func assignID(tx space.Tx, i *Item) {
 	}
 }
 
-// put puts a new task into the space, and hides it if it cannot be claimed yet. It returns the task
-// as it is then, unless it is for place to decide: then the task has no id.
+// put puts a new task into the space, and hides it if it cannot be claimed yet. It returns the task as it is then,
+// unless place is to decide: then the task has no id.
 func (p Policy) put(tx space.Tx, i Item, o space.PutOptions) (Item, error) {
 	if !i.ExpiresAt.IsZero() {
 		o.TTL, o.Expiry = max(i.ExpiresAt.Sub(tx.Now()), time.Nanosecond), procExpireTask
@@ -276,12 +273,10 @@ func (i Item) simple() bool {
 	return i.NotBefore.IsZero() && len(i.Pending) == 0 && !i.Behind && len(i.Limits) == 0
 }
 
-// resolveConflict is called for a new task i whose unique key the task of e has. With KeepFirst
-// that task stays as it is. With Replace it gets the data and the time of i; if it is claimed, i is
-// put and waits for the key, or the task that waits already gets them. It returns the task that
-// stands for i then, Existing if it is not i; one that its limit drops has the State "dropped". If
-// that task or the one that waits is malformed, it fails with fault.ErrCorrupt, and
-// fault.ErrConflict if the task that would get them is of another action.
+// resolveConflict is called for a new task i whose unique key the task of e has. With KeepFirst that task stays as it
+// is. With Replace it gets the data and the time of i; if it is claimed, i is put and waits for the key, or the task
+// that waits already gets them. It returns the task that stands for i then, Existing if it is not i; one that its
+// limit drops has the State "dropped". It refuses to change a malformed task or one of another action.
 func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item, error) {
 	other, err := DecodeEntry(e)
 	if err != nil || n.OnConflict != Replace {
@@ -328,9 +323,9 @@ type Spec struct {
 	Expiry      string        // procedure at the end of the TTL
 }
 
-// Create puts a task into the queue. Data over maxData gives fault.ErrTooLarge, because the task's
-// history must still fit into an answer; another value out of range gives fault.ErrInvalid, and a
-// full space fault.ErrOverloaded.
+// Create puts a task into the queue. It fails with fault.ErrTooLarge for data over maxData, because the task's
+// history must still fit into an answer. Errors are also fault.ErrInvalid for any other value out of range and
+// fault.ErrOverloaded if the space is full.
 func Create(tx space.Tx, s Spec) (Item, error) {
 	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
 		Action: s.Action, Subject: s.Subject, Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))),

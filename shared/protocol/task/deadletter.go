@@ -14,15 +14,15 @@ import (
 	"leasehold/shared/space"
 )
 
-// die makes a task a dead letter because an attempt failed. While the spaces take none, because one
-// of them is full, the task is hidden for a back-off, and then die is called again: it stays out of
-// the reach of workers, because its attempts exceed the maximum.
+// die makes a task a dead letter because an attempt failed. While the spaces take none, because one of them is full,
+// the task is hidden for a back-off, and then die is called again: it stays out of the reach of workers, because its
+// attempts exceed the maximum.
 func (p Policy) die(tx space.Tx, e space.Entry, i Item, reason string) error {
 	return p.dieOf(tx, e, i, reason, fmt.Sprintf("given up after attempt %d: %s", i.Attempts, reason))
 }
 
-// dieOf is die with the reason that the dead letter gets, letter. reason is the last attempt's,
-// which the state of the task tells.
+// dieOf is die with letter as the reason in the dead letter. reason is why the last attempt failed, which the state
+// of the task tells.
 func (p Policy) dieOf(tx space.Tx, e space.Entry, i Item, reason, letter string) error {
 	err := p.deadLetter(tx, e, i, reason, letter)
 	if !errors.Is(err, fault.ErrOverloaded) {
@@ -36,10 +36,9 @@ func (p Policy) dieOf(tx space.Tx, e space.Entry, i Item, reason, letter string)
 // noSpaceForIt begins the state of a task whose dead letter could not be put.
 const noSpaceForIt = "dead, but no space takes its dead letter yet: "
 
-// deadLetter replaces a task by a dead letter, and writes a line to the log. If the task has a
-// lease, it also ends that, and puts a final result from which a manager makes a problem. If it
-// fails with fault.ErrOverloaded, because a space refuses the dead letter or the result, it has
-// changed nothing.
+// deadLetter replaces a task by a dead letter, and writes a line to the log. If the task has a lease, it also ends
+// that, and puts a final result from which a manager makes a problem. It has changed nothing if it fails with
+// fault.ErrOverloaded, because a space refuses the dead letter or the result.
 func (p Policy) deadLetter(tx space.Tx, e space.Entry, i Item, reason, letter string) error {
 	i.State = "dead: " + reason
 	if i.Lease == "" { // no manager selected the work, so none waits for its result
@@ -68,8 +67,8 @@ func (p Policy) deadLetter(tx space.Tx, e space.Entry, i Item, reason, letter st
 	return lease.End(tx, i.Lease, i.Token)
 }
 
-// deadLetterCorrupt replaces a malformed task by a dead letter with as much of its data as fits,
-// and ends its lease if it has one. why is the reason of the dead letter.
+// deadLetterCorrupt replaces a malformed task by a dead letter with as much of its data as fits, and ends its lease
+// if it has one. why is the reason of the dead letter.
 func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 	h := decodeHeader(e.Tuple)
 	i := Item{Task: models.Task{Action: truncate(h.Action), ID: truncate(h.ID), CreatedAt: tx.Now()}, Priority: h.Priority}
@@ -85,9 +84,9 @@ func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 	return lease.End(tx, h.Lease, h.Token)
 }
 
-// putDeadLetter puts a dead letter, takes its task, alerts the administrators, and calls afterEnd.
-// fault.ErrOverloaded means that no space took the dead letter, and that nothing was changed. An
-// error of afterEnd is returned too, after all this has changed.
+// putDeadLetter puts a dead letter, takes its task, alerts the administrators, and calls afterEnd. With
+// fault.ErrOverloaded no space took the dead letter, and nothing was changed. After an error of afterEnd the rest has
+// been changed.
 func (p Policy) putDeadLetter(tx space.Tx, e space.Entry, i Item, reason string) error {
 	i.CurrentClaimant, i.Hidden, i.HiddenBy, i.Behind, i.RetryAt, i.queued = "", "", "", false, noTime, false
 	if i.DiedAt.IsZero() { // it did not die with an attempt

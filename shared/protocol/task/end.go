@@ -37,8 +37,8 @@ func (p Policy) finish(tx space.Tx, e space.Entry, i Item, state State, note, re
 	return p.afterEnd(tx, e, i, ending{state: state, note: note, result: result})
 }
 
-// Withdraw ends a task not claimed as cancelled, because its lease has ended. A malformed one is
-// only removed, without a record of its end.
+// Withdraw ends an unclaimed task as cancelled, because its lease has ended. A malformed one is only removed, without
+// a record of its end. It fails with fault.ErrNotFound if the task is gone.
 func (p Policy) Withdraw(tx space.Tx, e space.Entry, note string) error {
 	i, err := DecodeEntry(e)
 	if err != nil {
@@ -47,9 +47,9 @@ func (p Policy) Withdraw(tx space.Tx, e space.Entry, note string) error {
 	return p.finish(tx, e, i, Cancelled, note, "")
 }
 
-// afterEnd does what follows when a task has left the space: the history gets its end, its
-// children, the next task with its unique key and those that wait for its limits go on, and its
-// watchers get a tuple. e is its entry as it was. A dead letter has not ended yet.
+// afterEnd does what follows when a task has left the space: the history gets its end, its children, the next task
+// with its unique key and the tasks that wait for its limits go on, and its watchers get a tuple. e is its entry as
+// it was. A dead letter has not ended yet.
 func (p Policy) afterEnd(tx space.Tx, e space.Entry, i Item, end ending) error {
 	if end.state != StateDead {
 		if err := recordEnd(tx, e, end); err != nil {
@@ -73,8 +73,8 @@ func (p Policy) afterEnd(tx space.Tx, e space.Entry, i Item, end ending) error {
 	return p.freeSlots(tx, i.Limits)
 }
 
-// offerKey gives a unique key free to the task that waits for it. If a task has the key, or none
-// waits, it does nothing.
+// offerKey gives a free unique key to the task that waits for it. If a task has the key, or none waits, it does
+// nothing.
 func (p Policy) offerKey(tx space.Tx, key string) error {
 	if tx.CountLabelled(Space, keyLabel(key)) > 0 {
 		return nil
@@ -95,9 +95,9 @@ func (p Policy) offerKey(tx space.Tx, key string) error {
 // were written once already.
 const maxEndedData = 4 << 10
 
-// recordEnd adds the end of a task or of a dead letter to the history. A task of a foreign client
-// whose id is too long for a key leaves no end. If the record would not fit into an answer, it
-// leaves out the subject, the parts, the attempts and the data.
+// recordEnd adds the end of a task or of a dead letter to the history. A task of a foreign client whose id is too
+// long for a key leaves no end. If the record would not fit into an answer, it leaves out the subject, the parts, the
+// attempts and the data.
 func recordEnd(tx space.Tx, e space.Entry, end ending) error {
 	h := decodeHeader(e.Tuple)
 	if h.ID == "" || len(h.ID) > space.MaxHistoryKey {
@@ -144,10 +144,9 @@ func readEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tu
 	return tuple.New([]byte(found.Value)), err
 }
 
-// listEnded (filter, limit, cursor) returns up to limit ended tasks, the latest first and without
-// their results, and the next cursor, which is empty at the end. A page may be short before the
-// end. A damaged record makes the whole page fail with fault.ErrCorrupt. Arguments that parseList
-// refuses give fault.ErrInvalid.
+// listEnded (filter, limit, cursor) returns up to limit ended tasks, the latest first and without their results, and
+// the next cursor, which is empty at the end. A page may be short before the end. A damaged record makes the whole
+// page fail.
 func listEnded(ctx context.Context, h space.History, args tuple.Tuple) (tuple.Tuple, error) {
 	wanted, err := parseList(args)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// endHold is the expiry of a worker's hold: the worker took too long, was lost, or closed its
-// session while it held the task. Closing counts no attempt, because the worker stopped in order;
-// the other two do. A malformed task becomes a dead letter.
+// endHold is the expiry of a worker's hold: the worker took too long, was lost, or closed its session while it held
+// the task. Closing counts no attempt, because the worker stopped in order; the other two do. A malformed task
+// becomes a dead letter.
 func (p Policy) endHold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil {
@@ -36,10 +36,9 @@ func (p Policy) endHold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, p.failAttempt(tx, e, i, failure{reason: reason})
 }
 
-// endHiding is the expiry of a hold without a session: the time has come for a task that was
-// delayed or in its back-off, or the task itself expires. If every live worker that serves the
-// action has given the task back, all may try again. A malformed task, has expired or is past its
-// attempts becomes a dead letter.
+// endHiding is the expiry of a hold without a session: the time has come for a task that was delayed or in its
+// back-off, or the task itself expires. If every live worker that serves the action has given the task back, all may
+// try again. A task becomes a dead letter if it is malformed, has expired or is past its attempts.
 func (p Policy) endHiding(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
@@ -69,8 +68,8 @@ func (i Item) expired(tx space.Tx) bool {
 	return !i.ExpiresAt.IsZero() && !tx.Now().Before(i.ExpiresAt)
 }
 
-// expireTask makes a task dead that was not claimed in time. It offers the slots of its limits also
-// if no space takes the dead letter and the task is only hidden.
+// expireTask makes a task dead that was not claimed in time. It offers the slots of its limits also if no space takes
+// the dead letter and the task is only hidden.
 func (p Policy) expireTask(tx space.Tx, e space.Entry, i Item) error {
 	reason := "it expired: not claimed before " + i.ExpiresAt.Format("2006-01-02T15:04:05Z07:00")
 	if err := p.dieOf(tx, e, i, reason, reason); err != nil {
@@ -79,8 +78,7 @@ func (p Policy) expireTask(tx space.Tx, e space.Entry, i Item) error {
 	return p.freeSlots(tx, i.Limits)
 }
 
-// endWaiting is the expiry of a visible task with a time at which it expires. It makes the task
-// dead.
+// endWaiting is the expiry of a visible task with a time at which it expires. It makes the task dead.
 func (p Policy) endWaiting(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {

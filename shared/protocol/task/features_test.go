@@ -299,7 +299,7 @@ func TestTheChildrenOfATaskAreBounded(t *testing.T) {
 		require.NoError(f, f.client.Release(f.Context(), f.claims(), "cannot"))
 		_, err = f.client.Requeue(f.Context(), parent.ID, true)
 		require.NoError(f, err)
-		f.is(last.ID, task.StateBlocked, task.WhyParent) // a child that is requeued is not one more
+		f.is(last.ID, task.StateBlocked, task.WhyParent) // a requeued child does not count again
 	})
 }
 
@@ -475,7 +475,7 @@ func TestASweepRetiresMalformedTasksOfAnyActionAndFinishesWhatCallersLeft(t *tes
 	})
 }
 
-// A program that is corrected and sent again must not get another error for the same mistakes.
+// A program that corrects one field and tries again must not get another error for the same mistakes.
 func TestOfSeveralInvalidFieldsTheSameOneIsNamedEachTime(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		far := time.Now().AddDate(99, 0, 0)

@@ -8,11 +8,9 @@ import (
 // Takes returns the procedures that answer gets: a get from the space "task" is a claim.
 func Takes() map[string]string { return map[string]string{Space: procGet} }
 
-// get (template, whether it may wait) claims the first task that matches a template, of those that
-// the caller may claim, and returns its tuple. It returns nothing if there is none and it may not
-// wait, or if it moved tasks out of the way. Arguments that space.ParseTake refuses give
-// fault.ErrInvalid. The caller ends the task as any worker does; a task that was got without a
-// record has the default timeout.
+// get (template, whether it may wait) claims the first task that matches a template and that the caller may claim,
+// and returns its tuple. It returns nothing if there is none and it may not wait, or if it moved tasks out of the
+// way. The caller ends the task as any worker does; a task without a record has the default timeout.
 func (p Policy) get(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	template, waits, err := space.ParseTake(args)
 	if err != nil {

@@ -25,9 +25,8 @@ func encodeEnd(e space.Entry, at time.Time, end ending) []byte {
 	return append(head.Append(nil), end.result...)
 }
 
-// decodeEnd reads a record that encodeEnd wrote; one of another form gives fault.ErrCorrupt. If the
-// form is right and the task in it cannot be decoded, Listed.Err tells why, so that lists can show
-// it.
+// decodeEnd reads a record that encodeEnd wrote. If the form is right and the task in it cannot be decoded, it sets
+// Listed.Err and returns nil, so that lists can show the task.
 func decodeEnd(value string) (l endedTask, err error) {
 	head, result, err := tuple.Decode([]byte(value))
 	if err != nil || !endTemplate.Matches(head) {

@@ -27,7 +27,7 @@ type Item struct {
 	queued bool // it has a turn among the tasks of its priority
 }
 
-// Hidden is why a task not claimed cannot be claimed.
+// Hidden is why an unclaimed task cannot be claimed.
 type Hidden string
 
 // The reasons.

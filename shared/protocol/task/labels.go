@@ -38,7 +38,6 @@ func tagLabels(tags []string) (all []string) {
 	return all
 }
 
-// labelsOf returns the labels of a live task.
 func labelsOf(i Item) []string {
 	all := tagLabels(i.Tags)
 	if state := i.state(); state != Waiting {

@@ -91,8 +91,8 @@ func fullLimit(tx space.Tx, e space.Entry, i Item) string {
 	return ""
 }
 
-// takeRate counts a claim at the rates of a task's limits. Limits that are not set, and those
-// without a rate, are skipped.
+// takeRate counts a claim at the rates of a task's limits. Limits that are not set, and those without a rate, are
+// skipped.
 func takeRate(tx space.Tx, i Item) error {
 	for _, name := range i.Limits {
 		e, l, ok := findLimit(tx, name)
@@ -107,9 +107,9 @@ func takeRate(tx space.Tx, i Item) error {
 	return nil
 }
 
-// meetLimit is called for a task that could be claimed but for a limit. By its OnLimit, it drops
-// the task, or cancels a running one for it (cancelRunning), or hides the task until a slot is
-// free. It hides it also if no task can be cancelled, or the rate is the reason.
+// meetLimit is called for a task that could be claimed but for a limit. By its OnLimit, it drops the task, or cancels
+// a running one for it (cancelRunning), or hides the task until a slot is free. It hides it also if no task can be
+// cancelled, or the rate is the reason.
 func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) error {
 	_, l, _ := findLimit(tx, limit)
 	switch {
@@ -127,9 +127,9 @@ func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) erro
 	return p.awaitSlot(tx, e, i, limit)
 }
 
-// placeInFreedSlot places a task for which cancelRunning has freed a slot of a limit. If no worker
-// serves its action, it offers the slot to other tasks too, because a worker may claim one of them.
-// If the task waited for another limit of the cancelled one, the end of that has placed it already.
+// placeInFreedSlot places a task for which cancelRunning has freed a slot of a limit. If no worker serves its action,
+// it offers the slot to other tasks too, because a worker may claim one of them. If the task waited for another limit
+// of the cancelled one, the end of that has placed it already.
 func (p Policy) placeInFreedSlot(tx space.Tx, e space.Entry, i Item, limit string) error {
 	if now, there := tx.Entry(e.Ref); there && now.Held == e.Held {
 		if err := p.place(tx, now, i, space.OldPlace); err != nil {
@@ -143,9 +143,9 @@ func (p Policy) placeInFreedSlot(tx space.Tx, e space.Entry, i Item, limit strin
 	return err
 }
 
-// cancelRunning cancels the task that was claimed first of those that have a slot of a limit, in
-// favour of the task of an entry, and more of them if the maximum was lowered, until that task has
-// a slot. It leaves out tasks with a lease. It reports whether there is a slot.
+// cancelRunning cancels, among the tasks with a slot of a limit, the one claimed first, in favour of the task of an
+// entry. If the maximum was lowered, it cancels more until that task has a slot. It leaves out tasks with a lease. It
+// reports whether there is a slot.
 func (p Policy) cancelRunning(tx space.Tx, e space.Entry, favoured, limit string) (freed bool, err error) {
 	type running struct {
 		e space.Entry
@@ -181,8 +181,8 @@ func (p Policy) cancelFor(tx space.Tx, e space.Entry, i Item, favoured, limit st
 	return p.finish(tx, e, i, Cancelled, reason, "")
 }
 
-// awaitSlot hides a task until a limit has a free slot, and starts the timer of the limit if its
-// rate is the reason. A tuple of limitedAction tells offerSlots that the action has such tasks.
+// awaitSlot hides a task until a limit has a free slot, and starts the timer of the limit if its rate is the reason.
+// A tuple of limitedAction tells offerSlots that the action has such tasks.
 func (p Policy) awaitSlot(tx space.Tx, e space.Entry, i Item, limit string) error {
 	if _, known := tx.Find(Data, limitedAction(limit, i.Action).Exactly(), nil); !known {
 		if _, err := tx.Put(Data, limitedAction(limit, i.Action), space.PutOptions{}); err != nil {
@@ -195,8 +195,8 @@ func (p Policy) awaitSlot(tx space.Tx, e space.Entry, i Item, limit string) erro
 	return startRefill(tx, limit)
 }
 
-// startRefill starts the timer of a limit whose rate is exhausted. Without such a limit, or if its
-// rate is not exhausted, it does nothing.
+// startRefill starts the timer of a limit whose rate is exhausted. Without such a limit, or if its rate is not
+// exhausted, it does nothing.
 func startRefill(tx space.Tx, limit string) error {
 	e, l, _ := findLimit(tx, limit) // without such a limit, the rate is 0
 	if wait := l.wait(tx.Elapsed()); wait > 0 {
@@ -205,8 +205,8 @@ func startRefill(tx space.Tx, limit string) error {
 	return nil
 }
 
-// refill is the expiry of a limit's timer: its rate allows a claim again. It removes the TTL of the
-// limit's tuple, because the limit stays.
+// refill is the expiry of a limit's timer: its rate allows a claim again. It removes the TTL of the limit's tuple,
+// because the limit stays.
 func (p Policy) refill(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
@@ -223,8 +223,8 @@ func (p Policy) refill(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 // back.
 const maxOffered = 1000
 
-// offerSlots places tasks that wait for a limit, of each action as many as it has free slots, and
-// returns how many. If the limit is not set any more, it places up to maxOffered of each action.
+// offerSlots places tasks that wait for a limit, of each action as many as it has free slots, and returns how many.
+// If the limit is not set any more, it places up to maxOffered of each action.
 func (p Policy) offerSlots(tx space.Tx, limit string) (offered int, err error) {
 	free := maxOffered
 	if _, l, ok := findLimit(tx, limit); ok {
@@ -252,8 +252,8 @@ func (p Policy) offerSlots(tx space.Tx, limit string) (offered int, err error) {
 	return offered, nil
 }
 
-// offerUpTo places tasks with a label until free of them are visible, because one that waits for
-// something else now does not need the slot. It returns how many it placed, at most maxOffered.
+// offerUpTo places tasks with a label until free of them are visible, because one that waits for something else now
+// does not need the slot. It returns how many it placed, at most maxOffered.
 func (p Policy) offerUpTo(tx space.Tx, label string, free int) (placed int, err error) {
 	for shown := 0; shown < free && placed < maxOffered; {
 		some := withLabel(tx, Space, label, min(free-shown, maxOffered-placed))
@@ -281,8 +281,8 @@ func (p Policy) offerUpTo(tx space.Tx, label string, free int) (placed int, err 
 	return placed, nil
 }
 
-// freeSlots is called with the limits of a task that has left the queue or its worker, so that its
-// slots are free for others.
+// freeSlots is called with the limits of a task that has left the queue or its worker, so that its slots are free for
+// others.
 func (p Policy) freeSlots(tx space.Tx, limits []string) error {
 	for _, limit := range limits {
 		if _, err := p.offerSlots(tx, limit); err != nil {
@@ -292,8 +292,8 @@ func (p Policy) freeSlots(tx space.Tx, limits []string) error {
 	return nil
 }
 
-// setLimit (name, max, rate) sets a limit, and offers slots that are free now. It returns how many
-// tasks it brought back; if it is not 0, there may be more.
+// setLimit (name, max, rate) sets a limit, and offers its free slots. It returns how many tasks it brought back;
+// unless it returns 0, there may be more.
 func (p Policy) setLimit(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	l := limitTuple{Limit: wantedLimit(args)}
 	if err := l.check(); err != nil {
@@ -330,7 +330,8 @@ func (l Limit) check() error {
 	return nil
 }
 
-// removeLimit (name) removes a limit, and brings tasks back as setLimit does.
+// removeLimit (name) removes a limit, and brings tasks back as setLimit does. It fails only if the limit is not set
+// and no task waits for it, because a repeated call goes on with a removal that left tasks waiting.
 func (p Policy) removeLimit(tx space.Tx, name string) (tuple.Tuple, error) {
 	e, _, known := findLimit(tx, name)
 	if known {
@@ -345,8 +346,8 @@ func (p Policy) removeLimit(tx space.Tx, name string) (tuple.Tuple, error) {
 	return tuple.New(int64(offered)), err
 }
 
-// SetLimit sets a limit, or changes it. A lower maximum ends no running task. It fails with
-// fault.ErrInvalid for a limit without a maximum and a rate, or with one out of range.
+// SetLimit sets a limit, or changes it. A lower maximum ends no running task. It fails with fault.ErrInvalid for a
+// limit without a maximum and a rate, or with one out of range, and with fault.ErrOverloaded if the space is full.
 func (c Client) SetLimit(ctx context.Context, l Limit) error {
 	if err := l.check(); err != nil {
 		return err
@@ -354,8 +355,8 @@ func (c Client) SetLimit(ctx context.Context, l Limit) error {
 	return c.untilDone(ctx, procSetLimit, tuple.New(l.Name, l.Max, l.Rate))
 }
 
-// RemoveLimit removes a limit; the tasks that name it have none then. It fails with
-// fault.ErrNotFound for a limit not set, and for which no task waits.
+// RemoveLimit removes a limit; the tasks that name it have none then. It fails with fault.ErrNotFound if the limit is
+// not set and no task waits for it.
 func (c Client) RemoveLimit(ctx context.Context, name string) error {
 	return c.untilDone(ctx, procRemoveLimit, tuple.New(name))
 }
@@ -383,8 +384,8 @@ type LimitState struct {
 	Waiting int64 // tasks that wait for a slot of it
 }
 
-// Limits returns the limits, in the order in which they were set first. Those that do not fit into
-// one answer are left out. It fails with fault.ErrCorrupt for a damaged answer.
+// Limits returns the limits, in the order in which they were set first. Those that do not fit into one answer are
+// left out. It fails with fault.ErrCorrupt for a damaged answer.
 func (c Client) Limits(ctx context.Context) (all []LimitState, err error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procLimits, nil)
 	if err != nil {

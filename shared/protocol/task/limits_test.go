@@ -289,7 +289,7 @@ func TestAPauseGivesTheSlotsOfItsTasksToOthers(t *testing.T) {
 	})
 }
 
-// The end of the cancelled task offers its other slot to the task being placed already.
+// The end of the cancelled task offers its other slot to the task being placed.
 func TestATaskThatWaitsForARateAndCancelsTheRunningOneBecomesVisible(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		f.limit("db", 1)

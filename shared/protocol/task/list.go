@@ -10,10 +10,10 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Filter selects tasks that are alive, dead letters, or tasks that have ended. Without a State it
-// selects those that are alive; another empty field selects all.
+// Filter selects live tasks, dead letters, or ended tasks. Without a State it selects live tasks; any other empty
+// field selects all.
 type Filter struct {
-	State   State // one of a task that is alive; StateDead; Resolved, Cancelled or AnyEnd, of those that have ended
+	State   State // a state of a live task; StateDead; Resolved, Cancelled or AnyEnd for ended ones
 	Action  string
 	Tag     string
 	Group   string
@@ -124,8 +124,8 @@ func (f Filter) selects(l Listed, now time.Time) bool {
 	return f.Text == "" || strings.Contains(strings.ToLower(l.lastError()), strings.ToLower(f.Text))
 }
 
-// lastError returns why a task is dead, or why its last attempt failed; if neither is known, its
-// state. Filter.Text is looked for in it, so that for a dead letter both reason and state count.
+// lastError returns why a task is dead, or why its last attempt failed; if neither is known, its state. Filter.Text
+// is looked for in it, so for a dead letter both reason and state count.
 func (l Listed) lastError() string {
 	if l.End != nil && l.End.Note != "" {
 		return l.End.Note
@@ -139,9 +139,8 @@ func (l Listed) lastError() string {
 // maxHead bounds what a list tells of a task beside its tuple and its fields, in bytes.
 const maxHead = 2 * maxReason
 
-// list (filter, limit, cursor) returns up to limit tasks behind a cursor, and the next cursor,
-// which is empty at the end. It looks at maxExamined tasks, so that a page may be short before the
-// end. Arguments that parseList refuses give fault.ErrInvalid.
+// list (filter, limit, cursor) returns up to limit tasks behind a cursor, and the next cursor, which is empty at the
+// end. It looks at maxExamined tasks, so that a page may be short before the end.
 func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	wanted, err := parseList(args)
 	if err != nil {
@@ -178,12 +177,11 @@ func list(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(data, tuple.Tuple{}), nil
 }
 
-// List returns up to limit of the tasks that a filter selects, from a cursor on, and the cursor of
-// the next page: empty at the end. limit is from 1 to MaxListed; any other gives fault.ErrInvalid,
-// and a damaged answer fault.ErrCorrupt. A task that cannot be decoded is in the page, with
-// Listed.Err. A page may have fewer tasks, even none, before the end. Ended tasks come without
-// their results, the latest first. Tasks that change their place meanwhile may be missed, or
-// returned twice.
+// List returns up to limit of the tasks that a filter selects, from a cursor on, and the cursor of the next page:
+// empty at the end. limit is from 1 to MaxListed; any other fails with fault.ErrInvalid. A task that cannot be
+// decoded is in the page, with Listed.Err; a damaged page fails with fault.ErrCorrupt. A page may have fewer tasks,
+// even none, before the end. Ended tasks come without their results, the latest first. Tasks that change their place
+// meanwhile may be missed, or returned twice.
 func (c Client) List(ctx context.Context, f Filter, from Cursor, limit int) (all []Listed, next Cursor, err error) {
 	procedure := procList
 	if f.inHistory() {
@@ -207,8 +205,8 @@ var countedLabels = map[State][]State{
 	Claimed: {Claimed}, StateDelayed: {StateDelayed}, StateBlocked: {StateBlocked}, StatePaused: {StatePaused}, Waiting: {inBackOff, behindLimit},
 }
 
-// counts (action) returns (state, number)…. It visits no task: those that can be found are counted
-// by the template of their action, and all others by their labels. It returns no error.
+// counts (action) returns (state, number)…. It visits no task: it counts visible tasks by the template of their
+// action, and all others by their labels. It returns no error.
 func counts(tx space.Tx, action string) (tuple.Tuple, error) {
 	var reply tuple.Tuple
 	for _, state := range []State{Waiting, StateDelayed, StateBlocked, StatePaused, Claimed} {
@@ -224,8 +222,7 @@ func counts(tx space.Tx, action string) (tuple.Tuple, error) {
 	return reply, nil
 }
 
-// Counts counts the tasks of an action that are alive, by state. It costs the same for any number
-// of tasks.
+// Counts counts the tasks of an action that are alive, by state. It costs the same for any number of tasks.
 func (c Client) Counts(ctx context.Context, action string) (Counts, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procCounts, tuple.New(action))
 	if err != nil {

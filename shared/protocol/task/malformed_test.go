@@ -277,7 +277,7 @@ func TestATupleThatIsNoTaskIsNotClaimed(t *testing.T) {
 	})
 }
 
-// A foreign client may choose any id. The history has no key for an empty one and for one too long.
+// A foreign client may choose any id. The history has no key for an empty or an overlong one.
 func TestATaskWithAnIDThatTheHistoryCannotKeepEndsAllTheSame(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		for id, kept := range map[string]bool{"": false, strings.Repeat("x", space.MaxHistoryKey): true, strings.Repeat("y", space.MaxHistoryKey+1): false} {

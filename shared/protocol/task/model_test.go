@@ -80,7 +80,7 @@ func runMachine(t *testing.T, r *rapid.T) {
 	})
 }
 
-// settle lets a microsecond pass, so that all due at once has happened.
+// settle lets a microsecond pass, so that everything due at once has happened.
 func (m *machine) settle(r *rapid.T) {
 	<-time.After(time.Microsecond)
 	synctest.Wait()
@@ -255,7 +255,7 @@ func (m *machine) claimed(r *rapid.T, all []task.ClaimedTask, worker, action str
 	}
 	t := m.find(all[0].ID)
 	require.NotNil(r, t)
-	m.observe(r) // of the tasks in its way, a claim drops some and runs others instead of those that have their slots
+	m.observe(r) // of the tasks in its way, a claim drops some and runs others in place of the tasks with their slots
 	candidates = m.claimable(worker, action, now)
 	require.True(r, slices.Contains(candidates, t), "task %s must not be claimed", t.ID)
 	for _, other := range candidates {
@@ -352,7 +352,7 @@ func (m *machine) resolved(t *naiveTask) {
 	m.finish(t, task.Resolved)
 }
 
-// next ends an attempt, or one over, and claims the next task in the same call.
+// next ends an attempt, current or past, and claims the next task in the same call.
 func (m *machine) next(r *rapid.T) {
 	t := m.one(r, task.Claimed)
 	worker, action := t.worker, rapid.SampledFrom([]string{"a", "b"}).Draw(r, "action")
@@ -386,7 +386,7 @@ func (m *machine) next(r *rapid.T) {
 	m.claimed(r, all, worker, action, m.claimable(worker, action, now), now)
 }
 
-// late is a call about an attempt over; it must change nothing.
+// late is a call about a past attempt; it must change nothing.
 func (m *machine) late(r *rapid.T) {
 	if len(m.stale) == 0 {
 		r.SkipNow()
@@ -471,7 +471,7 @@ func (m *machine) removeLimit(r *rapid.T) {
 	delete(m.limits, name)
 }
 
-// compare requires that the tasks, their states, the reasons and the counts come from the model.
+// compare requires that the tasks, their states, the reasons and the counts match the model.
 func (m *machine) compare(r *rapid.T) {
 	alive, dead := m.listed(r, ""), m.listed(r, task.StateDead)
 	counts := map[string]task.Counts{}

@@ -218,8 +218,8 @@ func (m *naive) claim(t *naiveTask, i task.Item, worker string, now time.Time) {
 	}
 }
 
-// explained returns the state of a task not claimed and the code of the reason. Of a task that has
-// limits and is due it does not know whether it is hidden because of one.
+// explained returns the state of an unclaimed task and the code of the reason. It cannot tell whether a due task with
+// limits is hidden because of one.
 func (m *naive) explained(t *naiveTask, now time.Time) (task.State, string) {
 	switch {
 	case t.state != task.Waiting:

@@ -11,8 +11,8 @@ import (
 
 // New is a task to create, without a lease.
 type New struct {
-	// Only Action, Subject, Data, Timeout and the options are used. Each of After
-	// is the Ref of another task of the same request, or else the id of a task.
+	// Only Action, Subject, Data, Timeout and the options are used. Each of After is the Ref of another task of the
+	// same request, or the id of an existing task.
 	models.Task
 	Priority   int64
 	Ref        string // name within the request; may be empty
@@ -38,7 +38,6 @@ func (n New) encode() tuple.Tuple {
 
 var newTemplate = tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.Formal{Type: tuple.Bytes})
 
-// encodeNews encodes tasks to create, in their order.
 func encodeNews(all []New) ([]byte, error) {
 	var data []byte
 	for _, n := range all {
@@ -68,8 +67,7 @@ func EncodeNew(i Item) (t tuple.Tuple, record string) {
 	return plainTuple(i), encodeRecord(i)
 }
 
-// DecodeNew is the inverse of EncodeNew. It fails with fault.ErrInvalid for a tuple or a record of
-// another form.
+// DecodeNew is the inverse of EncodeNew. It fails with fault.ErrInvalid for a tuple or a record of another form.
 func DecodeNew(t tuple.Tuple, record string) (Item, error) {
 	if !anyTask.Matches(t) {
 		return Item{}, fmt.Errorf("%w: want a task", fault.ErrInvalid)

@@ -39,17 +39,16 @@ func ToHandBack(i Item, delay time.Duration) Outcome {
 	return Outcome{i.ID, procHandBack, handBackArgs(i, delay), nil}
 }
 
-// Next ends attempts, at most MaxOutcomes, and then claims up to n tasks of the actions that
-// need not be waited for: all in one call and one transaction. It claims fewer by those that
-// the caller still has because their outcomes were refused. n may be 0.
+// Next ends attempts, at most MaxOutcomes, and then claims up to n tasks of the actions that need not be waited for:
+// all in one call and one transaction. It claims fewer if the caller still has tasks because their outcomes were
+// refused. n may be 0.
 //
-// Each outcome has its own error, the error of the verb it stands for; a refused one changes
-// nothing and leaves the others as they are. If Next itself fails, no outcome has an effect, with
-// these exceptions: if it returns refused too, only the claimed tasks could not be read; if it
-// returns fault.ErrCorrupt alone, the whole answer could not; with fault.ErrUnavailable or the
-// error of ctx, it is not known. Its errors are also fault.ErrInvalid for an outcome or a number
-// out of range, fault.ErrTooLarge for outcomes that do not fit into one call, and
-// fault.ErrOverloaded if a space is full.
+// Each outcome has its own error, as from the verb it stands for; a refused one changes nothing and leaves the others
+// as they are. If Next itself fails, no outcome has an effect, with these exceptions: if it returns refused too, only
+// the claimed tasks could not be read; if it returns fault.ErrCorrupt alone, the whole answer could not; with
+// fault.ErrUnavailable or the error of ctx, it is not known. Other errors are fault.ErrInvalid for an outcome or a
+// number out of range, fault.ErrTooLarge for outcomes that do not fit into one call, and fault.ErrOverloaded if a
+// space is full.
 func (c Client) Next(ctx context.Context, outcomes []Outcome, n int, actions ...string) (refused []error, claimed []ClaimedTask, err error) {
 	var ends []byte
 	for _, o := range outcomes {
@@ -80,9 +79,8 @@ func (c Client) Next(ctx context.Context, outcomes []Outcome, n int, actions ...
 // number tasks of the actions, as claim does, but without waiting. It returns the errors of the
 // outcomes, and the tasks.
 //
-// Nothing is changed if it returns an error: fault.ErrOverloaded if a full space refuses an
-// outcome, and then the caller repeats the call; fault.ErrInvalid for the arguments. Any other
-// error of an outcome is in the answer.
+// Nothing is changed if it returns an error. If a full space refuses an outcome, it returns fault.ErrOverloaded, and
+// the caller repeats the call. Any other error of an outcome is in the answer.
 func (p Policy) next(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	outcomes, wanted, err := parseNext(args)
 	if err != nil {

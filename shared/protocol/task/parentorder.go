@@ -6,10 +6,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// sortByParents returns the positions of the tasks in an order in which each comes behind its
-// parents, and the positions of those with names. A parent other than a name of the request is the
-// id of an older task, and changes no order. A cycle, and a name that refsOf refuses, give
-// fault.ErrInvalid.
+// sortByParents returns the positions of the tasks in an order in which each comes behind its parents, and the
+// positions of those with names. Any parent not named in the request is the id of an older task, and changes no
+// order.
 func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	if refs, err = refsOf(news); err != nil {
 		return nil, nil, err
@@ -42,7 +41,7 @@ func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	return order, refs, nil
 }
 
-// refsOf returns the positions of the tasks that have a name within the request, by name.
+// refsOf returns the positions of the named tasks, by name. A name is valid only within the request.
 func refsOf(news []New) (map[string]int, error) {
 	refs := map[string]int{}
 	for n, w := range news {

@@ -161,7 +161,7 @@ func TestTheSecondEndOfAParentLeavesAChildThatRunsAnywayAlone(t *testing.T) {
 	})
 }
 
-// The child placed first cancels the other one, which is a child of the same parent.
+// The child placed first cancels the other one, which has the same parent.
 func TestAChildMayEndTheNextChildOfItsParent(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		f.limit("db", 1)
@@ -206,7 +206,7 @@ func TestARequeueBringsBackOnlyTheChildrenThatDiedOfIt(t *testing.T) {
 	})
 }
 
-// An operator may have taken the end of a parent already gone.
+// An operator may have taken the end of a former parent.
 func TestADeadChildWhoseParentIsNotKnownAnyMoreCannotBeRequeued(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		parent := f.make(models.TaskOptions{})

@@ -30,8 +30,8 @@ func CountWaiting(tx space.Tx, action string) int {
 	return tx.Count(Space, AnyOf(action)) + tx.CountLabelled(Space, stateLabel(StatePaused, action))
 }
 
-// pause (action) pauses an action: from now on none of its tasks is claimed. It hides up to
-// maxOffered tasks and returns how many; the caller repeats it until it is 0.
+// pause (action) pauses an action: from now on none of its tasks is claimed. It hides up to maxOffered tasks and
+// returns how many; the caller repeats it until it returns 0.
 func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 	if !models.ValidID(action) {
 		return nil, fmt.Errorf("action %.100q: %w: %s", action, fault.ErrInvalid, models.IDRule)
@@ -50,9 +50,8 @@ func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
 	return tuple.New(int64(n)), err
 }
 
-// hidePaused hides visible tasks of a paused action, at most maxOffered, and returns how many it
-// took from view, malformed ones included. It offers the slots that were meant for them to tasks of
-// other actions.
+// hidePaused hides visible tasks of a paused action, at most maxOffered, and returns how many it took from view,
+// malformed ones included. It offers the slots that were meant for them to tasks of other actions.
 func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 	var visible []space.Entry
 	tx.Walk(space.Walk{Space: Space, Template: AnyOf(action)}, func(e space.Entry) bool {
@@ -76,8 +75,8 @@ func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 	return len(visible), p.freeSlots(tx, slices.Compact(limits))
 }
 
-// resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and returns
-// how many; the caller repeats it until it is 0.
+// resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and returns how many; the
+// caller repeats it until it returns 0.
 func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
 	if e, ok := tx.Find(Data, matchPaused(action), nil); ok {
 		if err := tx.Take(e.Ref); err != nil {
@@ -107,18 +106,18 @@ func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
 	return tuple.New(int64(len(paused))), nil
 }
 
-// Pause pauses an action: its tasks are kept, and none is claimed until Resume. Running tasks go
-// on. It fails with fault.ErrInvalid for an action other than an id.
+// Pause pauses an action: its tasks are kept, and none is claimed until Resume. Running tasks go on. It fails with
+// fault.ErrInvalid for an invalid id.
 func (c Client) Pause(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procPause, tuple.New(action))
 }
 
-// Resume ends the pause of an action. An action not paused stays as it is.
+// Resume ends the pause of an action. Without a pause it does nothing.
 func (c Client) Resume(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procResume, tuple.New(action))
 }
 
-// PausedAction is a paused action.
+// PausedAction is an action and since when it has been paused.
 type PausedAction struct {
 	Action string
 	Since  time.Time

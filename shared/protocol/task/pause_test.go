@@ -81,7 +81,7 @@ func TestPausesAreListedAndOneActionDoesNotPauseAnother(t *testing.T) {
 	})
 }
 
-// An action paused again before all its tasks are back is not resumed by a sweep.
+// A sweep does not resume an action paused again before all its tasks are back.
 func TestAPauseEndsAResumptionThatIsHalfDone(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		all := make([]task.New, 501)

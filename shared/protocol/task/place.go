@@ -8,9 +8,9 @@ import (
 	"leasehold/shared/space"
 )
 
-// place decides where a task goes that no worker has: it becomes visible, so that workers may claim
-// it, or is hidden for the first reason that applies; a full limit may also drop it (meetLimit). i
-// is the task as it shall be, e its entry. A task that comes back from a delay gets a new turn.
+// place decides where a task goes that no worker has: it becomes visible, so that workers may claim it, or is hidden
+// for the first reason that applies; a full limit may also drop it (meetLimit). i is the task as it shall be, e its
+// entry. A task that comes back from a delay gets a new turn.
 func (p Policy) place(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	i.CurrentClaimant, i.ClaimedAt, i.Progress = "", time.Time{}, nil
 	now := tx.Now()
@@ -48,9 +48,9 @@ func hide(tx space.Tx, e space.Entry, i Item, why Hidden, by string) error {
 	return hideFor(tx, e, i, why, by, 0)
 }
 
-// hideFor holds a task without a session. With wait above 0 it is placed again after that time; it
-// is placed again when it expires, too, unless it is dead already and waits for a space that takes
-// its dead letter: that would repeat without a pause.
+// hideFor holds a task without a session. With wait above 0 it is placed again after that time; it is placed again
+// when it expires, too, unless it is dead already and waits for a space that takes its dead letter: that would repeat
+// without a pause.
 func hideFor(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait time.Duration) error {
 	i.Hidden, i.HiddenBy = why, by
 	if keepsTurn := why == Paused || why == Limited; !keepsTurn {
@@ -68,7 +68,6 @@ func hideFor(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait tim
 	return rewrite(tx, e, i, e.Turn)
 }
 
-// show makes a task visible.
 func show(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	i.Hidden, i.HiddenBy, i.RetryAt = "", "", time.Time{}
 	turn := e.Turn
@@ -81,8 +80,7 @@ func show(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	return tx.Back(e.Ref, at)
 }
 
-// rewrite replaces the task of an entry by i, with a turn. If the tuple is the same, only the
-// attributes are written.
+// rewrite replaces the task of an entry by i, with a turn. If the tuple is the same, only the attributes are written.
 func rewrite(tx space.Tx, e space.Entry, i Item, turn int64) error {
 	t, a := tupleOf(i)
 	a.Turn = turn
@@ -99,11 +97,11 @@ func rewrite(tx space.Tx, e space.Entry, i Item, turn int64) error {
 //
 //	S = max(v, F),   F = the tag of the last task of its group that waits, plus 1,
 //
-// where v is the virtual time, for which the smallest tag of the tasks that wait is used, because
-// it is the tag of the next task in service. Tasks are claimed in the order of their tags, and of
-// equal tags the oldest first. So between two claims of a group that always has a task, each other
-// group gets at most two, however long its queue is. A group without waiting tasks needs no state:
-// its next task begins at v. self is the ref of the task, which does not count; 0 for a new one.
+// where v is the virtual time, for which the smallest tag of the tasks that wait is used, because the next task in
+// service has it. Tasks are claimed in the order of their tags, and of equal tags the oldest first. So between two
+// claims of a group that always has a task, each other group gets at most two, however long its queue is. A group
+// without waiting tasks needs no state: its next task begins at v. self is the ref of the task, which does not count;
+// 0 for a new one.
 func nextTurn(tx space.Tx, self int64, i Item) int64 {
 	var turn int64
 	// An ordered space has the highest priority first, by ^. The function below does not use i, because

@@ -10,9 +10,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// recordVersion is the first byte of a record: the fields of a task that are neither in
-// its tuple nor in its data. A record is a list of (tag, length, value), so that a new tag
-// needs no new version; a field that is zero is left out.
+// recordVersion is the first byte of a record: the fields of a task that are neither in its tuple nor in its data. A
+// record is a list of (tag, length, value), so that a new tag needs no new version; zero fields are left out.
 const recordVersion = 1
 
 // The tags of a record. They are never used again for something else.
@@ -212,7 +211,6 @@ func gaveBack(record, worker string) (found bool) {
 	return found
 }
 
-// decodeRecord reads what encodeRecord wrote into i. Else it fails with fault.ErrCorrupt.
 func decodeRecord(record string, i *Item) error {
 	if record == "" || record[0] != recordVersion {
 		return fmt.Errorf("record of a task: %w: want version %d", fault.ErrCorrupt, recordVersion)
@@ -255,8 +253,8 @@ func (r *recordReader) float(v string) float64 {
 	return math.Float64frombits(binary.BigEndian.Uint64([]byte(v)))
 }
 
-// setField sets the field of i that a tag names. i must be without the fields of a record, because
-// values of a repeated tag are appended.
+// setField sets the field of i that a tag names. i must be without the fields of a record, because the values of a
+// repeated tag are appended.
 func (r *recordReader) setField(i *Item, tag uint64, v string) {
 	switch tag {
 	case tagSubject:

@@ -104,7 +104,7 @@ func TestAnAnswerThatEndsTooEarlyIsCorrupt(t *testing.T) {
 	})
 }
 
-// refused is a refused call.
+// refused is a call to be refused.
 type refused struct {
 	procedure string
 	args      tuple.Tuple
@@ -178,8 +178,8 @@ func refusedArguments() []refused {
 	}
 }
 
-// A client in another language sends whatever it likes. Each of these would otherwise be an action,
-// a list or a limit that was not asked for.
+// A client in another language may send anything. Each of these would otherwise become an unwanted action, list or
+// limit.
 func TestArgumentsThatAreNotValidAreRefused(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		for _, bad := range refusedArguments() {

@@ -15,9 +15,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// release (id, token, reason[, delay in seconds, output, whether to give up]) gives a task back
-// because the caller cannot do it, but another worker may. With a delay, no worker gets it before;
-// to give up means that no worker could do it, so that it is dead.
+// release (id, token, reason[, delay in seconds, output, whether to give up]) gives a task back because the caller
+// cannot do it, but another worker may. With a delay, no worker gets it before; to give up means that no worker could
+// do it, so that it is dead.
 func (p Policy) release(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	f, err := parseFailure(args)
 	if err != nil {
@@ -48,8 +48,8 @@ var (
 // maxDelay bounds how far in the future a task may be claimed.
 const maxDelay = 10 * 365 * 24 * time.Hour
 
-// delayOf returns a delay that a client sent, or fault.ErrInvalid if it is not from 0 to
-// maxDelay. The comparison is negated, because NaN must not pass.
+// delayOf returns a delay that a client sent, from 0 to maxDelay. The comparison is negated, because NaN must not
+// pass.
 func delayOf(seconds float64) (time.Duration, error) {
 	if !(seconds >= 0 && seconds <= maxDelay.Seconds()) {
 		return 0, fmt.Errorf("delay %v: %w: want 0 to %v seconds", models.Seconds(seconds), fault.ErrInvalid, models.SecondsOf(maxDelay))
@@ -57,9 +57,8 @@ func delayOf(seconds float64) (time.Duration, error) {
 	return models.Seconds(seconds).Duration(), nil
 }
 
-// handBack (id, token[, delay in seconds]) gives a task back because the caller stops, or because
-// it cannot be done yet. It counts no attempt, and without a delay the task returns to its old
-// place.
+// handBack (id, token[, delay in seconds]) gives a task back because the caller stops, or because it cannot be done
+// yet. It counts no attempt, and without a delay the task returns to its old place.
 func (p Policy) handBack(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.AnyInt64)
 	if full := append(short, tuple.Formal{Type: tuple.Float64}); !short.Matches(args) && !full.Matches(args) {
@@ -80,8 +79,8 @@ func (p Policy) handBack(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, p.undoClaim(tx, e, i)
 }
 
-// undoClaim returns a claimed task without counting an attempt: to its old place, or into a delay
-// if RetryAt is set. The holder's token is stale then, and its slots are offered to others.
+// undoClaim returns a claimed task without counting an attempt: to its old place, or into a delay if RetryAt is set.
+// The holder's token is stale then, and its slots are offered to others.
 func (p Policy) undoClaim(tx space.Tx, e space.Entry, i Item) error {
 	i.State = "handed back by " + i.CurrentClaimant
 	i, err := revokeAttempt(tx, i)
@@ -94,8 +93,8 @@ func (p Policy) undoClaim(tx space.Tx, e space.Entry, i Item) error {
 	return p.freeSlots(tx, i.Limits)
 }
 
-// revokeAttempt raises the token of a task and of its lease, so that later calls of the previous
-// holder fail with fault.ErrStaleToken, and removes the claim.
+// revokeAttempt raises the token of a task and of its lease, so that later calls of the previous holder fail with
+// fault.ErrStaleToken, and removes the claim.
 func revokeAttempt(tx space.Tx, i Item) (Item, error) {
 	i.CurrentClaimant, i.ClaimedAt, i.Progress = "", time.Time{}, nil
 	stale := i.Token
@@ -106,11 +105,10 @@ func revokeAttempt(tx space.Tx, i Item) (Item, error) {
 	return i, removeClaim(tx, i.ID)
 }
 
-// failAttempt counts a failed attempt. If f has no delay and the task no back-off of its own, the
-// task is offered at once to another worker, if one serves the action and has not given the task
-// back: to one on another machine, if there is one. Otherwise it waits for the longer of the delay
-// and its back-off, or for the policy's if both are 0. If it has no attempts left, or f gives up,
-// it becomes a dead letter (die).
+// failAttempt counts a failed attempt. If f has no delay and the task no back-off of its own, the task is offered at
+// once to another worker, if one serves the action and has not given the task back: to one on another machine, if
+// there is one. Otherwise it waits for the longer of the delay and its back-off, or for the policy's if both are 0.
+// If it has no attempts left, or f gives up, it becomes a dead letter (die).
 func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error {
 	worker := i.CurrentClaimant
 	i = addClaimant(tx, i, e.Holder)
@@ -141,8 +139,8 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error
 	return p.freeSlots(tx, i.Limits)
 }
 
-// retryLater places a task after an attempt that failed. A delay of 0 means at once, if a worker is
-// left that has not given the task back, and otherwise after the back-off of the policy.
+// retryLater places a task after an attempt that failed. A delay of 0 means at once, if a worker is left that has not
+// given the task back, and otherwise after the back-off of the policy.
 func (p Policy) retryLater(tx space.Tx, e space.Entry, i Item, delay time.Duration) error {
 	if delay == 0 {
 		if len(willingWorkers(tx, i)) > 0 {

@@ -15,13 +15,12 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// report (id, result[, new tasks]) takes a result of a task. A final result resolves the task and
-// creates the new tasks; any other restarts its timeout. It returns whether the token is the
-// current one and, if it was given new tasks, those that it created.
+// report (id, result[, new tasks]) takes a result of a task. A final result resolves the task and creates the new
+// tasks; any other restarts its timeout. It returns whether the token is the current one and, if it was given new
+// tasks, the created ones.
 //
-// The result becomes a tuple only for the manager of the task's lease, or for a creator that asked
-// for a result tuple. A result of a lease is put with a stale token too, because what was found is
-// true, but creates no task.
+// The result becomes a tuple only for the manager of the task's lease, or for a creator that asked for a result
+// tuple. A result of a lease is put with a stale token too, because what was found is true, but creates no task.
 func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
 	if full := append(short, tuple.Formal{Type: tuple.Bytes}); !short.Matches(args) && !full.Matches(args) {
@@ -55,8 +54,8 @@ func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return p.resolve(tx, e, i, r.Body, args)
 }
 
-// resolve ends a task with its final result, creates the tasks in args, those of task.report, and
-// returns the answer of task.report. If a task cannot be created, the task is not resolved either.
+// resolve ends a task with its final result, creates the tasks in args, the arguments of task.report, and returns the
+// answer of task.report. If a task cannot be created, the task is not resolved either.
 func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args tuple.Tuple) (tuple.Tuple, error) {
 	var created []Item
 	createsTasks := len(args) == 3
@@ -85,9 +84,9 @@ func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args 
 	return tuple.New(true, encodeItems(created)), nil
 }
 
-// putLate puts a result of a worker that does not hold the task, if it is of a lease. It keeps the
-// token of its attempt, unless that token could change the lease: then the token belongs to another
-// attempt, or to a result that was put before. A result without a lease is only checked.
+// putLate puts a result of a worker that does not hold the task, if it is of a lease. It keeps the token of its
+// attempt, unless that token could change the lease: then the token belongs to another attempt, or to a result that
+// was put before. A result without a lease is only checked.
 func putLate(tx space.Tx, r ResultTuple) error {
 	if r.Lease == "" {
 		return r.check() // no manager waits for it
@@ -98,8 +97,8 @@ func putLate(tx space.Tx, r ResultTuple) error {
 	return r.Put(tx)
 }
 
-// Put puts a result. It fails with fault.ErrTooLarge for a body over maxResult, because no answer
-// could carry it. It fails with fault.ErrOverloaded for a full space.
+// Put puts a result. It fails with fault.ErrTooLarge for a body over maxResult, because no answer could carry it, and
+// with fault.ErrOverloaded if the space is full.
 func (r ResultTuple) Put(tx space.Tx) error {
 	_, err := r.put(tx, 0)
 	return err
@@ -121,8 +120,7 @@ func (r ResultTuple) put(tx space.Tx, ttl time.Duration) (ref int64, err error) 
 	return tx.Put(Result, EncodeResult(r), space.PutOptions{TTL: ttl})
 }
 
-// extend (id, token[, fraction, text]) restarts the timeout and, with a fraction, notes the
-// progress.
+// extend (id, token[, fraction, text]) restarts the timeout and, with a fraction, notes the progress.
 func extend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.AnyInt64)
 	full := append(short, tuple.Formal{Type: tuple.Float64}, tuple.AnyString)

@@ -24,11 +24,10 @@ func unclaimable(tx space.Tx, i Item) bool {
 	return len(i.Claimants) > 0 && len(willingWorkers(tx, i)) == 0 && len(status.Servers(tx, i.Action)) > 0
 }
 
-// reviveStuck (action) finds the waiting tasks of an action that no worker will ever claim. If all
-// live workers gave a task back, because the worker that could have done it left, the task goes
-// into a back-off, after which all may try again. If only machines from which it was given back are
-// left, their other workers may claim it. A task that is malformed or past its attempts becomes a
-// dead letter. The answer is empty.
+// reviveStuck (action) finds the waiting tasks of an action that no worker will ever claim. If all live workers gave
+// a task back, because the worker that could have done it left, the task goes into a back-off, after which all may
+// try again. If only machines from which it was given back are left, their other workers may claim it. A task
+// malformed or past its attempts becomes a dead letter. The answer is empty.
 func (p Policy) reviveStuck(tx space.Tx, action string) (tuple.Tuple, error) {
 	for _, e := range tx.Scan(Space, AnyOf(action)) {
 		if err := p.revive(tx, e); err != nil {
@@ -38,8 +37,7 @@ func (p Policy) reviveStuck(tx space.Tx, action string) (tuple.Tuple, error) {
 	return nil, nil
 }
 
-// revive does for one waiting task what reviveStuck does for all of an action. Most tasks need
-// nothing.
+// revive does for one waiting task what reviveStuck does for all of an action. Most tasks need nothing.
 func (p Policy) revive(tx space.Tx, e space.Entry) error {
 	i, err := p.decodeClaimable(e)
 	switch {
@@ -61,9 +59,9 @@ func (p Policy) revive(tx space.Tx, e space.Entry) error {
 // maxSwept bounds the tasks that one sweep looks at.
 const maxSwept = 1000
 
-// sweep (position…) does for a part of the tasks of all actions what reviveStuck does for one
-// action, and finishes pauses, resumptions and changes of limits whose caller stopped half-way. It
-// returns the position from which the next sweep goes on; nothing at the end.
+// sweep (position…) does for a part of the tasks of all actions what reviveStuck does for one action, and finishes
+// pauses, resumptions and changes of limits whose caller stopped half-way. It returns the position from which the
+// next sweep goes on; nothing at the end.
 func (p Policy) sweep(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	w := space.Walk{Space: Space, Template: Any(), After: decodePosition(args)}
 	var all []space.Entry

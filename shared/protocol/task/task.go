@@ -9,10 +9,9 @@
 //	("task", action, id, lease, token int64, priority int64, data)
 //	("claim", task, worker, dueMs int64, token int64)
 //
-// data is the user's JSON or empty. All else known of a task is in the attributes of its tuple: a
-// record (record.go) and labels (labels.go), by which related tasks are found. Results go to the
-// space "result", if the task has a lease or its creator asked for them, and a task that will not
-// be tried again goes to the space "dead":
+// data is the user's JSON or empty. The rest of a task is in the attributes of its tuple: a record (record.go) and
+// labels (labels.go), by which related tasks are found. Results go to the space "result", if the task has a lease or
+// its creator asked for them, and a task that will not be tried again goes to the space "dead":
 //
 //	("result", action, subject, part, lease, token int64, worker, final bool, body)
 //	("dead", action, id, attempts int64, reason, data)
@@ -26,13 +25,12 @@
 //	      └─▶ place      the worker is a claimant         ├──▶ cancelled
 //	                                                      └──▶ dead (attempts > maximum)
 //
-// Invariants: at most one session holds a task. Only its holder, with the current
-// token, can extend, report, resolve, release it or hand it back. Release, hand back
-// and time-out raise the token, so that no two attempts share one. A late result of a lease
-// is put too, because what was found is true, but never with a token that changes a
-// lease. A claim exists exactly while a session holds the task. A hold ends exactly
-// once, and each change of a task is one transaction. At most one task that is alive has a
-// unique key. At most as many tasks are claimed that name a limit as the limit allows.
+// Invariants: at most one session holds a task. Only its holder, with the current token, can extend, report, resolve,
+// release it or hand it back. Release, hand back and time-out raise the token, so that no two attempts share one. A
+// late result of a lease is put too, because what was found is true, but never with a token that changes a lease. A
+// claim exists exactly while a session holds the task. A hold ends exactly once, and each change of a task is one
+// transaction. At most one live task has a unique key. At most as many tasks are claimed that name a limit as the
+// limit allows.
 //
 // The space "taskdata" has what the protocol knows beside the tasks:
 //
@@ -48,9 +46,9 @@
 // Foreign clients may write tasks. A malformed task is never claimed, and becomes a
 // dead letter when a claim meets it or a sweep does (Client.Sweep).
 //
-// A task that has ended without becoming a dead letter, and a dead letter that is discarded,
-// leave a record in the history of the spaces, on the disk only, for as long as the
-// coordinator keeps it: how it ended, when, with which result and after which attempts.
+// A task that has ended without becoming a dead letter, and a discarded dead letter, leave a record in the history of
+// the spaces, on the disk only, for as long as the coordinator keeps it: how it ended, when, with which result and
+// after which attempts.
 //
 // The package does not end leases or queue TTLs (package work does), and does not read
 // the data of a task (the handler of the action does).
@@ -69,7 +67,7 @@ const (
 	Result = "result"
 	Dead   = "dead"
 	Data   = "taskdata" // limits, pauses, and parents that have ended
-	Ends   = "taskends" // tells the ends of tasks to those that wait for them
+	Ends   = "taskends" // tells the ends of tasks to waiting clients
 )
 
 // Spaces returns the spaces that the protocol needs.

@@ -32,8 +32,9 @@ func plainTuple(i Item) tuple.Tuple {
 // returns fault.ErrCorrupt and what the tuple tells.
 func DecodeEntry(e space.Entry) (Item, error) { return decodeTask(e.Tuple, e.Fields) }
 
-// decodeTask returns the task of a tuple and its record. Without a record, the tuple was put by a
-// foreign client, which has only data, or by a version that kept all in the body.
+// decodeTask returns the task of a tuple and its record. Without a record, the tuple was put by a foreign client,
+// which has only data, or by a version that kept all in the body. With fault.ErrCorrupt for a malformed body or
+// record, it returns the fields of the tuple too.
 func decodeTask(t tuple.Tuple, record string) (Item, error) {
 	h := decodeHeader(t)
 	known := Item{Task: models.Task{Action: h.Action, ID: h.ID}, Lease: h.Lease, Token: h.Token, Priority: h.Priority}
@@ -241,7 +242,6 @@ func ParseStop(message tuple.Tuple) (id, reason string, ok bool) {
 	return message.Str(1), message.Str(2), true
 }
 
-// decodeReport returns a result that a session reports.
 func decodeReport(t tuple.Tuple) (ResultTuple, error) {
 	if !MatchResult(tuple.AnyString, tuple.AnyString, tuple.AnyString).Matches(t) {
 		return ResultTuple{}, fmt.Errorf("%s: %w: want a task's id and a result", procReport, fault.ErrInvalid)

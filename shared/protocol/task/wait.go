@@ -16,7 +16,7 @@ const maxWatch = time.Hour
 func watch(id any) tuple.Tuple                      { return tuple.New("watched", id) }
 func endedTuple(id string, state State) tuple.Tuple { return tuple.New("ended", id, string(state)) }
 
-// tellWatchers puts a tuple for those that wait for the end of a task, if there are any.
+// tellWatchers puts a tuple for the clients that wait for the end of a task, if there are any.
 func tellWatchers(tx space.Tx, id string, state State) error {
 	e, watched := tx.Find(Ends, watch(id).Exactly(), nil)
 	if !watched {
@@ -32,9 +32,8 @@ func tellWatchers(tx space.Tx, id string, state State) error {
 // endTold is how long the tuple stays that tells the end of a task.
 const endTold = time.Minute
 
-// watchTask (id) has the protocol put a tuple when a task ends, and returns whether the task is
-// alive, as a malformed one is until it is a dead letter. Watching again restarts maxWatch. If
-// maxWatched tasks are watched already, it fails with fault.ErrOverloaded.
+// watchTask (id) has the protocol put a tuple when a task ends, and returns whether the task is alive, as a malformed
+// one is until it is a dead letter. Watching again restarts maxWatch.
 func watchTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	if !isKnown(tx, id) {
 		return tuple.New(false), nil
@@ -53,8 +52,8 @@ func isKnown(tx space.Tx, id string) bool {
 	return e.Ref != 0
 }
 
-// awaitEnd (id) waits until a task has ended. A task that is not alive, which has ended or was
-// never created, needs no wait. The answer is empty. Its only error is tx's.Wait.
+// awaitEnd (id) waits until a task has ended. For a task that has ended or was never created, it returns at once. The
+// answer is empty.
 func awaitEnd(tx space.Tx, id string) (tuple.Tuple, error) {
 	if !isKnown(tx, id) {
 		return nil, nil
@@ -66,9 +65,9 @@ func awaitEnd(tx space.Tx, id string) (tuple.Tuple, error) {
 // durable.
 const rewatch = time.Minute
 
-// Wait waits until a task is resolved, dead or cancelled, and returns it with its result. It
-// returns at once a task that ended before, as long as its end is kept. It fails with
-// fault.ErrNotFound for one that never was, or whose end is no longer kept.
+// Wait waits until a task is resolved, dead or cancelled, and returns it with its result. It returns at once a task
+// that ended before, as long as its end is kept. It fails with fault.ErrNotFound if there never was such a task or
+// its end is no longer kept, and otherwise as AwaitEnd and Show do.
 func (c Client) Wait(ctx context.Context, id string) (Shown, error) {
 	for {
 		if err := c.AwaitEnd(ctx, id); err != nil {
@@ -82,8 +81,8 @@ func (c Client) Wait(ctx context.Context, id string) (Shown, error) {
 	}
 }
 
-// AwaitEnd waits until a task is resolved, dead or cancelled. A task that has ended, or that never
-// was, ends the wait at once.
+// AwaitEnd waits until a task is resolved, dead or cancelled. A task that has ended, or that never was, ends the wait
+// at once. It fails with fault.ErrOverloaded if maxWatched tasks are watched.
 func (c Client) AwaitEnd(ctx context.Context, id string) error {
 	for {
 		reply, err := c.Repo.Call(ctx, space.OpID{}, procWatch, tuple.New(id))

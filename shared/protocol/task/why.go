@@ -97,7 +97,7 @@ func Explain(i Item, f Facts) Why {
 
 // explainWaiting is Explain for a task that workers may claim.
 func explainWaiting(i Item, f Facts) Why {
-	var willing []Server // those that have not given the task back
+	var willing []Server // workers that have not given the task back
 	var slots int64
 	hasFreeSlot := false
 	for _, s := range f.Servers {
@@ -185,8 +185,8 @@ type actionFacts struct {
 
 func newExplainer(tx space.Tx) explainer { return explainer{tx, map[string]actionFacts{}} }
 
-// listed returns why a task of a list is not running; an empty Why for one that is claimed or
-// malformed, and for a dead letter.
+// listed returns why a task of a list is not running; an empty Why for a claimed or malformed one, and for a dead
+// letter.
 func (x explainer) listed(e space.Entry, l Listed) Why {
 	if l.Dead || l.Err != nil {
 		return Why{}
@@ -217,8 +217,8 @@ func factsOfAction(tx space.Tx, action string) (f Facts) {
 	return f
 }
 
-// showTask (id) returns (holder, record, tuple, code, text) of a live task, or of a dead letter
-// without holder, code and text; both may be malformed.
+// showTask (id) returns (holder, record, tuple, code, text) of a live task, or of a dead letter without holder, code
+// and text; both may be malformed.
 func showTask(tx space.Tx, id string) (tuple.Tuple, error) {
 	e, i, err := find(tx, id)
 	if e.Ref == 0 {
@@ -238,9 +238,9 @@ func showTask(tx space.Tx, id string) (tuple.Tuple, error) {
 // Shown is a task, with the reason why it is not running if it is alive.
 type Shown struct{ Listed }
 
-// Show returns a live task, a dead letter, or a task whose end is kept, with its result; else
-// fault.ErrNotFound. A malformed task or dead letter has its error in Listed.Err; a damaged record
-// of an end gives fault.ErrCorrupt.
+// Show returns a live task, a dead letter, or an ended task whose end is kept, with its result. It fails with
+// fault.ErrNotFound if there is none, and with fault.ErrCorrupt if the record of the end is damaged. A malformed task
+// or dead letter has its error in Listed.Err.
 func (c Client) Show(ctx context.Context, id string) (Shown, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procShow, tuple.New(id))
 	if err == nil {

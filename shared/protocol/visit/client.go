@@ -16,9 +16,9 @@ import (
 // concurrently.
 type Client struct{ Repo space.Repository }
 
-// Put has an origin visited. Repeating it changes nothing until the outcome is recorded. It fails
-// with fault.ErrInvalid for an invalid id or a visit that JSON cannot express, fault.ErrOverloaded
-// for a full space, or another one of the call.
+// Put has an origin visited. Repeating it changes nothing until the outcome is recorded. It fails with
+// fault.ErrInvalid for an invalid id or a visit that JSON cannot express, and with fault.ErrOverloaded if the space
+// is full.
 func (c Client) Put(ctx context.Context, v models.Visit) error {
 	t, err := encode(v)
 	if err != nil {
@@ -28,8 +28,8 @@ func (c Client) Put(ctx context.Context, v models.Visit) error {
 	return err
 }
 
-// Take waits for a visit and holds it until its timeout. It ends a visit with a malformed body as
-// failed, and waits for the next.
+// Take waits for a visit and holds it until its timeout. It ends a visit with a malformed body as failed, and waits
+// for the next.
 func (c Client) Take(ctx context.Context) (models.Visit, error) {
 	for {
 		t, err := c.Repo.Call(ctx, space.OpID{}, procTake, nil)
@@ -48,10 +48,9 @@ func (c Client) Take(ctx context.Context) (models.Visit, error) {
 	}
 }
 
-// End ends a visit that the caller holds, with its outcome. If the caller no longer holds it, End
-// returns fault.ErrStaleToken. It fails with fault.ErrInvalid for an outcome that JSON cannot
-// express, with fault.ErrTooLarge for one too large for a result, with fault.ErrOverloaded for a
-// full space.
+// End ends a visit that the caller holds, with its outcome. Errors: fault.ErrStaleToken if the caller no longer holds
+// it, fault.ErrInvalid for an outcome that JSON cannot express, fault.ErrTooLarge for one too large for a result, and
+// fault.ErrOverloaded if the space is full.
 func (c Client) End(ctx context.Context, o models.Outcome) error {
 	body, err := json.Marshal(o)
 	if err != nil {

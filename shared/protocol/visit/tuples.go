@@ -22,7 +22,6 @@ func DecodeKey(t tuple.Tuple) Key {
 	return Key{Kind: models.OriginKind(t.Str(1)), Origin: t.Str(2), Visit: t.Str(3)}
 }
 
-// encode returns the tuple of a visit.
 func encode(v models.Visit) (tuple.Tuple, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -31,7 +30,6 @@ func encode(v models.Visit) (tuple.Tuple, error) {
 	return tuple.New("visit", string(v.Origin.Kind), v.Origin.ID, v.ID, string(body)), nil
 }
 
-// decode returns fault.ErrCorrupt for a body that is not the JSON of a visit.
 func decode(t tuple.Tuple) (models.Visit, error) {
 	var v models.Visit
 	k := DecodeKey(t)

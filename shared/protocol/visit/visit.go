@@ -11,9 +11,8 @@
 //	            └─ session closed┘ └── session lost, ───────┘
 //	                                   timed out ("lost")
 //
-// Invariants: at most one session holds a visit, and only that session can end it. A visit has
-// exactly one outcome. Putting a visit again changes nothing while it waits, is held, or has an
-// outcome not recorded yet.
+// Invariants: at most one session holds a visit, and only that session can end it. A visit has exactly one outcome.
+// Putting a visit again changes nothing while it waits, is held, or has an unrecorded outcome.
 //
 // The package does not choose which origins are visited, and does not record outcomes.
 package visit
@@ -74,7 +73,7 @@ func (p Policy) Procedures() space.Procedures {
 	}
 }
 
-// put (visit) adds a visit, unless it waits, is held, or has an outcome not recorded yet.
+// put (visit) adds a visit, unless it waits, is held, or has an unrecorded outcome.
 func put(tx space.Tx, v tuple.Tuple) (tuple.Tuple, error) {
 	id := DecodeKey(v).Visit
 	if !Any().Matches(v) || !models.ValidID(id) {
@@ -105,8 +104,8 @@ func capacity(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(max(free+1-int64(tx.Count(Space, Any())), 0)), nil
 }
 
-// endVisit (visit's id, outcome) ends a visit that the caller holds. If the caller does not hold
-// it, it fails with fault.ErrStaleToken; an outcome other than JSON gives fault.ErrInvalid.
+// endVisit (visit's id, outcome) ends a visit that the caller holds. It fails with fault.ErrStaleToken if the caller
+// does not hold it.
 func endVisit(tx space.Tx, id, outcome string) (tuple.Tuple, error) {
 	if !json.Valid([]byte(outcome)) {
 		return nil, fmt.Errorf("%w: the outcome of visit %q is not JSON", fault.ErrInvalid, id)
@@ -119,8 +118,8 @@ func endVisit(tx space.Tx, id, outcome string) (tuple.Tuple, error) {
 	return nil, fmt.Errorf("visit %q is not held by %s: %w", id, tx.Caller(), fault.ErrStaleToken)
 }
 
-// endLost is the expiry of a manager's hold. If the manager closed its session, the visit waits
-// again; else its outcome is models.Lost.
+// endLost is the expiry of a manager's hold. If the manager closed its session, the visit waits again; else its
+// outcome is models.Lost.
 func endLost(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil || x.Cause == space.Closed { // the hold is unchanged, so the engine makes the visit visible again
@@ -137,7 +136,6 @@ func endLost(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, replaceByResult(tx, e, string(outcome))
 }
 
-// replaceByResult ends a visit and puts its outcome as a result.
 func replaceByResult(tx space.Tx, e space.Entry, outcome string) error {
 	k := DecodeKey(e.Tuple)
 	r := task.ResultTuple{Action: Action, Subject: k.Origin, Part: k.Visit, Worker: e.Holder, Final: true, Body: outcome}

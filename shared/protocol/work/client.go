@@ -13,11 +13,10 @@ import (
 // be used concurrently.
 type Client struct{ Repo space.Repository }
 
-// Issue adds a work-item for a task if there is capacity, and reports whether it did. Of t, Action,
-// Subject, Parts, Data and Timeout are used. The caller selected t after it called InProgress.
-// fault.ErrConflict means that part of t may be done or leased since: call InProgress and select
-// again. fault.ErrInvalid and fault.ErrTooLarge mean that t is malformed or too large, and
-// fault.ErrOverloaded that a space is full.
+// Issue adds a work-item for a task if there is capacity, and reports whether it did. Of t, Action, Subject, Parts,
+// Data and Timeout are used. The caller selected t after it called InProgress. Errors: fault.ErrConflict if part of t
+// may be done or leased since, and then the caller calls InProgress and selects again; fault.ErrInvalid or
+// fault.ErrTooLarge if t is malformed or too large; fault.ErrOverloaded if a space is full.
 func (c Client) Issue(ctx context.Context, seen InProgress, t models.Task, priority int64) (issued bool, err error) {
 	encoded, record := task.EncodeNew(task.Item{Task: t, Priority: priority})
 	reply, err := space.Once(c.Repo).Call(ctx, space.OpID{}, procIssue, tuple.New(encoded, record, seen.ingested))
@@ -35,8 +34,9 @@ type Held struct {
 	ref int64
 }
 
-// Next waits for a result of the action, and holds it. If wantsCapacity is true, it also returns
-// when there is capacity for more work, with a Step without a result.
+// Next waits for a result of the action, and holds it. If wantsCapacity is true, it also returns when there is
+// capacity for more work, with a Step without a result. It fails with fault.ErrCorrupt if the answer cannot be
+// decoded.
 func (c Client) Next(ctx context.Context, action string, wantsCapacity bool) (Step, error) {
 	reply, err := c.Repo.Call(ctx, space.OpID{}, procNext, tuple.New(action, wantsCapacity))
 	if err != nil {
@@ -45,14 +45,14 @@ func (c Client) Next(ctx context.Context, action string, wantsCapacity bool) (St
 	return decodeStep(reply)
 }
 
-// NextResult waits for a result of the action, and holds it.
+// NextResult waits for a result of the action, and holds it. After an error the result is nil.
 func (c Client) NextResult(ctx context.Context, action string) (*Held, error) {
 	step, err := c.Next(ctx, action, false)
 	return step.Result, err
 }
 
-// Ingested tells the spaces that a result is in the catalog. fault.ErrStaleToken means that the
-// hold had ended before, so that another manager ingests the result again, which changes nothing.
+// Ingested tells the spaces that a result is in the catalog. It fails with fault.ErrStaleToken if the hold had ended
+// before: another manager ingests the result again, which changes nothing.
 func (c Client) Ingested(ctx context.Context, h *Held) error {
 	_, err := c.Repo.Call(ctx, space.OpID{}, procIngested, tuple.New(h.ref))
 	return err
@@ -65,17 +65,17 @@ type Reserved struct {
 	Parts   []string
 }
 
-// InProgress is what a manager excludes from its selection. Its zero value means spaces in which
-// nothing is leased and nothing was ever ingested.
+// InProgress is what a manager excludes from its selection. Its zero value stands for spaces in which nothing is
+// leased and nothing was ever ingested.
 type InProgress struct {
 	Reserved []Reserved
 	ingested int64 // results, before the first of Reserved was read
 }
 
-// InProgress returns what a manager must not select. A manager calls it before it selects from the
-// catalog, because every result that was ingested before the call is already in the catalog. It
-// reads pages until the last one; the count of ingested results is the first page's, so that Issue
-// refuses a selection if one was ingested meanwhile.
+// InProgress returns what a manager must not select. A manager calls it before it selects from the catalog, because
+// every result that was ingested before the call is already in the catalog. It reads pages until the last one; it
+// takes the count of ingested results from the first page, so that Issue refuses a selection if one was ingested
+// meanwhile. It fails with fault.ErrCorrupt if an answer cannot be decoded.
 func (c Client) InProgress(ctx context.Context, action string) (InProgress, error) {
 	var all InProgress
 	for first, after := true, int64(0); first || after != 0; first = false {

@@ -14,13 +14,12 @@ import (
 // tuple for any number of leases. One lease or result always fits.
 const pageBytes = tuple.MaxBytes / 2
 
-// inProgress (action, after) returns one page of the subjects and parts that must not be issued
-// again: those of every live lease, and of every result of the action that waits or is held. The
-// page starts behind the tuple with the ref after, and names the last ref that it has, or 0 if it
-// is the last page. A tuple put while a client reads the pages has a higher ref than all earlier
-// ones, so no page misses it. Each page also has the number of results that were ingested so far.
-// The client keeps the count of its first page, so that issue refuses a selection if a result of
-// its subject was ingested since. It returns no error of its own.
+// inProgress (action, after) returns one page of the subjects and parts that must not be issued again: the ones of
+// every live lease, and of every result of the action that waits or is held. The page starts behind the tuple with
+// the ref after, and names the last ref that it has, or 0 if it is the last page. A tuple put while a client reads
+// the pages has a higher ref than all earlier ones, so no page misses it. Each page also has the number of results
+// that were ingested so far. The client keeps the number of its first page, so that issue refuses a selection if a
+// result of its subject was ingested since.
 func inProgress(tx space.Tx, action string, after int64) (tuple.Tuple, error) {
 	all := tx.Scan(lease.Space, lease.Any())
 	all = append(all, tx.Scan(task.Result, task.AnyResult(action))...)

@@ -8,9 +8,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// issue (task, its record, ingested) adds a work-item if there is capacity, for a task that was
-// selected when this many results had been ingested. It returns the ids of the lease and the task,
-// or nil without capacity.
+// issue (task, its record, ingested) adds a work-item if there is capacity, for a task that was selected when this
+// many results had been ingested. It returns the ids of the lease and the task, or nil without capacity.
 func (p Policy) issue(tx space.Tx, wanted tuple.Tuple, record string, ingested int64) (tuple.Tuple, error) {
 	selected, err := task.DecodeNew(wanted, record)
 	if err != nil {
@@ -49,9 +48,9 @@ func capacity(slots, waiting int64) bool {
 	return slots >= waiting
 }
 
-// expire is the procedure that runs when the TTL of a lease ends. While a session holds the lease's
-// task, the lease goes on for another LeaseTTL; else the lease and its waiting task end together. A
-// hold without a session is a back-off, which does not count.
+// expire is the procedure that runs when the TTL of a lease ends. While a session holds the lease's task, the lease
+// goes on for another LeaseTTL; otherwise the lease and its waiting task end together. A hold without a session is a
+// back-off, which does not count.
 func (p Policy) expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {
@@ -72,8 +71,8 @@ func (p Policy) expire(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, lease.Expire(tx, e)
 }
 
-// removeUnclaimed is the procedure that runs when the queue TTL of a task ends. It ends the task
-// and its lease, if it is still there.
+// removeUnclaimed is the procedure that runs when the queue TTL of a task ends. It ends the task and its lease, if
+// there still is one.
 func (p Policy) removeUnclaimed(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, _, err := space.Expiring(tx, args)
 	if err != nil {

@@ -41,10 +41,9 @@ func totalIngested(tx space.Tx) int64 {
 	return slices.Max(n[:])
 }
 
-// countIngested counts one more result, of parts of a subject, in the sets of the subject and of
-// the parts: they get a count above all others, so that an older selection is refused. It counts
-// for the parts too, because another work-item may have them as subjects, and this subject as a
-// part.
+// countIngested counts one more result, of parts of a subject, in the sets of the subject and of the parts: they get
+// a count above all others, so that an older selection is refused. It counts for the parts too, because another
+// work-item may have them as subjects, and this subject as a part.
 func countIngested(tx space.Tx, subject string, parts []string) error {
 	counts, e, ok := readIngested(tx)
 	total := slices.Max(counts[:]) + 1
@@ -59,9 +58,9 @@ func countIngested(tx space.Tx, subject string, parts []string) error {
 	return err
 }
 
-// checkIssue returns fault.ErrConflict for a task that was selected when this many results had
-// been ingested, if part of it may be done or leased since: a result of its subject was ingested
-// after the selection, a result of one of its parts waits or is held, or a lease overlaps it.
+// checkIssue returns fault.ErrConflict if part of a task may be done or leased since its selection, when this many
+// results had been ingested: a result of its subject was ingested after the selection, a result of one of its parts
+// waits or is held, or a lease overlaps it.
 func checkIssue(tx space.Tx, selected task.Item, ingested int64) error {
 	counts, _, _ := readIngested(tx) // all 0 if nothing was ingested yet
 	if counts[setOf(selected.Subject)] > ingested {

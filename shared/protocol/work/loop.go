@@ -11,17 +11,16 @@ import (
 // Loop is the loop of a manager for one action: it ingests results, and issues work-items
 // while there is capacity. Results come before new work.
 //
-// One call of Client.Next is pending at any time and is not cancelled when another event arrives,
-// because its answer may be a result held for this manager. Such an event makes the loop issue in
-// addition. Ingest and Issue are called one at a time.
+// One call of Client.Next is pending at any time and is not cancelled when another event arrives, because its answer
+// may be a result held for this manager. Such an event makes the loop issue in addition. Ingest and Issue are called
+// one at a time.
 type Loop struct {
 	Client Client
 	Action string
 	Look   time.Duration   // how often to issue, and to revive stuck tasks, when no event arrives; above 0
 	Wake   <-chan struct{} // receives when there may be something new to issue; capacity 1
 	More   bool            // whether there may be something to issue at the start
-	// Ingest ingests a result held for this manager and ends its hold. It reports whether there may
-	// be more to issue.
+	// Ingest ingests a result held for this manager and ends its hold. It reports whether there may be more to issue.
 	Ingest func(ctx context.Context, client Client, h *Held) (more bool, err error)
 	// Issue issues work-items until there is no capacity or nothing is left. It reports
 	// whether there may be more to issue.
@@ -78,8 +77,8 @@ type answer struct {
 	err  error
 }
 
-// handleAnswer ingests the result of an answer, or issues work-items if it has none. more reports
-// whether the next call of Next shall wait for capacity too.
+// handleAnswer ingests the result of an answer, or issues work-items if it has none. more reports whether the next
+// call of Next shall wait for capacity too.
 func (l Loop) handleAnswer(ctx context.Context, a answer) (more bool, err error) {
 	switch {
 	case a.err != nil:

@@ -12,11 +12,10 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// next (action, wantsCapacity) holds a result of the action, or reports capacity for more work if
-// the caller wants it. Otherwise it waits for a result and, if wantsCapacity, for a change that may
-// add capacity: a claim, a worker that serves the action, and a lease that expires together with
-// its waiting task. The engine runs it again when one of these is put. If the holder does not
-// finish within Policy.Ingest, the result returns.
+// next (action, wantsCapacity) holds a result of the action, or reports capacity for more work if the caller wants
+// it. Otherwise it waits for a result and, if wantsCapacity, for a change that may add capacity: a claim, a worker
+// that serves the action, and a lease that expires together with its waiting task. The engine runs it again when one
+// of these is put. If the holder does not finish within Policy.Ingest, the result returns.
 func (p Policy) next(tx space.Tx, action string, wantsCapacity bool) (tuple.Tuple, error) {
 	if e, ok := tx.Find(task.Result, task.AnyResult(action), nil); ok {
 		return encodeHeld(e), tx.Hold(e.Ref, space.HoldOptions{TTL: p.Ingest, Expiry: procReturn})
@@ -34,11 +33,10 @@ func (p Policy) next(tx space.Tx, action string, wantsCapacity bool) (tuple.Tupl
 	return nil, tx.Wait(awaited...)
 }
 
-// ingested (ref) ends the hold of a result in the catalog. If the result's token is the current
-// one, it revokes the lease (final result) or extends it; with an old token, or if the lease has
-// ended, it is only counted as late, because the result is in the catalog all the same. For a
-// result without a lease, which no manager selected, only the hold ends. fault.ErrStaleToken: the
-// caller does not hold the result.
+// ingested (ref) ends the hold of a result stored in the catalog. If the result's token is the current one, it
+// revokes the lease (final result) or extends it; with an old token, or if the lease has ended, it is only counted as
+// late, because the result is in the catalog all the same. For a result without a lease, which no manager selected,
+// only the hold ends. It fails with fault.ErrStaleToken if the caller does not hold the result.
 func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
 	e, ok := tx.Entry(ref)
 	if !ok || !e.Held || e.Holder != tx.Caller() || e.Space != task.Result {
@@ -66,9 +64,8 @@ func (p Policy) ingested(tx space.Tx, ref int64) (tuple.Tuple, error) {
 	return nil, err
 }
 
-// returnResult is the expiry of a manager's hold of a result. If the manager closed its session,
-// the result returns to its old place; else it goes behind the others, so that a result on which
-// managers fail does not block them.
+// returnResult is the expiry of a manager's hold of a result. If the manager closed its session, the result returns
+// to its old place; else it goes behind the others, so that a result on which managers fail does not block them.
 func returnResult(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil {

@@ -56,8 +56,8 @@ type Policy struct {
 	Ingest   time.Duration // how long a manager may hold a result
 }
 
-// Check returns fault.ErrInvalid for a policy under which a task could outlive its lease, or with a
-// value not above 0.
+// Check returns fault.ErrInvalid for a policy under which a task could outlive its lease, or with a value not above
+// 0.
 func (p Policy) Check() error {
 	switch {
 	case p.QueueTTL <= 0 || p.LeaseTTL <= p.QueueTTL || p.LeaseTTL > lease.MaxTTL:

@@ -1,6 +1,5 @@
-// Package browse is the protocol for reading a space without taking from it: a page of
-// the tuples that match a template, those that are held and by which session, and the
-// number of matches.
+// Package browse is the protocol for reading a space without taking from it: a page of the tuples that match a
+// template, which of them are held and by which session, and the number of matches.
 //
 // A template may be open (a last "..." in the notation of package tuple): then it
 // matches all tuples that begin with its fields, of any arity. A plain query
@@ -8,8 +7,8 @@
 // space, because the index is by signature. The page is bounded, the scan is not, so
 // code that runs often must not use open templates.
 //
-// Pages are by offset, in the order of the space's kind. A tuple put or taken between two pages may
-// make a reader miss another, or read it twice.
+// Pages are by offset, in the order of the space's kind. A tuple put or taken between two pages may make a reader
+// miss another, or read it twice.
 package browse
 
 import (
@@ -41,8 +40,7 @@ type Entry struct {
 // Page is the answer to a query.
 type Page struct {
 	Entries []Entry
-	// Total counts all matches. Omitted counts those of the page that are too large
-	// to be sent.
+	// Total counts all matches. Omitted counts tuples of the page too large to send.
 	Total, Omitted int
 }
 
@@ -85,9 +83,8 @@ func readPage(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return a.encode(), nil
 }
 
-// matches returns all matches of the query. Only a Surveyor can find the tuples that begin with an
-// open template, because the index of a space needs all fields; without one it fails with
-// fault.ErrInvalid.
+// matches returns all matches of the query. Only a Surveyor can find the tuples that begin with an open template,
+// because the index of a space needs all fields.
 func (q Query) matches(tx space.Tx) ([]space.Entry, error) {
 	if !q.Open && !q.Held {
 		return tx.Scan(q.Space, q.Template), nil
@@ -106,8 +103,8 @@ func (q Query) matches(tx space.Tx) ([]space.Entry, error) {
 // concurrently.
 type Client struct{ Repo space.Repository }
 
-// Page returns one page. It makes as many calls as the page needs. It fails with fault.ErrNotFound
-// for a space that does not exist.
+// Page returns one page. It makes as many calls as the page needs. It fails with fault.ErrNotFound if the space does
+// not exist.
 func (c Client) Page(ctx context.Context, q Query) (Page, error) {
 	if _, err := c.Repo.Space(q.Space).Count(ctx, tuple.Template{}); err != nil {
 		return Page{}, err // a procedure cannot tell an empty space from a missing one

@@ -13,8 +13,6 @@ func (q Query) encode() tuple.Tuple {
 	return tuple.New(q.Space, q.Template.Append(nil), q.Open, q.Held, int64(q.Offset), int64(q.Limit))
 }
 
-// decodeQuery returns the query in arguments that queryArgs matches. A malformed template and
-// negative numbers give fault.ErrInvalid.
 func decodeQuery(args tuple.Tuple) (Query, error) {
 	encoded, _ := args[1].([]byte)
 	p, rest, err := tuple.DecodeTemplate(encoded)
@@ -56,9 +54,8 @@ func (a *answer) add(e Entry) bool {
 	return true
 }
 
-// decodeAnswer reads an answer of browse.look, and its entries. A tuple of another length, and
-// bytes that are not entries, give fault.ErrCorrupt. It does not check the types of fields, because
-// only the procedure of this package makes answers: a field of another type counts as zero.
+// decodeAnswer reads an answer of browse.look, and its entries. It does not check the types of fields, because only
+// the procedure of this package makes answers: a field of another type counts as zero.
 func decodeAnswer(reply tuple.Tuple) (a answer, entries []Entry, err error) {
 	if len(reply) != 4 {
 		return a, nil, fmt.Errorf("%s: %w: an answer of %d fields", Procedure, fault.ErrCorrupt, len(reply))

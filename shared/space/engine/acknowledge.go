@@ -31,11 +31,10 @@ func (tx *transaction) takeFor(r space.Request, x *entry) {
 	tx.change(x, &kept, space.Take)
 }
 
-// acknowledge ends gets with Ack in one transaction: those of r.Op and of r.Acknowledged. The
-// tuples that they took are gone for good, or with VerbBack come back; with VerbBack a get of
-// r.Op that still waits ends with context.Canceled. It may be repeated, and has no operation id,
-// because ending a get twice does nothing. The answer is an error only if the session has ended
-// or the engine has stopped.
+// acknowledge ends the gets of r.Op and of r.Acknowledged with Ack, in one transaction. The tuples that they took are
+// gone for good, or with VerbBack come back; with VerbBack a get of r.Op that still waits ends with context.Canceled.
+// It may be repeated, and has no operation id, because ending a get twice does nothing. The answer is an error only
+// if the session has ended or the engine has stopped.
 func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
@@ -57,9 +56,8 @@ func (e *Engine) acknowledge(s *session, r space.Request) answer {
 	return e.answerNow(space.Reply{}, nil)
 }
 
-// endTake removes for good, or with VerbBack makes visible, what the caller's get of that number
-// took. Its answer is no longer needed then and is dropped. A number that is unknown or was
-// ended before does nothing.
+// endTake removes for good, or with VerbBack makes visible, what the caller's get of that number took. Its answer is
+// no longer needed then and is dropped. An unknown or ended number does nothing.
 func (tx *transaction) endTake(op uint64, v space.Verb) {
 	refs := tx.caller.taken[op]
 	for _, ref := range refs {

@@ -84,10 +84,9 @@ func (w *answerWindow) forgetOld() (forgotten []journal.Fact) {
 	return forgotten
 }
 
-// dropLarge drops the replies that were given first if all together exceed space.WindowBytes,
-// until half of that is left. While memory is short the bound is tightWindow. The newest reply
-// is always kept, because it is the one that is most likely to be repeated. It returns the facts
-// that replace the answers in the journal.
+// dropLarge drops the replies that were given first if all together exceed space.WindowBytes, until half of that is
+// left. While memory is short the bound is tightWindow. The newest reply is always kept, because its request is the
+// most likely to be repeated. It returns the facts that replace the answers in the journal.
 func (w *answerWindow) dropLarge() (dropped []journal.Fact) {
 	limit := space.WindowBytes
 	if w.memory.Budget.Check(memory.Growth) != nil {

@@ -16,7 +16,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// opened returns an engine not run, with one space and a session.
+// opened returns an engine that does not run, with one space and a session.
 func opened(t *testing.T, p space.Procedures) (*Engine, space.Repository) {
 	e, err := Open(t.Context(), Config{Journal: &journal.Memory{}, Procedures: p})
 	require.NoError(t, err)
@@ -91,9 +91,8 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// It starts requests without goroutines, because a million of these would be measured too. Those
-// beyond maxWaiters are refused and take no memory; those that wait and are cancelled take no
-// tuple.
+// It starts requests without goroutines, because a million of these would be measured too. Requests beyond maxWaiters
+// are refused and take no memory; cancelled waiters take no tuple.
 func TestOfAMillionWaitersAskedForABoundedNumberWaitsAndMemoryIsFlat(t *testing.T) {
 	e, _ := opened(t, nil)
 	s := e.state.sessions["test-1"]

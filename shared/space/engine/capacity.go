@@ -66,9 +66,8 @@ func (s *session) class() memory.Class {
 	return memory.Growth
 }
 
-// reserveWaiter reserves the memory of a waiter, which finishWait gives back. The error is a
-// fault.ErrOverloaded if the call must not wait, because too many calls wait or memory is used
-// up. Calls of the fleet have a reserve of both. The caller holds state.mu.
+// reserveWaiter reserves the memory of a waiter, which finishWait gives back. It refuses if too many calls wait or
+// memory is used up. Calls of the fleet have a reserve of both. The caller holds state.mu.
 func (e *Engine) reserveWaiter(s *session, r space.Request) error {
 	limit := maxWaiters - fleetWaiters
 	if s.fleet {
@@ -87,16 +86,16 @@ func sizeOfWaiter(r space.Request) int64 {
 
 var errDiskFull = fmt.Errorf("%w: only operations that take or end something are accepted", journal.ErrFull)
 
-// checkCapacity returns why a transaction must be refused, which try then undoes: errDiskFull while
-// the journal is full, memory.ErrFull while the memory budget is used up; both give
-// fault.ErrOverloaded. It refuses a transaction that puts tuples and takes, holds, gives back or
-// ends none. So a claim and the result of a task that it resolves go on, because they free space in
-// the end; work is not created. Expiries and ends of sessions are never checked.
+// checkCapacity returns why a transaction must be refused, which try then undoes: errDiskFull while the journal is
+// full, memory.ErrFull while the memory budget is used up; errors.Is finds fault.ErrOverloaded in both. It refuses a
+// transaction that puts tuples and takes, holds, gives back or ends none. So a claim and the result of a task that it
+// resolves go on, because they free space in the end; work is not created. Expiries and ends of sessions are never
+// checked.
 //
-// For the disk, only spaces that are not volatile count. For memory, a tuple that goes with its
-// session does not count as a put, because it tells the session's status and creates no work. Any
-// other transaction may use the reserve, and is refused when it is used up too and it makes memory
-// grow. Events that wait for subscribers are forgotten before anything is refused.
+// For the disk, only spaces that are not volatile count. For memory, a tuple that goes with its session does not
+// count as a put, because it tells the session's status and creates no work. Any other transaction may use the
+// reserve, and is refused if it makes memory grow when the reserve is used up too. Events that wait for subscribers
+// are forgotten before anything is refused.
 func (tx *transaction) checkCapacity() error {
 	if tx.st.events > 0 && tx.st.memory.Budget.Check(memory.Growth) != nil {
 		tx.st.forgetAllEvents()
@@ -147,8 +146,8 @@ func (tx *transaction) sumSteps() (sum stepSum) {
 	return sum
 }
 
-// pendingSize estimates the memory that facts take until they are committed, beside the memory of
-// the tuples and answers themselves.
+// pendingSize estimates the memory that facts take until they are committed, without the tuples and answers
+// themselves.
 func pendingSize(facts []journal.Fact) (size int64) {
 	for _, f := range facts {
 		switch f := f.(type) {

@@ -72,7 +72,7 @@ func putting(name string, ephemeral bool) action {
 	}
 }
 
-// firstOf returns the ref of the first tuple of a space that is held or is not.
+// firstOf returns the ref of the first tuple of a space, a held or a visible one.
 func firstOf(tx *transaction, name string, held bool) int64 {
 	return tx.Survey(name, true, func(x space.Entry) bool { return x.Held == held })[0].Ref
 }
@@ -90,8 +90,8 @@ func both(a, b action) action {
 	}
 }
 
-// shortOf returns an engine short of disk, memory or reserve, or of nothing. In s are a visible
-// tuple and a held one, in the volatile v a visible one.
+// shortOf returns an engine short of disk, memory or reserve, or of nothing. In s are a visible tuple and a held one,
+// in the volatile v a visible one.
 func shortOf(t *testing.T, what string) *Engine {
 	t.Helper()
 	const growth = 1 << 20

@@ -62,10 +62,9 @@ func (tx *transaction) Put(name string, t tuple.Tuple, o space.PutOptions) (int6
 	return tx.putOwned(in, t.Clone(), o)
 }
 
-// putOwned adds a tuple that is valid and that the engine owns, and returns its ref. A full space
-// loses its oldest visible tuples if its overflow is DropOldest; else, and if all are held, it
-// fails with fault.ErrOverloaded. After an error the caller's try brings back the tuples that were
-// removed.
+// putOwned adds a valid tuple that the engine owns, and returns its ref. A full space loses its oldest visible tuples
+// if its overflow is DropOldest; otherwise, and if all are held, it refuses the put. After an error the caller's try
+// brings back the tuples that were removed.
 func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOptions) (int64, error) {
 	if err := in.checkOrderField(t); err != nil {
 		return 0, err
@@ -98,7 +97,6 @@ func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOption
 	return x.Ref, nil
 }
 
-// Take removes an entry that is visible or held; another ref gives fault.ErrNotFound.
 func (tx *transaction) Take(ref int64) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -108,7 +106,6 @@ func (tx *transaction) Take(ref int64) error {
 	return nil
 }
 
-// Done removes a held entry; for another ref the error is heldEntry's.
 func (tx *transaction) Done(ref int64) error {
 	x, err := tx.heldEntry(ref)
 	if err != nil {
@@ -118,7 +115,7 @@ func (tx *transaction) Done(ref int64) error {
 	return nil
 }
 
-// heldEntry returns the entry of a ref.
+// heldEntry returns the entry of a ref, and refuses one that no session holds.
 func (tx *transaction) heldEntry(ref int64) (*entry, error) {
 	x, err := tx.entry(ref)
 	if err == nil && x.Hold == nil {
@@ -127,8 +124,7 @@ func (tx *transaction) heldEntry(ref int64) (*entry, error) {
 	return x, err
 }
 
-// Replace changes a copy of the entry: entries are immutable, because facts, steps and undoing
-// refer to them.
+// Replace changes a copy of the entry: entries are immutable, because facts, steps and undoing refer to them.
 func (tx *transaction) Replace(ref int64, t tuple.Tuple) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -176,8 +172,7 @@ func attributes(a space.Attributes) *space.Attributes {
 	return &a
 }
 
-// Extend sets the deadline of an entry to ttl from now, or to none if ttl is 0; a negative one
-// gives fault.ErrInvalid, and a ref not found fault.ErrNotFound. It is traced and notified as a
+// Extend sets the deadline of an entry to ttl from now, or to none if ttl is 0. It is traced and notified as a
 // replacement of the tuple by itself.
 func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	x, err := tx.entry(ref)
@@ -196,8 +191,9 @@ func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	return nil
 }
 
-// Hold makes a new journal.Hold even in place of an equal one, because endHold compares the
-// pointers to tell whether an expiry procedure changed the hold.
+// Hold makes a new journal.Hold even in place of an equal one, because endHold compares the pointers to tell whether
+// an expiry procedure changed the hold. It refuses a hold that nothing would end: one without a caller, a TTL and
+// NoSession.
 func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -222,7 +218,7 @@ func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 	return nil
 }
 
-// Back makes an entry visible that is held; for another ref the error is heldEntry's.
+// Back makes a held entry visible.
 func (tx *transaction) Back(ref int64, at space.Placement) error {
 	x, err := tx.heldEntry(ref)
 	if err != nil {

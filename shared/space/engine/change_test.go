@@ -16,8 +16,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// changing returns an engine with the spaces s and ordered, and four tuples in s: a visible one,
-// one that a session holds, one that a get took, and one already gone.
+// changing returns an engine with the spaces s and ordered, and four tuples in s: a visible one, one held by a
+// session, one taken by a get, and one already gone.
 func changing(t *testing.T) (e *Engine, visible, held, taken, gone int64) {
 	t.Helper()
 	e, r := opened(t, nil)

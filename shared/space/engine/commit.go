@@ -59,8 +59,7 @@ func (a answer) voidError() error {
 	return fmt.Errorf("not durable yet: %w", fault.ErrUnavailable)
 }
 
-// effects belong to one transaction on their way to the journal, or only the trace of a request
-// that was refused.
+// effects belong to one transaction on its way to the journal, or only the trace of a refused request.
 type effects struct {
 	facts  []journal.Fact
 	clock  time.Duration
@@ -144,10 +143,9 @@ func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.R
 	e.deliver(tx.messages)
 }
 
-// isLatest reports whether the journal needs the entry of a step other than a removal. It does not
-// if a later step of the same transaction replaced or removed the entry, so that a tuple is encoded
-// once. But of a tuple that came and went the first entry is needed, because the journal must know
-// the highest ref.
+// isLatest reports whether the journal needs the entry of a step other than a removal. It does not if a later step of
+// the same transaction replaced or removed the entry, so that a tuple is encoded once. But of a tuple that came and
+// went the first entry is needed, because the journal must know the highest ref.
 func (st *state) isLatest(s step) bool {
 	now := st.entries[s.new.Ref]
 	return now == s.new || now == nil && s.old == nil
@@ -196,10 +194,9 @@ func (e *Engine) rememberAnswer(op space.OpID, reply space.Reply, taken, durable
 	return facts
 }
 
-// earlierAnswer returns the first answer to a repeated operation of s, and whether there is one. If
-// the operation has happened but its reply was dropped, ok is true and it fails with
-// fault.ErrConflict. The reply to a get not acknowledged is never lost: it is read off the tuples
-// that the get took.
+// earlierAnswer returns the first answer to a repeated operation of s, and whether there is one. If the operation has
+// happened but its reply was dropped, ok is true and the operation fails with fault.ErrConflict. The reply to an
+// unacknowledged get is never lost: it is read off the tuples that the get took.
 func (e *Engine) earlierAnswer(s *session, r space.Request) (reply space.Reply, ok bool, err error) {
 	w := e.state.answers[s.id]
 	if w == nil || w.answers[r.Op.Seq] == nil {
@@ -256,8 +253,7 @@ func (e *Engine) awaitDurable(ctx context.Context, a answer) (space.Reply, error
 	return a.reply, a.err
 }
 
-// flush waits for the committer's turn and commits the pending batch. The caller does not hold
-// state.mu.
+// flush waits for the committer's turn and commits the pending batch. The caller does not hold state.mu.
 func (e *Engine) flush() error {
 	e.committer.turn <- struct{}{}
 	defer func() { <-e.committer.turn }()

@@ -14,12 +14,11 @@ import (
 // calls wait for milliseconds only.
 const maxDeleted = 10_000
 
-// DeleteSpace deletes a space, and returns how many tuples it had, held ones included. A space with
-// tuples is deleted only if force is set; else it fails with fault.ErrConflict. Calls that wait for
-// a tuple or for capacity in the space end with fault.ErrNotFound, and so do its subscriptions
-// (fault.ErrClosed). More than maxDeleted tuples take several transactions: after an error some
-// tuples may be gone, and the space is still there. It fails with fault.ErrNotFound for an unknown
-// space, with fault.ErrClosed for a stopped engine.
+// DeleteSpace deletes a space, and returns how many tuples it had, held ones included. A space with tuples is deleted
+// only if force is set; otherwise it fails with fault.ErrConflict. Calls that wait for a tuple or for capacity in the
+// space end with fault.ErrNotFound, and its subscriptions with fault.ErrClosed. More than maxDeleted tuples take
+// several transactions: after an error some tuples may be gone, and the space is still there. It fails with
+// fault.ErrNotFound for an unknown space, and with fault.ErrClosed once the engine has stopped.
 func (e *Engine) DeleteSpace(ctx context.Context, name string, force bool) (removed int, err error) {
 	for {
 		n, done, a := e.deleteSome(name, force)
@@ -33,10 +32,10 @@ func (e *Engine) DeleteSpace(ctx context.Context, name string, force bool) (remo
 	}
 }
 
-// deleteSome removes up to maxDeleted tuples of a space, and then the space if none is left. Unless
-// force is set, a space with tuples gives fault.ErrConflict. It reports how many tuples it removed,
-// and in done whether the space is gone. An error is in the answer; then it has removed nothing. A
-// tuple that was removed is in no index any more, so that the indexes tell whether some are left.
+// deleteSome removes up to maxDeleted tuples of a space, and then the space if none is left. Unless force is set, it
+// refuses a space with tuples. It reports how many tuples it removed, and in done whether the space is gone. An error
+// is in the answer; then it has removed nothing. A removed tuple is in no index any more, so the indexes tell whether
+// some are left.
 func (e *Engine) deleteSome(name string, force bool) (removed int, done bool, a answer) {
 	st := &e.state
 	st.mu.Lock()

@@ -261,8 +261,8 @@ func TestFault12AnExpiryOnAFullDiskIsRetried(t *testing.T) {
 	})
 }
 
-// After a failed sync nobody knows what the disk holds. So the engine stops at once: one commit,
-// no load, and all calls end, also one that came during the commit.
+// After a failed sync the content of the disk is unknown. So the engine stops at once: one commit, no load, and all
+// calls end, also one that came during the commit.
 func TestFault13AfterABrokenWriteNothingIsWrittenOrLoadedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,10 +20,10 @@
 //     fault.ErrUnavailable, to be repeated with their operation id. Blocked calls
 //     stay blocked. A changing operation is waited for even if its caller gives up,
 //     because otherwise a tuple that it took would be lost on the way.
-//   - While the journal is full, transactions that only put are fault.ErrOverloaded
-//     and all others go on. A commit that is journal.ErrFull is undone in memory.
-//   - While the memory budget is used up, the same transactions are refused, and so are
-//     new waiters and sessions, except those of the fleet (Opening.Fleet).
+//   - While the journal is full, transactions that only put fail with fault.ErrOverloaded and all others go on. A
+//     commit that fails with journal.ErrFull is undone in memory.
+//   - While the memory budget is used up, the same transactions are refused, and so are new waiters and sessions from
+//     outside the fleet (Opening.Fleet).
 //   - After journal.ErrBroken the engine neither writes nor loads: it has stopped,
 //     and Run returns the error.
 //
@@ -61,25 +61,23 @@ const (
 	fleetSpaces   = maxSpaces / 10
 )
 
-// ClientSpaces is how many spaces there may be for a client that is not of the fleet to
-// create one more.
+// ClientSpaces is how many spaces there may be for a client outside the fleet to create one more.
 const ClientSpaces = maxSpaces - fleetSpaces
 
 // Config is what an engine is made of.
 type Config struct {
 	Journal    journal.Journal
 	Procedures space.Procedures
-	Readers    space.Readers // their names are of the same kind as those of procedures
-	// Takes are procedures, by space, that are called for a get from the space: with the encoded
-	// template and whether the get may wait (space.TakeArgs). What they return is the reply; a get
-	// that may wait calls the procedure again if it is nothing. It fails with fault.ErrInvalid for
-	// a getAll from such a space.
+	Readers    space.Readers // named like procedures
+	// Takes are procedures, by space, that are called for a get from the space: with the encoded template and whether
+	// the get may wait (space.TakeArgs). What they return is the reply; if they return nothing, a get that may wait
+	// calls the procedure again. A getAll from such a space fails with fault.ErrInvalid.
 	Takes map[string]string
 	// Trace, if set, is called with every event, one at a time, in order, once
 	// the event is durable. It must not call the engine.
 	Trace func(trace.Event)
-	// SessionLost, if not nil, gets the id and process of each lost session. The engine calls it
-	// while it is locked, so it must neither block nor call the engine.
+	// SessionLost, if not nil, gets the id and process of each lost session. The engine calls it while it is locked,
+	// so it must neither block nor call the engine.
 	SessionLost func(id string, p space.Process)
 	Log         *slog.Logger // nil: slog.Default
 	// Now returns the time with a monotonic reading; nil is time.Now.
@@ -163,9 +161,8 @@ type committer struct {
 	traced   uint64 // events
 }
 
-// Open returns an engine with the state of its journal. It starts no goroutine: Run must run while
-// the engine is used. It holds state.mu while it loads, because the functions that apply facts
-// require it.
+// Open returns an engine with the state of its journal. It starts no goroutine: Run must run while the engine is
+// used. It holds state.mu while it loads, because the functions that apply facts require it.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
@@ -223,10 +220,9 @@ func (st *state) nextNumber() int64 {
 	return st.lastNumber
 }
 
-// Run fires timers until ctx ends; then it ends every session's calls with fault.ErrClosed, and
-// commits the pending batch. The sessions themselves stay in the journal, and can come back after a
-// restart. It returns nil then, or the error that made the engine unusable, or the last commit's.
-// It must run once.
+// Run fires timers until ctx ends; then it ends every session's calls with fault.ErrClosed, and commits the pending
+// batch. The sessions themselves stay in the journal, and can come back after a restart. It returns nil then, or the
+// error that made the engine unusable, or why the last commit failed. It must run once.
 func (e *Engine) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

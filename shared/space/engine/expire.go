@@ -61,9 +61,8 @@ func (tx *transaction) endHold(x *entry, cause space.Cause) {
 	}
 }
 
-// callExpiry calls an expiry procedure without a caller, also when a session's
-// request has brought the expiry about. If the procedure fails it has changed
-// nothing, and the error is logged: the TTL or hold ends all the same.
+// callExpiry calls an expiry procedure without a caller, also when a session's request has brought the expiry about.
+// If the procedure fails it has changed nothing, and the error is logged: the TTL or hold still ends.
 func (tx *transaction) callExpiry(x *entry, procedure string, expired space.Expired) {
 	if procedure == "" {
 		return

@@ -86,8 +86,8 @@ func TestANegativeTTLIsRefusedAndNothingIsPut(t *testing.T) {
 	require.NoError(t, r.Space("s").Put(t.Context(), tuple.New("a"), 1))
 }
 
-// However a wait ends, the engine must forget that its operation id is in flight; else the same
-// operation again would wait for ever.
+// However a wait ends, the engine must forget that its operation id is in flight, because the same operation again
+// would wait for ever.
 func TestNothingIsLeftOfAnOperationThatWaited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

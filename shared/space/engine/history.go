@@ -9,8 +9,9 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// RecordHistory adds a fact to the transaction, so that the record is in the journal exactly if the
-// transaction is. While the journal is full it records nothing and returns nil.
+// RecordHistory adds a fact to the transaction, so that the record is in the journal exactly if the transaction is.
+// It fails with fault.ErrInvalid for an empty key or one of more than MaxHistoryKey bytes. While the journal is full
+// it records nothing and returns nil.
 func (tx *transaction) RecordHistory(key, value string) error {
 	if key == "" || len(key) > space.MaxHistoryKey {
 		return fmt.Errorf("history record %.300q: %w: want a key of 1 to %d bytes", key, fault.ErrInvalid, space.MaxHistoryKey)
@@ -23,8 +24,8 @@ func (tx *transaction) RecordHistory(key, value string) error {
 	return nil
 }
 
-// read answers a call of a reader. It reads durable records only, so that its answer is released at
-// once, and it reads without state.mu, because reading the disk may take long.
+// read answers a call of a reader. It reads durable records only, so that its answer is released at once, and it
+// reads without state.mu, because reading the disk may take long.
 func (s *session) read(ctx context.Context, read space.Reader, r space.Request) (space.Reply, error) {
 	if err := s.usable(); err != nil {
 		return space.Reply{}, err
@@ -47,9 +48,8 @@ func (s *session) usable() error {
 	return s.e.fireDueFor(s)
 }
 
-// TrimHistory removes the oldest records of the history that exceed the limits. The journal removes
-// some at a time, so it is called until it removes none. If ctx ends first the result is nil, and a
-// later call removes the rest.
+// TrimHistory removes the oldest records of the history that exceed the limits. The journal removes some at a time,
+// so it is called until it removes none. If ctx ends first it returns nil, and a later call removes the rest.
 func (e *Engine) TrimHistory(ctx context.Context, l space.HistoryLimits) error {
 	e.state.mu.Lock()
 	before := e.state.now() - l.Age

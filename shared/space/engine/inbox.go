@@ -11,9 +11,9 @@ import (
 // oldest is dropped.
 const maxInbox = 64
 
-// deliver puts the messages of the transaction that was executed last into the inboxes of the
-// sessions that live. Each message is an answer of that transaction, so that receive delivers it
-// once it is durable. The caller holds state.mu.
+// deliver puts the messages of the transaction that was executed last into the inboxes of the sessions that live.
+// Each message is an answer of that transaction, so that receive delivers it once the transaction is durable. The
+// caller holds state.mu.
 func (e *Engine) deliver(messages []outgoing) {
 	for _, m := range messages {
 		s := e.state.sessions[m.to]
@@ -38,10 +38,9 @@ func (s *session) removeOldest() answer {
 	return m
 }
 
-// receive waits for the next message. It skips those whose transaction never became durable,
-// because that transaction has not happened. The message was taken out of the inbox, so the end of
-// ctx does not end the wait until it is durable. The errors are that the session has ended or the
-// engine has stopped, and ctx's.
+// receive waits for the next message. It skips those whose transaction never became durable, because that transaction
+// has not happened. The message was taken out of the inbox, so the end of ctx does not end the wait until it is
+// durable.
 func (s *session) receive(ctx context.Context) (space.Reply, error) {
 	for {
 		message, ok, err := s.takeMessage()
@@ -61,9 +60,9 @@ func (s *session) receive(ctx context.Context) (space.Reply, error) {
 	}
 }
 
-// takeMessage takes the oldest message out of the inbox, and reports whether there was one. If
-// there was none, the error is why the session cannot be used, or nil. If more are left it
-// signals again, because another call may wait and inboxReady keeps one signal.
+// takeMessage takes the oldest message out of the inbox, and reports whether there was one. If there was none, err
+// tells why the session cannot be used; nil if it can. If more are left it signals again, because another call may
+// wait and inboxReady keeps one signal.
 func (s *session) takeMessage() (message answer, ok bool, err error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()

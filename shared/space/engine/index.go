@@ -62,7 +62,7 @@ type sameHash struct {
 	mixed bool // they may have different fields, because hashes collided
 }
 
-// candidates are entries in their order: those of an order, or one, or none.
+// candidates are entries in their order: a whole order, one, or none.
 type candidates struct {
 	one   *entry
 	order *order[*entry] // nil: there is at most one
@@ -97,8 +97,8 @@ func (c candidates) last() *entry {
 	return c.one
 }
 
-// ascend calls f with each until it returns false; from pivot on, included, if it is not nil. A
-// single candidate is passed to f wherever pivot is.
+// ascend calls f with each until it returns false; it begins with pivot, unless pivot is nil. A single candidate is
+// passed to f wherever pivot is.
 func (c candidates) ascend(pivot *entry, f func(*entry) bool) {
 	switch {
 	case c.order != nil && pivot != nil:
@@ -207,14 +207,12 @@ func (s *shape) remove(hash uint64, e *entry) {
 	}
 }
 
-// candidates returns every match of p, and perhaps other entries. For a template of
-// an indexed shape that is O(1) for each match. Another shape gets its index at once while
-// the bucket has fewer than maxShapes. After that it returns the
-// entries that share the actual fields of the closest indexed shape, or all of the
-// signature; when comparing these has cost as much as an index, the index of the shape
-// replaces the least recently used one. So replacing an index never costs more than the
-// comparisons did, in any order of shapes. Fewer than indexFrom entries, and a template
-// without actual fields, need no index: it returns all of the signature.
+// candidates returns every match of p, and perhaps other entries. For a template of an indexed shape this costs O(1)
+// for each match. Another shape gets its index at once while the bucket has fewer than maxShapes. After that it
+// returns the entries that share the actual fields of the closest indexed shape, or all of the signature; when
+// comparing these has cost as much as an index would, the index of the shape replaces the least recently used one. So
+// replacing an index never costs more than the comparisons did, in any order of shapes. Fewer than indexFrom entries,
+// and a template without actual fields, need no index: it returns all of the signature.
 func (x *index) candidates(p tuple.Template) candidates {
 	var buf [128]byte
 	b := x.buckets[tuple.Signature(p.AppendSignature(buf[:0]))]
@@ -240,8 +238,7 @@ func (x *index) candidates(p tuple.Template) candidates {
 	return b.withHashOf(p, s, x.seed)
 }
 
-// withHashOf returns the entries of a bucket whose hash in shape s is p's; without a shape it
-// returns all.
+// withHashOf returns the entries of a bucket whose hash in shape s equals p's; without a shape it returns all.
 func (b *bucket) withHashOf(p tuple.Template, s *shape, seed maphash.Seed) candidates {
 	if s == nil {
 		return candidates{order: &b.entries}

@@ -7,7 +7,7 @@ type labels struct {
 	sets map[string]labelled
 }
 
-// labelled are the entries with one label: one, or those of an order.
+// labelled are the entries with one label: one, or a whole order.
 type labelled struct {
 	one   *entry
 	order *order[*entry] // nil: there is one entry

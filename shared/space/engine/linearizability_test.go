@@ -25,7 +25,7 @@ import (
 type seen struct {
 	verb       space.Verb
 	space, key string
-	value      int64 // that is put
+	value      int64 // of the put tuple
 }
 
 // queues is a sequential space: for each space and key a queue of numbers.
@@ -125,7 +125,6 @@ func connected(t *testing.T, e *engine.Engine, id string) space.Conn {
 	}
 }
 
-// repeatable reports whether an operation with this error is to be repeated.
 func repeatable(err error) bool {
 	return errors.Is(err, fault.ErrUnavailable) || errors.Is(err, fault.ErrOverloaded)
 }

@@ -12,11 +12,10 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// load replaces the state by what the journal holds, and begins an epoch. Sessions that this
-// process knows stay; others get their TTL to come back. Engine time and numbers never go back. The
-// state is written to the trace before absent sessions end, so that the trace has their ends as
-// events. After an error the state is incomplete, and the engine must not be used. The caller holds
-// state.mu and has the committer's turn, or is Open.
+// load replaces the state by what the journal holds, and begins an epoch. Sessions that this process knows stay;
+// others get their TTL to come back. Engine time and numbers never go back. The state is written to the trace before
+// absent sessions end, so that the trace has their ends as events. After an error the state is incomplete, and the
+// engine must not be used. The caller holds state.mu and has the committer's turn, or is Open.
 func (e *Engine) load(ctx context.Context) error {
 	st := &e.state
 	subscribers := st.subscribers()
@@ -65,7 +64,7 @@ type restored struct {
 	entries  []*entry
 }
 
-// addFact takes facts in any order: it applies at once those that depend on no others.
+// addFact takes facts in any order: it applies facts at once if they depend on no others.
 func (r *restored) addFact(f journal.Fact) error {
 	failpoint.Reached("recovery.fact", "")
 	st := &r.e.state
@@ -86,9 +85,8 @@ func (r *restored) addFact(f journal.Fact) error {
 	return nil
 }
 
-// restoreSessions ends the live sessions that the journal does not have, and adds those that
-// only the journal has, with their TTL, at most maxTTL. It must precede restoreEntries, which
-// links entries to sessions.
+// restoreSessions ends the live sessions missing in the journal, and adds the sessions found only in the journal,
+// with their TTL, at most maxTTL. It must precede restoreEntries, which links entries to sessions.
 func (r *restored) restoreSessions() {
 	live := r.e.state.sessions
 	for id, s := range live {
@@ -113,7 +111,6 @@ func (r *restored) restoreSessions() {
 	}
 }
 
-// restoreEntries adds the entries to their spaces.
 func (r *restored) restoreEntries() error {
 	for _, x := range r.entries {
 		if r.e.state.spaces[x.Space] == nil {

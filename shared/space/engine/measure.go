@@ -21,8 +21,8 @@ type measure struct {
 	since map[int64]time.Duration // engine time, by ref
 }
 
-// isOn reports whether m measures the duration of an entry as it is now: of one in the space or, if
-// Held is set, is held by a session. A nil entry is gone.
+// isOn reports whether m measures the duration of an entry as it is now: of one in the space or, if Held is set, held
+// by a session. A nil entry is gone.
 func (m *measure) isOn(x *entry) bool {
 	if x == nil || len(x.Tuple) == 0 || x.Tuple[0] != any(m.Name) {
 		return false
@@ -30,8 +30,8 @@ func (m *measure) isOn(x *entry) bool {
 	return !m.Held || x.Hold != nil && x.Hold.Session != "" && !isTaken(x)
 }
 
-// measureStep begins the durations that a step of a transaction starts, and observes those that it
-// ends. An unknown duration began before the engine was opened. The caller holds state.mu.
+// measureStep begins the durations that a step of a transaction starts, and observes the ones that it ends. An
+// unknown duration began before the engine was opened. The caller holds state.mu.
 func (st *state) measureStep(s step) {
 	for _, m := range st.measures[s.space()] {
 		was, is := m.isOn(s.old), m.isOn(s.new)
@@ -48,8 +48,8 @@ func (st *state) measureStep(s step) {
 	}
 }
 
-// measuresBySpace lists measures by the space that they measure, so that a step concerns those
-// of its space only.
+// measuresBySpace lists measures by the space that they measure, so that a step updates the measures of its space
+// only.
 func measuresBySpace(all []Measure) map[string][]*measure {
 	by := map[string][]*measure{}
 	for _, m := range all {

@@ -23,8 +23,8 @@ type thing struct {
 	due, deadline time.Time // zero: never
 }
 
-// put adds a tuple, and drops the oldest one not held if the space is full and its overflow is
-// DropOldest. It reports whether it added the tuple.
+// put adds a tuple, and drops the oldest one not held if the space is full and its overflow is DropOldest. It reports
+// whether it added the tuple.
 func (m *naive) put(ref int64, t tuple.Tuple, deadline time.Time) (ok bool) {
 	if len(m.things) >= m.Capacity {
 		oldest := slices.IndexFunc(m.things, func(x *thing) bool { return !x.held })

@@ -100,9 +100,9 @@ func (st *state) subscribers() []*subscriber {
 	return all
 }
 
-// nextEvents waits for the events of a subscription, or until events were missed. Events whose
-// transactions never became durable count as missed. They were taken from the subscription, so the
-// end of ctx does not end the wait until they are durable.
+// nextEvents waits for the events of a subscription, or until events were missed. Events whose transactions never
+// became durable count as missed. They were taken from the subscription, so the end of ctx does not end the wait
+// until they are durable.
 func (s *session) nextEvents(ctx context.Context, id int64) (space.Reply, error) {
 	for {
 		sub, a, err := s.takeEvents(id)
@@ -125,9 +125,9 @@ func (s *session) nextEvents(ctx context.Context, id int64) (space.Reply, error)
 	}
 }
 
-// takeEvents takes the events that wait for a subscription, as many as fit a reply; one always
-// fits. Its reply is Found if there are any, or missed ones. If some are left it signals, so that
-// the next call does not wait. Tuples are cloned, because events share theirs with the space.
+// takeEvents takes the events that wait for a subscription, as many as fit a reply; one always fits. Its reply is
+// Found if there are any, or missed ones. If some are left it signals, so that the next call does not wait. Tuples
+// are cloned, because events share theirs with the space.
 func (s *session) takeEvents(id int64) (*subscriber, answer, error) {
 	s.e.state.mu.Lock()
 	defer s.e.state.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"leasehold/shared/space"
 )
 
-// key sorts an order. For an entry it is its position in its space.
+// key sorts an order. The key of an entry is its position in its space.
 type key = space.Position
 
 // order is a set of values sorted by their rank; no two ranks are equal. It keeps the
@@ -133,7 +133,7 @@ func (o *order[T]) all(each func(T) bool) {
 	}
 }
 
-// from is all for the values whose rank is at least v's, which need not be in the order.
+// from is all for the values whose rank is at least v's; v need not be in the order.
 func (o *order[T]) from(v T, each func(T) bool) {
 	if o.many != nil {
 		o.many.Ascend(v, each)

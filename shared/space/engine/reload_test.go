@@ -98,7 +98,7 @@ func TestASessionWhoseOpeningWasLostEndsWithItsCallsAndSubscriptions(t *testing.
 	})
 }
 
-// A duration that began before the load would be another tuple's.
+// A duration that began before the load would belong to another tuple.
 func TestDurationsThatGoOnAreForgottenByAReload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

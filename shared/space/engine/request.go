@@ -14,9 +14,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// Do implements space.Conn. It is the whole path of a request: the request is validated, executed
-// as a transaction or registered as a waiter (start), and its answer is returned once the journal
-// has what the answer saw (awaitDurable).
+// Do implements space.Conn. It is the whole path of a request: the request is validated, executed as a transaction or
+// registered as a waiter (start), and its answer is returned once the journal has what the answer saw (awaitDurable).
+// Errors have the request in front.
 func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	reply, err := s.do(ctx, r)
 	if err != nil {
@@ -25,9 +25,8 @@ func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) 
 	return reply, nil
 }
 
-// do is Do without the request in the error. Verbs that run no transaction on tuples are carried
-// out in other files. A context that has ended, and a malformed request, is refused before anything
-// happens.
+// do is Do without the request in the error. Verbs that run no transaction on tuples are carried out in other files.
+// A context that has ended, and a malformed request, is refused before anything happens.
 func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if ctx.Err() != nil {
 		return space.Reply{}, space.ContextError(ctx)
@@ -95,11 +94,10 @@ func (e *Engine) checkUsable(s *session) error {
 	}
 }
 
-// start executes a request and returns its answer, or registers it as a waiter and returns that.
-// Only verbs that change something have an operation id. If an operation with its id was answered
-// before, the request gets that answer. If one still waits, that call ends with fault.ErrConflict
-// and the request takes over its place in the queue. If the answer may have been forgotten, it
-// fails with fault.ErrConflict, unless the request is Recent.
+// start executes a request and returns its answer, or registers it as a waiter and returns that. Only verbs that
+// change something have an operation id. If an operation with its id was answered before, the request gets that
+// answer. If one still waits, that call ends with fault.ErrConflict and the request takes over its place in the
+// queue. If the answer may have been forgotten, the request is refused, unless it is Recent.
 func (e *Engine) start(s *session, r space.Request) (answer, *waiter) {
 	st := &e.state
 	st.mu.Lock()
@@ -181,15 +179,15 @@ func (e *Engine) awaitWaiter(ctx context.Context, w *waiter) (answer, error) {
 	}
 }
 
-// Whether an executed request has waited before.
+// Whether the request being executed has waited before.
 const (
 	newRequest = false
 	hasWaited  = true
 )
 
-// execute runs a request as a transaction, or as several while takesAgain. With the error errWait
-// the last one found nothing and changed nothing; then awaited is what the request waits for.
-// waited is newRequest or hasWaited. The caller holds state.mu, and calls wakeWaiters then.
+// execute runs a request as a transaction, or as several while takesAgain. With the error errWait the last one found
+// nothing and changed nothing; then awaited is what the request waits for. waited is newRequest or hasWaited. The
+// caller holds state.mu, and calls wakeWaiters then.
 func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
 	for {
 		reply, awaited, err = e.executeOnce(s, r, waited)
@@ -199,9 +197,8 @@ func (e *Engine) execute(s *session, r space.Request, waited bool) (reply space.
 	}
 }
 
-// executeOnce is execute for one transaction. A request that fails is undone, and recorded as
-// refused. The reply of a get that is to be executed again (takesAgain) is not kept as the
-// answer to its operation id. The caller holds state.mu.
+// executeOnce is execute for one transaction. A request that fails is undone, and recorded as refused. The reply of a
+// get to be executed again (takesAgain) is not kept as the answer to its operation id. The caller holds state.mu.
 func (e *Engine) executeOnce(s *session, r space.Request, waited bool) (reply space.Reply, awaited []space.Awaited, err error) {
 	tx := e.beginTransaction(s)
 	tx.waited = waited
@@ -226,10 +223,9 @@ func (e *Engine) executeOnce(s *session, r space.Request, waited bool) (reply sp
 	return reply, nil, nil
 }
 
-// runVerb does what the request's verb asks for. All verbs but those for lists, calls and new
-// spaces need a space that exists; else it fails with fault.ErrNotFound. A get in a space with a
-// procedure in takes is answered by that. The verbs for sessions and subscriptions do not come
-// here; they, and unknown ones, give fault.ErrInvalid. The caller holds state.mu.
+// runVerb does what the request's verb asks for. All verbs but those for lists, calls and new spaces need an existing
+// space. A get in a space with a procedure in takes is answered by that procedure. The verbs for sessions and
+// subscriptions do not come here, so they are refused like unknown ones. The caller holds state.mu.
 func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
 	switch r.Verb {
 	case space.VerbCreate:
@@ -259,10 +255,8 @@ func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
 	return space.Reply{}, fmt.Errorf("verb %d: %w", r.Verb, fault.ErrInvalid)
 }
 
-// createSpace makes a space, or does nothing if one with equal options exists; with other options
-// it fails with fault.ErrConflict. Invalid names and options give fault.ErrInvalid, too many
-// spaces, a full disk and memory used up fault.ErrOverloaded. A transaction cannot undo it, so it
-// must be the last step that can fail.
+// createSpace makes a space, or does nothing if one with equal options exists; with other options it fails. A
+// transaction cannot undo it, so it must be the last step that can fail.
 func (tx *transaction) createSpace(name string, o space.Options) error {
 	if name == "" || len(name) > space.MaxName {
 		return fmt.Errorf("%w: a space needs a name of at most %d bytes", fault.ErrInvalid, space.MaxName)
@@ -312,9 +306,8 @@ func (st *state) infos() []space.Info {
 	return infos
 }
 
-// callProcedure calls a procedure for a session. If it waits, the error is errWait, and all spaces
-// that it waits for must exist (else fault.ErrNotFound), because no put would ever wake it. A
-// malformed reply of the procedure is an error.
+// callProcedure calls a procedure for a session. If it waits, callProcedure returns errWait, and all spaces that it
+// waits for must exist, because otherwise no put would ever wake it.
 func (tx *transaction) callProcedure(r space.Request) (space.Reply, error) {
 	reply, err := tx.Call(r.Procedure, r.Args)
 	if errors.Is(err, errWait) {
@@ -333,9 +326,8 @@ func (tx *transaction) callProcedure(r space.Request) (space.Reply, error) {
 	return space.Reply{Tuple: reply.Clone()}, nil
 }
 
-// putRequest puts a tuple. A blocking put waits (errWait) for capacity in a full space, and behind
-// other puts that wait already, unless it is one of these itself (tx.waited). The tuple of a waiter
-// was cloned when it began to wait.
+// putRequest puts a tuple. A blocking put waits (errWait) for capacity in a full space, and behind other puts that
+// wait already, unless it is one of these itself (tx.waited). The tuple of a waiter was cloned when it began to wait.
 func (tx *transaction) putRequest(in *spaceState, r space.Request) error {
 	blocks := r.Verb == space.VerbPut && in.def.Options.Overflow == space.Block
 	if blocks && in.putters.len() > 0 && !tx.waited {
@@ -364,9 +356,8 @@ func (tx *transaction) takeBy(procedure string, r space.Request) (space.Reply, e
 	return space.Reply{Found: len(reply) > 0, Tuple: reply.Clone()}, nil
 }
 
-// findOne finds a tuple, and takes it if the verb takes. If none matches, a verb that may wait
-// returns errWait as its error, and another verb a reply that is not Found. It has no other
-// error.
+// findOne finds a tuple, and takes it if the verb takes. If none matches, a verb that may wait returns errWait, and
+// another verb a reply with Found false. It has no other error.
 func (tx *transaction) findOne(in *spaceState, r space.Request) (space.Reply, error) {
 	x := in.find(r.Template, nil)
 	tx.traceLookup(r, x)
@@ -382,9 +373,9 @@ func (tx *transaction) findOne(in *spaceState, r space.Request) (space.Reply, er
 	return space.Reply{Found: true, Tuple: r.ReplyTuple(x.Tuple)}, nil
 }
 
-// findMany finds all matches, or up to as many as the limit of the request if it is above 0, and
-// takes them if the verb takes. If they take more than space.MaxReply bytes, all matches give
-// fault.ErrTooLarge, and of limited ones it finds the first that fit.
+// findMany finds all matches, or up to as many as the limit of the request if there is one, and takes them if the
+// verb takes. If they take more than space.MaxReply bytes, it refuses to find all, and with a limit it finds the
+// first that fit.
 func (tx *transaction) findMany(in *spaceState, r space.Request) (space.Reply, error) {
 	var found []*entry
 	size := 0

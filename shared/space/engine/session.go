@@ -63,11 +63,11 @@ type GateSession interface {
 	Lose()
 }
 
-// Session opens a session and returns the repository as it sees it. With a ttl the session is lost
-// if it gives no sign of life (Tx.KeepAlive) for that long; without one it lives until it is closed
-// or the engine restarts. If a session of that id is alive, it fails with fault.ErrConflict; but
-// one that was restored from the journal can be opened once, by the client that comes back to it,
-// and keeps its ttl.
+// Session opens a session and returns the repository as it sees it. With a ttl the session is lost if it gives no
+// sign of life (Tx.KeepAlive) for that long; without one it lives until it is closed or the engine restarts. It fails
+// with fault.ErrConflict if a session of that id is alive; but a session restored from the journal can be opened
+// once, by the client that comes back to it, and keeps its ttl. Other errors: fault.ErrInvalid for a bad id or ttl,
+// fault.ErrOverloaded for too many sessions or lack of memory, fault.ErrClosed once the engine has stopped.
 func (e *Engine) Session(ctx context.Context, id string, ttl time.Duration) (space.Repository, error) {
 	c, err := e.Connect(ctx, id, ttl)
 	if err != nil {
@@ -76,7 +76,7 @@ func (e *Engine) Session(ctx context.Context, id string, ttl time.Duration) (spa
 	return space.Over(c), nil
 }
 
-// Connect is Session for callers that send requests themselves.
+// Connect is Session for callers that send requests themselves. It fails as Session does.
 func (e *Engine) Connect(ctx context.Context, id string, ttl time.Duration) (space.Conn, error) {
 	mode := id[:max(0, strings.LastIndexByte(id, '-'))] // ids are <mode>-<8 hex>
 	return e.OpenGateSession(ctx, Opening{ID: id, TTL: ttl, Fleet: true, local: true, Process: space.ThisProcess(mode)})
@@ -86,11 +86,11 @@ func (e *Engine) Connect(ctx context.Context, id string, ttl time.Duration) (spa
 type Opening struct {
 	ID  string
 	TTL time.Duration // see Engine.Session
-	// Resume opens only a live session, because it was restored from the journal; if there is none,
-	// the session was lost, and it fails with fault.ErrClosed.
+	// Resume opens only a live session, restored from the journal; if there is none, the session was lost and opening
+	// fails with fault.ErrClosed.
 	Resume bool
-	// Key is the client's secret. A session that was opened with a key and restored from the
-	// journal is opened only with the same key; else it fails with fault.ErrConflict.
+	// Key is the client's secret. A session that was opened with a key and restored from the journal is opened only
+	// with the same key; another key fails with fault.ErrConflict.
 	Key []byte
 	// Fleet means that the session may use the reserve of sessions, waiters and memory. It
 	// is for managers, workers and the coordinator itself, so that other clients cannot
@@ -101,8 +101,7 @@ type Opening struct {
 	local bool // opened by Connect
 }
 
-// hashedKey returns what is kept of the key, because a copy of the journal must not open
-// sessions.
+// hashedKey returns the hash kept of the key, because a copy of the journal must not open sessions.
 func (o Opening) hashedKey() []byte {
 	if len(o.Key) == 0 {
 		return nil
@@ -111,8 +110,9 @@ func (o Opening) hashedKey() []byte {
 	return h[:]
 }
 
-// OpenGateSession is Connect for a gate. It waits until the session is durable, even if ctx ends
-// meanwhile. If that fails, the session is left to the next client that opens it.
+// OpenGateSession is Connect for a gate. It waits until the session is durable, even if ctx ends meanwhile. If that
+// fails, the session is left to the next client that opens it. It fails as Session does, and with fault.ErrClosed if
+// the session to resume is gone.
 func (e *Engine) OpenGateSession(ctx context.Context, o Opening) (GateSession, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, space.ContextError(ctx))
@@ -125,12 +125,9 @@ func (e *Engine) OpenGateSession(ctx context.Context, o Opening) (GateSession, e
 	return s, nil
 }
 
-// attach returns the session of that id: the one that was restored from the journal and waits for
-// its client, or else a new one. The session is nil if the answer is an error: fault.ErrClosed if
-// the session to resume is gone or the engine has stopped, fault.ErrConflict if another client has
-// it or its key, fault.ErrInvalid for a name or TTL not accepted, and fault.ErrOverloaded for too
-// many sessions or lack of memory. The answer is to be awaited, because the session counts only
-// once it is durable.
+// attach returns the session of that id: the one that was restored from the journal and waits for its client, or else
+// a new one. The session is nil if the answer is an error. The answer is to be awaited, because the session counts
+// only once it is durable.
 func (e *Engine) attach(o Opening) (*session, answer) {
 	st := &e.state
 	st.mu.Lock()
@@ -225,8 +222,8 @@ func (st *state) startTTL(s *session) {
 	}
 }
 
-// close ends the session in order. If it has ended already, close does nothing, with one exception:
-// if its end did not reach the journal, a reload has restored the session, and close ends it again.
+// close ends the session in order. If it has ended already, close does nothing, with one exception: if its end did
+// not reach the journal, a reload has restored the session, and close ends it again.
 func (s *session) close(ctx context.Context) (space.Reply, error) {
 	return s.e.awaitDurable(context.WithoutCancel(ctx), s.e.endAttached(s, space.Closed))
 }
@@ -286,8 +283,8 @@ func (s *session) end(cause space.Cause) {
 	close(s.ended)
 }
 
-// endError returns why the session has ended, which it must have. All reasons give fault.ErrClosed;
-// the text tells a lost session from one that was closed.
+// endError returns why the session has ended, which it must have. errors.Is finds fault.ErrClosed in each; the text
+// tells a lost session from one that was closed.
 func (s *session) endError() error {
 	switch {
 	case s.cause == space.Lost && s.ttl == 0:
@@ -304,8 +301,8 @@ func (s *session) waitersByAge() []*waiter {
 	return slices.SortedFunc(maps.Keys(s.waiters), func(a, b *waiter) int { return cmp.Compare(a.age, b.age) })
 }
 
-// await waits for a signal, the end of ctx, or the session's. It returns nil for the signal only,
-// else the error of ctx or why the session has ended. The caller does not hold state.mu.
+// await waits for a signal, or for the end of ctx or of the session. It returns nil for the signal only. The caller
+// does not hold state.mu.
 func (s *session) await(ctx context.Context, c <-chan struct{}) error {
 	select {
 	case <-c:

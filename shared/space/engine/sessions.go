@@ -48,9 +48,9 @@ func (e *Engine) Sessions() []SessionInfo {
 	return all
 }
 
-// EndSession ends a session as its client would: what it holds is handed back, and its calls end
-// with fault.ErrClosed. It fails with fault.ErrForbidden for a session of this process, because the
-// process needs it;, with fault.ErrNotFound for an unknown one.
+// EndSession ends a session as its client would: what it holds is handed back, and its calls end with
+// fault.ErrClosed. It fails with fault.ErrForbidden for a session of this process, because the process needs it, with
+// fault.ErrNotFound for an unknown one, and with fault.ErrClosed once the engine has stopped.
 func (e *Engine) EndSession(ctx context.Context, id string) error {
 	if _, err := e.awaitDurable(ctx, e.endNamed(id)); err != nil {
 		return fmt.Errorf("session %q: %w", id, err)
@@ -58,9 +58,7 @@ func (e *Engine) EndSession(ctx context.Context, id string) error {
 	return nil
 }
 
-// endNamed is EndSession without the wait until the end is durable. The answer has the error
-// fault.ErrNotFound if there is no such session, fault.ErrForbidden for one of the coordinator's
-// own, and why the engine stopped if it did. It locks state.mu.
+// endNamed is EndSession without the wait until the end is durable. It locks state.mu.
 func (e *Engine) endNamed(id string) answer {
 	st := &e.state
 	st.mu.Lock()

@@ -206,8 +206,8 @@ func TestASessionIsNotOpenedForACallerThatHasEnded(t *testing.T) {
 	require.Empty(t, e.Sessions())
 }
 
-// The clock of a test, or of a simulation, decides when deadlines are over. A late reading means
-// that the process did not run, which ends nothing.
+// The clock of a test, or of a simulation, decides when deadlines are over. A late reading means that the process did
+// not run, which ends nothing.
 func TestDeadlinesFollowTheClockOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

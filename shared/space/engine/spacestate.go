@@ -43,7 +43,6 @@ func newSpaceState(def *journal.Space, seed maphash.Seed, m *memory.Account) *sp
 	return in
 }
 
-// space returns the state of a space; one that does not exist gives fault.ErrNotFound.
 func (st *state) space(name string) (*spaceState, error) {
 	in := st.spaces[name]
 	if in == nil {
@@ -106,8 +105,8 @@ func (in *spaceState) add(x *entry) {
 	in.size++
 }
 
-// remove removes an entry that add added, from the same indexes. Its hold must be the add's,
-// because the hold decides the index; a taken entry is in none.
+// remove removes an entry that add added, from the same indexes. Its hold must be the same as in the add, because the
+// hold decides the index; a taken entry is in none.
 func (in *spaceState) remove(x *entry) {
 	switch {
 	case isTaken(x):
@@ -142,8 +141,8 @@ func (in *spaceState) head() (head *entry) {
 	return head
 }
 
-// find returns the entry that a get would take, of those that keep accepts (nil: all
-// of them); nil if there is none. In a queue or a stack that is the head or none.
+// find returns the entry that a get would take, if keep accepts it (a nil keep accepts all); nil if there is none. In
+// a queue or a stack only the head counts.
 func (in *spaceState) find(p tuple.Template, keep func(*entry) bool) (found *entry) {
 	switch {
 	case in.headOnly():

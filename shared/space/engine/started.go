@@ -16,9 +16,8 @@ type Started struct {
 	waiter  *waiter // nil: the request was executed
 }
 
-// CanStart implements GateSession. It reports true for the verbs for one tuple, those that end
-// gets, and calls of procedures. Other verbs need Do, and calls of readers too, because they
-// read the disk.
+// CanStart implements GateSession. It reports true for verbs for one tuple, verbs that end gets, and calls of
+// procedures. Other verbs need Do, and calls of readers too, because they read the disk.
 func (s *session) CanStart(r space.Request) bool {
 	switch r.Verb {
 	case space.VerbPut, space.VerbPutP, space.VerbGet, space.VerbGetP, space.VerbQuery, space.VerbQueryP, space.VerbCount:
@@ -62,8 +61,8 @@ func (x Started) Ready() bool {
 // Size returns the bytes of the tuple in the answer of a request that was executed.
 func (x Started) Size() int { return x.answer.reply.Tuple.Size() }
 
-// Finish returns the answer, or the error, as Do does. It must be called once, because else nothing
-// ends a request that waits. Its context is Do's.
+// Finish returns the answer, or the error, as Do does. It must be called once, because nothing else ends a request
+// that waits. Its context has the same effect as Do's.
 func (x Started) Finish(ctx context.Context) (space.Reply, error) {
 	reply, err := x.session.e.finish(ctx, x)
 	if err != nil {
@@ -72,9 +71,8 @@ func (x Started) Finish(ctx context.Context) (space.Reply, error) {
 	return reply, nil
 }
 
-// finish waits until a request that was started has its answer and it is durable. The end of ctx
-// ends the wait for a tuple or for capacity, and for durability only if the request changed
-// nothing. The caller does not hold state.mu.
+// finish waits until a started request has an answer and the answer is durable. The end of ctx ends the wait for a
+// tuple or for capacity, and for durability only if the request changed nothing. The caller does not hold state.mu.
 func (e *Engine) finish(ctx context.Context, x Started) (space.Reply, error) {
 	a := x.answer
 	if x.waiter != nil {

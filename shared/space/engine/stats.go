@@ -39,8 +39,8 @@ type counters struct {
 	commitTimes                                        [len(CommitBounds)]atomic.Uint64
 }
 
-// countCommit counts a commit of that many records, which took that long, under the lowest bound
-// that is not below it. A longer one than all bounds is in the sums only.
+// countCommit counts a commit of that many records, which took that long, under the lowest bound not below took. A
+// longer one than all bounds is in the sums only.
 func (c *counters) countCommit(records int, took time.Duration) {
 	c.commits.Add(1)
 	c.records.Add(uint64(records))
@@ -50,7 +50,6 @@ func (c *counters) countCommit(records int, took time.Duration) {
 	}
 }
 
-// countRefusal counts a request that ended with err, if it is fault.ErrOverloaded.
 func (c *counters) countRefusal(err error) {
 	if errors.Is(err, fault.ErrOverloaded) {
 		c.refusals.Add(1)
@@ -74,9 +73,8 @@ func (e *Engine) Stats() Stats {
 	return stats
 }
 
-// Health returns why the engine cannot do all its work, for people: journal.ErrFull or
-// memory.ErrFull while puts are refused, or why it has stopped, and it fails with fault.ErrClosed;
-// else nil.
+// Health returns why the engine cannot do all its work, for people: journal.ErrFull or memory.ErrFull while puts are
+// refused, or why it has stopped, an error that fault.ErrClosed matches. It returns nil if all is well.
 func (e *Engine) Health() error {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()

@@ -94,7 +94,7 @@ func TestAProcedureAnswersTheGetsFromItsSpace(t *testing.T) {
 	require.Zero(t, p.calls, "of another space")
 }
 
-// The answer of a get called again is the last one, and a repetition gets that.
+// If the procedure of a get is called again, its last answer counts, and a repetition gets that one.
 func TestARepeatedGetHasTheAnswerThatTheProcedureGaveLast(t *testing.T) {
 	t.Parallel()
 	for verb, want := range map[space.Verb]tuple.Tuple{space.VerbGet: tuple.New("one"), space.VerbGetP: nil} {

@@ -53,8 +53,8 @@ func (t *timers) unset(id int64) {
 	}
 }
 
-// takeDue removes and returns a timer due at now, the earliest first, and reports whether there is
-// one. A timer fires once; its user sets another one if needed.
+// takeDue removes and returns a timer due at now, the earliest first, and reports whether there is one. A timer fires
+// once; its user sets another one if needed.
 func (t *timers) takeDue(now time.Duration) (*timer, bool) {
 	x, ok := t.queue.first()
 	if !ok || x.at > now {

@@ -70,8 +70,7 @@ func TestTimersFireInOrderAndOnce(t *testing.T) {
 	})
 }
 
-// A timer set while Run waits fires in time, whether it is due before Run reads the clock again or
-// after that.
+// A timer set while Run waits fires in time, whether it is due before Run reads the clock again or after that.
 func TestATimerFiresInTimeHoweverFarItIs(t *testing.T) {
 	t.Parallel()
 	for _, ttl := range []time.Duration{time.Millisecond, wakeInterval - 1, wakeInterval, wakeInterval + 1, time.Hour} {

@@ -38,8 +38,7 @@ type mark struct {
 	event trace.Event
 }
 
-// traceEvent records an event other than a change of a tuple, between the steps before it and after
-// it.
+// traceEvent records an event other than a change of a tuple, between the steps before it and after it.
 func (tx *transaction) traceEvent(event trace.Event) {
 	if tx.e.trace != nil {
 		event.Role = trace.RoleOf(event.Process)
@@ -110,9 +109,8 @@ func (l *lookup) events(base trace.Event) []trace.Event {
 	return events
 }
 
-// recordRefusal counts a request that failed if it fails with fault.ErrOverloaded, and traces it
-// with the code of the error. The event is written in the order of the transactions. The caller
-// holds state.mu.
+// recordRefusal traces a failed request with the code of its error, and counts it if the kind is fault.ErrOverloaded.
+// The event is written in the order of the transactions. The caller holds state.mu.
 func (e *Engine) recordRefusal(s *session, r space.Request, err error) {
 	e.counters.countRefusal(err)
 	if e.trace == nil {

@@ -34,8 +34,7 @@ func (f *follower) follow(e trace.Event) {
 	}
 }
 
-// apply changes the state that the follower knows as an event tells. It fails if the event does not
-// fit that state.
+// apply changes the state that the follower knows as an event tells.
 func (f *follower) apply(e trace.Event) error {
 	now, known := f.at[e.Ref]
 	state := map[string]string{trace.HeldResult: trace.HeldResult, trace.TakenResult: trace.TakenResult}[now.Result]

@@ -31,7 +31,7 @@ type transaction struct {
 	waited    bool     // the request runs again after it waited
 	awaitAck  int      // tuples taken that are to be acknowledged
 	steps     []step
-	facts     []journal.Fact // beside those of the steps
+	facts     []journal.Fact // beside the facts of the steps
 	messages  []outgoing
 	awaited   []space.Awaited
 	lookup    *lookup // of a plain operation, for the trace
@@ -92,7 +92,7 @@ func (tx *transaction) try(f func() error) (err error) {
 	return err
 }
 
-// entry returns the entry of a ref.
+// entry returns the entry of a ref. A tuple that a get took is not found, even before the get is acknowledged.
 func (tx *transaction) entry(ref int64) (*entry, error) {
 	x := tx.st.entries[ref]
 	if x == nil || isTaken(x) {
@@ -159,8 +159,8 @@ func (tx *transaction) Held(name string, p tuple.Template) []space.Entry {
 	return nil
 }
 
-// Survey goes through all buckets, those of held tuples too if held is set. Their entries are of
-// different signatures, so it sorts what keep accepts.
+// Survey goes through all buckets, also of held tuples if held is set. Their entries are of different signatures, so
+// it sorts what keep accepts.
 func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) bool) []space.Entry {
 	in := tx.st.spaces[name]
 	if in == nil {
@@ -185,7 +185,7 @@ func (tx *transaction) Survey(name string, held bool, keep func(space.Entry) boo
 	return in.views(found)
 }
 
-// Entry returns false for a tuple that a get took, as for one already gone.
+// Entry returns false for a tuple that a get took, as if it were gone.
 func (tx *transaction) Entry(ref int64) (space.Entry, bool) {
 	x, err := tx.entry(ref)
 	if err != nil {
@@ -274,8 +274,7 @@ func (tx *transaction) Host(id string) string { return tx.process(id).Host }
 
 func (tx *transaction) WorkerName(id string) string { return tx.process(id).Name }
 
-// process returns the process of a session that is alive or that ends now (state.ending); the
-// zero Process if it is neither.
+// process returns the process of a session, alive or ending now (state.ending); otherwise the zero Process.
 func (tx *transaction) process(id string) space.Process {
 	if s := tx.st.sessions[id]; s != nil {
 		return s.process
@@ -309,8 +308,8 @@ func (tx *transaction) Wait(awaited ...space.Awaited) error {
 	return errWait
 }
 
-// Call undoes what the procedure did if it fails, and only that, so that the calling procedure may
-// continue. The error of Wait is returned as it is.
+// Call undoes what the procedure did if it fails, and only that, so that the calling procedure may continue. The
+// error of Wait is returned as it is. A panic becomes an error without a kind.
 func (tx *transaction) Call(name string, args tuple.Tuple) (reply tuple.Tuple, err error) {
 	procedure := tx.e.procedures[name]
 	if procedure == nil {

@@ -52,10 +52,9 @@ func (e *Engine) queueWakeup(in *spaceState, s step) {
 	}
 }
 
-// wakeWaiters offers waiters the tuples that came and the capacity that was freed. Each served
-// waiter is a transaction of its own; what these transactions queue is offered by the same loop. It
-// is called at the end of each critical section that changed something, and never calls itself. The
-// caller holds state.mu.
+// wakeWaiters offers waiters the tuples that came and the capacity that was freed. Serving a waiter is a transaction
+// of its own; what these transactions queue is offered by the same loop. It is called at the end of each critical
+// section that changed something, and never calls itself. The caller holds state.mu.
 func (e *Engine) wakeWaiters() {
 	st := &e.state
 	for tuplesDone, spacesDone := 0, 0; ; {
@@ -231,8 +230,7 @@ func (l *waitlist) add(p tuple.Template, w *waiter) {
 	waiters.insert(w)
 }
 
-// remove removes w and every map that is empty then, so that templates that are no
-// longer waited for take no memory.
+// remove removes w and every map that becomes empty, so that templates without waiters take no memory.
 func (l *waitlist) remove(p tuple.Template, w *waiter) {
 	sig, mask, hash := p.Signature(), p.Shape(), p.Hash(l.seed)
 	shapes := l.buckets[sig]

@@ -11,9 +11,8 @@ import (
 // it is beside the state. Its Seq is of the numbers that Refs and Places of entries are of.
 type Historic struct {
 	space.HistoryRecord
-	// Count and Bytes are of all records of the history up to this one, those that were
-	// removed included. Drivers set them, so that the size of any part is known without
-	// reading it.
+	// Count and Bytes count all records of the history up to this one, removed ones included. Drivers set them, so
+	// that the size of any part is known without reading it.
 	Count, Bytes int64
 }
 

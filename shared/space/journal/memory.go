@@ -74,9 +74,9 @@ func (m *Memory) facts() (all []Fact) {
 // Instant reports whether Commit does not wait: no test delays it.
 func (m *Memory) Instant() bool { return m.Before == nil && m.After == nil }
 
-// Commit implements Journal: it calls Before, applies the records, and calls After. An error of
-// Before means that nothing has happened, one of After that the records hold all the same.
-// ErrFenced means that the journal does not stand at expected.
+// Commit implements Journal: it calls Before, applies the records, and calls After. An error of Before means that
+// nothing has happened, one of After that the records hold nevertheless. It fails with ErrFenced if the journal does
+// not stand at expected.
 func (m *Memory) Commit(ctx context.Context, expected Position, records []Record) error {
 	if m.Before != nil {
 		if err := m.Before(ctx, records); err != nil {
@@ -92,8 +92,8 @@ func (m *Memory) Commit(ctx context.Context, expected Position, records []Record
 	return nil
 }
 
-// apply commits the records in memory if the journal stands at expected; else it is ErrFenced.
-// That keeps a second engine from writing to the journal of the first.
+// apply commits the records in memory if the journal stands at expected, which keeps a second engine from writing to
+// the journal of the first.
 func (m *Memory) apply(expected Position, records []Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -146,8 +146,7 @@ func (m *Memory) remember(f Fact) {
 	}
 }
 
-// recordHistory adds h to the history. Count and Bytes go on from those of the record before. The
-// caller holds mu.
+// recordHistory adds h to the history. Count and Bytes go on from the record before. The caller holds mu.
 func (m *Memory) recordHistory(h Historic) {
 	if m.latest == nil {
 		m.latest = map[string]*Historic{}
@@ -204,8 +203,7 @@ func (m *Memory) TrimHistory(_ context.Context, before time.Duration, l space.Hi
 	return n, nil
 }
 
-// keepAnswer adds an answer to those of its session, in place of one with its number. The caller
-// holds mu.
+// keepAnswer adds an answer to the answers of its session, in place of one with its number. The caller holds mu.
 func (m *Memory) keepAnswer(a *Answer) {
 	of := m.answers[a.Op.Session]
 	if of == nil {
@@ -219,8 +217,8 @@ func (m *Memory) keepAnswer(a *Answer) {
 // that restarts an engine does.
 func (m *Memory) Close() error { return nil }
 
-// Interfere moves the journal on behind its writer's back, as a second writer
-// would: the next Commit is ErrFenced.
+// Interfere moves the journal on behind its writer's back, as a second writer would: the next Commit fails with
+// ErrFenced.
 func (m *Memory) Interfere() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -33,7 +33,7 @@ func Example() {
 	// 2 2s
 }
 
-// facts are those that hold, by kind.
+// facts returns the current facts, by kind.
 func facts(t *testing.T, m *journal.Memory) (journal.Standing, map[string]int) {
 	t.Helper()
 	found := map[string]int{}

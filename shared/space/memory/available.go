@@ -13,8 +13,8 @@ import (
 // fallback is what a machine is assumed to have if it does not report its memory.
 const fallback = 2 << 30
 
-// Default returns half of the memory that this process may take: of the least limit of its cgroups
-// (version 1 or 2), or of the machine's memory if it is less.
+// Default returns half of the memory that this process may take: of the least limit of its cgroups (version 1 or 2),
+// or of the machine's memory if it has less.
 func Default() int64 { return available("/") / 2 }
 
 // available returns how much memory this process may take; root is the root of the file
@@ -51,9 +51,8 @@ func available(root string) int64 {
 	return total
 }
 
-// limitOfGroup returns the least limit of a cgroup and those that contain it. In a
-// container the group's path may be the host's: then only the root exists, which is the
-// container's own.
+// limitOfGroup returns the least limit of a cgroup and its ancestors. In a container the group's path may be the
+// host's: then only the root exists, which is the container's own.
 func limitOfGroup(mount, group, file string) int64 {
 	least := int64(math.MaxInt64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {

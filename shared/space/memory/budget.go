@@ -46,7 +46,7 @@ func New(limit int64) *Budget {
 	return b
 }
 
-// Add adds n bytes, which may be negative, whatever the limit is.
+// Add adds n bytes, which may be negative, without regard to the limit.
 func (b *Budget) Add(n int64) {
 	if b != nil {
 		b.used.Add(n)
@@ -99,9 +99,9 @@ func (b *Budget) limitOf(c Class) int64 {
 	return b.draining.Load()
 }
 
-// Rebase sets the limit of class Draining so that a quarter of the budget is left for it
-// beyond what is used now. An engine calls it when it has loaded a folder that may be
-// larger than the budget, because otherwise nothing could be claimed from it.
+// Rebase sets the limit of class Draining so that it may use a quarter of the budget beyond the current use. An
+// engine calls it when it has loaded a folder that may be larger than the budget, because otherwise nothing could be
+// claimed from it.
 func (b *Budget) Rebase() {
 	if b != nil {
 		b.draining.Store(max(b.limit, b.used.Load()+b.limit/4))
@@ -128,8 +128,8 @@ func (b *Budget) Limit() int64 {
 // concurrently.
 type Account struct {
 	Budget *Budget
-	// Residue means that the bytes are what each operation leaves behind for a while, also one that
-	// frees memory, such as the answer kept for a repetition.
+	// Residue means that the bytes are what each operation leaves behind for a while, also one that frees memory,
+	// such as the answer kept for a repetition.
 	Residue bool
 	used    int64
 }

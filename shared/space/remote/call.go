@@ -27,10 +27,10 @@ type call struct {
 	err     error
 }
 
-// Do implements space.Conn. The error is the engine's; or fault.ErrOverloaded for more calls than
-// space.Window at a time; fault.ErrInvalid for a malformed request; fault.ErrClosed once the
-// session is over. A call whose outcome the coordinator does not know (fault.ErrUnavailable) is
-// repeated with its operation id, after a pause that grows, so that it happens once.
+// Do implements space.Conn. Errors of the engine pass through unchanged; it also fails with fault.ErrOverloaded for
+// more calls than space.Window at a time, fault.ErrInvalid for a malformed request and fault.ErrClosed once the
+// session is over. A call whose outcome the coordinator does not know (fault.ErrUnavailable) is repeated with its
+// operation id, after a pause that grows, so that it happens once.
 func (c *Conn) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	if r.Verb == space.VerbEnd {
 		return space.Reply{}, c.close(ctx)
@@ -69,8 +69,8 @@ func consumes(v space.Verb) bool {
 	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
 }
 
-// start makes a call of a request and sends it. If there is no connection, or it fails now, the
-// next one carries the call (resendCalls). An error means that there is no call; it is addCall's.
+// start makes a call of a request and sends it. If there is no connection, or it fails now, the next one carries the
+// call (resendCalls). An error means that there is no call.
 func (c *Conn) start(r space.Request) (*call, error) {
 	c.mu.Lock()
 	pending, err := c.addCall(r)
@@ -91,10 +91,9 @@ func (c *call) frame() wire.Frame {
 	return wire.Frame{Kind: wire.Request, Call: c.number, Body: c.body}
 }
 
-// addCall makes a call of a request. One whose effect or answer must not be doubled gets an
-// operation id. After close only acknowledgements and the end of the session are accepted. The
-// error is why the Conn has ended, fault.ErrClosed, fault.ErrOverloaded for more than
-// space.Window calls, or fault.ErrInvalid. The caller holds mu.
+// addCall makes a call of a request. One whose effect or answer must not be doubled gets an operation id. After close
+// only acknowledgements and the end of the session are accepted. At most space.Window calls may be open. The caller
+// holds mu.
 func (c *Conn) addCall(r space.Request) (*call, error) {
 	acknowledgement := r.Verb == space.VerbAck || r.Verb == space.VerbBack
 	switch {
@@ -128,10 +127,9 @@ func (c *Conn) addCall(r space.Request) (*call, error) {
 	return pending, nil
 }
 
-// await waits for the answer. If ctx ends first it cancels the call at the gate, and waits at most
-// cancelTimeout for its answer. If the call was served at the same moment, that answer is returned.
-// Otherwise the error is the context's, and the gate takes back what the call took. If the Conn has
-// ended, it is lastReply.
+// await waits for the answer. If ctx ends first it cancels the call at the gate, and waits at most cancelTimeout for
+// its answer. If the call was served at the same moment, that answer is returned. Otherwise it returns the context's
+// error, and the gate takes back what the call took. If the Conn has ended, it returns lastReply.
 func (c *Conn) await(ctx context.Context, pending *call) (space.Reply, error) {
 	select {
 	case <-pending.done:

@@ -63,7 +63,7 @@ func TestTheErrorOfASessionThatCannotGoOnSaysWhyAndThatItIsOver(t *testing.T) {
 	}
 }
 
-// 1,024 calls of a session may wait; one not answered makes no other one wait for ever.
+// 1,024 calls of a session may wait; an unanswered call does not make other calls wait for ever.
 func TestCallsThatAreNotAnsweredAreBounded(t *testing.T) {
 	t.Parallel()
 	conn := newConn(Config{Session: "s"})

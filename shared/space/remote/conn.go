@@ -15,8 +15,8 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// closeTimeout bounds how long a Conn tries to end its session at the gate. A gate not reached in
-// this time notices the silence.
+// closeTimeout bounds how long a Conn tries to end its session at the gate. If the gate is not reached in this time,
+// it notices the silence.
 const closeTimeout = 6 * time.Second
 
 // Conn is a session at a gate. It implements space.Conn.
@@ -91,7 +91,8 @@ func (c *Conn) run(l *wire.Link) {
 	}
 }
 
-// cannotGoOn returns the error of a session that could not be joined again.
+// cannotGoOn returns the error of a session that could not be joined again: always of kind fault.ErrClosed, because
+// the caller must dial anew.
 func cannotGoOn(id string, err error) error {
 	if errors.Is(err, fault.ErrClosed) {
 		return fmt.Errorf("session %s cannot go on: %w", id, err)
@@ -99,8 +100,8 @@ func cannotGoOn(id string, err error) error {
 	return fmt.Errorf("session %s cannot go on: %w: %w", id, err, fault.ErrClosed)
 }
 
-// reconnect replaces a lost connection, in the time that Config.Reconnect allows. The session must
-// still be alive at the gate.
+// reconnect replaces a lost connection, in the time that Config.Reconnect allows. The session must still be alive at
+// the gate.
 func (c *Conn) reconnect() (*wire.Link, error) {
 	if c.Reconnect <= 0 {
 		return c.connect(c.ctx, resume)
@@ -110,8 +111,8 @@ func (c *Conn) reconnect() (*wire.Link, error) {
 	return c.connect(ctx, resume)
 }
 
-// serveLink carries calls over one connection until it ends, and returns the reason: the first
-// Close's, by the writer, by the end of the Conn or here. When it returns, no goroutine uses l.
+// serveLink carries calls over one connection until it ends, and returns the reason of the first Close, by the
+// writer, by the end of the Conn or here. When it returns, no goroutine uses l.
 func (c *Conn) serveLink(l *wire.Link) error {
 	var writing sync.WaitGroup
 	writing.Go(func() { l.Write(nil, nil) }) // without a last frame, which only a gate sends
@@ -200,9 +201,9 @@ func (c *Conn) end(why error) {
 
 func (c *Conn) closedError() error { return fmt.Errorf("session %s: %w", c.id, fault.ErrClosed) }
 
-// close ends the session in order, once all acknowledgements are confirmed; ctx and closeTimeout
-// bound how long it waits for that. When it returns, no goroutine of the Conn runs. A second call
-// waits for the first, and returns nil. It also returns nil if the session has ended already.
+// close ends the session in order, once all acknowledgements are confirmed; ctx and closeTimeout bound how long it
+// waits for that. When it returns, no goroutine of the Conn runs. A second call waits for the first, and returns nil.
+// It also returns nil if the session has ended already.
 func (c *Conn) close(ctx context.Context) error {
 	defer c.running.Wait()
 	c.mu.Lock()
@@ -223,9 +224,8 @@ func (c *Conn) close(ctx context.Context) error {
 	return fmt.Errorf("close session %s: %w", c.id, err)
 }
 
-// endSession waits until all acknowledgements are confirmed, because the end of the session would
-// bring back what is not acknowledged, and ends the session at the gate. It returns nil if the Conn
-// has ended meanwhile, the context's error if that ends first, and else the gate's.
+// endSession waits until all acknowledgements are confirmed, because the end of the session would bring back all
+// unacknowledged tuples, and ends the session at the gate. It returns nil if the Conn has ended meanwhile.
 func (c *Conn) endSession(ctx context.Context) error {
 	c.mu.Lock()
 	allAcked := make(chan struct{})

@@ -72,11 +72,11 @@ func random(n int) []byte {
 	return b
 }
 
-// Dial opens a session at a gate. It retries until ctx ends, so that a client may be started before
-// its coordinator. Errors that a retry cannot help end it at once: fault.ErrConflict for a session
-// that another client has, fault.ErrInvalid for a gate of another version or an invalid name,
-// wire.ErrForeign for an address where another program answers, and each other one that isPermanent
-// names. If ctx ends first. The caller must Close the Conn, or see a call end with fault.ErrClosed.
+// Dial opens a session at a gate. It retries until ctx ends, so that a client may be started before its coordinator.
+// Errors that a retry cannot help end it at once: fault.ErrConflict for a session that another client has,
+// fault.ErrInvalid for a gate of another version or an invalid name, wire.ErrForeign for an address where another
+// program answers, and any other permanent refusal. If ctx ends first, it returns the errors of ctx and of the last
+// attempt. The caller must Close the Conn, or see a call end with fault.ErrClosed.
 func Dial(ctx context.Context, c Config) (*Conn, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -98,8 +98,8 @@ const (
 	resume  = true
 )
 
-// connect retries until there is a connection, ctx ends, or a retry cannot help (isPermanent).
-// resumes tells that the session must be alive at the gate.
+// connect retries until there is a connection, ctx ends, or a retry cannot help (isPermanent). resumes tells that the
+// session must be alive at the gate.
 func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 	var warned time.Time
 	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
@@ -126,8 +126,8 @@ func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 	}
 }
 
-// isPermanent reports whether an attempt with this error would fail again, because the gate has
-// refused the client, or the address is another program's.
+// isPermanent reports whether an attempt with this error would fail again, because the gate has refused the client,
+// or the address belongs to another program.
 func isPermanent(err error) bool {
 	for _, kind := range []error{fault.ErrClosed, fault.ErrConflict, fault.ErrInvalid, fault.ErrTooLarge, fault.ErrUnauthenticated, wire.ErrForeign} {
 		if errors.Is(err, kind) {
@@ -137,9 +137,8 @@ func isPermanent(err error) bool {
 	return false
 }
 
-// connectOnce opens one connection and does the handshake, within handshakeTimeout, after which it
-// fails with fault.ErrUnavailable. On success the connection no longer depends on ctx. resumes is
-// connect's.
+// connectOnce opens one connection and does the handshake, within handshakeTimeout, after which it fails with
+// fault.ErrUnavailable. On success the connection no longer depends on ctx. For resumes see connect.
 func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -168,8 +167,8 @@ func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error
 	return l, nil
 }
 
-// handshake sends the Hello, and returns the gate's Welcome or the error that the gate answered
-// with.
+// handshake sends the Hello, and returns the gate's Welcome or the error that the gate answered with. It fails with
+// io.ErrUnexpectedEOF without an answer, and with wire.ErrForeign for another protocol.
 func (c *Conn) handshake(nc net.Conn, l *wire.Link, resumes bool) (wire.Welcome, error) {
 	p := space.ThisProcess(c.Mode)
 	h := wire.Hello{

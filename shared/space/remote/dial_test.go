@@ -112,7 +112,7 @@ func TestAGateThatDoesNotAnswerIsTriedAgainUntilTheContextEnds(t *testing.T) {
 	})
 }
 
-// A stopped coordinator closes connections in any part of the handshake, and is started again.
+// A stopping coordinator closes connections in any part of the handshake, and is started again.
 func TestAGateThatHangsUpInTheHandshakeIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	welcome := wire.AppendWelcome(nil, wire.Welcome{Ping: time.Minute})

@@ -2,12 +2,11 @@
 // with space.Over a Repository like any other. A process keeps one; any number of
 // goroutines may use it.
 //
-// A lost connection is replaced, after a pause that grows and is jittered so that the clients of a
-// coordinator that restarts do not all return at once. Calls that were not answered are sent again
-// under their old number and operation id, so that they happen once; callers notice only the delay.
-// While there is no connection, calls wait until their context ends. If the session was lost
-// meanwhile, the gate refuses the client, or Config.Reconnect has passed, all calls end with
-// fault.ErrClosed: then a new Conn has to be dialled.
+// A lost connection is replaced, after a pause that grows and is jittered so that the clients of a coordinator that
+// restarts do not all return at once. Calls that were not answered are sent again under their old number and
+// operation id, so that they happen once; callers notice only the delay. While there is no connection, calls wait
+// until their context ends. If the session was lost meanwhile, the gate refuses the client, or Config.Reconnect has
+// passed, all calls end with fault.ErrClosed: then a new Conn has to be dialled.
 //
 // Exactly once: each put happens once, and a tuple that one get takes no other takes.
 // Two cases remain open, because no protocol can close them. A call that ends with its

@@ -10,8 +10,8 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// The gate waits for the acknowledgement of an answer that took a tuple, a message or an event;
-// acknowledging another answer would be a frame for nothing.
+// The gate waits for the acknowledgement of an answer that took a tuple, a message or an event; acknowledging any
+// other answer would be a frame for nothing.
 func TestOnlyAnswersThatTookSomethingAreAcknowledged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

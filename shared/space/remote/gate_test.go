@@ -211,8 +211,8 @@ func TestACallThatIsGivenUpIsCancelledAndItsAnswerIsGivenBack(t *testing.T) {
 	})
 }
 
-// While there is no connection, calls are made and given up all the same. The next one carries them,
-// the oldest first, and cancels those that were given up.
+// While there is no connection, calls can still be made and given up. The next connection carries them, the oldest
+// first, and cancels the ones given up.
 func TestTheNextConnectionCarriesWhatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -109,8 +109,8 @@ func (w *fixture) attributed(name string, t tuple.Tuple, fields string, turn int
 	return w.call(w.repo, "test.attributed", args...)[0]
 }
 
-// walk returns the numbers of the items that a walk visits behind the n-th one: those with a label
-// or, if it is empty, those with the name items, the held ones if held is set.
+// walk returns the numbers of the items that a walk visits behind the n-th one: those with a label or, if it is
+// empty, those with the name items, the held ones if held is set.
 func (w *fixture) walk(name, label, items string, held bool, n int) tuple.Tuple {
 	return w.call(w.repo, "test.walk", name, label, items, held, int64(n))
 }
@@ -135,8 +135,7 @@ func amend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Amend(args.Int64(0), nil, attributesOf(args[1:]))
 }
 
-// labelled is test.labelled. It also requires that the label is counted if and only if a tuple has
-// it; else it fails with fault.ErrCorrupt.
+// labelled is test.labelled. It also fails unless the label is counted if and only if a tuple has it.
 func labelled(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.LastLabelled(args.Str(0), args.Str(1))
 	if ok != (tx.CountLabelled(args.Str(0), args.Str(1)) > 0) {

@@ -59,7 +59,7 @@ type failing struct {
 	token  int64
 }
 
-// NextToken returns tokens of its own, because the engine would not give those of an attempt again.
+// NextToken returns tokens of its own, because the engine would not give the tokens of an attempt again.
 func (f *failing) NextToken() int64 {
 	f.token++
 	return f.token
@@ -74,7 +74,7 @@ func (f *failing) write() error {
 	return nil
 }
 
-// Put is a write, as are the methods below; those that only read are the engine's.
+// Put is a write, as are the methods below; methods that only read are the engine's.
 func (f *failing) Put(name string, t tuple.Tuple, o space.PutOptions) (int64, error) {
 	if err := f.write(); err != nil {
 		return 0, err

@@ -149,7 +149,7 @@ func replace(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, tx.Replace(args.Int64(0), args[1].(tuple.Tuple))
 }
 
-// entry is test.entry; a ref not found has an empty tuple as its item.
+// entry is test.entry; an unknown ref has an empty tuple as its item.
 func entry(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, ok := tx.Entry(args.Int64(0))
 	if !ok {
@@ -233,8 +233,8 @@ func fail(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return nil, errFail
 }
 
-// nest is test.nest: twice it puts an item and calls test.fail, whose error must be the procedure's
-// and must not undo the item.
+// nest is test.nest: twice it puts an item and calls test.fail, whose error must be the procedure's and must not undo
+// the item.
 func nest(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	for n := range 2 {
 		if _, err := tx.Put(args.Str(0), item("outer", n+1), space.PutOptions{}); err != nil {

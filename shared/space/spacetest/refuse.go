@@ -33,7 +33,7 @@ func (c *refusing) Do(ctx context.Context, r space.Request) (space.Reply, error)
 	return c.Conn.Do(ctx, r)
 }
 
-// refuse returns the error of a refused call; nil if it is not. It counts all calls.
+// refuse returns the error of a refused call, and nil for any other. It counts all calls.
 func (c *refusing) refuse(call string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

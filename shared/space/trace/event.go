@@ -2,10 +2,9 @@
 // execution order, for people and for the checker that checks the running system
 // against its models (tup4fun). docs/trace.md describes it for readers of logs.
 //
-// Invariants: an Event is at the linearisation point of its operation, and is written
-// only when that operation is durable. Sequence numbers begin at 1 and have no gaps,
-// also over restarts. When an engine starts, or has loaded its journal again, it writes
-// Reload and then its whole state; from there on the events alone tell what is in every
+// Invariants: an Event is at the linearisation point of its operation, and is written only when that operation is
+// durable. Sequence numbers begin at 1 and have no gaps, also over restarts. When an engine starts, or has loaded its
+// journal again, it writes Reload and then its whole state; from there on the events alone tell the content of every
 // space. A log is JSON lines, one event each, and ends with a whole line.
 //
 // Of the tuples of our protocols the package knows only the field that names a lease.
@@ -18,10 +17,10 @@ import (
 
 // Operations that are neither a verb of space.Verb nor a space.Change.
 const (
-	// Reload begins the log of a process. Later in a log it means that a commit failed and the
-	// engine has loaded its journal again; operations just before it may have happened without
-	// being in the log. The events that follow, up to the first neither Begin nor Restore, are the
-	// whole state, so that a reader of the log drops the state that it has collected.
+	// Reload begins the log of a process. Later in a log it means that a commit failed and the engine has loaded its
+	// journal again; operations just before it may have happened without being in the log. The events that follow, up
+	// to the first other than Begin and Restore, are the whole state, so that a reader of the log drops the state
+	// that it has collected.
 	Reload = "reload"
 	// Restore means that a tuple is in a space. Its result is OK, HeldResult or
 	// TakenResult; the process is the holder.
@@ -38,7 +37,7 @@ const (
 	OK          = "ok"
 	None        = "none"  // a get or query found nothing
 	HeldResult  = "held"  // of Restore
-	TakenResult = "taken" // of Restore: by a get that is not acknowledged
+	TakenResult = "taken" // of Restore: by an unacknowledged get
 )
 
 // Event is one operation on one tuple, one that found none, or one that was refused.

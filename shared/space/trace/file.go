@@ -31,10 +31,9 @@ type File struct {
 	failed func(error)
 }
 
-// Open opens the log at path, or makes it. An unfinished last line, which a crash left, is cut off;
-// a file other than a log is refused and left as it is. After a write error the log ends and
-// failed, which may be nil, is called once, because tracing must not stop the engine. The errors
-// have no kind of package fault.
+// Open opens the log at path, or makes it. An unfinished last line, which a crash left, is cut off; a file other than
+// a log is refused and left as it is. After a write error the log ends and failed, which may be nil, is called once,
+// because tracing must not stop the engine. The errors have no kind of package fault.
 func Open(path string, limits Limits, failed func(error)) (*File, error) {
 	f := &File{path: path, limits: limits, failed: failed}
 	if err := f.open(); err != nil {
@@ -64,10 +63,10 @@ func (c counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// resume reads the number of the last event, and positions the file after it. It reads two lines'
-// length from the end at most, because a line has at most maxLine bytes. An unfinished last line is
-// cut off; a file without events goes on after the last rotated one. A file that has no event
-// there, and does not begin as one, is an error and stays as it is.
+// resume reads the number of the last event, and positions the file after it. It reads two lines' length from the end
+// at most, because a line has at most maxLine bytes. An unfinished last line is cut off; a file without events goes
+// on after the last rotated one. A file that has no event there, and does not begin as one, is an error and stays as
+// it is.
 func (f *File) resume() error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -130,8 +129,8 @@ func (f *File) Write(e Event) {
 	}
 }
 
-// rotate renames the file after its last event and begins a new one, and removes the oldest, so
-// that at most limits.Files are there. After an error the log has ended.
+// rotate renames the file after its last event and begins a new one, and removes the oldest, so that at most
+// limits.Files are there. After an error the log has ended.
 func (f *File) rotate() error {
 	if err := f.file.Close(); err != nil {
 		return err

@@ -169,7 +169,7 @@ func TestARotationThatWasInterruptedContinuesTheNumbers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	written(t, path, 3)
 	require.NoError(t, os.Rename(path, path+".000000000003"))
-	for _, other := range []string{path + ".old", path + ".7", path + ".000000000009x"} { // of somebody else
+	for _, other := range []string{path + ".old", path + ".7", path + ".000000000009x"} { // of another program
 		require.NoError(t, os.WriteFile(other, []byte("milk"), 0o600))
 	}
 	written(t, path, 2)

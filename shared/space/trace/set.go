@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// earlierFile is a file of a log that is not the current one.
+// earlierFile is a file of a log before the current one.
 type earlierFile struct {
 	path string
 	last uint64 // number of its last event
@@ -24,8 +24,7 @@ type earlierFile struct {
 // rotatedName is the name of a file whose last event has a number.
 func rotatedName(path string, last uint64) string { return fmt.Sprintf("%s.%012d", path, last) }
 
-// rotated lists the earlier files of the log at path, the oldest first: those with a name that
-// rotatedName makes.
+// rotated lists the earlier files of the log at path, the oldest first: those with a name that rotatedName makes.
 func rotated(path string) (all []earlierFile, err error) {
 	names, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -42,9 +41,9 @@ func rotated(path string) (all []earlierFile, err error) {
 	return all, nil
 }
 
-// OpenAll opens the log at path with its earlier files, as one log. If files before these were
-// removed, the log begins at the first reload, because that lists all tuples; it is an error if
-// there is none.
+// OpenAll opens the log at path with its earlier files, as one log. If files before these were removed, the log
+// begins at the first reload, because that lists all tuples; it is an error if there is none. If there is no log, it
+// fails with fs.ErrNotExist. No error has a kind of package fault.
 func OpenAll(path string) (io.ReadCloser, error) {
 	current, err := os.Open(path)
 	if err != nil {
@@ -74,9 +73,9 @@ type set struct {
 	files []*os.File
 }
 
-// addEarlier opens the earlier files. The current one may be among them, if it was renamed
-// meanwhile; then it is read under its new name, and the files after it are left out. A log other
-// than a regular file has no earlier files. With an error, all open files are in s.files.
+// addEarlier opens the earlier files. The current one may be among them, if it was renamed meanwhile; then it is read
+// under its new name, and the files after it are left out. A log in anything but a regular file has no earlier files.
+// With an error, all open files are in s.files.
 func (s *set) addEarlier(path string) error {
 	current := s.files[0]
 	info, err := current.Stat()
@@ -142,8 +141,8 @@ func fromReload(log io.Reader) (io.Reader, error) {
 	}
 }
 
-// readLine reads a line with its line feed. The last line may end without one: then the error is
-// io.EOF. A line of more than maxLine bytes is an error.
+// readLine reads a line with its line feed. If the last line has none, it is returned with io.EOF. It refuses a line
+// of more than maxLine bytes.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Writer writes events as JSON lines, each in one write, so that a killed process leaves a whole
-// last line. It is not safe for concurrent use; an engine writes its events one after the other.
+// Writer writes events as JSON lines, each in one write, so that a killed process leaves a whole last line. It is not
+// safe for concurrent use; an engine writes its events one after the other.
 type Writer struct {
 	enc *json.Encoder
 	err error

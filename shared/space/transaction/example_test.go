@@ -11,7 +11,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// A coin moves from one account to another, if it is not closed.
+// A coin moves from one account to another, unless the other is closed.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	e, _ := engine.Open(ctx, engine.Config{Journal: &journal.Memory{}, Procedures: transaction.Procedures()})

@@ -38,10 +38,10 @@ func (u *unmet) Error() string { return fmt.Sprintf("operation %d, %s: %v", u.in
 
 func (u *unmet) Unwrap() error { return ErrUnmet }
 
-// run (waits, operations) calls apply as a procedure of its own, so that its effects are undone if
-// a condition does not hold. If waits is set, and the condition is not that a tuple is absent, it
-// waits then for a tuple that matches; else it answers which condition that is. No put can make a
-// tuple absent, so nothing would wake a wait for that.
+// run (waits, operations) calls apply as a procedure of its own, so that its effects are undone if a condition does
+// not hold. If waits is set, it waits for a matching tuple then; otherwise, and for a condition that a tuple is
+// absent, it answers which condition does not hold. No put can make a tuple absent, so nothing would wake a wait for
+// that.
 func run(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	waits, data := decodeRun(args)
 	reply, err := tx.Call(procApply, tuple.New(data))
@@ -55,9 +55,8 @@ func run(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return encodeUnmet(u.index), nil
 }
 
-// apply (operations) carries out the operations in order, and returns the tuples that they found,
-// one for each. If a condition does not hold, the error is unmet. Found tuples of more than
-// MaxBytes together give fault.ErrTooLarge.
+// apply (operations) carries out the operations in order, and returns the tuples that they found, one for each. If a
+// condition does not hold, it returns unmet. Found tuples may have at most MaxBytes together.
 func (p protocol) apply(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	ops, err := decodeOps(decodeApply(args))
 	if err != nil {
@@ -77,8 +76,8 @@ func (p protocol) apply(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return encodeFound(found), nil
 }
 
-// applyOp carries out the operation with that index, and returns the tuple that it finds: nil for
-// KindAbsent and KindPut. If its condition does not hold, the error is unmet.
+// applyOp carries out the operation with that index, and returns the tuple that it finds: nil for KindAbsent and
+// KindPut. If its condition does not hold, it returns unmet.
 func (p protocol) applyOp(tx space.Tx, index int, op Op) (tuple.Tuple, error) {
 	switch {
 	case !tx.Exists(op.Space):

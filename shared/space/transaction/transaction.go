@@ -16,9 +16,8 @@
 // session was faster the condition does not hold, and the caller repeats. For more than that,
 // register a procedure (space.Procedure).
 //
-// A connection that breaks does not repeat a transaction. But unlike the answer to a plain get,
-// this one is not acknowledged: if the process of the caller dies before it has read the answer,
-// the transaction has happened all the same.
+// A connection that breaks does not repeat a transaction. But unlike the answer to a plain get, its answer is not
+// acknowledged: if the process of the caller dies before it has read the answer, the transaction has still happened.
 package transaction
 
 import (
@@ -55,8 +54,8 @@ const (
 
 var kindNames = map[Kind]string{KindGet: "get", KindQuery: "query", KindAbsent: "absent", KindPut: "put", KindRenew: "renew"}
 
-// ParseKind returns the kind with a name: get, query, absent, put or renew. It fails with
-// fault.ErrInvalid for any other name.
+// ParseKind returns the kind with a name: get, query, absent, put or renew. It fails with fault.ErrInvalid for any
+// other name.
 func ParseKind(name string) (Kind, error) {
 	for k, n := range kindNames {
 		if n == name {
@@ -84,8 +83,8 @@ func Query(name string, p tuple.Template) Op { return Op{Kind: KindQuery, Space:
 // Absent has the condition that no tuple matches. A held tuple does not count.
 func Absent(name string, p tuple.Template) Op { return Op{Kind: KindAbsent, Space: name, Template: p} }
 
-// Put adds a tuple for a time to live, or until it is taken if ttl is 0. It fails with
-// fault.ErrOverloaded for a full space, because a transaction does not wait for capacity.
+// Put adds a tuple for a time to live, or until it is taken if ttl is 0. If the space is full, the transaction fails
+// with fault.ErrOverloaded, because it does not wait for capacity.
 func Put(name string, t tuple.Tuple, ttl time.Duration) Op {
 	return Op{Kind: KindPut, Space: name, Tuple: t, TTL: ttl}
 }
@@ -117,24 +116,23 @@ const (
 // Client runs transactions over one session. It may be used concurrently.
 type Client struct{ Repo space.Repository }
 
-// Run runs a transaction. It waits until there is a tuple for each Get, Query and Renew; an Absent
-// that does not hold is ErrUnmet at once. It returns one tuple for each operation, nil for Absent
-// and Put. It fails with fault.ErrNotFound for a space that does not exist, fault.ErrInvalid for
-// malformed operations or none, fault.ErrTooLarge for more than MaxOps operations, or more than
-// MaxBytes of operations or of found tuples, fault.ErrOverloaded for a Put into a full space,
-// fault.ErrForbidden for a change in a space that belongs to a protocol, and fault.ErrCorrupt for
-// an answer that cannot be decoded. An error of one operation names it.
+// Run runs a transaction. It waits until there is a tuple for each Get, Query and Renew; an Absent that does not hold
+// fails with ErrUnmet at once. It returns one tuple for each operation, nil for Absent and Put. Errors:
+// fault.ErrNotFound for a space that does not exist, fault.ErrInvalid for malformed operations or none,
+// fault.ErrTooLarge for more than MaxOps operations, or more than MaxBytes of operations or of found tuples,
+// fault.ErrOverloaded for a Put into a full space, fault.ErrForbidden for a change in a space of a protocol, and
+// fault.ErrCorrupt for an answer that cannot be decoded. An error of one operation names it.
 func (c Client) Run(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
 	return c.run(ctx, untilMet, ops)
 }
 
-// RunP is Run, except that it does not wait: a condition that does not hold is ErrUnmet.
+// RunP is Run, but does not wait: if a condition does not hold, it fails with ErrUnmet.
 func (c Client) RunP(ctx context.Context, ops ...Op) ([]tuple.Tuple, error) {
 	return c.run(ctx, once, ops)
 }
 
-// PutIfAbsent puts a tuple into a space if no visible tuple of the space matches p, and reports
-// whether it did.
+// PutIfAbsent puts a tuple into a space if no visible tuple of the space matches p, and reports whether it did. It
+// fails as Run does, but never with ErrUnmet.
 func (c Client) PutIfAbsent(ctx context.Context, name string, p tuple.Template, t tuple.Tuple, ttl time.Duration) (put bool, err error) {
 	a, err := c.call(ctx, once, []Op{Absent(name, p), Put(name, t, ttl)})
 	return a.met, err
@@ -153,8 +151,8 @@ func (c Client) run(ctx context.Context, waits bool, ops []Op) ([]tuple.Tuple, e
 	return a.found, err
 }
 
-// call sends a transaction and returns its answer. If waits is true it waits until the conditions
-// hold. If one does not hold, the error is nil and answer.met is false.
+// call sends a transaction and returns its answer. If waits is true it waits until the conditions hold. If one does
+// not hold, it returns no error, and answer.met is false.
 func (c Client) call(ctx context.Context, waits bool, ops []Op) (answer, error) {
 	data, err := encodeOps(ops)
 	if err != nil {

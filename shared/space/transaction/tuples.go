@@ -29,9 +29,8 @@ func decodeApply(args tuple.Tuple) (ops []byte) {
 	return ops
 }
 
-// encodeOps encodes each operation as (kind, space, TTL in ns) and its template or tuple. It
-// refuses what decodeOps or an engine would refuse in any state, so that the error names the
-// operation.
+// encodeOps encodes each operation as (kind, space, TTL in ns) and its template or tuple. It refuses what decodeOps
+// or an engine would refuse in any state, so that the error names the operation.
 func encodeOps(ops []Op) (data []byte, err error) {
 	if err := checkNumber(len(ops)); err != nil {
 		return nil, err
@@ -87,7 +86,6 @@ func (o Op) check() error {
 	return nil
 }
 
-// decodeOps decodes what encodeOps has encoded.
 func decodeOps(data []byte) (ops []Op, err error) {
 	for len(data) > 0 {
 		if err := checkNumber(len(ops) + 1); err != nil {
@@ -125,7 +123,6 @@ func encodeFound(found []byte) tuple.Tuple { return tuple.New(true, int64(0), fo
 
 func encodeUnmet(index int) tuple.Tuple { return tuple.New(false, int64(index), []byte{}) }
 
-// decodeAnswer decodes the answer to a transaction of ops; anything else gives fault.ErrCorrupt.
 func decodeAnswer(reply tuple.Tuple, ops []Op) (answer, error) {
 	corrupt := fmt.Errorf("%s: an answer to %d operations: %w", procRun, len(ops), fault.ErrCorrupt)
 	if !anyAnswer.Matches(reply) {

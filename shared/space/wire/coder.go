@@ -78,8 +78,7 @@ func (c *coder) advance() {
 // must be called.
 func (c *coder) is(tag uint64) bool { return c.current && c.tag == tag }
 
-// done ends the reading of the current field: with an error no more is read, else the next field
-// is current.
+// done ends the reading of the current field: after an error no more is read, otherwise the next field is current.
 func (c *coder) done(err error) {
 	if err != nil {
 		c.err, c.current = fmt.Errorf("field %d: %w", c.tag, err), false
@@ -107,11 +106,11 @@ func (c *coder) write(tag uint64, content []byte) {
 // integer is a signed number.
 func integer[T ~int | ~int64](c *coder, tag uint64, v *T) { signed(c, tag, v, math.MinInt64) }
 
-// count is a number of 0 or more.
+// count is a number of at least 0.
 func (c *coder) count(tag uint64, v *int) { signed(c, tag, v, 0) }
 
-// signed is a signed number of at least lowest. A reader refuses a lower one, that T cannot have,
-// or it is followed by other bytes, with fault.ErrInvalid.
+// signed is a signed number of at least lowest. A reader refuses a lower one, one that T cannot have, and one
+// followed by other bytes.
 func signed[T ~int | ~int64](c *coder, tag uint64, v *T, lowest int64) {
 	if !c.reading && *v != 0 {
 		var content [binary.MaxVarintLen64]byte
@@ -140,8 +139,7 @@ func natural[T ~uint8 | ~uint64](c *coder, tag uint64, v *T) {
 	}
 }
 
-// readNatural reads the current field as a number of at most highest, and ends it; after an error,
-// and it fails with fault.ErrInvalid, it is 0.
+// readNatural reads the current field as a number of at most highest, and ends it; 0 after an error.
 func (c *coder) readNatural(highest uint64) uint64 {
 	n, size := binary.Uvarint(c.content)
 	if size <= 0 || size != len(c.content) || n > highest {
@@ -161,8 +159,7 @@ func (c *coder) boolean(tag uint64, v *bool) {
 	}
 }
 
-// naturals are unsigned numbers, a field each, also a 0. A reader appends those that follow each
-// other.
+// naturals are unsigned numbers, a field each, also a 0. A reader appends successive ones.
 func (c *coder) naturals(tag uint64, v *[]uint64) {
 	if !c.reading {
 		for _, n := range *v {
@@ -174,8 +171,7 @@ func (c *coder) naturals(tag uint64, v *[]uint64) {
 	}
 }
 
-// text is a string of at most limit bytes; a longer one gives fault.ErrTooLarge. Only readers check
-// the limit. An empty one is not written.
+// text is a string of at most limit bytes. Only readers check the limit. An empty one is not written.
 func text[T ~string](c *coder, tag uint64, v *T, limit int) {
 	if !c.reading && *v != "" {
 		c.writeHead(tag, len(*v))
@@ -205,7 +201,6 @@ func (c *coder) blob(tag uint64, v *[]byte, limit int) {
 	}
 }
 
-// checkSize returns fault.ErrTooLarge if the current field has more than limit bytes.
 func (c *coder) checkSize(limit int) error {
 	if len(c.content) > limit {
 		return fmt.Errorf("%d bytes, at most %d: %w", len(c.content), limit, fault.ErrTooLarge)
@@ -222,8 +217,7 @@ func (c *coder) tuple(tag uint64, v *tuple.Tuple) {
 	}
 }
 
-// tuples are valid tuples, a field each, also an empty one. A reader appends those that follow
-// each other.
+// tuples are valid tuples, a field each, also an empty one. A reader appends successive ones.
 func (c *coder) tuples(tag uint64, v *[]tuple.Tuple) {
 	if !c.reading {
 		for _, t := range *v {
@@ -261,7 +255,7 @@ func (c *coder) template(tag uint64, v *tuple.Template) {
 	}
 }
 
-// complete returns a decoder's error, or one if it left bytes over; both give fault.ErrInvalid.
+// complete returns a decoder's error, or one if it left bytes over.
 func complete(rest []byte, err error) error {
 	switch {
 	case err != nil:
@@ -295,8 +289,8 @@ func messages[T any](c *coder, tag uint64, v *[]T, list func(*coder, *T)) {
 	}
 }
 
-// writeMessage takes a copy of v, because a pointer passed to list is allocated on the heap: v is
-// part of a request that should not be.
+// writeMessage takes a copy of v, because a pointer passed to list is allocated on the heap: v is part of a request
+// that should not be.
 func writeMessage[T any](c *coder, tag uint64, v T, list func(*coder, *T)) {
 	inner := coder{}
 	list(&inner, &v)

@@ -18,8 +18,8 @@
 //	content length bytes: an integer as a (zigzag) varint, a string, a tuple or
 //	        template as package tuple encodes it, or fields again
 //
-// A field that is absent has its zero value. Request.Acknowledged, Reply.Tuples, Infos
-// and Events, and the codes of an error, are one field for each element.
+// An absent field has its zero value. Request.Acknowledged, Reply.Tuples, Infos and Events, and the codes of an
+// error, are one field for each element.
 //
 // Compatibility: readers skip fields whose tag they do not know, so that fields may be
 // added at any time. A field that an old reader must not ignore needs a new version,

@@ -12,8 +12,7 @@ import (
 // maxText bounds the text of an error in bytes; AppendError cuts off the rest.
 const maxText = 64 << 10
 
-// errorKinds are the kinds of error that travel: those of package fault, and the errors
-// of package context.
+// errorKinds are the kinds of error that travel: the kinds of package fault, and the errors of package context.
 var errorKinds = slices.Concat(fault.Table, []fault.Row{
 	{Kind: context.Canceled, Code: "canceled"},
 	{Kind: context.DeadlineExceeded, Code: "deadline_exceeded"},

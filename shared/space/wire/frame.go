@@ -39,8 +39,8 @@ type Frame struct {
 	RefusedBytes int
 }
 
-// Append appends the frame to buf. It fails with fault.ErrTooLarge for one of more than MaxFrame
-// bytes, and buf is returned as it was.
+// Append appends the frame to buf. For a frame of more than MaxFrame bytes it fails with fault.ErrTooLarge, and
+// returns buf as it was.
 func (f Frame) Append(buf []byte) ([]byte, error) {
 	start := len(buf)
 	buf = append(buf, 0, 0, 0, 0, version, byte(f.Kind))
@@ -53,10 +53,10 @@ func (f Frame) Append(buf []byte) ([]byte, error) {
 	return append(buf, f.Body...), nil
 }
 
-// Read reads one frame from r into buf, and returns buf for the next call. The frame's body is part
-// of buf. It fails with fault.ErrTooLarge for a frame of more than MaxFrame, with fault.ErrInvalid
-// for a malformed one. Read grows buf as bytes arrive, because a length alone must not take memory.
-// The error is io.EOF before the first byte of a frame, and io.ErrUnexpectedEOF within one.
+// Read reads one frame from r into buf, and returns buf for the next call. The frame's body is part of buf. Read
+// grows buf as bytes arrive, because a length alone must not take memory. Errors: fault.ErrTooLarge for a frame of
+// more than MaxFrame, fault.ErrInvalid for a malformed one, io.EOF before the first byte of a frame,
+// io.ErrUnexpectedEOF within one.
 func Read(r io.Reader, buf []byte) (Frame, []byte, error) {
 	return read(r, buf, MaxFrame, readStep)
 }
@@ -65,7 +65,7 @@ func Read(r io.Reader, buf []byte) (Frame, []byte, error) {
 // many connections may send one that no client sends.
 const maxHello = 4 << 10
 
-// ReadHello is Read for the first frame of a connection: it is at most maxHello bytes.
+// ReadHello is Read for the first frame of a connection, which has at most maxHello bytes.
 func ReadHello(r io.Reader) (Frame, error) {
 	f, _, err := read(r, nil, maxHello, helloStep)
 	return f, err
@@ -104,8 +104,7 @@ func read(r io.Reader, buf []byte, limit int64, step int) (Frame, []byte, error)
 	return f, buf, err
 }
 
-// parse reads what follows a frame's length: version, kind, call and body, which shares memory with
-// data.
+// parse reads what follows a frame's length: version, kind, call and body, which shares memory with data.
 func parse(data []byte) (Frame, error) {
 	if len(data) < 2 {
 		return Frame{}, fmt.Errorf("frame of %d bytes, want at least 3: %w", len(data), fault.ErrInvalid)

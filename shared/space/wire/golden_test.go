@@ -26,8 +26,7 @@ var update = flag.Bool("update", false, "write the golden frames again")
 
 var everyField = tuple.New(nil, true, false, 1, int32(-2), int64(3), float32(0.5), 1.5, "text", []byte{0, 1}, tuple.New("nested"), tuple.Opaque{Name: "n", JSON: "{}"})
 
-// golden returns the frames of testdata/golden by name. A change of one of them breaks
-// every peer that is already running.
+// golden returns the frames of testdata/golden by name. A change of one of them breaks every running peer.
 func golden(t testing.TB) map[string]wire.Frame {
 	frames := map[string]wire.Frame{}
 	for name, r := range map[string]space.Request{

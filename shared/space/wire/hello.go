@@ -13,7 +13,7 @@ import (
 // The kinds of frame beside requests and their answers.
 const (
 	Greeting Kind = iota + 4 // the client's first frame: AppendHello
-	Welcomed                 // the gate's answer to it, unless that is a Failure: AppendWelcome
+	Welcomed                 // the gate's answer to a Hello, unless it is a Failure: AppendWelcome
 	Cancel                   // the client no longer waits for the call's answer
 	Ping                     // to be answered with pong
 	pong
@@ -32,9 +32,9 @@ var ErrForeign = errors.New("not the protocol of leasehold")
 // AppendPreamble appends magic and version.
 func AppendPreamble(buf []byte) []byte { return append(append(buf, magic...), version) }
 
-// ReadPreamble reads the other side's preamble. If the error is ErrForeign, head is what the other
-// side sent instead, as far as it has arrived, and stays unread. It fails with fault.ErrInvalid,
-// and names both versions, if the other side speaks another version.
+// ReadPreamble reads the other side's preamble. If the error is ErrForeign, head is what the other side sent instead,
+// as far as it has arrived, and stays unread. If the other side speaks another version, it fails with
+// fault.ErrInvalid and names both versions; at the end of r with io.ErrUnexpectedEOF.
 func ReadPreamble(r *bufio.Reader) (head []byte, err error) {
 	head, err = r.Peek(len(magic) + 1)
 	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] {
@@ -97,8 +97,8 @@ func AppendHello(buf []byte, h Hello) []byte {
 	return c.out
 }
 
-// DecodeHello decodes the body of a Hello. It fails with fault.ErrInvalid for a malformed one, and
-// a name or key that is, with fault.ErrTooLarge for too long.
+// DecodeHello decodes the body of a Hello. It fails with fault.ErrInvalid for a malformed one, and with
+// fault.ErrTooLarge for an overlong name or key.
 func DecodeHello(data []byte) (h Hello, err error) {
 	c := reader(data)
 	for c.more() {
@@ -133,8 +133,8 @@ func AppendWelcome(buf []byte, w Welcome) []byte {
 	return c.out
 }
 
-// DecodeWelcome decodes the body of a Welcome. It fails with fault.ErrInvalid for a malformed one,
-// and a name that is, with fault.ErrTooLarge for too long.
+// DecodeWelcome decodes the body of a Welcome. It fails with fault.ErrInvalid for a malformed one, and with
+// fault.ErrTooLarge for an overlong name.
 func DecodeWelcome(data []byte) (w Welcome, err error) {
 	c := reader(data)
 	for c.more() {
@@ -146,7 +146,8 @@ func DecodeWelcome(data []byte) (w Welcome, err error) {
 	return w, nil
 }
 
-// Send writes one frame to w in one call, behind prefix, which may be nil.
+// Send writes one frame to w in one call, behind prefix, which may be nil. It fails with fault.ErrTooLarge for a
+// frame of more than MaxFrame bytes.
 func Send(w io.Writer, prefix []byte, f Frame) error {
 	data, err := f.Append(prefix)
 	if err == nil {

@@ -53,7 +53,7 @@ type Link struct {
 	Memory *memory.Budget
 	Class  memory.Class // of the frames that are read
 
-	reading atomic.Int64 // bytes of Memory that are reserved for the frame that is read
+	reading atomic.Int64 // bytes of Memory reserved for the incoming frame
 
 	conn   net.Conn
 	input  *bufio.Reader
@@ -89,8 +89,8 @@ func NewLink(conn net.Conn) *Link {
 // Reader is what Receive reads from, for the handshake before it.
 func (l *Link) Reader() *bufio.Reader { return l.input }
 
-// Send queues a frame for Write; it waits while too much is queued. The error is why the link
-// is closed, or fault.ErrTooLarge for the frame.
+// Send queues a frame for Write; it waits while too much is queued. It fails with fault.ErrTooLarge for an overlong
+// frame, and once the link is closed with the reason.
 func (l *Link) Send(f Frame) error {
 	err := l.Queue(f)
 	if err == nil {
@@ -99,10 +99,9 @@ func (l *Link) Send(f Frame) error {
 	return err
 }
 
-// Queue is Send for a frame that may stay queued until Flush, which must follow, or until
-// another Send. It waits while more than maxQueued bytes would be queued, unless the queue is
-// empty, so that the largest frame passes. The error is why the link is closed, or
-// fault.ErrTooLarge for the frame.
+// Queue is Send for a frame that may stay queued until Flush, which must follow, or until another Send. It waits
+// while more than maxQueued bytes would be queued, unless the queue is empty, so that the largest frame passes. It
+// fails as Send does.
 func (l *Link) Queue(f Frame) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +112,7 @@ func (l *Link) Queue(f Frame) error {
 	return l.appendFrame(f)
 }
 
-// appendFrame queues a frame without waiting, and counts its memory. The error is why the link
-// is closed, or fault.ErrTooLarge. The caller holds mu.
+// appendFrame queues a frame without waiting, and counts its memory. The caller holds mu.
 func (l *Link) appendFrame(f Frame) error {
 	if l.closed != nil {
 		return l.closed
@@ -151,8 +149,7 @@ func (l *Link) Flush() {
 	}
 }
 
-// wakeWriter makes Write write what is queued. It does not wait: a signal that Write has not
-// received serves for both.
+// wakeWriter makes Write write the queue. It does not wait: a signal that Write has not received serves for both.
 func (l *Link) wakeWriter() {
 	select {
 	case l.wake <- struct{}{}:
@@ -190,8 +187,7 @@ func (l *Link) Write(ended <-chan struct{}, last func() Frame) {
 	}
 }
 
-// Finish queues a last frame, and has the link closed, because of why, as soon as all queued is
-// written.
+// Finish queues a last frame, and has the link closed, because of why, as soon as the whole queue is written.
 func (l *Link) Finish(last Frame, why error) {
 	_ = l.Send(last) // a closed link needs none
 	l.mu.Lock()
@@ -256,9 +252,9 @@ func (l *Link) dropWritten(n int) {
 	}
 }
 
-// Receive returns the next frame; its body is valid until the next call. It answers pings itself. A
-// malformed frame gives fault.ErrInvalid or fault.ErrTooLarge, a silent other side
-// fault.ErrUnavailable; after any error the link must not be used any more.
+// Receive returns the next frame; its body is valid until the next call. It answers pings itself. It fails with
+// fault.ErrInvalid or fault.ErrTooLarge for a malformed frame, with fault.ErrUnavailable if the other side is silent,
+// and once the link is closed with the reason. After any error the link must not be used any more.
 func (l *Link) Receive() (Frame, error) {
 	for {
 		f, err := l.receive()
@@ -276,9 +272,9 @@ func (l *Link) Receive() (Frame, error) {
 	}
 }
 
-// receive reads one frame. It sets a deadline only for a frame that has not arrived whole, because
-// setting one is a system call. For a large frame it reserves memory first; without memory it skips
-// the frame (Refused). Before it waits it calls BeforeWait.
+// receive reads one frame. It sets a deadline only for a frame that has not arrived whole, because setting one is a
+// system call. For a large frame it reserves memory first; without memory it skips the frame (Refused). Before it
+// waits it calls BeforeWait.
 func (l *Link) receive() (Frame, error) {
 	if l.input.Size() < readBuffer { // the first call: the handshake is over
 		l.input = bufio.NewReaderSize(l.input, readBuffer) // reads first what the smaller buffer holds
@@ -315,9 +311,8 @@ func (l *Link) receive() (Frame, error) {
 // concurrently with itself, by Receive and by Close.
 func (l *Link) releaseFrame() { l.Memory.Add(-l.reading.Swap(0)) }
 
-// skipFrame reads a frame of size bytes and keeps only its kind and call, because there is no
-// memory for its body: why is its Refused, not an error. size is above keepBuffer, so that the head
-// can be read at once.
+// skipFrame reads a frame of size bytes and keeps only its kind and call, because there is no memory for its body:
+// why becomes its Refused, not an error. size is above keepBuffer, so that the head can be read at once.
 func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	const head = 4 + 2 + binary.MaxVarintLen64
 	data, err := l.input.Peek(head)
@@ -332,8 +327,8 @@ func (l *Link) skipFrame(size int, why error) (Frame, error) {
 	return f, err
 }
 
-// awaitByte returns nil once a frame has begun. It sends a ping after Ping of silence, and returns
-// errSilent after as much again.
+// awaitByte returns nil once a frame has begun. It sends a ping after Ping of silence, and returns errSilent after as
+// much again.
 func (l *Link) awaitByte() error {
 	for l.input.Buffered() == 0 {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.Ping)); err != nil {
@@ -357,8 +352,7 @@ func (l *Link) awaitByte() error {
 	return nil
 }
 
-// frameArrived reports whether the whole of the next frame is in the buffer. A frame larger than
-// the buffer never is.
+// frameArrived reports whether the whole of the next frame is in the buffer. A frame larger than the buffer never is.
 func (l *Link) frameArrived() bool {
 	if l.input.Buffered() < 4 {
 		return false

@@ -65,7 +65,7 @@ func TestFramesOfEachSenderArriveWholeAndInOrder(t *testing.T) {
 			for n := range uint64(frames) {
 				f := numbered(s, n, 8+int(n*s%5000))
 				if (n+s)%2 == 0 {
-					_ = a.Send(f) // an error shows as a frame that is missing
+					_ = a.Send(f) // an error shows as a missing frame
 					continue
 				}
 				_ = a.Queue(f)

@@ -24,9 +24,8 @@ type loopback struct{ conn space.Conn }
 // Session implements space.Conn: the id of the connection behind it.
 func (l loopback) Session() string { return l.conn.Session() }
 
-// Do implements space.Conn: it encodes and decodes the request, passes it on, and encodes and
-// decodes the reply or the error. Besides the errors of conn and of a gate it returns those of
-// the encoding, such as fault.ErrTooLarge.
+// Do implements space.Conn: it encodes and decodes the request, passes it on, and encodes and decodes the reply or
+// the error. It also fails if the encoding does, such as with fault.ErrTooLarge.
 func (l loopback) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	call := sequence.Add(1)
 	if r.Verb.Changes() && r.Op == (space.OpID{}) {

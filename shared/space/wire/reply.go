@@ -43,8 +43,8 @@ func AppendReply(buf []byte, r space.Reply) []byte {
 	return c.out
 }
 
-// DecodeReply decodes the body of a reply. It fails with fault.ErrInvalid for a malformed one, and
-// a name that is, with fault.ErrTooLarge for too long.
+// DecodeReply decodes the body of a reply. It fails with fault.ErrInvalid for a malformed one, and with
+// fault.ErrTooLarge for an overlong name.
 func DecodeReply(data []byte) (space.Reply, error) {
 	var r space.Reply
 	c := reader(data)

@@ -6,9 +6,8 @@ import (
 	"leasehold/shared/space"
 )
 
-// request lists the fields of a request, to write them or to read them. Tags 1 to 12 belong to
-// version 1; a tag never changes its meaning. Options are written only if they are set, because
-// message also writes an empty one.
+// request lists the fields of a request, to write them or to read them. Tags 1 to 12 belong to version 1; a tag never
+// changes its meaning. Options are written only if they are set, because message also writes an empty one.
 func (c *coder) request(r *space.Request) {
 	natural(c, 1, &r.Verb)
 	name(c, 2, &r.Op.Session)
@@ -38,8 +37,8 @@ func (c *coder) options(o *space.Options) {
 	c.boolean(5, &o.Volatile)
 }
 
-// AppendRequest appends a request's body to buf. It fails with fault.ErrInvalid for a tuple, a
-// template or a name that no engine would accept.
+// AppendRequest appends a request's body to buf. It fails with fault.ErrInvalid for a tuple, a template or a name
+// that no engine would accept.
 func AppendRequest(buf []byte, r space.Request) ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return buf, err
@@ -49,9 +48,8 @@ func AppendRequest(buf []byte, r space.Request) ([]byte, error) {
 	return c.out, nil
 }
 
-// DecodeRequest decodes the body of a request. It fails with fault.ErrInvalid for one that is
-// malformed or that no engine would accept, and a name that is, with fault.ErrTooLarge for too
-// long.
+// DecodeRequest decodes the body of a request. It fails with fault.ErrInvalid for a malformed one or one that no
+// engine would accept, and with fault.ErrTooLarge for an overlong name.
 func DecodeRequest(data []byte) (space.Request, error) {
 	var r space.Request
 	c := reader(data)

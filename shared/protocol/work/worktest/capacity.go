@@ -80,8 +80,8 @@ func capacityWakes(f *fixture) {
 	require.Nil(f, receive(f, steps).Result, "the waiting tasks ended with their leases")
 }
 
-// resultsFirst checks that a manager that waits for capacity gets a result already there first,
-// although there is capacity too.
+// resultsFirst checks that a manager that waits for capacity gets a waiting result first, although there is capacity
+// too.
 func resultsFirst(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)

@@ -109,8 +109,8 @@ func reportsMoveTimeout(f *fixture) {
 	require.ErrorIs(f, w.task.Extend(f.Context(), i), fault.ErrStaleToken)
 }
 
-// claimRefuses checks that a claim of anything but actions gives fault.ErrInvalid. Its timeout is
-// for a claim that would be accepted, and wait.
+// claimRefuses checks that a claim of anything but actions fails with fault.ErrInvalid. Its timeout bounds the wait
+// if a claim is accepted.
 func claimRefuses(f *fixture) {
 	w := f.worker("worker-1", 1)
 	for _, args := range []tuple.Tuple{nil, tuple.New(""), tuple.New("a b"), tuple.New(dig, int64(1)), tuple.New(tuple.New(dig))} {

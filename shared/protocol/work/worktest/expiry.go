@@ -31,8 +31,7 @@ var expiryScenarios = []scenario{
 	{"LeaseExpiresWhileItsFinalWaits", expiresWhileFinalWaits},
 }
 
-// refs belong to the only task and of its lease. It returns them as facts of the journal that each
-// is gone.
+// refs returns the refs of the only task and of its lease, as facts of the journal that each is gone.
 func (f *fixture) refs() (refs []journal.Fact) {
 	f.Helper()
 	f.inspect(func(tx space.Tx) {
@@ -150,7 +149,7 @@ func failsLate(fail func(f *fixture, w *session, i task.Item)) func(*fixture) {
 	}
 }
 
-// handedBackLate checks that a task past its queue TTL handed back ends with its lease.
+// handedBackLate checks that a task ends with its lease if it is handed back past its queue TTL.
 func handedBackLate(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(longDig(), 0)

@@ -157,8 +157,8 @@ func receive[T any](f *fixture, c <-chan T) (v T) {
 	return v
 }
 
-// procedures returns those of all protocols, with inspect, which reads a state in one
-// transaction. A procedure that writes and then fails makes the test fail.
+// procedures returns the procedures of all protocols, with inspect, which reads a state in one transaction. A
+// procedure that writes and then fails makes the test fail.
 func (f *fixture) procedures() space.Procedures {
 	protocols := space.Join(status.Procedures(), lease.Procedures(), f.policy.Task.Procedures(), f.policy.Task.AdminProcedures(), f.policy.Procedures(),
 		visit.Policy{Timeout: visitTTL}.Procedures())
@@ -190,7 +190,7 @@ func (f *fixture) inspect(read func(space.Tx)) {
 	require.NoError(f, err)
 }
 
-// pass lets time pass, and all that is due be done.
+// pass lets time pass, and everything due be done.
 func (f *fixture) pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

@@ -88,8 +88,8 @@ func (f *fleet) check(r *rapid.T) {
 	f.covered(r, s)
 }
 
-// covered checks that InProgress names every subject that is leased or has a result, so
-// that no manager issues it again, and no other subject.
+// covered checks that InProgress names every subject with a lease or a result, so that no manager issues it again,
+// and no other subject.
 func (f *fleet) covered(r *rapid.T, s state) {
 	for _, m := range f.managers {
 		reserved := m.reserved()

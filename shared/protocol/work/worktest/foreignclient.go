@@ -92,8 +92,8 @@ func foreignLease(f *fixture) {
 	require.NoError(f, m.revoke(l.ID, l.Token))
 }
 
-// forgedExpiry checks that a session cannot call the procedures of expiries: each gives
-// fault.ErrInvalid and changes nothing.
+// forgedExpiry checks that a session cannot call the procedures of expiries: each call fails with fault.ErrInvalid
+// and changes nothing.
 func forgedExpiry(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	require.NoError(f, m.visit.Put(f.Context(), models.Visit{ID: "v1", Origin: models.Origin{ID: "o1"}}))

@@ -71,7 +71,7 @@ func fault18GoodBeforeDeadline(f *fixture) {
 }
 
 // fault20DistinctKinds checks that an extension or revocation that comes late tells a stale token
-// (fault.ErrStaleToken) from a lease that is gone (fault.ErrNotFound) and from invalid arguments.
+// (fault.ErrStaleToken) from a former lease (fault.ErrNotFound) and from invalid arguments.
 func fault20DistinctKinds(f *fixture) {
 	m := f.manager("manager-1")
 	a, err := m.grant("site", "a", time.Minute)
@@ -124,8 +124,8 @@ func leasesDoNotOverlap(f *fixture) {
 	}
 }
 
-// leaseRefuses checks which arguments of a grant give fault.ErrInvalid, and that parts are sorted
-// and occur once.
+// leaseRefuses checks which arguments of a grant fail with fault.ErrInvalid, and that parts are sorted and occur
+// once.
 func leaseRefuses(f *fixture) {
 	m := f.manager("manager-1")
 	for _, args := range []tuple.Tuple{

@@ -54,8 +54,8 @@ func fault19PausedWorker(f *fixture) {
 	require.Equal(f, 1, f.total(lease.Revoked))
 }
 
-// fault28TwoResolve checks two workers that resolve one task at once: the one with the current
-// token succeeds, and the results of both are ingested.
+// fault28TwoResolve checks that if two workers resolve one task at once, the one with the current token succeeds, and
+// the results of both are ingested.
 func fault28TwoResolve(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	w2 := f.worker("worker-2", 1)
@@ -185,8 +185,7 @@ func otherMachineLeaves(f *fixture) {
 	require.Equal(f, i.ID, receive(f, sameMachine).ID)
 }
 
-// fault31KilledAfterFinal checks that a worker killed after its final report loses nothing: the
-// task is resolved.
+// fault31KilledAfterFinal checks that a worker killed after its final report loses nothing: the task is resolved.
 func fault31KilledAfterFinal(f *fixture) {
 	w1, m := f.worker("worker-1", 1), f.manager("manager-1")
 	f.worker("worker-2", 1)

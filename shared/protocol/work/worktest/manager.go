@@ -224,8 +224,8 @@ func inProgressPages(f *fixture) {
 	require.Equal(f, want, m.reserved())
 }
 
-// issueRefuses checks which tasks give fault.ErrInvalid, and that fields that only the protocol
-// sets are ignored.
+// issueRefuses checks which tasks fail with fault.ErrInvalid, and that fields that only the protocol sets are
+// ignored.
 func issueRefuses(f *fixture) {
 	m := f.manager("manager-1")
 	good := toDig("site", "a")

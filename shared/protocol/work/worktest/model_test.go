@@ -124,7 +124,7 @@ func (f *fleet) wanted(r *rapid.T, subject string, of []string, least int) model
 	return t
 }
 
-// choose reads what is in progress, and selects of the rest parts that are not done.
+// choose reads the work in progress, and selects undone parts of the rest.
 func (f *fleet) choose(r *rapid.T) {
 	m, subject := one(r, f.managers), rapid.SampledFrom(sites).Draw(r, "subject")
 	m.seen, m.chosen = m.inProgress(), nil

@@ -157,8 +157,8 @@ func longReason(f *fixture) {
 	require.ErrorIs(f, err, fault.ErrTooLarge)
 }
 
-// gaveBackIsOver checks that each call for a task that the worker has handed back gives
-// fault.ErrStaleToken, and that its late result moves no lease.
+// gaveBackIsOver checks that each call for a task that the worker has handed back fails with fault.ErrStaleToken, and
+// that its late result moves no lease.
 func gaveBackIsOver(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site"), 0)

@@ -62,8 +62,8 @@ func finalOvertakes(f *fixture) {
 	require.ErrorIs(f, m3.work.Ingested(f.Context(), second), fault.ErrStaleToken)
 }
 
-// fault27Twice checks two equal results: the one that came with the current token moves the lease,
-// also if the copy is ingested first.
+// fault27Twice checks that the one of two equal results with the current token moves the lease, also if the copy is
+// ingested first.
 func fault27Twice(f *fixture) {
 	w, m := f.worker("worker-1", 1), f.manager("manager-1")
 	m.issue(toDig("site", "a"), 0)

@@ -130,9 +130,8 @@ func (s *session) claimAfterBackoff() task.Item {
 	return s.claim()
 }
 
-// report puts a result, the last one of the task if final is true. With a stale token it returns
-// fault.ErrStaleToken and puts the result all the same (task.Client.Report), so that a manager can
-// ingest it; it counts as lease.Late then.
+// report puts a result, the last one of the task if final is true. With a stale token it returns fault.ErrStaleToken
+// but still puts the result (task.Client.Report), so that a manager can ingest it; it counts as lease.Late then.
 func (s *session) report(i task.Item, part string, final bool) error {
 	return s.task.Report(s.f.Context(), i, part, final, map[string]string{"found": part})
 }

@@ -124,8 +124,8 @@ func costsAddUp(f *fixture) {
 	}, got)
 }
 
-// malformedCost checks which costs give fault.ErrInvalid, that a 65th way gives
-// fault.ErrOverloaded, and that costs of a known way can still be added then.
+// malformedCost checks which costs fail with fault.ErrInvalid, that a 65th way fails with fault.ErrOverloaded, and
+// that costs of a known way can still be added then.
 func malformedCost(f *fixture) {
 	w := f.worker("worker-1", 1)
 	none := tuple.New(dig, "spade", int64(1), int64(1), int64(1), int64(1))
@@ -146,7 +146,7 @@ func malformedCost(f *fixture) {
 	require.NoError(f, status.Spend(f.Context(), w.repo, models.Cost{Action: dig, How: "tool-0", Tasks: 1}), "a known one is added to")
 }
 
-// malformedBeat checks that a malformed heartbeat gives fault.ErrInvalid and changes nothing.
+// malformedBeat checks that a malformed heartbeat fails with fault.ErrInvalid and changes nothing.
 func malformedBeat(f *fixture) {
 	w := f.worker("worker-1", 1)
 	for _, args := range []tuple.Tuple{

@@ -104,8 +104,7 @@ func visitHandedBack(f *fixture) {
 	require.Zero(f, f.count(task.Result, task.AnyResult(visit.Action)))
 }
 
-// visitTwice checks that putting a visit again changes nothing while it waits, is held, or has an
-// outcome not recorded.
+// visitTwice checks that putting a visit again changes nothing while it waits, is held, or has an unrecorded outcome.
 func visitTwice(f *fixture) {
 	m := f.manager("manager-1")
 	again := func(where string) {
@@ -144,7 +143,7 @@ func visitCorrupt(f *fixture) {
 	require.Contains(f, o.Error, "body")
 }
 
-// visitRefuses checks which visits and outcomes give fault.ErrInvalid.
+// visitRefuses checks which visits and outcomes fail with fault.ErrInvalid.
 func visitRefuses(f *fixture) {
 	m := f.manager("manager-1")
 	for procedure, args := range map[string]tuple.Tuple{

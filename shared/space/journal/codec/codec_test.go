@@ -68,7 +68,7 @@ func TestTheKeysOfASessionsAnswersShareAPrefixOfTheirOwn(t *testing.T) {
 	}
 }
 
-// The bytes are those that earlier releases wrote: journals of theirs must be read.
+// Earlier releases wrote these bytes, and their journals must be read.
 func TestAnAnswerThatWasDroppedIsEncodedAsBefore(t *testing.T) {
 	t.Parallel()
 	dropped := &journal.Answer{Op: space.OpID{Session: "x", Seq: 1}, Nth: 3, Reply: space.Reply{Found: true}, DroppedBytes: 700}
@@ -94,8 +94,7 @@ func TestAnEntryOfTheFirstVersionIsRead(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrCorrupt, "an unknown flag")
 }
 
-// Any bytes are decoded or give fault.ErrCorrupt, and what was decoded is encoded and decoded to
-// the same again.
+// Any bytes are decoded or fail with fault.ErrCorrupt, and encoding and decoding again yields the same.
 func FuzzDecode(f *testing.F) {
 	for _, fact := range []journal.Fact{
 		&journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("a", nil), Hold: &journal.Hold{Session: "x", Op: 3}},

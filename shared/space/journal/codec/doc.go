@@ -3,8 +3,8 @@
 // value of the same key replaces the earlier one.
 //
 // Invariants:
-//   - Keys of one kind of fact share their first byte, and those of one session's
-//     answers their prefix, so that a store ordered by key can drop them as a range.
+//   - Keys of one kind of fact share their first byte, and the keys of one session's answers their prefix, so that a
+//     store ordered by key can drop them as a range.
 //   - Encoding what was decoded yields the same bytes; decoding what was encoded
 //     yields an equal fact. Decoding never panics and allocates in proportion to
 //     what it is given.

@@ -34,7 +34,7 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// uvarint reads a number of 0 or more; 0 after an error.
+// uvarint reads an unsigned number; 0 after an error.
 func (r *reader) uvarint() uint64 {
 	n, size := binary.Uvarint(r.data)
 	if size <= 0 {
@@ -60,8 +60,7 @@ func (r *reader) bytes() []byte {
 	return b
 }
 
-// flags reads a byte. Another bit than those of known is an error, because this program cannot
-// know what such a flag changes.
+// flags reads a byte. It refuses any bit outside known, because this program cannot know what such a flag changes.
 func (r *reader) flags(known byte) byte {
 	if len(r.data) == 0 || r.data[0]&^known != 0 {
 		r.fail("unknown flags")
@@ -72,8 +71,8 @@ func (r *reader) flags(known byte) byte {
 	return b
 }
 
-// boolean reads a byte 0 or 1, and reports whether it is 1. Another is an error, because decoding
-// and encoding again must yield the same bytes.
+// boolean reads a byte, 0 or 1, and reports whether it is 1. Another is an error, because decoding and encoding again
+// must yield the same bytes.
 func (r *reader) boolean() bool {
 	if len(r.data) == 0 || r.data[0] > 1 {
 		r.fail("neither yes nor no")

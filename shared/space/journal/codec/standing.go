@@ -22,7 +22,7 @@ func AppendStep(buf []byte, s Step) []byte {
 	return binary.AppendVarint(buf, s.Ref)
 }
 
-// DecodeStep reads the value that AppendStep made. Another gives fault.ErrCorrupt, also one whose
+// DecodeStep reads the value that AppendStep made. Any other value fails with fault.ErrCorrupt, also one whose
 // position overflows.
 func DecodeStep(value []byte) (Step, error) {
 	r := reader{data: value}

@@ -100,8 +100,7 @@ func appendBool(buf []byte, b bool) []byte {
 	return append(buf, 0)
 }
 
-// Names keeps one copy of each name decoded repeatedly. The zero Names is ready. It must not be
-// used concurrently.
+// Names keeps one copy of each name decoded repeatedly. The zero Names is ready. It must not be used concurrently.
 type Names map[string]string
 
 // maxNames bounds a Names. Names beyond it are copied each time.
@@ -119,9 +118,9 @@ func (n Names) text(b []byte) string {
 	return s
 }
 
-// Decode returns the fact that a key and a value stand for, or nil for the Standing and the index
-// of the history, which are not facts. names may be nil. The fact shares no memory with key and
-// value. It fails with fault.ErrCorrupt if they do not encode a fact.
+// Decode returns the fact that a key and a value stand for, or nil for the Standing and the index of the history,
+// which are not facts. names may be nil. The fact shares no memory with key and value. It fails with fault.ErrCorrupt
+// if they do not encode a fact.
 func Decode(key, value []byte, names Names) (journal.Fact, error) {
 	if len(key) == 0 {
 		return nil, fmt.Errorf("%w: an empty key", fault.ErrCorrupt)

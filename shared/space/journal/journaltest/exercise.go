@@ -109,8 +109,8 @@ func testEmpty(t *testing.T, open func() journal.Journal) {
 	})
 }
 
-// testNewest commits an entry, a newer one with its ref, and one already gone then: the newer entry
-// and the newest token are loaded.
+// testNewest commits an entry, a newer one with its ref, and one removed again: the newer entry and the newest token
+// are loaded.
 func testNewest(t *testing.T, open func() journal.Journal) {
 	j := open()
 	first, second := &journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("a")}, &journal.Entry{Ref: 1, Space: "s", Tuple: tuple.New("b")}
@@ -146,9 +146,8 @@ func testWhole(t *testing.T, open func() journal.Journal) {
 	})
 }
 
-// testEnded ends sessions one by one whose ids begin like each other, and loads those that are left
-// with all their answers. Then it ends a session and answers it in the same record: the later fact
-// holds.
+// testEnded ends sessions one by one whose ids begin like each other, and loads the remaining ones with all their
+// answers. Then it ends a session and answers it in the same record: the later fact holds.
 func testEnded(t *testing.T, open func() journal.Journal) {
 	j := open()
 	ids := []string{"", "a", "aa", "a\x00", "\xff", "\xff\xff"}
@@ -189,8 +188,8 @@ func testFenced(t *testing.T, open func() journal.Journal) {
 	})
 }
 
-// testStanding commits three records at once: the position counts records, the clock is the last
-// one's, and Ref is the highest of all refs and places, also of entries that are gone.
+// testStanding commits three records at once: the position counts records, the clock is the last record's, and Ref is
+// the highest of all refs and places, also of entries that are gone.
 func testStanding(t *testing.T, open func() journal.Journal) {
 	j := open()
 	require.NoError(t, j.Commit(t.Context(), 0, []journal.Record{

@@ -27,7 +27,7 @@ func (n Name) other() Name {
 // Kind is the defect of a store.
 type Kind string
 
-// The kinds. Of a store that is Foreign it is unknown which of the two was exchanged.
+// The kinds. If a store is Foreign, it is unknown which of the two was exchanged.
 const (
 	IsMissing Kind = "missing"
 	IsEmpty   Kind = "empty"
@@ -35,9 +35,9 @@ const (
 	IsForeign Kind = "foreign"
 )
 
-// Mismatch is the error of two stores that are not a pair. It fails with fault.ErrCorrupt.
+// Mismatch is the error of two stores that are not a pair. errors.Is finds fault.ErrCorrupt in it.
 type Mismatch struct {
-	Store    Name // that is missing, empty or older; Database if it is Foreign
+	Store    Name // the missing, empty or older one; Database if it is Foreign
 	Kind     Kind
 	Database Found
 	Journal  Found
@@ -46,8 +46,8 @@ type Mismatch struct {
 // Is makes it a fault.ErrCorrupt.
 func (m *Mismatch) Is(target error) bool { return target == fault.ErrCorrupt }
 
-// Mixed is the error of a database whose file and log do not belong together, because one of them
-// was exchanged. It fails with fault.ErrCorrupt.
+// Mixed is the error of a database whose file and log do not belong together, because one of them was exchanged.
+// errors.Is finds fault.ErrCorrupt in it.
 type Mixed struct{ File, Log Mark }
 
 // Is makes it a fault.ErrCorrupt.
@@ -123,11 +123,10 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Check returns a *Mismatch if two stores are not a pair. Two stores without a mark are a new pair,
-// or that an older program made. The counters may differ by a raise that was interrupted: the
-// database is raised first, so it may be ahead, but the journal must have the last counter that the
-// database has confirmed. A journal without a mark is accepted if the first raise was interrupted
-// before it.
+// Check returns a *Mismatch if two stores are not a pair. Two stores without a mark are a pair: a new one, or one
+// that an older program made. The counters may differ by an interrupted raise: the database is raised first, so it
+// may be ahead, but the journal must have the last counter that the database has confirmed. A journal without a mark
+// is accepted if the first raise was interrupted before it.
 func Check(database, journal Found) error {
 	inDatabase, inJournal := database.Mark, journal.Mark
 	wrong := func(n Name, k Kind) error { return &Mismatch{n, k, database, journal} }

@@ -1,7 +1,6 @@
-// Package pairing keeps the two stores of a data folder together: the database and the journal.
-// Both have a Mark with one instance id and a counter. The counter is raised in both at a start, at
-// a clean stop, and regularly while something changes, so that a missing store, empty, older or of
-// another data folder is found at the next start.
+// Package pairing keeps the two stores of a data folder together: the database and the journal. Both have a Mark with
+// one instance id and a counter. The counter is raised in both at a start, at a clean stop, and regularly while
+// something changes, so that the next start finds a store that is missing, empty, older or of another data folder.
 //
 // Invariants:
 //   - The counter is raised in the database first, then in the journal, and then it is

@@ -23,8 +23,9 @@ type Pair struct {
 	changes [2]uint64  // of the stores at the last raise
 }
 
-// New returns the pair of two stores with the marks that they were found with. Those must be a
-// pair, or a Mismatch that the operator has accepted: then the marks of one store go on in both.
+// New returns the pair of two stores with the marks that they were found with. Those must be a pair, or a Mismatch
+// that the operator has accepted: then the marks of one store go on in both. It fails if it cannot count the changes
+// of a store.
 func New(ctx context.Context, database, journal Store, ofDatabase, ofJournal Mark) (p *Pair, err error) {
 	mark := Mark{Instance: ofDatabase.Instance, Counter: max(ofDatabase.Counter, ofJournal.Counter), Confirmed: ofJournal.Counter}
 	if mark.Instance == "" {
@@ -42,9 +43,8 @@ func (p *Pair) Mark() Mark {
 	return p.mark
 }
 
-// Raise raises the counter of both stores, so that Check finds it when one of them is an older
-// copy. After one, such as a full disk, the stores are a pair all the same, and Raise may be called
-// again.
+// Raise raises the counter of both stores, so that Check finds it when one of them is an older copy. After an error,
+// such as a full disk, the stores are still a pair, and Raise may be called again.
 func (p *Pair) Raise(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,8 @@ func (p *Pair) countChanges(ctx context.Context) (changes [2]uint64, err error) 
 	return changes, errors.Join(dErr, jErr)
 }
 
-// RaiseIfChanged raises the counter if a store has changed since the last raise.
+// RaiseIfChanged raises the counter if a store has changed since the last raise. After an error the stores are still
+// a pair.
 func (p *Pair) RaiseIfChanged(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,8 +108,8 @@ func (p *Pair) RaiseIfChanged(ctx context.Context) error {
 	return p.raise(ctx)
 }
 
-// Hold calls do with the mark of the database while it stays as it is, so that copies of both
-// stores are a pair. The counter is not raised meanwhile, so do should be short.
+// Hold calls do with the mark of the database while it stays as it is, so that copies of both stores are a pair. The
+// counter is not raised meanwhile, so do should be short. It returns the error of do.
 func (p *Pair) Hold(do func(Mark) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -33,8 +33,8 @@ const (
 // pad makes an item take 200 bytes.
 var pad = strings.Repeat("x", 180)
 
-// BenchmarkDurable has producers put tuples and takers take them, each waiting until it is durable,
-// over the journal and over a bare log in turns.
+// BenchmarkDurable has producers put tuples and takers take them, each waiting until its change is durable, over the
+// journal and over a bare log in turns.
 //
 //	go test ./shared/space/journal/pebble -run '^$' -bench Durable -benchtime 1x
 func BenchmarkDurable(b *testing.B) {

@@ -54,8 +54,8 @@ type logFile struct {
 	scanned
 }
 
-// readLogs reads the logs in a folder in the order of their numbers, each whole, up to its first
-// damage, which is in scanned.
+// readLogs reads the logs in a folder in the order of their numbers, each whole, up to its first damage, which is in
+// scanned.
 func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -78,11 +78,10 @@ func readLogs(fs vfs.FS, dir string) ([]*logFile, error) {
 	return logs, nil
 }
 
-// checkLogs checks that the records of the logs, which are in order, go on from where the tables
-// stand without a gap. The first record may begin before that, but not behind it, because the
-// tables have what older logs had. It returns the position that they lead to, and the log, if
-// there is one, that ends in bytes that are not a record: that is where the journal ends, so no
-// record may follow. An error is damage, and end and torn are zero then.
+// checkLogs checks that the records of the logs, which are in order, go on from where the tables stand without a gap.
+// The first record may begin before that position, because the tables have what older logs had, but not behind it. It
+// returns the position that they lead to, and the log, if there is one, that ends in bytes other than a record: the
+// journal ends there, so no record may follow. An error is damage, and end and torn are zero then.
 func checkLogs(logs []*logFile, tables journal.Position) (end journal.Position, torn *logFile, err error) {
 	at, first := tables, true
 	for _, l := range logs {
@@ -122,8 +121,8 @@ func describeGap(at, from journal.Position) string {
 	return fmt.Sprintf("this record leads on from position %d, but the ones before it end at %d: a log is missing", from, at)
 }
 
-// stepOf reads from where to where a record leads: its first change, behind a head of 12 bytes, is
-// a set of the standing's key. It reports false if it is not so.
+// stepOf reads from where to where a record leads: its first change, behind a head of 12 bytes, is a set of the
+// standing's key. It reports false for anything else.
 func stepOf(payload []byte) (codec.Step, bool) {
 	const head = 12 // of a batch: the sequence number (8) and the count of changes (4)
 	const set = 1   // the kind of a change; the length of its key follows, then the key

@@ -13,9 +13,9 @@ import (
 //   - A listed table that cannot be read is an error, because the changes in it may be of any
 //     tuple.
 //   - The listed tables are enough if they leave no gap between the records.
-//   - They are used too if all tables together would lose as many records. But a list that is
-//     older than the tables is not used.
-//   - A listed table that is missing is an error, unless newer tables have its records.
+//   - They are used too if all tables together would lose as many records. But a list older than the tables is not
+//     used.
+//   - A missing listed table is an error, unless newer tables have its records.
 //   - Without a whole manifest, a table that cannot be read and may be needed is an error.
 //   - All tables together must not bring back tuples that were taken (refuse).
 func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (salvaged, error)) (salvaged, error) {
@@ -53,8 +53,8 @@ func choose(m manifest, tables map[uint64]*tableFile, merge func([]*tableFile) (
 	return fromAll, allErr
 }
 
-// listedTables returns the tables of the manifest's list, and in missing which of them are not
-// there, or are others than those that it lists.
+// listedTables returns the tables of the manifest's list, and in missing which of them are not there, or differ from
+// the list.
 func (m manifest) listedTables(tables map[uint64]*tableFile) (listed []*tableFile, missing, err error) {
 	for _, num := range sortedKeys(m.live) {
 		t := findTable(tables, num, m.live[num])
@@ -74,15 +74,14 @@ func (m manifest) listedTables(tables map[uint64]*tableFile) (listed []*tableFil
 
 // possibleTables are the tables that no readable part of a manifest removes.
 type possibleTables struct {
-	tables     []*tableFile // those that can be read
+	tables     []*tableFile // readable ones
 	newer      bool         // one of them is newer than the manifest
-	unreadable error        // those that cannot be read
-	begun      error        // those that have no bytes: they were begun, or all was cut off
+	unreadable error        // the ones that cannot be read
+	begun      error        // empty ones: they were begun, or all was cut off
 }
 
-// possibleTables sorts the tables that the manifest does not remove: those that can be read, by
-// number; and as errors those that cannot be read, apart from those without bytes, because a
-// process that ended before it wrote a table leaves such a file.
+// possibleTables sorts the tables that the manifest does not remove: readable ones by number, and unreadable ones as
+// errors. Empty ones are kept apart, because a process that ended before it wrote a table leaves such a file.
 func (m manifest) possibleTables(tables map[uint64]*tableFile) (p possibleTables) {
 	for _, num := range sortedKeys(tables) {
 		t := tables[num]

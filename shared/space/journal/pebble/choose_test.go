@@ -156,7 +156,7 @@ func TestATableMayHaveBeenReplacedByALaterOneWithOlderChangesOfItsKeys(t *testin
 	require.Nil(t, replaced, "they were listed together")
 }
 
-// A manifest with damage may have lost the removal of a table still there.
+// A manifest with damage may have lost the removal of a table still on the disk.
 func TestItIsUnsureWhetherATableHoldsIfAnotherOneIsMissing(t *testing.T) {
 	t.Parallel()
 	a, b := tableOf(1, "a", "b", 1, 2), tableOf(2, "a", "b", 1, 2)

@@ -5,10 +5,9 @@ import (
 	"hash/crc32"
 )
 
-// The store's logs are blocks of 32 KiB, in which chunks follow each other; a record is one chunk,
-// or a first, any middle ones and a last. A chunk begins with a checksum (4 bytes), the length of
-// its payload (2) and its type (1); in a log the number of the log (4) follows. A block's rest too
-// short for a chunk is zero.
+// The store's logs are blocks of 32 KiB, in which chunks follow each other; a record is one chunk, or a first, any
+// middle ones and a last. A chunk begins with a checksum (4 bytes), the length of its payload (2) and its type (1);
+// in a log the number of the log (4) follows. If the rest of a block is too short for a chunk, it is zero.
 const (
 	blockSize = 32 << 10
 
@@ -93,8 +92,8 @@ func (l log) trailerAt(at int) bool {
 		binary.LittleEndian.Uint32(rest[7:]) == l.num+1 && zero(rest[logHead:])
 }
 
-// recordBehind returns where the first chunk well-formed and begins a record starts, at the offset
-// or behind it, and whether there is one. The rest of that record may be damaged.
+// recordBehind returns where the first well-formed chunk that begins a record starts, at the offset or behind it, and
+// whether there is one. The rest of that record may be damaged.
 func (l log) recordBehind(at int) (int, bool) {
 	for p := at; p+l.head() <= len(l.data); p++ {
 		if kind := l.data[p+6]; kind < l.full || kind >= l.full+types {

@@ -44,9 +44,9 @@ func (j *Journal) Commit(_ context.Context, expected journal.Position, records [
 	return batch.Close()
 }
 
-// fill writes what the records establish into a batch. The batch begins with the position before
-// and after it, and fill returns where the journal stands after it. It changes newestHistory. The
-// caller holds mu.
+// fill writes what the records establish into a batch. The batch begins with the position before and after it, and
+// fill returns where the journal stands after it. It changes newestHistory. The caller holds mu. After an error the
+// batch must not be applied.
 func (j *Journal) fill(b *lsm.Batch, records []journal.Record) (journal.Standing, error) {
 	next := j.standing
 	next.Position += journal.Position(len(records))
@@ -76,8 +76,8 @@ func (j *Journal) fill(b *lsm.Batch, records []journal.Record) (journal.Standing
 	return next, nil
 }
 
-// write adds to a batch that one fact holds: the newest value of its key, or that the key is gone.
-// The caller holds mu, which guards buf; the batch copies it.
+// write adds to a batch the newest value of a fact's key, or that the key is gone. The caller holds mu, which guards
+// buf; the batch copies it.
 func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
 	buf := j.buf[:0]
 	defer func() { j.buf = buf[:0] }()
@@ -102,8 +102,7 @@ func (j *Journal) write(b *lsm.Batch, f journal.Fact) error {
 	return b.Set(buf[:key], buf[key:], nil)
 }
 
-// endSession adds to a batch that a session is gone, with all answers to it, whose keys have one
-// prefix.
+// endSession adds to a batch that a session has ended, with all answers to it, whose keys have one prefix.
 func (j *Journal) endSession(b *lsm.Batch, session string) error {
 	if err := b.Delete(codec.AppendSessionKey(nil, session), nil); err != nil {
 		return err
@@ -112,9 +111,8 @@ func (j *Journal) endSession(b *lsm.Batch, session string) error {
 	return b.DeleteRange(first, after(first), nil)
 }
 
-// after returns the first key behind all that begin with prefix: the prefix without the bytes of
-// 255 at its end, and its last byte raised. prefix must hold a byte below 255, as each does that
-// begins with the kind of a fact.
+// after returns the first key behind all that begin with prefix: the prefix without the bytes of 255 at its end, and
+// its last byte raised. prefix must hold a byte below 255, as every prefix does that begins with the kind of a fact.
 func after(prefix []byte) []byte {
 	next := append([]byte{}, prefix...)
 	for i := len(next) - 1; ; i-- {

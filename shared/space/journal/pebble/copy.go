@@ -11,10 +11,10 @@ import (
 
 var _ journal.Copier = (*Journal)(nil)
 
-// Copy implements journal.Copier. On the same file system it shares the tables with the original,
-// which never change; only the logs are copied, each as far as it is written when its turn comes.
-// The copy gets the files of a journal that was closed: format, newest log and stamp. Its stamp has
-// a position from before the copy, because the copy may be further but never behind it.
+// Copy implements journal.Copier. On the same file system it shares the tables with the original, which never change;
+// only the logs are copied, each as far as it is written when its turn comes. The copy gets the files of a journal
+// that was closed: format, newest log and stamp. Its stamp has a position from before the copy, because the copy may
+// be further but never behind it. It fails with fault.ErrClosed or journal.ErrBroken if the journal cannot be used.
 func (j *Journal) Copy(ctx context.Context, dir string) error {
 	stamp := j.lastStamp()
 	stamp.closed = true

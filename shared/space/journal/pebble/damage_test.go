@@ -242,8 +242,8 @@ func worn(t testing.TB) folder {
 	return f.with("RESERVE", nil)
 }
 
-// TestAFlippedBitNeverGoesUnnoticed flips bits all over: a loaded fact is right but for the last
-// record, or nothing is.
+// TestAFlippedBitNeverGoesUnnoticed flips bits all over: each loaded fact is right but for the last record, or
+// nothing is loaded.
 func TestAFlippedBitNeverGoesUnnoticed(t *testing.T) {
 	t.Parallel()
 	f := worn(t)

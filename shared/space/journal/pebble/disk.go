@@ -34,8 +34,8 @@ type disk struct {
 // compaction is the store's name for writing tables that replace others.
 const compaction = "pebble-compaction"
 
-// Create makes a file and wraps it (opened). It notes a new log, so that a reader knows where its
-// records end, and a table made of others, which needs free space.
+// Create makes a file and wraps it (opened). It notes a new log, so that a reader knows where its records end, and a
+// table made of others, which needs free space.
 func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := d.opened(name)(d.FS.Create(name, c))
 	if f, ok := f.(*file); ok {
@@ -47,8 +47,7 @@ func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	return f, err
 }
 
-// Open opens a file to read it. A copy of a log being written ends with the records that are
-// written now.
+// Open opens a file to read it. A copy of the growing log ends with the records written now.
 func (d disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := d.FS.Open(name, opts...)
 	if err != nil {
@@ -61,8 +60,8 @@ func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.Op
 	return d.opened(name)(d.FS.OpenReadWrite(name, c, opts...))
 }
 
-// Link makes the store copy: a backup that shares its files with the original would be damaged with
-// it. The error is always errors.ErrUnsupported.
+// Link makes the store copy: a backup that shares its files with the original would be damaged with it. It always
+// returns errors.ErrUnsupported.
 func (d disk) Link(string, string) error { return errors.ErrUnsupported }
 
 // Remove removes a file that the store no longer needs. beforeRemoval comes first, so that a
@@ -128,7 +127,7 @@ type file struct {
 	vfs.File
 	disk      disk
 	kind      string
-	rewritten bool // a table that is made of others
+	rewritten bool // a table made of others
 	// Of a log: how many bytes of it are records, and how many are there.
 	written *atomic.Int64
 	filled  int64
@@ -139,8 +138,8 @@ type file struct {
 // of a log finds its end without the length.
 var zeros [256 << 10]byte
 
-// writeZeros writes zeros ahead of a log's records, at most a memtable of them, if fewer than size
-// bytes of zeros are left. Only the writer of the log calls it.
+// writeZeros writes zeros ahead of a log's records, at most a memtable of them, if fewer than size bytes of zeros are
+// left. Only the writer of the log calls it.
 func (f *file) writeZeros(size int) error {
 	written := f.written.Load()
 	if written+int64(size) <= f.filled {

@@ -20,11 +20,10 @@ const (
 	smallestDisk     = 32 * smallestMemTable
 )
 
-// The space kept free, in memtables. Below lowWater, to which the size of all tables is added,
-// records that grow the journal are refused, so that the tables can be rewritten without facts that
-// are gone. Below tableWater the tables are not rewritten. Below logWater nothing is written,
-// because the next log and the tables made of two logs must fit there. The reserve is a file
-// removed when another program has filled the disk.
+// The space kept free, in memtables. Below lowWater, to which the size of all tables is added, records that grow the
+// journal are refused, so that the tables can be rewritten without facts that are gone. Below tableWater the tables
+// are not rewritten. Below logWater nothing is written, because the next log and the tables made of two logs must fit
+// there. The reserve is a file, to be removed when another program has filled the disk.
 const (
 	lowWater   = 5
 	tableWater = 4
@@ -56,8 +55,8 @@ type diskSpace struct {
 	low atomic.Bool // records that grow the journal are refused
 }
 
-// newDiskSpace reads the state of the disk for the first time, and makes the reserve. A file system
-// that does not know its size has no limits.
+// newDiskSpace reads the state of the disk for the first time, and makes the reserve. A file system that does not
+// know its size has no limits.
 func newDiskSpace(c Config, b *broken) (*diskSpace, error) {
 	s := &diskSpace{Config: c, broken: b, memTable: largestMemTable, start: time.Now(), lowered: make(chan struct{}, 1)}
 	if usage, err := c.FS.GetDiskUsage(c.Dir); err == nil {
@@ -87,8 +86,8 @@ func (s *diskSpace) checkFull() bool {
 	return s.low.Load()
 }
 
-// countTables notes the size of the tables in use, and of those that are spare, which will be
-// free soon. Before the store is open all count as in use.
+// countTables notes the size of the tables in use, and of the spare ones, which will be free soon. Before the store
+// is open all count as in use.
 func (s *diskSpace) countTables() {
 	total := uint64(0)
 	names, _ := s.FS.List(s.Dir) // a folder that cannot be read is found elsewhere
@@ -118,8 +117,7 @@ func (s *diskSpace) fits(size int) bool {
 	return s.isFreeWithReserve(uint64(2*size) + logWater*s.memTable)
 }
 
-// isFreeWithReserve reports whether so many bytes are free on the disk, those of the reserve
-// included.
+// isFreeWithReserve reports whether that many bytes are free on the disk, counting the reserve.
 func (s *diskSpace) isFreeWithReserve(bytes uint64) bool {
 	s.removing.RLock()
 	defer s.removing.RUnlock()
@@ -132,7 +130,7 @@ func (s *diskSpace) isFreeWithReserve(bytes uint64) bool {
 // fitsRewrite reports whether tables may be rewritten.
 func (s *diskSpace) fitsRewrite() bool { return s.isFree(tableWater * s.memTable) }
 
-// isFree reports whether so many bytes are free on the disk; true if the disk cannot tell.
+// isFree reports whether that many bytes are free on the disk; true if the disk cannot tell.
 func (s *diskSpace) isFree(bytes uint64) bool {
 	usage, err := s.FS.GetDiskUsage(s.Dir)
 	return err != nil || usage.AvailBytes >= bytes

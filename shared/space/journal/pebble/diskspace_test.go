@@ -18,7 +18,7 @@ import (
 
 const mib = 1 << 20
 
-// small opens a journal on a disk of total bytes with so many free.
+// small opens a journal on a disk of total bytes, with free bytes left.
 func small(t *testing.T, total, free uint64) (*smallDisk, *pebble.Journal) {
 	t.Helper()
 	d := &smallDisk{FS: vfs.NewMem()}

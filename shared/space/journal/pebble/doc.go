@@ -8,9 +8,8 @@
 // Invariants:
 //   - A batch for which Commit returned nil survives the end of the process and the
 //     loss of power; one that was under way is there as a whole or not at all.
-//   - A record that was torn at the very end of the log is dropped, with one
-//     warning. Any other damage is fault.ErrCorrupt, which names the file and, if
-//     it is known, the offset; nothing is skipped in silence.
+//   - A record that was torn at the very end of the log is dropped, with one warning. Any other damage is an error:
+//     fault.ErrCorrupt with the file and, if known, the offset. Nothing is skipped in silence.
 //   - After a write or a sync that failed, all is journal.ErrBroken: nothing is
 //     synced a second time and called durable. A full disk is not a failure: a
 //     reserve is kept for it, see Full, and while the disk is low the tables are
@@ -18,9 +17,8 @@
 //   - One process at a time has the folder: who opens a journal holds the lock of
 //     the data folder that it is in (shared/process/datadir).
 //
-// In the folder, beside the store's files: FORMAT, the number of the format; NEWEST, the number of
-// the newest log; STAMP, a position that it had at a time; RESERVE, space freed when the disk is
-// full.
+// In the folder, beside the store's files: FORMAT, the number of the format; NEWEST, the number of the newest log;
+// STAMP, a position that it had at a time; RESERVE, space to free when the disk is full.
 //
 // The engine decides which facts are kept; the package knows only their keys.
 package pebble

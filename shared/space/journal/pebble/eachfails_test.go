@@ -19,8 +19,7 @@ import (
 
 var errInjected = errors.New("input/output error")
 
-// failsOnce is a disk on which one operation fails, the one with the number n of those that count;
-// with 0 none does. done is how many there were.
+// failsOnce is a disk on which the n-th operation that counts fails; with 0 none does. done is how many there were.
 func failsOnce(fs vfs.FS, n int64, counts func(errorfs.Op) bool) (disk vfs.FS, done *atomic.Int64) {
 	done = &atomic.Int64{}
 	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {

@@ -20,7 +20,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// A load that goes on would give an engine a part of the facts, or those of a journal that has just broken.
+// A load that goes on would give an engine a part of the facts, or the facts of a broken journal.
 func TestALoadEndsWithItsContextItsCallerOrTheJournal(t *testing.T) {
 	t.Parallel()
 	j, _ := on(t, vfs.NewMem())

@@ -131,7 +131,7 @@ func newFaultyDisk(t *testing.T) *faultyDisk {
 	return d
 }
 
-// content returns what a file holds, whatever operation fails.
+// content returns what a file holds, even while operations fail.
 func content(t *testing.T, d *faultyDisk, name string) string {
 	t.Helper()
 	data, err := readFile(d.FS, name)

@@ -38,9 +38,9 @@ func readFile(fs vfs.FS, path string) (data []byte, err error) {
 	return io.ReadAll(f)
 }
 
-// writeFile writes a file already there whole or not at all, also after a loss of power: it writes
-// another name, syncs, renames and syncs the folder. After an error that name, with .new, may be
-// left. A file system may keep data, so it gets a copy.
+// writeFile writes a file whole or not at all, also across a loss of power: it writes another name, syncs, renames
+// and syncs the folder. After an error that name, with .new, may be left. A file system may keep data, so it gets a
+// copy.
 func writeFile(fs vfs.FS, path string, data []byte) error {
 	temp := path + ".new"
 	f, err := fs.Create(temp, vfs.WriteCategoryUnspecified)
@@ -57,8 +57,7 @@ func writeFile(fs vfs.FS, path string, data []byte) error {
 	return syncDir(fs, fs.PathDir(path))
 }
 
-// syncDir makes the names in a folder durable, as they are now, after a file was made, renamed or
-// removed.
+// syncDir makes the names in a folder durable, as they are now, after a file was made, renamed or removed.
 func syncDir(fs vfs.FS, dir string) error {
 	d, err := fs.OpenDir(dir)
 	if err != nil {
@@ -67,8 +66,8 @@ func syncDir(fs vfs.FS, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// truncate ends a file at size, durably. size is at most the file's. If the file system cannot do
-// that, it writes the file again.
+// truncate ends a file at size, durably. size is at most the file's. If the file system cannot do that, it writes the
+// file again.
 func truncate(fs vfs.FS, path string, size int) error {
 	f, err := fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -85,9 +84,8 @@ func truncate(fs vfs.FS, path string, size int) error {
 	return writeFile(fs, path, data[:size])
 }
 
-// copyDir copies the files of a folder into a new one, which is there whole or not at all: it is
-// copied under another name, synced and renamed. What an earlier call left half done is removed
-// first.
+// copyDir copies the files of a folder into a new one, which is there whole or not at all: it is copied under another
+// name, synced and renamed. What an earlier call left half done is removed first.
 func copyDir(fs vfs.FS, from, to string) error {
 	temp := to + ".new"
 	if err := errors.Join(fs.RemoveAll(temp), fs.MkdirAll(temp, 0o700)); err != nil {

@@ -13,8 +13,8 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// Format is the number of the format that this program reads and writes: the facts', the keys and
-// the store's files.
+// Format is the number of the format that this program reads and writes, for the facts, the keys and the store's
+// files.
 const Format = codec.Version
 
 const (
@@ -33,8 +33,8 @@ var migrations = map[int]Migration{
 	2: func(vfs.FS, string) error { return nil }, // and so is what version 2 wrote
 }
 
-// checkFormat marks a new journal, refuses one of a newer format with fault.ErrInvalid, and
-// migrates an older one after a copy of it was made beside it.
+// checkFormat marks a new journal, refuses one of a newer format with fault.ErrInvalid, and migrates an older one
+// after a copy of it was made beside it.
 func (j *Journal) checkFormat() error {
 	have, err := j.readFormat()
 	switch {
@@ -46,7 +46,8 @@ func (j *Journal) checkFormat() error {
 	return j.migrate(have)
 }
 
-// readFormat returns the number of the journal's format, noFormat for a new journal.
+// readFormat returns the number of the journal's format, noFormat for a new journal. It refuses a newer format, and a
+// damaged file, or a missing one although there is a journal.
 func (j *Journal) readFormat() (have int, err error) {
 	data, err := readFile(j.FS, j.FS.PathJoin(j.Dir, formatFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,8 +67,7 @@ func (j *Journal) readFormat() (have int, err error) {
 	return have, nil
 }
 
-// requireUnmarked refuses a journal without a format that is not new, because it has files of the
-// store, with fault.ErrCorrupt.
+// requireUnmarked refuses a journal without a format unless it is new: the store has no files then.
 func (j *Journal) requireUnmarked() error {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
@@ -87,8 +87,8 @@ func (j *Journal) writeFormat(n int) error {
 
 func formatText(n int) []byte { return fmt.Appendf(nil, "%s%d\n", formatPrefix, n) }
 
-// migrate goes from one format to the next until it is today's, after a copy was made. Each reached
-// format is written down, so that a migration that was interrupted goes on from there.
+// migrate goes from one format to the next until it is today's, after a copy was made. It writes down each format
+// reached, so that an interrupted migration goes on from there.
 func (j *Journal) migrate(have int) error {
 	if have == Format {
 		return nil
@@ -115,7 +115,7 @@ func (j *Journal) migrate(have int) error {
 	return nil
 }
 
-// migrations are those that the configuration names, or all that there are.
+// migrations returns the migrations of the configuration, or all known ones.
 func (j *Journal) migrations() map[int]Migration {
 	if j.Migrations != nil {
 		return j.Migrations

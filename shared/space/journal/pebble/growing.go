@@ -35,8 +35,7 @@ func (g *growing) remove(path string) {
 	delete(g.written, path)
 }
 
-// upToNow returns a reader of f. If f is a log being written, the reader ends where the records end
-// now.
+// upToNow returns a reader of f. If f is the growing log, the reader ends where the records end now.
 func (g *growing) upToNow(path string, f vfs.File) vfs.File {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -18,7 +18,7 @@ func (d *diskWith) GetDiskUsage(string) (vfs.DiskUsage, error) {
 	return vfs.DiskUsage{AvailBytes: d.free, TotalBytes: 1 << 40}, nil
 }
 
-// Without that distance a disk nearly full would be refused and accepted in turns.
+// Without that distance a nearly full disk would be refused and accepted in turns.
 func TestGrowthIsAcceptedAgainOnlyWithAMemtableMoreThanItWasRefusedAt(t *testing.T) {
 	t.Parallel()
 	disk := &diskWith{FS: vfs.NewMem()}

@@ -72,8 +72,7 @@ func TestAListOfTablesThatCannotBeReadIsAnErrorOfDiagnoseAndRepair(t *testing.T)
 	}
 }
 
-// A caller tells a disk that cannot be read from a damaged journal: only the second may be
-// repaired.
+// A caller tells an unreadable disk from a damaged journal: only the second may be repaired.
 func TestAFileThatCannotBeReadIsNotADamagedOne(t *testing.T) {
 	t.Parallel()
 	whole := worn(t)

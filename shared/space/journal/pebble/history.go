@@ -12,8 +12,8 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// writeHistory adds to a batch a record of the history and its index key. It counts the record in
-// newestHistory, which the caller restores if the batch is not applied; the caller holds mu.
+// writeHistory adds to a batch a record of the history and its index key. It counts the record in newestHistory,
+// which the caller restores if the batch is not applied; the caller holds mu.
 func (j *Journal) writeHistory(b *lsm.Batch, f *journal.Historic) error {
 	h := *f
 	h.Count, h.Bytes = j.newestHistory.Count+1, j.newestHistory.Bytes+h.Size()
@@ -24,8 +24,8 @@ func (j *Journal) writeHistory(b *lsm.Batch, f *journal.Historic) error {
 	return b.Set(codec.AppendHistoryIndexKey(nil, h.Key, h.Seq), nil, nil)
 }
 
-// findNewestHistory reads the newest record into newestHistory, with which the next one counts on.
-// An empty history leaves it as it is.
+// findNewestHistory reads the newest record into newestHistory, with which the next one counts on. An empty history
+// leaves it as it is.
 func (j *Journal) findNewestHistory() error {
 	first, behind := codec.HistoryKeys()
 	return j.walkHistory(first, behind, newestFirst, func(h *journal.Historic) bool {
@@ -40,10 +40,9 @@ const (
 	oldestFirst = true
 )
 
-// walkHistory calls visit with the records from the key from on and before the key to, the oldest
-// first if ascending is set, else the newest first, until visit returns false. visit may keep a
-// record. Only records are between the keys of codec.HistoryKeys. The caller is in whileOpen, or
-// opens the journal.
+// walkHistory calls visit with the records from the key from on and before the key to, the oldest first if ascending
+// is set, otherwise the newest first, until visit returns false. visit may keep a record. Only records are between
+// the keys of codec.HistoryKeys. The caller is in whileOpen, or opens the journal.
 func (j *Journal) walkHistory(from, to []byte, ascending bool, visit func(*journal.Historic) bool) (err error) {
 	it, err := j.db.NewIter(&lsm.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {
@@ -85,9 +84,9 @@ func (j *Journal) whileOpen(f func() error) error {
 	return nil
 }
 
-// LatestHistory implements space.History. The last index key of a key has the position of its
-// latest record, and the record itself is read by that. It reports false if there is none, or if it
-// was removed in between.
+// LatestHistory implements space.History. The last index key of a key has the position of its latest record, and the
+// record itself is read by that. It reports false if there is none, or if it was removed in between. It fails with
+// fault.ErrClosed once the journal is closed, and with fault.ErrCorrupt for a damaged record.
 func (j *Journal) LatestHistory(_ context.Context, key string) (found space.HistoryRecord, ok bool, err error) {
 	prefix := codec.AppendHistoryIndexKeys(nil, key)
 	err = j.whileOpen(func() (err error) {
@@ -108,7 +107,7 @@ func (j *Journal) LatestHistory(_ context.Context, key string) (found space.Hist
 	return found, ok, err
 }
 
-// HistoryBefore implements space.History. If ctx ends first.
+// HistoryBefore implements space.History. It fails as LatestHistory does.
 func (j *Journal) HistoryBefore(ctx context.Context, seq int64, visit func(space.HistoryRecord) bool) error {
 	first, behind := codec.HistoryKeys()
 	if seq > 0 {
@@ -122,9 +121,9 @@ func (j *Journal) HistoryBefore(ctx context.Context, seq int64, visit func(space
 	})
 }
 
-// TrimHistory implements journal.HistoryTrimmer. It reads the oldest records until one is to be
-// kept, and removes those before it. The removal is not synced: if it is lost, the next call
-// repeats it.
+// TrimHistory implements journal.HistoryTrimmer. It reads the oldest records until one is to be kept, and removes
+// those before it. The removal is not synced: if it is lost, the next call repeats it. It fails as LatestHistory
+// does.
 func (j *Journal) TrimHistory(_ context.Context, before time.Duration, l space.HistoryLimits) (removed int, err error) {
 	err = j.whileOpen(func() error {
 		j.mu.Lock()
@@ -144,9 +143,9 @@ func (j *Journal) TrimHistory(_ context.Context, before time.Duration, l space.H
 	return removed, err
 }
 
-// removeHistory removes the oldest records, which must be all up to the last of them, and their
-// index keys. The batch begins with the position, as each does (fill), but does not move it. An
-// error breaks the journal, unless it is usable's.
+// removeHistory removes the oldest records, which must be all up to the last of them, and their index keys. The batch
+// begins with the position, as each does (fill), but does not move it. An error breaks the journal, unless the
+// journal was unusable before.
 func (j *Journal) removeHistory(oldest []*journal.Historic) error {
 	if len(oldest) == 0 {
 		return nil

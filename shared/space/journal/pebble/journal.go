@@ -40,8 +40,8 @@ type Journal struct {
 	reading sync.RWMutex
 }
 
-// Load implements journal.Journal. It reads all keys before those of the history, and holds mu
-// meanwhile, so that no commit comes in between.
+// Load implements journal.Journal. It reads all keys before the history's, and holds mu meanwhile, so that no commit
+// comes in between. It fails with fault.ErrCorrupt for damage.
 func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (journal.Standing, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -64,8 +64,7 @@ func (j *Journal) Load(ctx context.Context, restore func(journal.Fact) error) (j
 	return j.standing, nil
 }
 
-// restoreAll passes every fact of it to restore, until restore fails or ctx ends, and returns that
-// error. A key without a fact, and a damaged table, give fault.ErrCorrupt.
+// restoreAll passes every fact of it to restore, until restore fails or ctx ends, and returns that error.
 func restoreAll(ctx context.Context, it *lsm.Iterator, restore func(journal.Fact) error) error {
 	names := codec.Names{}
 	for ok := it.First(); ok; ok = it.Next() {
@@ -117,9 +116,9 @@ func (j *Journal) markClosed() bool {
 	return first
 }
 
-// Close implements journal.Journal. It ends the sweeper, waits for readers of the history, closes
-// the store, and then writes the stamp of a closed journal. Of a broken one the error is the one
-// that broke it, and nothing more is written. Another call does nothing.
+// Close implements journal.Journal. It ends the sweeper, waits for readers of the history, closes the store, and then
+// writes the stamp of a closed journal. For a broken journal it returns the error that broke it, and writes nothing
+// more. Another call does nothing.
 func (j *Journal) Close() error {
 	if !j.markClosed() {
 		return nil

@@ -43,10 +43,10 @@ func (k *removals) Remove(name string) error {
 	return k.FS.Remove(name)
 }
 
-// TestARepairWithoutAManifestBringsNothingBackFromLeftTables leaves tables that a compaction has
-// replaced in the folder, as a process does killed before it removes them, and takes away what
-// tells that they were replaced: the manifest, its beginning, or its newest records. A repair then
-// has exactly the tuples that were there, or it is refused with the name of a table.
+// TestARepairWithoutAManifestBringsNothingBackFromLeftTables leaves tables that a compaction has replaced in the
+// folder, as a process killed before it removes them would, and takes away what tells that they were replaced: the
+// manifest, its beginning, or its newest records. A repair then has exactly the tuples that were there, or it is
+// refused with the name of a table.
 func TestARepairWithoutAManifestBringsNothingBackFromLeftTables(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {

@@ -27,8 +27,8 @@ func (d *sizedDisk) GetDiskUsage(string) (vfs.DiskUsage, error) {
 	return vfs.DiskUsage{AvailBytes: d.free, TotalBytes: d.total}, d.err
 }
 
-// spaceOn returns the disk space of a journal whose memtable is the smallest, with that many memtables
-// free, and with files of so many bytes.
+// spaceOn returns the disk space of a journal whose memtable is the smallest, with that many memtables free, and with
+// files of these sizes in bytes.
 func spaceOn(t *testing.T, memTables uint64, files map[string]int) (*sizedDisk, *diskSpace) {
 	t.Helper()
 	d := &sizedDisk{FS: vfs.NewMem(), total: smallestDisk, free: memTables * smallestMemTable}

@@ -23,10 +23,10 @@ type manifest struct {
 	early map[uint64]bool        // live tables that a damaged record behind may remove
 }
 
-// readManifest reads the manifest that the store's marker names or, if it names none already there,
-// the newest. Without any, the manifest has no name and is not whole. It applies all records that
-// can be read, also those behind damage: whole is false then, and early has the live tables that
-// were added before the damage, because a damaged record may have removed them.
+// readManifest reads the manifest that the store's marker names or, if that one is missing, the newest. Without any,
+// the manifest has no name and is not whole. It applies all records that can be read, also those behind damage: whole
+// is false then, and early has the live tables that were added before the damage, because a damaged record may have
+// removed them.
 func (j *Journal) readManifest() (manifest, error) {
 	m := manifest{live: map[uint64]listedTable{}, gone: map[uint64]bool{}, early: map[uint64]bool{}}
 	names, err := j.FS.List(j.Dir)
@@ -162,8 +162,8 @@ func (e *edit) skipText() {
 	}
 }
 
-// read reads the whole record into added and deleted. The error is set for a tag or a field of a
-// table that is unknown and may not be ignored; then only the tables before it are known.
+// read reads the whole record into added and deleted. It sets the error for an unknown tag, or field of a table, that
+// may not be ignored; then only the tables before it are known.
 func (e *edit) read() {
 	e.added, e.deleted = map[uint64]listedTable{}, map[uint64]bool{}
 	for len(e.data) > 0 && e.err == nil {

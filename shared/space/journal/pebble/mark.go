@@ -11,10 +11,9 @@ import (
 	"leasehold/shared/space/journal/pairing"
 )
 
-// SetMark writes the mark that keeps the journal and a database together, with the position of now.
-// It is durable when SetMark returns nil. fault.ErrOverloaded means that the disk is full: the
-// older mark stays. A journal that is broken or closed is not marked (journal.ErrBroken,
-// fault.ErrClosed).
+// SetMark writes the mark that keeps the journal and a database together, with the position of now. It is durable
+// when SetMark returns nil. Errors: fault.ErrOverloaded if the disk is full, and then the older mark stays;
+// journal.ErrBroken or fault.ErrClosed if the journal is broken or closed.
 func (j *Journal) SetMark(_ context.Context, m pairing.Mark) error {
 	j.stampMu.Lock()
 	defer j.stampMu.Unlock()
@@ -35,9 +34,8 @@ func (j *Journal) Position() uint64 {
 	return uint64(j.standing.Position)
 }
 
-// FindMark returns in which state the journal in a folder is, and its mark, without opening it. The
-// mark is empty if there is none. It fails with fault.ErrCorrupt for a damaged one. The data folder
-// must be locked.
+// FindMark returns in which state the journal in a folder is, and its mark, without opening it. The mark is empty if
+// there is none. It fails with fault.ErrCorrupt for a damaged mark. The data folder must be locked.
 func FindMark(c Config) (pairing.Found, error) {
 	c = c.withDefaults()
 	dir, names, err := c.listJournal()
@@ -64,9 +62,8 @@ func FindMark(c Config) (pairing.Found, error) {
 	return found, nil
 }
 
-// listJournal lists the folder of a journal or, if a repair was interrupted, the one that the next
-// start gives its name. If neither is there, the error is fs.ErrNotExist; another is the file
-// system's.
+// listJournal lists the folder of a journal or, if a repair was interrupted, the one that the next start gives its
+// name. If neither is there, it fails with fs.ErrNotExist.
 func (c Config) listJournal() (dir string, names []string, err error) {
 	if _, err = c.FS.Stat(c.Dir); errors.Is(err, fs.ErrNotExist) {
 		if names, err := c.FS.List(c.Dir + repairedEnd); err == nil {
@@ -80,8 +77,8 @@ func (c Config) listJournal() (dir string, names []string, err error) {
 	return c.Dir, names, err
 }
 
-// WriteMark is SetMark of a closed journal: it writes the mark into the stamp already there. It
-// fails with fault.ErrCorrupt for a damaged stamp. The data folder must be locked.
+// WriteMark does what SetMark does, without opening the journal: it writes the mark into the existing stamp. It fails
+// with fault.ErrCorrupt for a damaged stamp. The data folder must be locked.
 func WriteMark(c Config, m pairing.Mark) error {
 	c = c.withDefaults()
 	s, err := readStamp(c.FS, c.Dir)

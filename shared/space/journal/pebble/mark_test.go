@@ -67,8 +67,7 @@ func entries(t *testing.T, j *Journal, n int) {
 	}
 }
 
-// A mark that was lost, or it is of another position, would refuse a pair of folders that belong
-// together.
+// A lost mark, or one of another position, would refuse a pair of folders that belong together.
 func TestAMarkIsWrittenWithThePositionAndStaysThroughStartsAndStops(t *testing.T) {
 	t.Parallel()
 	disk := &noSpaceFor{FS: vfs.NewMem()}

@@ -37,10 +37,10 @@ func (j *Journal) noteNewest(i lsm.WALCreateInfo) {
 	}
 }
 
-// forgetIfNewest removes the note of the newest log if it names log, which is about to be removed
-// because the tables have all in it. Otherwise the next start would report damage (checkNewest). At
-// a start a log is removed before a newer one is made, so the newest log itself may be removed. If
-// the note cannot be removed, the error keeps the log.
+// forgetIfNewest removes the note of the newest log if it names log, which is about to be removed because the tables
+// have all its records. Otherwise the next start would report damage (checkNewest). At a start a log is removed
+// before a newer one is made, so the newest log itself may be removed. If the note cannot be removed, the error keeps
+// the log.
 func (j *Journal) forgetIfNewest(log string) error {
 	num, _ := logNumber(log)
 	j.newest.mu.Lock()
@@ -52,9 +52,8 @@ func (j *Journal) forgetIfNewest(log string) error {
 	return writeNewest(j.disk(), j.Dir, 0)
 }
 
-// writeNewest notes durably which log of a folder is the newest. With 0 it removes the note, which
-// may be absent already; it is removed durably before its log, because a note without its log is
-// damage.
+// writeNewest notes durably which log of a folder is the newest. With 0 it removes the note, which may be absent
+// already; it is removed durably before its log, because a note without its log is damage.
 func writeNewest(fs vfs.FS, dir string, num uint32) error {
 	path := fs.PathJoin(dir, newestFile)
 	if num == 0 {
@@ -83,8 +82,7 @@ func (j *Journal) readNewest() (uint32, error) {
 	return uint32(n), nil
 }
 
-// checkNewest reads the number of the newest log for later use. It returns fault.ErrCorrupt if one
-// is noted and is not among logs.
+// checkNewest reads the number of the newest log for later use. It fails if one is noted and missing among logs.
 func (j *Journal) checkNewest(logs []*logFile) error {
 	n, err := j.readNewest()
 	if err != nil || n == 0 {

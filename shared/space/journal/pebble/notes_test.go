@@ -177,7 +177,7 @@ func TestAFileIsCutOff(t *testing.T) {
 	}
 }
 
-// A copy of a log being written ends where its records end when it is opened.
+// A copy of a growing log ends where its records end when it is opened.
 func TestAReaderOfALogThatGrowsEndsWhereItsRecordsEnded(t *testing.T) {
 	t.Parallel()
 	disk := vfs.NewMem()

@@ -14,10 +14,9 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// Open opens the journal in a folder, or makes one. It fails with fault.ErrCorrupt for damage, with
-// fault.ErrInvalid for a format that it does not know, with fault.ErrPermission or fault.ErrFolder
-// for a folder that cannot be used, and with fault.ErrFolder for a disk too small or too full.
-// Other errors of the system have no kind. Close ends it.
+// Open opens the journal in a folder, or makes one. Errors: fault.ErrCorrupt for damage, fault.ErrInvalid for an
+// unknown format, fault.ErrPermission or fault.ErrFolder for an unusable folder, and fault.ErrFolder for a disk too
+// small or too full. Other errors of the system have no kind. Close ends it.
 func Open(c Config) (*Journal, error) {
 	j := newJournal(c)
 	if err := j.open(); err != nil {
@@ -82,7 +81,7 @@ func (j *Journal) prepare() error {
 	return err
 }
 
-// inspected is a folder not damaged.
+// inspected is an undamaged folder.
 type inspected struct {
 	end    journal.Position // where the journal must stand
 	tables journal.Standing // where it stands without its logs
@@ -90,9 +89,9 @@ type inspected struct {
 	torn   *logFile         // the log whose last record was cut off; nil: none
 }
 
-// inspect reads the folder before anything is changed. For a new one found is zero. It fails with
-// fault.ErrCorrupt for damage, except a torn end: damage to the store's list of files, to a table
-// or to a log, or records that are missing according to the note of the newest log or the stamp.
+// inspect reads the folder before anything is changed. For a new one found is zero. It fails for damage to the
+// store's list of files, to a table or to a log, and for records missing according to the note of the newest log or
+// the stamp; it accepts a torn end.
 func (j *Journal) inspect() (found inspected, err error) {
 	store, err := lsm.Peek(j.Dir, j.FS)
 	if err != nil {
@@ -128,8 +127,8 @@ func (j *Journal) inspect() (found inspected, err error) {
 	return found, j.checkStamp(logs, found.end)
 }
 
-// requireNew refuses a folder in which the store finds nothing although a journal was there: the
-// store would begin a new one over it.
+// requireNew refuses a folder in which the store finds nothing although a journal was there: the store would begin a
+// new one over it.
 func (j *Journal) requireNew() error {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
@@ -143,9 +142,8 @@ func (j *Journal) requireNew() error {
 	return nil
 }
 
-// cutTorn cuts off a record that was torn at the very end. Records that something else cut off at
-// their boundary leave no trace, so after a stop without Close the last position is logged with its
-// time.
+// cutTorn cuts off a record that was torn at the very end. Records that something else cut off at their boundary
+// leave no trace, so after a stop without Close the last position is logged with its time.
 func (j *Journal) cutTorn(found inspected) error {
 	if found.torn == nil {
 		if wasInUse := !j.stamp.at.IsZero() && !j.stamp.closed; wasInUse {
@@ -160,8 +158,8 @@ func (j *Journal) cutTorn(found inspected) error {
 	return truncate(j.FS, path, found.torn.end)
 }
 
-// checkManifest returns fault.ErrCorrupt if the store's list of its files is damaged before its
-// end. Damage at its end is a record that a crash has cut off, which the store drops.
+// checkManifest refuses a list of the store's files that is damaged before its end. Damage at its end is a record
+// that a crash has cut off, which the store drops.
 func (j *Journal) checkManifest(path string) error {
 	data, err := readFile(j.FS, path)
 	if err != nil {
@@ -174,8 +172,9 @@ func (j *Journal) checkManifest(path string) error {
 	return nil
 }
 
-// checkTables reads all tables, because the store would begin to work on damaged ones, and returns
-// where the journal stands without its logs. It opens a store that cannot write and sees no logs.
+// checkTables reads all tables, because the store would begin to work on damaged ones, and returns where the journal
+// stands without its logs. It opens a store that cannot write and sees no logs. Damage that the store reports only to
+// noteDamage breaks the journal, and is returned too.
 func (j *Journal) checkTables() (at journal.Standing, err error) {
 	o := &lsm.Options{
 		FS: withoutLogs{j.FS}, ReadOnly: true, Logger: storeLogger{log: j.Log, broken: &j.broken}, CacheSize: cacheBytes,
@@ -195,15 +194,15 @@ func (j *Journal) checkTables() (at journal.Standing, err error) {
 // withoutLogs is a file system that shows no logs.
 type withoutLogs struct{ vfs.FS }
 
-// List returns the names in a folder without those of logs.
+// List leaves out the logs.
 func (w withoutLogs) List(dir string) ([]string, error) {
 	names, err := w.FS.List(dir)
 	return deleteFunc(names, isLog), err
 }
 
-// begin reads where the store stands and the newest history record. It returns fault.ErrCorrupt if
-// the store does not stand at end. It writes end into the newest log, so that there is always a
-// record to tell whether the older ones are there, and a stamp that the journal is not closed.
+// begin reads where the store stands and the newest history record. It fails if the store does not stand at end. It
+// writes end into the newest log, so that there is always a record to tell whether the older ones are there, and a
+// stamp that the journal is not closed.
 func (j *Journal) begin(end journal.Position) (err error) {
 	if j.standing, err = standing(j.db); err != nil {
 		return err
@@ -234,8 +233,8 @@ func standing(db lsm.Reader) (journal.Standing, error) {
 	return step.Standing, errors.Join(err, closer.Close())
 }
 
-// damaged is classify for files that must be there, and be what the store wrote: an error neither
-// of the system nor of another kind means that they are not.
+// damaged is classify for files that must exist as the store wrote them: an error without a kind means damage, unless
+// it comes from the system.
 func damaged(err error) error {
 	var system syscall.Errno
 	if errors.Is(err, fs.ErrNotExist) {

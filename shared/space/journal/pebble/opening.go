@@ -19,9 +19,8 @@ type opening struct {
 	stuck chan struct{} // closed when the store tries again
 }
 
-// failed returns why a store that cannot write a table cannot be opened: fault.ErrFolder for a
-// full disk, else err. It returns nil once the store is open, because then it writes the table
-// again later.
+// failed returns why a store that cannot write a table cannot be opened: fault.ErrFolder for a full disk, otherwise
+// err. It returns nil once the store is open, because then it writes the table again later.
 func (o *opening) failed(err error) error {
 	switch {
 	case o.over.Load():

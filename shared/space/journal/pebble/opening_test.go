@@ -50,8 +50,8 @@ func openWithoutTables(setting string) int {
 	return fault.Of(err).ExitCode
 }
 
-// A store opened tries again for ever what it cannot write; what that leaves behind ends with the
-// process, so the test has one of its own.
+// An opening store retries for ever what it cannot write; what that leaves behind ends with the process, so the test
+// has one of its own.
 func TestFault12And13AStartThatCannotWriteItsTablesEnds(t *testing.T) {
 	t.Parallel()
 	for why, code := range map[syscall.Errno]int{syscall.ENOSPC: fault.Of(fault.ErrFolder).ExitCode, syscall.EIO: 1} {

@@ -14,8 +14,7 @@ type Config struct {
 	Dir string       // made if it is not there
 	Log *slog.Logger // nil: slog.Default
 	FS  vfs.FS       // nil: the system's
-	// Migrations, if set, stand for those of this program: from one format to the
-	// next, by the older one.
+	// Migrations, if set, replace this program's own: from one format to the next, by the older one.
 	Migrations map[int]Migration
 }
 
@@ -41,9 +40,8 @@ const (
 	neverStopWrites = 1000    // files in level 0: few, since the state is small
 )
 
-// storeOptions fit a store written all the time and read once: a small cache, one compaction at a
-// time, and no limit to tables that are not merged yet, so that commits do not wait for
-// compactions.
+// storeOptions fit a store that writes all the time and reads once: a small cache, one compaction at a time, and no
+// limit to unmerged tables, so that commits do not wait for compactions.
 func (j *Journal) storeOptions(fs vfs.FS, compactions *scheduler) *lsm.Options {
 	o := &lsm.Options{
 		FS:                          fs,
@@ -76,10 +74,9 @@ type cleaner struct {
 // cleaner that wants old files as they are comes from it.
 type archives struct{ lsm.ArchiveCleaner }
 
-// listener passes the store's events to the journal: new logs, damage, and failpoints for tests. A
-// background error is only logged, because the store repeats that work; the disk breaks the journal
-// if the error is one of a write. A full disk is not logged, because the error repeats until there
-// is space.
+// listener passes the store's events to the journal: new logs, damage, and failpoints for tests. A background error
+// is only logged, because the store repeats that work; the disk breaks the journal if a write failed. A full disk is
+// not logged, because it repeats until there is space.
 func (j *Journal) listener() *lsm.EventListener {
 	l := &lsm.EventListener{
 		BackgroundError: func(err error) {

@@ -37,9 +37,9 @@ const (
 	unfinishedEnd = ".repaired.new"
 )
 
-// Diagnose reads a closed journal, and changes nothing. fault.ErrCorrupt means that it is damaged
-// and cannot be repaired: a table is damaged or missing. It fails with fault.ErrInvalid for another
-// format. The data folder must be locked, as for Open.
+// Diagnose reads a journal without opening it, and changes nothing. It fails with fault.ErrCorrupt if the damage
+// cannot be repaired, because a table is damaged or missing, and with fault.ErrInvalid for another format. The data
+// folder must be locked, as for Open.
 func Diagnose(c Config) (Diagnosis, error) {
 	j := newJournal(c)
 	d, _, err := j.diagnose()
@@ -49,9 +49,9 @@ func Diagnose(c Config) (Diagnosis, error) {
 	return d, nil
 }
 
-// Repair makes a damaged journal usable again, and loses no record that can be read: it reads the
-// tables and logs without the store's list of them, writes what holds into a new folder, and then
-// renames the damaged one.
+// Repair makes a damaged journal usable again, and loses no record that can be read: it reads the tables and logs
+// without the store's list of them, writes what holds into a new folder, and then renames the damaged one. It fails
+// as Diagnose does, or if it cannot write the new folder.
 func Repair(c Config) (Diagnosis, error) {
 	j := newJournal(c)
 	if err := j.finishRepair(); err != nil {
@@ -67,15 +67,13 @@ func Repair(c Config) (Diagnosis, error) {
 	return d, nil
 }
 
-// newJournal returns a closed journal.
 func newJournal(c Config) *Journal {
 	return &Journal{Config: c.withDefaults(), opening: opening{stuck: make(chan struct{})}}
 }
 
-// diagnose returns what is wrong and what a repair would keep, also if nothing is wrong. Damage is
-// what Open would refuse. An error means that the journal cannot be read or repaired; d.Damage is
-// set then too, if it was found. Only today's format can be repaired; another gives
-// fault.ErrInvalid.
+// diagnose returns what is wrong and what a repair would keep, also if nothing is wrong. Damage is what Open would
+// refuse. An error means that the journal cannot be read or repaired; d.Damage is set then too, if it was found. Only
+// today's format can be repaired.
 func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 	have, err := j.readFormat()
 	if err == nil && have != Format && have != noFormat {
@@ -90,7 +88,8 @@ func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 		err = stampErr
 	}
 	if err != nil {
-		if err = damaged(err); !errors.Is(err, fault.ErrCorrupt) {
+		err = damaged(err)
+		if !errors.Is(err, fault.ErrCorrupt) {
 			return d, s, err
 		}
 		d.Damage = err.Error()
@@ -111,9 +110,9 @@ func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
 	return d, s, nil
 }
 
-// salvageAll reads all that the folder holds, tables, records of logs, manifest and stamp, merges
-// them (choose), and returns with it the numbers of its logs. A damaged stamp counts as none. It
-// fails with fault.ErrCorrupt if the journal cannot be repaired.
+// salvageAll reads all that the folder holds, tables, records of logs, manifest and stamp, merges them (choose), and
+// returns with it the numbers of its logs. A damaged stamp counts as none. It fails with fault.ErrCorrupt if the
+// journal cannot be repaired.
 func (j *Journal) salvageAll() (salvaged, map[uint32]bool, error) {
 	tables, err := j.readTables()
 	if err != nil {
@@ -138,11 +137,10 @@ func (j *Journal) salvageAll() (salvaged, map[uint32]bool, error) {
 // repairBatch is about how many bytes of facts are written at a time.
 const repairBatch = 1 << 20
 
-// replaceBy writes a new journal, and gives it the place of this one. It returns the new name of
-// this one. The new one is written under an unfinished name, and gets the name of a repaired one
-// when it is whole; then this one is renamed, and finishRepair renames the new one. Each rename is
-// durable before the next, so that Open and Repair can finish what a process began that ended in
-// between.
+// replaceBy writes a new journal, and gives it the place of this one. It returns the new name of this one. The new
+// one is written under an unfinished name, and gets the name of a repaired one when it is whole; then this one is
+// renamed, and finishRepair renames the new one. Each rename is durable before the next, so that Open and Repair can
+// finish what a process began that ended in between.
 func (j *Journal) replaceBy(s salvaged) (aside string, err error) {
 	temp, ready := j.Dir+unfinishedEnd, j.Dir+repairedEnd
 	if err := errors.Join(j.FS.RemoveAll(temp), j.FS.RemoveAll(ready)); err != nil {
@@ -168,8 +166,8 @@ func (j *Journal) replaceBy(s salvaged) (aside string, err error) {
 	return aside, classify(j.finishRepair())
 }
 
-// finishRepair gives a repaired journal its name, durably, if there is one and no other has the
-// name. It does nothing in any other state.
+// finishRepair gives a repaired journal its name, durably, if there is one and no other has the name. It does nothing
+// in any other state.
 func (j *Journal) finishRepair() error {
 	_, err := j.FS.Stat(j.Dir)
 	_, repairedErr := j.FS.Stat(j.Dir + repairedEnd)
@@ -182,8 +180,8 @@ func (j *Journal) finishRepair() error {
 	return syncDir(j.FS, j.FS.PathDir(j.Dir))
 }
 
-// writeNew makes a journal of the facts, and opens it once to check it (checkNew). Its stamp has
-// the mark of the old one, if that can be read.
+// writeNew makes a journal of the facts, and opens it once to check it (checkNew). Its stamp has the mark of the old
+// one, if that can be read.
 func (j *Journal) writeNew(dir string, s salvaged) error {
 	c := Config{Dir: dir, FS: j.FS, Log: slog.New(slog.DiscardHandler)}
 	stamp, _ := readStamp(j.FS, j.Dir)
@@ -201,9 +199,9 @@ func (j *Journal) writeNew(dir string, s salvaged) error {
 	return checkNew(c, s)
 }
 
-// writeFacts commits all facts in batches, because one of all may be too large. Each batch leads to
-// the same position: the first from 0, the others from there, because the facts come from all
-// records together. There is a batch even without facts, for the position.
+// writeFacts commits all facts in batches, because one of all may be too large. Each batch leads to the same
+// position: the first from 0, the others from there, because the facts stand for all records together. There is a
+// batch even without facts, for the position.
 func (j *Journal) writeFacts(s salvaged) error {
 	from := journal.Position(0)
 	for keys := sortedKeys(s.facts); ; {
@@ -221,7 +219,7 @@ func (j *Journal) writeFacts(s salvaged) error {
 	}
 }
 
-// checkNew opens a journal that writeNew has written.
+// checkNew opens a journal that writeNew has written, and requires the same position and number of tuples.
 func checkNew(c Config, s salvaged) error {
 	j, err := Open(c)
 	if err != nil {

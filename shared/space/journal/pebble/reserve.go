@@ -40,9 +40,8 @@ func (s *diskSpace) removeReserve() {
 	}
 }
 
-// requireSpaceToOpen returns fault.ErrFolder if the disk has too little space to open the store,
-// which makes tables of its logs then: as much as the logs take, and logWater. It removes the
-// reserve if it is needed.
+// requireSpaceToOpen requires the space to open the store, which makes tables of its logs then: as much as the logs
+// take, and logWater. It removes the reserve if needed.
 func (s *diskSpace) requireSpaceToOpen() error {
 	need := logWater * s.memTable
 	names, err := s.FS.List(s.Dir)

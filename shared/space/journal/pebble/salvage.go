@@ -14,9 +14,9 @@ import (
 	"leasehold/shared/space/journal/codec"
 )
 
-// change is one change of one key, as a table or a log has it. Of the changes of a key the one with
-// the highest seq holds. A compaction may set a seq to 0; then the tables that it replaced have the
-// older changes, so that among equal ones the table with the highest number holds.
+// change is one change of one key, as a table or a log has it. Of the changes of a key the one with the highest seq
+// holds. A compaction may set a seq to 0; then the tables that it replaced have the older changes, so among equal
+// ones the table with the highest number holds.
 type change struct {
 	seq        uint64
 	from       uint64 // the number of the table, or fromLog
@@ -33,9 +33,9 @@ type batch struct {
 	changes []change
 }
 
-// readBatches returns the well-formed records of all logs, also those behind damage, in their
-// order, and the numbers of the logs. A log under any other name, also one other than a log's, is
-// read by the number in its chunks. A record in two files is returned once.
+// readBatches returns the well-formed records of all logs, also those behind damage, in their order, and the numbers
+// of the logs. A log under any other name, even a foreign one, is read by the number in its chunks. A record found in
+// two files is returned once.
 func (j *Journal) readBatches() (all []batch, nums map[uint32]bool, err error) {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
@@ -120,7 +120,7 @@ type salvaged struct {
 	standing journal.Standing
 	tuples   int
 	gaps     []Gap
-	lost     int // at most so many tuples were put by the records in the gaps
+	lost     int // upper bound of the tuples put by the records in the gaps
 }
 
 // lostRecords returns how many records are in the gaps, by which choose compares two ways to
@@ -132,10 +132,9 @@ func (s salvaged) lostRecords() (n int) {
 	return n
 }
 
-// merge applies all changes by their sequence numbers; among equal ones the change of the table
-// with the highest number holds, and a log's before a table's. The batches are in their order, and
-// only those behind the position of the tables count. last is the stamp: records up to its position
-// must be there, and are a gap if they are not.
+// merge applies all changes by their sequence numbers; of equal ones the change in the table with the highest number
+// holds, and a log's before a table's. The batches are in their order, and only those behind the position of the
+// tables count. last is the stamp: records up to its position must be there, and are a gap if they are not.
 func merge(tables []*tableFile, batches []batch, last stamp) (salvaged, error) {
 	s := salvaged{facts: map[string][]byte{}}
 	newest := map[string]change{}
@@ -193,8 +192,8 @@ func (s *salvaged) addGap(to journal.Position, ref int64) {
 	s.lost += int(max(0, ref-s.standing.Ref))
 }
 
-// refBefore returns the lowest ref known to be at least as high as all that were given out before
-// the batch: the highest ref of the batch, less those of its own tuples at the end.
+// refBefore returns the lowest ref known to be at least as high as all given out before the batch: the highest ref of
+// the batch, less the refs of its own tuples at the end.
 func (b batch) refBefore() int64 {
 	own := map[int64]bool{}
 	for _, c := range b.changes {
@@ -211,10 +210,9 @@ func (b batch) refBefore() int64 {
 	return ref
 }
 
-// collect keeps the facts that no deletion hides, and checks that each can be read; else it fails
-// with fault.ErrCorrupt. It is that too if tuples are in a space lost in a gap. newest has the
-// newest change of each key, and ranges are the range deletions. Both are visited in the order of
-// their keys, so that only ranges that cover a key are compared with it.
+// collect keeps the facts that no deletion hides, and checks that each can be read. It refuses tuples in a space that
+// was lost in a gap. newest has the newest change of each key, and ranges are the range deletions. Both are visited
+// in the order of their keys, so that only ranges that cover a key are compared with it.
 func (s *salvaged) collect(newest map[string]change, ranges []change) error {
 	spaces, used := map[string]bool{}, map[string]bool{}
 	slices.SortFunc(ranges, func(a, b change) int { return bytes.Compare(a.key, b.key) })

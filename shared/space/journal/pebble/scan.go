@@ -14,9 +14,8 @@ type scanned struct {
 	behind  bool // a record begins behind the damage: it is not at the end
 }
 
-// scan reads all records up to the first bytes that are not one. clean means that the log ends
-// there: only zeros, or the trailer of a log that was closed, are behind. Else behind tells
-// whether a record follows the damage.
+// scan reads all records up to the first bytes that are not one. clean means that the log ends there, with only zeros
+// or the trailer of a closed log behind. Otherwise behind tells whether a record follows the damage.
 func (l log) scan() scanned {
 	s := scanned{}
 	at := 0

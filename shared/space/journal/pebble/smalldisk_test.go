@@ -19,7 +19,6 @@ func (d *smallDisk) GetDiskUsage(string) (vfs.DiskUsage, error) {
 
 func (d *smallDisk) Unwrap() vfs.FS { return d.FS }
 
-// isAnyOf reports whether an error is one of several kinds.
 func isAnyOf(err error, kinds ...error) bool {
 	for _, k := range kinds {
 		if errors.Is(err, k) {

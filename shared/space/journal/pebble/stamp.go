@@ -89,8 +89,8 @@ func parseStamp(text string) (s stamp, err error) {
 	return s, err
 }
 
-// checkStamp returns fault.ErrCorrupt if the journal ends before a position that it had: records
-// at its end are gone, at the boundary of a record, which no checksum shows.
+// checkStamp refuses a journal that ends before a position that it had: records are missing at its end, cut at the
+// boundary of a record, which no checksum shows.
 func (j *Journal) checkStamp(logs []*logFile, end journal.Position) error {
 	if end >= j.stamp.position {
 		return nil
@@ -135,9 +135,9 @@ func (j *Journal) restamp(closed bool) error {
 	return nil
 }
 
-// writeStamp writes the stamp for the position of now, with a mark, and with closed as it is: one
-// of stampInUse and stampClosed. The lock is restamp's, and mu is not held. If the disk is full it
-// leaves no part of the stamp, and returns that error.
+// writeStamp writes the stamp for the position of now, with a mark, and with closed as it is: one of stampInUse and
+// stampClosed. The caller holds the same lock as in restamp, and not mu. If the disk is full it leaves no part of the
+// stamp, and returns that error.
 func (j *Journal) writeStamp(m pairing.Mark, closed bool) error {
 	j.mu.Lock()
 	at := j.standing

@@ -14,8 +14,8 @@ const (
 	sweepShare = 5
 )
 
-// A sweeper frees the space of facts that are gone, while the disk is low: the store by itself
-// would wait until more is written, and it is refused then.
+// A sweeper frees the space of facts that are gone, while the disk is low: the store by itself would wait until more
+// is written, and writes are refused then.
 type sweeper struct {
 	j      *Journal
 	cancel context.CancelFunc

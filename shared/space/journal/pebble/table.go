@@ -47,8 +47,8 @@ func (t *tableFile) keys() (first, last []byte) {
 	return first, last
 }
 
-// readTables reads all tables in the folder, by number. One that cannot be read has its err, and
-// begun if it has no bytes; so a repair can use the others.
+// readTables reads all tables in the folder, by number. One that cannot be read has its err, and begun if it has no
+// bytes; so a repair can use the others.
 func (j *Journal) readTables() (map[uint64]*tableFile, error) {
 	names, err := j.FS.List(j.Dir)
 	if err != nil {
@@ -118,8 +118,8 @@ func (j *Journal) openTable(name string) (r *sstable.Reader, size int64, err err
 	return r, info.Size(), err
 }
 
-// readPoints appends the changes of single keys, in the order of the keys. Keys and values are
-// copied, because the iterator reuses their memory.
+// readPoints appends the changes of single keys, in the order of the keys. Keys and values are copied, because the
+// iterator reuses their memory.
 func (t *tableFile) readPoints(r *sstable.Reader) error {
 	points, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
 	if err != nil {

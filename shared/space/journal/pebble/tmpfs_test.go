@@ -26,7 +26,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// mount returns a disk of so many bytes, which needs root.
+// mount returns a disk of size bytes, which needs root.
 func mount(t *testing.T, size int) string {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "disk")
@@ -99,8 +99,8 @@ func (c *crowd) put() error {
 	return c.PutP(c.t.Context(), tuple.New("item", hex.EncodeToString(data)), 0)
 }
 
-// fill puts until it is refused although three sweeps have freed the space of tuples that are gone,
-// however long they take here, and returns how many there are.
+// fill puts until a put is refused although three sweeps have freed the space of tuples that are gone, however long
+// they take here, and returns how many there are.
 func (c *crowd) fill() (n int) {
 	c.t.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
