@@ -13,8 +13,8 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
-	"leasehold/manager/git"
 	"leasehold/models"
+	"leasehold/shared/code/gitrepo"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
@@ -206,7 +206,7 @@ func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models
 // isRepository reports whether a folder is a git repository, bare or with a work tree, or a
 // further work tree of one.
 func isRepository(path string) bool {
-	if git.IsWorktree(path) {
+	if gitrepo.IsWorktree(path) {
 		return true
 	}
 	for _, dir := range []string{filepath.Join(path, ".git"), path} {
@@ -215,7 +215,7 @@ func isRepository(path string) bool {
 			continue
 		}
 		defer root.Close()
-		if git.Is(root) {
+		if gitrepo.IsRepository(root) {
 			return true
 		}
 	}

@@ -54,7 +54,7 @@ type gitSource struct {
 // ssh, with a token, from a bundle, or from a work tree whose repository is elsewhere.
 func (f *Flow) needsMirror(uri string) bool {
 	if filepath.IsAbs(uri) {
-		return models.Git.LocalForm(uri) == models.LocalFile || git.IsWorktree(uri)
+		return models.Git.LocalForm(uri) == models.LocalFile || gitrepo.IsWorktree(uri)
 	}
 	return models.IsSSHURL(uri) || f.Mirrors.HasToken(uri)
 }
@@ -68,7 +68,7 @@ func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
 		return nil, err
 	}
 	if filepath.IsAbs(o.URI) { // it must be in a folder that the operator named
-		if o.Listed && git.IsWorktree(o.URI) {
+		if o.Listed && gitrepo.IsWorktree(o.URI) {
 			return nil, fmt.Errorf("%s is a work tree of a repository elsewhere: %w: name it with leasehold origin add", o.URI, fault.ErrForbidden)
 		}
 		folder := o.URI

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/code/gitrepo"
 )
 
 // Bounds of the request for the dates of commits.
@@ -23,9 +23,9 @@ const (
 // requestDates returns when the commits of HEAD since a time were made, the latest first. It
 // requests the commits without trees and files, and returns nil if the server cannot
 // omit those, or after any error, because the visit already knows that the refs changed.
-func (f *Flow) requestDates(ctx context.Context, u *url.URL, ad advertisement, since time.Time) []time.Time {
-	head := ad.refs["HEAD"]
-	if head == "" || !ad.can("filter") || !ad.can("deepen-since") || !ad.can("ofs-delta") {
+func (f *Flow) requestDates(ctx context.Context, u *url.URL, ad gitrepo.Advertised, since time.Time) []time.Time {
+	head := ad.Refs["HEAD"]
+	if head == "" || !ad.Can("filter") || !ad.Can("deepen-since") || !ad.Can("ofs-delta") {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, packTime)
@@ -41,7 +41,7 @@ func (f *Flow) requestDates(ctx context.Context, u *url.URL, ad advertisement, s
 	if !ok {
 		return nil
 	}
-	times := commitTimes(pack)
+	times := gitrepo.CommitTimes(pack)
 	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
 	return times[:min(len(times), models.MaxChanges)]
 }
@@ -60,9 +60,4 @@ func commitsRequest(head string, since time.Time) []byte {
 	b.WriteString("0000")
 	line("done\n")
 	return b.Bytes()
-}
-
-// can reports whether the server has a capability.
-func (a advertisement) can(what string) bool {
-	return slices.Contains(strings.Fields(a.capabilities), what)
 }

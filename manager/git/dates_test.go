@@ -19,7 +19,7 @@ import (
 // answered to the request below; its pack has one commit and five deltas of it.
 func recorded(t testing.TB, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("testdata", name))
+	content, err := os.ReadFile(filepath.Join("../../shared/code/gitrepo/testdata", name))
 	require.NoError(t, err)
 	return content
 }

@@ -1,5 +1,5 @@
 // Package git visits a repository by its refs and, if the repository provides them, the
-// dates of its commits. Package index copies and indexes those whose refs have changed.
+// dates of its commits. Package manager/code copies and indexes those whose refs have changed.
 //
 // The flow starts no program. It requests the refs of a repository behind http(s) as
 // `git ls-remote` does, through package fetch with its limits and address guard. It reads

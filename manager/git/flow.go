@@ -14,6 +14,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/code/gitrepo"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
@@ -41,7 +42,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if filepath.IsAbs(o.URI) {
 		readRefs = f.readFolder
 	}
-	var found seen
+	var found gitrepo.State
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
 		found, err = readRefs(ctx, o.URI, v.Known)
 		return err
@@ -49,29 +50,15 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("git %s: %w", o.URI, err)
 	}
-	outcome := models.Outcome{Status: models.Eventful, Items: len(found.refs), Digest: found.digest(), ChangedAt: found.times, Size: found.size}
+	outcome := models.Outcome{Status: models.Eventful, Items: len(found.Refs), Digest: Digest(found.Refs), ChangedAt: found.Times, Size: found.Size}
 	if outcome.Digest == v.Known.Digest {
 		outcome.Status = models.Uneventful
 	}
 	return outcome, nil
 }
 
-// Bounds of one repository.
-const (
-	maxRefs   = 200_000
-	refsBytes = 64 << 20 // of all refs
-	refBytes  = 4 << 10  // of one
-	logBytes  = 256 << 10
-)
-
-// seen is the result of one visit.
-type seen struct {
-	refs  map[string]string // hash, by name
-	times []time.Time       // of changes, the latest first
-	size  int64
-}
-
-func (s seen) digest() string { return Digest(s.refs) }
+// refsBytes bounds the answer with all refs of a repository.
+const refsBytes = 64 << 20
 
 // Digest returns a hash of the names and hashes of refs.
 func Digest(refs map[string]string) string {
@@ -86,27 +73,37 @@ func Digest(refs map[string]string) string {
 
 // readRemote requests the refs of a repository behind http(s) and, if they have changed, the dates
 // of its commits, since the last visit or, at the first one, of packSpan.
-func (f *Flow) readRemote(ctx context.Context, uri string, known models.Known) (seen, error) {
+func (f *Flow) readRemote(ctx context.Context, uri string, known models.Known) (gitrepo.State, error) {
 	u, err := url.Parse(uri)
 	if err != nil || !models.IsWebURL(uri) {
-		return seen{}, fmt.Errorf("not a repository: want a folder or an http(s) URL: %w", fault.ErrInvalid)
+		return gitrepo.State{}, fmt.Errorf("not a repository: want a folder or an http(s) URL: %w", fault.ErrInvalid)
 	}
 	u.RawQuery = ""
 	at := u.JoinPath("info/refs")
 	at.RawQuery = "service=git-upload-pack"
 	content, err := f.Fetch.Document(ctx, at.String(), refsBytes)
 	if err != nil {
-		return seen{}, err
+		return gitrepo.State{}, err
 	}
-	ad, err := parseAdvertisement(content)
-	s := seen{refs: ad.refs, size: int64(len(content))}
-	if err != nil || s.digest() == known.Digest {
+	ad, err := gitrepo.ParseAdvertised(content)
+	s := gitrepo.State{Refs: ad.Refs, Size: int64(len(content))}
+	if err != nil || Digest(s.Refs) == known.Digest {
 		return s, err
 	}
 	since := known.At
 	if since.IsZero() {
 		since = time.Now().Add(-packSpan)
 	}
-	s.times = f.requestDates(ctx, u, ad, since)
+	s.Times = f.requestDates(ctx, u, ad, since)
 	return s, nil
+}
+
+// readFolder reads a repository in a folder of this machine.
+func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (gitrepo.State, error) {
+	root, err := f.Fetch.Folder(path)
+	if err != nil {
+		return gitrepo.State{}, err
+	}
+	defer root.Close()
+	return gitrepo.ReadFolder(ctx, root)
 }

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"leasehold/manager/git"
 	"leasehold/models"
+	"leasehold/shared/code/gitrepo"
 	"leasehold/shared/fault"
 )
 
@@ -69,10 +69,10 @@ func readRepository(root *os.Root, name string) (n models.ListedOrigin, ok bool)
 			continue
 		}
 		defer dir.Close()
-		if !git.Is(dir) {
+		if !gitrepo.IsRepository(dir) {
 			continue
 		}
-		n = models.ListedOrigin{Kind: models.Git, Created: git.Made(dir)}
+		n = models.ListedOrigin{Kind: models.Git, Created: gitrepo.Made(dir)}
 		for _, file := range []string{"refs/heads", "packed-refs", "logs/HEAD"} {
 			if info, err := dir.Stat(file); err == nil && info.ModTime().After(n.Updated) {
 				n.Updated = info.ModTime().UTC()

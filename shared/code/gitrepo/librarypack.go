@@ -238,8 +238,11 @@ const unknownKind = "unknown"
 // computed from, and then the size of its result.
 type deltaStart struct{ kept []byte }
 
+// deltaStartBytes is the maximum length of the two sizes.
+const deltaStartBytes = 2 * binary.MaxVarintLen64
+
 func (d *deltaStart) Write(p []byte) (int, error) {
-	d.kept = append(d.kept, p[:min(len(p), 2*binary.MaxVarintLen64-len(d.kept))]...)
+	d.kept = append(d.kept, p[:min(len(p), deltaStartBytes-len(d.kept))]...)
 	return len(p), nil
 }
 

@@ -1,4 +1,4 @@
-package git
+package gitrepo
 
 import (
 	"bufio"
@@ -17,35 +17,42 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// readFolder reads the refs of a repository on this machine, and the dates of its changes from the
-// log of HEAD.
-func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (seen, error) {
-	root, err := f.Fetch.Folder(path)
-	if err != nil {
-		return seen{}, err
-	}
-	defer root.Close()
+// State is what a visit sees of a repository in a folder.
+type State struct {
+	Refs  map[string]string // hash, by name
+	Times []time.Time       // when HEAD moved, the latest first; at most models.MaxChanges
+	Size  int64             // of the refs, in bytes
+}
+
+// ReadFolder reads the refs of the repository in a folder, bare or with a work tree, and the dates of
+// its changes from the log of HEAD. It follows no path out of the folder. It fails with
+// fault.ErrInvalid if the folder is not a repository or malformed, with fault.ErrTooLarge for more
+// than 200,000 refs, and with ctx's cause.
+func ReadFolder(ctx context.Context, root *os.Root) (State, error) {
 	if inner, err := root.OpenRoot(".git"); err == nil {
 		defer inner.Close()
 		root = inner
 	}
-	if !Is(root) {
-		return seen{}, fmt.Errorf("not a git repository: %w", fault.ErrInvalid)
+	if !IsRepository(root) {
+		return State{}, fmt.Errorf("not a git repository: %w", fault.ErrInvalid)
 	}
-	s := seen{refs: map[string]string{}}
+	s := State{Refs: map[string]string{}}
 	if err := s.readRefFiles(ctx, root); err != nil {
-		return seen{}, err
+		return State{}, err
 	}
-	log, err := tail(root, logHead, logBytes)
+	log, err := readTail(root, logHead, logBytes)
 	if err != nil {
-		return seen{}, err
+		return State{}, err
 	}
-	s.times = logTimes(log)
+	s.Times = logTimes(log)
 	return s, nil
 }
 
 // logHead is the log of the changes of HEAD.
 const logHead = "logs/HEAD"
+
+// logBytes is how much of the end of the log is read.
+const logBytes = 256 << 10
 
 // Made returns when a repository's log of HEAD begins, that is when it was made or
 // cloned, or the zero time if there is no log.
@@ -62,9 +69,9 @@ func Made(root *os.Root) time.Time {
 	return time.Time{}
 }
 
-// Is reports whether a folder is the .git folder of a repository, or a bare repository: it has
+// IsRepository reports whether a folder is the .git folder of a repository, or a bare repository: it has
 // the file HEAD and the folders objects and refs.
-func Is(root *os.Root) bool {
+func IsRepository(root *os.Root) bool {
 	head, err := root.Stat("HEAD")
 	if err != nil || !head.Mode().IsRegular() {
 		return false
@@ -88,27 +95,27 @@ func IsWorktree(path string) bool {
 	if info, err := root.Lstat(".git"); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	text, err := tail(root, ".git", refBytes)
+	text, err := readTail(root, ".git", refBytes)
 	return err == nil && strings.HasPrefix(text, "gitdir: ")
 }
 
 // readRefFiles reads HEAD, the packed refs, and the refs in files, which override packed ones. Links
 // to other refs are left out. The error is ctx's cause, fault.ErrInvalid for a file that cannot be
 // read or is malformed, or fault.ErrTooLarge for more than maxRefs.
-func (s *seen) readRefFiles(ctx context.Context, root *os.Root) error {
-	packed, err := tail(root, "packed-refs", refsBytes)
+func (s *State) readRefFiles(ctx context.Context, root *os.Root) error {
+	packed, err := readTail(root, "packed-refs", maxRefBytes)
 	if err == nil {
-		err = parseLines(s.refs, packed)
+		err = parseRefLines(s.Refs, packed)
 	}
 	if err != nil {
 		return fmt.Errorf("packed-refs: %w", err)
 	}
-	s.size = int64(len(packed))
-	head, err := tail(root, "HEAD", refBytes)
+	s.Size = int64(len(packed))
+	head, err := readTail(root, "HEAD", refBytes)
 	if err != nil {
 		return fmt.Errorf("HEAD: %w", err)
 	}
-	s.refs["HEAD"] = strings.TrimSpace(head)
+	s.Refs["HEAD"] = strings.TrimSpace(head)
 	return fs.WalkDir(root.FS(), "refs", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -118,17 +125,17 @@ func (s *seen) readRefFiles(ctx context.Context, root *os.Root) error {
 		case !e.Type().IsRegular() || strings.HasSuffix(name, ".lock"):
 			return nil
 		}
-		text, err := tail(root, name, refBytes)
+		text, err := readTail(root, name, refBytes)
 		if err != nil || strings.HasPrefix(text, "ref: ") {
 			return err
 		}
-		s.size += int64(len(text))
-		return addRef(s.refs, strings.TrimSpace(text)+" "+name)
+		s.Size += int64(len(text))
+		return addRef(s.Refs, strings.TrimSpace(text)+" "+name)
 	})
 }
 
-// tail returns the last bytes of a file, at most most, or "" if it does not exist.
-func tail(root *os.Root, name string, most int64) (string, error) {
+// readTail returns the last bytes of a file, at most most, or "" if it does not exist.
+func readTail(root *os.Root, name string, most int64) (string, error) {
 	f, err := openRegular(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -165,10 +172,10 @@ func logTimes(log string) []time.Time {
 	for line := range strings.Lines(log) {
 		head, _, _ := strings.Cut(line, "\t")
 		words := strings.Fields(head)
-		if len(words) < 4 || !hash.MatchString(words[0]) {
+		if len(words) < 4 || !objectID.MatchString(words[0]) {
 			continue
 		}
-		if at, ok := seconds(words[len(words)-2]); ok {
+		if at, ok := secondsOf(words[len(words)-2]); ok {
 			times = append(times, at)
 		}
 	}
