@@ -51,7 +51,7 @@ func ParseAdvertised(content []byte) (Advertised, error) {
 }
 
 // addAdvertised adds the ref of a pkt-line. A shallow repository also names the commits at which its
-// history ends, in lines "shallow HASH", which are no refs.
+// history ends, in lines "shallow HASH".
 func addAdvertised(refs map[string]string, line string) error {
 	if line == "" || strings.HasPrefix(line, "# ") {
 		return nil
