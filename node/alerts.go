@@ -11,9 +11,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// newAlerts returns the configured channels that report dead letters to administrators; none if none
-// is configured. The error is fault.ErrNotFound for a file or program that is missing, or that of
-// NewWebhook or of the system.
+// newAlerts returns the configured channels that report dead letters to administrators; none if none is
+// configured.
 func newAlerts(cfg config.Config) (channels []alert.Channel, err error) {
 	if cfg.DeadWebhook != "" {
 		secret, err := os.ReadFile(cfg.DeadWebhookSecret)

@@ -23,8 +23,8 @@ import (
 	"leasehold/shared/wording"
 )
 
-// CatalogSource is the catalog that a command reads: that of a running coordinator, or
-// that of the data folder.
+// CatalogSource is the catalog that a command reads: the coordinator's if one runs, otherwise the one in the data
+// folder.
 type CatalogSource struct {
 	Catalog catalog.Catalog
 	Dir     *DataDir          // nil if the source is a coordinator
@@ -34,11 +34,11 @@ type CatalogSource struct {
 // errNotServed is what to do about a data folder whose process answers no commands.
 var errNotServed = errors.New("only a coordinator answers commands (leasehold coordinator); if the process is leasehold run, wait until it ends, or stop it: started again, it continues")
 
-// OpenCatalog opens the catalog of the coordinator that cfg names or, if none is named and
-// none answers, that of the data folder. If another process holds the folder, the error is
-// fault.ErrUnavailable if its address is known but nothing answers there, else
-// fault.ErrConflict. A folder without data is made if create is true, else it is fault.ErrFolder:
-// a command that reads must not make one whose name was mistyped.
+// OpenCatalog opens the catalog of the coordinator that cfg names. If none is named and none answers, it opens
+// the one in the data folder. It fails with fault.ErrUnavailable if another process holds the folder and does not
+// answer at its known address, and with fault.ErrConflict if that address is unknown. A missing folder is created
+// only if create is true; otherwise fault.ErrFolder is returned, because a command that reads must not create a
+// folder for a mistyped name.
 func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, create bool) (*CatalogSource, error) {
 	e, remoteErr := locate(ctx, cfg)
 	if remoteErr == nil && e.api != "" {
@@ -84,7 +84,7 @@ func hasData(dir string) bool {
 	return false
 }
 
-// noDataError is the error of a folder without data. It is fault.ErrFolder.
+// noDataError reports a folder without data, as a fault.ErrFolder.
 type noDataError string
 
 func (dir noDataError) Error() string {
@@ -94,8 +94,6 @@ func (dir noDataError) Error() string {
 // Is makes errors.Is(dir, fault.ErrFolder) true.
 func (dir noDataError) Is(target error) bool { return target == fault.ErrFolder }
 
-// openRemoteCatalog opens the catalog of the coordinator whose API is at url. The error is
-// fault.ErrUnavailable at once if it does not answer.
 func openRemoteCatalog(ctx context.Context, url string) (*CatalogSource, error) {
 	client, err := apiclient.New(url)
 	if err != nil {
@@ -119,8 +117,7 @@ func (s *CatalogSource) Close() error {
 	return errors.Join(s.API.Close(), s.Catalog.Close())
 }
 
-// Origins lists all origins, oldest first, with Disabled. The error is that of the catalog or the
-// schedule.
+// Origins lists all origins, oldest first, with Disabled.
 func (s *CatalogSource) Origins(ctx context.Context) ([]models.Origin, error) {
 	all, err := s.Catalog.Origins(ctx)
 	if err == nil && s.Dir != nil { // a coordinator has marked them
@@ -129,8 +126,8 @@ func (s *CatalogSource) Origins(ctx context.Context) ([]models.Origin, error) {
 	return all, err
 }
 
-// Origin finds an origin by its id, URL or path, which may be relative. Users and passwords in URLs
-// are not compared. The error is fault.ErrNotFound if there is none, and fault.ErrConflict if several
+// Origin finds an origin by its id, URL or path, which may be relative. Users and passwords in URLs are not
+// compared. It fails with fault.ErrNotFound for an unknown name, and with fault.ErrConflict if several origins
 // have that URL or path.
 func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin, error) {
 	origins, err := s.Origins(ctx)
@@ -162,8 +159,7 @@ func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin,
 	return models.Origin{}, fmt.Errorf("origin %s: %w; see leasehold origin list", strings.TrimSpace(name), fault.ErrNotFound)
 }
 
-// Schedule returns when an origin is visited next, and why then. origin is its id. The error is that
-// of the coordinator or the schedule.
+// Schedule returns when an origin is visited next, and why then. origin is its id.
 func (s *CatalogSource) Schedule(ctx context.Context, origin string) (apitypes.Schedule, error) {
 	if s.API != nil {
 		return s.API.Schedule(ctx, origin)
@@ -172,8 +168,8 @@ func (s *CatalogSource) Schedule(ctx context.Context, origin string) (apitypes.S
 	return api.ScheduleOf(o), err
 }
 
-// Capacity returns what a number of slots can hold; 0 stands for those that managers have now, or for
-// present if no coordinator runs. The error is that of the coordinator or the schedule.
+// Capacity returns what a number of slots can hold; 0 stands for those that managers have now, or for present if
+// no coordinator runs.
 func (s *CatalogSource) Capacity(ctx context.Context, slots, present int) (apitypes.Capacity, error) {
 	if s.API != nil {
 		return s.API.Capacity(ctx, slots)
@@ -182,8 +178,7 @@ func (s *CatalogSource) Capacity(ctx context.Context, slots, present int) (apity
 	return api.CapacityOf(c), err
 }
 
-// NextVisits returns the n origins that would be visited next, the best first. The error is that of
-// the coordinator or the schedule.
+// NextVisits returns the n origins that would be visited next, the best first.
 func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]apitypes.NextVisit, error) {
 	if s.API != nil {
 		return s.API.NextVisits(ctx, n)
@@ -196,9 +191,8 @@ func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]apitypes.NextV
 	return next, err
 }
 
-// Steer enables or disables an origin, or asks for a visit now (apitypes.Enable, Disable, SaveNow and
-// ForceNow), and returns its schedule after that. An origin of the API is fault.ErrInvalid; other
-// errors are those of the coordinator or of the schedule.
+// Steer enables or disables an origin, or asks for a visit now (apitypes.Enable, Disable, SaveNow and ForceNow),
+// and returns its schedule after that. Origins of the API cannot be steered (fault.ErrInvalid).
 func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string) (apitypes.Schedule, error) {
 	if !o.Kind.Visited() {
 		return apitypes.Schedule{}, fmt.Errorf("origins of the API are not visited, because their curators send what they have: %w", fault.ErrInvalid)
@@ -212,8 +206,7 @@ func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string)
 	return s.Schedule(ctx, o.ID)
 }
 
-// Backup copies the spaces and the catalog to the new folder dest, which is on the coordinator's
-// machine. The error is that of the coordinator or of DataDir.Backup.
+// Backup copies the spaces and the catalog to the new folder dest, which is on the coordinator's machine.
 func (s *CatalogSource) Backup(ctx context.Context, dest string) error {
 	if s.API != nil {
 		return s.API.Backup(ctx, dest)

@@ -32,17 +32,15 @@ const (
 	segmentDir = "segments" // in which a worker builds segments
 )
 
-// codeIndex is what managers and workers use of the code index: that of this process, or
-// that of a coordinator elsewhere.
+// codeIndex is what managers and workers use of the code index, in this process or at a coordinator elsewhere.
 type codeIndex interface {
 	index.Index
 	indexing.Index
 }
 
-// openIndex opens the code index, if it is not open yet: that of the folder, or that on a search
-// server. It is not part of open, because most commands do not use it. It removes the files of
-// origins that were removed while the index could not be used. The error is that of the configuration
-// or of the index.
+// openIndex opens the code index, in the folder or on a search server, unless it is open already. It is not part
+// of open, because most commands do not use it. It removes the files of origins that were removed while the index
+// could not be used.
 func (d *DataDir) openIndex(ctx context.Context) error {
 	if d.index != nil {
 		return nil
@@ -66,14 +64,12 @@ func (d *DataDir) openIndex(ctx context.Context) error {
 	return nil
 }
 
-// newIndex returns the code index over a store. The error is that of the folder of uploads.
 func (d *DataDir) newIndex(store codeindex.Store) (*codeindex.Index, error) {
 	return codeindex.New(filepath.Join(d.cfg.Data, indexDir, uploadsDir), store, d.Catalog)
 }
 
-// openSearch opens the code index on a search server. It sends no request, because the server may be
-// away now; d.maintain removes the files of removed origins once it answers. The error is that of
-// newSearch or newIndex.
+// openSearch opens the code index on a search server. It sends no request, because the server may be away now;
+// d.maintain removes the files of removed origins once it answers.
 func (d *DataDir) openSearch() error {
 	store, err := newSearch(d.cfg)
 	if err != nil {
@@ -102,9 +98,8 @@ func newSearch(cfg config.Config) (*elastic.Index, error) {
 	return elastic.New(elastic.Config{URL: cfg.Search, Prefix: cfg.SearchPrefix, Views: cfg.SearchViews})
 }
 
-// workerIndex returns the index to which a worker writes, and the function that closes it: the search
-// server if one is configured, otherwise coordinator, which stays open. The error is that of
-// newSearch.
+// workerIndex returns the index to which a worker writes, and the function that closes it: the search server if
+// one is configured, otherwise coordinator, which stays open.
 func workerIndex(cfg config.Config, coordinator indexing.Index) (own indexing.Index, closeIndex func() error, err error) {
 	if cfg.Search == "" {
 		return coordinator, func() error { return nil }, nil
@@ -128,8 +123,8 @@ func (d *DataDir) hostIndex(ctx context.Context) error {
 	return err
 }
 
-// maintainIndex merges the segments of the code index, or removes old documents, until ctx ends.
-// Without an index it returns nil at once; the error is that of the index.
+// maintainIndex merges the segments of the code index, or removes old documents, until ctx ends. Without an index
+// it returns nil at once.
 func (d *DataDir) maintainIndex(ctx context.Context) error {
 	if d.maintain == nil {
 		return nil
@@ -150,8 +145,8 @@ func (d *DataDir) RemoveOrigin(ctx context.Context, id string) error {
 	return errors.Join(err, d.index.DropRepo(ctx, id))
 }
 
-// RemoveOrigin removes an origin, and all that is known of it. An unknown origin is
-// fault.ErrNotFound; other errors are those of the catalog and the index.
+// RemoveOrigin removes an origin, and all that is known of it. It returns fault.ErrNotFound for an unknown
+// origin.
 func (s *CatalogSource) RemoveOrigin(ctx context.Context, id string) error {
 	if s.Dir != nil {
 		return s.Dir.RemoveOrigin(ctx, id)
@@ -166,9 +161,8 @@ type indexer struct {
 	port    net.Listener   // of content
 }
 
-// openMirrors opens the folder of mirrors below dir, and returns an indexer that visits repositories
-// without indexing them. On a machine without the git command the mirrors use go-git, which it logs.
-// The error is that of the folder.
+// openMirrors opens the folder of mirrors below dir, and returns an indexer that visits repositories without
+// indexing them. On a machine without the git command the mirrors use go-git, which it logs.
 func openMirrors(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logger) (*indexer, error) {
 	mirrors, err := gitrepo.Open(gitrepo.Config{
 		Dir: filepath.Join(dir, mirrorsDir), TotalBytes: cfg.MirrorBytes, Schemes: cfg.GitSchemes, Hosts: cfg.GitHosts, Tokens: cfg.GitTokens, SSH: cfg.GitSSH, Resolve: f.Resolve,
@@ -179,8 +173,8 @@ func openMirrors(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logg
 	return &indexer{mirrors: mirrors}, err
 }
 
-// openIndexer opens the folder of mirrors below dir and, if repositories are indexed, the port at
-// which workers read files. The error is that of openMirrors or of the port.
+// openIndexer opens the folder of mirrors below dir and, if repositories are indexed, the port at which workers
+// read files.
 func openIndexer(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logger) (*indexer, error) {
 	x, err := openMirrors(cfg, dir, f, log)
 	if err != nil || !cfg.Index {
@@ -235,9 +229,9 @@ func newIndexing(ctx context.Context, own indexing.Index, log *slog.Logger) (*in
 	return h, func() error { return errors.Join(h.Close(), analyser.Close()) }
 }
 
-// SearchCode calls visit for the matches of a query, at most limit, until visit returns false. Each
-// match has up to lines lines before and after it. The result tells what was left out. A query that
-// cannot be parsed is fault.ErrInvalid; other errors are those of the coordinator or the index.
+// SearchCode calls visit for the matches of a query, at most limit, until visit returns false. Each match has up
+// to lines lines before and after it. The result tells what was left out. It returns fault.ErrInvalid if the
+// query cannot be parsed.
 func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lines int, visit func(apitypes.CodeMatch) bool) (apitypes.SearchEnd, error) {
 	q, err := codesearch.Parse(query)
 	if err != nil {
@@ -256,7 +250,6 @@ func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lin
 }
 
 // CodeReport returns the largest functions, the most complex files and the languages of a repository.
-// The error is that of the coordinator or of DataDir.CodeReport.
 func (s *CatalogSource) CodeReport(ctx context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error) {
 	if s.API != nil {
 		return s.API.CodeReport(ctx, q)
@@ -264,8 +257,7 @@ func (s *CatalogSource) CodeReport(ctx context.Context, q apitypes.ReportQuery) 
 	return s.Dir.CodeReport(ctx, q)
 }
 
-// CodeReport is CatalogSource.CodeReport for the code index of the folder. The error is that of
-// openIndex or of the index.
+// CodeReport is CatalogSource.CodeReport for the code index of the folder.
 func (d *DataDir) CodeReport(ctx context.Context, q apitypes.ReportQuery) (apitypes.CodeReport, error) {
 	if err := d.openIndex(ctx); err != nil {
 		return apitypes.CodeReport{}, err
@@ -273,9 +265,8 @@ func (d *DataDir) CodeReport(ctx context.Context, q apitypes.ReportQuery) (apity
 	return d.index.Report(ctx, q)
 }
 
-// IndexedFiles lists at most most files of a repository. If skipped is true, it lists only those that
-// are not indexed. An unknown repository is fault.ErrNotFound; other errors are those of the
-// coordinator or the index.
+// IndexedFiles lists at most most files of a repository. If skipped is true, it lists only those that are not
+// indexed. An unknown repository gives fault.ErrNotFound.
 func (s *CatalogSource) IndexedFiles(ctx context.Context, repo string, skipped bool, most int) (apitypes.Page[apitypes.IndexedFile], error) {
 	if s.API != nil {
 		return s.API.Files(ctx, repo, skipped, most)
@@ -286,8 +277,7 @@ func (s *CatalogSource) IndexedFiles(ctx context.Context, repo string, skipped b
 	return s.Dir.index.ListFiles(ctx, codeindex.FileQuery{Repo: repo, SkippedOnly: skipped, Limit: most})
 }
 
-// Repositories lists at most most indexed repositories. The error is that of the coordinator or the
-// index.
+// Repositories lists at most most indexed repositories.
 func (s *CatalogSource) Repositories(ctx context.Context, most int) (apitypes.Page[apitypes.CodeRepository], error) {
 	if s.API != nil {
 		return s.API.Repositories(ctx, most)
@@ -299,7 +289,7 @@ func (s *CatalogSource) Repositories(ctx context.Context, most int) (apitypes.Pa
 	return apitypes.Page[apitypes.CodeRepository]{Items: all[:min(len(all), most)], Total: len(all)}, err
 }
 
-// ReadFile returns lines of an indexed file. The error is that of the coordinator or the index.
+// ReadFile returns lines of an indexed file.
 func (s *CatalogSource) ReadFile(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error) {
 	if s.API != nil {
 		return s.API.ReadFile(ctx, at)

@@ -23,14 +23,12 @@ type endpoint struct {
 	file  string // the path of the address file
 }
 
-// locate finds the coordinator of a command: the API at http, if that is given as the flag
-// --http or together with host; else the API that the gate at host reports; else the API that
-// the address file in the data folder names. An http without a host in the environment or the
-// file of settings is not used: it is where a coordinator of this machine listens.
+// locate finds the coordinator of a command: the API at http, if given as the flag --http or together with host;
+// else the API that the gate at host reports; else the API that the address file in the data folder names. An
+// http without a host in the environment or the file of settings is not used: it is where a coordinator of this
+// machine listens.
 //
-// Without an address file the endpoint has no api, and the error is nil. The error is
-// fault.ErrUnavailable if the gate does not answer or the file cannot be read; named and file
-// are set also then.
+// Without an address file the endpoint has no api, and the error is nil.
 func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
 	e := endpoint{file: filepath.Join(cfg.Data, AddressFile)}
 	hostSet, httpSet := isSet(cfg, "host"), isSet(cfg, "http")
@@ -47,8 +45,7 @@ func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
 	return e, err
 }
 
-// readAPI returns the URL of the API in an address file; empty if the file does not exist or has
-// none. The error is that of readAddressFile.
+// readAPI returns the URL of the API in an address file; empty if the file does not exist or has none.
 func readAPI(path string) (api string, err error) {
 	doc, err := readAddressFile(path)
 	if err != nil || doc.HTTP == "" {
@@ -57,8 +54,7 @@ func readAPI(path string) (api string, err error) {
 	return apiURL(doc.HTTP, doc.HTTP), nil
 }
 
-// readAddressFile returns the content of an address file; no addresses if it does not exist. One that
-// cannot be read or decoded is fault.ErrUnavailable.
+// readAddressFile returns the content of an address file; no addresses if it does not exist.
 func readAddressFile(path string) (doc Addresses, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,8 +104,8 @@ func sourceOf(cfg config.Config, key string) string {
 	return ""
 }
 
-// explain returns err. If err is fault.ErrUnavailable and the address came from the address file,
-// it adds that the file may be stale.
+// explain adds a hint to a fault.ErrUnavailable if the address came from the address file, because the file may
+// be stale.
 func (e endpoint) explain(err error) error {
 	if err == nil || e.named || !errors.Is(err, fault.ErrUnavailable) {
 		return err

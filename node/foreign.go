@@ -23,8 +23,7 @@ type foreignGate struct {
 // foreignGates are the gates for foreign programs of one coordinator.
 type foreignGates []foreignGate
 
-// listenForeign opens the ports of gates. If one fails, the others stay in p.open. The error is that
-// of ports.listen.
+// listenForeign opens the ports of gates. If one fails, the others stay in p.open.
 func (p *ports) listenForeign(wanted []config.Gate) (open foreignGates, err error) {
 	for _, g := range wanted {
 		protocol := mux.Gob
@@ -50,8 +49,8 @@ func (f foreignGates) addresses() (all []string) {
 	return all
 }
 
-// tasks returns the tasks that serve the gates and their hub; none without gates. It creates the
-// spaces that gates name; the error is that of creating one.
+// tasks returns the tasks that serve the gates and their hub; none without gates. It creates the spaces that
+// gates name.
 func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, error) {
 	if len(f) == 0 {
 		return nil, nil
@@ -70,9 +69,8 @@ func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, 
 	return all, nil
 }
 
-// open returns the function that serves the gate's port by its protocol. A gate for goSpace is for
-// one space, which open creates; one for pSpace names a space in each request. The error is that of
-// Hub.Create.
+// open returns the function that serves the gate's port by its protocol. A gate for goSpace is for one space,
+// which open creates; one for pSpace names a space in each request.
 func (g foreignGate) open(ctx context.Context, hub *foreign.Hub, log *slog.Logger) (serve func(context.Context, net.Listener) error, err error) {
 	access := foreign.Access{Write: g.Write}
 	if g.Protocol == config.PSpace {

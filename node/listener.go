@@ -86,9 +86,8 @@ func (l *listeners) close() error {
 	return nil
 }
 
-// serve serves the gates, the API and the dashboard of a coordinator that is ready, until ctx ends or
-// a server fails. The address file exists meanwhile. The error is that of the address file, of
-// foreignGates.tasks or of a server.
+// serve serves the gates, the API and the dashboard until ctx ends or a server fails. The coordinator is ready.
+// The address file exists meanwhile.
 func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	conn, err := h.Engine().Connect(ctx, coordinator.SessionID("api"), 0)
 	if err != nil {
@@ -141,8 +140,7 @@ func (l *listeners) addresses() Addresses {
 	return all
 }
 
-// writeAddressFile replaces the address file in one step, so that no reader sees half of it. The
-// error is fault.ErrFolder.
+// writeAddressFile replaces the address file in one step, so that no reader sees half of it.
 func (l *listeners) writeAddressFile(dir string) error {
 	data, err := json.Marshal(l.addresses())
 	if err != nil {

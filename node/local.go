@@ -21,10 +21,9 @@ type Local struct {
 	initial map[string]int64 // lease.Totals at the start of the run
 }
 
-// RunLocal runs a coordinator, a manager and cfg.Workers workers on a data folder, without a network.
-// They end when main returns, one of them fails or ctx ends. main runs when the coordinator is ready,
-// and its context ends with the run. The error is that of main, of a part that failed, or of opening
-// one.
+// RunLocal runs a coordinator, a manager and cfg.Workers workers on a data folder, without a network. They end
+// when main returns, one of them fails or ctx ends. main runs when the coordinator is ready, and its context ends
+// with the run.
 func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local) error) (err error) {
 	if err := d.openFetcher(); err != nil {
 		return err
@@ -66,8 +65,7 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 	})
 }
 
-// begin opens the session of main, and reads the totals of leases from which those of this run are
-// counted. The error is that of the engine or of lease.Totals.
+// begin opens the session of main, and reads the totals of leases from which those of this run are counted.
 func (l *Local) begin(ctx context.Context) error {
 	repo, err := l.Connect(ctx, "run", 0)
 	if err != nil {
@@ -78,8 +76,8 @@ func (l *Local) begin(ctx context.Context) error {
 	return err
 }
 
-// trustOrigins allows the fetcher to read what the operator's origins name. A folder that is missing
-// is logged only, because its visit will fail. The error is that of the catalog.
+// trustOrigins allows the fetcher to read what the operator's origins name. A missing folder is only logged,
+// because its visit will fail.
 func (d *DataDir) trustOrigins(ctx context.Context) error {
 	origins, err := d.Catalog.Origins(ctx)
 	if err != nil {
@@ -102,12 +100,11 @@ func (l *Local) connect(mode string) func(context.Context) (space.Repository, er
 // Idle reports whether nothing is left to do: see coordinator.Coordinator.Idle, also for the error.
 func (l *Local) Idle(ctx context.Context) (bool, error) { return l.Coordinator.Idle(ctx, l.repo) }
 
-// Costs returns what the tasks of this run took, by action and by how they were done. The error is
-// that of the spaces.
+// Costs returns what the tasks of this run took, by action and by how they were done.
 func (l *Local) Costs(ctx context.Context) ([]models.Cost, error) { return api.Costs(ctx, l.repo) }
 
-// LeaseTotals returns how often each event of lease.Totals has happened in this run. The spaces count
-// over all runs, so the totals at the start are subtracted. The error is that of the spaces.
+// LeaseTotals returns how often each event of lease.Totals has happened in this run. The spaces count over all
+// runs, so the totals at the start are subtracted.
 func (l *Local) LeaseTotals(ctx context.Context) (map[string]int64, error) {
 	totals, err := lease.Totals(ctx, l.repo)
 	for event, n := range l.initial {

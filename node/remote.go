@@ -43,8 +43,7 @@ type remoteNode struct {
 	first *remote.Conn // the session that reached the coordinator; nil once connect has returned it
 }
 
-// openRemote locks a folder for this process, waits for the coordinator and opens its catalog. The
-// error is that of open.
+// openRemote locks a folder for this process, waits for the coordinator and opens its catalog.
 func openRemote(ctx context.Context, cfg config.Config, mode string, log *slog.Logger) (*remoteNode, error) {
 	cfg.Host = chooseGate(ctx, cfg)
 	r := &remoteNode{cfg: cfg, mode: mode, log: log}
@@ -54,9 +53,8 @@ func openRemote(ctx context.Context, cfg config.Config, mode string, log *slog.L
 	return r, nil
 }
 
-// open locks a folder, opens the cache, and connects to the coordinator, for which it waits. What it
-// has opened is in r.opened, also if it fails. The error is that of the lock, of fetch.New, of dial
-// or of trustOrigins, or fault.ErrInvalid if the coordinator reports no API address.
+// open locks a folder, opens the cache, and connects to the coordinator, for which it waits. What it has opened
+// is in r.opened, also if it fails.
 func (r *remoteNode) open(ctx context.Context) error {
 	dir, release, err := lockFirstFree(r.cfg.Data, r.mode)
 	if err != nil {
@@ -90,8 +88,7 @@ func (r *remoteNode) open(ctx context.Context) error {
 	return r.trustOrigins(ctx)
 }
 
-// lockFirstFree locks the first folder dir/mode-N that no other process holds. With
-// maxSharing of them held, the error is fault.ErrConflict.
+// lockFirstFree locks the first folder dir/mode-N that no other process holds, with N up to maxSharing.
 func lockFirstFree(dir, mode string) (path string, release func() error, err error) {
 	for n := range maxSharing {
 		path = filepath.Join(dir, fmt.Sprintf("%s-%d", mode, n+1))
@@ -103,15 +100,13 @@ func lockFirstFree(dir, mode string) (path string, release func() error, err err
 	return "", nil, err
 }
 
-// dial opens a session at the coordinator, for which it waits until ctx ends. The error is that of
-// remote.Dial.
+// dial opens a session at the coordinator, for which it waits until ctx ends.
 func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
 	return remote.Dial(ctx, remote.Config{Address: r.cfg.Host, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log})
 }
 
-// workerName returns the name of a worker, which it has again after a restart: the one
-// that is configured, or that of its machine and of the folder that it locks. A manager
-// has only a configured one.
+// workerName returns the name of a worker, which it has again after a restart: the configured one, or one made of
+// its machine and the folder that it locks. A manager has only a configured one.
 func (r *remoteNode) workerName() string {
 	if r.mode != config.Worker || r.cfg.Name != "" {
 		return r.cfg.Name
@@ -128,8 +123,7 @@ func (r *remoteNode) workerName() string {
 // session returns the id of the first session. It must be called before connect, which takes it.
 func (r *remoteNode) session() string { return r.first.Session() }
 
-// connect opens a session and notes its id for Health. The first call returns the session that open
-// has dialled. The error is that of dial.
+// connect opens a session and notes its id for Health. The first call returns the session that open has dialled.
 func (r *remoteNode) connect(ctx context.Context) (space.Repository, error) {
 	r.mu.Lock()
 	conn := r.first
@@ -155,9 +149,8 @@ func (r *remoteNode) closeFirst() error {
 	return space.Over(r.first).Close(context.Background())
 }
 
-// trustOrigins allows the fetcher to read the folders and addresses that origins of the catalog name.
-// One that this machine cannot read is logged only, because it may be for other machines. The error
-// is that of the catalog.
+// trustOrigins allows the fetcher to read the folders and addresses that origins of the catalog name. One that
+// this machine cannot read is logged only, because it may be for other machines.
 func (r *remoteNode) trustOrigins(ctx context.Context) error {
 	var origins []models.Origin
 	err := catalog.RetryUnavailable(ctx, r.log, func() (err error) {
@@ -175,9 +168,8 @@ func (r *remoteNode) trustOrigins(ctx context.Context) error {
 	return nil
 }
 
-// Fetch implements research.Media. If the fetcher refuses ref, Fetch trusts the current origins and
-// tries once more, because the origin of ref may have been added since. The error is that of the
-// fetcher or of trustOrigins.
+// Fetch implements research.Media. If the fetcher refuses ref, Fetch trusts the current origins and tries once
+// more, because the origin of ref may have been added since.
 func (r *remoteNode) Fetch(ctx context.Context, ref models.MediaRef) (fetch.File, error) {
 	f, err := r.fetcher.Fetch(ctx, ref)
 	if !errors.Is(err, fault.ErrInvalid) {
