@@ -11,8 +11,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// parseYAML returns the top node of a document, nil and no error for an empty one. Text that is not
-// YAML is fault.ErrInvalid.
+// parseYAML returns the top node of a document, nil and no error for an empty one.
 func parseYAML(content []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
@@ -24,9 +23,8 @@ func parseYAML(content []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// eachKey calls set for each key of a mapping, in the order of the document, and ends with its first
-// error. Unknown and repeated keys, and values that are not scalars, are fault.ErrInvalid with the
-// line and the key, and so is a node that is not a mapping.
+// eachKey calls set for each key of a mapping, in the order of the document, and ends with its first error. It
+// refuses unknown and repeated keys, and values other than scalars, with the line and the key.
 func eachKey(m *yaml.Node, accepted []string, set func(key string, value *yaml.Node) error) error {
 	all := strings.Join(accepted, ", ")
 	if m.Kind != yaml.MappingNode {
@@ -52,8 +50,6 @@ func eachKey(m *yaml.Node, accepted []string, set func(key string, value *yaml.N
 	return nil
 }
 
-// wholeNumber returns the whole number of a key; any other value is fault.ErrInvalid with its
-// line.
 func wholeNumber(key string, value *yaml.Node) (*int64, error) {
 	var n int64
 	if err := value.Decode(&n); err != nil || value.Tag != "!!int" {

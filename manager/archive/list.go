@@ -38,10 +38,10 @@ type Lister struct {
 // name the origin and the item. The same content gives the same listing, in the same
 // order.
 //
-// An error means that the origin could not be visited at all. An item that cannot be curated is a
-// problem, and the other items are listed. Errors wrap fault.ErrInvalid (not a feed, an unknown kind,
-// an origin that is not trusted), fault.ErrTooLarge (a feed beyond the limits of prune), or those of
-// package fetch. List may be called concurrently.
+// An error means that the origin could not be visited at all. An item that cannot be curated is a problem, and
+// the other items are listed. List fails with fault.ErrInvalid (not a feed, an unknown kind, an untrusted
+// origin), with fault.ErrTooLarge (a feed beyond the limits of prune), or if fetching fails. List may be called
+// concurrently.
 func (l *Lister) List(ctx context.Context, o models.Origin) (catalog.Listing, error) {
 	seen, err := l.read(ctx, o, models.Known{})
 	return seen.Listing, err
@@ -59,7 +59,6 @@ type observed struct {
 }
 
 // read lists an origin, but has no listing (same) if nothing has changed since the known visit.
-// The error is that of the feed or the folder, or fault.ErrInvalid for another kind.
 func (l *Lister) read(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	switch o.Kind {
 	case models.Feed:

@@ -24,9 +24,7 @@ import (
 //   - uri: https://example.org/code.git
 //     branches: main, release-*
 //
-// Paths are relative to the file's folder. A missing kind is detected. Other manifests
-// are not followed. The error is fault.ErrInvalid for a file that cannot be read or is malformed, and that
-// of detecting an origin, such as fault.ErrNotFound; it names the line.
+// Paths are relative to the file's folder. A missing kind is detected. Other manifests are not followed.
 func readManifest(path string) ([]models.Origin, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -70,8 +68,7 @@ type entry struct {
 	branches []string // that are indexed of a repository
 }
 
-// origin detects the origin of an entry; dir is the folder of the manifest. The error is that of
-// detect, or fault.ErrInvalid for branches of a kind that has none.
+// origin detects the origin of an entry; dir is the folder of the manifest.
 func (e entry) origin(dir string) (models.Origin, error) {
 	uri := e.uri
 	if !strings.Contains(uri, "://") && !filepath.IsAbs(uri) {
@@ -89,8 +86,6 @@ func (e entry) origin(dir string) (models.Origin, error) {
 	return o, nil
 }
 
-// parseManifest parses a list of entries, at least one. Anything else is fault.ErrInvalid, with
-// the line.
 func parseManifest(content []byte) ([]entry, error) {
 	top, err := parseYAML(content)
 	if err != nil {
@@ -113,8 +108,7 @@ func parseManifest(content []byte) ([]entry, error) {
 	return entries, nil
 }
 
-// parseEntry parses one entry, which must have either uri or path. An unknown key, and a value
-// that is not accepted, are fault.ErrInvalid with the line.
+// parseEntry parses one entry, which must have either uri or path. Errors name the line.
 func parseEntry(node *yaml.Node) (entry, error) {
 	e := entry{line: node.Line}
 	err := eachKey(node, []string{"kind", "uri", "path", "priority", "every", "branches"}, func(key string, value *yaml.Node) error {

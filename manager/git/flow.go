@@ -25,11 +25,9 @@ type Flow struct {
 	Log     *slog.Logger
 }
 
-// Visit reads the refs of a repository and compares them with the known ones. It reads the origin
-// from the catalog and takes only the id, Listed and the known state from the visit, because any
-// client may put a visit. With an error the outcome has only the Retry-After of the server. The
-// error is that of finding the origin, of its user and password (Trust), of reading the refs, or
-// that the time of a visit is over (Within).
+// Visit reads the refs of a repository and compares them with the known ones. It reads the origin from the
+// catalog and takes only the id, Listed and the known state from the visit, because any client may put a visit.
+// With an error the outcome has only the Retry-After of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -86,9 +84,8 @@ func Digest(refs map[string]string) string {
 	return "refs:" + hex.EncodeToString(sum[:])
 }
 
-// readRemote requests the refs of a repository behind http(s) and, if they have changed, the dates of
-// its commits, since the last visit or, at the first one, of packSpan. The error is fault.ErrInvalid
-// for another URI, that of the request, or that of parseAdvertisement.
+// readRemote requests the refs of a repository behind http(s) and, if they have changed, the dates of its
+// commits, since the last visit or, at the first one, of packSpan.
 func (f *Flow) readRemote(ctx context.Context, uri string, known models.Known) (seen, error) {
 	u, err := url.Parse(uri)
 	if err != nil || !models.IsWebURL(uri) {

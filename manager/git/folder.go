@@ -17,9 +17,7 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// readFolder reads the refs of a repository on this machine, and the dates of its changes from the
-// log of HEAD. Another folder is fault.ErrInvalid; other errors are those of Fetch.Folder,
-// readRefFiles and tail.
+// readFolder reads the refs of a repository on this machine, and the dates of its changes from the log of HEAD.
 func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (seen, error) {
 	root, err := f.Fetch.Folder(path)
 	if err != nil {
@@ -48,8 +46,8 @@ func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (see
 // logHead is the log of the changes of HEAD.
 const logHead = "logs/HEAD"
 
-// Made returns when a repository's log of HEAD begins, that is when it was made or
-// cloned, or the zero time if there is no log.
+// Made returns when a repository was made or cloned, which is when its log of HEAD begins; the zero time if there
+// is no log.
 func Made(root *os.Root) time.Time {
 	f, err := openRegular(root, logHead)
 	if err != nil {
@@ -128,8 +126,7 @@ func (s *seen) readRefFiles(ctx context.Context, root *os.Root) error {
 	})
 }
 
-// tail returns the last bytes of a file, at most most, or "" if it does not exist. Any other file
-// that cannot be read is fault.ErrInvalid.
+// tail returns the last bytes of a file, at most most, or "" if it does not exist.
 func tail(root *os.Root, name string, most int64) (string, error) {
 	f, err := openRegular(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -151,7 +148,7 @@ func tail(root *os.Root, name string, most int64) (string, error) {
 	return string(content), nil
 }
 
-// openRegular opens a regular file (fetch.OpenRegular). Every error is fault.ErrInvalid, too.
+// openRegular is fetch.OpenRegular, but every error wraps fault.ErrInvalid, too.
 func openRegular(root *os.Root, name string) (*os.File, error) {
 	f, _, err := fetch.OpenRegular(root, name)
 	if err != nil {

@@ -131,8 +131,8 @@ func (p *pack) readOffset() (int, error) {
 	return back, err
 }
 
-// inflate decompresses the next zlib stream, of at most maxObject bytes, and moves behind it; a
-// longer one is errPack. Other errors are those of zlib.
+// inflate decompresses the next zlib stream, of at most maxObject bytes, and moves behind it; a longer one is
+// errPack.
 func (p *pack) inflate() ([]byte, error) {
 	from := bytes.NewReader(p.content[p.at:])
 	z, err := zlib.NewReader(from)

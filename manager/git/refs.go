@@ -16,9 +16,8 @@ var (
 	refName = regexp.MustCompile(`^(HEAD|refs/[^\x00-\x20\x7f~^:?*\[\\]+)(\^\{\})?$`)
 )
 
-// addRef adds one line "HASH NAME", without the capabilities that may follow it. A server that only
-// has files writes a tab for the space. The line of an empty repository adds nothing. Any other line
-// is fault.ErrInvalid; more than maxRefs are fault.ErrTooLarge.
+// addRef adds one line "HASH NAME", without the capabilities that may follow it. A server that only has files
+// writes a tab for the space. The line of an empty repository adds nothing.
 func addRef(refs map[string]string, line string) error {
 	line = strings.TrimRight(line, "\n")
 	line, _, _ = strings.Cut(line, "\x00") // capabilities
@@ -41,9 +40,8 @@ type advertisement struct {
 	capabilities string            // of git-upload-pack, separated by spaces; empty: the server only has files
 }
 
-// parseAdvertisement reads the answer to GET info/refs: pkt-lines of git-upload-pack, or the plain
-// lines of a server that only has files. Anything else is fault.ErrInvalid; more than maxRefs are
-// fault.ErrTooLarge.
+// parseAdvertisement reads the answer to GET info/refs: pkt-lines of git-upload-pack, or the plain lines of a
+// server that only has files.
 func parseAdvertisement(content []byte) (a advertisement, err error) {
 	a.refs = map[string]string{}
 	if !bytes.HasPrefix(content, []byte("001e# service=git-upload-pack")) {
@@ -72,8 +70,7 @@ func parseAdvertisement(content []byte) (a advertisement, err error) {
 	return a, nil
 }
 
-// parseLines reads lines "HASH NAME", and skips comments and peeled tags. The error is that of
-// addRef.
+// parseLines reads lines "HASH NAME", and skips comments and peeled tags.
 func parseLines(refs map[string]string, text string) error {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "^") || strings.TrimSpace(line) == "" {

@@ -74,8 +74,6 @@ func (c *Content) remove(p *plan) {
 	}
 }
 
-// find returns a batch by its id. The error is fault.ErrNotFound if this manager does not serve
-// it.
 func (c *Content) find(id string) (served, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,8 +84,7 @@ func (c *Content) find(id string) (served, error) {
 	return s, nil
 }
 
-// Serve serves workers on ln until ctx ends, and closes ln. It returns nil when ctx ends; any
-// other error is that of the listener.
+// Serve serves workers on ln until ctx ends, and closes ln. It returns nil when ctx ends.
 func (c *Content) Serve(ctx context.Context, ln net.Listener) error {
 	s := &http.Server{
 		Handler: c, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: contentTimeout, IdleTimeout: time.Minute,
@@ -128,9 +125,7 @@ func (c *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit returns the batch id if the request comes from the holder of its lease. The error is
-// fault.ErrUnauthenticated without a well-formed header, fault.ErrNotFound for a batch that is not
-// served, and otherwise that of authorise, such as fault.ErrForbidden for another lease or token.
+// admit returns the batch id if the request comes from the holder of its lease.
 func (c *Content) admit(r *http.Request, id string) (served, error) {
 	words := strings.Fields(r.Header.Get("Authorization"))
 	if len(words) != 3 || words[0] != "Lease" {
@@ -147,8 +142,7 @@ func (c *Content) admit(r *http.Request, id string) (served, error) {
 	return s, c.authorise(r.Context(), id, words[1], token)
 }
 
-// authorise returns nil if a lease with this token is live and has the batch, and fault.ErrForbidden
-// otherwise. The other errors are those of the coordinator, and ctx's cause.
+// authorise returns nil if a lease with this token is live and has the batch, and fault.ErrForbidden otherwise.
 func (f *Flow) authorise(ctx context.Context, batch, leaseID string, token int64) error {
 	repo, err := f.awaitSession(ctx)
 	if err != nil {
@@ -176,10 +170,9 @@ func (s served) writeList(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(files) // an error is the worker's, which sees that the answer is cut off
 }
 
-// writeContents writes the files that a request names: for each "OID SIZE\n" and the content,
-// or "OID - REASON\n" for one that cannot be read; and "end\n" after the last one. It answers a
-// request that is not valid with status 400 and returns nil. An error means that the answer was
-// begun and is not complete.
+// writeContents writes the files that a request names: for each "OID SIZE\n" and the content, or "OID - REASON\n"
+// for one that cannot be read; and "end\n" after the last one. It answers an invalid request with status 400 and
+// returns nil. An error means that the answer is incomplete.
 func (s served) writeContents(w http.ResponseWriter, r *http.Request) error {
 	var wanted []string
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, contentRequest)).Decode(&wanted); err != nil {

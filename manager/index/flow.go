@@ -20,8 +20,8 @@ import (
 	"leasehold/shared/status"
 )
 
-// Index is the part of the code index that managers use. Its methods may be called
-// concurrently; Missing and Publish are those of codesearch.Searcher.
+// Index is the part of the code index that managers use. Its methods may be called concurrently; Missing and
+// Publish work as in codesearch.Searcher.
 type Index interface {
 	Missing(ctx context.Context, ids []codesearch.OID) ([]codesearch.OID, error)
 	// Complete reports whether an origin was published, and no file of it was lost since.
@@ -59,8 +59,7 @@ type Flow struct {
 // memory.
 const jobs = 2
 
-// NewFlow returns a flow that is ready to run. It sets how c.Content checks leases, so a Content
-// belongs to one flow.
+// NewFlow returns a flow, ready to run. It sets how c.Content checks leases, so a Content belongs to one flow.
 func NewFlow(c Config) *Flow {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -75,14 +74,12 @@ func NewFlow(c Config) *Flow {
 	return f
 }
 
-// Visit visits an origin and, if it has changed since the last visit whose files were all published,
-// or if the index has lost files of it, indexes it. It reads the origin from the catalog and takes
-// only the id, Listed and the known state from the visit, because any client may put a visit. The
-// digest of an outcome has a prefix if the files of these branches were published; one without it, or
-// of other branches, counts as not known, so that the origin is indexed. The digest is empty if files
-// could not be read, so that the next visit tries again. At most jobs origins are indexed at a time.
-// With an error, that of finding the origin, of compare, of the index or of indexOrigin, or ctx's
-// cause, the outcome has at most the Retry-After of the server.
+// Visit visits an origin and, if it has changed since the last visit whose files were all published, or if the
+// index has lost files of it, indexes it. It reads the origin from the catalog and takes only the id, Listed and
+// the known state from the visit, because any client may put a visit. The digest of an outcome has a prefix if
+// the files of these branches were published; one without it, or of other branches, counts as not known, so that
+// the origin is indexed. The digest is empty if files could not be read, so that the next visit tries again. At
+// most jobs origins are indexed at a time. With an error, the outcome has at most the Retry-After of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -92,7 +89,8 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	prefix := f.digestPrefix(o)
 	known := v.Known
 	digest, published := strings.CutPrefix(v.Known.Digest, prefix)
-	if known.Digest = digest; !published {
+	known.Digest = digest
+	if !published {
 		known.Digest = ""
 	}
 	outcome, err := f.compare(ctx, o, known)
@@ -117,7 +115,8 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("index %s: %w", models.Redact(o.URI), err)
 	}
-	if outcome.Digest = digest; !complete {
+	outcome.Digest = digest
+	if !complete {
 		outcome.Digest = ""
 	}
 	return outcome, nil
@@ -142,9 +141,8 @@ func (f *Flow) wantedBranches(o models.Origin) gitrepo.Wanted {
 	return w
 }
 
-// compare compares an origin with its state at an earlier visit, and returns whether it changed as
-// the outcome's status. A repository is compared by its refs, in its mirror if it needs one to be
-// read. The error is that of compareFolder, compareGit or git.Flow.Visit.
+// compare compares an origin with its state at an earlier visit, and returns whether it changed as the outcome's
+// status. A repository is compared by its refs, in its mirror if it needs one to be read.
 func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	switch {
 	case o.Kind == models.Folder:
@@ -155,10 +153,8 @@ func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known)
 	return f.refs.Visit(ctx, models.Visit{Origin: o, Known: known, Listed: o.Listed})
 }
 
-// indexOrigin copies an origin, has its files analysed, and publishes it. complete is false if files
-// could not be read; they are left out, and are problems of the origin in the catalog. The catalog is
-// written after the index. The error is that of open, listFiles, indexAndPublish or the catalog; the
-// generation before stays then, unless the error is that of the catalog.
+// indexOrigin copies an origin, has its files analysed, and publishes it. complete is false if files could not be
+// read; they are left out, and are problems of the origin in the catalog. The catalog is written after the index.
 func (f *Flow) indexOrigin(ctx context.Context, o models.Origin) (complete bool, err error) {
 	src, err := f.open(ctx, o)
 	if err != nil {
@@ -211,8 +207,7 @@ func (f *Flow) setSession(repo space.Repository) {
 	f.changed = make(chan struct{})
 }
 
-// open copies a repository, or opens a folder. The caller closes the source. The error is that of
-// openGit or of openFolder.
+// open copies a repository, or opens a folder. The caller closes the source.
 func (f *Flow) open(ctx context.Context, o models.Origin) (source, error) {
 	if o.Kind == models.Folder {
 		return f.openFolder(o)

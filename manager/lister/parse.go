@@ -18,8 +18,7 @@ import (
 // maxDepth is the maximum nesting of outlines.
 const maxDepth = 64
 
-// parseOPML lists the feeds of an OPML document: the outlines with an xmlUrl. Anything but OPML
-// in UTF-8, or one nested deeper than maxDepth, is fault.ErrInvalid.
+// parseOPML lists the feeds of an OPML document: the outlines with an xmlUrl.
 func parseOPML(content []byte) ([]models.ListedOrigin, error) {
 	d := xml.NewDecoder(bytes.NewReader(content))
 	d.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
@@ -72,9 +71,9 @@ func outline(attributes []xml.Attr) (n models.ListedOrigin) {
 	return n
 }
 
-// parseURLs lists the URLs of a text file, and returns the numbers of the lines that are something
-// else. If half of the lines or more are, that is fault.ErrInvalid, because the file is then probably
-// not a list; so is a text that is not UTF-8. Lines are not quoted, because they may hold passwords.
+// parseURLs lists the URLs of a text file, and returns the numbers of the lines that are something else. It fails
+// if half of the lines or more are something else, because the file is then probably not a list. Lines are not
+// quoted, because they may hold passwords.
 func parseURLs(content []byte) (list []models.ListedOrigin, skipped []int, err error) {
 	if !utf8.Valid(content) {
 		return nil, nil, fmt.Errorf("not a text in UTF-8: %w", fault.ErrInvalid)
