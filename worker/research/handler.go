@@ -55,8 +55,7 @@ func New(m Media, store *fingerprint.Store, o Options) *Handler {
 	return &Handler{media: m, store: store, opt: o}
 }
 
-// Handle does one task, as worker.Handler requires. Data that is not JSON is given up; other errors
-// are those of research.
+// Handle does one task, as worker.Handler requires. A task whose data is not JSON fails for good.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	return worker.HandleParts(h.research).Handle(ctx, job)
 }
@@ -85,8 +84,7 @@ func (h *Handler) research(ctx context.Context, t worker.Task[models.Research]) 
 	return err
 }
 
-// loadSamples fetches and decodes a clip of at most exact.MaxClip, and sets ref.Hash. The error is
-// that of fetchFile or of audio.Load, such as fault.ErrTooLarge.
+// loadSamples fetches and decodes a clip of at most exact.MaxClip, and sets ref.Hash.
 func (h *Handler) loadSamples(ctx context.Context, ref *models.MediaRef) (samples []float32, err error) {
 	err = h.fetchFile(ctx, ref, func(path string) error {
 		samples, err = audio.Load(ctx, path, exact.MaxClip)
@@ -95,9 +93,8 @@ func (h *Handler) loadSamples(ctx context.Context, ref *models.MediaRef) (sample
 	return samples, err
 }
 
-// fetchFile fetches a recording, sets ref.Hash to the hash of its content, and calls use with its
-// path. The file may be removed after use has returned. The error is that of fetching, then ref
-// is unchanged, or that of use.
+// fetchFile fetches a recording, sets ref.Hash to the hash of its content, and calls use with its path. The file
+// may be removed after use has returned.
 func (h *Handler) fetchFile(ctx context.Context, ref *models.MediaRef, use func(path string) error) error {
 	f, err := h.media.Fetch(ctx, *ref)
 	if err != nil {
