@@ -9,7 +9,7 @@ import (
 	"leasehold/shared/catalog"
 )
 
-// oneEpisode and oneClip return the only one that is listed.
+// oneEpisode and oneClip return the only listed one.
 func (w *world) oneEpisode() models.Episode {
 	w.Helper()
 	list, err := w.Episodes(w.ctx)

@@ -206,7 +206,8 @@ var ingestCases = []behaviour{
 			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 100})
 			w.ok(err)
 			bad := failed(result(r), models.ScopeEpisode, "not audio")
-			if bad.ClipMedia = nil; !clips {
+			bad.ClipMedia = nil
+			if !clips {
 				bad.Clips = nil
 			}
 			w.ingest(bad)

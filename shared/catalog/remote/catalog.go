@@ -15,51 +15,46 @@ import (
 
 var _ catalog.Catalog = (*Client)(nil)
 
-// AddOrigin may report a new origin as known (package comment). An invalid origin is
-// fault.ErrInvalid; other errors are those of do.
+// AddOrigin may report a new origin as known (package comment). It fails with fault.ErrInvalid if the origin is
+// invalid.
 func (c *Client) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
 	added, err := post[apitypes.Added](ctx, c, "catalog/origins", o, 0)
 	return added.New, err
 }
 
-// SetOriginPriority sends one priority. An unknown id is fault.ErrNotFound; other errors are those
-// of do.
+// SetOriginPriority sends one priority. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) SetOriginPriority(ctx context.Context, id string, priority int64) (models.Origin, error) {
 	return setPriority[models.Origin](ctx, c, "origins/"+url.PathEscape(id), &priority)
 }
 
-// Origin requests one origin. The error is fault.ErrNotFound for an unknown id, or another one of
-// do.
+// Origin requests one origin. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) Origin(ctx context.Context, id string) (models.Origin, error) {
 	return get[models.Origin](ctx, c, "catalog/origins/"+url.PathEscape(id))
 }
 
-// Origins reads the list in pages. The errors are those of all.
+// Origins reads the list in pages.
 func (c *Client) Origins(ctx context.Context) ([]models.Origin, error) {
 	return all[models.Origin](ctx, c, "origins")
 }
 
-// RemoveOrigin may return fault.ErrNotFound for an origin that it removed (package comment). Other
-// errors are those of do.
+// RemoveOrigin may return fault.ErrNotFound for an origin that it removed (package comment).
 func (c *Client) RemoveOrigin(ctx context.Context, id string) error {
 	return c.do(ctx, apiclient.Call{Method: "DELETE", Path: "origins/" + url.PathEscape(id)})
 }
 
-// RecordOutcome sends one outcome. An unknown origin is fault.ErrNotFound; other errors are those
-// of do.
+// RecordOutcome sends one outcome. It fails with fault.ErrNotFound for an unknown origin.
 func (c *Client) RecordOutcome(ctx context.Context, o models.Outcome) error {
 	_, err := post[struct{}](ctx, c, "catalog/outcomes", o, 0)
 	return err
 }
 
-// Curate sends the listing in one request, which the coordinator limits to 64 MiB. A larger one is
-// fault.ErrTooLarge; other errors are those of catalog.Catalog and of do.
+// Curate sends the listing in one request, which the coordinator limits to 64 MiB. A larger one fails with
+// fault.ErrTooLarge.
 func (c *Client) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (catalog.Curated, error) {
 	return post[catalog.Curated](ctx, c, "catalog/curate", apitypes.Listing{Origin: origin, At: at, Listing: l}, bulkTimeout)
 }
 
-// AudioToCheck requests one list; it has at most limit items, so it needs no pages. The error is
-// that of do.
+// AudioToCheck requests one list; it has at most limit items, so it needs no pages.
 func (c *Client) AudioToCheck(ctx context.Context, origin string, limit int) ([]models.Audio, error) {
 	var audio apitypes.Audio
 	q := url.Values{"origin": {origin}, "limit": {strconv.Itoa(limit)}}
@@ -67,39 +62,39 @@ func (c *Client) AudioToCheck(ctx context.Context, origin string, limit int) ([]
 	return audio.Items, err
 }
 
-// AudioChecked sends all checks in one request. The error is that of do.
+// AudioChecked sends all checks in one request.
 func (c *Client) AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (int, error) {
 	r, err := post[apitypes.Replaced](ctx, c, "catalog/audio", apitypes.Audio{At: at, Items: checked}, 0)
 	return r.Replaced, err
 }
 
-// Episodes reads the list in pages. The errors are those of all.
+// Episodes reads the list in pages.
 func (c *Client) Episodes(ctx context.Context) ([]models.Episode, error) {
 	return all[models.Episode](ctx, c, "episodes")
 }
 
-// Episode requests one episode. An unknown id is fault.ErrNotFound; other errors are those of do.
+// Episode requests one episode. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) Episode(ctx context.Context, id string) (models.Episode, error) {
 	return get[models.Episode](ctx, c, "episodes/"+url.PathEscape(id))
 }
 
-// Clip requests one clip. An unknown id is fault.ErrNotFound; other errors are those of do.
+// Clip requests one clip. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) Clip(ctx context.Context, id string) (models.Clip, error) {
 	return get[models.Clip](ctx, c, "clips/"+url.PathEscape(id))
 }
 
-// SetEpisodePriority sends one priority. The errors are those of Episode.
+// SetEpisodePriority sends one priority.
 func (c *Client) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {
 	return setPriority[models.Episode](ctx, c, "episodes/"+url.PathEscape(id), priority)
 }
 
-// SetClipPriority sends one priority. The errors are those of Clip.
+// SetClipPriority sends one priority.
 func (c *Client) SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error) {
 	return setPriority[models.Clip](ctx, c, "clips/"+url.PathEscape(id), priority)
 }
 
-// setPriority sends the priority of the origin or recording at path, or deletes the one that was set
-// if priority is nil, and returns the item. The error is that of do.
+// setPriority sends the priority of the origin or recording at path, or deletes the one that was set if priority
+// is nil, and returns the item.
 func setPriority[T any](ctx context.Context, c *Client, path string, priority *int64) (item T, err error) {
 	x := apiclient.Call{Method: "DELETE", Path: path + "/priority", Answer: &item}
 	if priority != nil {
@@ -108,52 +103,52 @@ func setPriority[T any](ctx context.Context, c *Client, path string, priority *i
 	return item, c.do(ctx, x)
 }
 
-// Clips reads the list in pages. The errors are those of all.
+// Clips reads the list in pages.
 func (c *Client) Clips(ctx context.Context) ([]models.Clip, error) {
 	return all[models.Clip](ctx, c, "clips")
 }
 
-// Select waits longer than other calls, because it may read the whole catalog. The error is
-// fault.ErrNotFound if nothing is left, or another one of do.
+// Select waits longer than other calls, because it may read the whole catalog. It returns fault.ErrNotFound if
+// nothing is left.
 func (c *Client) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (models.Research, int64, error) {
 	s, err := post[apitypes.Selected](ctx, c, "catalog/select", apitypes.Selection{Busy: busy, Limits: l}, bulkTimeout)
 	return s.Research, s.Priority, err
 }
 
-// Ingest sends one result. An invalid result is fault.ErrInvalid; other errors are those of do.
+// Ingest sends one result. It fails with fault.ErrInvalid if the result is invalid.
 func (c *Client) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
 	_, err := post[struct{}](ctx, c, "catalog/ingest", apitypes.Ingestion{Result: r, At: at}, 0)
 	return err
 }
 
-// Lift sends the pairs in one request. The error is that of do.
+// Lift sends the pairs in one request.
 func (c *Client) Lift(ctx context.Context, episode string, clips []string) error {
 	_, err := post[struct{}](ctx, c, "catalog/lift", catalog.Busy{Episode: episode, Clips: clips}, 0)
 	return err
 }
 
-// Findings reads the list in pages. The errors are those of all.
+// Findings reads the list in pages.
 func (c *Client) Findings(ctx context.Context) ([]catalog.Finding, error) {
 	return all[catalog.Finding](ctx, c, "findings")
 }
 
-// FindingsOf reads the part in pages. The errors are those of readPart.
+// FindingsOf reads the part in pages.
 func (c *Client) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Finding, int, error) {
 	a.Origin = "" // the API refuses it, and it does not select findings
 	return readPart[catalog.Finding](ctx, c, "findings", a, p)
 }
 
-// ProblemsOf reads the part in pages. The errors are those of readPart.
+// ProblemsOf reads the part in pages.
 func (c *Client) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Problem, int, error) {
 	return readPart[catalog.Problem](ctx, c, "problems", a, p)
 }
 
-// Problems reads the list in pages. The errors are those of all.
+// Problems reads the list in pages.
 func (c *Client) Problems(ctx context.Context) ([]catalog.Problem, error) {
 	return all[catalog.Problem](ctx, c, "problems")
 }
 
-// Totals requests the counts. The error is that of do.
+// Totals requests the counts.
 func (c *Client) Totals(ctx context.Context) (catalog.Totals, error) {
 	return get[catalog.Totals](ctx, c, "totals")
 }
@@ -167,9 +162,8 @@ func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	return page.Items, nil
 }
 
-// readPart reads part p of the items that are about a, in pages, and returns how many items are
-// about a in all. A negative p.Limit reads all from p.Offset on. It sends at least one request,
-// because a limit of 0 still counts. The error is that of a request; then nothing is returned.
+// readPart reads part p of the items that are about a, in pages, and returns how many items are about a in all. A
+// negative p.Limit reads all from p.Offset on. It sends at least one request, because a limit of 0 still counts.
 func readPart[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
 	for first := true; first || p.Limit != 0 && p.Offset < total; first = false {
 		want := apiclient.PageSize

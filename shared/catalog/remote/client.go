@@ -14,8 +14,7 @@ const bulkTimeout = 5 * time.Minute
 // Client is a catalog at a coordinator. It may be used concurrently.
 type Client struct{ api *apiclient.Client }
 
-// New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on first
-// use. The error is that of apiclient.New for an address that is not one.
+// New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on first use.
 func New(base string) (*Client, error) {
 	api, err := apiclient.New(base)
 	if err != nil {
@@ -24,8 +23,7 @@ func New(base string) (*Client, error) {
 	return &Client{api}, nil
 }
 
-// Close waits for calls in progress and closes the connections. The error is that of
-// apiclient.Client.Close.
+// Close waits for calls in progress and closes the connections.
 func (c *Client) Close() error { return c.api.Close() }
 
 // do sends a request, and retries it while the error is transient. It returns the kind that the
@@ -38,14 +36,12 @@ func (c *Client) do(ctx context.Context, x apiclient.Call) error {
 	return nil
 }
 
-// get requests one document. The error is that of do.
 func get[T any](ctx context.Context, c *Client, path string) (document T, err error) {
 	err = c.do(ctx, apiclient.Call{Method: "GET", Path: path, Answer: &document})
 	return document, err
 }
 
-// post sends a body and returns the response; nothing is decoded if T is struct{}. The error is
-// that of do.
+// Nothing is decoded if T is struct{}.
 func post[T any](ctx context.Context, c *Client, path string, body any, timeout time.Duration) (response T, err error) {
 	x := apiclient.Call{Method: "POST", Path: path, Body: body, Timeout: timeout}
 	if _, none := any(response).(struct{}); !none {

@@ -67,7 +67,8 @@ func (f failing) RecordOutcome(ctx context.Context, o models.Outcome) error {
 func (f failing) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (c catalog.Curated, err error) {
 	for n := 1; n <= maxFailed; n++ { // later transactions would change what the repeated call counts
 		at1, failed := sqlfile.FailInFirst(ctx, n)
-		if c, err = f.Catalog.Curate(at1, origin, at, l); !failed() {
+		c, err = f.Catalog.Curate(at1, origin, at, l)
+		if !failed() {
 			return c, err
 		}
 		require.ErrorIs(f.t, err, sqlfile.ErrFailed, "Curate: statement %d failed", n)

@@ -8,9 +8,8 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// SetOriginPriority sets the priority and returns the origin. The schedule changes in the same
-// transaction. An unknown id is fault.ErrNotFound; other errors are those of the file and of the
-// schedule.
+// SetOriginPriority sets the priority and returns the origin. The schedule changes in the same transaction. It
+// fails with fault.ErrNotFound if the id is unknown.
 func (s *Store) SetOriginPriority(ctx context.Context, id string, priority int64) (o models.Origin, err error) {
 	err = s.file.Write(ctx, "catalog.SetOriginPriority "+id, func(c *sqlfile.Conn) error {
 		n, err := c.Affect("UPDATE origin SET priority = ? WHERE id = ?", priority, id)
@@ -28,9 +27,8 @@ func (s *Store) SetOriginPriority(ctx context.Context, id string, priority int64
 	return o, err
 }
 
-// SetEpisodePriority sets the priority (nil: that of the listing), makes the episode a candidate
-// with it, and returns the episode. The errors are those of setPriority and, after the change, of
-// Episode.
+// SetEpisodePriority sets the priority (nil: back to the listed one), makes the episode a candidate with it, and
+// returns the episode.
 func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {
 	if err := s.setPriority(ctx, "catalog.SetEpisodePriority "+id, episodes, id, priority); err != nil {
 		return models.Episode{}, err
@@ -38,9 +36,8 @@ func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int
 	return s.Episode(ctx, id)
 }
 
-// SetClipPriority sets the priority (nil: that of the listing) and returns the clip. The next
-// Select reads the order of the clips again. The errors are those of setPriority and, after the
-// change, of Clip.
+// SetClipPriority sets the priority (nil: back to the listed one) and returns the clip. The next Select reads the
+// order of the clips again.
 func (s *Store) SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error) {
 	if err := s.setPriority(ctx, "catalog.SetClipPriority "+id, clips, id, priority); err != nil {
 		return models.Clip{}, err
@@ -48,9 +45,8 @@ func (s *Store) SetClipPriority(ctx context.Context, id string, priority *int64)
 	return s.Clip(ctx, id)
 }
 
-// setPriority fixes the priority of a recording; nil returns it to the one that its origin lists.
-// A recording that is unknown or gone is fault.ErrNotFound; other errors are those of the file.
-// Clips are read again then, and an episode becomes a candidate, because the order has changed.
+// setPriority fixes the priority of a recording; nil returns it to the one that its origin lists. Clips are read
+// again then, and an episode becomes a candidate, because the order has changed.
 func (s *Store) setPriority(ctx context.Context, op string, t table, id string, priority *int64) error {
 	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
 		v, ok, err := versionOf(c, t, id)
@@ -75,8 +71,8 @@ func (s *Store) setPriority(ctx context.Context, op string, t table, id string, 
 	})
 }
 
-// fixPriority sets a priority that listings do not change: listed_priority, which is NULL
-// otherwise, keeps the priority of the listing. Errors are those of the file.
+// fixPriority sets a priority that listings do not change: listed_priority, which is NULL otherwise, keeps the
+// priority of the listing.
 func fixPriority(c *sqlfile.Conn, t table, number, priority int64) error {
 	return c.Exec("UPDATE "+string(t)+" SET listed_priority = coalesce(listed_priority, priority), priority = ? WHERE number = ?", priority, number)
 }

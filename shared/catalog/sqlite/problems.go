@@ -28,9 +28,8 @@ type problem struct {
 	at            time.Time
 }
 
-// note stores a problem. It replaces one of the same scope, episode and clip. If the reason is
-// the same, nothing changes, so that the date is that of the first time. Errors are those of the
-// file.
+// note stores a problem. It replaces one of the same scope, episode and clip. If the reason is the same, nothing
+// changes, so that the date stays the first one.
 func (p problem) note(c *sqlfile.Conn) error {
 	return c.Exec(`INSERT INTO problem (scope, episode, clip, reason, at)
 		VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?)
@@ -38,9 +37,8 @@ func (p problem) note(c *sqlfile.Conn) error {
 		p.scope, p.episode, p.clip, models.Redact(p.reason), stamp(p.at))
 }
 
-// replaceVisitProblem removes the problem of the last visit of an origin, and stores one if the
-// visit that ended with o failed or found nothing at the origin's address. Errors are those of the
-// file.
+// replaceVisitProblem removes the problem of the last visit of an origin, and stores one if the visit that ended
+// with o failed or found nothing at the origin's address.
 func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error {
 	if err := c.Exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeVisit); err != nil {
 		return err
@@ -51,9 +49,8 @@ func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error 
 	return c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, models.Redact(o.Error), stamp(o.At))
 }
 
-// fromProblems joins a problem with what it is about, without those that are gone and those
-// that their feed no longer lists. The origin is its own, or that of its episode, or that of
-// its clip.
+// fromProblems joins a problem with what it is about, without those that are gone and those that their feed no
+// longer lists. The origin is its own, or else the origin of its episode or clip.
 const fromProblems = ` FROM problem p
 	LEFT JOIN episode e ON e.number = p.episode
 	LEFT JOIN clip k ON k.number = p.clip
@@ -64,14 +61,13 @@ const fromProblems = ` FROM problem p
 // that cannot be fetched fails for each of its clips: they are one problem for people.
 const oneCause = ` GROUP BY iif(p.scope = 'pair', p.episode || ' ' || p.reason, p.number)`
 
-// countProblems counts the problems that f selects; those with one cause are one. Errors are those
-// of the file.
+// countProblems counts the problems that f selects; those with one cause are one.
 func countProblems(c *sqlfile.Conn, f filter) (n int, err error) {
 	_, err = c.One("SELECT count(*) FROM (SELECT 1"+fromProblems+f.sql+oneCause+")", f.args, sqlfile.Into(&n))
 	return n, err
 }
 
-// Problems reads one snapshot, however long the list is. Errors are those of the file.
+// Problems reads one snapshot, however long the list is.
 func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error) {
 	err = s.file.Read(ctx, "catalog.Problems", func(c *sqlfile.Conn) error {
 		list, err = problems(c, filter{}, catalog.Part{Limit: -1})
@@ -80,8 +76,8 @@ func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error
 	return list, err
 }
 
-// ProblemsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have no
-// problems; they are not an error. Errors are those of the file.
+// ProblemsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have no problems;
+// they are not an error.
 func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Problem, total int, err error) {
 	err = s.file.Read(ctx, "catalog.ProblemsOf", func(c *sqlfile.Conn) error {
 		var f filter
@@ -97,8 +93,8 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 	return list, total, err
 }
 
-// problems lists part p of the problems that f selects, oldest first. Those with one cause are
-// one row, with the number of clips instead of a clip. Errors are those of the file.
+// problems lists part p of the problems that f selects, oldest first. Those with one cause are one row, with the
+// number of clips instead of a clip.
 func problems(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
 		iif(count(*) > 1, '', coalesce(k.id, '')), iif(count(*) > 1, '', coalesce(k.title, '')),

@@ -9,8 +9,7 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// loadResearched returns the numbers of the clips researched in an episode; the empty set if there
-// are none. The error is fault.ErrCorrupt if the stored set is damaged, or another one of the file.
+// loadResearched returns the numbers of the clips researched in an episode; the empty set if there are none.
 func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 	var blob []byte
 	if _, err := c.One("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row sqlfile.Row) error {
@@ -21,8 +20,6 @@ func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 	return decodeResearched(episode, blob)
 }
 
-// saveResearched replaces the set of the clips researched in an episode, and compresses it.
-// Errors are those of the file.
 func saveResearched(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	set.RunOptimize()
 	blob, err := set.ToBytes()
@@ -32,8 +29,7 @@ func saveResearched(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	return c.Exec("INSERT OR REPLACE INTO researched (episode, clips) VALUES (?, ?)", episode, blob)
 }
 
-// decodeResearched reads the bitmap of an episode; an empty blob is the empty set. A
-// damaged one is fault.ErrCorrupt.
+// decodeResearched reads the bitmap of an episode; an empty blob is the empty set.
 func decodeResearched(episode int64, blob []byte) (*roaring.Bitmap, error) {
 	set := roaring.New()
 	if len(blob) == 0 {

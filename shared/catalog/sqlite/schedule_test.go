@@ -13,7 +13,7 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// notedSchedule notes the calls of a store, and fails the one that is named.
+// notedSchedule notes the calls of a store, and fails the named one.
 type notedSchedule struct {
 	calls []string
 	fails string

@@ -37,7 +37,7 @@ type Schedule interface {
 	// BeforeRemoval is called before the transaction that removes an origin, for changes
 	// that take longer than one transaction may.
 	BeforeRemoval(ctx context.Context, id string) error
-	// OriginRemoved is called with the id of an origin that is removed.
+	// OriginRemoved is called with the id of an origin when it is removed.
 	OriginRemoved(c *sqlfile.Conn, id string) error
 }
 
@@ -65,10 +65,9 @@ func New(file *sqlfile.File, schedule Schedule) *Store {
 	return s
 }
 
-// Open opens a catalog without a schedule at path, creates it if it does not exist, and
-// migrates an older one to the version of this program. Errors are those of
-// sqlfile.Open; a file with a schedule is fault.ErrInvalid, because its origins would no
-// longer be those of the catalog.
+// Open opens a catalog without a schedule at path, creates it if it does not exist, and migrates an older one to
+// the version of this program. It refuses a file with a schedule (fault.ErrInvalid), because the origins of the
+// schedule and of the catalog would differ.
 func Open(ctx context.Context, path string) (*Store, error) {
 	file, err := sqlfile.Open(ctx, path, Format())
 	if err != nil {
@@ -77,8 +76,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return New(file, nil), nil
 }
 
-// Close waits for calls under way, writes the log back, and gives up the file. The error is that
-// of the file.
+// Close waits for calls under way, writes the log back, and gives up the file.
 func (s *Store) Close() error {
 	if err := s.file.Close(); err != nil {
 		return fmt.Errorf("catalog.Close: %w", err)
