@@ -71,8 +71,8 @@ func (w *wire) cut(why error) {
 	w.open = nil
 }
 
-// dial opens a session that is lost after a silence of ttl. It sends heartbeats until it
-// is closed or abandoned.
+// dial opens a session, which is lost after a silence of ttl. It sends heartbeats until it is closed or
+// abandoned.
 func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serves map[string]int) (*client, error) {
 	w := &wire{}
 	conn, err := remote.Dial(ctx, remote.Config{
