@@ -40,8 +40,8 @@ func create(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(), nil
 }
 
-// claim holds the oldest task for the caller, until the timeout, after which another may claim
-// it. Without a task it waits. The error is that of the transaction.
+// claim holds the oldest task for the caller, until the timeout, after which another may claim it. Without a task
+// it waits.
 func claim(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	t, found := tx.Find("task", order, nil)
 	if !found {
@@ -65,8 +65,7 @@ func report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(), nil
 }
 
-// play creates the game, and prints the reports of its tasks in the order in which they come. The
-// error is that of the spaces.
+// play creates the game, and prints the reports of its tasks in the order in which they come.
 func play(ctx context.Context, m *course.Member) error {
 	if _, err := m.Call(ctx, space.OpID{}, "game.create", tuple.New()); err != nil {
 		return err
@@ -81,8 +80,8 @@ func play(ctx context.Context, m *course.Member) error {
 	return nil
 }
 
-// work claims tasks until ctx ends. The first process of the bot hangs in a task to sleep and
-// never reports, so that the second gets it. The error is ctx's or that of the spaces.
+// work claims tasks until ctx ends. The first process of the bot hangs in a task to sleep and never reports, so
+// that the second gets it.
 func work(ctx context.Context, m *course.Member) error {
 	for {
 		t, err := m.Call(ctx, space.OpID{}, "bot.claim", tuple.New())

@@ -17,8 +17,7 @@ var Program = course.Program{
 	Roles:  []course.Role{{Name: "producer", Run: produce}, {Name: "consumer", Run: consume}},
 }
 
-// produce puts the items in their order, and waits while the buffer is full. The error is that of
-// the spaces.
+// produce puts the items in their order, and waits while the buffer is full.
 func produce(ctx context.Context, m *course.Member) error {
 	for i := range int64(items) {
 		if err := m.Space("buffer").Put(ctx, tuple.New("item", i+1), 0); err != nil {
@@ -28,8 +27,7 @@ func produce(ctx context.Context, m *course.Member) error {
 	return nil
 }
 
-// consume takes the items in any order, and waits while the buffer is empty. The error is that of
-// the spaces.
+// consume takes the items in any order, and waits while the buffer is empty.
 func consume(ctx context.Context, m *course.Member) error {
 	for range items {
 		item, err := m.Space("buffer").Get(ctx, tuple.Match("item", tuple.AnyInt64))

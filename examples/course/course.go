@@ -74,8 +74,8 @@ func (p Program) Run(ctx context.Context, c Config) (err error) {
 	return p.play(ctx, open, main.Print)
 }
 
-// prepare makes the spaces and their first tuples, and returns the member that made them. Members
-// print one line at a time, because they share out. The error is that of the spaces.
+// prepare makes the spaces and their first tuples, and returns the member that made them. Members print one line
+// at a time, because they share out.
 func (p Program) prepare(ctx context.Context, open Opener, out io.Writer) (*Member, error) {
 	var mu sync.Mutex // guards out
 	print := func(format string, args ...any) {
@@ -131,7 +131,6 @@ func (p Program) play(ctx context.Context, open Opener, print func(string, ...an
 }
 
 // join opens a session for a member. Member.Again opens one for another number of the same role.
-// The error is that of open.
 func join(ctx context.Context, open Opener, role string, number int64, print func(string, ...any)) (*Member, error) {
 	repo, err := open(ctx, fmt.Sprintf("%s-%d", role, number))
 	if err != nil {

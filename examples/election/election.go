@@ -21,9 +21,8 @@ var Program = course.Program{
 	Roles: []course.Role{{Name: "candidate", Count: candidates, Run: lead}, {Name: "voter", Run: watch}},
 }
 
-// lead waits for the ballot, leads for one term, and resigns when the voter has seen it, by
-// putting the ballot of the next term. There is one ballot, so there is at most one leader. The
-// error is that of the spaces.
+// lead waits for the ballot, leads for one term, and resigns when the voter has seen it, by putting the ballot of
+// the next term. There is one ballot, so there is at most one leader.
 func lead(ctx context.Context, m *course.Member) error {
 	ballot, err := m.Space("ballot").Get(ctx, tuple.Match("ballot", tuple.AnyInt64))
 	if err != nil {
@@ -39,8 +38,7 @@ func lead(ctx context.Context, m *course.Member) error {
 	return m.Space("ballot").Put(ctx, tuple.New("ballot", term+1), 0)
 }
 
-// watch takes the announcement of each term, in their order, and confirms it. The error is that
-// of the spaces.
+// watch takes the announcement of each term, in their order, and confirms it.
 func watch(ctx context.Context, m *course.Member) error {
 	for term := int64(1); term <= candidates; term++ {
 		leader, err := m.Space("leader").Get(ctx, tuple.Match("leader", term, tuple.AnyInt64))

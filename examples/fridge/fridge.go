@@ -15,8 +15,7 @@ var Program = course.Program{
 	Roles:  []course.Role{{Name: "alice", Run: write}, {Name: "bob", Run: shop}},
 }
 
-// write puts the list first and the request to shop last, so that the shopper finds the whole
-// list. The error is that of the spaces.
+// write puts the list first and the request to shop last, so that the shopper finds the whole list.
 func write(ctx context.Context, m *course.Member) error {
 	for _, t := range []tuple.Tuple{tuple.New("milk", int64(2)), tuple.New("bread", int64(1)), tuple.New("shop")} {
 		if err := m.Space("fridge").Put(ctx, t, 0); err != nil {
@@ -26,8 +25,7 @@ func write(ctx context.Context, m *course.Member) error {
 	return nil
 }
 
-// shop waits for the request, and takes items until none is left. It does not wait for more. The
-// error is that of the spaces.
+// shop waits for the request, and takes items until none is left. It does not wait for more.
 func shop(ctx context.Context, m *course.Member) error {
 	fridge := m.Space("fridge")
 	if _, err := fridge.Get(ctx, tuple.Match("shop")); err != nil {

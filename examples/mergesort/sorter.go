@@ -25,9 +25,8 @@ type sorter struct {
 	late                atomic.Int64  // merges that were refused
 }
 
-// sort returns the numbers in order. The workers that fail take their runs before the others
-// start. It waits for the refusals of the late ones, which are counted, and for all goroutines.
-// The error is ctx's or that of the spaces.
+// sort returns the numbers in order. The workers that fail take their runs before the others start. It waits for
+// the refusals of the late ones, which are counted, and for all goroutines.
 func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -72,8 +71,7 @@ func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err err
 	return sorted, json.Unmarshal([]byte(decodeRun(t).Numbers), &sorted)
 }
 
-// putRuns makes the space of runs and puts each number as a run of length one. The error is that
-// of the spaces.
+// putRuns makes the space of runs and puts each number as a run of length one.
 func putRuns(ctx context.Context, main space.Repository, numbers []int) error {
 	if err := main.Create(ctx, runs, space.Options{}); err != nil {
 		return err
@@ -129,8 +127,8 @@ func takeTwo(ctx context.Context, repo space.Repository) (pair, error) {
 	return decodePair(t), err
 }
 
-// mergeTwo merges two runs. A merge that is refused, because the lease of its runs has ended, is
-// counted and is not an error. Other errors are those of JSON and of the spaces.
+// mergeTwo merges two runs. If the lease of the runs has ended, the merge is refused, which is counted and is not
+// an error.
 func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, p pair) error {
 	numbers, err := merged(p.First, p.Second)
 	if err != nil {
@@ -148,7 +146,7 @@ func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, p pair) er
 	return err
 }
 
-// merged merges two sorted runs, which are JSON lists. The error is that of another text.
+// merged merges two sorted runs, which are JSON lists.
 func merged(one, other string) ([]int, error) {
 	var a, b, all []int
 	if err := errors.Join(json.Unmarshal([]byte(one), &a), json.Unmarshal([]byte(other), &b)); err != nil {

@@ -26,8 +26,7 @@ type dinner struct {
 	log           *trace.Writer // may be nil
 }
 
-// run runs all philosophers and returns the number of meals. The error is that of watch, or of
-// the spaces. It ends all goroutines before it returns.
+// run runs all philosophers and returns the number of meals. It ends all goroutines before it returns.
 func (d dinner) run(ctx context.Context) (meals int, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -53,8 +52,8 @@ func (d dinner) run(ctx context.Context) (meals int, err error) {
 	return d.watch(eaten, ended)
 }
 
-// putForks puts the forks and, if tickets are used, one ticket fewer, so that not all
-// philosophers can hold one fork each. The error is that of the spaces.
+// putForks puts the forks and, if tickets are used, one ticket fewer, so that not all philosophers can hold one
+// fork each.
 func (d dinner) putForks(ctx context.Context, spaces *engine.Engine) error {
 	table, err := spaces.Session(ctx, "table-1", 0)
 	if err != nil {
@@ -76,8 +75,7 @@ func (d dinner) putForks(ctx context.Context, spaces *engine.Engine) error {
 	return nil
 }
 
-// philosophise runs one philosopher for all rounds. It sends to eaten after each meal. The error
-// is ctx's or that of the spaces.
+// philosophise runs one philosopher for all rounds. It sends to eaten after each meal.
 func (d dinner) philosophise(ctx context.Context, spaces *engine.Engine, i int, eaten chan<- struct{}) error {
 	me, err := spaces.Session(ctx, fmt.Sprintf("philosopher-%d", i), 0)
 	if err != nil {
@@ -108,9 +106,8 @@ func (d dinner) philosophise(ctx context.Context, spaces *engine.Engine, i int, 
 	return nil
 }
 
-// eat takes the first fork, pauses, takes the second, and puts both back. It waits for a fork
-// that another philosopher has; without tickets that can be for ever. The error is ctx's or that
-// of the spaces.
+// eat takes the first fork, pauses, takes the second, and puts both back. It waits for a fork that another
+// philosopher has; without tickets that can be for ever.
 func eat(ctx context.Context, fork space.Space, right, left int64, pause time.Duration) error {
 	if _, err := fork.Get(ctx, tuple.Match(right)); err != nil {
 		return err

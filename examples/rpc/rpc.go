@@ -15,8 +15,7 @@ var Program = course.Program{
 	Roles:  []course.Role{{Name: "client", Count: 2, Run: call}, {Name: "server", Endless: true, Run: serve}},
 }
 
-// call puts a call, and waits for the result of its own call, which its number distinguishes from
-// others. The error is that of the spaces.
+// call puts a call, and waits for the result of its own call, which its number distinguishes from others.
 func call(ctx context.Context, m *course.Member) error {
 	calls := m.Space("calls")
 	if err := calls.Put(ctx, tuple.New("call", m.Number, 10*m.Number), 0); err != nil {
@@ -30,7 +29,6 @@ func call(ctx context.Context, m *course.Member) error {
 }
 
 // serve answers calls with twice their number, each under the caller's number, until ctx ends.
-// The error is ctx's or that of the spaces.
 func serve(ctx context.Context, m *course.Member) error {
 	calls := m.Space("calls")
 	for {

@@ -71,8 +71,8 @@ func (c *Client) listTasks(ctx context.Context, path string, f TaskFilter, most 
 	return all, true, nil
 }
 
-// Task returns a task that is alive, a dead letter, or a task whose end is kept, with its
-// data and its result.
+// Task returns a live task, a dead letter, or an ended task as long as its end is kept, with its data and its
+// result.
 func (c *Client) Task(ctx context.Context, id string) (t apitypes.Task, err error) {
 	_, err = c.Do(ctx, Call{Method: "GET", Path: "tasks/" + url.PathEscape(id), Answer: &t, Repeat: true})
 	return t, err
@@ -81,8 +81,8 @@ func (c *Client) Task(ctx context.Context, id string) (t apitypes.Task, err erro
 // waitPart is the part of a wait that one request waits, in seconds.
 const waitPart = 20
 
-// WaitTask waits until a task is resolved, dead or cancelled, and returns it. It waits
-// until ctx ends. An unknown task is fault.ErrNotFound.
+// WaitTask waits until a task is resolved, dead or cancelled, and returns it. It waits until ctx ends. It fails
+// with fault.ErrNotFound for an unknown task.
 func (c *Client) WaitTask(ctx context.Context, id string) (t apitypes.Task, err error) {
 	q := url.Values{"wait": {strconv.Itoa(waitPart)}}
 	for {
@@ -113,7 +113,7 @@ func (c *Client) CreateTasks(ctx context.Context, n apitypes.NewTasks) ([]apityp
 	return made.Items, err
 }
 
-// CancelTask ends a task that is alive.
+// CancelTask ends a live task.
 func (c *Client) CancelTask(ctx context.Context, id, reason string) error {
 	_, err := c.Do(ctx, Call{Method: "POST", Path: "tasks/" + url.PathEscape(id) + "/cancel", Body: apitypes.Cancel{Reason: reason}, Operation: operationOf(ctx)})
 	return err

@@ -17,7 +17,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// version is that of the form of a backup; its parts have their own.
+// version is the version of a backup's format; its parts have their own.
 const version = 1
 
 // maxManifest bounds the bytes of a manifest, so that a foreign file does not fill memory. An
@@ -35,9 +35,8 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// measureFiles measures every file below dir but the manifest, by path with slashes. Anything but a
-// regular file or a folder is fault.ErrCorrupt, because a copy would not have its content. Other
-// errors are those of ctx and of the system.
+// measureFiles measures every file below dir but the manifest, by path with slashes. It refuses anything but
+// regular files and folders, because a copy would not have their content.
 func measureFiles(ctx context.Context, dir string) (map[string]file, error) {
 	all := map[string]file{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -66,10 +65,7 @@ func measureFile(path string) (file, error) {
 	return file{Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, errors.Join(err, f.Close())
 }
 
-// checkBackup returns nil if a folder holds what its manifest lists, and nothing else. A folder
-// without a manifest, or with one of a newer version, is fault.ErrInvalid. A manifest that is
-// malformed or too large, and content that differs, are fault.ErrCorrupt. Other errors are those of
-// withKind and of ctx.
+// checkBackup returns nil if a folder holds what its manifest lists, and nothing else.
 func checkBackup(ctx context.Context, dir string) error {
 	f, err := os.Open(filepath.Join(dir, Manifest))
 	if err != nil {
@@ -96,8 +92,8 @@ func checkBackup(ctx context.Context, dir string) error {
 	return compare(m.Files, found)
 }
 
-// compare returns nil if both lists are equal, and else fault.ErrCorrupt for the first file, by
-// name, that is missing, differs or is not wanted.
+// compare returns nil if both lists are equal, and else fault.ErrCorrupt for the first file, by name, that is
+// missing, differs or is not listed.
 func compare(want, found map[string]file) error {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		f, ok := found[name]

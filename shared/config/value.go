@@ -186,9 +186,7 @@ type path struct {
 	absolute bool // made so, from the current folder
 }
 
-// set accepts any text that can be a path, and makes it absolute if p.absolute. The path need not
-// exist. Empty text is errNotAccepted; another error is that of a current folder that was
-// removed.
+// set accepts any text that can be a path, and makes it absolute if p.absolute. The path need not exist.
 func (p path) set(text string) error {
 	if text == "" || strings.ContainsRune(text, 0) {
 		return errNotAccepted

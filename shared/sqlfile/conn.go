@@ -33,13 +33,13 @@ func (c *Conn) OnEnd(f func(committed bool)) { c.ended = append(c.ended, f) }
 // Row is one row of an answer.
 type Row interface{ Scan(to ...any) error }
 
-// Into reads a row into variables. The error is that of Scan.
+// Into reads a row into variables.
 func Into(to ...any) func(Row) error {
 	return func(r Row) error { return r.Scan(to...) }
 }
 
-// Exec runs a statement. Its error has no kind of package fault yet; that is so for Affect, Insert,
-// One, All, Number and Script too (classify).
+// Exec runs a statement. Like Affect, Insert, One, All, Number and Script, it returns errors without a kind of
+// package fault; classify adds it later.
 func (c *Conn) Exec(query string, args ...any) error {
 	_, err := c.run(query, args)
 	return err
@@ -115,10 +115,8 @@ func (c *Conn) Script(text string) error {
 	return err
 }
 
-// inTransaction runs do so that all it writes is kept, or nothing; begin is the statement that
-// begins it. Before the commit it calls the functions in c.last, and after it, or after the
-// rollback, those in c.ended. The error is that of begin, of do, of a function in c.last or of the
-// commit; then nothing is kept.
+// inTransaction runs do so that all it writes is kept, or nothing; begin is the statement that begins it. Before
+// the commit it calls the functions in c.last, and after it, or after the rollback, those in c.ended.
 func (c *Conn) inTransaction(begin string, do func(*Conn) error) error {
 	if err := c.Exec(begin); err != nil {
 		return err
