@@ -159,8 +159,8 @@ func (h *history) ingest(t *rapid.T, w naiveWork, scope models.Scope) {
 	}
 }
 
-// finish drops the unfinished work, and selects and ingests until nothing is left. It fails if that takes more
-// rounds than there are pairs of six episodes and six clips.
+// finish ingests a success of all unfinished work, and selects and ingests until nothing is left. It fails if
+// this takes more rounds than there are pairs of six episodes and six clips.
 func (h *history) finish(t *rapid.T) {
 	for limit := 6*6 + len(h.out); ; limit-- {
 		for _, w := range h.out {
