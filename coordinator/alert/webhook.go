@@ -37,10 +37,9 @@ type webhook struct {
 	client *http.Client
 }
 
-// NewWebhook returns a channel that posts alerts to a URL, signed with a secret. Addresses that are
-// not public must be in allow, as hosts, addresses or networks. A short secret, and a URL or an entry
-// that is not accepted, are fault.ErrInvalid; errors name neither the secret nor the URL, which may
-// have a token in it.
+// NewWebhook returns a channel that posts alerts to a URL, signed with a secret. Private addresses must be in
+// allow, as hosts, addresses or networks. It fails with fault.ErrInvalid for a short secret, and for a URL or an
+// entry that is not accepted. Errors name neither the secret nor the URL, which may have a token in it.
 func NewWebhook(target string, secret []byte, allow []string) (Channel, error) {
 	if secret = bytes.TrimSpace(secret); len(secret) < minSecret {
 		return nil, fmt.Errorf("%w: the secret of the webhook has %d bytes: want at least %d", fault.ErrInvalid, len(secret), minSecret)
@@ -54,7 +53,7 @@ func NewWebhook(target string, secret []byte, allow []string) (Channel, error) {
 
 func (w *webhook) Name() string { return ChannelWebhook }
 
-// Sign returns the signature of a body that is sent at a time.
+// Sign returns the signature of a body sent at a time.
 func Sign(secret []byte, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(timestamp + "."))
@@ -65,7 +64,7 @@ func Sign(secret []byte, timestamp string, body []byte) string {
 // refusals are the statuses after which the same request would be refused again.
 var refusals = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 
-// Send posts the alert. The error is fault.ErrInvalid for a status in refusals, otherwise
+// Send posts the alert. It fails with fault.ErrInvalid for a status in refusals, otherwise with
 // fault.ErrUnavailable.
 func (w *webhook) Send(ctx context.Context, n Notice, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))

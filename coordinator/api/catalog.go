@@ -27,9 +27,7 @@ func (s *server) getTotals(ctx context.Context, _ *request) (catalog.Totals, err
 	return s.Catalog.Totals(ctx)
 }
 
-// makeBackup writes a backup to a folder of this machine, so only a client on this machine may
-// request it. The error is fault.ErrInvalid for a path that is not absolute, and fault.ErrForbidden
-// for another machine or if this coordinator makes no backups; others are those of Backup.
+// makeBackup writes a backup to a folder of this machine, so only a client on this machine may request it.
 func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Backup) (apitypes.Backup, error) {
 	if !filepath.IsAbs(backup.Path) {
 		return backup, fmt.Errorf("path %.100q: %w: want an absolute path", backup.Path, fault.ErrInvalid)
@@ -47,8 +45,7 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup apitypes.Bac
 // their catalog here (package catalog/remote).
 
 // catalogOrigin adds an origin for a manager. Only a client on this machine may add a path (otherwise
-// fault.ErrForbidden), and a kind of a program must be registered (fault.ErrInvalid). Other errors
-// are those of the catalog and the store.
+// fault.ErrForbidden), and a kind of a program must be registered (fault.ErrInvalid).
 func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added apitypes.Added, err error) {
 	err = requireLocal(q.Request, o.URI)
 	if err == nil && o.Kind.Accepted(o.URI) { // else AddOrigin refuses it

@@ -12,10 +12,8 @@ import (
 	"leasehold/shared/task"
 )
 
-// claimTasks ends tasks of the session of a worker (finish), and then claims tasks for it. The answer
-// has no tasks if none came in time. If the response cannot be written, the claimed tasks are handed
-// back at once. A field out of range is fault.ErrInvalid; other errors are those of keepAlive,
-// finishTasks and claim.
+// claimTasks ends tasks of the session of a worker (finish), and then claims tasks for it. The answer has no
+// tasks if none came in time. If the response cannot be written, the claimed tasks are handed back at once.
 func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskClaims) (apitypes.ClaimedTasks, error) {
 	answer := apitypes.ClaimedTasks{Items: []apitypes.ClaimedTask{}}
 	wait, err := seconds("wait", n.Wait, maxWait)
@@ -61,9 +59,8 @@ func (s *server) claimTasks(ctx context.Context, q *request, n apitypes.NewTaskC
 	return answer, nil
 }
 
-// finishTasks ends tasks of a session in one transaction, and returns for each, in the order of all,
-// why it was refused, if it was. An error means that no task was ended: fault.ErrInvalid for an
-// outcome, or for one of actions, which the caller claims afterwards, or that of the call.
+// finishTasks ends tasks of a session in one transaction, and returns for each, in the order of all, why it was
+// refused, if it was. actions are claimed by the caller afterwards. An error means that no task was ended.
 func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish, actions []string) ([]apitypes.Finished, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -90,8 +87,7 @@ func finishTasks(ctx context.Context, client task.Client, all []apitypes.Finish,
 	return finished, nil
 }
 
-// outcomeOf converts how a task shall end, which must be exactly one of the three ways. Anything
-// else is fault.ErrInvalid.
+// outcomeOf converts how a task shall end, which must be exactly one of the three ways.
 func outcomeOf(f apitypes.Finish) (task.Outcome, error) {
 	held := func(token int64) task.Item { return task.Item{Task: models.Task{ID: f.Task}, Token: token} }
 	switch {
@@ -110,17 +106,15 @@ func outcomeOf(f apitypes.Finish) (task.Outcome, error) {
 	return task.Outcome{}, fmt.Errorf("%w: want one of resolve, release and hand_back", fault.ErrInvalid)
 }
 
-// failureOf converts a failure. A delay out of range is fault.ErrInvalid.
 func failureOf(r apitypes.Release) (task.Failure, error) {
 	delay, err := seconds("delay", r.Delay, maxTTL)
 	return task.Failure{Reason: r.Error, Delay: delay, Output: r.Output, GiveUp: r.GiveUp}, err
 }
 
-// claim claims up to n tasks of the actions, and waits up to wait for the first one. It returns none,
-// without an error, if none came in time or the server stops. A claim that may not wait has no time
-// limit at first, so that a busy machine or a slow disk never hides a task that is there. While it
-// waits, its client is connected, which is a sign of life: so it ends the wait several times in each
-// TTL, sends a heartbeat, and begins again. The error is that of the claim or of the heartbeat.
+// claim claims up to n tasks of the actions, and waits up to wait for the first one. It returns none, without an
+// error, if none came in time or the server stops. A claim that may not wait has no time limit at first, so that
+// a busy machine or a slow disk never hides a waiting task. While it waits, its client is connected, which is a
+// sign of life: so it ends the wait several times in each TTL, sends a heartbeat, and begins again.
 func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time.Duration, actions []string) ([]task.ClaimedTask, error) {
 	if wait == 0 {
 		_, claimed, err := client.Next(ctx, nil, n, actions...)
@@ -174,9 +168,8 @@ func showClaimed(c task.ClaimedTask) apitypes.ClaimedTask {
 	return shown
 }
 
-// held returns the client of a session, and the task of a request that names it and its token.
-// The task has no other fields; the protocol checks that the session has it with that token. The
-// errors are those of keepAlive.
+// held returns the client of a session, and the task of a request that names it and its token. The task has no
+// other fields; the protocol checks that the session has it with that token.
 func (s *server) held(ctx context.Context, q *request, token int64) (task.Client, task.Item, error) {
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {
@@ -185,9 +178,8 @@ func (s *server) held(ctx context.Context, q *request, token int64) (task.Client
 	return task.Client{Repo: q.idempotent(w.repo)}, task.Item{Task: models.Task{ID: q.text("task")}, Token: token}, nil
 }
 
-// extendTask restarts the timeout of a claimed task and, if the request has progress, notes it. It
-// and the next three handlers return fault.ErrStaleToken if the session does not have the task, or
-// has another attempt of it; their other errors are those of held and of the spaces.
+// extendTask restarts the timeout of a claimed task and, if the request has progress, notes it. It and the next
+// three handlers return fault.ErrStaleToken if the session does not have the task, or has another attempt of it.
 func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extension) (none, error) {
 	client, item, err := s.held(ctx, q, e.Token)
 	if err != nil {
@@ -199,8 +191,7 @@ func (s *server) extendTask(ctx context.Context, q *request, e apitypes.Extensio
 	return none{}, client.Note(ctx, item, *e.Progress)
 }
 
-// resolveTask ends a claimed task, and returns the tasks that it creates in the same transaction. The
-// errors are those of newTasks and held, and those of extendTask.
+// resolveTask ends a claimed task, and returns the tasks that it creates in the same transaction.
 func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolution) (apitypes.Tasks, error) {
 	answer := apitypes.Tasks{Items: []apitypes.Task{}}
 	create, err := newTasks(r.Create)
@@ -218,8 +209,7 @@ func (s *server) resolveTask(ctx context.Context, q *request, r apitypes.Resolut
 	return answer, err
 }
 
-// releaseTask gives a claimed task back after an attempt that failed. A delay out of range is
-// fault.ErrInvalid.
+// releaseTask gives a claimed task back after an attempt that failed.
 func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release) (none, error) {
 	client, item, err := s.held(ctx, q, r.Token)
 	if err != nil {
@@ -232,8 +222,6 @@ func (s *server) releaseTask(ctx context.Context, q *request, r apitypes.Release
 	return none{}, client.Fail(ctx, item, failure)
 }
 
-// handBackTask gives a claimed task back without counting an attempt. A delay out of range is
-// fault.ErrInvalid.
 func (s *server) handBackTask(ctx context.Context, q *request, b apitypes.HandBack) (none, error) {
 	client, item, err := s.held(ctx, q, b.Token)
 	if err != nil {

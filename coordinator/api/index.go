@@ -34,8 +34,7 @@ func (s *server) codeIndex() (CodeIndex, error) {
 	return s.Index, nil
 }
 
-// indexMissing returns those of the blobs that the code index lacks. The error is that of codeIndex
-// or of the index.
+// indexMissing returns the blobs that the code index lacks.
 func (s *server) indexMissing(ctx context.Context, _ *request, body apitypes.BlobIDs) (apitypes.BlobIDs, error) {
 	answer := apitypes.BlobIDs{IDs: []string{}}
 	x, err := s.codeIndex()
@@ -62,8 +61,7 @@ func (s *server) indexReceived(_ context.Context, q *request) (apitypes.SegmentS
 	return apitypes.SegmentState{Received: n}, err
 }
 
-// indexPart adds a part of a segment. The answer has how many bytes were received, from which the
-// client goes on. The error is that of codeIndex or of Append.
+// indexPart adds a part of a segment. The answer has how many bytes were received, from which the client goes on.
 func (s *server) indexPart(ctx context.Context, q *request, body apitypes.SegmentPart) (apitypes.SegmentState, error) {
 	x, err := s.codeIndex()
 	if err != nil {
@@ -90,8 +88,7 @@ func (s *server) indexComplete(ctx context.Context, q *request) (apitypes.Genera
 	return apitypes.GenerationState{Complete: complete}, err
 }
 
-// indexPublish replaces the files of a repository. A file with a ref that the generation does not
-// have is fault.ErrInvalid; other errors are those of codeIndex and Publish.
+// indexPublish replaces the files of a repository.
 func (s *server) indexPublish(ctx context.Context, _ *request, g apitypes.Generation) (none, error) {
 	x, err := s.codeIndex()
 	if err != nil {

@@ -91,9 +91,8 @@ func requireLocal(r *http.Request, uri string) error {
 	return fmt.Errorf("uri %.100q: %w: a path can be added only on the coordinator's own machine", uri, fault.ErrForbidden)
 }
 
-// addOrigin adds an origin, and has it visited if it is new (201). One that is known (200) gets the
-// priority, if the request has one. With fault.ErrInvalid or fault.ErrForbidden nothing is added;
-// other errors are those of the catalog and the store.
+// addOrigin adds an origin, and has it visited if it is new (201). A known one (200) gets the priority, if the
+// request has one.
 func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin) (o models.Origin, err error) {
 	if err := s.requireRegistered(ctx, n.Kind); err != nil {
 		return o, err
@@ -124,8 +123,7 @@ func (s *server) addOrigin(ctx context.Context, q *request, n apitypes.NewOrigin
 	return s.Catalog.Origin(ctx, o.ID)
 }
 
-// addLister is addOrigin for kinds that list other origins; any other kind is fault.ErrInvalid. Other
-// errors are those of addOrigin.
+// addLister is addOrigin for kinds that list other origins. It refuses any other kind.
 func (s *server) addLister(ctx context.Context, q *request, n apitypes.NewOrigin) (models.Origin, error) {
 	if !n.Kind.Info().Lister {
 		return models.Origin{}, fmt.Errorf("kind %.64q: %w: use %s", n.Kind, fault.ErrInvalid, wording.Or(models.ListerKinds()...))
@@ -141,8 +139,6 @@ func checkPriority(p apitypes.Priority) (int64, error) {
 	return *p.Priority, nil
 }
 
-// patchOrigin changes the priority of an origin, and returns the origin. The error is that of
-// checkPriority, of the catalog (fault.ErrNotFound for an unknown one) or of markDisabled.
 func (s *server) patchOrigin(ctx context.Context, q *request, p apitypes.Priority) (models.Origin, error) {
 	priority, err := checkPriority(p)
 	if err != nil {
@@ -157,9 +153,7 @@ func (s *server) patchOrigin(ctx context.Context, q *request, p apitypes.Priorit
 	return one[0], err
 }
 
-// removeOrigin removes an origin, its recordings and its files in the code index. The error is
-// fault.ErrNotFound if the catalog does not have it, also if files were left over; others are those
-// of the catalog and the index.
+// removeOrigin removes an origin, its recordings and its files in the code index.
 func (s *server) removeOrigin(ctx context.Context, q *request) (none, error) {
 	err := s.Catalog.RemoveOrigin(ctx, q.text("origin"))
 	if err != nil && !errors.Is(err, fault.ErrNotFound) || s.Index == nil {

@@ -26,8 +26,7 @@ func (s *server) addVisitType(ctx context.Context, _ *request, t apitypes.VisitT
 	return t, s.Visits.Register(ctx, t.Type)
 }
 
-// requireRegistered returns fault.ErrInvalid for a kind of a program that was not registered. Other
-// kinds pass. Other errors are those of the store.
+// requireRegistered refuses a kind of a program that was not registered. Other kinds pass.
 func (s *server) requireRegistered(ctx context.Context, kind models.OriginKind) error {
 	if !kind.IsProgram() {
 		return nil
@@ -40,8 +39,7 @@ func (s *server) requireRegistered(ctx context.Context, kind models.OriginKind) 
 	return err
 }
 
-// claimVisits claims up to n.Limit visits of a type for a program; fewer if fewer are due. The
-// error is fault.ErrInvalid for a limit out of range, and that of store.ClaimFor.
+// claimVisits claims up to n.Limit visits of a type for a program; fewer if fewer are due.
 func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClaims) (apitypes.Page[models.Visit], error) {
 	if n.Limit < 1 || n.Limit > maxTuples {
 		return apitypes.Page[models.Visit]{}, fmt.Errorf("limit %d: %w: want 1 to %d", n.Limit, fault.ErrInvalid, maxTuples)
@@ -50,9 +48,8 @@ func (s *server) claimVisits(ctx context.Context, _ *request, n apitypes.NewClai
 	return toPage(claims, len(claims), func(v models.Visit) models.Visit { return v }), err
 }
 
-// pushOrigins adds the origins that a program lists to its lister. All are checked before the first
-// is added, so that fault.ErrInvalid means that nothing was added; an unknown lister is
-// fault.ErrNotFound. Other errors are those of Push.
+// pushOrigins adds the origins that a program lists to its lister. All are checked before the first is added, so
+// that fault.ErrInvalid means that nothing was added.
 func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (apitypes.Pushed, error) {
 	lister, err := s.Catalog.Origin(ctx, q.text("lister"))
 	if err != nil {

@@ -32,7 +32,7 @@ func (q *request) isOfOther(r models.Recording) bool {
 	return origin != "" && r.Origin != origin
 }
 
-// putEpisodes curates episodes. The clips of the origin stay. The error is that of curateRecordings.
+// putEpisodes curates episodes. The clips of the origin stay.
 func (s *server) putEpisodes(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
 	return s.curateRecordings(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
 		l.Episodes = append(l.Episodes, models.Episode{Recording: r, Aired: item.Aired})
@@ -44,8 +44,7 @@ func (s *server) putEpisodes(ctx context.Context, _ *request, n apitypes.NewReco
 	})
 }
 
-// putClips curates clips, which have no time at which they were aired (fault.ErrInvalid otherwise).
-// The episodes of the origin stay. Other errors are those of curateRecordings.
+// putClips curates clips, which must not have an air time. The episodes of the origin stay.
 func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordings) (apitypes.CuratedItems, error) {
 	return s.curateRecordings(ctx, n, func(item apitypes.NewRecording, r models.Recording, l *catalog.Listing) error {
 		if !item.Aired.IsZero() {
@@ -60,11 +59,9 @@ func (s *server) putClips(ctx context.Context, _ *request, n apitypes.NewRecordi
 	})
 }
 
-// curateRecordings curates recordings of one sort, and returns their ids in the order of n.Items. add
-// checks an item and adds it to the listing. If the recordings are complete, addOthers adds the
-// origin's recordings of the other sort to the listing, so that those do not count as gone. An
-// invalid item, or a second one of the same name, is fault.ErrInvalid, and nothing is curated then; other errors are those of curatorOf
-// and of the catalog.
+// curateRecordings curates recordings of one sort, and returns their ids in the order of n.Items. add checks an
+// item and adds it to the listing. If the recordings are complete, addOthers adds the origin's recordings of the
+// other sort to the listing, so that they do not count as gone. After an error nothing is curated.
 func (s *server) curateRecordings(
 	ctx context.Context, n apitypes.NewRecordings,
 	add func(apitypes.NewRecording, models.Recording, *catalog.Listing) error, addOthers func(l *catalog.Listing, origin string) error,
@@ -115,9 +112,8 @@ func checkRecording(n apitypes.NewRecording) (models.Recording, error) {
 	}, nil
 }
 
-// curatorOf returns the origin of recordings that are put; empty is the default one, which it adds if
-// it is missing. An origin that is visited is fault.ErrInvalid, because its next visit would remove
-// what is put; an unknown one is fault.ErrNotFound.
+// curatorOf returns the origin to which recordings are added; empty is the default one, which it adds if it is
+// missing. It refuses an origin that is visited, because the next visit would remove these recordings.
 func (s *server) curatorOf(ctx context.Context, id string) (models.Origin, error) {
 	if id != "" && id != defaultCurator.ID {
 		o, err := s.Catalog.Origin(ctx, id)

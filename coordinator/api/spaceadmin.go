@@ -19,10 +19,8 @@ func isProtocols(name string) bool {
 	return slices.ContainsFunc(coordinator.Definitions(), func(d space.Definition) bool { return d.Name == name })
 }
 
-// createSpace creates a space (201), which counts for the quota of the request's peer. One that
-// exists with the same options is returned (200). The error is fault.ErrOverloaded if there are
-// engine.ClientSpaces, or the peer has its quota, fault.ErrConflict for other options,
-// fault.ErrNotFound if it was deleted meanwhile, or another one of the engine.
+// createSpace creates a space (201), which counts for the quota of the request's peer. If it exists with the same
+// options, it is returned (200).
 func (s *server) createSpace(ctx context.Context, q *request, n apitypes.NewSpace) (apitypes.Space, error) {
 	options := space.Options{
 		Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow), Volatile: n.Volatile,
@@ -50,8 +48,7 @@ func (s *server) createSpace(ctx context.Context, q *request, n apitypes.NewSpac
 	return showSpace(info), err
 }
 
-// deleteSpace deletes a space, and with force its tuples. A space that a protocol needs is
-// fault.ErrForbidden; other errors are errNoEngine and the engine's.
+// deleteSpace deletes a space, and with force its tuples. A space that a protocol needs is refused.
 func (s *server) deleteSpace(ctx context.Context, q *request) (apitypes.DeletedSpace, error) {
 	name := q.text("space")
 	switch {

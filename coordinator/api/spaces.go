@@ -61,9 +61,8 @@ func fieldsOf(t tuple.Tuple) []apitypes.Field {
 	return fields
 }
 
-// valueOf returns the value whose JSON apitypes.Field has for a field. Values that JSON
-// lacks become strings: bytes in base64, NaN and infinities, and text that is not UTF-8
-// in quotes.
+// valueOf returns the value whose JSON apitypes.Field has for a field. Values that JSON lacks become strings:
+// bytes in base64, NaN and infinities, and invalid UTF-8 in quotes.
 func valueOf(f any) any {
 	switch v := f.(type) {
 	case []byte:
@@ -88,9 +87,8 @@ func valueOf(f any) any {
 	return f
 }
 
-// parseTemplate reads a template in the notation of package tuple. open reports whether it ends
-// in "...", so that it matches longer tuples too. The error is fault.ErrInvalid; so are those of
-// parseWhole and parseTuple.
+// parseTemplate reads a template in the notation of package tuple. open reports whether it ends in "...", so that
+// it matches longer tuples too.
 func parseTemplate(line string) (t tuple.Template, open bool, err error) {
 	words, err := tuple.Words(line)
 	if err == nil {
@@ -123,9 +121,8 @@ func parseTuple(line string) (t tuple.Tuple, err error) {
 	return t, nil
 }
 
-// listTuples lists the tuples that match a template, or all without one, with their number. Those
-// that are too large for an answer are only counted (Omitted). The error is fault.ErrInvalid for a
-// template, or that of the spaces.
+// listTuples lists the tuples that match a template, or all without one, with their number. Those that are too
+// large for an answer are only counted (Omitted).
 func (s *server) listTuples(ctx context.Context, q *request) (apitypes.Page[apitypes.Tuple], error) {
 	line := q.text("template")
 	if line == "" {
@@ -158,9 +155,7 @@ func requireWritable(name string) error {
 	return nil
 }
 
-// putTuple puts a tuple without waiting: a full space is fault.ErrOverloaded, one of a protocol
-// fault.ErrForbidden, and a tuple or a TTL that is not valid fault.ErrInvalid. Other errors are those
-// of the spaces.
+// putTuple puts a tuple without waiting: a full space is an error.
 func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) (put apitypes.Tuple, err error) {
 	name := q.text("space")
 	if err := requireWritable(name); err != nil {
@@ -177,16 +172,13 @@ func (s *server) putTuple(ctx context.Context, q *request, n apitypes.NewTuple) 
 	return showTuple(t), s.repo.Space(name).PutP(ctx, t, ttl)
 }
 
-// queryTuple reads a tuple that matches a template; it stays where it is. The error is that of
-// lookUp.
 func (s *server) queryTuple(ctx context.Context, q *request, l apitypes.Lookup) (apitypes.Tuple, error) {
 	from := s.repo.Space(q.text("space"))
 	return lookUp(ctx, l, from.Query, from.QueryP)
 }
 
-// getTuple takes a tuple. The tuple is held until the response is written, and is back at its old
-// place if it could not be. If the client dies after that, the tuple is lost. The error is that of
-// requireWritable or of lookUp.
+// getTuple takes a tuple. The tuple is held until the response is written, and is back at its old place if it
+// could not be. If the client dies after that, the tuple is lost.
 func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (apitypes.Tuple, error) {
 	name := q.text("space")
 	if err := requireWritable(name); err != nil {
@@ -223,10 +215,8 @@ func (s *server) getTuple(ctx context.Context, q *request, l apitypes.Lookup) (a
 	return got, err
 }
 
-// lookUp returns a tuple that matches. It calls poll, which does not block and reports whether a
-// tuple matched, and then, if the request allows a wait, wait, which blocks. The error is
-// fault.ErrNotFound if none matched in time, and fault.ErrInvalid for a template or a wait that is
-// not valid; others are those of poll and wait.
+// lookUp returns a tuple that matches. It calls poll, which does not block and reports whether a tuple matched,
+// and then, if the request allows a wait, wait, which blocks.
 func lookUp(
 	ctx context.Context, l apitypes.Lookup,
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),

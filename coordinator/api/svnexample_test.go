@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// svnScript is a lister and loader for a type of visits that is unknown here.
+// svnScript is a lister and loader for a type of visits unknown here.
 const svnScript = "../../examples/visits/svn.py"
 
 // runSVN runs the script on a list of repositories. The program svn answers as the shell

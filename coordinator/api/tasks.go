@@ -73,8 +73,8 @@ func showDeath(shown *apitypes.Task, died time.Time) {
 	shown.EndedAt, shown.Worker, shown.Duration = last.EndedAt, last.Worker, &taken
 }
 
-// showEnd shows how a task ended. shown is the task as it was when it was alive: if a worker had
-// it then, the duration is that of its last attempt.
+// showEnd shows how a task ended. shown is the task as it was while alive; if a worker had it then, the duration
+// covers its last attempt only.
 func showEnd(shown *apitypes.Task, end *task.End) {
 	shown.EndedAt, shown.Note, shown.Result = end.At, end.Note, json.RawMessage(end.Result)
 	if len(shown.Result) > 0 && !json.Valid(shown.Result) { // a foreign client may have put any text
@@ -107,9 +107,9 @@ var listedStates = []task.State{
 	"", task.Waiting, task.StateDelayed, task.StateBlocked, task.StatePaused, task.Claimed, task.StateDead, task.Resolved, task.Cancelled, task.AnyEnd,
 }
 
-// tasksBy reads a page of tasks in a state; the empty one selects those that are alive. The page has
-// the cursor of the next one, which is empty after the last. It may have fewer tasks than the limit,
-// even none, before the last. The error is that of decodeCursor or of the spaces.
+// tasksBy reads a page of tasks in a state; the empty one selects those that are alive. The page has the cursor
+// of the next one, which is empty after the last. It may have fewer tasks than the limit, even none, before the
+// last.
 func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (apitypes.Tasks, error) {
 	f := task.Filter{
 		State: state, Action: q.text("action"), Tag: q.text("tag"), Group: q.text("group"), Text: q.text("text"),
@@ -146,8 +146,7 @@ func encodeCursor(c task.Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(tuple.Tuple(c).Append(nil))
 }
 
-// decodeCursor reads a cursor that encodeCursor wrote; empty text is the beginning. Other
-// text is fault.ErrInvalid.
+// decodeCursor reads a cursor that encodeCursor wrote; empty text is the beginning.
 func decodeCursor(text string) (task.Cursor, error) {
 	if text == "" {
 		return nil, nil
@@ -182,8 +181,7 @@ func (s *server) getTask(ctx context.Context, q *request) (apitypes.Task, error)
 	return shown, nil
 }
 
-// showOrWait returns a task once it has ended, or as it is when wait is over; 0 does not wait. The
-// error is fault.ErrNotFound if no such task is known, or another one of Wait and Show.
+// showOrWait returns a task once it has ended, or as it is when wait is over; 0 does not wait.
 func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) (task.Shown, error) {
 	if wait > 0 {
 		waiting, cancel := context.WithTimeout(ctx, wait)
@@ -197,7 +195,6 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 }
 
 // newTask converts the body that creates a task. Without a timeout the task has the default one.
-// The error is fault.ErrInvalid for a timeout out of range; the protocol checks the rest.
 func newTask(n apitypes.NewTask) (task.New, error) {
 	timeout := task.DefaultTimeout
 	if n.Timeout != nil {
@@ -216,8 +213,6 @@ func newTask(n apitypes.NewTask) (task.New, error) {
 	}, nil
 }
 
-// newTasks converts the tasks of a body that creates several, in their order. The error,
-// fault.ErrInvalid, names the first that is invalid.
 func newTasks(all []apitypes.NewTask) (wanted []task.New, err error) {
 	for at, one := range all {
 		w, err := newTask(one)
@@ -232,8 +227,7 @@ func newTasks(all []apitypes.NewTask) (wanted []task.New, err error) {
 // tasksOf returns the client for a request that may have an idempotency key.
 func (s *server) tasksOf(q *request) task.Client { return task.Client{Repo: q.idempotent(s.repo)} }
 
-// createTask creates a task. If its unique key is taken, the answer is the task that has it. The
-// error is that of newTask or of CreateAll.
+// createTask creates a task. If its unique key is taken, the answer is the task that has it.
 func (s *server) createTask(ctx context.Context, q *request, n apitypes.NewTask) (apitypes.Task, error) {
 	wanted, err := newTask(n)
 	if err != nil {
@@ -247,7 +241,7 @@ func (s *server) createTask(ctx context.Context, q *request, n apitypes.NewTask)
 	return showNew(made[0]), nil
 }
 
-// createTasks creates several tasks, all or none. The error is that of newTasks or of CreateAll.
+// createTasks creates several tasks, all or none.
 func (s *server) createTasks(ctx context.Context, q *request, n apitypes.NewTasks) (apitypes.Tasks, error) {
 	answer := apitypes.Tasks{Items: []apitypes.Task{}}
 	wanted, err := newTasks(n.Tasks)
@@ -271,8 +265,7 @@ func (s *server) cancelTask(ctx context.Context, q *request, c apitypes.Cancel) 
 	return none{}, s.withState(ctx, q.text("task"), s.tasksOf(q).Cancel(ctx, q.text("task"), c.Reason))
 }
 
-// withState adds the state of a task to err if that is fault.ErrNotFound because the task is in
-// another state than the request needs. Any other error is returned as it is.
+// withState adds the state of a task to a fault.ErrNotFound, which means that the request needs it in another state.
 func (s *server) withState(ctx context.Context, id string, err error) error {
 	if !errors.Is(err, fault.ErrNotFound) {
 		return err
@@ -284,8 +277,7 @@ func (s *server) withState(ctx context.Context, id string, err error) error {
 	return fmt.Errorf("task %s is %s: %w", id, l.StateNow(), err)
 }
 
-// getDead shows a dead letter; a malformed one has the error as its note. The error is
-// fault.ErrNotFound, or that of the spaces.
+// getDead shows a dead letter; a malformed one has the error as its note.
 func (s *server) getDead(ctx context.Context, q *request) (apitypes.Task, error) {
 	l, err := s.tasks.DeadLetter(ctx, q.text("task"))
 	if err != nil && !errors.Is(err, fault.ErrCorrupt) {
@@ -300,11 +292,10 @@ func (s *server) discardDead(ctx context.Context, q *request) (none, error) {
 	return none{}, s.withState(ctx, q.text("task"), s.tasksOf(q).Discard(ctx, q.text("task")))
 }
 
-// requeue requeues a dead letter. Research is selected again from the catalog, so its problems are
-// lifted there, and the answer has no task; any other task is put again and returned. Problems are
-// lifted twice: before, so that after a crash in between the client can repeat the request; and
-// after, because the failure may have been ingested in the meantime. The error is that of withState,
-// of the catalog or of the spaces.
+// requeue requeues a dead letter. Research is selected again from the catalog, so its problems are lifted there,
+// and the answer has no task; any other task is put again and returned. Problems are lifted twice: before, so
+// that after a crash in between the client can repeat the request; and after, because the failure may have been
+// ingested in the meantime.
 func (s *server) requeue(ctx context.Context, q *request) (answer apitypes.Requeued, err error) {
 	tasks := s.tasksOf(q)
 	l, err := tasks.DeadLetter(ctx, q.text("task"))

@@ -40,10 +40,8 @@ func (s *server) visitsOf(ctx context.Context, origin string, offset, limit int)
 	return s.browse.Page(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: offset, Limit: limit})
 }
 
-// addVisit has an origin visited now, unless a visit of it waits or is held, which it then returns.
-// The visit that it asks for has no id yet: it gets one when a manager has a free slot. An origin of
-// a kind that is not visited is fault.ErrInvalid, an unknown one fault.ErrNotFound; other errors are
-// those of the catalog, the spaces and the store.
+// addVisit has an origin visited now, unless a visit of it waits or is held, which it then returns. The visit
+// that it asks for has no id yet: it gets one when a manager has a free slot. Kinds without visits are refused.
 func (s *server) addVisit(ctx context.Context, _ *request, n apitypes.NewVisit) (asked apitypes.Visit, err error) {
 	o, err := s.Catalog.Origin(ctx, n.Origin)
 	if err != nil {
@@ -107,10 +105,9 @@ func NextOf(n store.Next) apitypes.NextVisit {
 	}
 }
 
-// putOutcome records the outcome of a visit that was made outside the system. The answer has the
-// reason if the outcome was ignored; it is empty if it was recorded. An invalid outcome is
-// fault.ErrInvalid, an unknown origin fault.ErrNotFound; other errors are those of Record. The
-// comparisons of floats are negated, because NaN must not pass.
+// putOutcome records the outcome of a visit that was made outside the system. The answer has the reason if the
+// outcome was ignored; it is empty if it was recorded. The comparisons of floats are negated, because NaN must
+// not pass.
 func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (recorded apitypes.Recorded, err error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
 		return recorded, fmt.Errorf("outcome: %w: want an origin's id and the time of its visit; the origins of a lister are not accepted here", fault.ErrInvalid)
@@ -133,8 +130,6 @@ func (s *server) getSchedule(ctx context.Context, q *request) (apitypes.Schedule
 	return ScheduleOf(o), err
 }
 
-// tellChanged records a report that an origin has changed, and returns the schedule after it. The
-// error is that of Tell or of getSchedule.
 func (s *server) tellChanged(ctx context.Context, q *request) (apitypes.Schedule, error) {
 	if err := s.Visits.Tell(ctx, time.Now(), q.text("origin")); err != nil {
 		return apitypes.Schedule{}, err
@@ -142,8 +137,7 @@ func (s *server) tellChanged(ctx context.Context, q *request) (apitypes.Schedule
 	return s.getSchedule(ctx, q)
 }
 
-// steer does what an operator asks for (apitypes.Enable and others), and returns the schedule after
-// it. The error is that of Steer or of getSchedule.
+// steer does what an operator asks for (apitypes.Enable and others), and returns the schedule after it.
 func (s *server) steer(ctx context.Context, q *request, steering apitypes.Steering) (apitypes.Schedule, error) {
 	if err := s.Visits.Steer(ctx, time.Now(), q.text("origin"), steering.Action); err != nil {
 		return apitypes.Schedule{}, err

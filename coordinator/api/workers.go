@@ -29,7 +29,7 @@ const (
 	minTTL       = time.Second
 	peerSessions = 1_000 // of one peer
 
-	// drainPoll is how long a heartbeat waits for a message; one that is there comes at once.
+	// drainPoll is how long a heartbeat waits for a message; a waiting message comes at once.
 	drainPoll = time.Millisecond
 )
 
@@ -55,9 +55,8 @@ type worker struct {
 	draining bool
 }
 
-// openSession opens the session of a worker, or resumes the one that n.Resume names. It counts for
-// the quota of its peer (fault.ErrOverloaded) until it has ended. Other errors are those of
-// newWorker, of the engine and of beat.
+// openSession opens the session of a worker, or resumes the one that n.Resume names. It counts for the quota of
+// its peer (fault.ErrOverloaded) until it has ended.
 func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSession) (apitypes.WorkerSession, error) {
 	if s.Engine == nil {
 		return apitypes.WorkerSession{}, errNoEngine
@@ -81,14 +80,14 @@ func (s *server) openSession(ctx context.Context, q *request, n apitypes.NewSess
 	return s.beat(ctx, w)
 }
 
-// newWorker checks the body that opens a session, and returns a worker without the session. A
-// value out of range is fault.ErrInvalid. The comparison of the TTL is negated, because NaN must
-// not pass.
+// newWorker checks the body that opens a session, and returns a worker without the session. The comparison of the
+// TTL is negated, because NaN must not pass.
 func (s *server) newWorker(q *request, n apitypes.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
 	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
 	if n.TTL != 0 {
-		if w.ttl = n.TTL.Duration(); !(n.TTL >= models.SecondsOf(min(minTTL, most)) && n.TTL <= models.SecondsOf(most)) {
+		w.ttl = n.TTL.Duration()
+		if !(n.TTL >= models.SecondsOf(min(minTTL, most)) && n.TTL <= models.SecondsOf(most)) {
 			return nil, fmt.Errorf("ttl %v: %w: want %v to %v seconds", n.TTL, fault.ErrInvalid, models.SecondsOf(minTTL), models.SecondsOf(most))
 		}
 	}
@@ -132,9 +131,8 @@ func (all *workers) add(w *worker, id string, serves []apitypes.Served) {
 	all.open[id] = w
 }
 
-// keepAlive returns the session of a request, and starts its TTL again. fault.ErrClosed means that
-// the session has ended, or that it was opened before the coordinator was started. Other errors are
-// those of the heartbeat.
+// keepAlive returns the session of a request, and starts its TTL again. fault.ErrClosed means that the session
+// has ended, or that it was opened before the coordinator was started.
 func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 	id := q.text("session")
 	s.workers.mu.Lock()
@@ -146,8 +144,8 @@ func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 	return w, w.heartbeat.Beat(ctx)
 }
 
-// beat returns a session and the tasks that it has, and restarts its TTL. The session may have
-// ended meanwhile; then the error is that of the engine.
+// beat returns a session and the tasks that it has, and restarts its TTL. It fails if the session has ended
+// meanwhile.
 func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, error) {
 	shown := apitypes.WorkerSession{ID: w.Session(), TTL: models.SecondsOf(w.ttl), Claims: []apitypes.Claim{}}
 	claims, err := w.repo.Space(lease.Space).QueryAll(ctx, task.ClaimsOf(w.Session()))
@@ -167,9 +165,9 @@ func (s *server) beat(ctx context.Context, w *worker) (apitypes.WorkerSession, e
 	return shown, w.heartbeat.Beat(ctx)
 }
 
-// pollDraining reports whether an administrator has asked the session to drain, now or before. It
-// takes all messages of the session; those that stop a task are not needed, because a heartbeat shows
-// which tasks the session has. The error is that of the session, or of ctx.
+// pollDraining reports whether an administrator has asked the session to drain, now or before. It takes all
+// messages of the session; those that stop a task are not needed, because a heartbeat shows which tasks the
+// session has.
 func (w *worker) pollDraining(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,8 +186,7 @@ func (w *worker) pollDraining(ctx context.Context) (bool, error) {
 	}
 }
 
-// sessionHeartbeat keeps a session alive, and returns what beat returns. The error is that of
-// keepAlive or of beat.
+// sessionHeartbeat keeps a session alive, and returns what beat returns.
 func (s *server) sessionHeartbeat(ctx context.Context, q *request) (apitypes.WorkerSession, error) {
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Repositories lists the indexed repositories, ordered by name. The error is that of the index.
+// Repositories lists the indexed repositories, ordered by name.
 func (x *Index) Repositories(ctx context.Context) ([]apitypes.CodeRepository, error) {
 	repos, err := x.Repos(ctx)
 	all := make([]apitypes.CodeRepository, len(repos))
@@ -25,8 +25,8 @@ func (x *Index) Repositories(ctx context.Context) ([]apitypes.CodeRepository, er
 	return all, err
 }
 
-// Symbols lists at most limit definitions with name in their names, in all branches or, if branch
-// is not empty, in that branch. The error is fault.ErrInvalid for an empty name.
+// Symbols lists at most limit definitions with name in their names, in all branches or, if branch is not empty,
+// in that branch. An empty name gives fault.ErrInvalid.
 func (x *Index) Symbols(ctx context.Context, name, branch string, limit int) ([]apitypes.SymbolPlace, error) {
 	found := []apitypes.SymbolPlace{}
 	if name == "" {
@@ -45,9 +45,9 @@ func (x *Index) Symbols(ctx context.Context, name, branch string, limit int) ([]
 	return found, err
 }
 
-// Read returns at most at.Lines lines of an indexed file from line at.From on, and the number of
-// its lines. It finds the file by at.OID, or if that is empty by repository, path and ref. The
-// error is fault.ErrNotFound for a file that is not indexed.
+// Read returns at most at.Lines lines of an indexed file from line at.From on, and the number of its lines. It
+// finds the file by at.OID, or if that is empty by repository, path and ref. It returns fault.ErrNotFound if the
+// file is not indexed.
 func (x *Index) Read(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeFile, error) {
 	f := apitypes.CodeFile{Repo: at.Repo, Path: at.Path, OID: at.OID}
 	if at.OID == "" {
@@ -71,9 +71,8 @@ func (x *Index) Read(ctx context.Context, at apitypes.FilePlace) (apitypes.CodeF
 	return f, nil
 }
 
-// findFile returns the file of the repository at.Repo with the path at.Path in the branch at.Ref,
-// or in any branch if that is empty, with the commit of that branch. Of several such files it
-// returns the first. The error is fault.ErrNotFound.
+// findFile returns the file of the repository at.Repo with the path at.Path in the branch at.Ref, or in any
+// branch if at.Ref is empty, with the commit of that branch. Of several such files it returns the first.
 func (x *Index) findFile(ctx context.Context, at apitypes.FilePlace) (found codesearch.FileInfo, err error) {
 	isFound := false
 	err = x.Files(ctx, matchRepo(at.Repo), func(f codesearch.FileInfo, _ func() []codesearch.FunctionReport) bool {
@@ -90,14 +89,13 @@ func (x *Index) findFile(ctx context.Context, at apitypes.FilePlace) (found code
 		err = fmt.Errorf("file %.200q of %.200q is not indexed%s: %w", at.Path, at.Repo, branch, fault.ErrNotFound)
 	}
 	if err != nil || at.Ref == "" || at.Ref == found.Refs[0] {
-		return found, err // found.Commit is that of the first of its refs
+		return found, err // found.Commit belongs to the first of its refs
 	}
 	found.Commit, err = x.commitOf(ctx, found.RepoID, at.Ref)
 	return found, err
 }
 
-// commitOf returns the indexed commit of a branch; "" if the branch was removed meanwhile. The error
-// is that of the index.
+// commitOf returns the indexed commit of a branch; "" if the branch was removed meanwhile.
 func (x *Index) commitOf(ctx context.Context, id, branch string) (string, error) {
 	repos, err := x.Repos(ctx)
 	if err != nil {

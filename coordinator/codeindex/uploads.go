@@ -21,7 +21,7 @@ import (
 
 // Bounds of uploads.
 const (
-	maxSegment = 64 << 20  // bytes of one segment: that of a batch of 8 MiB is below 16 MiB
+	maxSegment = 64 << 20  // bytes of one segment; one of a batch of 8 MiB is below 16 MiB
 	maxUploads = 1 << 30   // bytes of all uploads that are not complete
 	maxIdle    = time.Hour // after which an upload that nothing continues is removed
 )
@@ -40,8 +40,7 @@ type uploads struct {
 
 func (u *uploads) path(hash string) string { return filepath.Join(u.dir, hash+partial) }
 
-// lock makes the caller the only user of an upload until it calls release. The error is
-// fault.ErrUnavailable if another request uses it, and fault.ErrInvalid for a malformed hash.
+// lock makes the caller the only user of an upload until it calls release.
 func (u *uploads) lock(hash string) (release func(), err error) {
 	if !wellFormedHash.MatchString(hash) {
 		return nil, fmt.Errorf("segment %.80q: %w: want the SHA-256 in 64 lower-case hexadecimal digits", hash, fault.ErrInvalid)
@@ -59,8 +58,8 @@ func (u *uploads) lock(hash string) (release func(), err error) {
 	}, nil
 }
 
-// Received returns how many bytes of a segment were received; 0 for one that is not known. The error
-// is fault.ErrInvalid for a malformed hash, or fault.ErrFolder.
+// Received returns how many bytes of a segment were received; 0 for an unknown one. Errors: fault.ErrInvalid for
+// a malformed hash, fault.ErrFolder if the upload cannot be read.
 func (x *Index) Received(hash string) (int64, error) {
 	if !wellFormedHash.MatchString(hash) {
 		return 0, fmt.Errorf("segment %.80q: %w: want the SHA-256 in 64 lower-case hexadecimal digits", hash, fault.ErrInvalid)
@@ -68,8 +67,7 @@ func (x *Index) Received(hash string) (int64, error) {
 	return x.uploads.receivedBytes(hash)
 }
 
-// receivedBytes returns how many bytes of an upload were received; 0 if it has not begun. A file that
-// cannot be examined is fault.ErrFolder.
+// receivedBytes returns how many bytes of an upload were received; 0 if it has not begun.
 func (u *uploads) receivedBytes(hash string) (int64, error) {
 	info, err := os.Stat(u.path(hash))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,11 +79,10 @@ func (u *uploads) receivedBytes(hash string) (int64, error) {
 	return info.Size(), nil
 }
 
-// Append adds a part of a segment at an offset, and returns how many bytes were received so far. A
-// part whose offset is before these changes nothing. The error is fault.ErrConflict if the offset is
-// behind them, fault.ErrTooLarge for more than maxSegment, fault.ErrOverloaded if all uploads take
-// more than maxUploads or the part cannot be written, fault.ErrFolder if the file cannot be opened,
-// or that of lock.
+// Append adds a part of a segment at an offset, and returns how many bytes were received so far. A part whose
+// offset is before these changes nothing. Errors: fault.ErrConflict if the offset is behind them,
+// fault.ErrTooLarge for more than maxSegment, fault.ErrOverloaded if all uploads take more than maxUploads or the
+// part cannot be written, fault.ErrFolder if the file cannot be opened.
 func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte) (received int64, err error) {
 	u := &x.uploads
 	release, err := u.lock(hash)
@@ -123,10 +120,10 @@ func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte
 	return received + int64(n), err
 }
 
-// Commit puts a segment into the index, when all of its bytes were received. It is durable when
-// Commit returns nil; then the upload is removed, and a second call is fault.ErrNotFound. A segment
-// with another hash, or that is not one, is removed (fault.ErrCorrupt), so that it can be sent again.
-// Other errors are fault.ErrFolder and those of lock and of the index.
+// Commit puts a segment into the index, when all of its bytes were received. It is durable when Commit returns
+// nil; then the upload is removed, and a second call fails with fault.ErrNotFound. A segment that is malformed or
+// has another hash is removed (fault.ErrCorrupt), so that it can be sent again. Commit fails with fault.ErrFolder
+// if the upload cannot be read.
 func (x *Index) Commit(ctx context.Context, batch, hash string) error {
 	u := &x.uploads
 	release, err := u.lock(hash)
@@ -152,7 +149,6 @@ func (x *Index) Commit(ctx context.Context, batch, hash string) error {
 	return err
 }
 
-// sumOf returns the SHA-256 of a file in hexadecimal digits. The error is that of the system.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -166,8 +162,7 @@ func sumOf(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// eachFile calls visit with the files of uploads. A file that disappears meanwhile is left out. The
-// error is fault.ErrFolder, or that of visit.
+// eachFile calls visit with the files of uploads. A file that disappears meanwhile is left out.
 func (u *uploads) eachFile(visit func(path string, info fs.FileInfo) error) error {
 	entries, err := os.ReadDir(u.dir)
 	if err != nil {
@@ -183,8 +178,8 @@ func (u *uploads) eachFile(visit func(path string, info fs.FileInfo) error) erro
 	return nil
 }
 
-// removeOld removes the uploads that were not continued for idle, except those in use. The name of
-// each file begins with the hash. The error is that of eachFile or of the system.
+// removeOld removes the uploads that were not continued for idle, except those in use. The name of each file
+// begins with the hash.
 func (u *uploads) removeOld(idle time.Duration) error {
 	return u.eachFile(func(path string, info fs.FileInfo) error {
 		hash, _, _ := strings.Cut(filepath.Base(path), ".")
@@ -197,7 +192,6 @@ func (u *uploads) removeOld(idle time.Duration) error {
 	})
 }
 
-// totalBytes returns the bytes of all uploads. The error is that of eachFile.
 func (u *uploads) totalBytes() (bytes int64, err error) {
 	err = u.eachFile(func(_ string, info fs.FileInfo) error {
 		bytes += info.Size()

@@ -18,7 +18,7 @@ import (
 	"leasehold/shared/sqlfile"
 )
 
-// Memory is the path of a database that is not kept.
+// Memory is the path of a database in memory, which is not kept.
 const Memory = sqlfile.Memory
 
 // Database is an open file. Catalog and Visits may be used until Close.
@@ -41,14 +41,13 @@ func Open(ctx context.Context, path, policy string, rules visit.Rules) (*Databas
 	return open(ctx, path, plan, nil)
 }
 
-// OpenPlan is Open with policies and rules by visit type. The error is that of open.
+// OpenPlan is Open with policies and rules by visit type.
 func OpenPlan(ctx context.Context, path string, plan *visit.Plan) (*Database, error) {
 	return open(ctx, path, plan, nil)
 }
 
-// open opens the database at path, or makes it. plan is the plan of its visits. onStep is called
-// before and after each step that changes files; an error of it ends open. Other errors are those of
-// sqlfile.Open, of store.New and of reading the mark.
+// open opens the database at path, or makes it. plan is the plan of its visits. onStep is called before and after
+// each step that changes files; an error of it ends open.
 func open(ctx context.Context, path string, plan *visit.Plan, onStep func(string) error) (*Database, error) {
 	format := sqlite.Format(store.Schema(), pairSchema)
 	format.OnStep = onStep
@@ -69,8 +68,7 @@ func open(ctx context.Context, path string, plan *visit.Plan, onStep func(string
 	return d, nil
 }
 
-// Copy writes the database as of one moment to a new file at path, while it is used. The error is
-// that of sqlfile.File.Copy.
+// Copy writes the database as of one moment to a new file at path, while it is used.
 func (d *Database) Copy(ctx context.Context, path string) error { return d.file.Copy(ctx, path) }
 
 // Close waits for calls under way and gives up the file. A second Close returns nil.

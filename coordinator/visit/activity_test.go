@@ -194,7 +194,7 @@ func TestTheActivityIsTheChangesFoundByThoseExpected(t *testing.T) {
 	t.Parallel()
 	rules := visit.DefaultRules()
 	s := counted(rules)
-	var band visit.Silences // that of s
+	var band visit.Silences // the band of s
 	rules.LearnSilence(&band, s, visit.Event{Status: visit.Full, At: s.LastSuccess + day, Digest: "a"}, visit.Effect{Success: true})
 	with := func(own, alike, other visit.Exposure) float64 {
 		var all visit.Silences

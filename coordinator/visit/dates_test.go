@@ -74,7 +74,7 @@ func TestAListingBeforeTheLastSuccessKnowsOfNoChange(t *testing.T) {
 	require.Greater(t, want, p.Worth(place, visit.Quality{Recall: 0.5, False: 0.1, Listed: now}, now))
 }
 
-// Without dates and without a horizon the index is that of the vectors.
+// Without dates and without a horizon the index equals the vectors.
 func TestWithoutDatesTheIndexIsTheClosedForm(t *testing.T) {
 	t.Parallel()
 	rules := visit.DefaultRules()
@@ -114,7 +114,7 @@ func TestWhatAVisitShowsAboutDatesIsCounted(t *testing.T) {
 	const from, listed = 100 * day, 103 * day // the visit is four days after from
 	dated := state(from, from+day, 1)
 	q := visit.Quality{Recall: 0.5, False: 0.25, Listed: listed}
-	// The part of a date that is a hit, if n changes could be dated in three days.
+	// The part of the dates that are hits, if n changes could be dated in three days.
 	part := func(n float64) float64 { return 0.5 * n / (0.5*n + 0.25*3) }
 	changed, unchanged := visit.Effect{Success: true, Changed: true}, visit.Effect{Success: true}
 	rate := rules.Rate(dated)

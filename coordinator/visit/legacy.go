@@ -15,7 +15,7 @@ func (onePool) Shares(n int, _ Counts) (shares, refill []Share) {
 	return []Share{{Pools: []Pool{poolAll}, N: n}}, nil
 }
 
-// placeBy returns the place of an origin that is due at a time; Never comes first.
+// placeBy returns the place of an origin due at a time; Never comes first.
 func (onePool) placeBy(s State, due int64) Place {
 	if due == Never {
 		due = unvisited + s.FirstSeen

@@ -55,8 +55,7 @@ func (r *Rules) fields() map[string]any {
 	}
 }
 
-// setField parses value into field, a pointer that Rules.fields returned. The error is that of
-// parsing; Check checks the range.
+// setField parses value into field, a pointer that Rules.fields returned.
 func setField(field any, value string) (err error) {
 	switch to := field.(type) {
 	case *string:

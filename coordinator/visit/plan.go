@@ -50,8 +50,7 @@ const mostGroups = 11
 
 var typeName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
-// Uniform is the plan with one policy and the same rules for all types. Errors are those
-// of New.
+// Uniform is the plan with one policy and the same rules for all types.
 func Uniform(policy string, r Rules) (*Plan, error) {
 	p, err := New(policy, r)
 	if err != nil {
@@ -98,8 +97,8 @@ func ParsePlan(policies, rules string) (*Plan, error) {
 	return p, nil
 }
 
-// splitPolicies returns the policies by type; that of all others has the type "" and is the first
-// of Names unless the text has one. Two policies of one type are fault.ErrInvalid.
+// splitPolicies returns the policies by type; the policy of all others has the type "" and is the first of Names
+// unless the text has one. It refuses two policies of one type.
 func splitPolicies(text string) (map[string]string, error) {
 	policyOf := map[string]string{}
 	for _, one := range strings.Split(text, ",") {
@@ -133,9 +132,8 @@ func splitRules(text string) (common string, own map[string]string) {
 	return common, own
 }
 
-// addType adds a type with its rules, and a group if it has a policy, a weight or a queue. The
-// type "" must be the first. Unless a rule sets the cooldown, a kind that has a shortest one rests
-// from that to the default. The errors are those of rules and policies: fault.ErrInvalid.
+// addType adds a type with its rules, and a group if it has a policy, a weight or a queue. The type "" must be
+// the first. Unless a rule sets the cooldown, a kind with a shortest cooldown rests from there to the default.
 func (p *Plan) addType(name string, policyOf map[string]string, common, own string) error {
 	rules := DefaultRules()
 	setsCooldown := strings.Contains(","+common+own, ",cooldown=")
@@ -167,8 +165,7 @@ func (p *Plan) addType(name string, policyOf map[string]string, common, own stri
 	return nil
 }
 
-// parse sets weight and queue from the rules of a type, and returns the other rules, as text for
-// Rules.parse. A number that is out of range is fault.ErrInvalid.
+// parse sets weight and queue from the rules of a type, and returns the other rules, as text for Rules.parse.
 func (g *group) parse(own string) (rest string, err error) {
 	for _, pair := range strings.Split(own, ",") {
 		name, value, _ := strings.Cut(pair, "=")

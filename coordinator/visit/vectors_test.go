@@ -247,7 +247,7 @@ func checkEligible(t *testing.T, v vector) {
 	decode(t, v.Before, &before)
 	decode(t, v.Event, &e)
 	decode(t, v.After, &after)
-	// The cooldowns of the vectors are those of Software Heritage; other policies have shorter ones.
+	// The cooldowns of the vectors come from Software Heritage; other policies have shorter ones.
 	why := visit.DefaultRules().ForPolicy("swh2026").Why(before.state(), e.Now)
 	require.Equal(t, after.Why, why)
 	require.Equal(t, after.Eligible, why == visit.Eligible)

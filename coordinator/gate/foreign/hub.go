@@ -160,9 +160,7 @@ func (h *Hub) Create(ctx context.Context, name string) error {
 	return err
 }
 
-// takeWaiter counts an operation that may wait, for its peer and in all. The error is
-// fault.ErrOverloaded, and nothing is counted, if there are too many; else returnWaiter must
-// follow.
+// takeWaiter counts an operation that may wait, for its peer and in all.
 func (h *Hub) takeWaiter(p peer.Peer) error {
 	if err := h.waiters.Take(p); err != nil {
 		return err

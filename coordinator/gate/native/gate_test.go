@@ -68,7 +68,7 @@ func (p *port) Close() error {
 	return nil
 }
 
-// currentPort dials the port that is open now.
+// currentPort dials the port open now.
 type currentPort struct{ now atomic.Pointer[port] }
 
 func (d *currentPort) dial(ctx context.Context, address string) (net.Conn, error) {

@@ -29,8 +29,7 @@ func mayWait(v space.Verb) bool {
 	return false
 }
 
-// takeWaiter counts a call that may wait for its session's peer. The error is
-// fault.ErrOverloaded if it is one too many; else returnWaiter must follow.
+// takeWaiter counts a call that may wait for its session's peer.
 func (g *Gate) takeWaiter(s *session) error {
 	if err := g.waiters.Take(s.peer); err != nil {
 		return err

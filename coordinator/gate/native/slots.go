@@ -45,9 +45,8 @@ type slot struct {
 	evicted  bool          // closed for another connection; not counted any more
 }
 
-// accept counts a new connection. The error is fault.ErrOverloaded, and the connection is not
-// counted, if its peer has its quota or all others are admitted. Otherwise the oldest connection
-// before the handshake is closed if there are too many.
+// accept counts a new connection. Otherwise the oldest connection before the handshake is closed if there are too
+// many.
 func (s *slots) accept(nc net.Conn, p peer.Peer) (*slot, error) {
 	if err := s.peers.Take(p); err != nil {
 		return nil, err
@@ -71,9 +70,7 @@ func (s *slots) accept(nc net.Conn, p peer.Peer) (*slot, error) {
 	return x, nil
 }
 
-// admit counts a connection as one of a mode, once its client has introduced itself. The error
-// is fault.ErrOverloaded if it was evicted meanwhile, or the rest is reserved for managers and
-// workers.
+// admit counts a connection as one of a mode, once its client has introduced itself.
 func (s *slots) admit(x *slot, mode string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

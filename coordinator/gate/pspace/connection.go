@@ -32,7 +32,7 @@ const (
 type connection struct {
 	gate *Gate
 	*foreign.Conn
-	slots   chan struct{} // one for each request that is not answered
+	slots   chan struct{} // one for each unanswered request
 	running sync.WaitGroup
 
 	// The reader's.
@@ -97,10 +97,10 @@ func (c *connection) confirmOrReturn(ctx context.Context, err error) {
 	}
 }
 
-// readRequests reads and starts requests until the connection ends, and returns why: io.EOF if the
-// client closed it, nil after a request without a session, an error of package fault for a message
-// that is not JSON, too large or too deep, or for which memory is lacking, which is answered, else
-// that of the connection. A request that is JSON but malformed is answered, and the next one is read.
+// readRequests reads and starts requests until the connection ends, and returns why: io.EOF if the client closed
+// it, nil after a request without a session. A message that is not JSON, too large or too deep, or for which
+// memory is lacking, is answered, and its error (of package fault) ends the connection. After a malformed request
+// in valid JSON, which is answered too, the next one is read.
 func (c *connection) readRequests(ctx context.Context) error {
 	for {
 		message, err := c.nextMessage()
@@ -125,8 +125,7 @@ func (c *connection) readRequests(ctx context.Context) error {
 	}
 }
 
-// nextMessage returns the next JSON object; it is valid until the next call. A malformed one is
-// fault.ErrInvalid, a too large or too deep one fault.ErrTooLarge; others are those of fill.
+// nextMessage returns the next JSON object; it is valid until the next call.
 func (c *connection) nextMessage() ([]byte, error) {
 	if len(c.buf) == 0 {
 		if len(c.store) > keptBuffer {
@@ -151,10 +150,9 @@ func (c *connection) nextMessage() ([]byte, error) {
 	}
 }
 
-// fill waits until bytes come, and appends them to buf. They also confirm the answers that were
-// written before the read began. A passed deadline is an error only if readTimedOut returns one,
-// because it may have been the time to confirm answers. Other errors are those of makeSpace and of
-// the connection.
+// fill waits until bytes come, and appends them to buf. They also confirm the answers that were written before
+// the read began. A passed deadline is an error only if readTimedOut returns one, because it may have been the
+// time to confirm answers.
 func (c *connection) fill() error {
 	if err := c.makeSpace(); err != nil {
 		return err
@@ -182,9 +180,7 @@ func (c *connection) fill() error {
 	}
 }
 
-// makeSpace makes buf have space for further bytes: at the front of its store, or in a larger
-// one. A message of more than maxRequest bytes is fault.ErrTooLarge, and lack of memory
-// fault.ErrOverloaded.
+// makeSpace makes buf have space for further bytes: at the front of its store, or in a larger one.
 func (c *connection) makeSpace() error {
 	switch {
 	case len(c.buf) < cap(c.buf):
@@ -223,9 +219,9 @@ func (c *connection) requestDeadline() time.Time {
 	return c.began.Add(requestTimeout)
 }
 
-// setReadDeadline sets the deadline of the next read: that of the request, or, if it is earlier,
-// the time at which the oldest answer is believed to have arrived. confirming counts the answers
-// that bytes of this read confirm.
+// setReadDeadline sets the deadline of the next read: the deadline of the request or, if it is earlier, the time
+// at which the oldest answer is believed to have arrived. confirming counts the answers that bytes of this read
+// confirm.
 func (c *connection) setReadDeadline() {
 	now := time.Now()
 	wanted := c.requestDeadline()
@@ -252,10 +248,9 @@ func (c *connection) lowerReadDeadline(wanted, now time.Time) {
 	_ = c.SetReadDeadline(wanted) // a closed connection fails at the read
 }
 
-// readTimedOut handles the deadline of a read: answers that are old enough are believed to have
-// arrived. It returns nil if reading goes on. An error ends the connection:
-// os.ErrDeadlineExceeded for a request that is not complete in time, io.EOF if the last answer
-// has arrived.
+// readTimedOut handles the deadline of a read: answers that are old enough are believed to have arrived. It
+// returns nil if reading goes on. An error ends the connection: os.ErrDeadlineExceeded for a request incomplete
+// at its deadline, io.EOF if the last answer has arrived.
 func (c *connection) readTimedOut() error {
 	now := time.Now()
 	if end := c.requestDeadline(); !end.IsZero() && !now.Before(end) {
@@ -288,10 +283,9 @@ func (c *connection) confirm() {
 	c.gate.Hub.Delivered(arrived...)
 }
 
-// startRequest carries out a request of size bytes, or answers it with err if that is not nil. It
-// carries it out itself if the client waits for it, and in a goroutine if further requests were
-// read or the operation blocks. It reports whether the connection serves more requests. It waits
-// while maxOutstanding requests are not answered.
+// startRequest carries out a request of size bytes, or answers it with err unless err is nil. It carries it out
+// itself if the client waits for it, and in a goroutine if further requests were read or the operation blocks. It
+// reports whether the connection serves more requests. It waits while maxOutstanding requests are not answered.
 func (c *connection) startRequest(ctx context.Context, r request, err error, size int) (more bool) {
 	o := foreign.Operation{Verb: r.verb, Space: r.target, Tuple: r.tuple, Pattern: r.pattern, Peer: c.Peer}
 	if err == nil {
@@ -382,9 +376,8 @@ func (c *connection) isLast() bool {
 	return c.last
 }
 
-// writeAnswer writes an answer. If it took tuples, they are to be confirmed, by the reader,
-// whose deadline is lowered for it; if it cannot be written, they return to the space. The error
-// is that of the connection, which is closed then.
+// writeAnswer writes an answer. If it took tuples, they are to be confirmed, by the reader, whose deadline is
+// lowered for it; if it cannot be written, they return to the space.
 func (c *connection) writeAnswer(answer []byte, a foreign.Answer) error {
 	err := c.write(answer)
 	if !a.Took() {

@@ -22,10 +22,9 @@ type Named struct {
 	Metadata         map[string]string
 }
 
-// putNamedAll adds origins, or notes that they were named again, and adds their ids to named. All are
-// of one transaction: it writes the pages of the indexes of hosts and times once, and not for
-// some origins each. An id that named has already is skipped. The error names the origin, and is
-// that of the catalog or of the file.
+// putNamedAll adds origins, or notes that they were named again, and adds their ids to named. All are added in
+// one transaction, which writes the pages of the indexes of hosts and times only once. An id that named has
+// already is skipped. The error names the origin.
 func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, now int64) (err error) {
 	for _, o := range all {
 		if named[o.ID] {
@@ -48,10 +47,9 @@ func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, no
 	return nil
 }
 
-// putNamed adds an origin, or notes that it was named again, in the transaction under way. lister 0
-// is the user, whose naming also enables an origin that its server called gone. Dates count only from
-// the first lister, or if there are none yet. fault.ErrInvalid: the id is not valid; other errors are
-// those of the file.
+// putNamed adds an origin, or notes that it was named again, in the transaction under way. lister 0 is the user,
+// whose naming also enables an origin that its server called gone. Dates count only from the first lister, or if
+// there are none yet. fault.ErrInvalid: the id is not valid.
 func (s *Store) putNamed(lister int32, o Named, now int64) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("id %.64q: %w", o.ID, fault.ErrInvalid)
@@ -68,7 +66,8 @@ func (s *Store) putNamed(lister int32, o Named, now int64) error {
 		r.Disabled = ""
 	}
 	if was.Key == 0 && o.Kind.Info().Lister {
-		if r.Every = listerEvery; !o.Kind.Visited() {
+		r.Every = listerEvery
+		if !o.Kind.Visited() {
 			r.Every, r.Disabled = 0, visit.ByOperator // it only names others
 		}
 	}
@@ -102,8 +101,8 @@ func (s *Store) putNamed(lister int32, o Named, now int64) error {
 // interval.
 const listerEvery = 24 * 3600
 
-// second returns a date of a lister in seconds; one that is missing or in the future, which
-// cannot be true, is visit.Never.
+// second returns a date of a lister in seconds; visit.Never if it is missing or in the future, which cannot be
+// true.
 func second(t time.Time, now int64) int64 {
 	if t.IsZero() || t.Unix() > now {
 		return visit.Never
@@ -111,9 +110,8 @@ func second(t time.Time, now int64) int64 {
 	return t.Unix()
 }
 
-// followBranches gives an origin that only listers name the branches that its first lister has by
-// now. An origin that the user added keeps the branches of the user. Errors are those of the
-// file.
+// followBranches gives an origin that only listers name the branches that its first lister has by now. An origin
+// that the user added keeps the branches of the user.
 func (s *Store) followBranches(lister int32, o models.Origin, branches []string) error {
 	if lister == 0 || s.catalog == nil || !o.Listed || slices.Equal(o.Branches, branches) {
 		return nil
@@ -129,8 +127,8 @@ func (s *Store) followBranches(lister int32, o models.Origin, branches []string)
 // kept.
 const maxDescription = 4 << 10
 
-// saveDescription replaces what a lister tells of an origin. If that is nothing, or is longer than
-// maxDescription, the earlier description stays, without an error. Errors are those of the file.
+// saveDescription replaces what a lister tells of an origin. An empty description, or one longer than
+// maxDescription, leaves the earlier one, without an error.
 func (s *Store) saveDescription(key int64, o Named) error {
 	if o.ForkOf == "" && len(o.Metadata) == 0 {
 		return nil
@@ -142,8 +140,7 @@ func (s *Store) saveDescription(key int64, o Named) error {
 	return s.db.Exec("INSERT OR REPLACE INTO description VALUES (?, ?, ?)", key, o.ForkOf, string(text))
 }
 
-// described returns the description of an origin; both are empty if there is none. An error is
-// that of the file, or of JSON that describe did not write.
+// described returns the description of an origin; both are empty if there is none.
 func (s *Store) described(key int64) (forkOf string, metadata map[string]string, err error) {
 	var text string
 	found, err := s.db.One("SELECT fork_of, metadata FROM description WHERE origin = ?", []any{key}, sqlfile.Into(&forkOf, &text))

@@ -11,10 +11,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// SaveNow has an origin visited as soon as its host allows, in the share that is reserved for such
-// visits, regardless of cooldowns, but not before the end of a Retry-After. If a visit is under way,
-// another follows. An unknown origin is fault.ErrNotFound, as for the methods below; other errors are
-// those of the file.
+// SaveNow has an origin visited as soon as its host allows, in the share reserved for such visits, regardless of
+// cooldowns, but not before the end of a Retry-After. If a visit is under way, another follows. Like the methods
+// below, it fails with fault.ErrNotFound for an unknown origin.
 func (s *Store) SaveNow(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "save now "+id, now, id, func(r *row) { r.request(now) })
 }
@@ -26,9 +25,8 @@ func (r *row) request(now time.Time) {
 	}
 }
 
-// SaveAllNow requests a visit of each origin now, ahead of the queue, as SaveNow does. Origins that
-// the operator disabled, and unknown ones, are left out. Errors are those of the file; origins of
-// earlier transactions stay requested.
+// SaveAllNow requests a visit of each origin now, ahead of the queue, as SaveNow does. Origins that the operator
+// disabled, and unknown ones, are left out. After an error, origins of earlier transactions stay requested.
 func (s *Store) SaveAllNow(ctx context.Context, now time.Time, all []models.Origin) error {
 	return stepThrough(ctx, s, fmt.Sprintf("save %d origins now", len(all)), all, func(o models.Origin) error {
 		s.notify()
@@ -44,29 +42,26 @@ func (s *Store) SaveAllNow(ctx context.Context, now time.Time, all []models.Orig
 	})
 }
 
-// Tell records a report that an origin has changed, such as one of a forge's webhook. It counts as a
-// date; whether such reports are true is learned. A visit follows when its value is due. The error is
-// that of alter.
+// Tell records a report that an origin has changed, such as one of a forge's webhook. It counts as a date;
+// whether such reports are true is learned. A visit follows when its value is due.
 func (s *Store) Tell(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "changed "+id, now, id, func(r *row) { r.State = visit.Tell(r.State, now.Unix()) })
 }
 
-// Enable enables an origin again, and forgets its failures and the rest after them. The error is that
-// of alter.
+// Enable enables an origin again, and forgets its failures and the rest after them.
 func (s *Store) Enable(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "enable "+id, now, id, func(r *row) {
 		r.Disabled, r.Failures, r.LastStatus = "", 0, ""
 	})
 }
 
-// Disable takes an origin out until the operator enables it. A visit under way is not stopped. The
-// error is that of alter.
+// Disable takes an origin out until the operator enables it. A visit under way is not stopped.
 func (s *Store) Disable(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "disable "+id, now, id, func(r *row) { r.Disabled, r.urgent = visit.ByOperator, 0 })
 }
 
-// Steer calls Enable, Disable, SaveNow or ForceNow, as action names it: enable, disable, save-now or
-// force-now. Any other name is fault.ErrInvalid; other errors are those of the method.
+// Steer calls Enable, Disable, SaveNow or ForceNow, as action names it: enable, disable, save-now or force-now.
+// Any other name gives fault.ErrInvalid.
 func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) error {
 	switch action {
 	case "enable":
@@ -81,8 +76,7 @@ func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) err
 	return fmt.Errorf("action %.64q: want enable, disable, save-now or force-now: %w", action, fault.ErrInvalid)
 }
 
-// alter changes an origin in one transaction, and wakes those that wait for visits. An unknown origin
-// is fault.ErrNotFound; other errors are those of the file.
+// alter changes an origin in one transaction, and wakes those that wait for visits.
 func (s *Store) alter(ctx context.Context, op string, now time.Time, id string, change func(*row)) error {
 	return s.write(ctx, op, func() error {
 		s.notify()
