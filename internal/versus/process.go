@@ -75,7 +75,8 @@ func freeAddress() (host, port string, err error) {
 	return net.SplitHostPort(l.Addr().String())
 }
 
-// waitUntilStarted calls f until it succeeds, for 20 s or until ctx ends, and returns the last error of f or the one of ctx.
+// waitUntilStarted calls f until it succeeds, for 20 s or until ctx ends. It returns the last error of f, or the
+// error of ctx.
 func (h *host) waitUntilStarted(f func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {

@@ -190,7 +190,7 @@ func (c *Client) unreachable(err error) error {
 	return fmt.Errorf("the coordinator at %s is %w: %w", c.base, fault.ErrUnavailable, err)
 }
 
-// responseError returns the error that a response reports. If the body is no problem document, it came from a
+// responseError returns the error that a response reports. A response without a problem document came from a
 // proxy in between or from another server, not from a coordinator.
 func (c *Client) responseError(resp *http.Response, data []byte) error {
 	var p apitypes.Problem

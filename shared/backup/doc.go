@@ -7,7 +7,8 @@
 //   - The parts are copied in the order in which they are given. A coordinator
 //     gives its spaces first and its catalog after them, so that what a restored
 //     one does again was at most done before.
-//   - The file BACKUP lists every other file with its size and checksum; a restore that finds something else fails with fault.ErrCorrupt and changes nothing.
+//   - The file BACKUP lists every other file with its size and checksum; a restore
+//     that finds something else fails with fault.ErrCorrupt and changes nothing.
 //
 // Each part copies itself, also while it is in use.
 package backup

@@ -131,7 +131,7 @@ func (b size) accepts() string {
 func (b size) kind() string   { return "bytes" }
 func (b size) String() string { return shortSize(*b.to) }
 
-// shortSize writes 2147483648 as 2GiB, and a number in bytes if it is no multiple of a unit.
+// shortSize writes 2147483648 as 2GiB, and a number in bytes unless it is a multiple of a unit.
 func shortSize(n int64) string {
 	for _, u := range []string{"TiB", "GiB", "MiB", "KiB"} {
 		if f := sizeUnits[strings.ToLower(u)]; n >= f && n%f == 0 {

@@ -13,8 +13,7 @@
 //   - Everything is bounded: bytes after decoding, the ratio by which an encoded body
 //     grows, time without progress, redirects, header size, the cache.
 //   - A partial file never has the name of a complete one. The cache is content-addressed
-//     (DIR/sha256/ab/abcdef…) and least-recently-used; an open File is
-//     not evicted.
+//     (DIR/sha256/ab/abcdef…) and least-recently-used; an open File is not evicted.
 //
 // The package does not interpret content (an HTML page is accepted like an MP3), follow
 // playlists, send credentials other than those in the URL and the token of Page, or copy local files. A process

@@ -252,7 +252,7 @@ func (r *Reader) Interface() (name string, id int64) {
 	return name, 0
 }
 
-// skipLeadingZero reads the 0 before a value of type id, which is no struct, and returns id. Another number is an
+// skipLeadingZero reads the 0 before a value of type id, any but a struct, and returns id. Another number is an
 // error.
 func (r *Reader) skipLeadingZero(id int64) int64 {
 	if r.Type(id).Kind != Struct && r.err == nil && r.Uint() != 0 {
