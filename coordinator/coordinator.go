@@ -71,9 +71,9 @@ type Coordinator struct {
 // defaultRetain are the limits of the ended tasks that are kept.
 var defaultRetain = space.HistoryLimits{Age: 24 * time.Hour, Number: 1_000_000, Bytes: 128 << 20}
 
-// New fills in the defaults of c, loads the journal and returns a coordinator; Run starts it. It
-// fails with fault.ErrInvalid for a policy of visits or limits of work that are not valid.Open. The
-// sessions that are lost go to logLost, which writes them to the log outside the engine's lock.
+// New fills in the defaults of c, loads the journal and returns a coordinator; Run starts it. A policy of visits
+// or limits of work that are not valid are fault.ErrInvalid. The sessions that are lost go to logLost, which
+// writes them to the log outside the engine's lock.
 func New(ctx context.Context, c Config) (*Coordinator, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -175,11 +175,10 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 	return errors.Join(err, engineErr)
 }
 
-// runParts creates the spaces of the protocols, puts the visits that were in flight, calls ready,
-// and then runs the schedule of visits, the sweep, the alerts and the schedules of tasks until ctx
-// ends, and returns nil then, or until the schedule of visits fails, whose error it returns. Calls
-// that the spaces refuse for now are repeated, except those of task schedules, which are tried each
-// second anyway.
+// runParts creates the spaces of the protocols, puts the visits that were in flight, calls ready, and then runs
+// the schedule of visits, the sweep, the alerts and the schedules of tasks until ctx ends, and returns nil then,
+// or until the schedule of visits fails, whose error it returns. Calls that the spaces refuse for now are
+// repeated, except those of task schedules, which are tried each second anyway.
 func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	own, err := c.Connect(ctx, "coordinator", 0)
 	if err != nil {
@@ -237,9 +236,9 @@ func (c *Coordinator) Engine() *engine.Engine { return c.engine }
 // SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
 func SessionID(mode string) string { return fmt.Sprintf("%s-%08x", mode, rand.Uint32()) }
 
-// Idle reports whether no work is left: no visit due or in flight, no task, hold, result or lease,
-// and nothing to select in the catalog. Dead letters and origins that are not due do not count.
-// Visits are checked before tasks, and these before leases, in the order in which work goes on.
+// Idle reports whether no work is left: no visit due or in flight, no task, hold, result or lease, and nothing to
+// select in the catalog. Dead letters and origins that are not due do not count. Visits are checked before tasks,
+// and these before leases, in the order in which work goes on.
 func (c *Coordinator) Idle(ctx context.Context, repo space.Repository) (bool, error) {
 	if due, err := c.Visits.Due(ctx, time.Now()); err != nil || due {
 		return false, err

@@ -13,9 +13,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// addListed adds the origins that a lister named, if o is the outcome of one. Origins that no
-// manager of ours would name are left out, and a lister that was removed meanwhile has no effect.
-// It may be repeated, as every step of recording an outcome.
+// addListed adds the origins that a lister named, if o is the outcome of one. Origins that no manager of ours
+// would name are left out, and a lister that was removed meanwhile has no effect. It may be repeated, as every
+// step of recording an outcome.
 func addListed(ctx context.Context, c catalog.Catalog, s *visits.Store, o models.Outcome) error {
 	if o.Listed == nil || o.Status == models.Lost {
 		return nil
@@ -60,9 +60,8 @@ func branchesOf(lister models.Origin, kind models.OriginKind) []string {
 	return lister.Branches
 }
 
-// Push adds the origins that a program lists, as a visit of a lister does. The lister is an origin
-// of kind models.Pushed. Each push has the time as the id of its visit, because no visit was
-// claimed for it.
+// Push adds the origins that a program lists, as a visit of a lister does. The lister is an origin of kind
+// models.Pushed. Each push has the time as the id of its visit, because no visit was claimed for it.
 func Push(ctx context.Context, c catalog.Catalog, s *visits.Store, lister string, named models.Listed) error {
 	at := time.Now().UTC()
 	id := fmt.Sprintf("push-%016x", at.UnixNano())

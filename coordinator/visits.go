@@ -23,8 +23,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// scheduler puts a visit for each origin due while managers have free slots, and records the
-// outcomes.
+// visits puts a visit for each due origin while managers have free slots, and records the outcomes.
 //
 //	store ─ claim ─▶ visit tuple ─▶ manager ─▶ result ─ record ─▶ store, catalog
 //
@@ -42,10 +41,9 @@ func newScheduler(c *Coordinator, s *visits.Store, repo space.Repository) *sched
 	return &scheduler{coordinator: c, store: s, client: visit.Client{Repo: repo}, work: work.Client{Repo: repo}}
 }
 
-// start puts the visits again that were under way, except those of programs; a put of one still in
-// the spaces changes nothing. A visit in the spaces that the store does not know, because its file
-// is an old copy, is one under way. Visits that the spaces refuse for now are left in v.rest. It is
-// called before run.
+// start puts the visits under way again, except those of programs. Putting one that is still in the spaces
+// changes nothing. A visit in the spaces counts as under way, too, if the store does not know it because its file
+// is an old copy. Visits that the spaces refuse for now are left in v.rest. It is called before run.
 func (v *scheduler) start(ctx context.Context) error {
 	underWay, err := v.visitsInSpaces(ctx)
 	if err == nil {
@@ -76,9 +74,8 @@ func (v *scheduler) start(ctx context.Context) error {
 	return nil
 }
 
-// visitsInSpaces returns the ids of the visits that wait, are held, or have ended and are not
-// recorded, by the id of their origin. It reads the visits before the results, so that one that
-// ends meanwhile is found.
+// visitsInSpaces returns the ids of the visits that wait, are held, or have ended and are not recorded, by the id
+// of their origin. It reads the visits before the results, so that one that ends meanwhile is found.
 func (v *scheduler) visitsInSpaces(ctx context.Context) (underWay map[string]string, err error) {
 	underWay = map[string]string{}
 	for _, in := range []struct {
@@ -98,9 +95,8 @@ func (v *scheduler) visitsInSpaces(ctx context.Context) (underWay map[string]str
 	return underWay, nil
 }
 
-// put puts visits, once each. While the spaces refuse them, it repeats its calls (the repository of
-// v.client does). Users and passwords in the addresses are removed, because managers read the
-// origin from the catalog. The error is one that cannot pass, or ctx's.
+// put puts visits, once each. While the spaces refuse them, it repeats its calls (the repository of v.client
+// does). Users and passwords in the addresses are removed, because managers read the origin from the catalog.
 func (v *scheduler) put(ctx context.Context, all []models.Visit) error {
 	for _, x := range all {
 		x.Origin.URI = models.Redact(x.Origin.URI)
@@ -234,10 +230,9 @@ func (v *scheduler) record(ctx context.Context) error {
 	return <-failed // the first error; the others followed from it
 }
 
-// takeResults holds the result of a visit, adds what a lister named to the catalog, and passes the
-// held result with its outcome to recordEndings, until ctx ends or one of the steps fails. A
-// malformed outcome counts as a lost visit, after which the origin is visited again, unless several
-// visits were lost.
+// takeResults holds the result of a visit, adds what a lister named to the catalog, and passes the held result
+// with its outcome to recordEndings, until ctx ends or one of the steps fails. A malformed outcome counts as a
+// lost visit, after which the origin is visited again, unless several visits were lost.
 func (v *scheduler) takeResults(ctx context.Context, endings chan ending) error {
 	for {
 		h, err := v.work.NextResult(ctx, visit.Action)
@@ -261,8 +256,8 @@ func (v *scheduler) takeResults(ctx context.Context, endings chan ending) error 
 	}
 }
 
-// recordEndings records outcomes together with those that have come meanwhile, and ends the holds
-// of their results once they are on disk, until ctx ends or one of them fails.
+// recordEndings records outcomes together with those that have come meanwhile, and ends the holds of their
+// results once they are on disk, until ctx ends or one of them fails.
 func (v *scheduler) recordEndings(ctx context.Context, endings chan ending) error {
 	for {
 		batch, err := nextEndings(ctx, endings)
@@ -303,9 +298,9 @@ func nextEndings(ctx context.Context, endings <-chan ending) (batch []ending, er
 	return batch, nil
 }
 
-// endHolds ends the holds of the results of a batch, all at once, because each waits for the disk.
-// A hold that has ended already (fault.ErrStaleToken) is skipped: the result is offered again, and
-// recording an outcome again changes nothing.
+// endHolds ends the holds of the results of a batch, all at once, because each waits for the disk. A hold that
+// has ended already (fault.ErrStaleToken) is skipped: the result is offered again, and recording an outcome again
+// changes nothing.
 func (v *scheduler) endHolds(ctx context.Context, batch []ending) error {
 	failed := make([]error, len(batch))
 	var running sync.WaitGroup
@@ -320,9 +315,9 @@ func (v *scheduler) endHolds(ctx context.Context, batch []ending) error {
 	return errors.Join(failed...)
 }
 
-// Record records an outcome from the API or this process: it adds the origins that a lister named,
-// and then decides when the next visit is due and updates the catalog. It returns why the outcome
-// was ignored, or "" if it was not.
+// Record records an outcome from the API or this process: it adds the origins that a lister named, and then
+// decides when the next visit is due and updates the catalog. It returns why the outcome was ignored, or "" if it
+// was not. The call may be repeated after an error.
 func Record(ctx context.Context, c catalog.Catalog, s *visits.Store, o models.Outcome) (ignored string, err error) {
 	if err := addListed(ctx, c, s, o); err != nil {
 		return "", err

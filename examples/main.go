@@ -63,8 +63,8 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	return 0
 }
 
-// runTraced runs a program, and logs its operations to the file at path unless it is empty. Errors
-// of the log count too.
+// runTraced runs a program, and logs its operations to the file at path unless path is empty. Errors of the log
+// count too.
 func runTraced(ctx context.Context, p course.Program, path string, out io.Writer) error {
 	c := course.Config{Out: out}
 	if path == "" {

@@ -3,9 +3,9 @@
 //
 //	tasks := leaseholdtest.Start(t).Tasks()
 //
-// It has the procedures of tasks, leases and sessions, with the same behaviour as a coordinator:
-// timeouts, back-off, dead letters, limits. In testing/synctest its time is the bubble's. It has no
-// gate, no HTTP API, no catalog and no schedules.
+// It has the procedures of tasks, leases and sessions, with the same behaviour as a coordinator: timeouts,
+// back-off, dead letters, limits. In testing/synctest it uses the fake time of the bubble. It has no gate, no
+// HTTP API, no catalog and no schedules.
 package leaseholdtest
 
 import (
@@ -26,7 +26,7 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// Policy is a coordinator's with the default settings.
+// Policy is the default policy of a coordinator.
 var Policy = task.Policy{MaxAttempts: 3, Backoff: 30 * time.Second}
 
 // sessionTTL is how long a session lives without a heartbeat, as by default.
@@ -91,7 +91,7 @@ func Start(t testing.TB) *Coordinator {
 // Close ends the coordinator. Its calls return fault.ErrClosed from then on.
 func (c *Coordinator) Close() error { return c.stop() }
 
-// Tasks returns a client of a session always alive.
+// Tasks returns a client of a session that never ends.
 func (c *Coordinator) Tasks() task.Client { return c.tasks }
 
 // Connect opens a session of a worker, which is lost after 6 s without a heartbeat. It is what

@@ -139,8 +139,8 @@ func (x *visiting) beginVisit(o models.Origin) {
 	x.showFirst()
 }
 
-// endVisit notes that a visit has ended, which began before. The heartbeat shows another under way,
-// or that it was the last.
+// endVisit notes that a visit has ended, which began before. The heartbeat then shows another visit under way, or
+// this one as the last.
 func (x *visiting) endVisit(o models.Origin) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -162,10 +162,9 @@ func (x *visiting) showFirst() {
 	x.heartbeat.SetState(fmt.Sprintf("visiting: %s %s%s", x.origins[0].Kind, x.origins[0].URI, more))
 }
 
-// visitInTurn is one slot: it takes a visit, makes it, ends it and takes the next, until ctx ends
-// (nil) or the session fails. A visit that fails is an outcome, not an error. When ctx ends during
-// a visit, it is handed back with the session. A stale outcome is dropped, because the visit timed
-// out and another manager has it.
+// visitInTurn is one slot: it takes a visit, makes it, ends it and takes the next, until ctx ends (nil) or the
+// session fails. A visit that fails is an outcome, not an error. When ctx ends during a visit, it is handed back
+// with the session. A stale outcome is dropped, because the visit timed out and another manager has it.
 func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *visiting) error {
 	client := visit.Client{Repo: repo}
 	for {
@@ -195,8 +194,8 @@ func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *v
 	}
 }
 
-// crawlDelay returns the Crawl-delay of an origin's host, and nil if it is not known. A host that
-// could not be reached or asks for a pause is not asked.
+// crawlDelay returns the Crawl-delay of an origin's host; nil if it is not known. A host that could not be
+// reached or asks for a pause is not asked.
 func (c Config) crawlDelay(ctx context.Context, v models.Visit, o models.Outcome) *models.Seconds {
 	if c.Robots == nil || !models.IsWebURL(v.Origin.URI) || o.Fault == models.HostFault || o.RetryAfter > 0 {
 		return nil
@@ -209,9 +208,9 @@ func (c Config) crawlDelay(ctx context.Context, v models.Visit, o models.Outcome
 	return &s
 }
 
-// Visit runs the flow of a visit's kind. The outcome is complete even if the visit failed; then err
-// is the reason: NotFound if it is fault.ErrNotFound, else Failed, with the error without
-// passwords. It fails with fault.ErrInvalid for a kind without a flow.
+// Visit runs the flow of a visit's kind. The outcome is complete even if the visit failed; then err is the
+// reason, and the status is NotFound for fault.ErrNotFound and Failed for any other. The outcome has the error
+// without passwords.
 func Visit(ctx context.Context, flows map[models.FlowName]Flow, v models.Visit) (outcome models.Outcome, err error) {
 	began := time.Now()
 	if f := flows[v.Origin.Kind.Info().Flow]; f != nil {

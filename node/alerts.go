@@ -11,8 +11,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// newAlerts returns the configured channels that report dead letters to administrators; none if
-// none is configured.
+// newAlerts returns the configured channels that report dead letters to administrators; none if none is
+// configured.
 func newAlerts(cfg config.Config) (channels []alert.Channel, err error) {
 	if cfg.DeadWebhook != "" {
 		secret, err := os.ReadFile(cfg.DeadWebhookSecret)

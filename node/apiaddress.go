@@ -70,9 +70,8 @@ func reachableAPI(gate, http string) string {
 	return apiURL(gate, http)
 }
 
-// apiURL returns the URL of the API at http, a host:port; without a port it is config.HTTPPort. An
-// API that listens on every address is reached at the host of gate or, if it is every address too,
-// at localhost.
+// apiURL returns the URL of the API at http, a host:port; without a port it is config.HTTPPort. An API that
+// listens on every address is reached at the host of gate or, if that listens everywhere too, at localhost.
 func apiURL(gate, http string) string {
 	host, port, err := net.SplitHostPort(http)
 	if err != nil {

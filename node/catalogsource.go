@@ -23,7 +23,8 @@ import (
 	"leasehold/shared/process/wording"
 )
 
-// CatalogSource is the catalog that a command reads: a running coordinator's, or the data folder's.
+// CatalogSource is the catalog that a command reads: the coordinator's if one runs, otherwise the one in the data
+// folder.
 type CatalogSource struct {
 	Catalog catalog.Catalog
 	Dir     *DataDir       // nil if the source is a coordinator
@@ -33,11 +34,11 @@ type CatalogSource struct {
 // errNotServed is what to do about a data folder whose process answers no commands.
 var errNotServed = errors.New("only a coordinator answers commands (leasehold coordinator); if the process is leasehold run, wait until it ends, or stop it: started again, it continues")
 
-// OpenCatalog opens the catalog of the coordinator that cfg names or, if none is named and none
-// answers, the data folder's. If another process holds the folder, it fails with
-// fault.ErrUnavailable if its address is known but nothing answers there, else fault.ErrConflict. A
-// folder without data is made if create is true, else it fails with fault.ErrFolder: a command that
-// reads must not make one whose name was mistyped.
+// OpenCatalog opens the catalog of the coordinator that cfg names. If none is named and none answers, it opens
+// the one in the data folder. It fails with fault.ErrUnavailable if another process holds the folder and does not
+// answer at its known address, and with fault.ErrConflict if that address is unknown. A missing folder is created
+// only if create is true; otherwise fault.ErrFolder is returned, because a command that reads must not create a
+// folder for a mistyped name.
 func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, create bool) (*CatalogSource, error) {
 	e, remoteErr := locate(ctx, cfg)
 	if remoteErr == nil && e.api != "" {
@@ -83,7 +84,7 @@ func hasData(dir string) bool {
 	return false
 }
 
-// noDataError is the error of a folder without data.
+// noDataError reports a folder without data, as a fault.ErrFolder.
 type noDataError string
 
 func (dir noDataError) Error() string {
@@ -93,7 +94,6 @@ func (dir noDataError) Error() string {
 // Is makes errors.Is(dir, fault.ErrFolder) true.
 func (dir noDataError) Is(target error) bool { return target == fault.ErrFolder }
 
-// openRemoteCatalog opens the catalog of the coordinator whose API is at url.
 func openRemoteCatalog(ctx context.Context, url string) (*CatalogSource, error) {
 	client, err := client.New(url)
 	if err != nil {
@@ -126,9 +126,9 @@ func (s *CatalogSource) Origins(ctx context.Context) ([]models.Origin, error) {
 	return all, err
 }
 
-// Origin finds an origin by its id, URL or path, which may be relative. Users and passwords in URLs
-// are not compared. It fails with fault.ErrNotFound if there is none, and fault.ErrConflict if
-// several have that URL or path.
+// Origin finds an origin by its id, URL or path, which may be relative. Users and passwords in URLs are not
+// compared. It fails with fault.ErrNotFound for an unknown name, and with fault.ErrConflict if several origins
+// have that URL or path.
 func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin, error) {
 	origins, err := s.Origins(ctx)
 	if err != nil {
@@ -168,8 +168,8 @@ func (s *CatalogSource) Schedule(ctx context.Context, origin string) (types.Sche
 	return api.ScheduleOf(o), err
 }
 
-// Capacity returns what a number of slots can hold; 0 stands for those that managers have now, or
-// for present if no coordinator runs.
+// Capacity returns what a number of slots can hold; 0 stands for those that managers have now, or for present if
+// no coordinator runs.
 func (s *CatalogSource) Capacity(ctx context.Context, slots, present int) (types.Capacity, error) {
 	if s.API != nil {
 		return s.API.Capacity(ctx, slots)
@@ -191,9 +191,8 @@ func (s *CatalogSource) NextVisits(ctx context.Context, n int) ([]types.NextVisi
 	return next, err
 }
 
-// Steer enables or disables an origin, or asks for a visit now (types.Enable, Disable, SaveNow and
-// ForceNow), and returns its schedule after that. It fails with fault.ErrInvalid for an origin of
-// the API.
+// Steer enables or disables an origin, or asks for a visit now (types.Enable, Disable, SaveNow and ForceNow),
+// and returns its schedule after that. Origins of the API cannot be steered (fault.ErrInvalid).
 func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string) (types.Schedule, error) {
 	if !o.Kind.Visited() {
 		return types.Schedule{}, fmt.Errorf("origins of the API are not visited, because their curators send what they have: %w", fault.ErrInvalid)
@@ -207,8 +206,7 @@ func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string)
 	return s.Schedule(ctx, o.ID)
 }
 
-// Backup copies the spaces and the catalog to the new folder dest, which is on the coordinator's
-// machine.
+// Backup copies the spaces and the catalog to the new folder dest, which is on the coordinator's machine.
 func (s *CatalogSource) Backup(ctx context.Context, dest string) error {
 	if s.API != nil {
 		return s.API.Backup(ctx, dest)

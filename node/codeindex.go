@@ -32,16 +32,15 @@ const (
 	segmentDir = "segments" // in which a worker builds segments
 )
 
-// codeIndex is what managers and workers use of the code index: this process', or a coordinator
-// elsewhere's.
+// codeIndex is what managers and workers use of the code index, in this process or at a coordinator elsewhere.
 type codeIndex interface {
 	managercode.Index
 	workercode.Index
 }
 
-// openIndex opens the code index, if it is not open yet: the one in the folder, or the one on a
-// search server. It is not part of open, because most commands do not use it. It removes the files
-// of origins that were removed while the index could not be used.
+// openIndex opens the code index, in the folder or on a search server, unless it is open already. It is not part
+// of open, because most commands do not use it. It removes the files of origins that were removed while the index
+// could not be used.
 func (d *DataDir) openIndex(ctx context.Context) error {
 	if d.index != nil {
 		return nil
@@ -65,13 +64,12 @@ func (d *DataDir) openIndex(ctx context.Context) error {
 	return nil
 }
 
-// newIndex returns the code index over a store.
 func (d *DataDir) newIndex(store codeindex.Store) (*codeindex.Index, error) {
 	return codeindex.New(filepath.Join(d.cfg.Data, indexDir, uploadsDir), store, d.Catalog)
 }
 
-// openSearch opens the code index on a search server. It sends no request, because the server may
-// be away now; d.maintain removes the files of removed origins once it answers.
+// openSearch opens the code index on a search server. It sends no request, because the server may be away now;
+// d.maintain removes the files of removed origins once it answers.
 func (d *DataDir) openSearch() error {
 	store, err := newSearch(d.cfg)
 	if err != nil {
@@ -100,8 +98,8 @@ func newSearch(cfg config.Config) (*elastic.Index, error) {
 	return elastic.New(elastic.Config{URL: cfg.Search, Prefix: cfg.SearchPrefix, Views: cfg.SearchViews})
 }
 
-// workerIndex returns the index to which a worker writes, and the function that closes it: the
-// search server if one is configured, otherwise coordinator, which stays open.
+// workerIndex returns the index to which a worker writes, and the function that closes it: the search server if
+// one is configured, otherwise coordinator, which stays open.
 func workerIndex(cfg config.Config, coordinator workercode.Index) (own workercode.Index, closeIndex func() error, err error) {
 	if cfg.Search == "" {
 		return coordinator, func() error { return nil }, nil
@@ -125,8 +123,8 @@ func (d *DataDir) hostIndex(ctx context.Context) error {
 	return err
 }
 
-// maintainIndex merges the segments of the code index, or removes old documents, until ctx ends.
-// Without an index it returns nil at once.
+// maintainIndex merges the segments of the code index, or removes old documents, until ctx ends. Without an index
+// it returns nil at once.
 func (d *DataDir) maintainIndex(ctx context.Context) error {
 	if d.maintain == nil {
 		return nil
@@ -147,8 +145,8 @@ func (d *DataDir) RemoveOrigin(ctx context.Context, id string) error {
 	return errors.Join(err, d.index.DropRepo(ctx, id))
 }
 
-// RemoveOrigin removes an origin, and all known of it. It fails with fault.ErrNotFound for an
-// unknown origin.
+// RemoveOrigin removes an origin, and all that is known of it. It returns fault.ErrNotFound for an unknown
+// origin.
 func (s *CatalogSource) RemoveOrigin(ctx context.Context, id string) error {
 	if s.Dir != nil {
 		return s.Dir.RemoveOrigin(ctx, id)
@@ -163,9 +161,8 @@ type indexer struct {
 	port    net.Listener         // of content
 }
 
-// openMirrors opens the folder of mirrors below dir, and returns an indexer that visits
-// repositories without indexing them. On a machine without the git command the mirrors use go-git,
-// which it logs.
+// openMirrors opens the folder of mirrors below dir, and returns an indexer that visits repositories without
+// indexing them. On a machine without the git command the mirrors use go-git, which it logs.
 func openMirrors(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logger) (*indexer, error) {
 	mirrors, err := gitrepo.Open(gitrepo.Config{
 		Dir: filepath.Join(dir, mirrorsDir), TotalBytes: cfg.MirrorBytes, Schemes: cfg.GitSchemes, Hosts: cfg.GitHosts, Tokens: cfg.GitTokens, SSH: cfg.GitSSH, Resolve: f.Resolve,
@@ -176,8 +173,8 @@ func openMirrors(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logg
 	return &indexer{mirrors: mirrors}, err
 }
 
-// openIndexer opens the folder of mirrors below dir and, if repositories are indexed, the port at
-// which workers read files.
+// openIndexer opens the folder of mirrors below dir and, if repositories are indexed, the port at which workers
+// read files.
 func openIndexer(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logger) (*indexer, error) {
 	x, err := openMirrors(cfg, dir, f, log)
 	if err != nil || !cfg.Index {
@@ -232,9 +229,9 @@ func newIndexing(ctx context.Context, own workercode.Index, log *slog.Logger) (*
 	return h, func() error { return errors.Join(h.Close(), analyser.Close()) }
 }
 
-// SearchCode calls visit for the matches of a query, at most limit, until visit returns false. Each
-// match has up to lines lines before and after it. The result tells what was left out. It fails
-// with fault.ErrInvalid for a query that cannot be parsed.
+// SearchCode calls visit for the matches of a query, at most limit, until visit returns false. Each match has up
+// to lines lines before and after it. The result tells what was left out. It returns fault.ErrInvalid if the
+// query cannot be parsed.
 func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lines int, visit func(types.CodeMatch) bool) (types.SearchEnd, error) {
 	q, err := code.Parse(query)
 	if err != nil {
@@ -252,8 +249,7 @@ func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lin
 	return codeindex.EndOf(stats), err
 }
 
-// CodeReport returns the largest functions, the most complex files and the languages of a
-// repository.
+// CodeReport returns the largest functions, the most complex files and the languages of a repository.
 func (s *CatalogSource) CodeReport(ctx context.Context, q types.ReportQuery) (types.CodeReport, error) {
 	if s.API != nil {
 		return s.API.CodeReport(ctx, q)
@@ -269,8 +265,8 @@ func (d *DataDir) CodeReport(ctx context.Context, q types.ReportQuery) (types.Co
 	return d.index.Report(ctx, q)
 }
 
-// IndexedFiles lists at most most files of a repository. If skipped is true, it lists only those
-// that are not indexed. It fails with fault.ErrNotFound for an unknown repository.
+// IndexedFiles lists at most most files of a repository. If skipped is true, it lists only those that are not
+// indexed. An unknown repository gives fault.ErrNotFound.
 func (s *CatalogSource) IndexedFiles(ctx context.Context, repo string, skipped bool, most int) (types.Page[types.IndexedFile], error) {
 	if s.API != nil {
 		return s.API.Files(ctx, repo, skipped, most)

@@ -28,8 +28,8 @@ const (
 	ingestTimeout = time.Minute
 )
 
-// RunCoordinator hosts the spaces, the catalog, the API and the dashboard until ctx ends. It calls
-// listening with the addresses of its ports when all are open. It returns nil when ctx ends.
+// RunCoordinator hosts the spaces, the catalog, the API and the dashboard until ctx ends. It calls listening with
+// the addresses of its ports when all are open. It returns nil when ctx ends.
 func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, listening func(Addresses)) (err error) {
 	d, err := OpenDataDir(ctx, cfg, log)
 	if err != nil {
@@ -55,9 +55,9 @@ type hosted struct {
 	memory *memory.Budget
 }
 
-// host runs a coordinator on a data folder and, once it is ready, the main task and the helpers
-// that build returns. It ends when main does, a task fails or ctx ends, as supervisor.Host does,
-// and returns when all have ended. build is called before anything runs.
+// host runs a coordinator on a data folder and, once it is ready, the main task and the helpers that build
+// returns. It ends when main does, a task fails or ctx ends, as supervisor.Host does, and returns when all have
+// ended. build is called before anything runs.
 func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.Task, helpers []supervisor.Task)) (err error) {
 	traced, closeTrace, err := openTrace(d.cfg, d.log)
 	if err != nil {
@@ -96,8 +96,8 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	return supervisor.Host(ctx, c.Run, main, append(helpers, d.maintainIndex, forwardLog)...)
 }
 
-// forwardLog puts warnings of this process into the space "log" of its own coordinator until ctx
-// ends, over a session that it opens for that; the forwarder keeps it.
+// forwardLog puts warnings of this process into the space "log" of its own coordinator until ctx ends, over a
+// session that it opens for that; the forwarder keeps it. It returns nil if ctx ends before the session is open.
 func (d *DataDir) forwardLog(ctx context.Context, c *coordinator.Coordinator) error {
 	open := d.forwarder.Over(func(ctx context.Context) (space.Repository, error) { return c.Connect(ctx, config.Coordinator, 0) })
 	if _, err := open(ctx); err != nil {
@@ -138,9 +138,9 @@ func retain(c config.Config) space.HistoryLimits {
 	return l
 }
 
-// openTrace opens the file that events are logged to. Without one in cfg, write is nil and
-// closeFile does nothing. A write error ends the trace; it is logged when it happens and returned
-// by closeFile, because tracing must not stop a coordinator.
+// openTrace opens the file that events are logged to. Without one in cfg, write is nil and closeFile does
+// nothing. A write error ends the trace; it is logged when it happens and returned by closeFile, because tracing
+// must not stop a coordinator.
 func openTrace(cfg config.Config, log *slog.Logger) (write func(trace.Event), closeFile func() error, err error) {
 	if cfg.Trace == "" {
 		return nil, func() error { return nil }, nil

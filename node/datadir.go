@@ -71,8 +71,8 @@ func OpenDataDir(ctx context.Context, cfg config.Config, log *slog.Logger) (*Dat
 // such as one that reads the catalog.
 const lockTimeout = 2 * time.Second
 
-// openDataDir is OpenDataDir with another timeout of the lock. With tolerant it also opens a folder
-// whose journal does not belong to its database, for callers that use only the database.
+// openDataDir is OpenDataDir with another timeout of the lock. With tolerant it also opens a folder whose journal
+// does not belong to its database, for callers that use only the database.
 func openDataDir(ctx context.Context, cfg config.Config, log *slog.Logger, tolerant bool, timeout time.Duration) (*DataDir, error) {
 	forwarder := status.NewForwarder()
 	d := &DataDir{cfg: cfg, log: forwarder.Logger(log), forwarder: forwarder}
@@ -82,8 +82,8 @@ func openDataDir(ctx context.Context, cfg config.Config, log *slog.Logger, toler
 	return d, nil
 }
 
-// open locks the folder, for which it waits up to timeout, and opens its database; tolerant is
-// openPair's. What it has opened is in d.opened, also if it fails.
+// open locks the folder, for which it waits up to timeout, and opens its database, with tolerant passed to
+// openPair. What it has opened is in d.opened, also if it fails.
 func (d *DataDir) open(ctx context.Context, tolerant bool, timeout time.Duration) error {
 	release, err := datadir.LockWithin(ctx, d.cfg.Data, timeout, func(held error) {
 		d.log.Info("waiting for the data folder, which a command may release soon", "timeout", timeout, "reason", held)
@@ -121,8 +121,7 @@ func (d *DataDir) Close() error { return errors.Join(d.closePair(), d.opened.Clo
 // Path returns the folder.
 func (d *DataDir) Path() string { return d.cfg.Data }
 
-// openFetcher opens the cache, if it is not open yet. It is not part of open because most commands
-// fetch nothing.
+// openFetcher opens the cache, if it is not open yet. It is not part of open because most commands fetch nothing.
 func (d *DataDir) openFetcher() error {
 	if d.fetcher != nil {
 		return nil
@@ -143,8 +142,8 @@ func newFetcher(cfg config.Config, dir string) (*fetch.Fetcher, error) {
 	})
 }
 
-// DetectOrigins detects the origins at each path, or takes each path for an origin of kind if kind
-// is not empty. The first path that fails ends it.
+// DetectOrigins detects the origins at each path, or takes each path for an origin of kind if kind is not empty.
+// The first path that fails ends it.
 func DetectOrigins(paths []string, kind string) ([]models.Origin, error) {
 	var origins []models.Origin
 	for _, path := range paths {
@@ -157,8 +156,8 @@ func DetectOrigins(paths []string, kind string) ([]models.Origin, error) {
 	return origins, nil
 }
 
-// AddOrigins adds origins to the catalog, or changes those that are known. If keepPriority is true,
-// a known origin that comes with the priority 0 keeps its own.
+// AddOrigins adds origins to the catalog, or changes those that are known. If keepPriority is true, a known
+// origin that comes with the priority 0 keeps its own. If one fails, the origins before it stay added.
 func (d *DataDir) AddOrigins(ctx context.Context, origins []models.Origin, keepPriority bool) error {
 	for _, o := range origins {
 		if keepPriority && o.Priority == 0 {
@@ -166,7 +165,7 @@ func (d *DataDir) AddOrigins(ctx context.Context, origins []models.Origin, keepP
 			if err != nil && !errors.Is(err, fault.ErrNotFound) {
 				return fmt.Errorf("add %s: %w", o.URI, err)
 			}
-			o.Priority = known.Priority // 0 of one that is not known
+			o.Priority = known.Priority // 0 for an unknown origin
 		}
 		o.AddedAt = time.Now().UTC()
 		if _, err := d.Catalog.AddOrigin(ctx, o); err != nil {
@@ -176,8 +175,8 @@ func (d *DataDir) AddOrigins(ctx context.Context, origins []models.Origin, keepP
 	return nil
 }
 
-// VisitNow schedules a visit of each named origin for now and, if local is true, of every origin on
-// this machine. Other origins are visited when they are due.
+// VisitNow schedules a visit of each named origin for now and, if local is true, of every origin on this machine.
+// Other origins are visited when they are due.
 func (d *DataDir) VisitNow(ctx context.Context, named []models.Origin, local bool) error {
 	wanted := named
 	if local {
@@ -206,8 +205,8 @@ func (d *DataDir) Backup(ctx context.Context, dest string) error {
 	return errors.Join(d.copyTo(ctx, spaces, dest), spaces.Close())
 }
 
-// copyTo makes a backup in the new folder dest, also while spaces and the databases are in use. It
-// holds the pair, so that the copies of both stores have the same mark.
+// copyTo makes a backup in the new folder dest, also while spaces and the databases are in use. It holds the
+// pair, so that the copies of both stores have the same mark.
 func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest string) error {
 	j, ok := spaces.(journal.Copier)
 	if !ok {
@@ -223,7 +222,6 @@ func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest strin
 	})
 }
 
-// openJournal opens the journal that makes the spaces durable, as configured.
 func (d *DataDir) openJournal() (journal.Journal, error) {
 	if d.cfg.Journal == config.JournalMemory {
 		return &journal.Memory{}, nil
@@ -231,8 +229,8 @@ func (d *DataDir) openJournal() (journal.Journal, error) {
 	return pebble.Open(d.journalConfig())
 }
 
-// Repair diagnoses the journal of a data folder and, if apply is true, makes a damaged one usable
-// again, as pebble.Repair does. No other process may hold the folder.
+// Repair diagnoses the journal of a data folder and, if apply is true, makes a damaged one usable again, as
+// pebble.Repair does. No other process may hold the folder. A folder without a journal gives fault.ErrFolder.
 func Repair(cfg config.Config, log *slog.Logger, apply bool) (found pebble.Diagnosis, err error) {
 	if _, err := os.Stat(cfg.Data); err != nil { // the lock would make the folder
 		return found, fmt.Errorf("data folder: %w: %w", err, fault.ErrFolder)

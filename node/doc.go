@@ -7,8 +7,8 @@
 //     everything that it started has ended and every hold is handed back.
 //   - OpenDataDir locks a data folder and opens the catalog and the visit schedule in it.
 //     A data folder belongs to one process at a time.
-//   - Locate finds the API of a running coordinator; OpenCatalog opens the catalog of a
-//     running coordinator or, if none answers, that of the data folder.
+//   - Locate finds the API of a running coordinator; OpenCatalog opens its catalog
+//     or, if none answers, the one in the data folder.
 //   - ReloadOnHangup reads the settings again at each SIGHUP.
 //
 // The order of shutdown is always: users of the spaces, then the listeners, then the

@@ -23,10 +23,10 @@ type endpoint struct {
 	file  string // the path of the address file
 }
 
-// locate finds the coordinator of a command: the API at http, if it is given as the flag --http or
-// together with host; else the API that the gate at host reports; else the API that the address
-// file in the data folder names. An http without a host in the environment or the file of settings
-// is not used: it is where a coordinator of this machine listens.
+// locate finds the coordinator of a command: the API at http, if given as the flag --http or together with host;
+// else the API that the gate at host reports; else the API that the address file in the data folder names. An
+// http without a host in the environment or the file of settings is not used: it is where a coordinator of this
+// machine listens.
 //
 // Without an address file the endpoint has no api, and the error is nil.
 func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
@@ -45,8 +45,7 @@ func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
 	return e, err
 }
 
-// readAPI returns the URL of the API in an address file; empty if the file does not exist or has
-// none.
+// readAPI returns the URL of the API in an address file; empty if the file does not exist or has none.
 func readAPI(path string) (api string, err error) {
 	doc, err := readAddressFile(path)
 	if err != nil || doc.HTTP == "" {
@@ -105,8 +104,8 @@ func sourceOf(cfg config.Config, key string) string {
 	return ""
 }
 
-// explain returns err. If err is fault.ErrUnavailable and the address came from the address file,
-// it adds that the file may be stale.
+// explain adds a hint to a fault.ErrUnavailable if the address came from the address file, because the file may
+// be stale.
 func (e endpoint) explain(err error) error {
 	if err == nil || e.named || !errors.Is(err, fault.ErrUnavailable) {
 		return err

@@ -49,8 +49,8 @@ func (f foreignGates) addresses() (all []string) {
 	return all
 }
 
-// tasks returns the tasks that serve the gates and their hub; none without gates. It creates the
-// spaces that gates name.
+// tasks returns the tasks that serve the gates and their hub; none without gates. It creates the spaces that
+// gates name.
 func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, error) {
 	if len(f) == 0 {
 		return nil, nil
@@ -69,8 +69,8 @@ func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, 
 	return all, nil
 }
 
-// open returns the function that serves the gate's port by its protocol. A gate for goSpace is for
-// one space, which open creates; one for pSpace names a space in each request.
+// open returns the function that serves the gate's port by its protocol. A gate for goSpace is for one space,
+// which open creates; one for pSpace names a space in each request.
 func (g foreignGate) open(ctx context.Context, hub *foreign.Hub, log *slog.Logger) (serve func(context.Context, net.Listener) error, err error) {
 	access := foreign.Access{Write: g.Write}
 	if g.Protocol == config.PSpace {

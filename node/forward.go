@@ -22,7 +22,7 @@ func runForwarding(ctx context.Context, f *status.Forwarder, log *slog.Logger, r
 	return run()
 }
 
-// leastPause is the longest pause not logged. The engine has the same limit.
+// leastPause is the shortest pause worth a log entry. The engine has the same limit.
 const leastPause = 2500 * time.Millisecond
 
 // logPauses logs for how long this process did not run, because it was stopped or its machine

@@ -28,10 +28,10 @@ func writeSession(dir, session string, log *slog.Logger) {
 	}
 }
 
-// Health checks the process of mode cfg.Mode whose data folder is cfg.Data, and describes the state
-// that it found. A coordinator must answer. Of the managers or workers of the folder, one must have
-// a session at the coordinator; otherwise it fails with fault.ErrNotFound. If the coordinator does
-// not answer, they wait for it, and starting them again would not help, so the error is nil.
+// Health checks the process of mode cfg.Mode whose data folder is cfg.Data, and describes the state that it
+// found. A coordinator must answer. One of the folder's managers or workers must have a session at the
+// coordinator, or Health returns fault.ErrNotFound. If the coordinator does not answer, they wait for it.
+// Starting them again would not help, so Health returns nil.
 func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	if cfg.Mode == config.Coordinator {
 		return "the coordinator answers", CallCoordinator(ctx, cfg, func(context.Context, *client.Client) error { return nil })
@@ -59,8 +59,8 @@ func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	return found, err
 }
 
-// sessionsBelow returns the sessions that the processes of a mode wrote to their folders below dir,
-// also those of processes that have ended; none if there are no such folders.
+// sessionsBelow returns the sessions that the processes of a mode wrote to their folders below dir, also those of
+// processes that have ended; none if there are no such folders.
 func sessionsBelow(dir, mode string) (sessions []string, err error) {
 	files, err := platform.Glob(dir, mode+"-*/"+sessionFile)
 	if err != nil {

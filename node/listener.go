@@ -86,8 +86,8 @@ func (l *listeners) close() error {
 	return nil
 }
 
-// serve serves the gates, the API and the dashboard of a ready coordinator, until ctx ends or a
-// server fails. The address file exists meanwhile.
+// serve serves the gates, the API and the dashboard until ctx ends or a server fails. The coordinator is ready.
+// The address file exists meanwhile.
 func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	conn, err := h.Engine().Connect(ctx, coordinator.SessionID("api"), 0)
 	if err != nil {

@@ -21,9 +21,9 @@ type Local struct {
 	initial map[string]int64 // lease.Totals at the start of the run
 }
 
-// RunLocal runs a coordinator, a manager and cfg.Workers workers on a data folder, without a
-// network. They end when main returns, one of them fails or ctx ends. main runs when the
-// coordinator is ready, and its context ends with the run.
+// RunLocal runs a coordinator, a manager and cfg.Workers workers on a data folder, without a network. They end
+// when main returns, one of them fails or ctx ends. main runs when the coordinator is ready, and its context ends
+// with the run.
 func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local) error) (err error) {
 	if err := d.openFetcher(); err != nil {
 		return err
@@ -65,8 +65,7 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 	})
 }
 
-// begin opens the session of main, and reads the totals of leases from which those of this run are
-// counted.
+// begin opens the session of main, and reads the totals of leases from which those of this run are counted.
 func (l *Local) begin(ctx context.Context) error {
 	repo, err := l.Connect(ctx, "run", 0)
 	if err != nil {
@@ -77,8 +76,8 @@ func (l *Local) begin(ctx context.Context) error {
 	return err
 }
 
-// trustOrigins allows the fetcher to read what the operator's origins name. A missing folder is
-// logged only, because its visit will fail.
+// trustOrigins allows the fetcher to read what the operator's origins name. A missing folder is only logged,
+// because its visit will fail.
 func (d *DataDir) trustOrigins(ctx context.Context) error {
 	origins, err := d.Catalog.Origins(ctx)
 	if err != nil {
@@ -104,8 +103,8 @@ func (l *Local) Idle(ctx context.Context) (bool, error) { return l.Coordinator.I
 // Costs returns what the tasks of this run took, by action and by how they were done.
 func (l *Local) Costs(ctx context.Context) ([]models.Cost, error) { return api.Costs(ctx, l.repo) }
 
-// LeaseTotals returns how often each event of lease.Totals has happened in this run. The spaces
-// count over all runs, so the totals at the start are subtracted.
+// LeaseTotals returns how often each event of lease.Totals has happened in this run. The spaces count over all
+// runs, so the totals at the start are subtracted.
 func (l *Local) LeaseTotals(ctx context.Context) (map[string]int64, error) {
 	totals, err := lease.Totals(ctx, l.repo)
 	for event, n := range l.initial {

@@ -18,8 +18,8 @@ type media struct {
 	log     *slog.Logger
 }
 
-// Fetch fetches a recording (workerclips.Media). If ref names an origin, its address gets the user
-// and password of the origin's URL.
+// Fetch fetches a recording (research.Media). If ref names an origin, its address gets the user and password of
+// the origin's URL.
 func (m media) Fetch(ctx context.Context, ref models.MediaRef) (fetch.File, error) {
 	if ref.Origin != "" {
 		o, err := catalog.Find(ctx, m.log, m.origins, ref.Origin)

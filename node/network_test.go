@@ -195,9 +195,8 @@ func TestFault35OverABadNetworkAllTasksFinishAndNothingHappensTwice(t *testing.T
 	}
 }
 
-// Row 34: the coordinator finds out about a worker cut off within session-lost after its last beat,
-// and its work goes to another at once. One beat more may come through from a worker that hears
-// nothing.
+// Row 34: the coordinator detects a partitioned worker within session-lost after its last beat, and its work goes
+// to another at once. One beat more may come through from a worker that receives nothing.
 func TestFault34APartitionedWorkersTaskGoesToAnother(t *testing.T) {
 	for name, cut := range map[string]func(w *faultyNetwork){
 		"both ways":             func(w *faultyNetwork) { w.set(&w.mute[up], true); w.set(&w.mute[down], true) },

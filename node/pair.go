@@ -99,7 +99,7 @@ func (d *DataDir) openPair(ctx context.Context, tolerant bool, open func() error
 	case lost == pairing.Journal:
 		journal.Mark = pairing.Mark{}
 		err = d.setAside(journalDir, "")
-	case state != pairing.Present: // a new data folder; a database that is there is open already
+	case state != pairing.Present: // a new data folder; an existing database is open already
 		err = open()
 	}
 	if err != nil {
@@ -156,9 +156,8 @@ func (d *DataDir) closeDatabase() error {
 	return d.database.Close()
 }
 
-// setAside renames the files name+ending of the data folder, for each of endings, to
-// name.aside-N+ending with the first free N, so that nothing is overwritten. Those that do not
-// exist are left out.
+// setAside renames the files name+ending of the data folder, for each of endings, to name.aside-N+ending with the
+// first free N, so that nothing is overwritten. Those that do not exist are left out.
 func (d *DataDir) setAside(name string, endings ...string) error {
 	aside := ""
 	for n := 1; ; n++ {
@@ -185,8 +184,8 @@ func (d *DataDir) setAside(name string, endings ...string) error {
 	return nil
 }
 
-// beginPair raises the counter of both stores at a start. Spaces is the open journal. A full disk
-// does not prevent a start: the stores stay a pair. Without a pair it does nothing.
+// beginPair raises the counter of both stores at a start. Spaces is the open journal. A full disk does not
+// prevent a start: the stores stay a pair. Without a pair it does nothing.
 func (d *DataDir) beginPair(ctx context.Context, spaces journal.Journal) error {
 	if d.pair == nil {
 		return nil
@@ -195,8 +194,8 @@ func (d *DataDir) beginPair(ctx context.Context, spaces journal.Journal) error {
 	return d.raiseCounter(ctx)
 }
 
-// raiseCounter raises the counter of both stores. A full disk (fault.ErrOverloaded) is logged only:
-// then the stores have the counter that they had, and stay a pair.
+// raiseCounter raises the counter of both stores. A full disk (fault.ErrOverloaded) is logged only: then the
+// stores have the counter that they had, and stay a pair.
 func (d *DataDir) raiseCounter(ctx context.Context) error {
 	err := d.pair.Raise(ctx)
 	if errors.Is(err, fault.ErrOverloaded) {
@@ -206,8 +205,8 @@ func (d *DataDir) raiseCounter(ctx context.Context) error {
 	return err
 }
 
-// endPair raises the counter after a clean stop, and does nothing after another or without a pair.
-// The pair is not used any more.
+// endPair raises the counter after a clean stop, and does nothing after another or without a pair. The pair is
+// not used any more.
 func (d *DataDir) endPair(ctx context.Context, clean bool) error {
 	if d.pair == nil {
 		return nil
@@ -219,8 +218,7 @@ func (d *DataDir) endPair(ctx context.Context, clean bool) error {
 	return d.raiseCounter(context.WithoutCancel(ctx))
 }
 
-// closePair raises the counter if a command has changed the database of a pair. A full disk is
-// ignored.
+// closePair raises the counter if a command has changed the database of a pair. A full disk is ignored.
 func (d *DataDir) closePair() error {
 	if d.pair == nil || d.pair.Mark().Instance == "" {
 		return nil
@@ -231,8 +229,8 @@ func (d *DataDir) closePair() error {
 	return nil // the disk is full; the stores stay a pair
 }
 
-// Restore makes the data folder data of the backup at src, with an instance id of its own, because
-// the folder that was backed up may go on.
+// Restore makes the data folder data of the backup at src, with an instance id of its own, because the folder
+// that was backed up may go on.
 func Restore(ctx context.Context, src, data string) error {
 	return backup.Restore(ctx, src, data, func(dir string) error {
 		// The same new mark in both stores makes them a pair.

@@ -15,8 +15,7 @@ import (
 	"leasehold/shared/process/supervisor"
 )
 
-// ports opens the ports of a coordinator. Gates that have the same address, with a port
-// that is not 0, share it.
+// ports opens the ports of a coordinator. Gates with the same address share a port, unless its number is 0.
 type ports struct {
 	uses   map[string]int       // how many gates have an address
 	shared map[string]*mux.Port // by address: ports of several gates that are open

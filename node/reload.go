@@ -54,6 +54,6 @@ func reportChanges(used, now config.Config, log *slog.Logger) {
 			log.Error("a changed setting takes effect at the next start", "key", v.Key, "from", old[i].Value, "to", v.Value)
 		}
 	}
-	// At a level always logged, so that the operator sees that SIGHUP had an effect.
+	// Never below the configured level, so that the operator sees that SIGHUP had an effect.
 	log.Log(context.Background(), max(slog.LevelInfo, now.LogLevel), "the settings were reloaded", "log-level", now.LogLevel)
 }

@@ -53,8 +53,8 @@ func openRemote(ctx context.Context, cfg config.Config, mode string, log *slog.L
 	return r, nil
 }
 
-// open locks a folder, opens the cache, and connects to the coordinator, for which it waits. What
-// it has opened is in r.opened, also if it fails.
+// open locks a folder, opens the cache, and connects to the coordinator, for which it waits. What it has opened
+// is in r.opened, also if it fails.
 func (r *remoteNode) open(ctx context.Context) error {
 	dir, release, err := lockFirstFree(r.cfg.Data, r.mode)
 	if err != nil {
@@ -88,8 +88,7 @@ func (r *remoteNode) open(ctx context.Context) error {
 	return r.trustOrigins(ctx)
 }
 
-// lockFirstFree locks the first folder dir/mode-N that no other process holds. With maxSharing of
-// them held, it fails with fault.ErrConflict.
+// lockFirstFree locks the first folder dir/mode-N that no other process holds, with N up to maxSharing.
 func lockFirstFree(dir, mode string) (path string, release func() error, err error) {
 	for n := range maxSharing {
 		path = filepath.Join(dir, fmt.Sprintf("%s-%d", mode, n+1))
@@ -106,8 +105,8 @@ func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
 	return remote.Dial(ctx, remote.Config{Address: r.cfg.Host, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log})
 }
 
-// workerName returns the name of a worker, which it has again after a restart: the configured one,
-// or one made of its machine and of the folder that it locks. A manager has only a configured one.
+// workerName returns the name of a worker, which it has again after a restart: the configured one, or one made of
+// its machine and the folder that it locks. A manager has only a configured one.
 func (r *remoteNode) workerName() string {
 	if r.mode != config.Worker || r.cfg.Name != "" {
 		return r.cfg.Name
@@ -124,8 +123,7 @@ func (r *remoteNode) workerName() string {
 // session returns the id of the first session. It must be called before connect, which takes it.
 func (r *remoteNode) session() string { return r.first.Session() }
 
-// connect opens a session and notes its id for Health. The first call returns the session that open
-// has dialled.
+// connect opens a session and notes its id for Health. The first call returns the session that open has dialled.
 func (r *remoteNode) connect(ctx context.Context) (space.Repository, error) {
 	r.mu.Lock()
 	conn := r.first
@@ -151,8 +149,8 @@ func (r *remoteNode) closeFirst() error {
 	return space.Over(r.first).Close(context.Background())
 }
 
-// trustOrigins allows the fetcher to read the folders and addresses that origins of the catalog
-// name. One that this machine cannot read is logged only, because it may be for other machines.
+// trustOrigins allows the fetcher to read the folders and addresses that origins of the catalog name. One that
+// this machine cannot read is logged only, because it may be for other machines.
 func (r *remoteNode) trustOrigins(ctx context.Context) error {
 	var origins []models.Origin
 	err := catalog.RetryUnavailable(ctx, r.log, func() (err error) {
@@ -170,8 +168,8 @@ func (r *remoteNode) trustOrigins(ctx context.Context) error {
 	return nil
 }
 
-// Fetch implements research.Media. If the fetcher refuses ref, Fetch trusts the current origins and
-// tries once more, because the origin of ref may have been added since.
+// Fetch implements research.Media. If the fetcher refuses ref, Fetch trusts the current origins and tries once
+// more, because the origin of ref may have been added since.
 func (r *remoteNode) Fetch(ctx context.Context, ref models.MediaRef) (fetch.File, error) {
 	f, err := r.fetcher.Fetch(ctx, ref)
 	if !errors.Is(err, fault.ErrInvalid) {

@@ -32,9 +32,9 @@ import (
 // grace is how long a handler or a session may take to end after its context has ended.
 const grace = 10 * time.Second
 
-// RunManager runs a manager until ctx ends, of the coordinator at cfg.Host or, if it is not set, of
-// the one that runs with the same data folder. It calls connected with the id of its first session
-// and the address of the gate.
+// RunManager runs a manager until ctx ends. Its coordinator is the one at cfg.Host or, without a host, the one
+// that runs with the same data folder. It calls connected with the id of its first session and the address of the
+// gate.
 func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session, gate string)) (err error) {
 	f := status.NewForwarder()
 	log = f.Logger(log)
@@ -55,9 +55,9 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 	})
 }
 
-// RunWorker runs a worker until ctx ends, of the same coordinator as RunManager, and calls
-// connected in the same way. If a handler does not end with its context, the process executes
-// itself again, because nothing else frees its slot.
+// RunWorker runs a worker until ctx ends, of the same coordinator as RunManager, and calls connected in the same
+// way. If a handler does not end with its context, the process executes itself again, because nothing else frees
+// its slot.
 func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connected func(session, gate string)) (err error) {
 	tuneGC()
 	f := status.NewForwarder()
@@ -105,16 +105,15 @@ func tuneGC() {
 	}
 }
 
-// runManager runs a manager until ctx ends.
 func runManager(ctx context.Context, connect status.Connect, cfg config.Config, f *fetch.Fetcher, flows map[models.FlowName]manager.Flow, log *slog.Logger) error {
 	return manager.Run(ctx, connect, manager.Config{
 		Flows: flows, Robots: f, Slots: cfg.VisitSlots, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
 	})
 }
 
-// runWorker runs one worker with one slot until ctx ends. If a handler is stuck, it runs another
-// worker in its place: the stuck handler cannot be ended, but its task goes to another worker and,
-// after the maximum number of attempts, to the dead letters.
+// runWorker runs one worker with one slot until ctx ends. If a handler is stuck, it runs another worker in its
+// place: the stuck handler cannot be ended, but its task goes to another worker and, after the maximum number of
+// attempts, to the dead letters.
 func runWorker(ctx context.Context, connect status.Connect, cfg config.Config, handlers map[string]worker.Handler, log *slog.Logger) error {
 	for {
 		err := worker.Run(ctx, connect, workerConfig(cfg, handlers, 1, log))
@@ -141,8 +140,8 @@ func newFlows(cfg config.Config, c catalog.Catalog, f *fetch.Fetcher, x *indexer
 // indexTimeout is how long a worker may take for a batch of files.
 const indexTimeout = 10 * time.Minute
 
-// newHandlers returns the handlers of the configured actions. They keep the fingerprints of
-// episodes in a folder below cache, and it fails with fault.ErrFolder if it cannot be opened.New.
+// newHandlers returns the handlers of the configured actions. They keep the fingerprints of episodes in a folder
+// below cache.
 func newHandlers(cfg config.Config, cache string, media workerclips.Media, files *workercode.Handler, log *slog.Logger) (map[string]worker.Handler, error) {
 	episodes, err := fingerprint.Open(filepath.Join(cache, "episodes"), cfg.EpisodeBytes)
 	if err != nil {

@@ -51,9 +51,8 @@ type Job interface {
 	// Parents returns how the tasks ended after which this one was created, in the order in
 	// which it names them. A result is empty if there is none, or if all are too large together.
 	Parents() []task.ParentResult
-	// Report puts a result that is not the last one, with body as JSON, and restarts the
-	// task's timeout. fault.ErrStaleToken means that the worker no longer holds the task
-	// and the handler must stop.
+	// Report puts an intermediate result, with body as JSON, and restarts the task's timeout. fault.ErrStaleToken
+	// means that the worker no longer holds the task and the handler must stop.
 	Report(ctx context.Context, part string, body any) error
 	// Resolve puts the last result and ends the task. In the same call the worker claims its
 	// next task, so Handle should return soon.

@@ -38,7 +38,8 @@ func (j *job) Parents() []task.ParentResult { return j.item.Parents }
 
 func (j *job) Draining() <-chan struct{} { return j.draining }
 
-// Report puts a result of a part; see Job.
+// Report puts a result of a part; see Job. It returns fault.ErrStaleToken after the task was taken away, which
+// also ends the context of the task.
 func (j *job) Report(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err
@@ -179,8 +180,8 @@ func (s *shift) giveBackUnresolved(alive, ctx context.Context, j *job, err error
 	return s.sessionError(alive, s.giveBack(alive, log, j.item.Item, err))
 }
 
-// giveBack gives back a task whose handler failed with err: for a Failure with Later without
-// counting the attempt; with GiveUp as a dead letter; otherwise as a counted attempt.
+// giveBack gives back a task whose handler failed with err: for a Failure with Later without counting the
+// attempt; with GiveUp as a dead letter; otherwise as a counted attempt.
 func (s *shift) giveBack(ctx context.Context, log *slog.Logger, item task.Item, err error) error {
 	f := &Failure{}
 	if errors.As(err, &f) && f.Later > 0 {

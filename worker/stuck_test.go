@@ -13,8 +13,8 @@ import (
 	"leasehold/worker"
 )
 
-// The handler goes on beside the worker that gets its task next, so the process must restart. To
-// replace a lost session is not enough.
+// The handler goes on beside the worker that gets its task next, so the process must restart. Replacing the lost
+// session is not enough.
 func TestAHandlerThatDoesNotStopIsAnErrorAlsoIfItsSessionIsLost(t *testing.T) {
 	for name, refused := range map[string]error{ // of a heartbeat; nil: the session is closed
 		"the session is closed":  nil,

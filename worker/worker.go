@@ -37,9 +37,9 @@ type Config struct {
 	Log       *slog.Logger  // nil: slog.Default
 }
 
-// Run works until ctx ends or the coordinator asks it to drain (status.Drain), then drains, and
-// returns nil. It replaces a lost session by a new one. It fails with fault.ErrInvalid from check,
-// ErrStuck.
+// Run works until ctx ends or the coordinator asks it to drain (status.Drain), then drains, and returns nil. It
+// replaces a lost session by a new one. It fails with fault.ErrInvalid if c is not valid, with ErrStuck if a
+// handler does not stop, or if connect fails.
 func Run(ctx context.Context, connect status.Connect, c Config) error {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -172,9 +172,9 @@ func (s *shift) run(ctx context.Context) error {
 	return resultOf(all)
 }
 
-// resultOf returns the error of a session from those of its goroutines. The first one ended it, and
-// is nil if the worker drained. ErrStuck is returned alone, because with it a lost session would be
-// replaced, and the handler would go on beside the next ones.
+// resultOf returns the error of a session from the errors of its goroutines. The first one ended it, and is nil
+// if the worker drained. ErrStuck is returned alone, because joined with it a lost session would be replaced, and
+// the handler would go on beside the next ones.
 func resultOf(all []error) error {
 	if stuck := slices.IndexFunc(all, func(err error) bool { return errors.Is(err, ErrStuck) }); stuck >= 0 {
 		return all[stuck]
@@ -192,10 +192,9 @@ func (s *shift) report(failed chan<- error, err error) {
 	}
 }
 
-// drainSlots waits until all slots have returned (idle), then ends the calls to the coordinator
-// (end) and the background goroutines, and closes the session. An unreachable coordinator must not
-// keep the worker: tasks are handed back until half of the grace has passed, and the rest is for
-// closing the session.
+// drainSlots waits until all slots have returned (idle), then ends the calls to the coordinator (end) and the
+// background goroutines, and closes the session. An unreachable coordinator must not keep the worker: tasks are
+// handed back until half of the grace has passed, and the rest is for closing the session.
 func (s *shift) drainSlots(idle <-chan struct{}, end context.CancelCauseFunc, background *sync.WaitGroup) {
 	deadline := time.Now().Add(s.Drain + s.Grace)
 	defer time.AfterFunc(time.Until(deadline)-s.Grace/2, func() { end(errSession) }).Stop()
@@ -231,8 +230,8 @@ func (s *shift) close(by time.Time) {
 	}
 }
 
-// listen handles the messages of the coordinator until ctx ends, then it returns nil: a message
-// that stops a task ends the task's context, and one that asks to drain calls drain.
+// listen handles the messages of the coordinator until ctx ends, then it returns nil: a message that stops a task
+// ends the task's context, and one that asks to drain calls drain.
 func (s *shift) listen(ctx context.Context, drain func()) error {
 	for {
 		message, err := s.repo.Receive(ctx)
@@ -252,9 +251,9 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 	}
 }
 
-// runSlot claims and does tasks of some actions, one after the other, until claiming ends; then it
-// returns nil. next is the task that was claimed together with the last result, if any; when
-// claiming has ended by then, it is handed back. The error is ErrStuck or the session's.
+// runSlot claims and does tasks of some actions, one after the other, until claiming ends; then it returns nil.
+// next is the task that was claimed together with the last result, if any; when claiming has ended by then, it is
+// handed back.
 func (s *shift) runSlot(claiming, alive context.Context, actions []string) error {
 	var next *task.ClaimedTask
 	for {

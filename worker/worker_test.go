@@ -153,7 +153,7 @@ func (b *bench) dead() int {
 	return n
 }
 
-// pass lets fake time pass, and all that is due be done.
+// pass lets fake time pass until everything due by then has run.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

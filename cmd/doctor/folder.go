@@ -61,8 +61,8 @@ func checkWritable(f Finding, dir, what string) Finding {
 	return f
 }
 
-// letWrite is the advice for a folder that cannot be written. It names the user, because a
-// container's user often differs from the folder's owner.
+// letWrite is the advice if a folder cannot be written. It names the user, because in a container it is often not
+// the folder's owner.
 func letWrite(dir string) string {
 	uid := os.Getuid()
 	return fmt.Sprintf("let user %d write to it (chown -R %d %s), or name another folder with --data", uid, uid, dir)

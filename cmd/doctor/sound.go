@@ -48,7 +48,7 @@ func ffmpegAdvice() string {
 	return "install ffmpeg"
 }
 
-// checkFFmpeg checks whether there is an ffmpeg that works and has all used of it.
+// checkFFmpeg checks whether there is a working ffmpeg with every feature that decoding uses.
 func checkFFmpeg(ctx context.Context) Finding {
 	f := Finding{Check: "ffmpeg", State: OK}
 	v, err := decode.FindFFmpeg(ctx)

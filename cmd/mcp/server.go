@@ -63,9 +63,8 @@ const (
 
 func (p *problem) Error() string { return p.Message }
 
-// Serve answers the messages of in, one after the other, until it ends or ctx does, and returns nil
-// then; otherwise the error of reading or writing. A message too long is answered with an error. It
-// notices the end of ctx only between messages.
+// Serve answers the messages of in, one after the other, until in or ctx ends, and returns nil then. It notices
+// the end of ctx only between messages. The answer to a message that is too long is an error.
 func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 64<<10)
 	encoder := json.NewEncoder(out)
@@ -94,8 +93,8 @@ func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 var errTooLong = fmt.Errorf("a message is at most %d bytes", maxMessage)
 
-// readLine reads one line; the last may lack its line feed. One of more than maxMessage bytes is
-// skipped to its end and is errTooLong. At the end of the input it returns io.EOF.
+// readLine reads one line; the last may lack its line feed. One of more than maxMessage bytes is skipped to its
+// end and is errTooLong. At the end of the input it returns io.EOF.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	tooLong := false
 	for {
@@ -125,8 +124,8 @@ func failed(id json.RawMessage, p *problem) *response {
 	return &response{Version: "2.0", ID: id, Error: p}
 }
 
-// answer runs one message, and returns its answer; nil for a notification, which has no id. Text
-// other than JSON, or not a request, has an error as its answer.
+// answer runs one message, and returns its answer; nil for a notification, which has no id. The answer to anything
+// but a JSON request is an error.
 func (s Server) answer(ctx context.Context, line []byte) *response {
 	var r request
 	if err := json.Unmarshal(line, &r); err != nil {

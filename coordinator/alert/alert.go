@@ -62,7 +62,7 @@ type Notice struct {
 	History   []models.Attempt `json:"history,omitempty"`
 }
 
-// key identifies the alert, so that a receiver recognises one sent twice.
+// key identifies the alert, so that a receiver recognises a repeated one.
 func (n Notice) key() string { return n.Task + "-" + n.DiedAt.Format("20060102T150405.000") }
 
 // Names returns the names of channels, for task.Policy.

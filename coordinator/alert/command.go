@@ -37,9 +37,8 @@ func NewCommand(words []string) (Channel, error) {
 
 func (c *command) Name() string { return ChannelCommand }
 
-// Send runs the command, and ends its process group when it has ended or commandTimeout
-// is over. Every failure is fault.ErrUnavailable, with the last line that the command
-// printed.
+// Send runs the command, and ends its process group when it has ended or commandTimeout is over. Every failure
+// wraps fault.ErrUnavailable and has the last line that the command printed.
 func (c *command) Send(ctx context.Context, n Notice, body []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("it did not end within %s", commandTimeout))
 	defer cancel()

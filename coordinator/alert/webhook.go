@@ -37,10 +37,9 @@ type webhook struct {
 	client *http.Client
 }
 
-// NewWebhook returns a channel that posts alerts to a URL, signed with a secret. Addresses that are
-// not public must be in allow, as hosts, addresses or networks. It fails with fault.ErrInvalid for
-// a short secret, and a URL or a refused entry; errors name neither the secret nor the URL, which
-// may have a token in it.
+// NewWebhook returns a channel that posts alerts to a URL, signed with a secret. Private addresses must be in
+// allow, as hosts, addresses or networks. It fails with fault.ErrInvalid for a short secret, and for a URL or an
+// entry that is not accepted. Errors name neither the secret nor the URL, which may have a token in it.
 func NewWebhook(target string, secret []byte, allow []string) (Channel, error) {
 	secret = bytes.TrimSpace(secret)
 	if len(secret) < minSecret {
@@ -66,7 +65,8 @@ func Sign(secret []byte, timestamp string, body []byte) string {
 // refusals are the statuses after which the same request would be refused again.
 var refusals = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 
-// Send posts the alert.
+// Send posts the alert. It fails with fault.ErrInvalid for a status in refusals, otherwise with
+// fault.ErrUnavailable.
 func (w *webhook) Send(ctx context.Context, n Notice, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
 	if err != nil {

@@ -43,7 +43,7 @@ const (
 
 // Config has the parts of the coordinator that the API serves.
 type Config struct {
-	Conn    space.Conn // a session that is used by the API only and is never lost
+	Conn    space.Conn // a session for the API only, which is never lost
 	Catalog catalog.Catalog
 	// Visits is the coordinator's schedule of visits to the origins of Catalog, of the same
 	// database.
@@ -79,7 +79,7 @@ type Durations struct {
 	*histogram.Histogram
 }
 
-// Engine is the part of the space engine that is for administrators: an engine.Engine.
+// Engine is the administrators' part of the space engine: an engine.Engine.
 type Engine interface {
 	Health() error // nil unless the engine refuses some requests
 	Stats() engine.Stats

@@ -40,8 +40,8 @@ type budget struct {
 // bodyCost is how many bytes a byte of a body takes: in its buffer, and decoded.
 const bodyCost = 2
 
-// take adds bytes to a body that has own bytes already. A body that has the budget to itself gets
-// more unless memory is used up, because its size has a limit of its own.
+// take adds bytes to a body that has own bytes already. A body that has the budget to itself gets more unless
+// memory is used up, because its size has a limit of its own.
 func (b *budget) take(bytes, own int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,11 +63,11 @@ func (b *budget) giveBack(bytes int) {
 	b.memory.Add(-bodyCost * int64(bytes))
 }
 
-// readBody replaces the body of a request, of at most maxBytes, by its bytes in memory (a
-// *bodyInMemory), so that a client that sends slowly takes a slot only after its last byte. Its
-// buffer grows as bytes arrive, because a length alone must not take memory. The bytes count to the
-// budget until release is called. With an error, release is nil and nothing is counted. After each
-// read the deadline moves by the time that the bytes so far may take at bodyRate.
+// readBody replaces the body of a request, of at most maxBytes, by its bytes in memory (a *bodyInMemory), so that
+// a client that sends slowly takes a slot only after its last byte. Its buffer grows as bytes arrive, because a
+// length alone must not take memory. The bytes count to the budget until release is called. With an error,
+// release is nil and nothing is counted. After a bodyError the connection is closed, because the rest of the body
+// is not read. After each read the deadline moves by the time that the bytes so far may take at bodyRate.
 func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64, timeout time.Duration) (release func(), err error) {
 	var data []byte
 	defer func() {
@@ -100,9 +100,9 @@ func (b *budget) readBody(w http.ResponseWriter, r *http.Request, maxBytes int64
 	}
 }
 
-// grow returns a full buffer with twice its capacity, for which it takes the bytes. If the length
-// of the body is known (0 or more), the buffer gets at most one byte more than that, so that the
-// end of the body can be read without growing it again.
+// grow returns a full buffer with twice its capacity, for which it takes the bytes. If the length of the body is
+// known (0 or more), the buffer gets at most one byte more than that, so that the end of the body can be read
+// without growing it again.
 func (b *budget) grow(data []byte, length int64) ([]byte, error) {
 	more := max(firstRead, cap(data))
 	if length >= 0 {

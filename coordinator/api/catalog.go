@@ -27,8 +27,7 @@ func (s *server) getTotals(ctx context.Context, _ *request) (catalog.Totals, err
 	return s.Catalog.Totals(ctx)
 }
 
-// makeBackup writes a backup to a folder of this machine, so only a client on this machine may
-// request it.
+// makeBackup writes a backup to a folder of this machine, so only a client on this machine may request it.
 func (s *server) makeBackup(ctx context.Context, q *request, backup types.Backup) (types.Backup, error) {
 	if !filepath.IsAbs(backup.Path) {
 		return backup, fmt.Errorf("path %.100q: %w: want an absolute path", backup.Path, fault.ErrInvalid)
@@ -45,8 +44,8 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup types.Backup
 // The routes below /catalog are the methods of catalog.Catalog, for managers that keep
 // their catalog here (package api/catalog).
 
-// catalogOrigin adds an origin for a manager. Only a client on this machine may add a path
-// (otherwise fault.ErrForbidden), and a kind of a program must be registered (fault.ErrInvalid).
+// catalogOrigin adds an origin for a manager. Only a client on this machine may add a path (otherwise
+// fault.ErrForbidden), and a kind of a program must be registered (fault.ErrInvalid).
 func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added types.Added, err error) {
 	err = requireLocal(q.Request, o.URI)
 	if err == nil && o.Kind.Accepted(o.URI) { // else AddOrigin refuses it

@@ -12,9 +12,8 @@ import (
 	"leasehold/shared/protocol/task"
 )
 
-// claimTasks ends tasks of the session of a worker (finish), and then claims tasks for it. The
-// answer has no tasks if none came in time. If the response cannot be written, the claimed tasks
-// are handed back at once.
+// claimTasks ends tasks of the session of a worker (finish), and then claims tasks for it. The answer has no
+// tasks if none came in time. If the response cannot be written, the claimed tasks are handed back at once.
 func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClaims) (types.ClaimedTasks, error) {
 	answer := types.ClaimedTasks{Items: []types.ClaimedTask{}}
 	wait, err := seconds("wait", n.Wait, maxWait)
@@ -60,9 +59,8 @@ func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClai
 	return answer, nil
 }
 
-// finishTasks ends tasks of a session in one transaction, and returns for each, in the order of
-// all, why it was refused, if it was. An error means that no task was ended: fault.ErrInvalid for
-// an outcome, or for one of actions, which the caller claims afterwards.
+// finishTasks ends tasks of a session in one transaction, and returns for each, in the order of all, why it was
+// refused, if it was. actions are claimed by the caller afterwards. An error means that no task was ended.
 func finishTasks(ctx context.Context, client task.Client, all []types.Finish, actions []string) ([]types.Finished, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -108,17 +106,15 @@ func outcomeOf(f types.Finish) (task.Outcome, error) {
 	return task.Outcome{}, fmt.Errorf("%w: want one of resolve, release and hand_back", fault.ErrInvalid)
 }
 
-// failureOf converts a failure.
 func failureOf(r types.Release) (task.Failure, error) {
 	delay, err := seconds("delay", r.Delay, maxTTL)
 	return task.Failure{Reason: r.Error, Delay: delay, Output: r.Output, GiveUp: r.GiveUp}, err
 }
 
-// claim claims up to n tasks of the actions, and waits up to wait for the first one. It returns
-// none, without an error, if none came in time or the server stops. A claim that may not wait has
-// no time limit at first, so that a busy machine or a slow disk never hides a task already there.
-// While it waits, its client is connected, which is a sign of life: so it ends the wait several
-// times in each TTL, sends a heartbeat, and begins again.
+// claim claims up to n tasks of the actions, and waits up to wait for the first one. It returns none, without an
+// error, if none came in time or the server stops. A claim that may not wait has no time limit at first, so that
+// a busy machine or a slow disk never hides a waiting task. While it waits, its client is connected, which is a
+// sign of life: so it ends the wait several times in each TTL, sends a heartbeat, and begins again.
 func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time.Duration, actions []string) ([]task.ClaimedTask, error) {
 	if wait == 0 {
 		_, claimed, err := client.Next(ctx, nil, n, actions...)
@@ -172,8 +168,8 @@ func showClaimed(c task.ClaimedTask) types.ClaimedTask {
 	return shown
 }
 
-// held returns the client of a session, and the task of a request that names it and its token. The
-// task has no other fields; the protocol checks that the session has it with that token.
+// held returns the client of a session, and the task of a request that names it and its token. The task has no
+// other fields; the protocol checks that the session has it with that token.
 func (s *server) held(ctx context.Context, q *request, token int64) (task.Client, task.Item, error) {
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {
@@ -182,9 +178,8 @@ func (s *server) held(ctx context.Context, q *request, token int64) (task.Client
 	return task.Client{Repo: q.idempotent(w.repo), Reads: w.repo}, task.Item{Task: models.Task{ID: q.text("task")}, Token: token}, nil
 }
 
-// extendTask restarts the timeout of a claimed task and, if the request has progress, notes it. It
-// and the next three handlers return fault.ErrStaleToken if the session does not have the task, or
-// has another attempt of it; their other errors come from held and of the spaces.
+// extendTask restarts the timeout of a claimed task and, if the request has progress, notes it. It and the next
+// three handlers return fault.ErrStaleToken if the session does not have the task, or has another attempt of it.
 func (s *server) extendTask(ctx context.Context, q *request, e types.Extension) (none, error) {
 	client, item, err := s.held(ctx, q, e.Token)
 	if err != nil {
@@ -227,7 +222,6 @@ func (s *server) releaseTask(ctx context.Context, q *request, r types.Release) (
 	return none{}, client.Fail(ctx, item, failure)
 }
 
-// handBackTask gives a claimed task back without counting an attempt.
 func (s *server) handBackTask(ctx context.Context, q *request, b types.HandBack) (none, error) {
 	client, item, err := s.held(ctx, q, b.Token)
 	if err != nil {

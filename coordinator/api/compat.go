@@ -21,10 +21,9 @@ const maxCompatURL = 4096
 // maxLogLines is how many lines of the log one answer has.
 const maxLogLines = 1000
 
-// NewCompat returns the handler of the control endpoints of the indexer that inspired code search,
-// for scripts that call them: POST /add, GET /repo, /tasks, /status and /log. The answers come from
-// the API: objects of JSON, and problem documents. It has slots and quotas of its own, and the same
-// guards as New. It starts nothing.
+// NewCompat returns the handler of the control endpoints of the indexer that inspired code search, for scripts
+// that call them: POST /add, GET /repo, /tasks, /status and /log. It answers as the API does, with JSON objects
+// and problem documents. It has slots and quotas of its own, and the same guards as New. It starts nothing.
 func NewCompat(c Config) http.Handler {
 	s := newServer(c)
 	mux := http.NewServeMux()
@@ -55,9 +54,8 @@ func (s *server) compatRoutes() []route {
 	return all
 }
 
-// compatAdd adds a repository by its URL; a path is refused with fault.ErrInvalid, because the
-// endpoint has no means to tell whether the caller is the operator. A known repository is visited
-// again.
+// compatAdd adds a repository by its URL; a path is refused with fault.ErrInvalid, because the endpoint has no
+// means to tell whether the caller is the operator. A known repository is visited again.
 func (s *server) compatAdd(ctx context.Context, q *request) (models.Origin, error) {
 	text, err := io.ReadAll(io.LimitReader(q.Body, maxCompatURL+1))
 	if err != nil {

@@ -20,8 +20,7 @@
 // managers' calls have slots of their own; health and metrics take none of these. Unknown fields
 // and parameters are errors. A request that panics fails alone, and is counted.
 //
-// There is no authentication yet, so requests that a browser was tricked into sending are
-// refused: writes from another web origin, and requests whose Host is not one of the
-// coordinator's names, because DNS rebinding sends those (Config.Hosts). An origin that is
-// a path can be added only from this machine. The package does not terminate TLS.
+// There is no authentication yet, so requests that a browser was tricked into sending are refused: writes from
+// another web origin, and requests whose Host is not one of the coordinator's names, because DNS rebinding sends
+// those (Config.Hosts). Paths can be added as origins only from this machine. The package does not terminate TLS.
 package api

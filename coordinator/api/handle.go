@@ -109,7 +109,7 @@ func (s *server) admit(ctx context.Context, r *http.Request, rt route) (release 
 	}, nil
 }
 
-// takeSlot takes a slot without waiting. If all are taken, it fails with fault.ErrOverloaded.
+// takeSlot takes a slot without waiting.
 func takeSlot(slots chan struct{}) error {
 	select {
 	case slots <- struct{}{}:
@@ -132,9 +132,8 @@ func refusedSlot(rt route, err error) error {
 	return err
 }
 
-// write sends a response, and reports to q.finish whether it was written to a client that
-// is still connected. exact leaves the users and passwords of URLs in the answer, for
-// managers and workers, because they fetch them.
+// write sends a response, and reports to q.finish whether it was written to a client still connected. exact
+// leaves the users and passwords of URLs in the answer, for managers and workers, because they fetch them.
 func (s *server) write(w http.ResponseWriter, q *request, answer any, exact bool) {
 	written := false
 	if q.finish != nil {

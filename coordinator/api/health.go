@@ -45,9 +45,8 @@ type check struct {
 	err  error
 }
 
-// checkReady returns the result of ready. Callers that come while a check runs share its result, so
-// that many of them cost one. A check goes on if the request that began it is cancelled, because
-// others may wait for it. If the check panics, that is an error too.
+// checkReady returns the result of ready. Callers that come while a check runs share its result, so that many of
+// them cost one. A check goes on if the request that began it is cancelled, because others may wait for it.
 func (s *server) checkReady(ctx context.Context) error {
 	s.checking.Lock()
 	c := s.check

@@ -29,9 +29,9 @@ func (q *request) idempotent(repo space.Repository) space.Repository {
 	return q.keyed
 }
 
-// readKey reads the idempotency key of a request, and computes the fingerprint of the request from
-// its method, its address and its body, which must be in memory; a route without a body has an
-// empty one. Both stay empty without a key.
+// readKey reads the idempotency key of a request, and computes the fingerprint of the request from its method,
+// its address and its body, which must be in memory; a route without a body has an empty one. Both stay empty
+// without a key.
 func (q *request) readKey(r *http.Request) error {
 	key := r.Header.Get(keyHeader)
 	if key == "" {

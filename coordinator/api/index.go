@@ -34,7 +34,7 @@ func (s *server) codeIndex() (CodeIndex, error) {
 	return s.Index, nil
 }
 
-// indexMissing returns those of the blobs that the code index lacks.
+// indexMissing returns the blobs that the code index lacks.
 func (s *server) indexMissing(ctx context.Context, _ *request, body types.BlobIDs) (types.BlobIDs, error) {
 	answer := types.BlobIDs{IDs: []string{}}
 	x, err := s.codeIndex()
@@ -61,8 +61,7 @@ func (s *server) indexReceived(_ context.Context, q *request) (types.SegmentStat
 	return types.SegmentState{Received: n}, err
 }
 
-// indexPart adds a part of a segment. The answer has how many bytes were received, from which the
-// client goes on.
+// indexPart adds a part of a segment. The answer has how many bytes were received, from which the client goes on.
 func (s *server) indexPart(ctx context.Context, q *request, body types.SegmentPart) (types.SegmentState, error) {
 	x, err := s.codeIndex()
 	if err != nil {

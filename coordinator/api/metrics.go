@@ -157,8 +157,8 @@ func (s *server) collectSpaces(ctx context.Context, to sink) error {
 	return nil
 }
 
-// collectSessions counts the sessions by mode, 0 included, and collects the costs of tasks. A mode
-// not ours counts as "other".
+// collectSessions counts the sessions by mode, 0 included, and collects the costs of tasks. An unknown mode
+// counts as "other".
 func (s *server) collectSessions(ctx context.Context, to sink) error {
 	states, err := s.repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// yamlText is an answer that is YAML already.
+// yamlText is an answer in YAML already.
 type yamlText []byte
 
 const (

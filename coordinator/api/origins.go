@@ -91,8 +91,8 @@ func requireLocal(r *http.Request, uri string) error {
 	return fmt.Errorf("uri %.100q: %w: a path can be added only on the coordinator's own machine", uri, fault.ErrForbidden)
 }
 
-// addOrigin adds an origin, and has it visited if it is new (201). A known one (200) gets the
-// priority, if the request has one. With fault.ErrInvalid or fault.ErrForbidden nothing is added.
+// addOrigin adds an origin, and has it visited if it is new (201). A known one (200) gets the priority, if the
+// request has one.
 func (s *server) addOrigin(ctx context.Context, q *request, n types.NewOrigin) (o models.Origin, err error) {
 	if err := s.requireRegistered(ctx, n.Kind); err != nil {
 		return o, err
@@ -123,7 +123,7 @@ func (s *server) addOrigin(ctx context.Context, q *request, n types.NewOrigin) (
 	return s.Catalog.Origin(ctx, o.ID)
 }
 
-// addLister is addOrigin for kinds that list other origins; any other kind gives fault.ErrInvalid.
+// addLister is addOrigin for kinds that list other origins. It refuses any other kind.
 func (s *server) addLister(ctx context.Context, q *request, n types.NewOrigin) (models.Origin, error) {
 	if !n.Kind.Info().Lister {
 		return models.Origin{}, fmt.Errorf("kind %.64q: %w: use %s", n.Kind, fault.ErrInvalid, wording.Or(models.ListerKinds()...))
@@ -139,7 +139,6 @@ func checkPriority(p types.Priority) (int64, error) {
 	return *p.Priority, nil
 }
 
-// patchOrigin changes the priority of an origin, and returns the origin.
 func (s *server) patchOrigin(ctx context.Context, q *request, p types.Priority) (models.Origin, error) {
 	priority, err := checkPriority(p)
 	if err != nil {

@@ -26,8 +26,7 @@ func (s *server) addVisitType(ctx context.Context, _ *request, t types.VisitType
 	return t, s.Visits.Register(ctx, t.Type)
 }
 
-// requireRegistered returns fault.ErrInvalid for a kind of a program that was not registered. Other
-// kinds pass.
+// requireRegistered refuses a kind of a program that was not registered. Other kinds pass.
 func (s *server) requireRegistered(ctx context.Context, kind models.OriginKind) error {
 	if !kind.IsProgram() {
 		return nil
@@ -49,9 +48,8 @@ func (s *server) claimVisits(ctx context.Context, _ *request, n types.NewClaims)
 	return toPage(claims, len(claims), func(v models.Visit) models.Visit { return v }), err
 }
 
-// pushOrigins adds the origins that a program lists to its lister. All are checked before the first
-// is added, so that fault.ErrInvalid means that nothing was added; an unknown lister gives
-// fault.ErrNotFound.
+// pushOrigins adds the origins that a program lists to its lister. All are checked before the first is added, so
+// that fault.ErrInvalid means that nothing was added.
 func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (types.Pushed, error) {
 	lister, err := s.Catalog.Origin(ctx, q.text("lister"))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"leasehold/shared/protocol/visit"
 )
 
-// svn is a program outside that lists and visits repositories of a type unknown here. It knows only
-// addresses of the API and JSON.
+// svn is an external program that lists and visits repositories of a type unknown here. It knows only addresses
+// of the API and JSON.
 type svn struct {
 	api      string
 	revision map[string]int // by URI

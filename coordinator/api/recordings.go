@@ -44,8 +44,7 @@ func (s *server) putEpisodes(ctx context.Context, _ *request, n types.NewRecordi
 	})
 }
 
-// putClips curates clips, which have no time at which they were aired (fault.ErrInvalid otherwise).
-// The episodes of the origin stay.
+// putClips curates clips, which must not have an air time. The episodes of the origin stay.
 func (s *server) putClips(ctx context.Context, _ *request, n types.NewRecordings) (types.CuratedItems, error) {
 	return s.curateRecordings(ctx, n, func(item types.NewRecording, r models.Recording, l *catalog.Listing) error {
 		if !item.Aired.IsZero() {
@@ -60,9 +59,9 @@ func (s *server) putClips(ctx context.Context, _ *request, n types.NewRecordings
 	})
 }
 
-// curateRecordings curates recordings of one sort, and returns their ids in the order of n.Items.
-// add checks an item and adds it to the listing. If the recordings are complete, addOthers adds the
-// origin's recordings of the other sort to the listing, so that those do not count as gone.
+// curateRecordings curates recordings of one sort, and returns their ids in the order of n.Items. add checks an
+// item and adds it to the listing. If the recordings are complete, addOthers adds the origin's recordings of the
+// other sort to the listing, so that they do not count as gone. After an error nothing is curated.
 func (s *server) curateRecordings(
 	ctx context.Context, n types.NewRecordings,
 	add func(types.NewRecording, models.Recording, *catalog.Listing) error, addOthers func(l *catalog.Listing, origin string) error,
@@ -113,9 +112,8 @@ func checkRecording(n types.NewRecording) (models.Recording, error) {
 	}, nil
 }
 
-// curatorOf returns the origin of recordings that are put; empty is the default one, which it adds
-// if it is missing. It fails with fault.ErrInvalid for a visited origin, because its next visit
-// would remove what is put;, with fault.ErrNotFound for an unknown one.
+// curatorOf returns the origin to which recordings are added; empty is the default one, which it adds if it is
+// missing. It refuses an origin that is visited, because the next visit would remove these recordings.
 func (s *server) curatorOf(ctx context.Context, id string) (models.Origin, error) {
 	if id != "" && id != defaultCurator.ID {
 		o, err := s.Catalog.Origin(ctx, id)

@@ -133,8 +133,8 @@ func held(absent bool) param {
 	return param{name: "held", kind: flagParam, absent: absent, doc: "include what is held"}
 }
 
-// parse returns the value of a parameter: a string, an int or a bool. Empty text is p.absent or the
-// zero value, except for an id in a path.
+// parse returns the value of a parameter: a string, an int or a bool. Empty text is p.absent or the zero value,
+// except for an id in a path.
 func (p param) parse(text string) (value any, err error) {
 	switch {
 	case text == "" && p.absent != nil:
@@ -244,8 +244,8 @@ func toPage[S, T any](items []S, total int, convert func(S) T) types.Page[T] {
 
 func itself[T any](v T) T { return v }
 
-// decode reads exactly one JSON object into v. Unknown fields are errors, and so are bytes that are
-// not UTF-8, because data and results are passed on as they came, to readers in any language.
+// decode reads exactly one JSON object into v. Unknown fields are errors, and so are bytes that are not UTF-8,
+// because data and results are passed on as they came, to readers in any language.
 func decode(body io.Reader, v any) error {
 	if in, ok := body.(*bodyInMemory); ok && !utf8.Valid(in.data) {
 		return fmt.Errorf("body: %w: it is not UTF-8", fault.ErrInvalid)
@@ -256,8 +256,7 @@ func decode(body io.Reader, v any) error {
 	return nil
 }
 
-// seconds converts a duration of a body, which may be 0 to most; any other gives fault.ErrInvalid.
-// name is the field's.
+// seconds converts a duration of a body, which may be 0 to most. name is the name of the field.
 func seconds(name string, s models.Seconds, most time.Duration) (time.Duration, error) {
 	if !(s >= 0 && s <= models.SecondsOf(most)) { // false for NaN too
 		return 0, fmt.Errorf("%s %v: %w: want 0 to %v seconds", name, s, fault.ErrInvalid, models.SecondsOf(most))

@@ -27,7 +27,7 @@ func (s *server) routes() []route {
 		s.taskRoutes(), s.codeRoutes())
 }
 
-// originRoutes are the routes of origins, their schedules and listers.
+// originRoutes are the routes for origins, their schedules and listers.
 func (s *server) originRoutes() []route {
 	return []route{
 		on("GET", "/origins", "List the origins, oldest first.", s.listOrigins, page(maxPage)...),
@@ -44,7 +44,7 @@ func (s *server) originRoutes() []route {
 	}
 }
 
-// visitRoutes are the routes of visits and of the visit types that programs register.
+// visitRoutes are the routes for visits and for the visit types that programs register.
 func (s *server) visitRoutes() []route {
 	return []route{
 		on("GET", "/visit-types", "List the visit types that programs registered.", s.listVisitTypes, page(maxPage)...),
@@ -59,7 +59,7 @@ func (s *server) visitRoutes() []route {
 	}
 }
 
-// recordingRoutes are the routes of episodes, clips, findings and problems.
+// recordingRoutes are the routes for episodes, clips, findings and problems.
 func (s *server) recordingRoutes() []route {
 	return []route{
 		on("GET", "/episodes", "List the episodes, latest curated first.", s.listEpisodes, page(maxPage, byOrigin)...),
@@ -78,7 +78,7 @@ func (s *server) recordingRoutes() []route {
 	}
 }
 
-// fleetRoutes are the routes of processes, their sessions and backups.
+// fleetRoutes are the routes for processes, their sessions and backups.
 func (s *server) fleetRoutes() []route {
 	return []route{
 		on("GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
@@ -92,7 +92,7 @@ func (s *server) fleetRoutes() []route {
 	}
 }
 
-// spaceRoutes are the routes of spaces, their tuples and transactions.
+// spaceRoutes are the routes for spaces, their tuples and transactions.
 func (s *server) spaceRoutes() []route {
 	return []route{
 		on("GET", "/spaces", "List the spaces with their counts.", s.listSpaces, page(maxPage)...),
@@ -124,7 +124,7 @@ func (s *server) catalogRoutes() []route {
 	}
 }
 
-// taskRoutes are the routes of tasks, dead letters, actions, limits and schedules.
+// taskRoutes are the routes for tasks, dead letters, actions, limits and schedules.
 func (s *server) taskRoutes() []route {
 	return []route{
 		on("GET", "/tasks", "List the tasks that are alive, or those of a state; those that have ended as long as they are kept, the latest first. A page may have fewer items than limit, even none, before the last one.", s.listTasks, append(byTask, byState)...),

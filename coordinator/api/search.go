@@ -57,7 +57,8 @@ func (s *server) writeLines(w http.ResponseWriter, q *request, lines stream) {
 	}
 }
 
-// search returns a stream of the matches, and a last line that tells how the search ended.
+// search returns a stream of the matches, and a last line that tells how the search ended. A query that cannot be
+// parsed fails before the stream begins.
 func (s *server) search(ctx context.Context, q *request) (stream, error) {
 	x, err := s.codeIndex()
 	if err != nil {

@@ -44,8 +44,8 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
 	return nil
 }
 
-// Draining returns a channel closed when the server of a request starts to stop. It is nil, and so
-// never closed, if the request does not come from Serve.
+// Draining returns a channel that closes when the server of a request starts to stop. It is nil, and so never
+// closes, if the request does not come from Serve.
 func Draining(ctx context.Context) <-chan struct{} {
 	if serving, ok := ctx.Value(drainKey{}).(context.Context); ok {
 		return serving.Done()

@@ -13,9 +13,8 @@ import (
 
 var errNoEngine = errors.Join(fault.ErrUnavailable, errors.New("the engine is not served here"))
 
-// listOpenSessions lists the sessions of the engine. The states come from the status space, which
-// has managers and workers only; a session whose connection was lost shows that it waits for its
-// client.
+// listOpenSessions lists the sessions of the engine. The states come from the status space, which has managers
+// and workers only; a session whose connection was lost shows that it waits for its client.
 func (s *server) listOpenSessions(ctx context.Context, q *request) (types.Page[types.OpenSession], error) {
 	if s.Engine == nil {
 		return types.Page[types.OpenSession]{}, errNoEngine

@@ -19,8 +19,8 @@ func isProtocols(name string) bool {
 	return slices.ContainsFunc(coordinator.Definitions(), func(d space.Definition) bool { return d.Name == name })
 }
 
-// createSpace creates a space (201), which counts for the quota of the request's peer. One that
-// exists with the same options is returned (200).
+// createSpace creates a space (201), which counts for the quota of the request's peer. If it exists with the same
+// options, it is returned (200).
 func (s *server) createSpace(ctx context.Context, q *request, n types.NewSpace) (types.Space, error) {
 	options := space.Options{
 		Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow), Volatile: n.Volatile,
@@ -48,7 +48,7 @@ func (s *server) createSpace(ctx context.Context, q *request, n types.NewSpace) 
 	return showSpace(info), err
 }
 
-// deleteSpace deletes a space, and with force its tuples.
+// deleteSpace deletes a space, and with force its tuples. A space that a protocol needs is refused.
 func (s *server) deleteSpace(ctx context.Context, q *request) (types.DeletedSpace, error) {
 	name := q.text("space")
 	switch {

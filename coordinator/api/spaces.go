@@ -61,8 +61,8 @@ func fieldsOf(t tuple.Tuple) []types.Field {
 	return fields
 }
 
-// valueOf returns the value whose JSON types.Field has for a field. Values that JSON lacks become
-// strings: bytes in base64, NaN and infinities, and text other than UTF-8 in quotes.
+// valueOf returns the value whose JSON types.Field has for a field. Values that JSON lacks become strings:
+// bytes in base64, NaN and infinities, and invalid UTF-8 in quotes.
 func valueOf(f any) any {
 	switch v := f.(type) {
 	case []byte:
@@ -87,8 +87,8 @@ func valueOf(f any) any {
 	return f
 }
 
-// parseTemplate reads a template in the notation of package tuple. open reports whether it ends in
-// "...", so that it matches longer tuples too.
+// parseTemplate reads a template in the notation of package tuple. open reports whether it ends in "...", so that
+// it matches longer tuples too.
 func parseTemplate(line string) (t tuple.Template, open bool, err error) {
 	words, err := tuple.Words(line)
 	if err == nil {
@@ -121,8 +121,8 @@ func parseTuple(line string) (t tuple.Tuple, err error) {
 	return t, nil
 }
 
-// listTuples lists the tuples that match a template, or all without one, with their number. Those
-// that are too large for an answer are only counted (Omitted).
+// listTuples lists the tuples that match a template, or all without one, with their number. Those that are too
+// large for an answer are only counted (Omitted).
 func (s *server) listTuples(ctx context.Context, q *request) (types.Page[types.Tuple], error) {
 	line := q.text("template")
 	if line == "" {
@@ -155,8 +155,7 @@ func requireWritable(name string) error {
 	return nil
 }
 
-// putTuple puts a tuple without waiting: a full space gives fault.ErrOverloaded, one of a protocol
-// fault.ErrForbidden, and a tuple or an invalid TTL fault.ErrInvalid.
+// putTuple puts a tuple without waiting: a full space is an error.
 func (s *server) putTuple(ctx context.Context, q *request, n types.NewTuple) (put types.Tuple, err error) {
 	name := q.text("space")
 	if err := requireWritable(name); err != nil {
@@ -173,14 +172,13 @@ func (s *server) putTuple(ctx context.Context, q *request, n types.NewTuple) (pu
 	return showTuple(t), s.repo.Space(name).PutP(ctx, t, ttl)
 }
 
-// queryTuple reads a tuple that matches a template; it stays where it is.
 func (s *server) queryTuple(ctx context.Context, q *request, l types.Lookup) (types.Tuple, error) {
 	from := s.repo.Space(q.text("space"))
 	return lookUp(ctx, l, from.Query, from.QueryP)
 }
 
-// getTuple takes a tuple. The tuple is held until the response is written, and is back at its old
-// place if it could not be. If the client dies after that, the tuple is lost.
+// getTuple takes a tuple. The tuple is held until the response is written, and is back at its old place if it
+// could not be. If the client dies after that, the tuple is lost.
 func (s *server) getTuple(ctx context.Context, q *request, l types.Lookup) (types.Tuple, error) {
 	name := q.text("space")
 	if err := requireWritable(name); err != nil {
@@ -217,8 +215,8 @@ func (s *server) getTuple(ctx context.Context, q *request, l types.Lookup) (type
 	return got, err
 }
 
-// lookUp returns a tuple that matches. It calls poll, which does not block and reports whether a
-// tuple matched, and then, if the request allows a wait, wait, which blocks.
+// lookUp returns a tuple that matches. It calls poll, which does not block and reports whether a tuple matched,
+// and then, if the request allows a wait, wait, which blocks.
 func lookUp(
 	ctx context.Context, l types.Lookup,
 	wait func(context.Context, tuple.Template) (tuple.Tuple, error),

@@ -73,8 +73,8 @@ func showDeath(shown *types.Task, died time.Time) {
 	shown.EndedAt, shown.Worker, shown.Duration = last.EndedAt, last.Worker, &taken
 }
 
-// showEnd shows how a task ended. shown is the task as it was when it was alive: if a worker had it
-// then, the duration is its last attempt's.
+// showEnd shows how a task ended. shown is the task as it was while alive; if a worker had it then, the duration
+// covers its last attempt only.
 func showEnd(shown *types.Task, end *task.End) {
 	shown.EndedAt, shown.Note, shown.Result = end.At, end.Note, json.RawMessage(end.Result)
 	if len(shown.Result) > 0 && !json.Valid(shown.Result) { // a foreign client may have put any text
@@ -107,9 +107,9 @@ var listedStates = []task.State{
 	"", task.Waiting, task.StateDelayed, task.StateBlocked, task.StatePaused, task.Claimed, task.StateDead, task.Resolved, task.Cancelled, task.AnyEnd,
 }
 
-// tasksBy reads a page of tasks in a state; the empty one selects those that are alive. The page
-// has the cursor of the next one, which is empty after the last. It may have fewer tasks than the
-// limit, even none, before the last.
+// tasksBy reads a page of tasks in a state; the empty one selects those that are alive. The page has the cursor
+// of the next one, which is empty after the last. It may have fewer tasks than the limit, even none, before the
+// last.
 func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (types.Tasks, error) {
 	f := task.Filter{
 		State: state, Action: q.text("action"), Tag: q.text("tag"), Group: q.text("group"), Text: q.text("text"),
@@ -214,8 +214,6 @@ func newTask(n types.NewTask) (task.New, error) {
 	}, nil
 }
 
-// newTasks converts the tasks of a body that creates several, in their order. The error,
-// fault.ErrInvalid, names the invalid first.
 func newTasks(all []types.NewTask) (wanted []task.New, err error) {
 	for at, one := range all {
 		w, err := newTask(one)
@@ -228,7 +226,9 @@ func newTasks(all []types.NewTask) (wanted []task.New, err error) {
 }
 
 // tasksOf returns the client for a request that may have an idempotency key.
-func (s *server) tasksOf(q *request) task.Client { return task.Client{Repo: q.idempotent(s.repo), Reads: s.repo} }
+func (s *server) tasksOf(q *request) task.Client {
+	return task.Client{Repo: q.idempotent(s.repo), Reads: s.repo}
+}
 
 // createTask creates a task. If its unique key is taken, the answer is the task that has it.
 func (s *server) createTask(ctx context.Context, q *request, n types.NewTask) (types.Task, error) {
@@ -268,8 +268,7 @@ func (s *server) cancelTask(ctx context.Context, q *request, c types.Cancel) (no
 	return none{}, s.withState(ctx, q.text("task"), s.tasksOf(q).Cancel(ctx, q.text("task"), c.Reason))
 }
 
-// withState adds the state of a task to err if it is fault.ErrNotFound because the task is in
-// another state than the request needs. Any other error is returned as it is.
+// withState adds the state of a task to a fault.ErrNotFound, which means that the request needs it in another state.
 func (s *server) withState(ctx context.Context, id string, err error) error {
 	if !errors.Is(err, fault.ErrNotFound) {
 		return err
@@ -296,10 +295,10 @@ func (s *server) discardDead(ctx context.Context, q *request) (none, error) {
 	return none{}, s.withState(ctx, q.text("task"), s.tasksOf(q).Discard(ctx, q.text("task")))
 }
 
-// requeue requeues a dead letter. Research is selected again from the catalog, so its problems are
-// lifted there, and the answer has no task; any other task is put again and returned. Problems are
-// lifted twice: before, so that after a crash in between the client can repeat the request; and
-// after, because the failure may have been ingested in the meantime.
+// requeue requeues a dead letter. Research is selected again from the catalog, so its problems are lifted there,
+// and the answer has no task; any other task is put again and returned. Problems are lifted twice: before, so
+// that after a crash in between the client can repeat the request; and after, because the failure may have been
+// ingested in the meantime.
 func (s *server) requeue(ctx context.Context, q *request) (answer types.Requeued, err error) {
 	tasks := s.tasksOf(q)
 	l, err := tasks.DeadLetter(ctx, q.text("task"))

@@ -10,9 +10,9 @@ import (
 	"leasehold/shared/space/transaction"
 )
 
-// transact carries out operations on several spaces, all or none, and returns the tuples that they
-// found, in the order of the operations. If a condition does not hold within the time that the
-// request may wait. An invalid operation (fault.ErrInvalid) is named with its position from 1.
+// transact carries out operations on several spaces, all or none, and returns the tuples that they found, in the
+// order of the operations. If a condition does not hold within the time that the request may wait. An invalid
+// operation (fault.ErrInvalid) is named with its position from 1.
 func (s *server) transact(ctx context.Context, _ *request, b types.Transaction) (types.Transacted, error) {
 	timeout, err := seconds("wait_s", b.Wait, maxWait)
 	if err != nil {

@@ -40,8 +40,8 @@ func (s *server) visitsOf(ctx context.Context, origin string, offset, limit int)
 	return s.browse.Page(ctx, browse.Query{Space: visit.Space, Template: t, Held: true, Offset: offset, Limit: limit})
 }
 
-// addVisit has an origin visited now, unless a visit of it waits or is held, which it then returns.
-// The visit that it asks for has no id yet: it gets one when a manager has a free slot.
+// addVisit has an origin visited now, unless a visit of it waits or is held, which it then returns. The visit
+// that it asks for has no id yet: it gets one when a manager has a free slot. Kinds without visits are refused.
 func (s *server) addVisit(ctx context.Context, _ *request, n types.NewVisit) (asked types.Visit, err error) {
 	o, err := s.Catalog.Origin(ctx, n.Origin)
 	if err != nil {
@@ -105,9 +105,9 @@ func NextOf(n visits.Next) types.NextVisit {
 	}
 }
 
-// putOutcome records the outcome of a visit that was made outside the system. The answer has the
-// reason if the outcome was ignored; it is empty if it was recorded. The comparisons of floats are
-// negated, because NaN must not pass.
+// putOutcome records the outcome of a visit that was made outside the system. The answer has the reason if the
+// outcome was ignored; it is empty if it was recorded. The comparisons of floats are negated, because NaN must
+// not pass.
 func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (recorded types.Recorded, err error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
 		return recorded, fmt.Errorf("outcome: %w: want an origin's id and the time of its visit; the origins of a lister are not accepted here", fault.ErrInvalid)
@@ -130,7 +130,6 @@ func (s *server) getSchedule(ctx context.Context, q *request) (types.Schedule, e
 	return ScheduleOf(o), err
 }
 
-// tellChanged records a report that an origin has changed, and returns the schedule after it.
 func (s *server) tellChanged(ctx context.Context, q *request) (types.Schedule, error) {
 	if err := s.Visits.Tell(ctx, time.Now(), q.text("origin")); err != nil {
 		return types.Schedule{}, err
@@ -138,8 +137,7 @@ func (s *server) tellChanged(ctx context.Context, q *request) (types.Schedule, e
 	return s.getSchedule(ctx, q)
 }
 
-// steer does what an operator asks for (types.Enable and others), and returns the schedule after
-// it.
+// steer does what an operator asks for (types.Enable and others), and returns the schedule after it.
 func (s *server) steer(ctx context.Context, q *request, steering types.Steering) (types.Schedule, error) {
 	if err := s.Visits.Steer(ctx, time.Now(), q.text("origin"), steering.Action); err != nil {
 		return types.Schedule{}, err

@@ -29,7 +29,7 @@ const (
 	minTTL       = time.Second
 	peerSessions = 1_000 // of one peer
 
-	// drainPoll is how long a heartbeat waits for a message; one already there comes at once.
+	// drainPoll is how long a heartbeat waits for a message; a waiting message comes at once.
 	drainPoll = time.Millisecond
 )
 
@@ -55,8 +55,8 @@ type worker struct {
 	draining bool
 }
 
-// openSession opens the session of a worker, or resumes the one that n.Resume names. It counts for
-// the quota of its peer (fault.ErrOverloaded) until it has ended.
+// openSession opens the session of a worker, or resumes the one that n.Resume names. It counts for the quota of
+// its peer (fault.ErrOverloaded) until it has ended.
 func (s *server) openSession(ctx context.Context, q *request, n types.NewSession) (types.WorkerSession, error) {
 	if s.Engine == nil {
 		return types.WorkerSession{}, errNoEngine
@@ -80,8 +80,8 @@ func (s *server) openSession(ctx context.Context, q *request, n types.NewSession
 	return s.beat(ctx, w)
 }
 
-// newWorker checks the body that opens a session, and returns a worker without the session. The
-// comparison of the TTL is negated, because NaN must not pass.
+// newWorker checks the body that opens a session, and returns a worker without the session. The comparison of the
+// TTL is negated, because NaN must not pass.
 func (s *server) newWorker(q *request, n types.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
 	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
@@ -131,8 +131,8 @@ func (all *workers) add(w *worker, id string, serves []types.Served) {
 	all.open[id] = w
 }
 
-// keepAlive returns the session of a request, and starts its TTL again. fault.ErrClosed means that
-// the session has ended, or that it was opened before the coordinator was started.
+// keepAlive returns the session of a request, and starts its TTL again. fault.ErrClosed means that the session
+// has ended, or that it was opened before the coordinator was started.
 func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 	id := q.text("session")
 	s.workers.mu.Lock()
@@ -144,8 +144,8 @@ func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 	return w, w.heartbeat.Beat(ctx)
 }
 
-// beat returns a session and the tasks that it has, and restarts its TTL. The session may have
-// ended meanwhile; then the error is the engine's.
+// beat returns a session and the tasks that it has, and restarts its TTL. It fails if the session has ended
+// meanwhile.
 func (s *server) beat(ctx context.Context, w *worker) (types.WorkerSession, error) {
 	shown := types.WorkerSession{ID: w.Session(), TTL: models.SecondsOf(w.ttl), Claims: []types.Claim{}}
 	claims, err := w.repo.Space(lease.Space).QueryAll(ctx, task.ClaimsOf(w.Session()))
@@ -165,9 +165,9 @@ func (s *server) beat(ctx context.Context, w *worker) (types.WorkerSession, erro
 	return shown, w.heartbeat.Beat(ctx)
 }
 
-// pollDraining reports whether an administrator has asked the session to drain, now or before. It
-// takes all messages of the session; those that stop a task are not needed, because a heartbeat
-// shows which tasks the session has.
+// pollDraining reports whether an administrator has asked the session to drain, now or before. It takes all
+// messages of the session; those that stop a task are not needed, because a heartbeat shows which tasks the
+// session has.
 func (w *worker) pollDraining(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

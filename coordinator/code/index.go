@@ -36,9 +36,9 @@ type Index struct {
 	publishing sync.Mutex // held while a generation is published or removed
 }
 
-// New returns the index over a store, and removes the unfinished uploads of an earlier process from
-// the folder dir, in which it keeps its own. The caller closes the store. It fails with
-// fault.ErrFolder.
+// New returns the index over a store, and removes the unfinished uploads of an earlier process from the folder
+// dir, in which it keeps its own. The caller closes the store. It fails with fault.ErrFolder if that folder
+// cannot be used.
 func New(dir string, store Store, origins Origins) (*Index, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("uploads of the code index: %w: %w", fault.ErrFolder, err)
@@ -47,9 +47,9 @@ func New(dir string, store Store, origins Origins) (*Index, error) {
 	return x, x.uploads.removeOld(0)
 }
 
-// Publish replaces the generation of an origin. It fails with fault.ErrNotFound if the origin was
-// removed, and fault.ErrConflict if blobs of it are missing. It holds publishing, so that a
-// DropRepo after the removal of the origin finds a generation published here.
+// Publish replaces the generation of an origin. It fails with fault.ErrNotFound if the origin was removed, and
+// with fault.ErrConflict if blobs of it are missing. It holds publishing, so that a DropRepo after the removal of
+// the origin finds the generation published here.
 func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
@@ -59,24 +59,23 @@ func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 	return x.Store.Publish(ctx, m)
 }
 
-// DropRepo removes the generation of an origin, which the caller has removed from the catalog
-// before.
+// DropRepo removes the generation of an origin, which the caller has removed from the catalog before.
 func (x *Index) DropRepo(ctx context.Context, id string) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
 	return x.Store.DropRepo(ctx, id)
 }
 
-// Complete reports whether the origin has a generation and all blobs of it are indexed. It is false
-// after files of the index were lost or the folder was restored from a backup; then a manager
-// indexes the origin although it has not changed.
+// Complete reports whether the origin has a generation and all blobs of it are indexed. It is false after files
+// of the index were lost or the folder was restored from a backup; then a manager indexes the origin although it
+// has not changed.
 func (x *Index) Complete(ctx context.Context, id string) (bool, error) {
 	repos, err := x.Repos(ctx)
 	return slices.ContainsFunc(repos, func(r code.RepoInfo) bool { return r.ID == id && r.Lost == 0 }), err
 }
 
-// DropRemoved removes the generations of origins that are not in the catalog any more: those that
-// were removed while the index could not be used.
+// DropRemoved removes the generations of origins that are no longer in the catalog, because they were removed
+// while the index could not be used. After an error, repositories before it stay removed.
 func (x *Index) DropRemoved(ctx context.Context) error {
 	repos, err := x.Repos(ctx)
 	if err != nil {
@@ -94,8 +93,8 @@ func (x *Index) DropRemoved(ctx context.Context) error {
 	return nil
 }
 
-// Put puts blobs that this process has analysed. It builds the segment itself, so the name that it
-// returns is empty.
+// Put puts blobs that this process has analysed. It builds the segment itself, so the name that it returns is
+// empty.
 func (x *Index) Put(ctx context.Context, batch string, blobs []code.Blob) (segment string, err error) {
 	return "", x.PutBlobs(ctx, batch, blobs)
 }

@@ -25,8 +25,8 @@ func (x *Index) Repositories(ctx context.Context) ([]types.CodeRepository, error
 	return all, err
 }
 
-// Symbols lists at most limit definitions with name in their names, in all branches or, if branch
-// is not empty, in that branch. It fails with fault.ErrInvalid for an empty name.
+// Symbols lists at most limit definitions with name in their names, in all branches or, if branch is not empty,
+// in that branch. An empty name gives fault.ErrInvalid.
 func (x *Index) Symbols(ctx context.Context, name, branch string, limit int) ([]types.SymbolPlace, error) {
 	found := []types.SymbolPlace{}
 	if name == "" {
@@ -45,9 +45,9 @@ func (x *Index) Symbols(ctx context.Context, name, branch string, limit int) ([]
 	return found, err
 }
 
-// Read returns at most at.Lines lines of an indexed file from line at.From on, and the number of
-// its lines. It finds the file by at.OID, or if it is empty by repository, path and ref. It fails
-// with fault.ErrNotFound for an unindexed file.
+// Read returns at most at.Lines lines of an indexed file from line at.From on, and the number of its lines. It
+// finds the file by at.OID, or if that is empty by repository, path and ref. It returns fault.ErrNotFound if the
+// file is not indexed.
 func (x *Index) Read(ctx context.Context, at types.FilePlace) (types.CodeFile, error) {
 	f := types.CodeFile{Repo: at.Repo, Path: at.Path, OID: at.OID}
 	if at.OID == "" {
@@ -71,9 +71,8 @@ func (x *Index) Read(ctx context.Context, at types.FilePlace) (types.CodeFile, e
 	return f, nil
 }
 
-// findFile returns the file of the repository at.Repo with the path at.Path in the branch at.Ref,
-// or in any branch if it is empty, with the commit of that branch. Of several such files it returns
-// the first.
+// findFile returns the file of the repository at.Repo with the path at.Path in the branch at.Ref, or in any
+// branch if at.Ref is empty, with the commit of that branch. Of several such files it returns the first.
 func (x *Index) findFile(ctx context.Context, at types.FilePlace) (found code.FileInfo, err error) {
 	isFound := false
 	err = x.Files(ctx, matchRepo(at.Repo), func(f code.FileInfo, _ func() []code.FunctionReport) bool {
@@ -91,7 +90,7 @@ func (x *Index) findFile(ctx context.Context, at types.FilePlace) (found code.Fi
 		err = fmt.Errorf("file %.200q of %.200q is not indexed%s: %w", at.Path, at.Repo, branch, fault.ErrNotFound)
 	}
 	if err != nil || at.Ref == "" || at.Ref == found.Refs[0] {
-		return found, err // found.Commit is that of the first of its refs
+		return found, err // found.Commit belongs to the first of its refs
 	}
 	found.Commit, err = x.commitOf(ctx, found.RepoID, at.Ref)
 	return found, err

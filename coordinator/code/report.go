@@ -49,8 +49,8 @@ type FileQuery struct {
 	Offset, Limit int
 }
 
-// ListFiles returns the files that q selects, from q.Offset on and at most q.Limit, and how many
-// there are in all. It fails with fault.ErrNotFound for an unindexed repository.
+// ListFiles returns the files that q selects, from q.Offset on and at most q.Limit, and how many there are in
+// all. It returns fault.ErrNotFound if the repository is not indexed.
 func (x *Index) ListFiles(ctx context.Context, q FileQuery) (page types.Page[types.IndexedFile], err error) {
 	page.Items = []types.IndexedFile{}
 	seen := false // a file of the repository, listed or not
@@ -83,10 +83,9 @@ func matchRepo(repo string) func(id, name string) bool {
 	}
 }
 
-// Report returns the largest functions, the most complex files, and the languages of a repository.
-// Functions and files that were generated or are vendored are left out, and those of tests unless
-// they are asked for. It fails with fault.ErrNotFound for an unindexed repository, and
-// fault.ErrConflict if several have the name.
+// Report returns the largest functions, the most complex files, and the languages of a repository. Generated and
+// vendored functions and files are left out, and tests unless q asks for them. It fails with fault.ErrNotFound if
+// the repository is not indexed, and with fault.ErrConflict if several have the name.
 func (x *Index) Report(ctx context.Context, q types.ReportQuery) (r types.CodeReport, err error) {
 	r.Skipped = map[string]int{}
 	languages := map[string]types.LanguageReport{}

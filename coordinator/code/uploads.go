@@ -21,7 +21,7 @@ import (
 
 // Bounds of uploads.
 const (
-	maxSegment = 64 << 20  // bytes of one segment: that of a batch of 8 MiB is below 16 MiB
+	maxSegment = 64 << 20  // bytes of one segment; one of a batch of 8 MiB is below 16 MiB
 	maxUploads = 1 << 30   // bytes of all uploads that are not complete
 	maxIdle    = time.Hour // after which an upload that nothing continues is removed
 )
@@ -58,8 +58,8 @@ func (u *uploads) lock(hash string) (release func(), err error) {
 	}, nil
 }
 
-// Received returns how many bytes of a segment were received; 0 for an unknown one. It fails with
-// fault.ErrInvalid for a malformed hash, or fault.ErrFolder.
+// Received returns how many bytes of a segment were received; 0 for an unknown one. Errors: fault.ErrInvalid for
+// a malformed hash, fault.ErrFolder if the upload cannot be read.
 func (x *Index) Received(hash string) (int64, error) {
 	if !wellFormedHash.MatchString(hash) {
 		return 0, fmt.Errorf("segment %.80q: %w: want the SHA-256 in 64 lower-case hexadecimal digits", hash, fault.ErrInvalid)
@@ -79,11 +79,10 @@ func (u *uploads) receivedBytes(hash string) (int64, error) {
 	return info.Size(), nil
 }
 
-// Append adds a part of a segment at an offset, and returns how many bytes were received so far. A
-// part whose offset is before these changes nothing. It fails with fault.ErrConflict if the offset
-// is behind them, fault.ErrTooLarge for more than maxSegment, fault.ErrOverloaded if all uploads
-// take more than maxUploads or the part cannot be written, fault.ErrFolder if the file cannot be
-// opened.
+// Append adds a part of a segment at an offset, and returns how many bytes were received so far. A part whose
+// offset is before these changes nothing. Errors: fault.ErrConflict if the offset is behind them,
+// fault.ErrTooLarge for more than maxSegment, fault.ErrOverloaded if all uploads take more than maxUploads or the
+// part cannot be written, fault.ErrFolder if the file cannot be opened.
 func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte) (received int64, err error) {
 	u := &x.uploads
 	release, err := u.lock(hash)
@@ -121,10 +120,10 @@ func (x *Index) Append(_ context.Context, hash string, offset int64, part []byte
 	return received + int64(n), err
 }
 
-// Commit puts a segment into the index, when all of its bytes were received. It is durable when
-// Commit returns nil; then the upload is removed, and a second call gives fault.ErrNotFound. A
-// segment with another hash, or it is not one, is removed (fault.ErrCorrupt), so that it can be
-// sent again. Other errors give fault.ErrFolder and those of lock and of the index.
+// Commit puts a segment into the index, when all of its bytes were received. It is durable when Commit returns
+// nil; then the upload is removed, and a second call fails with fault.ErrNotFound. A segment that is malformed or
+// has another hash is removed (fault.ErrCorrupt), so that it can be sent again. Commit fails with fault.ErrFolder
+// if the upload cannot be read.
 func (x *Index) Commit(ctx context.Context, batch, hash string) error {
 	u := &x.uploads
 	release, err := u.lock(hash)
@@ -150,7 +149,6 @@ func (x *Index) Commit(ctx context.Context, batch, hash string) error {
 	return err
 }
 
-// sumOf returns the SHA-256 of a file in hexadecimal digits.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -180,8 +178,8 @@ func (u *uploads) eachFile(visit func(path string, info fs.FileInfo) error) erro
 	return nil
 }
 
-// removeOld removes the uploads that were not continued for idle, except those in use. The name of
-// each file begins with the hash.
+// removeOld removes the uploads that were not continued for idle, except those in use. The name of each file
+// begins with the hash.
 func (u *uploads) removeOld(idle time.Duration) error {
 	return u.eachFile(func(path string, info fs.FileInfo) error {
 		hash, _, _ := strings.Cut(filepath.Base(path), ".")
@@ -194,7 +192,6 @@ func (u *uploads) removeOld(idle time.Duration) error {
 	})
 }
 
-// totalBytes returns the bytes of all uploads.
 func (u *uploads) totalBytes() (bytes int64, err error) {
 	err = u.eachFile(func(_ string, info fs.FileInfo) error {
 		bytes += info.Size()

@@ -18,7 +18,7 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// Memory is the path of a database not kept.
+// Memory is the path of a database in memory, which is not kept.
 const Memory = sqlfile.Memory
 
 // Database is an open file. Catalog and Visits may be used until Close.
@@ -46,8 +46,8 @@ func OpenPlan(ctx context.Context, path string, plan *policy.Plan) (*Database, e
 	return open(ctx, path, plan, nil)
 }
 
-// open opens the database at path, or makes it. plan is the plan of its visits. onStep is called
-// before and after each step that changes files; an error of it ends open.
+// open opens the database at path, or makes it. plan is the plan of its visits. onStep is called before and after
+// each step that changes files; an error of it ends open.
 func open(ctx context.Context, path string, plan *policy.Plan, onStep func(string) error) (*Database, error) {
 	format := sqlite.Format(visits.Schema(), pairSchema)
 	format.OnStep = onStep

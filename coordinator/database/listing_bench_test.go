@@ -107,7 +107,7 @@ func benchmarkListing(b *testing.B, all []visits.Named, visiting bool) {
 	}
 }
 
-// written is how many bytes this process has written to files; 0 where it is not known.
+// written is how many bytes this process has written to files; 0 if unknown.
 func written() int64 {
 	text, _ := os.ReadFile("/proc/self/io")
 	for line := range strings.Lines(string(text)) {

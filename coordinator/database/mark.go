@@ -19,9 +19,9 @@ var migrations embed.FS
 
 var pairSchema = sqlfile.Schema{Name: "pair", Migrations: migrations}
 
-// FindState returns in which state the file at path is. It does not make one, and changes nothing.
-// No process may have the file open. A *pairing.Mixed means that the file and its log do not belong
-// together, so that it must not be opened with the log.
+// FindState returns in which state the file at path is. It does not make one, and changes nothing. No process may
+// have the file open. A *pairing.Mixed means that the file and its log do not belong together, so that it must
+// not be opened with the log.
 func FindState(ctx context.Context, path string) (pairing.State, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -78,8 +78,7 @@ func (r *row) read(c *sqlfile.Conn) error {
 	return err
 }
 
-// Mark returns the mark that keeps the database and a journal together. Its Instance is empty if
-// there is none.
+// Mark returns the mark that keeps the database and a journal together. Its Instance is empty if there is none.
 func (d *Database) Mark(ctx context.Context) (pairing.Mark, error) {
 	var r row
 	err := d.file.Read(ctx, "database.Mark", r.read)

@@ -106,9 +106,8 @@ func (p *Page) searchCode(w http.ResponseWriter, r *http.Request) {
 	p.renderCode(w, c, err)
 }
 
-// findMatches returns at most codeMatches matches, and how the search ended. With an error of the
-// search, it also returns the matches before it; a query that cannot be parsed gives
-// fault.ErrInvalid and has no result.
+// findMatches returns at most codeMatches matches, and how the search ended. With an error of the search, it also
+// returns the matches before it; a query that cannot be parsed has no result.
 func (p *Page) findMatches(ctx context.Context, text string) (*foundCode, error) {
 	q, err := code.Parse(text)
 	if err != nil {
@@ -124,8 +123,8 @@ func (p *Page) findMatches(ctx context.Context, text string) (*foundCode, error)
 	return &found, err
 }
 
-// linkOf returns the address of a page of a file: the one with line if it is above 0, otherwise the
-// one that begins with line from; 0 is the first.
+// linkOf returns the address of a page of a file: the one with line if line is above 0, otherwise the one that
+// begins with line from; 0 is the first.
 func linkOf(repo, path, oid string, line, from int) string {
 	q := url.Values{"repo": {repo}, "path": {path}, "oid": {oid}}
 	anchor := ""

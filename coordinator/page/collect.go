@@ -46,7 +46,7 @@ type snapshot struct {
 	HTML map[string]template.HTML // each section, rendered
 }
 
-// catalogPart is the part of a snapshot read from the catalog.
+// catalogPart is the part of a snapshot from the catalog.
 type catalogPart struct {
 	Problems []catalog.Problem // the latest first
 	Findings []catalog.Finding
@@ -73,9 +73,8 @@ type cache struct {
 	catalogReadAt time.Time // when the catalog part was read
 }
 
-// get returns a snapshot at most maxAge old; its part of the catalog may be maxCatalogAge old. One
-// caller collects, and the others wait for it. With an error there is no snapshot, also if there
-// was an older one.
+// get returns a snapshot that is at most maxAge old; its part of the catalog may be maxCatalogAge old. One caller
+// collects, and the others wait for it. With an error there is no snapshot, also if there was an older one.
 func (c *cache) get(ctx context.Context) (*snapshot, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,8 +99,8 @@ func (c *cache) get(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// collect reads the spaces, and the catalog unless kept has its part, and renders the sections.
-// Lists are cut to their limits, and the snapshot has their whole lengths.
+// collect reads the spaces, and the catalog unless kept has its part, and renders the sections. Lists are cut to
+// their limits, and the snapshot has their whole lengths.
 func (p *Page) collect(ctx context.Context, kept *catalogPart) (*snapshot, error) {
 	s := &snapshot{At: time.Now().UTC()}
 	sessions, err := api.Sessions(ctx, p.Repo)

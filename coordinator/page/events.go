@@ -70,8 +70,8 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// collectChanges returns the events of the sections that differ from seen, and updates seen. It
-// returns none if nothing has changed.
+// collectChanges returns the events of the sections that differ from seen, and updates seen. It returns none if
+// nothing has changed.
 func (p *Page) collectChanges(r *http.Request, seen map[string]template.HTML) ([]byte, error) {
 	s, err := p.cache.get(r.Context())
 	if err != nil {

@@ -18,8 +18,8 @@ type listener struct {
 	exempt []netip.Prefix
 }
 
-// Accept returns the next connection within the quota of its peer, and closes the others. The
-// connection counts until it is closed.
+// Accept returns the next connection within the quota of its peer, and closes the others. The connection counts
+// until it is closed.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()

@@ -74,8 +74,8 @@ func NewQuota(what string, max int) *Quota {
 	return &Quota{what: what, max: max, taken: map[Peer]int{}}
 }
 
-// Take counts one more for a peer. If the peer has the maximum already, it fails with
-// fault.ErrOverloaded, and nothing is counted.
+// Take counts one more for a peer. If the peer has the maximum already, it counts nothing and fails with
+// fault.ErrOverloaded.
 func (q *Quota) Take(p Peer) error {
 	if p == (Peer{}) {
 		return nil

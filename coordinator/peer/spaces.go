@@ -25,10 +25,10 @@ func NewSpaces() *Spaces {
 	return &Spaces{quota: NewQuota("spaces", maxSpaces), creators: map[string]Peer{}}
 }
 
-// Create carries out a space.VerbCreate over conn. A new space counts for the peer until it is
-// deleted; if the peer has its quota, it fails with fault.ErrOverloaded. It lists the spaces first,
-// to see whether the space is new and which counted ones were deleted. mu is held all the time, so
-// that two calls cannot both find the space new.
+// Create carries out a space.VerbCreate over conn. A new space counts for the peer until it is deleted. Create
+// fails with fault.ErrOverloaded if the peer has its quota. It lists the spaces first, to see whether the space
+// is new and which counted ones were deleted. mu is held all the time, so that two calls cannot both find the
+// space new.
 func (c *Spaces) Create(ctx context.Context, p Peer, conn space.Conn, r space.Request) (space.Reply, error) {
 	if p == (Peer{}) {
 		return conn.Do(ctx, r)

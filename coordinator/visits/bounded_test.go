@@ -80,8 +80,7 @@ func TestNewOriginsThatWereVisitedDoNotMakeThePoolOfFirstVisitsGrow(t *testing.T
 	require.NotContains(t, fmt.Sprint(c.Warnings), "first visits")
 }
 
-// One host of a group that is down is the fault of its origins only: the others of the group are
-// visited.
+// If one host of a group is down, only its origins fail: the others of the group are visited.
 func TestAHostOfAGroupWithoutConnectionIsAFailureOfItsOriginsOnly(t *testing.T) {
 	t.Parallel()
 	now := time.Now().Truncate(time.Second)

@@ -122,7 +122,7 @@ func (k *cache) move(was, is row) {
 	k.add(is, 1)
 }
 
-// addCount adds n to a count and removes one 0, so that the map has only keys in use.
+// addCount adds n to a count and removes a count of 0, so that the map has only keys in use.
 func addCount[K comparable](counts map[K]int, key K, n int) {
 	counts[key] += n
 	if counts[key] == 0 {
@@ -130,8 +130,9 @@ func addCount[K comparable](counts map[K]int, key K, n int) {
 	}
 }
 
-// load fills the cache from the file, and marks it stale until all is read. What only the process
-// knows stays: the gaps of hosts, refusals, the tally and the clock.
+// load fills the cache from the file, and marks it stale until all is read. What only the process knows stays:
+// the gaps of hosts, refusals, the tally and the clock. After an error the cache stays stale, and the next
+// transaction loads it again.
 func (s *Store) load(c *sqlfile.Conn) error {
 	was := s.cache
 	s.cache = cache{

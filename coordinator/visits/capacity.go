@@ -12,8 +12,8 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// Capacity is what a number of slots can keep fresh. Rates come from a sample of at most 4,096
-// origins, and exact below that number.
+// Capacity is what a number of slots can keep fresh. Rates are estimated from a sample of at most 4,096 origins,
+// and exact below this number.
 type Capacity struct {
 	Slots        int
 	VisitSeconds float64 // mean duration of a visit since the start; assumedVisit if none ended
@@ -38,9 +38,9 @@ const (
 	recentSpan   = 7 * 24 * time.Hour // origins seen first in this time show how fast new ones come
 )
 
-// Capacity computes what a number of slots can hold, which intervals fit, and warns if origins wait
-// in a pool that grows without end. Without enabled origins only the visits per day are set. The
-// numbers are extrapolated from the sample of origins.
+// Capacity computes what a number of slots can hold, which intervals fit, and warns if origins wait in a pool
+// that grows without end. Without enabled origins only the visits per day are set. The numbers are extrapolated
+// from the sample of origins.
 func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capacity, err error) {
 	m, err := s.Metrics(ctx, now)
 	if err != nil {

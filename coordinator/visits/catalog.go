@@ -24,9 +24,9 @@ type Catalog interface {
 // Attach has s change a catalog too. It must be called before s is used.
 func (s *Store) Attach(c Catalog) { s.catalog = c }
 
-// OriginAdded implements sqlite.Schedule, in the catalog's transaction. Adding a known origin again
-// is a listing by hand: one that was disabled by failures or by its lister takes part again. A kind
-// neither visited nor lists others is ignored.
+// OriginAdded implements sqlite.Schedule, in the catalog's transaction. Adding a known origin again is a listing
+// by hand: it enables the origin if failures or its lister disabled it. Kinds that are neither visited nor list
+// others are ignored.
 func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 	if err := s.enter(c); err != nil || !o.Kind.Visited() && !o.Kind.Info().Lister {
 		return err
@@ -35,8 +35,8 @@ func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 	return s.putNamed(0, Named{Origin: o}, time.Now().Unix())
 }
 
-// OriginPriority implements sqlite.Schedule, in the catalog's transaction: it sets the priority of
-// an origin. One not in the schedule is ignored.
+// OriginPriority implements sqlite.Schedule, in the catalog's transaction. It sets the priority of an origin, and
+// ignores an origin outside the schedule.
 func (s *Store) OriginPriority(c *sqlfile.Conn, id string, priority int64) error {
 	if err := s.enter(c); err != nil {
 		return err
@@ -53,9 +53,9 @@ func (s *Store) OriginPriority(c *sqlfile.Conn, id string, priority int64) error
 	return s.save(was, r, time.Now().Unix())
 }
 
-// BeforeRemoval implements sqlite.Schedule: it gives the origins that this lister named another
-// lister, or none. It takes several transactions before it removes the space, because there may be
-// many. For an unknown origin it does nothing.
+// BeforeRemoval implements sqlite.Schedule: it gives the origins that this lister named another lister, or none.
+// It takes several transactions before the removal, because there may be many. For an unknown origin it does
+// nothing. After an error the removal may be tried again.
 func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	op := "remove " + id
 	var key int32
@@ -80,8 +80,8 @@ func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	})
 }
 
-// OriginRemoved implements sqlite.Schedule, in the catalog's transaction: it removes an origin from
-// the schedule, and puts the next one of its host in front. For an unknown one it does nothing.
+// OriginRemoved implements sqlite.Schedule, in the catalog's transaction: it removes an origin from the schedule,
+// and puts the next one of its host in front. For an unknown one it does nothing.
 func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 	if err := s.enter(c); err != nil {
 		return err

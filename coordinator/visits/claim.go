@@ -14,12 +14,11 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// Claim takes the best n origins that may be visited at a time, fewer if there are not as many, and
-// notes that they are visited before it returns them. Visits that were asked for come first, in a
-// share of their own; others get the rest of that share. It picks in one transaction and claims in
-// others: an origin changed in between is left out. With an error, of the file or of ctx, it
-// returns no claims, although those of the transactions before it stay on disk: Claimed has them at
-// the next start, or they count as lost after Rules.LostAfter.
+// Claim takes the best n origins that may be visited at a time, fewer if there are not as many, and notes that
+// they are visited before it returns them. Visits that were asked for come first, in a share of their own; others
+// get the rest of that share. It picks in one transaction and claims in others: an origin changed in between is
+// left out. With an error it returns no claims, although the earlier transactions stay on disk: Claimed has them
+// at the next start, or they count as lost after Rules.LostAfter.
 func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []models.Visit, err error) {
 	op := fmt.Sprintf("claim %d visits", n)
 	picked, hosts, err := s.pick(ctx, op, now, n)
@@ -70,8 +69,8 @@ func (s *Store) claim(c policy.Candidate, at time.Time) (models.Visit, bool, err
 	return s.visitOf(r), true, s.db.Exec("INSERT INTO claim VALUES (?, ?, ?)", r.Key, r.visit, now)
 }
 
-// visitOf returns the visit of r under way, as it is put into the space: with the digest and the
-// HTTP validators of the last success, by which a manager finds that nothing has changed.
+// visitOf returns the visit of r under way, as it is put into the space. It has the digest and the HTTP
+// validators of the last success, by which a manager finds that nothing has changed.
 func (s *Store) visitOf(r row) models.Visit {
 	v := models.Visit{
 		ID:     r.visit,
@@ -85,8 +84,8 @@ func (s *Store) visitOf(r row) models.Visit {
 	return v
 }
 
-// Claimed lists the visits under way, so that those that no manager has can be put again after a
-// restart, in the order in which they were claimed.
+// Claimed lists the visits under way, so that those that no manager has can be put again after a restart, in the
+// order in which they were claimed.
 func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 	err = s.write(ctx, "visits under way", func() error {
 		return s.db.All(selectRows+` WHERE key IN (SELECT key FROM schedule WHERE visit <> '' UNION ALL SELECT key FROM claim)
@@ -99,9 +98,9 @@ func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 	return all, err
 }
 
-// AdoptInFlight notes visits that are in the spaces and not in the store, because its file is an
-// old copy: their origins must not be visited twice. visits has the ids of the visits by the id of
-// their origin. Unknown origins are ignored.
+// AdoptInFlight notes visits that are in the spaces and not in the store, because its file is an old copy: their
+// origins must not be visited twice. visits has the ids of the visits by the id of their origin. Unknown origins
+// are ignored. After an error none is noted.
 func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[string]string) error {
 	return s.write(ctx, fmt.Sprintf("adopt %d visits", len(visits)), func() error {
 		for origin, id := range visits {
@@ -118,11 +117,10 @@ func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[str
 	})
 }
 
-// pick chooses n origins that may be visited now, and changes only where origins wait: if the clock
-// was set back by more than an hour since the last pick it corrects their times (fixClock), and it
-// brings back the origins whose rest is over (sweep). It returns the requested ones first, then the
-// others by policy. busy has the hosts that delayed others. Each step is a transaction of its own,
-// so that none is long.
+// pick chooses n origins that may be visited now, and changes only where origins wait: if the clock was set back
+// by more than an hour since the last pick it corrects their times (fixClock), and it brings back the origins
+// whose rest is over (sweep). It returns the requested ones first, then the others by policy. busy has the hosts
+// that delayed others. Each step is a transaction of its own, so that none is long. Steps before an error stay.
 func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (picked []policy.Candidate, busy *hosts, err error) {
 	var clockSetBack bool
 	err = s.write(ctx, op, func() error {
@@ -145,10 +143,10 @@ func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (pick
 	return picked, busy, err
 }
 
-// choose chooses n of the origins that wait now, in the transaction under way. It changes nothing.
-// First come the requested origins, in the slots that are reserved for them, then the others by
-// policy, and in the slots that these leave more requested ones. busy, which is never nil, has the
-// waits of hosts, for which accept refused origins.
+// choose chooses n of the origins that wait now, in the transaction under way. It changes nothing. First come the
+// requested origins, in the slots that are reserved for them, then the others by policy, and in the slots that
+// these leave more requested ones. busy, which is never nil, has the waits of hosts, for which accept refused
+// origins.
 func (s *Store) choose(now time.Time, n int) (picked []policy.Candidate, busy *hosts, err error) {
 	h := s.hostsFor(now.UnixMilli(), n)
 	if n <= 0 {

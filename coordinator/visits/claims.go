@@ -7,11 +7,10 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// A claim writes one small row into the table claim. The origin's row in schedule stays as it is,
-// because writing it changes about five pages of the file: the row, the row of the origin that
-// follows it on its host, and three indexes. The outcome of the visit writes the row anyway, and
-// most visits end soon. The claims of longer ones are written into their rows by a sweep, because
-// each pick passes over the origins whose rows do not have their claims.
+// A claim writes one small row into the table claim. The origin's row in schedule stays as it is, because writing
+// it changes about five pages of the file: the row, the row of the next origin on its host, and three indexes.
+// The outcome of the visit writes the row anyway, and most visits end soon. The claims of longer ones are written
+// into their rows by a sweep, because each pick passes over the origins whose rows do not have their claims.
 
 // claimsStay is how many seconds a claim may stay out of the row of its origin. A visit is
 // lost no earlier than that.
@@ -30,9 +29,9 @@ func (r row) waitsAt() policy.Place {
 	return r.place
 }
 
-// writeClaim writes one of the claims from before a time into the row of its origin, and reports
-// whether there was one. One per call, because save changes the cache ranged over, and so that
-// transactions stay short.
+// writeClaim writes one of the claims from before a time into the row of its origin, and reports whether there
+// was one. One per call, because save changes the cache during the iteration, and so that transactions stay
+// short.
 func (s *Store) writeClaim(before int64) (found bool, err error) {
 	for _, r := range s.cache.claims {
 		if r.LastScheduled < before {
@@ -42,8 +41,8 @@ func (s *Store) writeClaim(before int64) (found bool, err error) {
 	return false, nil
 }
 
-// current returns an origin in the transaction under way, from memory if its claim is there,
-// because each visit needs it twice. ok is false for an unknown origin.
+// current returns an origin in the transaction under way, from memory if its claim is there, because each visit
+// needs it twice. ok is false for an unknown origin.
 func (s *Store) current(id string) (r row, ok bool, err error) {
 	if key, ok := s.cache.claimKeys[id]; ok {
 		return s.cache.claims[key], true, nil
@@ -51,8 +50,8 @@ func (s *Store) current(id string) (r row, ok bool, err error) {
 	return find(s.db, selectRows+" WHERE id = ?", id)
 }
 
-// writeClaims writes all claims into the rows of their origins. Each is a step of its own, so that
-// no transaction is long.
+// writeClaims writes all claims into the rows of their origins. Each is a step of its own, so that no transaction
+// is long.
 func (s *Store) writeClaims(ctx context.Context, op string) error {
 	return s.runSteps(ctx, op, func() (done bool, err error) {
 		found, err := s.writeClaim(math.MaxInt64)

@@ -25,9 +25,8 @@ func (f *Facts) fields() map[string]*int64 {
 // positionPrefix is followed by the kind of origin whose queue position a counter is.
 const positionPrefix = "position "
 
-// loadCounters reads the counters and the queue positions into the cache. A counter that this
-// version does not know is kept in the file. saved keeps what the file has, so that saveCounters
-// writes only changes.
+// loadCounters reads the counters and the queue positions into the cache. A counter that this version does not
+// know is kept in the file. saved keeps what the file has, so that saveCounters writes only changes.
 func (s *Store) loadCounters(c *sqlfile.Conn) error {
 	fields := s.cache.facts.fields()
 	return c.All("SELECT name, value FROM counter", nil, func(from sqlfile.Row) error {
@@ -44,8 +43,9 @@ func (s *Store) loadCounters(c *sqlfile.Conn) error {
 	})
 }
 
-// saveCounters writes the counters and queue positions that differ from the file. It runs before
-// the commit of each transaction that changes the cache (update).
+// saveCounters writes the counters and queue positions that differ from the file. It runs before the commit of
+// each transaction that changes the cache (update). After an error the cache is stale, so saved need not be
+// right.
 func (s *Store) saveCounters() error {
 	k := &s.cache
 	values := map[string]int64{}

@@ -10,7 +10,7 @@
 //
 // Invariants:
 //
-//   - The origins of the schedule are those of the catalog that are visited: the
+//   - The schedule has the origins of the catalog that are visited: the
 //     catalog adds and removes them in the transaction that changes itself
 //     (OriginAdded, OriginRemoved).
 //   - A claim is on disk before it is returned: no origin is visited twice for one

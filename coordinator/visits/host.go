@@ -32,7 +32,6 @@ const (
 // longestWait is the longest time in seconds for which a host is left alone.
 const longestWait = longestHostRest * 11 / 10
 
-// loadHosts reads the records of hosts into the cache.
 func (k *cache) loadHosts(c *sqlfile.Conn) error {
 	return c.All("SELECT name, failures, since, until, gap FROM host", nil, func(from sqlfile.Row) error {
 		var name string
@@ -43,7 +42,7 @@ func (k *cache) loadHosts(c *sqlfile.Conn) error {
 	})
 }
 
-// sumGaps fills gaps from the hosts: the gap of a group is the longest of its hosts.
+// sumGaps fills gaps from the hosts. The gap of a group is the longest of its hosts.
 func (k *cache) sumGaps(groups policy.HostGroups) {
 	k.gaps = map[string]int64{}
 	for name, h := range k.hosts {
@@ -53,8 +52,8 @@ func (k *cache) sumGaps(groups policy.HostGroups) {
 	}
 }
 
-// noteCrawlDelay keeps the Crawl-delay of an origin's host, at most longestCrawlDelay; 0 removes
-// it. An origin without a host has none.
+// noteCrawlDelay keeps the Crawl-delay of an origin's host, at most longestCrawlDelay; 0 removes it. An origin
+// without a host has none.
 func (s *Store) noteCrawlDelay(r row, delay models.Seconds) error {
 	name := hostOf(r.uri)
 	h := s.cache.hosts[name]
@@ -77,8 +76,8 @@ func (s *Store) gap(name string) (milliseconds int64, crawlDelay bool) {
 	return max(least, asked), asked > 0
 }
 
-// keepHost writes the record of a host to the file and the cache if it has changed, and removes a
-// zero one.
+// keepHost writes the record of a host to the file and the cache if it has changed, and removes a zero one. After
+// an error the transaction fails, and the cache is loaded again.
 func (s *Store) keepHost(name string, h host) error {
 	if s.cache.hosts[name] == h {
 		return nil
@@ -100,11 +99,11 @@ func (s *Store) explainPace(name string) (group string, gap time.Duration) {
 	return policy.HostGroupName(name), gap
 }
 
-// noteHostFailure notes that a visit could not connect to a host, and reports whether the fault is
-// still the host's. After Rules.DisableSpan it counts for the origins too, so that those of a host
-// already gone are disabled. Failures within the rest after an earlier one do not lengthen it,
-// because they come from visits that were under way. A rest longer than any, or a first failure in
-// the future, is replaced, because the clock was set back.
+// noteHostFailure notes that a visit could not connect to a host, and reports whether the fault is still the
+// host's. After Rules.DisableSpan it counts for the origins too, so that the origins of a vanished host are
+// disabled. Failures within the rest after an earlier one do not lengthen it, because these visits were already
+// under way. A rest longer than the maximum, or a first failure in the future, is replaced, because the clock was
+// set back.
 func (s *Store) noteHostFailure(name string, now int64) (ofHost bool, err error) {
 	h := s.cache.hosts[name]
 	if h.failures == 0 || h.since > now {
@@ -125,10 +124,9 @@ func (s *Store) noteHostAnswer(name string) error {
 	return s.keepHost(name, h)
 }
 
-// ForceNow has an origin visited as SaveNow does, and lifts what would delay that: the Retry-After
-// of all origins of its host or host group, and the rest of a host that could not be reached. It
-// takes several transactions; after an error it can be repeated. It fails with fault.ErrNotFound
-// for an unknown origin.
+// ForceNow has an origin visited as SaveNow does, and lifts what would delay that: the Retry-After of all origins
+// of its host or host group, and the rest of a host that could not be reached. It takes several transactions;
+// after an error it can be repeated. An unknown origin gives fault.ErrNotFound.
 func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 	op := "force " + id
 	var name string

@@ -9,8 +9,8 @@ import (
 // What visits teach about listers and silences changes with each outcome. The transaction writes it once,
 // before it commits, because a transaction records up to hundreds of outcomes.
 
-// loadLearned reads what saveLearned has written, and notes that nothing differs from the file.
-// Silences of bands that this version does not have are ignored.
+// loadLearned reads what saveLearned has written, and notes that nothing differs from the file. Silences of bands
+// that this version does not have are ignored.
 func (k *cache) loadLearned(c *sqlfile.Conn) error {
 	listers := c.All("SELECT key, listed, hits, misses, wrong, watched, active, begun, next, empty FROM lister", nil, func(from sqlfile.Row) error {
 		var key int32
@@ -33,8 +33,8 @@ func (k *cache) loadLearned(c *sqlfile.Conn) error {
 	return errors.Join(listers, silences)
 }
 
-// saveLearned writes the dates of listers and the silences that differ from the file. It runs, as
-// saveCounters does, before the commit.
+// saveLearned writes the dates of listers and the silences that differ from the file. It runs, as saveCounters
+// does, before the commit. After an error the cache is stale.
 func (s *Store) saveLearned() error {
 	k := &s.cache
 	for lister := range k.unsaved {

@@ -30,12 +30,12 @@ type Listing struct {
 // then one page of the indexes of ids after the other is changed.
 const sortedFrom = 500
 
-// List adds the origins of a listing that are new, here and, if a lister named them, to the catalog
-// in the same transactions. It enables the others again. A full listing disables those that it does
-// not name and no other lister does; one that names nothing does so when the listing before named
-// nothing either. One that does not go on where the last ended is only added. Up to
-// models.MaxListed origins are added in one transaction; after a kill, listing again adds the rest.
-// Errors: fault.ErrNotFound for an unknown lister, fault.ErrInvalid for an id of an invalid origin.
+// List adds the new origins of a listing here and, if a lister named them, to the catalog in the same
+// transactions. It enables the others again. A full listing disables the origins that neither it nor another
+// lister names; an empty one does so only if the previous listing was empty, too. A listing that does not go on
+// where the last ended only adds origins. Up to models.MaxListed origins are added in one transaction; after a
+// kill, listing again adds the rest. Errors: fault.ErrNotFound for an unknown lister, fault.ErrInvalid for an
+// invalid id of an origin.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	op := fmt.Sprintf("list %d origins", len(l.Origins))
 	var lister int32
@@ -68,11 +68,10 @@ func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	return s.recordListing(ctx, op, lister, l, named, now)
 }
 
-// recordListing notes that a lister was visited, after its origins were added: it disables the
-// origins that a full listing did not name, keeps where a list goes on, and then requests the visit
-// that goes on. A list that does not go on where the last visit ended has changed since; then
-// nothing is noted. An empty list disables origins only if an earlier visit found it empty too,
-// because servers sometimes fail with an empty answer.
+// recordListing notes that a lister was visited, after its origins were added: it disables the origins that a
+// full listing did not name, keeps where a list goes on, and then requests the visit that goes on. A list that
+// does not go on where the last visit ended has changed since; then nothing is noted. An empty list disables
+// origins only if an earlier visit found it empty too, because servers sometimes fail with an empty answer.
 func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Listing, named map[string]bool, now time.Time) error {
 	var d dates
 	readDates := func() {

@@ -40,8 +40,8 @@ type Metrics struct {
 	OldestNew int64 // seconds since the oldest enabled origin without an outcome was seen first; 0: none
 }
 
-// Metrics returns the metrics. The maps are copies. It reads in a write transaction, because only
-// that may read the cache.
+// Metrics returns the metrics. The maps are copies. It reads in a write transaction, because only that may read
+// the cache.
 func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err error) {
 	err = s.write(ctx, "metrics of visits", func() error {
 		k := &s.cache
@@ -56,7 +56,7 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 		}
 		for q, n := range k.queues {
 			if q.Pool < poolUrgent {
-				m.Rates[q.Class%policy.Classes] += n // the class of a fork is that of its rate plus Classes
+				m.Rates[q.Class%policy.Classes] += n // the class of a fork is the class of its rate plus Classes
 			}
 		}
 		for kind, at := range m.Position {

@@ -22,9 +22,9 @@ type Named struct {
 	Metadata         map[string]string
 }
 
-// putNamedAll adds origins, or notes that they were named again, and adds their ids to named. All
-// are of one transaction: it writes the pages of the indexes of hosts and times once, and not for
-// some origins each. An id that named has already is skipped. The error names the origin.
+// putNamedAll adds origins, or notes that they were named again, and adds their ids to named. All are added in
+// one transaction, which writes the pages of the indexes of hosts and times only once. An id that named has
+// already is skipped. The error names the origin.
 func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, now int64) (err error) {
 	for _, o := range all {
 		if named[o.ID] {
@@ -47,9 +47,9 @@ func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, no
 	return nil
 }
 
-// putNamed adds an origin, or notes that it was named again, in the transaction under way. lister 0
-// is the user, whose naming also enables an origin that its server called gone. Dates count only
-// from the first lister, or if there are none yet. fault.ErrInvalid: the id is not valid.
+// putNamed adds an origin, or notes that it was named again, in the transaction under way. lister 0 is the user,
+// whose naming also enables an origin that its server called gone. Dates count only from the first lister, or if
+// there are none yet. fault.ErrInvalid: the id is not valid.
 func (s *Store) putNamed(lister int32, o Named, now int64) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("id %.64q: %w", o.ID, fault.ErrInvalid)
@@ -101,8 +101,8 @@ func (s *Store) putNamed(lister int32, o Named, now int64) error {
 // interval.
 const listerEvery = 24 * 3600
 
-// second returns a date of a lister in seconds; one that is missing or in the future, which
-// cannot be true, is policy.Never.
+// second returns a date of a lister in seconds; visit.Never if it is missing or in the future, which cannot be
+// true.
 func second(t time.Time, now int64) int64 {
 	if t.IsZero() || t.Unix() > now {
 		return policy.Never
@@ -110,8 +110,8 @@ func second(t time.Time, now int64) int64 {
 	return t.Unix()
 }
 
-// followBranches gives an origin that only listers name the branches that its first lister has by
-// now. An origin that the user added keeps the branches of the user.
+// followBranches gives an origin that only listers name the branches that its first lister has by now. An origin
+// that the user added keeps the branches of the user.
 func (s *Store) followBranches(lister int32, o models.Origin, branches []string) error {
 	if lister == 0 || s.catalog == nil || !o.Listed || slices.Equal(o.Branches, branches) {
 		return nil
@@ -127,8 +127,8 @@ func (s *Store) followBranches(lister int32, o models.Origin, branches []string)
 // kept.
 const maxDescription = 4 << 10
 
-// saveDescription replaces what a lister tells of an origin. If that is nothing, or is longer than
-// maxDescription, the earlier description stays, without an error.
+// saveDescription replaces what a lister tells of an origin. An empty description, or one longer than
+// maxDescription, leaves the earlier one, without an error.
 func (s *Store) saveDescription(key int64, o Named) error {
 	if o.ForkOf == "" && len(o.Metadata) == 0 {
 		return nil

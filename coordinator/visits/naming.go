@@ -13,10 +13,9 @@ import (
 // there is none, the origin is disabled. byHand stands for the user, who never drops one.
 const byHand = 0
 
-// addNaming notes that a lister names an origin: as its first lister if it has none, else in the
-// table naming. listed tells that the catalog knows the origin from listers only; otherwise the
-// user named it too, and byHand goes into the table when the lister takes the first place. The
-// caller saves r.
+// addNaming notes that a lister names an origin: as its first lister if it has none, else in the table naming.
+// listed tells that the catalog knows the origin from listers only; otherwise the user named it too, and byHand
+// goes into the table when the lister takes the first place. The caller saves r.
 func (s *Store) addNaming(r *row, lister int32, listed bool, now int64) error {
 	isNew := r.Key == 0
 	switch {
@@ -32,9 +31,9 @@ func (s *Store) addNaming(r *row, lister int32, listed bool, now int64) error {
 	return s.db.Exec("INSERT OR REPLACE INTO naming VALUES (?, ?, ?)", r.Key, lister, now)
 }
 
-// takeNext makes another lister the first one of an origin, and reports whether there is one. The
-// user comes after all listers, because the user gives no dates. Of the listers it is the one that
-// named it last. The caller saves r.
+// takeNext makes another lister the first one of an origin, and reports whether there is one. The user comes
+// after all listers, because the user gives no dates. Of the listers it is the one that named it last. The caller
+// saves r.
 func (s *Store) takeNext(r *row) (found bool, err error) {
 	var next int32
 	found, err = s.db.One("SELECT lister FROM naming WHERE origin = ? ORDER BY lister = 0, seen DESC, lister LIMIT 1", []any{r.Key}, sqlfile.Into(&next))
@@ -45,10 +44,9 @@ func (s *Store) takeNext(r *row) (found bool, err error) {
 	return true, s.db.Exec("DELETE FROM naming WHERE origin = ? AND lister = ?", r.Key, next)
 }
 
-// dropUnnamed removes a lister from the origins that its full listing did not name, and disables
-// those that no other lister names. isNamed reports whether the listing named the origin with an
-// id, last named at a time. First come the origins whose first lister it is, then its other
-// namings.
+// dropUnnamed removes a lister from the origins that its full listing did not name, and disables those that no
+// other lister names. isNamed reports whether the listing named the origin with an id, last named at a time.
+// First come the origins whose first lister it is, then its other namings. After an error another call goes on.
 func (s *Store) dropUnnamed(ctx context.Context, op string, lister int32, now int64, isNamed func(id string, seen int64) bool) error {
 	unnamed := func(id string, seen int64) bool { return !isNamed(id, seen) }
 	err := s.editNamedBy(ctx, op, lister, now, unnamed, func(r *row) error {

@@ -50,7 +50,7 @@ func TestAnOriginGoesWhenNoListerNamesIt(t *testing.T) {
 			require.Empty(t, of(uri).Disabled, uri)
 		}
 	}
-	// The origins of a lister that is removed stay with the other.
+	// The origins of the removed lister stay with the other.
 	remove(t, s, "two")
 	require.Equal(t, "one", of("/c").Listed)
 	full("one", "/a")

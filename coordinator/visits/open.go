@@ -30,8 +30,8 @@ type Store struct {
 	cache cache
 }
 
-// New returns the schedule in a file with Schema, and places all origins again if another plan
-// placed them. The caller closes the file.
+// New returns the schedule in a file with Schema, and places all origins again if another plan placed them. The
+// caller closes the file. After an error there is no usable store.
 func New(ctx context.Context, file *sqlfile.File, plan *policy.Plan) (*Store, error) {
 	s := &Store{policy: plan, rules: plan.Rules(""), file: file, changed: make(chan struct{}, 1)}
 	const op = "open the visit schedule"
@@ -56,9 +56,9 @@ func (s *Store) write(ctx context.Context, op string, f func() error) error {
 	})
 }
 
-// stepTime is how long a transaction of steps works at most. It is longer than the catalog's,
-// because ids are spread over an index: 100 origins change about as many pages of it as 1,000 do,
-// and each transaction waits for the disk.
+// stepTime is how long a transaction of steps works at most. It is longer than the catalog's, because ids are
+// spread over an index: 100 origins change about as many pages of it as 1,000 do, and each transaction waits for
+// the disk.
 const stepTime = 50 * time.Millisecond
 
 // runSteps calls next until it reports that it is done, in short transactions

@@ -25,9 +25,8 @@ type Next struct {
 	HostGap   time.Duration // as in OriginSchedule
 }
 
-// Next lists the n origins that a claim would take now, the best first. It takes none, but, as
-// pick, brings back origins whose rest is over. A requested one has the value 0, because a request
-// does not compete by value.
+// Next lists the n origins that a claim would take now, the best first. It takes none, but, as pick, brings back
+// origins whose rest is over. A requested one has the value 0, because a request does not compete by value.
 func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, err error) {
 	const op = "next visits"
 	picked, _, err := s.pick(ctx, op, now, n)
@@ -57,8 +56,8 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 	return list, err
 }
 
-// OriginSchedule is everything known of when an origin is visited. Its Target is policy.Never under
-// a policy that does not use targets.
+// OriginSchedule is everything known of when an origin is visited. Its Target is visit.Never under a policy
+// without targets.
 type OriginSchedule struct {
 	policy.State
 	Origin   models.Origin
@@ -101,10 +100,9 @@ type PastVisit struct {
 	Error   string
 }
 
-// Schedule returns when an origin is visited, and why. It fails with fault.ErrNotFound for an
-// unknown origin. It reads in a write transaction, because only that may read the cache. The reason
-// is a visit under way, else a rest, else the wait for its host. A requested origin waits for no
-// host, except for a Retry-After.
+// Schedule returns when an origin is visited, and why. It fails with fault.ErrNotFound for an unknown origin. It
+// reads in a write transaction, because only such a transaction may read the cache. The reason is a visit under
+// way, else a rest, else the wait for its host. A requested origin waits for no host, except for a Retry-After.
 func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o OriginSchedule, err error) {
 	err = s.write(ctx, "schedule of "+id, func() error {
 		r, err := read(s.db, id)
@@ -182,9 +180,9 @@ func (s *Store) MarkDisabled(ctx context.Context, origins []models.Origin) error
 	})
 }
 
-// Due reports whether there is something to wait for: an origin may be visited now, or when the gap
-// after the last visit of its host is over, or is being visited. Callers that run until all visits
-// are done end when it is false.
+// Due reports whether there is something to wait for: an origin may be visited now, or when the gap after the
+// last visit of its host is over, or is being visited. Callers that run until all visits are done end when it is
+// false.
 func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 	err = s.write(ctx, "due visits", func() error {
 		picked, busy, err := s.choose(now, 1)
@@ -199,8 +197,8 @@ func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 	return due, err
 }
 
-// Wake returns when the next origin may be visited, because its rest or the wait for its host is
-// over, and not before now. It is a zero time if neither is the case for any.
+// Wake returns when the next origin may be visited, because its rest or the wait for its host is over, and not
+// before now. It is a zero time if neither is the case for any.
 func (s *Store) Wake(ctx context.Context, now time.Time) (at time.Time, err error) {
 	err = s.write(ctx, "next visit", func() error {
 		picked, busy, err := s.choose(now, 1)

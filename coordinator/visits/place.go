@@ -52,10 +52,10 @@ const (
 	sweepPage = 50
 )
 
-// sweep places the origins whose rest is over, and those whose visit did not end in time, which is
-// lost. It stops behind sweepMost; the next sweep goes on. In these two pools every origin is in
-// front, with queue and class 0: the query names them for the sake of its index. Claims older than
-// claimsStay are written into their rows first, because the query reads only those.
+// sweep places the origins whose rest is over, and the origins whose visit is lost because it did not end in
+// time. It stops behind sweepMost; the next sweep goes on. In these two pools every origin is in front, with
+// queue and class 0: the query names them for the sake of its index. Claims older than claimsStay are written
+// into their rows first, because the query reads only rows. Origins of transactions before an error stay placed.
 func (s *Store) sweep(ctx context.Context, op string, now int64) error {
 	swept := 0
 	for _, pool := range []policy.Pool{poolRest, poolFlight} {

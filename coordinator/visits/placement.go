@@ -16,10 +16,9 @@ import (
 // placementRevision counts how often the program's way to place was changed.
 const placementRevision = 7
 
-// placeAll places all origins again if another policy, other rules, other groups of hosts or
-// another revision placed them, and first adds those of the catalog that a folder of an older
-// program did not schedule. If the process dies before the end, the next one begins again, because
-// what placed them is noted last.
+// placeAll places all origins again if another policy, other rules, other groups of hosts or another revision
+// placed them, and first adds those of the catalog that a folder of an older program did not schedule. If the
+// process dies before the end, the next one begins again, because what placed them is noted last.
 func (s *Store) placeAll(ctx context.Context, op string) error {
 	now := time.Now()
 	placed, err := s.isPlaced(ctx, op)
@@ -60,8 +59,8 @@ func (s *Store) placeAll(ctx context.Context, op string) error {
 	})
 }
 
-// isPlaced reports whether the policy and the rules of s, and this revision of the program, placed
-// the origins. Rules that cannot be read are other rules.
+// isPlaced reports whether the policy and the rules of s, and this revision of the program, placed the origins.
+// Rules that cannot be read are other rules.
 func (s *Store) isPlaced(ctx context.Context, op string) (placed bool, err error) {
 	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
 		var name, text string
@@ -83,9 +82,9 @@ func (s *Store) placedBy() string {
 	return strings.TrimSpace(s.policy.Name() + " " + s.policy.Hosts.String())
 }
 
-// fixClock finds origins that rest for longer than any rule states, or were scheduled in the
-// future, because the clock was wrong when they were scheduled, and lets them rest from now. It
-// first writes the claims into their rows, because its query reads only those.
+// fixClock finds origins that rest for longer than any rule states, or were scheduled in the future, because the
+// clock was wrong when they were scheduled, and lets them rest from now. It first writes the claims into their
+// rows, because its query reads only those.
 func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
 	if err := s.writeClaims(ctx, op); err != nil {
 		return err
@@ -94,9 +93,8 @@ func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
 	return s.reschedule(ctx, op, fmt.Sprintf("WHERE front = 1 AND pool IN (%d, %d) AND (ref > %d + every OR last_scheduled > %d)", poolRest, poolFlight, now+int64(longest.Seconds()), now), now)
 }
 
-// reschedule places the origins that a WHERE clause selects again (empty: all), and takes back
-// times that are in the future. It also finds their hosts or groups again, since the groups may be
-// others.
+// reschedule places the origins that a WHERE clause selects again (empty: all), and takes back times that are in
+// the future. It also finds their hosts or groups again, since the groups may be others.
 func (s *Store) reschedule(ctx context.Context, op, where string, now int64) error {
 	keys, err := s.keys(ctx, op, "SELECT key FROM schedule "+where)
 	if err != nil {
@@ -113,8 +111,7 @@ func (s *Store) reschedule(ctx context.Context, op, where string, now int64) err
 	})
 }
 
-// keys reads the keys that a query selects, into memory: the transactions that change their origins
-// come later.
+// keys reads the keys that a query selects, into memory: the transactions that change their origins come later.
 func (s *Store) keys(ctx context.Context, op, query string, args ...any) (keys []int64, err error) {
 	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
 		return c.All(query, args, func(from sqlfile.Row) error {

@@ -26,7 +26,6 @@ const (
 	mostPassed = 10_000
 )
 
-// loadPrograms reads the registered types into the cache.
 func (k *cache) loadPrograms(c *sqlfile.Conn) error {
 	return c.All("SELECT type FROM program", nil, func(from sqlfile.Row) error {
 		var kind models.OriginKind
@@ -36,8 +35,8 @@ func (k *cache) loadPrograms(c *sqlfile.Conn) error {
 	})
 }
 
-// Register adds a type of visits that programs make. Repeating it changes nothing. Errors give
-// fault.ErrInvalid for a refused name, and fault.ErrTooLarge if there are 100 types.
+// Register adds a type of visits that programs make. Repeating it changes nothing. It fails with fault.ErrInvalid
+// for a name that is not accepted, and with fault.ErrTooLarge if there are 100 types.
 func (s *Store) Register(ctx context.Context, kind models.OriginKind) error {
 	if !kind.IsProgram() {
 		return fmt.Errorf("visit type %.64q: %w: want 1 to 32 of a-z 0-9 _ -, the first a letter, and none of the kinds %v", kind, fault.ErrInvalid, models.VisitedKinds())
@@ -63,10 +62,10 @@ func (s *Store) Programs(ctx context.Context) (kinds []models.OriginKind, err er
 	return kinds, err
 }
 
-// ClaimFor claims at most n visits of a registered type for a program: those that a user asked for
-// first, then those visited longest ago. Cooldowns, failures and hosts count as for all origins;
-// the query reads more than n, because accept may refuse origins and claimed ones are still in the
-// pool. fault.ErrNotFound: the type is not registered.
+// ClaimFor claims at most n visits of a registered type for a program: those that a user asked for first, then
+// those visited longest ago. Cooldowns, failures and hosts count as for all origins; the query reads more than n,
+// because accept may refuse origins and claimed ones are still in the pool. It fails with fault.ErrNotFound if
+// the type is not registered.
 func (s *Store) ClaimFor(ctx context.Context, now time.Time, kind models.OriginKind, n int) (claims []models.Visit, err error) {
 	op := fmt.Sprintf("claim %d visits of %s", n, kind)
 	if err := s.sweep(ctx, op, now.Unix()); err != nil {

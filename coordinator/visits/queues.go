@@ -183,11 +183,10 @@ const (
 	backNext   = "SELECT key, ref, host FROM schedule WHERE front = 1 AND pool = ? AND queue = ? AND class = ? AND (ref, key) < (?, ?) ORDER BY ref DESC, key DESC LIMIT ?"
 )
 
-// fetch reads the next origins at one end of a queue, the back or the front, into the buffer, which
-// is empty: as many as c.fetching, which then grows fourfold up to mostRead, so that a short pick
-// reads little and a long one seldom. Fewer than asked for mean that the queue has no more. It goes
-// on behind c.from by ref and key, and not by an offset, because that would read all before it
-// again.
+// fetch reads the next origins at one end of a queue, the back or the front, into the buffer, which is empty: as
+// many as c.fetching, which then grows fourfold up to mostRead, so that a short pick reads little and a long one
+// seldom. Fewer than asked for mean that the queue has no more. It goes on behind c.from by ref and key, and not
+// by an offset, because that would read all before it again.
 func (q *queues) fetch(name policy.Queue, back bool, c *cursor) error {
 	args := []any{name.Pool, name.Lister, name.Class}
 	text := frontFirst

@@ -17,13 +17,12 @@ import (
 // after that it rests as one that was visited.
 const maxLost = 3
 
-// Record applies outcomes in the order of the list, and returns their effects in that order.
-// Effect.Ignored says why an outcome changed nothing: its origin is unknown, its date is in the
-// future or not newer than the last's, or the visit was lost and has no outcome, so that the origin
-// is eligible again. A visit that was under way ends in each of these cases. Each outcome goes to
-// the catalog in the same transaction, also one that the schedule has already, because the catalog
-// may have missed it. If Record fails, some of the outcomes may be recorded; recording them again
-// changes nothing.
+// Record applies outcomes in the order of the list, and returns their effects in that order. Effect.Ignored is
+// the reason why an outcome changed nothing: its origin is unknown, its date is in the future or not newer than
+// the last one's, or the visit was lost and has no outcome, so that the origin is eligible again. A visit under
+// way ends in each of these cases. Each outcome goes to the catalog in the same transaction, also if the schedule
+// has it already, because the catalog may have missed it. If Record fails, some of the outcomes may be recorded;
+// recording them again changes nothing.
 func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Outcome) ([]policy.Effect, error) {
 	var effects []policy.Effect
 	err := stepThrough(ctx, s, "record outcomes", outcomes, func(o models.Outcome) error {
@@ -47,7 +46,7 @@ func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Out
 	return effects, err
 }
 
-// UnknownOrigin is why the outcome of an origin not there is ignored.
+// UnknownOrigin is why the outcome of an unknown origin is ignored.
 const UnknownOrigin = "unknown origin"
 
 // Why the outcome of a lost visit is ignored: the origin is eligible again; or it
@@ -64,8 +63,8 @@ const (
 // other the policy decides; one that it ignores changes nothing else. A success teaches (learn).
 // A failure that was the host's, or came with a Retry-After, does not count as one of the origin.
 //
-// Effect.Ignored is empty, UnknownOrigin, Lost, GivenUp, policy.InFuture or the reason of the
-// policy. The deferred call counts the outcome in each case.
+// Effect.Ignored is empty, UnknownOrigin, Lost, GivenUp, visit.InFuture or the reason of the policy. The deferred
+// call counts the outcome in each case.
 func (s *Store) record(at time.Time, o models.Outcome) (effect policy.Effect, err error) {
 	now := at.Unix()
 	was, ok, err := s.current(o.Origin)
@@ -135,9 +134,9 @@ func (s *Store) learn(was row, r *row, e policy.Event, effect policy.Effect) {
 	r.Activity = rules.Activity(&s.cache.silences, r.State)
 }
 
-// noteHostOutcome notes whether a visit reached its host, and reports whether the host and not the
-// origin made the visit fail (spared). A host in a group is not counted, because a host without a
-// connection is not the fault of the whole group; then each of its origins fails.
+// noteHostOutcome notes whether a visit reached its host. spared is true if the visit failed because of the host
+// and not of the origin. A host in a group is not counted, because a host without a connection is not the fault
+// of the whole group; then each of its origins fails.
 func (s *Store) noteHostOutcome(r row, o models.Outcome, effect policy.Effect, now int64) (spared bool, err error) {
 	name := hostOf(r.uri)
 	switch {
@@ -159,13 +158,12 @@ func (s *Store) startHostGap(host string, at time.Time) {
 	}
 }
 
-// recordLost saves that a visit came to nothing: the origin is eligible again, as if it had not
-// been scheduled. After maxLost lost visits in a row LastScheduled stays, so that it rests like one
-// that was visited. was is the origin as it was, and r without the visit if the outcome ended it;
-// any other outcome changes nothing.
+// recordLost saves that a visit came to nothing: the origin is eligible again, as if it had not been scheduled.
+// After maxLost lost visits in a row LastScheduled stays, so that it rests like one that was visited. was is the
+// origin as it was, and r without the visit if the outcome ended it; any other outcome changes nothing.
 func (s *Store) recordLost(was, r row, now int64) error {
 	if was.visit == "" || r.visit != "" {
-		return nil // the outcome is that of another visit
+		return nil // the outcome of another visit
 	}
 	if r.lost++; r.lost <= maxLost {
 		r.LastScheduled = policy.Never
@@ -181,10 +179,9 @@ func (s *Store) queuePosition(kind models.OriginKind, now int64) int64 {
 	return now
 }
 
-// eventOf returns an outcome as policies know it. r is the origin before it. An outcome without a
-// digest gets one (assumed), since policies compare digests. The end of a Retry-After is later by
-// up to retryJitter; the end of a freshness is at most maxRetryAfter away, and counts only for a
-// success.
+// eventOf returns an outcome as policies know it. r is the origin before it. An outcome without a digest gets one
+// (assumed), since policies compare digests. The end of a Retry-After is later by up to retryJitter. The end of a
+// freshness is at most maxRetryAfter away, and counts only for a success.
 func (s *Store) eventOf(r row, o models.Outcome) policy.Event {
 	e := policy.Event{Status: policy.Failed, At: o.At.Unix(), Digest: o.Digest, Fudge: (2*rand.Float64() - 1) * s.rulesOf(r.kind).Fudge}
 	switch o.Status {
@@ -222,14 +219,14 @@ func (s *Store) eventOf(r row, o models.Outcome) policy.Event {
 const minSpacing = 10
 
 const (
-	// maxRetryAfter is the longest Retry-After honoured, in seconds.
+	// maxRetryAfter limits the Retry-After, in seconds.
 	maxRetryAfter = 24 * 3600
 	// retryJitter is the largest share by which a Retry-After is lengthened, so that the
 	// origins of a host do not all come back at once.
 	retryJitter = 0.1
 )
 
-// assumed returns a digest for an outcome without one: the last success's if nothing has changed,
+// assumed returns a digest for an outcome without one: the digest of the last success if nothing has changed,
 // else one that no other outcome has.
 func assumed(s policy.State, o models.Outcome) string {
 	if o.Status == models.Uneventful && s.LastDigest != "" {

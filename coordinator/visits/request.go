@@ -11,9 +11,9 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// SaveNow has an origin visited as soon as its host allows, in the share reserved for such visits,
-// regardless of cooldowns, but not before the end of a Retry-After. If a visit is under way,
-// another follows. It fails with fault.ErrNotFound for an unknown origin, as for the methods below.
+// SaveNow has an origin visited as soon as its host allows, in the share reserved for such visits, regardless of
+// cooldowns, but not before the end of a Retry-After. If a visit is under way, another follows. Like the methods
+// below, it fails with fault.ErrNotFound for an unknown origin.
 func (s *Store) SaveNow(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "save now "+id, now, id, func(r *row) { r.request(now) })
 }
@@ -25,8 +25,8 @@ func (r *row) request(now time.Time) {
 	}
 }
 
-// SaveAllNow requests a visit of each origin now, ahead of the queue, as SaveNow does. Origins that
-// the operator disabled, and unknown ones, are left out.
+// SaveAllNow requests a visit of each origin now, ahead of the queue, as SaveNow does. Origins that the operator
+// disabled, and unknown ones, are left out. After an error, origins of earlier transactions stay requested.
 func (s *Store) SaveAllNow(ctx context.Context, now time.Time, all []models.Origin) error {
 	return stepThrough(ctx, s, fmt.Sprintf("save %d origins now", len(all)), all, func(o models.Origin) error {
 		s.notify()
@@ -42,8 +42,8 @@ func (s *Store) SaveAllNow(ctx context.Context, now time.Time, all []models.Orig
 	})
 }
 
-// Tell records a report that an origin has changed, such as one of a forge's webhook. It counts as
-// a date; whether such reports are true is learned. A visit follows when its value is due.
+// Tell records a report that an origin has changed, such as one of a forge's webhook. It counts as a date;
+// whether such reports are true is learned. A visit follows when its value is due.
 func (s *Store) Tell(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "changed "+id, now, id, func(r *row) { r.State = policy.Tell(r.State, now.Unix()) })
 }
@@ -60,8 +60,8 @@ func (s *Store) Disable(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "disable "+id, now, id, func(r *row) { r.Disabled, r.urgent = policy.ByOperator, 0 })
 }
 
-// Steer calls Enable, Disable, SaveNow or ForceNow, as action names it: enable, disable, save-now
-// or force-now. It fails with fault.ErrInvalid for any other name.
+// Steer calls Enable, Disable, SaveNow or ForceNow, as action names it: enable, disable, save-now or force-now.
+// Any other name gives fault.ErrInvalid.
 func (s *Store) Steer(ctx context.Context, now time.Time, id, action string) error {
 	switch action {
 	case "enable":

@@ -45,7 +45,7 @@ func TestAnOriginIsSteeredByTheNameOfTheAction(t *testing.T) {
 	}
 }
 
-// Managers that wait for a visit look once more after a change. A call that is none would wake them in vain.
+// Managers that wait for a visit look once more after a change. A call without a change would wake them in vain.
 func TestEachCallThatMayMakeAVisitPossibleIsAChange(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)

@@ -36,8 +36,8 @@ const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_se
 // selectRows reads what scanRow scans.
 const selectRows = "SELECT " + columns + ", coalesce(claimed, ''), coalesce(claimed_at, 0) FROM schedule LEFT JOIN claim USING (key)"
 
-// scanRow reads one row of selectRows. If the table claim has a claim of the origin, the row is as
-// after that claim, although its columns in schedule are those from before it.
+// scanRow reads one row of selectRows. If the table claim has a claim of the origin, the row is as after that
+// claim, although its columns in schedule are those from before it.
 func scanRow(from sqlfile.Row) (row, error) {
 	var r row
 	var recent []byte
@@ -93,7 +93,6 @@ func (s *Store) rulesOf(kind models.OriginKind) policy.Rules {
 	return r
 }
 
-// read returns the origin with an id; fault.ErrNotFound: there is none.
 func read(c *sqlfile.Conn, id string) (row, error) {
 	r, ok, err := find(c, selectRows+" WHERE id = ?", id)
 	if err == nil && !ok {
@@ -102,8 +101,7 @@ func read(c *sqlfile.Conn, id string) (row, error) {
 	return r, err
 }
 
-// find reads the row that a query selects, the last one of several, and reports whether there is
-// one.
+// find reads the row that a query selects, the last one of several, and reports whether there is one.
 func find(c *sqlfile.Conn, query string, args ...any) (r row, ok bool, err error) {
 	err = c.All(query, args, func(from sqlfile.Row) (err error) {
 		r, err = scanRow(from)
@@ -113,8 +111,7 @@ func find(c *sqlfile.Conn, query string, args ...any) (r row, ok bool, err error
 	return r, ok, err
 }
 
-// edit changes the origin with an id, in the transaction under way, and saves it where it waits
-// then.
+// edit changes the origin with an id, in the transaction under way, and saves it where it waits then.
 func (s *Store) edit(id string, now int64, change func(*row)) error {
 	was, err := read(s.db, id)
 	if err != nil {
@@ -125,8 +122,8 @@ func (s *Store) edit(id string, now int64, change func(*row)) error {
 	return s.save(was, r, now)
 }
 
-// editKey changes the origin with a key, in the transaction under way. It does nothing if the
-// origin was removed, because callers read the keys in an earlier transaction.
+// editKey changes the origin with a key, in the transaction under way. It does nothing if the origin was removed,
+// because callers read the keys in an earlier transaction.
 func (s *Store) editKey(key, now int64, change func(*row)) error {
 	was, ok, err := find(s.db, selectRows+" WHERE key = ?", key)
 	if err != nil || !ok {
@@ -137,12 +134,11 @@ func (s *Store) editKey(key, now int64, change func(*row)) error {
 	return s.save(was, r, now)
 }
 
-// save writes an origin, in the transaction under way, at the place where it belongs at a time, and
-// keeps the cache like the file. was is the origin as the file has it; a row with key 0 is new and
-// is inserted. Its claim moves from the table claim into its row. The order matters: moveFront
-// reads the other origins of the host while the file still has was. The URI is written without user
-// and password, which only the catalog's origin has. Errors come from the file; then the caller
-// must end the transaction with it, because the cache may have changed already.
+// save writes an origin, in the transaction under way, at the place where it belongs at a time, and keeps the
+// cache like the file. was is the origin as the file has it; a row with key 0 is new and is inserted. Its claim
+// moves from the table claim into its row. The order matters: moveFront reads the other origins of the host while
+// the file still has was. The URI is written without user and password, which only the catalog's origin has.
+// After an error the caller must end the transaction with it, because the cache may have changed already.
 func (s *Store) save(was, r row, now int64) (err error) {
 	r.place = s.placeOf(r, now)
 	if r.front, err = s.moveFront(was, r); err != nil {

@@ -13,10 +13,9 @@ import (
 // the clock.
 const sampleMost = 4096
 
-// A sample is the states of some origins, which their ids alone choose: those whose
-// hash is below a bound that is halved whenever there are too many. So it is kept
-// with each change, is all origins while they are few, and a fair draw of them
-// afterwards.
+// A sample is the states of some origins, which their ids alone choose: those whose hash is below a bound, which
+// is halved whenever there are too many. So it is updated with each change, has all origins while they are few,
+// and is a fair draw of them afterwards.
 type sample struct {
 	seed   maphash.Seed
 	bound  uint64

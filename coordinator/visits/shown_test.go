@@ -12,8 +12,8 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// The reason and its end come from the first that applies: a visit under way, a Retry-After of a
-// requested origin, a rest, and the wait for the host.
+// The reason and its end come from the first that applies: a visit under way, a Retry-After of a requested
+// origin, a rest, and the wait for the host.
 func TestAScheduleShowsTheReasonForWhichAnOriginWaits(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1_800_000_000, 0)

@@ -40,8 +40,8 @@ func create(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(), nil
 }
 
-// claim holds the oldest task for the caller, until the timeout, after which another may claim it.
-// Without a task it waits.
+// claim holds the oldest task for the caller, until the timeout, after which another may claim it. Without a task
+// it waits.
 func claim(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	t, found := tx.Find("task", order, nil)
 	if !found {
@@ -80,8 +80,8 @@ func play(ctx context.Context, m *course.Member) error {
 	return nil
 }
 
-// work claims tasks until ctx ends. The first process of the bot hangs in a task to sleep and never
-// reports, so that the second gets it.
+// work claims tasks until ctx ends. The first process of the bot hangs in a task to sleep and never reports, so
+// that the second gets it.
 func work(ctx context.Context, m *course.Member) error {
 	for {
 		t, err := m.Call(ctx, space.OpID{}, "bot.claim", tuple.New())

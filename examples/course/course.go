@@ -74,8 +74,8 @@ func (p Program) Run(ctx context.Context, c Config) (err error) {
 	return p.play(ctx, open, main.Print)
 }
 
-// prepare makes the spaces and their first tuples, and returns the member that made them. Members
-// print one line at a time, because they share out.
+// prepare makes the spaces and their first tuples, and returns the member that made them. Members print one line
+// at a time, because they share out.
 func (p Program) prepare(ctx context.Context, open Opener, out io.Writer) (*Member, error) {
 	var mu sync.Mutex // guards out
 	print := func(format string, args ...any) {

@@ -21,8 +21,8 @@ var Program = course.Program{
 	Roles: []course.Role{{Name: "candidate", Count: candidates, Run: lead}, {Name: "voter", Run: watch}},
 }
 
-// lead waits for the ballot, leads for one term, and resigns when the voter has seen it, by putting
-// the ballot of the next term. There is one ballot, so there is at most one leader.
+// lead waits for the ballot, leads for one term, and resigns when the voter has seen it, by putting the ballot of
+// the next term. There is one ballot, so there is at most one leader.
 func lead(ctx context.Context, m *course.Member) error {
 	ballot, err := m.Space("ballot").Get(ctx, tuple.Match("ballot", tuple.AnyInt64))
 	if err != nil {

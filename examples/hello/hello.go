@@ -19,7 +19,6 @@ func send(ctx context.Context, m *course.Member) error {
 	return m.Space("box").Put(ctx, tuple.New("hello", "world"), 0)
 }
 
-// receive waits for a greeting of any process, and prints it.
 func receive(ctx context.Context, m *course.Member) error {
 	greeting, err := m.Space("box").Get(ctx, tuple.Match("hello", tuple.AnyString))
 	if err == nil {

@@ -1,5 +1,5 @@
-// Package lock is a distributed lock with fencing: a lock held too long is lost, and a write under
-// it is refused, because another client may have written meanwhile.
+// Package lock is a distributed lock with fencing. A client that holds the lock for too long loses it, and its
+// next write is refused, because another client may have written meanwhile.
 package lock
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const lease = 50 * time.Millisecond
 
-// Program has a client that is late and one that is not.
+// Program has one late client and one on time.
 var Program = course.Program{
 	Spaces: map[string]space.Options{"lock": {}, "file": {}},
 	Procedures: space.Procedures{
@@ -29,9 +29,9 @@ var Program = course.Program{
 	Roles: []course.Role{{Name: "client", Count: 2, Run: use}},
 }
 
-// acquire holds the lock for the caller, for the length of a lease, and returns a token larger than
-// all before. It waits while another client holds the lock. After the lease the lock is free again,
-// although the client may go on: that is why write compares tokens.
+// acquire holds the lock for the caller, for the length of a lease, and returns a token that is larger than all
+// before. It waits while another client holds the lock. write compares tokens, because after the lease the lock
+// is free again although the client may go on.
 func acquire(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	l, free := tx.Find("lock", tuple.Match("lock"), nil)
 	if !free {
@@ -40,8 +40,7 @@ func acquire(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(tx.NextToken()), tx.Hold(l.Ref, space.HoldOptions{TTL: lease})
 }
 
-// write (token, text) replaces the file, unless it was written with a larger token: then it fails
-// with fault.ErrStaleToken.
+// write (token, text) replaces the file, unless it was written with a larger token (fault.ErrStaleToken).
 func write(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	f, _ := tx.Find("file", tuple.Match(tuple.AnyInt64, tuple.AnyString), nil)
 	if last := f.Tuple.Int64(0); args.Int64(0) < last {

@@ -20,9 +20,9 @@ func procedures(lease time.Duration) space.Procedures {
 	}
 }
 
-// take holds two runs for the caller for the duration of a lease, and returns their refs and
-// numbers. If there are fewer than two it waits and takes none, because two workers with one run
-// each would wait for each other forever.
+// take holds two runs for the caller for the duration of a lease, and returns their refs and numbers. If there
+// are fewer than two it waits and takes none, because two workers with one run each would wait for each other
+// forever.
 func take(tx space.Tx, lease time.Duration) (tuple.Tuple, error) {
 	found := tx.Scan(runs, anyRun)
 	if len(found) < 2 {

@@ -25,8 +25,8 @@ type sorter struct {
 	late                atomic.Int64  // merges that were refused
 }
 
-// sort returns the numbers in order. The workers that fail take their runs before the others start.
-// It waits for the refusals of the late ones, which are counted, and for all goroutines.
+// sort returns the numbers in order. The workers that fail take their runs before the others start. It waits for
+// the refusals of the late ones, which are counted, and for all goroutines.
 func (s *sorter) sort(ctx context.Context, numbers []int) (sorted []int, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -127,8 +127,8 @@ func takeTwo(ctx context.Context, repo space.Repository) (pair, error) {
 	return decodePair(t), err
 }
 
-// mergeTwo merges two runs. A refused merge, because the lease of its runs has ended, is counted
-// and is not an error.
+// mergeTwo merges two runs. If the lease of the runs has ended, the merge is refused, which is counted and is not
+// an error.
 func (s *sorter) mergeTwo(ctx context.Context, repo space.Repository, p pair) error {
 	numbers, err := merged(p.First, p.Second)
 	if err != nil {

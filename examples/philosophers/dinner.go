@@ -26,8 +26,7 @@ type dinner struct {
 	log           *trace.Writer // may be nil
 }
 
-// run runs all philosophers and returns the number of meals. It ends all goroutines before it
-// returns.
+// run runs all philosophers and returns the number of meals. It ends all goroutines before it returns.
 func (d dinner) run(ctx context.Context) (meals int, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -53,8 +52,8 @@ func (d dinner) run(ctx context.Context) (meals int, err error) {
 	return d.watch(eaten, ended)
 }
 
-// putForks puts the forks and, if tickets are used, one ticket fewer, so that not all philosophers
-// can hold one fork each.
+// putForks puts the forks and, if tickets are used, one ticket fewer, so that not all philosophers can hold one
+// fork each.
 func (d dinner) putForks(ctx context.Context, spaces *engine.Engine) error {
 	table, err := spaces.Session(ctx, "table-1", 0)
 	if err != nil {
@@ -107,8 +106,8 @@ func (d dinner) philosophise(ctx context.Context, spaces *engine.Engine, i int, 
 	return nil
 }
 
-// eat takes the first fork, pauses, takes the second, and puts both back. It waits for a fork that
-// another philosopher has; without tickets that can be for ever.
+// eat takes the first fork, pauses, takes the second, and puts both back. It waits for a fork that another
+// philosopher has; without tickets that can be for ever.
 func eat(ctx context.Context, fork space.Space, right, left int64, pause time.Duration) error {
 	if _, err := fork.Get(ctx, tuple.Match(right)); err != nil {
 		return err

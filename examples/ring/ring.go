@@ -23,8 +23,8 @@ var Program = course.Program{
 	Roles: []course.Role{{Name: "node", Count: nodes, Run: pass}},
 }
 
-// pass takes the token of this node and puts the next node's, for all rounds. There is one token,
-// so the nodes print in turn.
+// pass takes the token of this node and puts the token of the next one, for all rounds. There is one token, so
+// the nodes print in turn.
 func pass(ctx context.Context, m *course.Member) error {
 	for range rounds {
 		if _, err := m.Space("ring").Get(ctx, tuple.Match("token", m.Number)); err != nil {

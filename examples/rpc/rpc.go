@@ -15,8 +15,7 @@ var Program = course.Program{
 	Roles:  []course.Role{{Name: "client", Count: 2, Run: call}, {Name: "server", Endless: true, Run: serve}},
 }
 
-// call puts a call, and waits for the result of its own call, which its number distinguishes from
-// others.
+// call puts a call, and waits for the result of its own call, which its number distinguishes from others.
 func call(ctx context.Context, m *course.Member) error {
 	calls := m.Space("calls")
 	if err := calls.Put(ctx, tuple.New("call", m.Number, 10*m.Number), 0); err != nil {

@@ -43,8 +43,7 @@ func putFiles(ctx context.Context, m *course.Member) error {
 	return nil
 }
 
-// count takes one file after another, and puts its counts as one tuple. It ends with ctx, whose
-// error it returns, or with an error of the spaces.
+// count takes one file after another, and puts its counts as one tuple. It ends with ctx.
 func count(ctx context.Context, m *course.Member) error {
 	for {
 		file, err := m.Space("file").Get(ctx, named)
@@ -65,8 +64,7 @@ func count(ctx context.Context, m *course.Member) error {
 	}
 }
 
-// add waits for the counts of all files, and prints the words that occur more than once, in
-// alphabetical order.
+// add waits for the counts of all files, and prints the words that occur more than once, in alphabetical order.
 func add(ctx context.Context, m *course.Member) error {
 	total := map[string]int{}
 	for range files {

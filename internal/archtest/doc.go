@@ -13,7 +13,7 @@
 //   - listing_test.go: prints code lines, exported names without users, and long
 //     functions without a comment. It never fails.
 //   - testing_test.go: the tests that docs/testing.md names exist, and its table of
-//     faults names every test that is named after a row.
+//     faults names every test named after a row.
 //   - tuples_test.go: fields of tuples are read by index only where tuples are converted
 //     to structs.
 //   - gomod_test.go: docs/dependencies.md gives a reason for each direct dependency.

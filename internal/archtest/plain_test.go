@@ -131,7 +131,7 @@ var replacedFiles = []renames{
 	{"internal/chaos", "moments victim", "killpoints killedclient"},
 }
 
-// exempt are words that a file needs, because it has text read aloud by espeak-ng.
+// exempt are words that a file needs, because espeak-ng reads its text aloud.
 var exempt = map[string][]string{
 	"shared/clips/speech_test.go": {"weather"},
 	"examples/podcast/make.sh":    {`"that is no shame`, "room", "mends"},

@@ -71,7 +71,7 @@ func (w *wire) cut(why error) {
 	w.open = nil
 }
 
-// dial opens a session lost after a silence of ttl. It sends heartbeats until it is closed or
+// dial opens a session, which is lost after a silence of ttl. It sends heartbeats until it is closed or
 // abandoned.
 func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serves map[string]int) (*session, error) {
 	w := &wire{}

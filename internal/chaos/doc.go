@@ -9,8 +9,7 @@
 //   - disk_test.go: a disk that fails, fills up or is slow, with strace and a small
 //     tmpfs; folders that cannot be used.
 //   - podcast_test.go: the example, with coordinator, managers and workers as processes
-//     that are killed, stopped and continued, and as one process that is killed ten
-//     times in a row.
+//     that are killed, stopped and continued, and as one process, killed ten times in a row.
 //
 // A seed determines everything except the scheduling of processes, and is logged. Seed
 // and duration can be set:

@@ -48,8 +48,7 @@ func freeAddress(t *testing.T) string {
 
 func (h *fixture) addressFile() string { return filepath.Join(h.dir, "coordinator.json") }
 
-// start runs a coordinator and waits until it is open or has ended. It ends at failpoint, unless it
-// is empty.
+// start runs a coordinator and waits until it is open or has ended. It ends at failpoint if one is given.
 func (h *fixture) start(failpoint string) {
 	h.t.Helper()
 	if err := os.Remove(h.addressFile()); err != nil {

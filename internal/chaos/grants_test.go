@@ -18,8 +18,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// grants is traffic of leases: granted, extended, revoked and left to expire, each call with an
-// operation id repeated. Its sessions survive every crash, so every call is answered.
+// grants is traffic of leases: granted, extended, revoked and left to expire, each call with a repeated operation
+// id. Its sessions survive every crash, so every call is answered.
 type grants struct {
 	mu      sync.Mutex // guards the fields below
 	granted int

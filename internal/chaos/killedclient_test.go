@@ -17,8 +17,8 @@ import (
 	"leasehold/shared/space/remote"
 )
 
-// killedClientOf is the environment variable that makes this binary a client killed while it is
-// served. Its value is the address of the coordinator.
+// killedClientOf is the environment variable that makes this binary a client, which is killed while it is served.
+// Its value is the address of the coordinator.
 const killedClientOf = "CHAOS_KILLED_CLIENT_OF"
 
 // killingConn is a connection that kills its process when the answer to a get arrives, so

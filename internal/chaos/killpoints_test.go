@@ -35,7 +35,7 @@ func putNote(c *session, n int64) (answered chan error) {
 	return answered
 }
 
-// killAt starts a coordinator killed at killPoint, and calls bring to reach it.
+// killAt starts a coordinator, which is killed at killPoint, and calls bring to reach it.
 func (h *fixture) killAt(killPoint string, bring func()) {
 	h.t.Helper()
 	h.kill()

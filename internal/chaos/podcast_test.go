@@ -125,7 +125,7 @@ type deployment struct {
 	members []*member
 }
 
-// member is a manager or a worker restarted as a new process.
+// member is a manager or a worker; each restart is a new process.
 type member struct {
 	h    *fixture
 	mode string
@@ -139,7 +139,7 @@ func (m *member) start(failpoint string) {
 	m.process = launch(m.h.t, slices.Concat(env, fastDetection, m.env), program, m.mode)
 }
 
-// newMember returns a manager or a worker not started yet.
+// newMember returns a manager or a worker without starting it.
 func (h *fixture) newMember(mode string) *member {
 	return &member{h: h, mode: mode, dir: filepath.Join(h.t.TempDir(), mode)}
 }

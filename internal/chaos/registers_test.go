@@ -18,8 +18,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// registers is traffic that puts, gets, queries and counts under few keys. Its sessions survive
-// every crash, so every call is answered, and the history of each key must be a queue's.
+// registers is traffic that puts, gets, queries and counts under few keys. Its sessions survive every crash, so
+// every call is answered, and the history of each key must be one of a queue.
 type registers struct {
 	mu      sync.Mutex // guards the field below
 	history []porcupine.Operation

@@ -42,8 +42,8 @@ func TestABackupOrARestoreThatIsKilledIsThereWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// restoreKilled kills a restore into a folder that is empty or does not exist, repeats it,
-// and starts a coordinator on the folder.
+// restoreKilled kills a restore into an empty or missing folder, repeats it, and starts a coordinator on the
+// folder.
 func (h *fixture) restoreKilled(kept, kill string, exists bool) {
 	t := h.t
 	target := fixtureAt(t, filepath.Join(t.TempDir(), "data"), fastDetection...)

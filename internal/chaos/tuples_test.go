@@ -153,5 +153,5 @@ func (g *tuples) check(t *testing.T, c *session) {
 	require.Positive(t, acknowledged)
 }
 
-// closed reports whether the session has ended, which is expected.
+// closed reports whether err only means that the session has ended, which is expected.
 func closed(err error) bool { return errors.Is(err, fault.ErrClosed) }

@@ -59,7 +59,7 @@ func (l *workload) runManager(ctx context.Context, c *session, _ int, r *rand.Ra
 		cancel()
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			return c.close() // the answer may be a result that is held for this session
+			return c.close() // the answer may be a result held for this session
 		case err != nil:
 			return err
 		case step.Result == nil:
@@ -155,7 +155,7 @@ func (l *workload) runWorker(ctx context.Context, c *session, _ int, r *rand.Ran
 			cancel()
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
-			break // the answer may be a task that is held for this session
+			break // the answer may be a task held for this session
 		}
 		if err == nil {
 			l.claimed(tasks[0].Item)
@@ -281,8 +281,8 @@ func (l *workload) doAll(ctx context.Context, tasks task.Client) {
 	}
 }
 
-// ingestAll ingests one result after the other. Its calls have no timeout, because the answer may
-// be a result held for this session.
+// ingestAll ingests one result after the other. Its calls have no timeout, because the answer may be a result
+// held for this session.
 func (l *workload) ingestAll(ctx context.Context, client work.Client) {
 	for {
 		step, err := client.Next(ctx, dig, false)

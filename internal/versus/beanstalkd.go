@@ -9,7 +9,7 @@ import (
 	"github.com/beanstalkd/go-beanstalk"
 )
 
-// stalk is beanstalkd with a log synced at each write.
+// stalk is beanstalkd with a log, synced at each write.
 type stalk struct {
 	process int
 	address string
@@ -17,8 +17,8 @@ type stalk struct {
 	conns   []*beanstalk.Conn
 }
 
-// startBeanstalkd starts beanstalkd with a log synced at each write, so it is always durable, and
-// waits until it answers.
+// startBeanstalkd starts beanstalkd with a log, which is synced at each write, so it is always durable. It waits
+// until beanstalkd answers.
 func startBeanstalkd(h *host, _ bool) (peer, error) {
 	dir, err := h.folder("beanstalkd")
 	if err != nil {

@@ -20,7 +20,7 @@ const warmUp = 300 * time.Millisecond
 // data is the content of a task, as JSON.
 var data = `"` + strings.Repeat("x", 198) + `"`
 
-// peer is a compared queue.
+// peer is one of the compared queues.
 type peer interface {
 	name() string
 	pid() int
@@ -29,8 +29,8 @@ type peer interface {
 	// as many results.
 	begin(ctx context.Context, slots, batch int) (turns []func() error, err error)
 	end() error
-	// once connects an idle worker, and returns a function that creates a task and returns the time
-	// until the worker has it; nil if the peer polls.
+	// once connects an idle worker. It returns a function that creates a task and returns the time until the
+	// worker has it; nil if the peer polls.
 	once(ctx context.Context) (func() (time.Duration, error), error)
 }
 

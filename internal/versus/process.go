@@ -29,8 +29,8 @@ func (h *host) stop() {
 	}
 }
 
-// run starts a program that ends with the host, as another user if it is not empty, and returns its
-// process id.
+// run starts a program, which ends with the host, and returns its process id. It runs as another user if as is
+// not empty.
 func (h *host) run(as, name string, args ...string) (pid int, err error) {
 	cmd := exec.Command(name, args...)
 	cmd.Stderr = os.Stderr
@@ -75,8 +75,8 @@ func freeAddress() (host, port string, err error) {
 	return net.SplitHostPort(l.Addr().String())
 }
 
-// waitUntilStarted calls f until it succeeds, for 20 s or until ctx ends, and returns its last
-// error or ctx's.
+// waitUntilStarted calls f until it succeeds, for 20 s or until ctx ends. It returns the last error of f, or the
+// error of ctx.
 func (h *host) waitUntilStarted(f func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {
@@ -95,8 +95,8 @@ func (h *host) waitUntilStarted(f func() error) error {
 // tick is the unit of the processor times in /proc.
 const tick = 10 * time.Millisecond
 
-// processorTime returns the processor time of a process, and with children also of the processes
-// that it has started and that still run. It reads /proc of Linux.
+// processorTime returns the processor time of a process, and with children also that of its running children. It
+// reads /proc of Linux.
 func processorTime(pid int, children bool) time.Duration {
 	total := time.Duration(0)
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")

@@ -16,8 +16,8 @@ type redisServer struct {
 	label   string
 }
 
-// startRedisServer starts Redis with an append-only file always synced, or without persistence,
-// unless it runs.
+// startRedisServer starts Redis with an append-only file, synced at each write, or without persistence, unless it
+// runs.
 func startRedisServer(h *host, durable bool) (*redisServer, error) {
 	if h.redis != nil {
 		return h.redis, nil
@@ -149,8 +149,8 @@ func (s listSlot) turn() error {
 	return err
 }
 
-// resolve puts results and ends tasks, in one transaction sent as one message. EXEC returns the
-// error of the connection, so those of Send need no check.
+// resolve puts results and ends tasks, in one transaction and one message. EXEC returns the error of the
+// connection, so the errors of Send need no check.
 func (s listSlot) resolve(tasks ...string) error {
 	_ = s.conn.Send("MULTI")
 	for _, t := range tasks {

@@ -22,9 +22,9 @@ const (
 	audioCheckTime = 10 * time.Second // for all of them
 )
 
-// checkAudio asks servers about the audio of those episodes of the feed that were checked longest
-// ago. Episodes whose audio was replaced are researched again; it returns how many these are. A
-// coordinator of an older version has no such list; then nothing is checked.
+// checkAudio asks servers about the audio of those episodes of the feed that were checked longest ago. Episodes
+// whose audio was replaced are researched again; it returns how many these are. A coordinator of an older version
+// has no such list; then nothing is checked.
 func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, err error) {
 	var list []models.Audio
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {
@@ -74,9 +74,9 @@ func (f *Flow) askServers(ctx context.Context, o models.Origin, list []models.Au
 	return list
 }
 
-// audio returns what the server reports of an episode's audio. Audio counts as replaced if a second
-// request confirms it, because some servers report something else each time, such as those that
-// insert advertisements. If the two requests differ, it returns known.
+// audio returns what the server reports of an episode's audio. Audio counts as replaced if a second request
+// confirms it, because some servers report something else each time, such as those that insert advertisements. If
+// the two requests differ, it returns known.
 func (l *Lister) audio(ctx context.Context, o models.Origin, known models.Audio) (models.Audio, error) {
 	now, err := l.head(ctx, o, known)
 	if err != nil || !isOther(known, now) {
@@ -90,7 +90,6 @@ func (l *Lister) audio(ctx context.Context, o models.Origin, known models.Audio)
 	return again, nil
 }
 
-// head requests the headers of an episode's audio, with the user of the origin's URL.
 func (l *Lister) head(ctx context.Context, o models.Origin, known models.Audio) (now models.Audio, err error) {
 	var p fetch.Poll
 	p, now.Bytes, err = l.Fetch.Head(ctx, models.WithUserOf(o.URI, known.URI))

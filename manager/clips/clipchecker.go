@@ -31,9 +31,8 @@ type cachedReport struct {
 	notices []cliplint.Notice
 }
 
-// checkClips adds a problem for each clip that a search would not find or would find twice, and
-// returns the clips without those that cannot be searched for at all. Only the first compareLimit
-// clips are compared.
+// checkClips adds a problem for each clip that a search would not find or would find twice, and returns the clips
+// without those that cannot be searched for at all. Only the first compareLimit clips are compared.
 func (v *folderVisit) checkClips(ctx context.Context, checker *clipChecker, clips []models.Clip) ([]models.Clip, error) {
 	if len(clips) > compareLimit {
 		v.problems.add("", "only the first %d clips were compared with each other", compareLimit)
@@ -50,10 +49,9 @@ func (v *folderVisit) checkClips(ctx context.Context, checker *clipChecker, clip
 	return slices.DeleteFunc(clips, func(c models.Clip) bool { return lost[c.Name] }), nil
 }
 
-// notices returns the notices of package cliplint about the clips of v's folder, except two kinds:
-// workers report clips that cannot be decoded, because they may have a decoder that this machine
-// lacks, and the catalog reports equal files. It keeps them per origin, and checks again when a
-// clip has another version.
+// notices returns the notices of package cliplint about the clips of v's folder, except two kinds: workers report
+// clips that cannot be decoded, because they may have a decoder that this machine lacks, and the catalog reports
+// equal files. It keeps them per origin, and checks again when a clip has another version.
 func (checker *clipChecker) notices(ctx context.Context, v *folderVisit, clips []models.Clip) ([]cliplint.Notice, error) {
 	digest := digestOf(clips)
 	checker.mu.Lock()

@@ -53,8 +53,7 @@ func Detect(path, kind string) ([]models.Origin, error) {
 // withManifests is the argument of detect with which it reads manifests.
 const withManifests = true
 
-// detect is Detect without the check of kind. Without manifests, a manifest is a file like any
-// other.
+// detect is Detect without the check of kind. Without manifests, a manifest is a file like any other.
 func detect(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	if strings.Contains(path, "://") {
 		return detectURL(path, kind)
@@ -108,11 +107,10 @@ func isURL(s string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// detectFile returns the origin of a file, or those of a manifest. It never detects a manifest by
-// its content, because many YAML files could be one; only the name decides. A link is resolved,
-// because a feed may enclose files of the folder that it is in. Without kind, a file other than a
-// feed gives fault.ErrInvalid, and so are one that cannot be read and a kind that wants a folder.
-// Only with manifests it accepts a manifest: one cannot name another.
+// detectFile returns the origin of a file, or the origins of a manifest. It never detects a manifest by its
+// content, because many YAML files could be one; only the name decides. A link is resolved, because a feed may
+// enclose files of its own folder. Without kind, the file must be a feed. A manifest is accepted only with
+// manifests, because one cannot name another.
 func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	switch {
 	case kind != "" && kind.LocalForm(path) != models.LocalFile:
@@ -181,9 +179,8 @@ var folderProbes = []struct {
 	{models.Media, holdsRecordings},
 }
 
-// detectFolder returns the origin of a folder, or those of the manifest in it. Without kind, the
-// first probe that accepts the folder decides; fault.ErrInvalid: none does, or the kind wants no
-// folder.
+// detectFolder returns the origin of a folder, or the origins of the manifest in it. Without kind, the first
+// probe that accepts the folder decides.
 func detectFolder(path string, kind models.OriginKind, manifests bool) ([]models.Origin, error) {
 	manifest := filepath.Join(path, manifestName)
 	_, err := os.Lstat(manifest)
@@ -222,9 +219,8 @@ func isRepository(path string) bool {
 	return false
 }
 
-// holdsRecordings reports whether a folder has a recording among its first detectEntries entries.
-// It skips hidden files and folders, and folders below that cannot be read; if the folder itself
-// cannot be read, it fails with fault.ErrInvalid.
+// holdsRecordings reports whether a folder has a recording among its first detectEntries entries. It skips hidden
+// files and folders, and folders below that cannot be read.
 func holdsRecordings(path string) (found bool, err error) {
 	seen := 0
 	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {

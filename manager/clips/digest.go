@@ -46,9 +46,9 @@ func feedTimes(items []*gofeed.Item) []time.Time {
 	return times[:min(len(times), models.MaxChanges)]
 }
 
-// digest returns the root of a Merkle tree over the folder: a file has its path, size and time, a
-// folder its entries. Only recordings and sidecars count; a file already gone by now counts as
-// such. The root is "." and is there also without files.
+// digest returns the root of a Merkle tree over the folder: a file has its path, size and time, a folder its
+// entries. Only recordings and sidecars count; a file removed since the walk counts as missing. The root is "."
+// and is there also without files.
 func (v *folderVisit) digest() string {
 	tree := map[string][]string{} // by folder
 	for _, name := range slices.Concat(v.recordings, slices.Sorted(maps.Keys(v.sidecars))) {

@@ -17,9 +17,8 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// chooseEnclosure returns the first enclosure whose type or extension is audio or video's, or else
-// the first of an unknown type. Images and texts are never chosen. The error, for people, names the
-// types of the others.
+// chooseEnclosure returns the first enclosure whose type or extension is audio or video, or else the first of an
+// unknown type. Images and texts are never chosen. The error, for people, names the types of the others.
 func chooseEnclosure(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 	var maybe *gofeed.Enclosure
 	var others []string
@@ -175,8 +174,8 @@ func (b localBase) resolve(enclosure string) (uri, version string, err error) {
 	return b.firstFile(names)
 }
 
-// firstFile returns the first of the names that is a file. A name that leads out of the folder is
-// an error. It tries the next name only if a file does not exist.
+// firstFile returns the first of the names that belongs to a file. A name that leads out of the folder is an
+// error. It tries the next name only if a file does not exist.
 func (b localBase) firstFile(names []string) (uri, version string, err error) {
 	for _, name := range names {
 		name = filepath.FromSlash(name)

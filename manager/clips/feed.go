@@ -22,9 +22,8 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// readFeed lists the episodes that a feed's items enclose. The listing is never complete, because a
-// feed has its latest items only. If the server reports no change since known, it lists nothing
-// (same).
+// readFeed lists the episodes that a feed's items enclose. The listing is never complete, because a feed has its
+// latest items only. If the server reports no change since known, it lists nothing (same).
 func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	from, uri, err := l.sourceOf(o)
 	if err != nil {
@@ -80,8 +79,8 @@ func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, ite
 	return catalog.Listing{Episodes: c.episodes, Problems: c.problems.all(), Latest: more == 0}, nil
 }
 
-// sourceOf returns the source of a feed's enclosures, which the caller closes, and the URI at which
-// the feed is read.
+// sourceOf returns the source of a feed's enclosures, which the caller closes, and the URI at which the feed is
+// read.
 func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 	if isURL(o.URI) {
 		base, err := url.Parse(o.URI)
@@ -98,10 +97,11 @@ func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
 	return localBase{web{check: l.Fetch.Check}, dir, root}, fetch.FileURI(o.URI), nil
 }
 
-// shownBytes of a document other than a feed are shown in the error.
+// shownBytes of a document are shown in the error if it is not a feed.
 const shownBytes = 60
 
-// parseFeed returns a feed's items, at least one and at most feedItems, and how many more it has.
+// parseFeed returns a feed's items, at least one and at most feedItems, and how many more it has. A panic of the
+// lenient parser counts as a malformed document.
 func parseFeed(ctx context.Context, doc []byte) (items []*gofeed.Item, more int, err error) {
 	begin := doc[:min(len(doc), beginningBytes)]
 	if len(bytes.TrimSpace(begin)) == 0 {
@@ -194,8 +194,8 @@ func (c *curator) addItem(n int, item *gofeed.Item) {
 	c.episodes = append(c.episodes, e)
 }
 
-// choosePriority returns an item's own priority, or else its origin's. One other than a whole
-// number is a problem, and the origin's is used.
+// choosePriority returns an item's own priority, or else its origin's. Anything but a whole number is a problem,
+// and the origin's priority is used.
 func (c *curator) choosePriority(label string, item *gofeed.Item) int64 {
 	value, ok := priorityOf(item)
 	if !ok {

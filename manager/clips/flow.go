@@ -43,12 +43,11 @@ func NewFlow(f Flow) *Flow {
 	return &f
 }
 
-// Visit curates the recordings that the origin lists, and checks whether the audio of some episodes
-// of a feed was replaced. It reads the origin from the catalog and takes only the id from the
-// visit, because any client may put a visit, and only the operator decides which origins are read.
-// The known state counts only if the catalog has the result of that visit. The catalog is written
-// before the outcome is returned. With an error the outcome has at most the Retry-After of the
-// server.
+// Visit curates the recordings that the origin lists, and checks whether the audio of some episodes of a feed was
+// replaced. It reads the origin from the catalog and takes only the id from the visit, because any client may put
+// a visit, and only the operator decides which origins are read. The known state counts only if the catalog has
+// the result of that visit. The catalog is written before the outcome is returned. With an error, the outcome has
+// at most the Retry-After of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -94,8 +93,8 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	return outcome, nil
 }
 
-// curate writes the listing of an origin to the catalog, and returns what it changed: nothing if
-// the origin is the same as at the visit before.
+// curate writes the listing of an origin to the catalog, and returns what it changed: nothing if the origin is
+// the same as at the visit before.
 func (f *Flow) curate(ctx context.Context, o models.Origin, seen observed) (changes catalog.Curated, err error) {
 	if seen.same {
 		return changes, nil

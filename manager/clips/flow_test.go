@@ -353,8 +353,8 @@ func TestAResultIsKeptUntilTheCatalogHasIt(t *testing.T) {
 	})
 }
 
-// away is a catalog at a coordinator unreachable for the first selects selections and the first
-// ingests results.
+// away is a catalog whose coordinator is unreachable for the first selects selections and the first ingests
+// results.
 type away struct {
 	catalog.Catalog
 	selects, ingests int

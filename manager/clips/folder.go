@@ -18,9 +18,9 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// readFolder lists the recordings in a folder and all folders below it, by name. It skips hidden
-// files and folders. The listing is complete unless a folder could not be read, because its
-// recordings may still exist. If nothing has changed since known, it lists nothing (same).
+// readFolder lists the recordings in a folder and all folders below it, by name. It skips hidden files and
+// folders. The listing is complete unless a folder could not be read, because its recordings may still exist. If
+// nothing has changed since known, it lists nothing (same).
 func (l *Lister) readFolder(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
 	root, err := l.Fetch.Folder(o.URI)
 	if err != nil {
@@ -40,8 +40,7 @@ func (l *Lister) readFolder(ctx context.Context, o models.Origin, known models.K
 	return seen, err
 }
 
-// listFolder turns the files that the walk found into a listing. A recording that cannot be read is
-// a problem.
+// listFolder turns the files that the walk found into a listing. A recording that cannot be read is a problem.
 func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listing, error) {
 	o := v.origin
 	listing := catalog.Listing{}
@@ -78,9 +77,8 @@ type folderVisit struct {
 	complete   bool
 }
 
-// findFiles finds recordings, and files that may be their sidecars, among the first most entries. A
-// folder below that cannot be read is a problem, and the visit is not complete. If the folder
-// itself cannot be read, it fails with fault.ErrInvalid; any other error is ctx's.
+// findFiles finds recordings, and files that may be their sidecars, among the first most entries. A folder below
+// that cannot be read is a problem, and the visit is not complete.
 func (v *folderVisit) findFiles(ctx context.Context, most int) error {
 	seen := 0
 	err := fs.WalkDir(v.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
@@ -109,8 +107,8 @@ func (v *folderVisit) findFiles(ctx context.Context, most int) error {
 	return ctx.Err()
 }
 
-// sortEntry sorts one entry of the walk: recordings, sidecars, and problems with names and links.
-// It returns fs.SkipDir for a folder not searched, and no other error.
+// sortEntry sorts one entry of the walk: recordings, sidecars, and problems with names and links. It returns
+// fs.SkipDir for a folder to skip, and no other error.
 func (v *folderVisit) sortEntry(name string, e fs.DirEntry) error {
 	base := path.Base(name)
 	switch {

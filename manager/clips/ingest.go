@@ -17,10 +17,9 @@ import (
 	"leasehold/shared/protocol/work"
 )
 
-// ingest commits a result to the catalog and then ends its hold, in this order, because a crash in
-// between repeats the result instead of losing it. A malformed result, or one that the catalog
-// refuses for good, is logged and dropped, because a retry would not help. A hold that has ended
-// meanwhile counts as ended.
+// ingest commits a result to the catalog and then ends its hold, in this order, because a crash in between
+// repeats the result instead of losing it. A malformed result, or one that the catalog refuses for good, is
+// logged and dropped, because a retry would not help. A hold that has ended meanwhile counts as ended.
 func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
 	log := f.Log.With("episode", h.Subject, "part", h.Part, "worker", h.Worker)
 	results, err := f.decodeResults(h)
@@ -75,8 +74,7 @@ func (f *Flow) decodeResults(h *work.Held) ([]models.Researched, error) {
 	return []models.Researched{r}, nil
 }
 
-// problemsOf turns the failure of a dead task into a problem of each of its pairs. Data that cannot
-// be decoded gives fault.ErrInvalid.
+// problemsOf turns the failure of a dead task into a problem of each of its pairs.
 func problemsOf(f models.Failure) (all []models.Researched, err error) {
 	var research models.Research
 	if err := json.Unmarshal(f.Task.Data, &research); err != nil {
@@ -99,8 +97,8 @@ func problemsOf(f models.Failure) (all []models.Researched, err error) {
 // maxUnswept bounds how many clips a flow remembers not to sweep.
 const maxUnswept = 1000
 
-// decodeSwept decodes a result of a sweep. If the worker knew less than half of the episodes, the
-// clip is not swept again, unless maxUnswept others follow.
+// decodeSwept decodes a result of a sweep. If the worker knew less than half of the episodes, the clip is not
+// swept again, unless maxUnswept others follow.
 func (f *Flow) decodeSwept(h *work.Held) ([]models.Researched, error) {
 	var s models.Swept
 	if err := json.Unmarshal([]byte(h.Body), &s); err != nil {

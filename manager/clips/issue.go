@@ -51,10 +51,9 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err
 	return false, nil
 }
 
-// issue selects the next research from the catalog and issues it as a work-item. It returns false
-// if there is no capacity. If nothing is left to select, it fails with fault.ErrNotFound. If
-// another manager has taken a part of it since, it fails with fault.ErrConflict. A sweep with more
-// than sweepBytes of data is halved until it fits.
+// issue selects the next research from the catalog and issues it as a work-item. It returns false if there is no
+// capacity. It fails with fault.ErrNotFound if nothing is left to select, and with fault.ErrConflict if another
+// manager has taken a part of it since. A sweep with more than sweepBytes of data is halved until it fits.
 func (f *Flow) issue(ctx context.Context, client work.Client) (issued bool, err error) {
 	seen, err := client.InProgress(ctx, models.ActionResearch)
 	if err != nil {

@@ -23,9 +23,8 @@ func parseYAML(content []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// eachKey calls set for each key of a mapping, in the order of the document, and ends with its
-// first error. Unknown and repeated keys, and values that are not scalars, give fault.ErrInvalid
-// with the line and the key, and so is a node other than a mapping.
+// eachKey calls set for each key of a mapping, in the order of the document, and ends with its first error. It
+// refuses unknown and repeated keys, and values other than scalars, with the line and the key.
 func eachKey(m *yaml.Node, accepted []string, set func(key string, value *yaml.Node) error) error {
 	all := strings.Join(accepted, ", ")
 	if m.Kind != yaml.MappingNode {
@@ -51,8 +50,6 @@ func eachKey(m *yaml.Node, accepted []string, set func(key string, value *yaml.N
 	return nil
 }
 
-// wholeNumber returns the whole number of a key; any other value gives fault.ErrInvalid with its
-// line.
 func wholeNumber(key string, value *yaml.Node) (*int64, error) {
 	var n int64
 	if err := value.Decode(&n); err != nil || value.Tag != "!!int" {

@@ -38,10 +38,10 @@ type Lister struct {
 // name the origin and the item. The same content gives the same listing, in the same
 // order.
 //
-// An error means that the origin could not be visited at all. An item that cannot be curated is a
-// problem, and the other items are listed. Errors wrap fault.ErrInvalid (not a feed, an unknown
-// kind, an origin not trusted), fault.ErrTooLarge (a feed beyond the limits of prune). List may be
-// called concurrently.
+// An error means that the origin could not be visited at all. An item that cannot be curated is a problem, and
+// the other items are listed. List fails with fault.ErrInvalid (not a feed, an unknown kind, an untrusted
+// origin), with fault.ErrTooLarge (a feed beyond the limits of prune), or if fetching fails. List may be called
+// concurrently.
 func (l *Lister) List(ctx context.Context, o models.Origin) (catalog.Listing, error) {
 	seen, err := l.read(ctx, o, models.Known{})
 	return seen.Listing, err

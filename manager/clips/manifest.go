@@ -24,8 +24,7 @@ import (
 //   - uri: https://example.org/code.git
 //     branches: main, release-*
 //
-// Paths are relative to the file's folder. A missing kind is detected. Other manifests are not
-// followed.
+// Paths are relative to the file's folder. A missing kind is detected. Other manifests are not followed.
 func readManifest(path string) ([]models.Origin, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -87,7 +86,6 @@ func (e entry) origin(dir string) (models.Origin, error) {
 	return o, nil
 }
 
-// parseManifest parses a list of entries, at least one.
 func parseManifest(content []byte) ([]entry, error) {
 	top, err := parseYAML(content)
 	if err != nil {
@@ -110,8 +108,7 @@ func parseManifest(content []byte) ([]entry, error) {
 	return entries, nil
 }
 
-// parseEntry parses one entry, which must have either uri or path. An unknown key, and a refused
-// value, give fault.ErrInvalid with the line.
+// parseEntry parses one entry, which must have either uri or path. Errors name the line.
 func parseEntry(node *yaml.Node) (entry, error) {
 	e := entry{line: node.Line}
 	err := eachKey(node, []string{"kind", "uri", "path", "priority", "every", "branches"}, func(key string, value *yaml.Node) error {

@@ -13,8 +13,8 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// audioType returns the MIME type of a file's extension, "" for the extension of another file. The
-// worker that decodes the file finds out whether it is one.
+// audioType returns the MIME type of a file's extension, "" for other extensions than those of recordings. The worker that
+// decodes the file finds out whether it is one.
 func audioType(name string) string { return decode.MediaType(name) }
 
 func isAudio(name string) bool { return audioType(name) != "" }
@@ -38,8 +38,7 @@ func checkRegular(root *os.Root, name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// readSmall reads a file of at most most bytes; a larger one, and one not regular, is an error. It
-// does not block at a named pipe, and refuses it.
+// readSmall reads a regular file of at most most bytes, and refuses any other. It does not block at a named pipe.
 func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
 	f, _, err := fetch.OpenRegular(root, name)
 	if err != nil {

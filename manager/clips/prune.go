@@ -67,7 +67,6 @@ func (p *pruner) result() []byte {
 	return append(p.doc[:p.end:p.end], p.tail...)
 }
 
-// readDocument reads the markup of the document from its beginning to its end.
 func (p *pruner) readDocument() error {
 	for next := 0; ; {
 		i := bytes.IndexByte(p.doc[next:], '<')
@@ -83,9 +82,8 @@ func (p *pruner) readDocument() error {
 	}
 }
 
-// readMarkup reads the markup that begins with '<', and returns its size, which is above 0, so that
-// run comes to an end. Markup that does not end gives fault.ErrInvalid, and too many comments in a
-// row give fault.ErrTooLarge.
+// readMarkup reads the markup that begins with '<', and returns its size. The size is above 0, so that run comes
+// to an end.
 func (p *pruner) readMarkup(m []byte) (int, error) {
 	for _, piece := range []struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if !bytes.HasPrefix(m, []byte(piece.begin)) {
@@ -115,8 +113,8 @@ func (p *pruner) readMarkup(m []byte) (int, error) {
 	return size, p.readStartTag(m[:size])
 }
 
-// directive accepts a DOCTYPE that refers to a document elsewhere, which is never fetched, and
-// returns its size.
+// directive accepts a DOCTYPE that refers to a document elsewhere, which is never fetched, and returns its size.
+// It refuses one with declarations of its own, because these could grow when they are replaced.
 func directive(m []byte) (int, error) {
 	var quote byte
 	for i, c := range m {
@@ -136,8 +134,8 @@ func directive(m []byte) (int, error) {
 	return 0, fmt.Errorf("the feed ends within <!: %w", fault.ErrInvalid)
 }
 
-// readStartTag counts a start tag, and opens its element unless it is empty. Behind the cut, only
-// items are counted.
+// readStartTag counts a start tag, and opens its element unless it is empty. Behind the cut, only items are
+// counted.
 func (p *pruner) readStartTag(m []byte) error {
 	tag := m
 	if i := tagEnd(m); i >= 0 {
@@ -171,9 +169,9 @@ func (p *pruner) readStartTag(m []byte) error {
 // itemDepth is how many elements are open around an item at most: rss and channel.
 const itemDepth = 2
 
-// countItem counts the elements that the parser turns into items, and marks the cut before the
-// first too many. The tail then closes the elements that are open there. Elements within an item
-// that have such a name are not items.
+// countItem counts the elements that the parser turns into items, and marks the cut before the first one too
+// many. The tail then closes the elements that are open there. Elements within an item that have such a name are
+// not items.
 func (p *pruner) countItem(name string) {
 	if local := localName(name); local != "item" && local != "entry" {
 		return

@@ -10,9 +10,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// pruneJSON is prune for a JSON Feed. It cuts behind the last item that stays, and closes the list
-// and the feed there; members after the items are lost. Malformed JSON gives fault.ErrInvalid; more
-// than maxElements objects or maxCommas members give fault.ErrTooLarge.
+// pruneJSON is prune for a JSON Feed. It cuts behind the last item that stays, and closes the list and the feed
+// there; members after the items are lost.
 func pruneJSON(doc []byte, items int) (cut []byte, more int, err error) {
 	if bytes.Count(doc, []byte("{")) > maxElements {
 		return nil, 0, tooMany("more than %d objects", maxElements)
@@ -50,8 +49,8 @@ func pruneJSON(doc []byte, items int) (cut []byte, more int, err error) {
 	return append(doc[:end:end], "]}"...), seen - items, nil
 }
 
-// countItems reads an array, and returns how many values it has and the offset behind the last
-// value that stays, or 0 if all stay.
+// countItems reads an array, and returns how many values it has and the offset behind the last value that stays,
+// or 0 if all stay.
 func countItems(dec *json.Decoder, most int) (seen, end int, err error) {
 	open, err := dec.Token()
 	if err != nil || open != json.Delim('[') {

@@ -45,7 +45,7 @@ func parseSidecar(content []byte) (sidecar, error) {
 	return s, nil
 }
 
-// date returns the time of a value, a date alone being midnight in UTC.
+// date returns the time of a value; a date alone is midnight in UTC. It accepts the years 1 to 9999.
 func date(value *yaml.Node) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if t, err := time.Parse(layout, value.Value); err == nil && t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 {

@@ -74,7 +74,6 @@ func (c *Content) remove(p *plan) {
 	}
 }
 
-// find returns a batch by its id.
 func (c *Content) find(id string) (served, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,8 +142,7 @@ func (c *Content) admit(r *http.Request, id string) (served, error) {
 	return s, c.authorise(r.Context(), id, words[1], token)
 }
 
-// authorise returns nil if a lease with this token is live and has the batch, and
-// fault.ErrForbidden otherwise.
+// authorise returns nil if a lease with this token is live and has the batch, and fault.ErrForbidden otherwise.
 func (f *Flow) authorise(ctx context.Context, batch, leaseID string, token int64) error {
 	repo, err := f.awaitSession(ctx)
 	if err != nil {
@@ -172,10 +170,9 @@ func (s served) writeList(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(files) // an error is the worker's, which sees that the answer is cut off
 }
 
-// writeContents writes the files that a request names: for each "OID SIZE\n" and the content, or
-// "OID - REASON\n" for one that cannot be read; and "end\n" after the last one. It answers a
-// request not valid with status 400 and returns nil. An error means that the answer was begun and
-// is not complete.
+// writeContents writes the files that a request names: for each "OID SIZE\n" and the content, or "OID - REASON\n"
+// for one that cannot be read; and "end\n" after the last one. It answers an invalid request with status 400 and
+// returns nil. An error means that the answer is incomplete.
 func (s served) writeContents(w http.ResponseWriter, r *http.Request) error {
 	var wanted []string
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, contentRequest)).Decode(&wanted); err != nil {

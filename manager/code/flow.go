@@ -20,8 +20,8 @@ import (
 	"leasehold/shared/space"
 )
 
-// Index is the part of the code index that managers use. Its methods may be called concurrently;
-// Missing and Publish come from code.Searcher.
+// Index is the part of the code index that managers use. Its methods may be called concurrently; Missing and
+// Publish work as in code.Searcher.
 type Index interface {
 	Missing(ctx context.Context, ids []code.OID) ([]code.OID, error)
 	// Complete reports whether an origin was published, and no file of it was lost since.
@@ -59,8 +59,7 @@ type Flow struct {
 // memory.
 const jobs = 2
 
-// NewFlow returns a flow that is ready to run. It sets how c.Content checks leases, so a Content
-// belongs to one flow.
+// NewFlow returns a flow, ready to run. It sets how c.Content checks leases, so a Content belongs to one flow.
 func NewFlow(c Config) *Flow {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -75,13 +74,12 @@ func NewFlow(c Config) *Flow {
 	return f
 }
 
-// Visit visits an origin and, if it has changed since the last visit whose files were all
-// published, or if the index has lost files of it, indexes it. It reads the origin from the catalog
-// and takes only the id, Listed and the known state from the visit, because any client may put a
-// visit. The digest of an outcome has a prefix if the files of these branches were published; one
-// without it, or of other branches, counts as not known, so that the origin is indexed. The digest
-// is empty if files could not be read, so that the next visit tries again. At most jobs origins are
-// indexed at a time. With an error the outcome has at most the Retry-After of the server.
+// Visit visits an origin and, if it has changed since the last visit whose files were all published, or if the
+// index has lost files of it, indexes it. It reads the origin from the catalog and takes only the id, Listed and
+// the known state from the visit, because any client may put a visit. The digest of an outcome has a prefix if
+// the files of these branches were published; one without it, or of other branches, counts as not known, so that
+// the origin is indexed. The digest is empty if files could not be read, so that the next visit tries again. At
+// most jobs origins are indexed at a time. With an error, the outcome has at most the Retry-After of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -143,9 +141,8 @@ func (f *Flow) wantedBranches(o models.Origin) gitrepo.Wanted {
 	return w
 }
 
-// compare compares an origin with its state at an earlier visit, and returns whether it changed as
-// the outcome's status. A repository is compared by its refs, in its mirror if it needs one to be
-// read.
+// compare compares an origin with its state at an earlier visit, and returns whether it changed as the outcome's
+// status. A repository is compared by its refs, in its mirror if it needs one to be read.
 func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	switch {
 	case o.Kind == models.Folder:
@@ -156,9 +153,8 @@ func (f *Flow) compare(ctx context.Context, o models.Origin, known models.Known)
 	return f.refs.Visit(ctx, models.Visit{Origin: o, Known: known, Listed: o.Listed})
 }
 
-// indexOrigin copies an origin, has its files analysed, and publishes it. complete is false if
-// files could not be read; they are left out, and are problems of the origin in the catalog. The
-// catalog is written after the index.
+// indexOrigin copies an origin, has its files analysed, and publishes it. complete is false if files could not be
+// read; they are left out, and are problems of the origin in the catalog. The catalog is written after the index.
 func (f *Flow) indexOrigin(ctx context.Context, o models.Origin) (complete bool, err error) {
 	src, err := f.open(ctx, o)
 	if err != nil {

@@ -245,7 +245,7 @@ func TestAFileThatCannotBeReadIsNamedAndTheOthersAreIndexed(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name+"\n"), 0o600))
 	}
 	b.worker("w1", func(_ task.Item, files []models.BatchFile) bool {
-		// It changes after it was listed, so that its content does not match its hash.
+		// It changes after it was listed, so that its content no longer matches its hash.
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "bad"), []byte("other\n"), 0o600))
 		return false
 	})

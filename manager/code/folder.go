@@ -24,8 +24,8 @@ type folderSource struct {
 	places map[code.OID]string // a path, by the hash of its content; set by files
 }
 
-// compareFolder compares the names, sizes, times and kinds of a folder's files with those of an
-// earlier visit, without reading contents. The outcome is Uneventful if the digests are equal.
+// compareFolder compares the names, sizes, times and kinds of a folder's files with those of an earlier visit,
+// without reading contents. The outcome is Uneventful if the digests are equal.
 func (f *Flow) compareFolder(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	src, err := f.openFolder(o)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *folderSource) refs() []code.Ref {
 	return []code.Ref{folderRef(info.ModTime().UTC())}
 }
 
-// walk visits the files and symbolic links of the folder in the order of their names. It does not
-// follow links, and leaves out hidden folders such as .git.
+// walk visits the files and symbolic links of the folder in the order of their names. It does not follow links,
+// and leaves out hidden folders such as .git.
 func (s *folderSource) walk(ctx context.Context, visit func(path string, info fs.FileInfo) error) error {
 	n := 0
 	return fs.WalkDir(s.root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
@@ -102,9 +102,9 @@ func (s *folderSource) walk(ctx context.Context, visit func(path string, info fs
 	})
 }
 
-// files lists the files with the hashes of their contents, which it reads. A file that cannot be
-// read is listed with a hash of its path, so that blobs reports the reason; one whose content is
-// not read has a hash of its path and the reason.
+// files lists the files with the hashes of their contents, which it reads. A file that cannot be read is listed
+// with a hash of its path, so that blobs reports the reason; one whose content is not read has a hash of its path
+// and the reason.
 func (s *folderSource) files(ctx context.Context, _ code.Ref) (entries []entry, err error) {
 	err = s.walk(ctx, func(path string, info fs.FileInfo) error {
 		e := entry{path: path, size: info.Size()}
@@ -134,9 +134,8 @@ func (s *folderSource) files(ctx context.Context, _ code.Ref) (entries []entry, 
 	return entries, err
 }
 
-// read reads a regular file of at most code.MaxBlobBytes. The error is fetch.OpenRegular's, because
-// a pipe could take the place of a file, reading's, or fault.ErrTooLarge if the file grew since it
-// was listed.
+// read reads a regular file of at most code.MaxBlobBytes. It uses fetch.OpenRegular, because a pipe could
+// take the place of a file. It fails if the file grew beyond the limit since it was listed.
 func (s *folderSource) read(path string) ([]byte, error) {
 	file, _, err := fetch.OpenRegular(s.root, path)
 	if err != nil {
@@ -151,8 +150,8 @@ func (s *folderSource) read(path string) ([]byte, error) {
 }
 
 // blobs reads files by the hashes that files returned. A file that cannot be read, has more than
-// code.MaxBlobBytes, or has other content by now, is visited with an error. The bound of the caller
-// is the same, so it is ignored.
+// code.MaxBlobBytes, or has other content by now, is visited with an error. The bound of the caller is the
+// same, so it is ignored.
 func (s *folderSource) blobs(ctx context.Context, oids []string, _ int64, visit func(string, []byte, error) error) error {
 	for _, oid := range oids {
 		if ctx.Err() != nil {

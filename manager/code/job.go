@@ -34,9 +34,9 @@ func newJob(f *Flow, o models.Origin, src source) *job {
 	return &job{flow: f, origin: o, source: src, entries: map[code.OID]entry{}, unreadable: map[code.OID]string{}}
 }
 
-// listFiles fills the manifest with the files of all refs, and entries with one file for each
-// content. A path longer than an index accepts is left out. Of files with the same content, one
-// that is read is preferred to a skipped one, such as a link whose target has the text of a file.
+// listFiles fills the manifest with the files of all refs, and entries with one file for each content. A path
+// longer than an index accepts is left out. Of files with the same content, a readable one is preferred to a
+// skipped one, such as a link whose target has the text of a file.
 func (j *job) listFiles(ctx context.Context) error {
 	j.manifest = code.Manifest{RepoID: j.origin.ID, Repo: repositoryName(j.origin.URI)}
 	for _, ref := range j.source.refs() {
@@ -76,8 +76,8 @@ func repositoryName(uri string) string {
 // drop blobs that no generation names between the two.
 const publishTries = 3
 
-// indexAndPublish has workers index the missing blobs, and then publishes the manifest without the
-// files that cannot be read.
+// indexAndPublish has workers index the missing blobs, and then publishes the manifest without the files that
+// cannot be read.
 func (j *job) indexAndPublish(ctx context.Context) error {
 	repo, err := j.flow.awaitSession(ctx)
 	if err != nil {
@@ -103,8 +103,8 @@ func (j *job) readable() code.Manifest {
 	return m
 }
 
-// missing returns the entries of blobs that the index lacks and that can be read, in the order of
-// their ids, so that repeated calls divide them into the same batches.
+// missing returns the entries of blobs that the index lacks and that can be read, in the order of their ids, so
+// that repeated calls divide them into the same batches.
 func (j *job) missing(ctx context.Context) ([]entry, error) {
 	var ids []code.OID
 	for id := range j.entries {
@@ -121,10 +121,9 @@ func (j *job) missing(ctx context.Context) ([]entry, error) {
 	return found, err
 }
 
-// indexMissing has workers index the missing blobs in batches, and returns when all batches are
-// done. First it waits for batches of a manager that has died, so that no file is read twice.
-// Whenever no outcome comes for a while, it issues lost batches again. However it ends, no batch of
-// it stays in the queue.
+// indexMissing has workers index the missing blobs in batches, and returns when all batches are done. First it
+// waits for batches of a manager that has died, so that no file is read twice. Whenever no outcome comes for a
+// while, it issues lost batches again. However it ends, no batch of it stays in the queue.
 func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 	if err := j.awaitOthers(ctx, client); err != nil {
 		return err
@@ -170,8 +169,8 @@ func (j *job) indexMissing(ctx context.Context, client work.Client) error {
 	return nil
 }
 
-// nextOutcome waits for the outcome of a batch of the origin. ok is false if none came within
-// Config.Look, or if one came that cannot be read; the caller checks then for lost batches.
+// nextOutcome waits for the outcome of a batch of the origin. ok is false if none came within Config.Look, or if
+// one came that cannot be read; the caller checks then for lost batches.
 func (j *job) nextOutcome(ctx context.Context, client work.Client) (r models.Indexed, ok bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, j.flow.Look)
 	defer cancel()
@@ -191,10 +190,9 @@ func (j *job) nextOutcome(ctx context.Context, client work.Client) (r models.Ind
 // reach this manager.
 const maxTries = 5
 
-// noteOutcome notes the outcome of a batch. done is false if no worker could read its files from
-// this manager; then the batch is issued again, and after maxTries it fails with
-// fault.ErrUnavailable. If the batch became a dead letter, those of its files that the index still
-// lacks count as unreadable, so that the others are published; then the error may be the index's.
+// noteOutcome notes the outcome of a batch. done is false if no worker could read its files from this manager;
+// then the batch is issued again, at most maxTries times. If the batch became a dead letter, those of its files
+// that the index still lacks count as unreadable, so that the others are published.
 func (j *job) noteOutcome(ctx context.Context, p *plan, r models.Indexed) (done bool, err error) {
 	switch {
 	case r.Unreachable != "":
@@ -234,8 +232,8 @@ func (j *job) inProgress(ctx context.Context, client work.Client) (map[string]bo
 	return found, err
 }
 
-// awaitOthers waits until no batch of the origin is in progress, and drops the outcomes of earlier
-// visits: the blobs that these put are in the index, so missing does not return them.
+// awaitOthers waits until no batch of the origin is in progress, and drops the outcomes of earlier visits: the
+// blobs that these put are in the index, so missing does not return them.
 func (j *job) awaitOthers(ctx context.Context, client work.Client) error {
 	tick := time.NewTicker(min(j.flow.Look, time.Second))
 	defer tick.Stop()
@@ -261,10 +259,10 @@ func (j *job) awaitOthers(ctx context.Context, client work.Client) error {
 	}
 }
 
-// requeueLost puts those of pending that were issued and are in no tuple any more into the queue
-// again: their task waited for too long, or the space of outcomes was lost with its coordinator. It
-// removes batches from pending whose files are indexed by now. If an outcome of the origin waits,
-// it does nothing, because the outcome may be of such a batch and is read first.
+// requeueLost puts those of pending that were issued and are in no tuple any more into the queue again: their
+// task waited for too long, or the space of outcomes was lost with its coordinator. It removes batches from
+// pending whose files are indexed by now. If an outcome of the origin waits, it does nothing, because the outcome
+// may be of such a batch and is read first.
 func (j *job) requeueLost(ctx context.Context, client work.Client, pending map[string]*plan) error {
 	inProgress, err := j.inProgress(ctx, client)
 	if err != nil {

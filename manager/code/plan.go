@@ -14,7 +14,7 @@ const (
 	batchFiles = 2000
 )
 
-// plan is an issued batch, or will be.
+// plan is a batch to issue, or one already issued.
 type plan struct {
 	id      string
 	origin  models.Origin
@@ -23,9 +23,9 @@ type plan struct {
 	tries   int   // how often workers could not read it; used by the job only
 }
 
-// splitBatches puts entries into batches within the bounds, in their order. A file not read has no
-// size; one larger than the bound is a batch alone. The id of a batch is made from its files, so
-// equal entries give batches with equal ids.
+// splitBatches puts entries into batches within the bounds, in their order. A skipped file has no size; a file
+// larger than the bound is a batch alone. The id of a batch is made from its files, so equal entries give batches
+// with equal ids.
 func splitBatches(o models.Origin, entries []entry) []*plan {
 	var plans []*plan
 	var last *plan

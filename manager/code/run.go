@@ -17,9 +17,8 @@ import (
 	"leasehold/shared/space"
 )
 
-// Run ingests results and issues the batches of visits until ctx ends or the session of repo does
-// (work.Loop). Without an index there is nothing to do, so it waits for the end of ctx and returns
-// nil.
+// Run ingests results and issues the batches of visits until ctx ends or the session of repo does (work.Loop).
+// Without an index there is nothing to do, so it waits for the end of ctx and returns nil.
 func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	if f.Index == nil {
 		<-ctx.Done()
@@ -40,10 +39,10 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 	}.Run(ctx)
 }
 
-// ingest passes the outcome of a batch to the manager that visits its repository, and then ends the
-// hold of the result; in this order, because a crash in between repeats the outcome instead of
-// losing it. A malformed result is logged and dropped, because a retry would not help; requeueLost
-// issues its batch again. A stale token means that the result was ingested already.
+// ingest passes the outcome of a batch to the manager that visits its repository, and then ends the hold of the
+// result; in this order, because a crash in between repeats the outcome instead of losing it. A malformed result
+// is logged and dropped, because a retry would not help; requeueLost issues its batch again. A stale token means
+// that the result was ingested already.
 func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) error {
 	r, err := decodeResult(h)
 	if err != nil {
@@ -63,9 +62,8 @@ func (f *Flow) ingest(ctx context.Context, client work.Client, h *work.Held) err
 	return nil
 }
 
-// decodeResult decodes the body of a result: a worker's, or a models.Failure, which a dead letter
-// has; then Failed has the reason. Repository and batch belong to the hold, because a worker could
-// name others.
+// decodeResult decodes the body of a result: a worker's models.Indexed, or the models.Failure of a dead letter;
+// then Failed has the reason. Repository and batch are taken from the hold, because a worker could name others.
 func decodeResult(h *work.Held) (models.Indexed, error) {
 	var failure models.Failure
 	if err := json.Unmarshal([]byte(h.Body), &failure); err != nil {
@@ -111,8 +109,8 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 	return nil
 }
 
-// issue puts a batch into the space as a work-item. It returns false and nil if the managers'
-// work-items fill the capacity.
+// issue puts a batch into the space as a work-item. It returns false and nil if the managers' work-items fill the
+// capacity.
 func (f *Flow) issue(ctx context.Context, client work.Client, p *plan) (issued bool, err error) {
 	seen, err := client.InProgress(ctx, models.ActionIndex)
 	if err != nil {

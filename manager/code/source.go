@@ -59,10 +59,9 @@ func (f *Flow) needsMirror(uri string) bool {
 	return models.IsSSHURL(uri) || f.Mirrors.HasToken(uri)
 }
 
-// mirror returns the mirror of a repository, which the caller closes. It fails with
-// fault.ErrForbidden for a path that the operator has not permitted: a repository outside of the
-// named folders, or one that another origin lists and that is a work tree, because its .git may
-// name any folder.
+// mirror returns the mirror of a repository, which the caller closes. It refuses paths that the operator has not
+// permitted: a repository outside of the named folders, and a work tree that another origin lists, because its
+// .git may name any folder.
 func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
 	if err := f.Fetch.Trust(o); err != nil {
 		return nil, err
@@ -84,8 +83,8 @@ func (f *Flow) mirror(o models.Origin) (*gitrepo.Mirror, error) {
 	return f.Mirrors.Mirror(o.ID, o.URI, !o.Listed)
 }
 
-// compareGit compares the refs of a repository, which it reads without copying, with those of an
-// earlier visit. The outcome is Uneventful if their digests are equal, otherwise Eventful.
+// compareGit compares the refs of a repository, which it reads without copying, with those of an earlier visit.
+// The outcome is Uneventful if their digests are equal, otherwise Eventful.
 func (f *Flow) compareGit(ctx context.Context, o models.Origin, known models.Known) (models.Outcome, error) {
 	m, err := f.mirror(o)
 	if err != nil {
@@ -141,8 +140,8 @@ func (s *gitSource) refs() []code.Ref            { return s.branches }
 func (s *gitSource) shared() (dir, nonce string) { return s.dir, s.nonce }
 func (s *gitSource) close()                      { s.mirror.Close() }
 
-// files returns the files of the commit of a ref. Links, submodules and large files have the reason
-// why they are not read.
+// files returns the files of the commit of a ref. Links, submodules and large files have the reason why they are
+// not read.
 func (s *gitSource) files(ctx context.Context, ref code.Ref) ([]entry, error) {
 	found, err := s.mirror.Files(ctx, ref.Commit)
 	entries := make([]entry, len(found))

@@ -36,10 +36,10 @@ func (f *Flow) Run(ctx context.Context, _ space.Repository) error {
 // documentBytes is the maximum size of an OPML document or a list of URLs.
 const documentBytes = 128 << 20
 
-// Visit names the next part of the origins that a lister has. If the names belong to the visit
-// before, positions in the list are the same, and it goes on behind its part (v.Known.Next),
-// otherwise at the first. Only the id is taken from v, because any client may put a visit. With an
-// error the outcome has only the Retry-After of the server.
+// Visit names the next part of the origins that a lister has. If the names are the same as at the visit before,
+// positions in the list are the same, and it goes on behind its part (v.Known.Next), otherwise at the first. Only
+// the id is taken from v, because any client may put a visit. With an error, the outcome has only the Retry-After
+// of the server.
 func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error) {
 	o, err := catalog.Find(ctx, f.Log, f.Catalog, v.Origin.ID)
 	if err != nil {
@@ -72,9 +72,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	return outcome, nil
 }
 
-// sortedByID returns the origins of a list named in parts, in the order of their ids. Positions
-// then depend on the names only, as the digest does; and each part changes another part of the
-// coordinator's indexes of ids, while else each would change all of them.
+// sortedByID returns the origins of a list in parts, in the order of their ids. Positions then depend on the
+// names only, as the digest does. Each part then changes another part of the coordinator's indexes of ids; in any
+// other order each part would change all of them.
 func sortedByID(named []models.ListedOrigin) []models.ListedOrigin {
 	ids, byID := make([]string, len(named)), make([]int, len(named))
 	for i, n := range named {
@@ -115,8 +115,8 @@ func fitting(named []models.ListedOrigin) int {
 	return len(named)
 }
 
-// list returns all origins of a list. goesOn means that the visit before has named the first of
-// them. Lines of a list of URLs that are not URLs are skipped and reported in the log.
+// list returns all origins of a list. goesOn means that the visit before has named the first of them. Lines of a
+// list of URLs that are not URLs are skipped and reported in the log.
 func (f *Flow) list(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
 	switch o.Kind {
 	case models.Repositories:

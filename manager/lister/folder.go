@@ -19,12 +19,10 @@ const (
 	maxEntries   = 100_000 // that are read
 )
 
-// listFolder lists the repositories in dir and up to maxDepthDirs below it, in the order of their
-// paths. It does not look into repositories, nor into folders whose names begin with a dot. It
-// fails with fault.ErrInvalid for a folder that cannot be read, because a listing that lacks some
-// must not count as full;, with fault.ErrTooLarge for more than maxEntries entries, and other
-// errors are ctx's cause.Folder. It stops behind maxNames, so that its caller sees that there are
-// more.
+// listFolder lists the repositories in dir and up to maxDepthDirs below it, in the order of their paths. It does
+// not look into repositories, nor into folders whose names begin with a dot. It fails if a folder cannot be read,
+// because an incomplete listing must not count as full, and if there are more than maxEntries entries. It stops
+// behind maxNames, so that its caller sees that there are more.
 func (f *Flow) listFolder(ctx context.Context, dir string) (named []models.ListedOrigin, err error) {
 	root, err := f.Fetch.Folder(dir)
 	if err != nil {

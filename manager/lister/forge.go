@@ -83,11 +83,10 @@ func (f *forges) remembered(uri string) *forgeList {
 	return l
 }
 
-// listForge lists the repositories that the API of a forge names, page by page. A visit that goes
-// on with a list, or follows one that failed on the way, uses the pages that the one before it has
-// read, for at most listingFor; all others are requested on the condition that they have changed.
-// idlePages pages in a row without a new name, or maxPages, give fault.ErrInvalid, because some
-// servers answer each page with the first one.
+// listForge lists the repositories that the API of a forge names, page by page. A visit that goes on with a list,
+// or follows one that failed on the way, uses the pages that the one before it has read, for at most listingFor;
+// all others are requested on the condition that they have changed. idlePages pages in a row without a new name,
+// or maxPages, are fault.ErrInvalid, because some servers answer each page with the first one.
 func (f *Flow) listForge(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
 	r, err := f.forgeReader(o.URI)
 	if err != nil {
@@ -130,8 +129,8 @@ func (f *Flow) listForge(ctx context.Context, o models.Origin, goesOn bool) ([]m
 	return named.list, nil
 }
 
-// pageOf returns a page of l: the remembered one if it was read since the listing began, else the
-// server's, which it remembers. The caller holds l.mu.
+// pageOf returns a page of l. It is the remembered one if it was read since the listing began; otherwise the page
+// is requested and remembered. The caller holds l.mu.
 func (r *forgeReader) pageOf(ctx context.Context, l *forgeList, uri string) (forgePage, error) {
 	page := l.pages[uri]
 	if !page.read.Before(l.began) {
@@ -175,8 +174,8 @@ func (f *Flow) forgeReader(uri string) (*forgeReader, error) {
 	return &forgeReader{fetch: f.Fetch, first: api.String(), token: token}, err
 }
 
-// read requests a page that was known before, or is the zero page. While the server's rate limit is
-// used up it requests nothing and returns fault.ErrUnavailable with the time to wait.
+// read requests a page that was known before, or is the zero page. While the server's rate limit is used up it
+// requests nothing and returns fault.ErrUnavailable with the time to wait.
 func (r *forgeReader) read(ctx context.Context, uri string, was forgePage) (forgePage, error) {
 	if wait := time.Until(r.pause); wait > 0 {
 		return was, fetch.Busy(fmt.Errorf("the rate limit is used up: %w", fault.ErrUnavailable), wait)
@@ -199,8 +198,8 @@ func (r *forgeReader) read(ctx context.Context, uri string, was forgePage) (forg
 	return page, err
 }
 
-// nextPage returns the URL of the page that a Link header names: the URL of the page before it with
-// the query of the link. So a list never leads to another host, path or scheme.
+// nextPage returns the URL of the page that a Link header names: the URL of the page before it with the query of
+// the link. So a list never leads to another host, path or scheme.
 func nextPage(uri, link string) string {
 	at, err := url.Parse(uri)
 	next, nextErr := url.Parse(link)
@@ -218,10 +217,9 @@ var publicForges = map[string]string{
 	"codeberg.org": "https://codeberg.org/api/v1/users/%s/repos",
 }
 
-// apiURL returns the URL of the first page of a list: the API's, or the page of a user or group of
-// a public forge. Pages are as long as the APIs allow, unless the URL states a length: per_page is
-// for GitHub and GitLab, limit for Gitea, and each ignores the other. Other than web URLs give
-// fault.ErrInvalid.
+// apiURL returns the URL of the first page of a list: the URL of the API itself, or one made from the page of a
+// user or group of a public forge. Pages are as long as the APIs allow, unless the URL states a length: per_page
+// is for GitHub and GitLab, limit for Gitea, and each ignores the other.
 func apiURL(uri string) (*url.URL, error) {
 	u, err := url.Parse(uri)
 	if err != nil || !models.IsWebURL(uri) {

@@ -71,10 +71,9 @@ func outline(attributes []xml.Attr) (n models.ListedOrigin) {
 	return n
 }
 
-// parseURLs lists the URLs of a text file, and returns the numbers of the lines that are something
-// else. If half of the lines or more are, it fails with fault.ErrInvalid, because the file is then
-// probably not a list; so is a text other than UTF-8. Lines are not quoted, because they may hold
-// passwords.
+// parseURLs lists the URLs of a text file, and returns the numbers of the lines that are something else. It fails
+// if half of the lines or more are something else, because the file is then probably not a list. Lines are not
+// quoted, because they may hold passwords.
 func parseURLs(content []byte) (list []models.ListedOrigin, skipped []int, err error) {
 	if !utf8.Valid(content) {
 		return nil, nil, fmt.Errorf("not a text in UTF-8: %w", fault.ErrInvalid)

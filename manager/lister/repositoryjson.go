@@ -32,10 +32,9 @@ type forgeRepository struct {
 	Language string `json:"language"`
 }
 
-// parseRepositories lists the repositories of one answer of a forge's API: a list, or Gitea's
-// search result, an object with the list in data. It skips and counts elements that are not
-// repositories. If half of them or more are, or the answer is not such a list, it fails with
-// fault.ErrInvalid, because the URL is then probably not one of a list of repositories.
+// parseRepositories lists the repositories of one answer of a forge's API: a list, or Gitea's search result, an
+// object with the list in data. It skips and counts elements that are not repositories. It fails if half of them
+// or more are something else, because the URL is then probably not a list of repositories.
 func parseRepositories(content []byte) (list []models.ListedOrigin, skipped int, err error) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(content, &elements); err != nil {

@@ -8,7 +8,7 @@
 //     gives its spaces first and its catalog after them, so that what a restored
 //     one does again was at most done before.
 //   - The file BACKUP lists every other file with its size and checksum; a restore
-//     that finds something else is fault.ErrCorrupt, and restores nothing.
+//     that finds something else fails with fault.ErrCorrupt and changes nothing.
 //
 // Each part copies itself, also while it is in use.
 package backup

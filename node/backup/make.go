@@ -28,11 +28,10 @@ type Source struct {
 	Counter  uint64 `json:"counter,omitempty"`
 }
 
-// Make writes a backup of the parts of a data folder to dest, an absolute path. fault.ErrConflict
-// means that dest exists; then, and when anything else but the last sync fails, it is left as it
-// was. It fails with fault.ErrInvalid for a relative path, with fault.ErrTooLarge for too many
-// files.Copy and withKind. The parts are copied in their order into a folder beside dest, which
-// gets its name when it is whole and synced.
+// Make writes a backup of the parts of a data folder to dest, an absolute path. It copies the parts in their
+// order into a folder beside dest, and renames it to dest when it is complete and synced. Make fails with
+// fault.ErrConflict if dest exists, with fault.ErrInvalid for a relative path, and with fault.ErrTooLarge for too
+// many files. After an error dest is as it was before, unless only the last sync failed.
 func Make(ctx context.Context, dest string, source Source, parts ...Part) (err error) {
 	if err := requireAbsent(dest); err != nil {
 		return fmt.Errorf("backup to %s: %w", dest, err)
@@ -54,8 +53,8 @@ func Make(ctx context.Context, dest string, source Source, parts ...Part) (err e
 	return publish(temp, dest)
 }
 
-// RequireOutside refuses a backup at dest that would be inside the data folder, because it would be
-// lost with the folder: fault.ErrInvalid. Symbolic links are followed.
+// RequireOutside refuses a backup at dest that would be inside the data folder, because it would be lost with the
+// folder: fault.ErrInvalid. Symbolic links are followed.
 func RequireOutside(dest, data string) error {
 	parent, err := filepath.EvalSymlinks(filepath.Dir(dest))
 	if err != nil {
@@ -70,7 +69,6 @@ func RequireOutside(dest, data string) error {
 	return nil
 }
 
-// requireAbsent returns nil if an absolute path does not exist.
 func requireAbsent(path string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("%w: want an absolute path", fault.ErrInvalid)
@@ -96,8 +94,8 @@ func publish(temp, dest string) error {
 	return syncPath(filepath.Dir(dest))
 }
 
-// writeManifest writes the manifest of a folder of finished parts into it. It fails with
-// fault.ErrTooLarge for a list of maxManifest bytes or more, because checkBackup would refuse it.
+// writeManifest writes the manifest of a folder of finished parts into it. It refuses a list of maxManifest bytes
+// or more, because checkBackup would refuse it.
 func writeManifest(ctx context.Context, dir string, source Source) error {
 	files, err := measureFiles(ctx, dir)
 	if err != nil {
@@ -113,8 +111,7 @@ func writeManifest(ctx context.Context, dir string, source Source) error {
 	return os.WriteFile(filepath.Join(dir, Manifest), append(data, '\n'), 0o600)
 }
 
-// syncTree makes all files and folders below dir durable, and dir itself. It stops at the first
-// error.
+// syncTree makes all files and folders below dir durable, and dir itself. It stops at the first error.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -124,7 +121,7 @@ func syncTree(dir string) error {
 	})
 }
 
-// syncPath makes one file or folder durable; for a folder that is the names in it.
+// syncPath makes one file durable, or the names in one folder.
 func syncPath(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

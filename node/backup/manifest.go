@@ -17,7 +17,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// version is the version of a backup's form; its parts have their own.
+// version is the version of a backup's format; its parts have their own.
 const version = 1
 
 // maxManifest bounds the bytes of a manifest, so that a foreign file does not fill memory. An
@@ -35,9 +35,8 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// measureFiles measures every file below dir but the manifest, by path with slashes. It fails with
-// fault.ErrCorrupt for anything but a regular file or a folder, because a copy would not have its
-// content.
+// measureFiles measures every file below dir but the manifest, by path with slashes. It refuses anything but
+// regular files and folders, because a copy would not have their content.
 func measureFiles(ctx context.Context, dir string) (map[string]file, error) {
 	all := map[string]file{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -93,8 +92,8 @@ func checkBackup(ctx context.Context, dir string) error {
 	return compare(m.Files, found)
 }
 
-// compare returns nil if both lists are equal, and else fault.ErrCorrupt for the first file, by
-// name, that is missing, differs or is not wanted.
+// compare returns nil if both lists are equal, and else fault.ErrCorrupt for the first file, by name, that is
+// missing, differs or is not listed.
 func compare(want, found map[string]file) error {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		f, ok := found[name]

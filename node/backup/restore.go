@@ -12,11 +12,10 @@ import (
 	"leasehold/shared/process/failpoint"
 )
 
-// Restore makes a data folder of the backup at src. It fails with fault.ErrConflict for the folder
-// must be empty or not there, else it; a backup that is not whole gives fault.ErrCorrupt, a folder
-// without a manifest, or of a newer version, gives fault.ErrInvalid. prepare may change the new
-// folder before it gets its name. Unless its removal, the rename or the last sync fails, an error
-// leaves the data folder as it was.
+// Restore makes a data folder of the backup at src. prepare may change the new folder before it gets its name.
+// Errors: fault.ErrConflict if the folder exists and is not empty, fault.ErrCorrupt if the backup is incomplete,
+// fault.ErrInvalid if src has no manifest or one of a newer version. After an error the data folder is as it was
+// before, unless only its removal, the rename or the last sync failed.
 func Restore(ctx context.Context, src, data string, prepare func(dir string) error) error {
 	if err := restore(ctx, src, data, prepare); err != nil {
 		return fmt.Errorf("restore %s to %s: %w", src, data, err)
@@ -66,8 +65,6 @@ func restore(ctx context.Context, src, data string, prepare func(dir string) err
 	return publish(temp, data)
 }
 
-// requireEmpty returns nil if a folder holds nothing or is not there; else it fails with
-// fault.ErrConflict.
 func requireEmpty(dir string) error {
 	names, err := os.ReadDir(dir)
 	switch {

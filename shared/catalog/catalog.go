@@ -7,9 +7,8 @@
 // idempotent, because managers may repeat it: the catalog is always written
 // before the spaces (docs/architecture.md).
 //
-// A recording that its origin no longer lists is gone: all known of it is kept and comes back when
-// it is listed again, but until then it is neither selected, nor listed, nor counted, nor are its
-// findings and problems.
+// A recording is gone if its origin no longer lists it. Its data is kept and comes back when it is listed again.
+// Until then it is neither selected, nor listed, nor counted, nor are its findings and problems.
 //
 // Errors that errors.Is finds: fault.ErrNotFound for an unknown id,
 // fault.ErrInvalid for a value that cannot be stored (nothing is written then),
@@ -67,11 +66,10 @@ type Catalog interface {
 	// the latest curated. With each comes what the server reported at the last check of
 	// the same URI, if any.
 	AudioToCheck(ctx context.Context, origin string, limit int) ([]models.Audio, error)
-	// AudioChecked records what servers reported, and has the episodes whose audio was
-	// replaced researched again, as Curate has those of another version. Their
-	// Media.Version becomes another one, until the origin lists another version. It
-	// returns how many these are; repeating the call changes nothing. An episode that is
-	// unknown or has another URI by now is left out.
+	// AudioChecked records what servers reported, and has the episodes whose audio was replaced researched again,
+	// as Curate has those of another version. Their Media.Version becomes another one, until the origin lists
+	// another version. It returns how many these are; repeating the call changes nothing. Unknown episodes, and
+	// those that have another URI by now, are left out.
 	AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (replaced int, err error)
 	// Episodes lists them, latest curated first.
 	Episodes(ctx context.Context) ([]models.Episode, error)
@@ -130,9 +128,9 @@ type Catalog interface {
 	Close() error
 }
 
-// Listing is what one visit found at an origin. The ids, origins and dates of the recordings in it
-// are set by Curate (models.NewID(origin, name)), and an empty title becomes the name. Of two with
-// one name the first counts; the other becomes a problem.
+// Listing is what one visit found at an origin. The ids, origins and dates of the recordings in it are set by
+// Curate (models.NewID(origin, name)), and an empty title becomes the name. Of two with one name the first
+// counts; the other becomes a problem.
 type Listing struct {
 	Episodes []models.Episode `json:"episodes,omitempty"`
 	Clips    []models.Clip    `json:"clips,omitempty"`
@@ -189,9 +187,9 @@ type Finding struct {
 	EpisodeID  string `json:"episode_id"`
 	ClipID     string `json:"clip_id"`
 	EpisodeURI string `json:"episode_uri"`
-	// Within names a clip found around this one: of those in the same episode that last longer, the
-	// shortest. It is computed from all findings of the episode when they are read, because the
-	// clips may belong to different work-items.
+	// Within names a clip found around this one: of those in the same episode that last longer, the shortest. It
+	// is computed from all findings of the episode when they are read, because the clips may belong to different
+	// work-items.
 	WithinTitle string `json:"within,omitempty" doc:"title of a longer clip that is found around this one; absent if there is none"`
 	WithinID    string `json:"within_id,omitempty" doc:"its id"`
 }
@@ -204,10 +202,10 @@ const (
 	MaxFindingLength = 132 * time.Second
 )
 
-// Problem is an input that cannot be processed, with the titles that people know. Fields that do
-// not apply are empty; for a problem of research, origin and item come from its episode, or of its
-// clip if there is no episode. The problems of several pairs of one episode are one if they have
-// the same reason, because they have the same cause.
+// Problem is an input that cannot be processed, with the titles that people know. Fields that do not apply are
+// empty. For a problem of research, origin and item name its episode, or its clip if there is no episode. The
+// problems of several pairs of one episode are one if they have the same reason, because they have the same
+// cause.
 type Problem struct {
 	Reason       string    `json:"reason"`
 	At           time.Time `json:"at"`

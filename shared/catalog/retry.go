@@ -15,9 +15,9 @@ import (
 // restart of the coordinator rarely ends sooner.
 var pauses = retry.Backoff{Min: time.Second, Max: 2 * time.Second}
 
-// RetryOverload repeats a write while the disk is full (fault.ErrOverloaded) and ctx lasts. That is
-// safe because every write to a catalog may be repeated. Another error of write is returned at
-// once; when ctx ends, it returns the last error of write.
+// RetryOverload repeats a write while the disk is full (fault.ErrOverloaded) and ctx lasts. Retrying is safe
+// because every write to a catalog may be repeated. Another error of write is returned at once; when ctx ends, it
+// returns the last error of write.
 func RetryOverload(ctx context.Context, log *slog.Logger, write func() error) error {
 	l := retry.Loop{
 		Message: "catalog: the disk is full; retrying until there is space", Log: log, Backoff: pauses,
@@ -26,10 +26,9 @@ func RetryOverload(ctx context.Context, log *slog.Logger, write func() error) er
 	return l.Do(ctx, write)
 }
 
-// RetryUnavailable is RetryOverload for any call of a catalog that may be in another process: it
-// also repeats the call while it is unreachable (fault.ErrUnavailable), so that a restart of the
-// coordinator is only a delay. If the caller's session is lost meanwhile, ctx must end. An error
-// that cannot pass is returned at once.
+// RetryUnavailable is RetryOverload for any call of a catalog that may be in another process. It also repeats the
+// call while the catalog is unreachable (fault.ErrUnavailable), so that a restart of the coordinator is only a
+// delay. If the caller's session is lost meanwhile, ctx must end. A permanent error is returned at once.
 func RetryUnavailable(ctx context.Context, log *slog.Logger, call func() error) error {
 	l := retry.Loop{Message: "catalog: the coordinator is unreachable or overloaded; retrying until it answers", Log: log, Backoff: pauses}
 	return l.Do(ctx, call)
@@ -40,9 +39,8 @@ type Origins interface {
 	Origin(ctx context.Context, id string) (models.Origin, error)
 }
 
-// Find reads one origin with RetryUnavailable, because a visit must not fail while the catalog is
-// unreachable. It fails with fault.ErrNotFound for an unknown id, or another one of
-// RetryUnavailable.
+// Find reads one origin with RetryUnavailable, because a visit must not fail while the catalog is unreachable. It
+// returns fault.ErrNotFound for an unknown id.
 func Find(ctx context.Context, log *slog.Logger, origins Origins, id string) (o models.Origin, err error) {
 	err = RetryUnavailable(ctx, log, func() error {
 		o, err = origins.Origin(ctx, id)

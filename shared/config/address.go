@@ -16,14 +16,13 @@ const (
 	PagePort   = 7413 // the page of leasehold tup4fun serve
 )
 
-// address is the value of a setting that is a host with an optional port.
+// address is the value of a setting for a host with an optional port.
 type address struct {
 	to   *string // always with a port once it was set
 	port int     // the default
 }
 
-// set reads a host, an address or [IPv6], with or without a port; without one it is the setting's.
-// Other text is errNotAccepted.
+// set reads a host, an address or [IPv6], with or without a port; without one it gets the port of the setting.
 func (a address) set(text string) error {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {

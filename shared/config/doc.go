@@ -8,8 +8,8 @@
 //   - Load returns a configuration that keeps every rule, or an Invalid that lists every
 //     error in it. Each names the key, the source of the value (flag, environment, line of
 //     the file), the value, and what is accepted.
-//   - Nothing is ignored: a key of the file that is not a setting, or an environment
-//     variable LEASEHOLD_… that is not one, is an error that suggests the nearest setting.
+//   - Nothing is ignored: an unknown key of the file, or an unknown environment variable
+//     LEASEHOLD_…, is an error that suggests the nearest setting.
 //     A key or variable of another mode is accepted, because one file or environment may
 //     serve several processes. An empty environment variable is treated as not set.
 //   - errors.Is(err, fault.ErrUsage) holds for every error of Load that the user can fix.

@@ -76,8 +76,8 @@ func readFile(name string) (map[string]entry, Invalid) {
 	return entries, wrong
 }
 
-// addEntry adds a setting of the file to entries. It returns a fault for an unknown key, a key set
-// twice, and a value that is not text.
+// addEntry adds a setting of the file to entries. It returns a fault for an unknown key, a repeated key, and a
+// value of another type than text.
 func addEntry(entries map[string]entry, name string, key, val *yaml.Node) *Fault {
 	source := at(name, key)
 	s, ok := settingByKey(key.Value)
@@ -117,8 +117,6 @@ func scalar(n *yaml.Node, s setting) (text string, ok bool) {
 	return text, true
 }
 
-// readBounded reads a file of at most maxFileBytes; a larger one is an error, as come from the
-// system.
 func readBounded(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

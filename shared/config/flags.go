@@ -12,9 +12,9 @@ const fileFlag = "config"
 // groupAnnotation is the annotation of a flag that holds its group.
 const groupAnnotation = "leasehold-group"
 
-// BindFlags adds --config and the flag of each setting that keys names to flags. The flags only
-// keep their text; Load reads it. The texts of a repeated flag of a list are joined; of any other
-// the last counts. It panics on a key other than a setting.
+// BindFlags adds --config and the flag of each setting that keys names to flags. The flags only keep their text;
+// Load reads it. The texts of a repeated flag of a list are joined; of any other the last counts. It panics on an
+// unknown key.
 func BindFlags(flags *pflag.FlagSet, keys ...string) {
 	flags.SortFlags = false // related settings are together in the table
 	flags.Var(&flagText{kind: "path"}, fileFlag, "file of settings (default: ./leasehold.yaml, else leasehold/leasehold.yaml in the user's configuration folder)")

@@ -78,9 +78,8 @@ func (g Gate) excludes(b Gate) bool {
 	return g.Protocol == b.Protocol && g.Address == b.Address && !strings.HasSuffix(g.Address, ":0")
 }
 
-// parseGate reads PROTOCOL=ADDRESS, the space if the protocol opens only one, and the access. words
-// has at least one element. errNotAccepted: the protocol or the access is unknown, or there are
-// more or fewer words. The address is address.set's.
+// parseGate reads PROTOCOL=ADDRESS, the space if the protocol opens only one, and the access. words has at least
+// one element.
 func parseGate(words []string) (g Gate, err error) {
 	name, at, _ := strings.Cut(words[0], "=")
 	protocol, ok := foreignProtocols[name]

@@ -21,7 +21,7 @@ func (f Fault) Error() string {
 	return f.Source + ": " + f.Text
 }
 
-// Invalid is all errors in a configuration. It fails with fault.ErrUsage.
+// Invalid is all errors in a configuration. errors.Is finds fault.ErrUsage in it.
 type Invalid []Fault
 
 // Error has one line for each fault.

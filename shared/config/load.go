@@ -15,11 +15,10 @@ import (
 	"leasehold/shared/process/wording"
 )
 
-// Load resolves every setting: from its flag if that was set, else from the environment of the
-// process, else from the file, else its default. A command uses the settings whose flags it has
-// bound: rules between settings hold only if it uses both, because one file or environment may
-// serve several modes. Flags may be nil; all rules hold then. The error is an Invalid, or
-// mergeSources's.
+// Load resolves every setting: from its flag if that was set, else from the environment of the process, else from
+// the file, else its default. A command uses the settings whose flags it has bound: rules between settings hold
+// only if it uses both, because one file or environment may serve several modes. Flags may be nil; all rules hold
+// then. Errors that the user can fix are an Invalid.
 func Load(flags *pflag.FlagSet) (Config, error) {
 	uses := func(string) bool { return true }
 	if flags == nil {
@@ -72,9 +71,9 @@ func (l *loader) fileNamed() string {
 
 const fileEnv = envPrefix + "CONFIG"
 
-// mergeSources gives viper every place that a value may come from: the file, the defaults, the
-// environment and the flags that the command has bound. viper takes flags before the environment,
-// that before the file, and defaults last.
+// mergeSources gives viper every place that a value may come from: the file, the defaults, the environment and
+// the flags that the command has bound. viper takes flags before the environment, that before the file, and
+// defaults last.
 func (l *loader) mergeSources() error {
 	fromFile := make(map[string]any, len(l.entries))
 	for k, e := range l.entries {
@@ -91,9 +90,8 @@ func (l *loader) mergeSources() error {
 	return errors.Join(errs...)
 }
 
-// resolveSetting sets s in cfg, or adds a fault to l.wrong if its value is not accepted. A setting
-// without a value and a default stays zero; if its default needs a home folder that the user
-// lacks, that is a fault.
+// resolveSetting sets s in cfg, or adds a fault to l.wrong if its value is not accepted. A setting without a
+// value and a default stays zero; if its default needs a home folder and the user has none, it adds a fault.
 func (l *loader) resolveSetting(s setting, cfg *Config) {
 	source := l.source(s)
 	cfg.sources[s.key] = source
@@ -156,8 +154,8 @@ func userData() string {
 	return filepath.Join(home, ".local", "share", "leasehold")
 }
 
-// unknownEnv returns a fault for each variable LEASEHOLD_… other than a setting, by name. The
-// variables of a task's command are not faults, because such a command may call leasehold.
+// unknownEnv returns a fault for each unknown variable LEASEHOLD_…, by name. The variables of a task's command
+// are not faults, because such a command may call leasehold.
 func unknownEnv(environ []string) Invalid {
 	known := map[string]bool{fileEnv: true, TaskIDEnv: true, TaskActionEnv: true, TaskAttemptsEnv: true, TaskTagsEnv: true, TaskParentsEnv: true}
 	names := []string{fileEnv}

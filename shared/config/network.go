@@ -126,9 +126,8 @@ func (n networks) String() string {
 // tokens is a list of HOST=@FILE. The files are read when they are needed.
 type tokens struct{ to *map[string]string }
 
-// set reads HOST=@FILE, separated by commas. Hosts become lower case, and paths absolute. Of a host
-// named twice the last file counts. The files are not read. errNotAccepted: an item has no host, or
-// no @FILE.
+// set reads HOST=@FILE, separated by commas. Hosts become lower case, and paths absolute. If a host is repeated,
+// its last file counts. The files are not read.
 func (t tokens) set(text string) error {
 	files := map[string]string{}
 	for item := range strings.SplitSeq(text, ",") {
@@ -192,8 +191,8 @@ func (w webURL) String() string {
 // secretFile is a file that has a secret, as @FILE.
 type secretFile struct{ to *string }
 
-// set reads @FILE, and makes the path absolute; empty text is none. Text without @ is not accepted,
-// because it could be the secret itself: errNotAccepted. The file is not read.
+// set reads @FILE, and makes the path absolute; empty text is none. Text without @ is not accepted, because it
+// could be the secret itself: errNotAccepted. The file is not read.
 func (s secretFile) set(text string) error {
 	if text == "" {
 		*s.to = ""

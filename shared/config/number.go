@@ -17,8 +17,6 @@ type count struct {
 	auto     func() int // returns the value of "auto"; nil if auto is not accepted
 }
 
-// set reads a whole number within the limits, or auto where it is possible. Other text is
-// errNotAccepted.
 func (n count) set(text string) error {
 	if n.auto != nil && text == "auto" {
 		*n.to = n.auto()
@@ -95,8 +93,8 @@ var (
 	}
 )
 
-// set reads a number with a unit of sizeUnits, whose letters may have either case, or auto where it
-// is possible. A number that would overflow or is out of range, and other text, are errNotAccepted.
+// set reads a number with a unit of sizeUnits, whose letters may have either case, or auto where that is
+// possible. It refuses a number that would overflow.
 func (b size) set(text string) error {
 	if b.auto != nil && text == "auto" {
 		*b.to = b.auto()
@@ -134,7 +132,7 @@ func (b size) accepts() string {
 func (b size) kind() string   { return "bytes" }
 func (b size) String() string { return shortSize(*b.to) }
 
-// shortSize writes 2147483648 as 2GiB, and a number other than a multiple of a unit in bytes.
+// shortSize writes 2147483648 as 2GiB, and a number in bytes unless it is a multiple of a unit.
 func shortSize(n int64) string {
 	for _, u := range []string{"TiB", "GiB", "MiB", "KiB"} {
 		if f := sizeUnits[strings.ToLower(u)]; n >= f && n%f == 0 {

@@ -111,7 +111,7 @@ type policies struct{ to *string }
 
 var policy = regexp.MustCompile(`^([a-z0-9_-]+=)?[a-z0-9-]+$`)
 
-// set keeps the text if each item between commas has the form of a policy. Package visit checks
+// set keeps the text if each item between commas has the form of a policy. Package policy checks
 // their names. Text of another form is errNotAccepted.
 func (p policies) set(text string) error {
 	for _, one := range strings.Split(text, ",") {
@@ -131,7 +131,7 @@ type hostGroups struct{ to *string }
 
 var hostGroupItems = regexp.MustCompile(`^ *[a-z0-9_-]+=[^=,/ ]+( *, *([a-z0-9_-]+=)?[^=,/ ]+)* *$`)
 
-// set keeps the text if it has the form of host groups. Package visit checks their names and
+// set keeps the text if it has the form of host groups. Package policy checks their names and
 // patterns. Text of another form is errNotAccepted.
 func (g hostGroups) set(text string) error {
 	if !hostGroupItems.MatchString(text) {
@@ -186,8 +186,7 @@ type path struct {
 	absolute bool // made so, from the current folder
 }
 
-// set accepts any text that can be a path, and makes it absolute if p.absolute. The path need not
-// exist. Empty text is errNotAccepted.
+// set accepts any text that can be a path, and makes it absolute if p.absolute. The path need not exist.
 func (p path) set(text string) error {
 	if text == "" || strings.ContainsRune(text, 0) {
 		return errNotAccepted

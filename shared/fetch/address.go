@@ -36,8 +36,8 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// plain returns the address that is effectively dialled: without a zone, the mapping of
-// IPv4 into IPv6, and the prefix of a translator.
+// plain returns the address that a connection reaches in effect: without a zone, the mapping of IPv4 into IPv6,
+// and the prefix of a translator.
 func plain(ip netip.Addr) netip.Addr {
 	ip = ip.WithZone("").Unmap()
 	if nat64.Contains(ip) {

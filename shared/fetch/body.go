@@ -67,8 +67,8 @@ type body struct {
 	max     int64
 }
 
-// newBody returns the body of a response, at most maxBytes decoded. It refuses an announced size or
-// a refused encoding, with fault.ErrTooLarge or fault.ErrInvalid, before it is read.
+// newBody returns the body of a response, at most maxBytes decoded. It refuses a body by its announced size or
+// encoding before reading it.
 func newBody(ctx context.Context, r *http.Response, stall *stallTimer, maxBytes int64) (*body, error) {
 	b := &body{ctx: ctx, stall: stall, raw: &encoded{Reader: r.Body, stall: stall}, max: maxBytes}
 	switch how := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); how {
@@ -84,9 +84,8 @@ func newBody(ctx context.Context, r *http.Response, stall *stallTimer, maxBytes 
 	return b, nil
 }
 
-// Read checks the limits after each read, so that at most one buffer more than max is decoded, and
-// nothing past max is returned. Beyond max it fails with fault.ErrTooLarge; others have the kinds
-// of classify.
+// Read checks the limits after each read, so that at most one buffer more than max is decoded, and nothing past
+// max is returned. Beyond max it returns fault.ErrTooLarge.
 func (b *body) Read(p []byte) (int, error) {
 	if b.src == nil {
 		if err := b.startDecoding(); err != nil {

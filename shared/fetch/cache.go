@@ -148,9 +148,8 @@ type staged struct {
 
 func (s staged) remove() { os.Remove(s.path) }
 
-// stage writes content to a partial file, and removes the file if that fails. An error of content
-// is returned as it is. It syncs the file, because a power loss could leave zeros in a file with
-// its final name.
+// stage writes content to a partial file, and removes the file if that fails. It syncs the file, because a power
+// loss could leave zeros in a file with its final name.
 func (c *cache) stage(content io.Reader) (s staged, err error) {
 	f, err := os.CreateTemp(filepath.Join(c.dir, stageFolder), "*")
 	if err != nil {
@@ -167,8 +166,7 @@ func (c *cache) stage(content io.Reader) (s staged, err error) {
 	return s, err
 }
 
-// copyHashed writes content to a file, syncs the file, and returns the hash and the length of the
-// content.
+// copyHashed writes content to a file, syncs the file, and returns the hash and the length of the content.
 func copyHashed(f *os.File, content io.Reader) (hash string, bytes int64, err error) {
 	sum := sha256.New()
 	src := &sourceReader{Reader: content}
@@ -200,9 +198,9 @@ func (r *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// publish gives a staged file its final name, and returns its blob with a pin. If the cache has the
-// content already, or publish fails, the staged file is removed. The caller releases the pin; until
-// then the cache may exceed its limit.
+// publish gives a staged file its final name, and returns its blob with a pin. If the cache has the content
+// already, or publish fails, the staged file is removed. The caller releases the pin; until then the cache may
+// exceed its limit.
 func (c *cache) publish(s staged, rec record) (*blob, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,8 +219,8 @@ func (c *cache) publish(s staged, rec record) (*blob, error) {
 	return b, nil
 }
 
-// rename moves a staged file to the name of its hash. A crash before leaves it in the folder of
-// partial files, which the next start empties.
+// rename moves a staged file to the name of its hash. A crash before leaves it in the folder of partial files,
+// which the next start empties.
 func (c *cache) rename(s staged) error {
 	path := c.path(s.hash)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -46,8 +46,7 @@ type Config struct {
 	Roots []string
 }
 
-// withDefaults returns the configuration with defaults for limits that are 0. Other fields stay as
-// they are.
+// withDefaults returns the configuration with defaults for limits that are 0. Other fields stay as they are.
 func (c Config) withDefaults() (Config, error) {
 	if c.Dir == "" {
 		return c, fmt.Errorf("fetch.New: Dir is empty: want the folder of the cache: %w", fault.ErrInvalid)

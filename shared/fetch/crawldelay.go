@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// longestDelay is the largest Crawl-delay returned.
+// longestDelay limits the returned Crawl-delay.
 const longestDelay = 24 * time.Hour
 
 // crawlDelay returns the Crawl-delay of a robots.txt for our user agent: of the groups that name
@@ -15,7 +15,7 @@ const longestDelay = 24 * time.Hour
 // understood are skipped, so a page of HTML asks for nothing.
 func crawlDelay(content string) time.Duration {
 	var own, all time.Duration
-	var forUs, forAll, inRules bool // of the group that is read: whom it names, and whether its rules have begun
+	var forUs, forAll, inRules bool // of the current group: whom it names, and whether its rules have begun
 	var named bool                  // whether any group is ours
 	for line := range strings.Lines(strings.TrimPrefix(content, "\ufeff")) {
 		line, _, _ = strings.Cut(line, "#")

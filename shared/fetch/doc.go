@@ -5,16 +5,15 @@
 //
 //   - Only http, https and file URLs are fetched. No connection is opened to a private,
 //     loopback, link-local, multicast, shared or reserved address that the operator did
-//     not allow. The address that is dialled is checked, so that DNS answers that change,
-//     unusual spellings of addresses, and redirects are all covered. Proxy environment
+//     not allow. The dialled address is checked, so that changing DNS answers, unusual
+//     spellings of addresses, and redirects are all covered. Proxy environment
 //     variables are ignored, because a proxy would dial without these checks.
 //   - A local file is opened only below a folder that the operator allowed, and never
 //     through a link that leads out of it; only regular files are read.
 //   - Everything is bounded: bytes after decoding, the ratio by which an encoded body
 //     grows, time without progress, redirects, header size, the cache.
 //   - A partial file never has the name of a complete one. The cache is content-addressed
-//     (DIR/sha256/ab/abcdef…) and least-recently-used; a File that is not closed is not
-//     evicted.
+//     (DIR/sha256/ab/abcdef…) and least-recently-used; an open File is not evicted.
 //
 // The package does not interpret content (an HTML page is accepted like an MP3), follow
 // playlists, send credentials other than those in the URL and the token of Page, or copy local files. A process

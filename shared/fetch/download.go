@@ -9,9 +9,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// download returns ref's blob with one pin: from the cache if it has ref.Hash, or its URI at
-// ref.Version, otherwise from the network (refresh). A cached blob with another hash than the
-// wanted one is not used. The pin of a blob not returned is released.
+// download returns ref's blob with one pin: from the cache if it has ref.Hash, or its URI at ref.Version,
+// otherwise from the network (refresh). A cached blob with another hash than the wanted one is not used. If a
+// blob is not returned, its pin is released.
 func (f *Fetcher) download(ctx context.Context, ref models.MediaRef) (*blob, error) {
 	if b := f.cache.byHash(ref.Hash); b != nil {
 		return b, nil
@@ -31,10 +31,9 @@ func (f *Fetcher) download(ctx context.Context, ref models.MediaRef) (*blob, err
 	return b, err
 }
 
-// refresh requests ref, on the condition that it differs from old, whose record is rec; old may be
-// nil. It returns a new blob with one pin, or old, with the pin of the caller, if the server
-// reports that nothing has changed. Content with another hash than ref.Hash gives fault.ErrCorrupt,
-// and a 304 without a condition fault.ErrUnavailable.
+// refresh requests ref, on the condition that it differs from old, whose record is rec; old may be nil. It
+// returns a new blob with one pin, or old, with the pin of the caller, if the server reports that nothing has
+// changed. It refuses content with another hash than ref.Hash, and a 304 without a condition.
 func (f *Fetcher) refresh(ctx context.Context, ref models.MediaRef, old *blob, rec record) (*blob, error) {
 	header := http.Header{"Accept-Encoding": {"identity"}}
 	if old != nil && rec.ETag != "" {

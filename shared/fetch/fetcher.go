@@ -30,8 +30,8 @@ type Fetcher struct {
 	running   sync.WaitGroup // downloads
 }
 
-// New opens the cache, and removes the partial files that a crash left. Invalid limits, folders and
-// entries of AllowPrivate give fault.ErrInvalid. The caller closes the Fetcher.
+// New opens the cache, and removes the partial files that a crash left. Invalid limits, folders and entries of
+// AllowPrivate are fault.ErrInvalid. The caller closes the Fetcher.
 func New(c Config) (*Fetcher, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -107,12 +107,12 @@ func (f *Fetcher) Check(uri string) error {
 	return err
 }
 
-// Trust allows access to an origin: the folder, the folder that holds a local file, or the host and
-// port of a URL even if it is private (models.KindInfo). It has no effect for a URL that a lister
-// named and the operator did not, because a document from outside must not lead to addresses of the
-// operator's network, nor for an origin not visited or is behind ssh, which the fetcher does not
-// read. It must not be called for anything but an origin of the catalog. fault.ErrInvalid: the path
-// is not absolute, or the URL is not accepted.
+// Trust allows access to an origin: the folder, the folder that holds a local file, or the host and port of a URL
+// even if it is private (models.KindInfo). It has no effect for a URL that a lister named and the operator did
+// not, because a document from outside must not lead to addresses of the operator's network. It also has no
+// effect for an origin that the fetcher does not read, because it is not visited or is behind ssh. It must be
+// called only for origins of the catalog. It fails with fault.ErrInvalid for a relative path and for a URL that
+// is not accepted.
 func (f *Fetcher) Trust(o models.Origin) error {
 	if !o.Kind.Visited() || o.Listed && !filepath.IsAbs(o.URI) {
 		return nil
@@ -133,8 +133,8 @@ func (f *Fetcher) Trust(o models.Origin) error {
 	return nil
 }
 
-// Folder opens a folder that the operator allowed, or one below it. The caller closes it. No path
-// in it leads out of it. fault.ErrNotFound: there is no such folder.folder.
+// Folder opens a folder that the operator allowed, or one below it. The caller closes it. No path in it leads out
+// of it. It fails with fault.ErrNotFound if there is no such folder.
 func (f *Fetcher) Folder(path string) (*os.Root, error) {
 	root, err := f.roots.folder(filepath.Clean(path))
 	if errors.Is(err, fault.ErrNotFound) {
@@ -164,8 +164,7 @@ func (f *Fetcher) parse(uri string) (*url.URL, error) {
 	return u, nil
 }
 
-// check refuses schemes, hosts and addresses, with fault.ErrInvalid. It runs for each requested
-// URL, redirects included.
+// check refuses schemes, hosts and addresses. It runs for each requested URL, redirects included.
 func (f *Fetcher) check(u *url.URL) error {
 	switch u.Scheme {
 	case "http", "https":

@@ -42,7 +42,6 @@ func (g *guard) allow(entry string) error {
 	return nil
 }
 
-// allowURL adds the host and port of an operator's URL.
 func (g *guard) allowURL(u *url.URL) error { return g.allow(hostPort(u)) }
 
 // named reports whether the operator allowed a host, alone or with this port.
@@ -61,8 +60,8 @@ func (g *guard) covered(ip netip.Addr) bool {
 	return slices.ContainsFunc(g.networks, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// checkURL refuses all that can be refused without resolving a name: a private address and this
-// machine's name, unless they are allowed, and other spellings of addresses.
+// checkURL refuses all that can be refused without resolving a name: a private address and this machine's name,
+// unless they are allowed, and other spellings of addresses.
 func (g *guard) checkURL(u *url.URL) error {
 	host := normal(u.Hostname())
 	ip, err := netip.ParseAddr(host)
@@ -78,8 +77,7 @@ func (g *guard) checkURL(u *url.URL) error {
 	return nil
 }
 
-// checkIP refuses an address not public with fault.ErrInvalid, unless the operator allowed it or
-// the name at which it was found.
+// checkIP refuses an address unless it is public, or the operator allowed it or the name at which it was found.
 func (g *guard) checkIP(hostport string, ip netip.Addr) error {
 	if !isPrivate(ip) || g.covered(ip) || g.named(hostport) {
 		return nil
@@ -93,8 +91,7 @@ func refused(host string) error {
 	return fmt.Errorf("add %q to the allowed private hosts if you trust it: %w", host, fault.ErrInvalid)
 }
 
-// dial connects to addr ("host:port"), unless the address that it resolves to is refused
-// (fault.ErrInvalid).
+// dial connects to addr ("host:port"), unless it resolves to a refused address.
 func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout, Resolver: g.resolver, Control: func(_, dialled string, _ syscall.RawConn) error {
 		return g.checkDialled(addr, dialled)

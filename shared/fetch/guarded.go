@@ -9,11 +9,10 @@ import (
 	"leasehold/shared/fault"
 )
 
-// NewGuardedClient returns a client for requests to a URL with the scheme http or https. It
-// connects only to public addresses and to those in allow (Config.AllowPrivate), whatever a name
-// resolves to, uses no proxy, and follows no redirect: its answer is the redirect. It fails with
-// fault.ErrInvalid for a URL that could never be requested. timeout bounds a request with its
-// answer.
+// NewGuardedClient returns a client for requests to a URL with the scheme http or https. It connects only to
+// public addresses and to those in allow (Config.AllowPrivate), whatever a name resolves to, uses no proxy, and
+// follows no redirect: its answer is the redirect. timeout bounds a request with its answer. NewGuardedClient
+// fails with fault.ErrInvalid if the URL could never be requested.
 func NewGuardedClient(target string, allow []string, timeout time.Duration) (*http.Client, error) {
 	g := &guard{}
 	for _, entry := range allow {

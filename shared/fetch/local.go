@@ -24,9 +24,8 @@ func FileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-// local returns a file of this machine without copying it. Its path has no links. want is the hash
-// that it must have, or empty; another hash gives fault.ErrCorrupt. A path outside of the roots is
-// the error of roots.open; a file that was replaced meanwhile gives fault.ErrUnavailable.
+// local returns a file of this machine without copying it. Its path has no links. want is the hash that it must
+// have, or empty. It fails if the path is outside of the roots, or if the file was replaced meanwhile.
 func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, error) {
 	src, info, err := f.roots.open(filepath.Clean(u.Path))
 	if err != nil {
@@ -47,9 +46,8 @@ func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, err
 	return File{Path: path, Hash: hash, Bytes: info.Size()}, nil
 }
 
-// withoutLinks returns a path of a file that was opened, info, without links. It fails with
-// fault.ErrUnavailable for a path that leads to another file by now, because the caller would read
-// that one; a path that leads nowhere is the error of fileError.
+// withoutLinks returns the path of an opened file, info, without links. It fails if the path now leads to another
+// file, because the caller would read that one.
 func withoutLinks(path string, info fs.FileInfo) (string, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -74,9 +72,9 @@ type stamp struct {
 	modified time.Time
 }
 
-// of returns the hash of a file, reading it at most once while its stamp is the same. A full cache
-// is emptied, because its entries have no order of use. Two calls may read one file at the same
-// time, because reading does not hold the lock.
+// of returns the hash of a file, reading it at most once while its stamp is the same. A full cache is emptied,
+// because its entries have no order of use. Two calls may read one file at the same time, because reading does
+// not hold the lock.
 func (h *hashes) of(ctx context.Context, path string, r io.Reader, info fs.FileInfo) (string, error) {
 	at := stamp{path, info.Size(), info.ModTime()}
 	h.mu.Lock()

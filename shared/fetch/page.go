@@ -20,9 +20,8 @@ type Page struct {
 	Pause time.Duration // the server's rate limit is used up for as long
 }
 
-// Page is Poll of a page of an API, with a token as Authorization: Bearer unless it is empty. A
-// redirect to another host does not get the token. It fails with fault.ErrInvalid for a URI of a
-// file.
+// Page is Poll of a page of an API, with a token as Authorization: Bearer unless it is empty. A redirect to
+// another host does not get the token. It fails with fault.ErrInvalid for the URI of a file.
 func (f *Fetcher) Page(ctx context.Context, uri string, known models.Known, token string, maxBytes int64) (Page, error) {
 	u, err := f.parse(uri)
 	if err != nil {
@@ -63,7 +62,7 @@ func nextLink(h http.Header) string {
 	}
 }
 
-// epoch is the smallest value of a reset header that is a date; smaller ones are seconds.
+// epoch is the smallest value of a reset header with a date; smaller ones are seconds.
 const epoch = 1_000_000_000
 
 // limitedFor returns for how long a rate limit is used up (X-RateLimit-Remaining and

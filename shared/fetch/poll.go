@@ -44,10 +44,10 @@ func maxAge(control string) (age time.Duration) {
 // maxValidator limits the length of an ETag and of a Last-Modified that are kept.
 const maxValidator = 1024
 
-// Poll returns the content of a small document, such as a feed, at most maxBytes of it after
-// decoding, unless the server reports that it has not changed since an earlier visit, which known
-// describes. Nothing is cached. A local file is always read. It fails with fault.ErrTooLarge for a
-// longer document; a refused URI gives fault.ErrInvalid.
+// Poll returns the content of a small document, such as a feed, at most maxBytes of it after decoding, unless the
+// server reports that it has not changed since an earlier visit, which known describes. Nothing is cached. A
+// local file is always read. It fails with fault.ErrTooLarge for a longer document, and with fault.ErrInvalid for
+// a URI that is not accepted.
 func (f *Fetcher) Poll(ctx context.Context, uri string, known models.Known, maxBytes int64) (p Poll, err error) {
 	u, err := f.parse(uri)
 	if err != nil {
@@ -70,9 +70,8 @@ func (f *Fetcher) Document(ctx context.Context, uri string, maxBytes int64) ([]b
 	return p.Content, err
 }
 
-// poll requests a document on the condition that it differs from what known describes, which it
-// adds to header, and returns the header of the answer too. A 304 without a condition is an empty
-// document.
+// poll requests a document on the condition that it differs from what known describes, which it adds to header,
+// and returns the header of the answer too. A 304 without a condition is an empty document.
 func (f *Fetcher) poll(ctx context.Context, uri string, header http.Header, known models.Known, maxBytes int64) (Poll, http.Header, error) {
 	header.Set("Accept-Encoding", "gzip")
 	if known.ETag != "" {
@@ -96,9 +95,9 @@ func (f *Fetcher) poll(ctx context.Context, uri string, header http.Header, know
 	return Poll{Content: content, ETag: t.validator("ETag"), Modified: t.validator("Last-Modified"), FreshFor: maxAge(t.Header.Get("Cache-Control"))}, t.Header, nil
 }
 
-// Head returns what a server reports of a document without sending it: the validators for a later
-// request, and its length, 0 if it is unknown. Only http and https URLs have a head. It fails with
-// fault.ErrInvalid for another URI, and a server that does not answer such requests.
+// Head returns what a server reports of a document without sending it: the validators for a later request, and
+// its length, 0 if it is unknown. Only http and https URLs have a head. Another URI, and a server that does not
+// answer such requests, are fault.ErrInvalid.
 func (f *Fetcher) Head(ctx context.Context, uri string) (p Poll, bytes int64, err error) {
 	u, err := f.parse(uri)
 	if err != nil {
@@ -115,7 +114,7 @@ func (f *Fetcher) Head(ctx context.Context, uri string) (p Poll, bytes int64, er
 	return Poll{ETag: t.validator("ETag"), Modified: t.validator("Last-Modified")}, max(t.ContentLength, 0), nil
 }
 
-// readLocal reads a file below a root.
+// readLocal reads a file of at most maxBytes below a root.
 func (f *Fetcher) readLocal(ctx context.Context, path string, maxBytes int64) ([]byte, error) {
 	src, _, err := f.roots.open(path)
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// openCache loads the cache of an earlier process: the blobs in the order of their last use, and
-// the records of these blobs. It removes unfinished downloads and records without a blob, and blobs
-// beyond the limit.
+// openCache loads the cache of an earlier process: the blobs in the order of their last use, and the records of
+// these blobs. It removes unfinished downloads and records without a blob, and blobs beyond the limit.
 func openCache(dir string, limit int64) (*cache, error) {
 	c := &cache{
 		dir: dir, limit: limit,
@@ -37,9 +36,8 @@ func openCache(dir string, limit int64) (*cache, error) {
 	return c, nil
 }
 
-// loadBlobs adds the blobs in the order of their file times, which pin sets, so that the least
-// recently used is at the end of the list. Files with other names than blobs are left out. With an
-// error some are added.
+// loadBlobs adds the blobs in the order of their file times, which pin sets, so that the least recently used is
+// at the end of the list. Files with names of another form are left out. After an error some blobs are added.
 func (c *cache) loadBlobs() error {
 	type found struct {
 		hash  string
@@ -62,9 +60,8 @@ func (c *cache) loadBlobs() error {
 	return err
 }
 
-// loadRecords loads the records of the blobs, and removes the others. So it must follow loadBlobs.
-// It converts records of earlier versions; one that cannot be written is converted again at the
-// next start.
+// loadRecords loads the records of the blobs, and removes the others. So it must follow loadBlobs. It converts
+// records of earlier versions; one that cannot be written is converted again at the next start.
 func (c *cache) loadRecords() error {
 	return eachFile(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
 		var rec record

@@ -8,10 +8,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Resolve returns an address of a URL's host that may be dialled, for programs that connect by
-// themselves. They must connect to this address, because a later resolution may give another one.
-// It fails with fault.ErrInvalid if no address may be dialled, and fault.ErrUnavailable if the name
-// has none or cannot be resolved.
+// Resolve returns an address of a URL's host that may be dialled, for programs that connect by themselves. They
+// must connect to this address, because a later resolution may give another one. It fails with fault.ErrInvalid
+// if no address may be dialled, and with fault.ErrUnavailable if the name has none or cannot be resolved.
 func (f *Fetcher) Resolve(ctx context.Context, uri string) (netip.Addr, error) {
 	u, err := f.parse(uri)
 	if err != nil {

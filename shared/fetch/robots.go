@@ -38,10 +38,10 @@ type robotsEntry struct {
 	until time.Time // then it is read again
 }
 
-// CrawlDelay returns the time that the robots.txt of a URL's host asks crawlers to wait between two
-// requests, 0 if it does not ask. known is false if that could not be read now or is being read for
-// another call; the delay is then the one of the time before, if any. The Disallow lines have no
-// effect, because each fetched URL was added or listed as one to fetch.
+// CrawlDelay returns the time that the robots.txt of a URL's host asks crawlers to wait between two requests, 0
+// if it does not ask. known is false if robots.txt could not be read now or is being read for another call; the
+// delay is then the previous one, if any. The Disallow lines have no effect, because each fetched URL was added
+// or listed as one to fetch.
 func (f *Fetcher) CrawlDelay(ctx context.Context, uri string) (delay time.Duration, known bool) {
 	u, err := f.parse(uri)
 	if err != nil || u.Scheme == "file" {

@@ -21,7 +21,6 @@ type roots struct {
 	folders []string // guarded by mu; clean, absolute
 }
 
-// add adds a folder unless it is there.
 func (r *roots) add(folder string) error {
 	if !filepath.IsAbs(folder) {
 		return fmt.Errorf("root %q: want an absolute path: %w", folder, fault.ErrInvalid)
@@ -53,8 +52,7 @@ func (r *roots) locate(path string) (root, rel string, err error) {
 	return root, rel, nil
 }
 
-// open opens a regular file below a root. Links must not lead out of the root. The caller closes
-// the file.
+// open opens a regular file below a root. Links must not lead out of the root. The caller closes the file.
 func (r *roots) open(path string) (*os.File, fs.FileInfo, error) {
 	dir, rel, err := r.locate(path)
 	if err != nil {
@@ -91,7 +89,7 @@ func OpenRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// folder opens a folder that is a root or below one. The caller closes it.
+// folder opens a root or a folder below one. The caller closes it.
 func (r *roots) folder(path string) (*os.Root, error) {
 	dir, rel, err := r.locate(path)
 	if err != nil {
@@ -131,7 +129,7 @@ func fileError(err error) error {
 	return fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 }
 
-// typeName names the type of a file neither regular nor a link, for an error.
+// typeName names the type of a file for an error. The file is neither regular nor a link.
 func typeName(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

@@ -21,10 +21,9 @@ type sharedDownload struct {
 	err      error
 }
 
-// share waits for the download of ref, which it starts if there is none. If ctx ends first, the
-// download goes on for other callers, and is cancelled if there are none. If both happen at the
-// same moment, the download counts, because the caller has a pin by then. fault.ErrClosed: the
-// fetcher is closed; other errors are ctx's cause.
+// share waits for the download of ref, which it starts if there is none. If ctx ends first, the download goes on
+// for other callers, and is cancelled if there are none. If both happen at the same moment, the download counts,
+// because the caller has a pin by then.
 func (f *Fetcher) share(ctx context.Context, ref models.MediaRef) (File, error) {
 	key := ref.URI + "\x00" + ref.Version + "\x00" + ref.Hash
 	f.mu.Lock()

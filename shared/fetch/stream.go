@@ -11,11 +11,10 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Stream requests a URL whose content may never end, such as a live broadcast, and returns it as it
-// comes. Nothing is cached, and the length is not limited. The host of the URL may be private,
-// because it must be one that the user named; a host that it redirects to may not. Reading fails if
-// ctx ends, or if nothing comes for 10 minutes. The caller closes the content. It fails with
-// fault.ErrInvalid for a refused URL.
+// Stream requests a URL whose content may never end, such as a live broadcast, and returns it as it comes.
+// Nothing is cached, and the length is not limited. The host of the URL may be private, because it must be one
+// that the user named; a host that it redirects to may not. Reading fails if ctx ends, or if nothing comes for 10
+// minutes. The caller closes the content. Stream fails with fault.ErrInvalid for a URL that is not accepted.
 func Stream(ctx context.Context, uri string) (io.ReadCloser, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {

@@ -30,10 +30,9 @@ func (t *transfer) close() {
 	t.Body.Close()
 }
 
-// newClient returns the client of all requests. It checks each redirect, and each dialled address,
-// so it uses no proxy, which would dial without these checks. A redirect to another server, also to
-// a subdomain or another port, loses the Authorization. It does not decode bodies, because body
-// does, with limits.
+// newClient returns the client of all requests. It checks each redirect and each dialled address, so it uses no
+// proxy, which would dial without these checks. A redirect to another server, also to a subdomain or another
+// port, loses the Authorization. The client does not decode bodies; body does it with limits.
 func (f *Fetcher) newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -64,9 +63,9 @@ func (f *Fetcher) newClient() *http.Client {
 	}
 }
 
-// send sends a request, and returns once the header of the response has arrived. The status of the
-// response is a success or 304; others are errors with their kinds (statusError). The caller closes
-// the transfer. maxBytes limits the decoded body.
+// send sends a request, and returns once the header of the response has arrived. The status of the response is a
+// success or 304; others are errors with their kinds (statusError). The caller closes the transfer. maxBytes
+// limits the decoded body.
 func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Header, content []byte, maxBytes int64) (*transfer, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	stall := newStallTimer(f.config.Stall, stop)
@@ -158,9 +157,9 @@ func refusedByServer(err error) bool {
 // Without a Retry-After, a 429 or 503 asks for as long as this.
 const busyFor = time.Hour
 
-// statusError returns an error with its kind for a status neither a success nor 304:
-// fault.ErrNotFound, fault.ErrUnavailable if it may pass, otherwise fault.ErrInvalid. It is a
-// *retryError if the server has a rate limit or asks to wait.
+// statusError returns an error with its kind for any status but a success and 304: fault.ErrNotFound,
+// fault.ErrUnavailable if it may pass, otherwise fault.ErrInvalid. It is a *retryError if the server has a rate
+// limit or asks to wait.
 func statusError(r *http.Response) error {
 	kind := fault.ErrInvalid
 	switch code := r.StatusCode; {
@@ -188,8 +187,8 @@ func statusError(r *http.Response) error {
 	return err
 }
 
-// Post sends content to an http(s) URL and returns the first maxBytes of the response; it does not
-// wait for the rest. It fails with fault.ErrInvalid for a URI of a file.
+// Post sends content to an http(s) URL and returns the first maxBytes of the response; it does not wait for the
+// rest. It fails with fault.ErrInvalid for the URI of a file.
 func (f *Fetcher) Post(ctx context.Context, uri string, header http.Header, content []byte, maxBytes int64) ([]byte, error) {
 	u, err := f.parse(uri)
 	if err == nil && u.Scheme == "file" {

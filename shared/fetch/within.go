@@ -8,8 +8,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Within calls read, whose context ends when reading an origin of a kind has taken too long
-// (models.KindInfo.ReadWithin). It fails with fault.ErrUnavailable then, and.
+// Within calls read with a context that ends when reading an origin of a kind has taken too long
+// (models.KindInfo.ReadWithin). It then fails with fault.ErrUnavailable.
 func Within(ctx context.Context, kind models.OriginKind, read func(context.Context) error) error {
 	most := kind.Info().ReadWithin
 	if most == 0 {

@@ -27,8 +27,8 @@ type episode struct {
 	known   bool // the store had everything that was read so far
 }
 
-// openEpisode reads the episode from the store or, if the store does not have it or ref.Hash is
-// empty, fetches and decodes it, and sets ref.Hash. Without an error the caller closes the episode.
+// openEpisode reads the episode from the store or, if the store does not have it or ref.Hash is empty, fetches
+// and decodes it, and sets ref.Hash. Without an error the caller closes the episode.
 func (h *Handler) openEpisode(ctx context.Context, ref *models.MediaRef) (*episode, error) {
 	e := &episode{ctx: ctx, handler: h, ref: ref}
 	var err error
@@ -42,9 +42,9 @@ func (h *Handler) openEpisode(ctx context.Context, ref *models.MediaRef) (*episo
 	return e, err
 }
 
-// fetchEpisode fetches an episode, sets ref.Hash, and returns it with its sound. If the store has
-// the content with its sound already, it is not decoded again; if it has it without the sound, Put
-// adds that. The caller closes the episode.
+// fetchEpisode fetches an episode, sets ref.Hash, and returns it with its sound. If the store has the content
+// with its sound already, it is not decoded again; if it has it without the sound, Put adds that. The caller
+// closes the episode.
 func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fingerprint.Episode, err error) {
 	err = h.fetchFile(ctx, ref, func(path string) error {
 		if e, err = h.store.Get(ref.Hash); err != nil || e != nil && e.HasSound() {
@@ -66,8 +66,8 @@ func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fi
 	return e, nil
 }
 
-// decodeEpisode pushes the sound of an episode. If the recording breaks off or is damaged after
-// some sound, the error is a fingerprint.Broken, so that the sound before is kept.
+// decodeEpisode pushes the sound of an episode. If the recording breaks off or is damaged after some sound, the
+// error is a fingerprint.Broken, so that the sound before is kept.
 func decodeEpisode(ctx context.Context, path string, push func([]float32) error) error {
 	pushed := 0
 	err := clips.Each(ctx, path, func(block []float32) error {
@@ -81,8 +81,8 @@ func decodeEpisode(ctx context.Context, path string, push func([]float32) error)
 	return err
 }
 
-// ReadAt reads sound at an offset in samples (verify.Source). If the store has evicted the sound,
-// it is fetched again. The error is errChanged if the recording has other content by now.
+// ReadAt reads sound at an offset in samples (verify.Source). If the store has evicted the sound, it is fetched
+// again. It fails with errChanged if the recording has other content by now.
 func (e *episode) ReadAt(dst []float32, offset int) error {
 	e.windows++
 	if !e.HasSound() {
@@ -93,8 +93,6 @@ func (e *episode) ReadAt(dst []float32, offset int) error {
 	return e.Episode.ReadAt(dst, offset)
 }
 
-// fetchSound fetches the sound of an episode that the store evicted. The error is errChanged if the
-// recording has another hash than the landmarks that are searched.
 func (e *episode) fetchSound() error {
 	e.known = false
 	hash := e.ref.Hash

@@ -55,7 +55,7 @@ func New(m Media, store *fingerprint.Store, o Options) *Handler {
 	return &Handler{media: m, store: store, opt: o}
 }
 
-// Handle does one task, as worker.Handler requires. Data other than JSON is given up.
+// Handle does one task, as worker.Handler requires. A task whose data is not JSON fails for good.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	return worker.HandleParts(h.research).Handle(ctx, job)
 }
@@ -93,8 +93,8 @@ func (h *Handler) loadSamples(ctx context.Context, ref *models.MediaRef) (sample
 	return samples, err
 }
 
-// fetchFile fetches a recording, sets ref.Hash to the hash of its content, and calls use with its
-// path. The file may be removed after use has returned.
+// fetchFile fetches a recording, sets ref.Hash to the hash of its content, and calls use with its path. The file
+// may be removed after use has returned.
 func (h *Handler) fetchFile(ctx context.Context, ref *models.MediaRef, use func(path string) error) error {
 	f, err := h.media.Fetch(ctx, *ref)
 	if err != nil {

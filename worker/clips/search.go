@@ -64,11 +64,10 @@ func ignoreResolved(err error) error {
 	return err
 }
 
-// searchGroup searches the episode for the next group of clips, from a.next on, and returns an
-// outcome for each, in their order. A clip that cannot be searched has its error there; the error
-// of searchGroup concerns the episode or its search. A clip longer than an episode which breaks off
-// has no error, because it may have been played where nothing can be read. At least one clip must
-// be left, so the group is never empty.
+// searchGroup searches the episode for the next group of clips, from a.next on, and returns an outcome for each,
+// in their order. A clip that cannot be searched has its error there. A clip longer than an episode that breaks
+// off has no error, because it may have been played where nothing can be read. At least one clip must be left, so
+// the group is never empty.
 func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error) {
 	var b index.Builder
 	var group []outcome
@@ -106,8 +105,8 @@ func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error
 	return group, err
 }
 
-// loadClip loads clip i and checks that it can be searched for: the error is loadSamples', of
-// exact.Check, or exact.ErrLongerThanEpisode if it has more samples than the episode.
+// loadClip loads clip i and checks that it can be searched for. It returns exact.ErrLongerThanEpisode if the clip
+// has more samples than the episode.
 func (a *attempt) loadClip(ctx context.Context, i, episode int) ([]float32, error) {
 	wave, err := a.handler.loadSamples(ctx, &a.media[i])
 	if err == nil {

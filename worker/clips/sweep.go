@@ -67,8 +67,8 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 	return s.resolve(ctx)
 }
 
-// loadClip loads the clip, checks it, and makes its index. The result has the hash of the clip also
-// after an error, which is loadSamples', of exact.Check or of making the index.
+// loadClip loads the clip, checks it, and makes its index. The result has the hash of the clip also after an
+// error.
 func (s *sweep) loadClip(ctx context.Context) error {
 	wave, err := s.handler.loadSamples(ctx, &s.clip)
 	s.result.ClipMedia = s.clip
@@ -87,8 +87,8 @@ func (s *sweep) loadClip(ctx context.Context) error {
 	return err
 }
 
-// searchKnown calls searchEpisode for each episode of the task that the store knows. It returns nil
-// early if the worker drains. A damaged part of the store is logged; its episodes are left out.
+// searchKnown calls searchEpisode for each episode of the task that the store knows. It returns nil early if the
+// worker drains. A damaged part of the store is logged; its episodes are left out.
 func (s *sweep) searchKnown(ctx context.Context) error {
 	keys := make([]string, len(s.task.Episodes))
 	for i, e := range s.task.Episodes {
@@ -114,11 +114,10 @@ func (s *sweep) searchKnown(ctx context.Context) error {
 	return err
 }
 
-// searchEpisode searches one episode, adds it to the result, and reports the result once it has
-// reportEpisodes or reportFindings. An episode whose sound cannot be read is left out with its
-// findings, so that the manager selects it again; the sweep goes on. A clip longer than the
-// episode is a problem of the pair, unless the episode breaks off: then it may have been played
-// where nothing can be read.
+// searchEpisode searches one episode, adds it to the result, and reports the result once it has reportEpisodes or
+// reportFindings. An episode whose sound cannot be read is left out with its findings, so that the manager
+// selects it again; that is not an error. A clip longer than the episode is a problem of the pair, unless the
+// episode breaks off: then it may have been played where nothing can be read.
 func (s *sweep) searchEpisode(ctx context.Context, item models.ResearchItem, k fingerprint.Known) error {
 	before := len(s.result.Findings)
 	switch {
@@ -166,8 +165,8 @@ func (s *sweep) reset() {
 	s.parts = nil
 }
 
-// resolve puts the last result, and ends the task. A result must name a part; without any episode
-// left it names the first one, which is not in Episodes, so that nothing changes for it.
+// resolve puts the last result, and ends the task. A result must name a part; without any episode left it names
+// the first one, which is not in Episodes, so that nothing changes for it.
 func (s *sweep) resolve(ctx context.Context) error {
 	if len(s.parts) == 0 {
 		s.parts = []string{s.task.Episodes[0].ID}
@@ -207,8 +206,8 @@ type sound struct {
 	windows int
 }
 
-// ReadAt reads sound at an offset in samples (verify.Source). The first call opens the episode. The
-// error is errChanged if the recording has other content than the index of the store.ReadAt.
+// ReadAt reads sound at an offset in samples (verify.Source). The first call opens the episode. It fails with
+// errChanged if the recording has other content than the index of the store.
 func (s *sound) ReadAt(dst []float32, offset int) error {
 	s.windows++
 	if s.episode == nil {
@@ -225,7 +224,6 @@ func (s *sound) ReadAt(dst []float32, offset int) error {
 	return s.episode.ReadAt(dst, offset)
 }
 
-// close closes the episode, if its sound was needed.
 func (s *sound) close() error {
 	if s.episode == nil {
 		return nil

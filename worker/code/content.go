@@ -67,9 +67,9 @@ type content struct {
 	mirror *gitrepo.Mirror // on this machine; nil: files are read from url
 }
 
-// request sends a request about the batch with the lease of the task, and returns the answer, whose
-// body the caller closes. Any status but 200 means that this manager does not serve the batch to
-// this worker; the error is an unreachableError then, as it is if the manager does not answer.
+// request sends a request about the batch with the lease of the task, and returns the answer, whose body the
+// caller closes. Any status but 200 means that this manager does not serve the batch to this worker; the error is
+// an unreachableError then, as it is if the manager does not answer.
 func (c content) request(ctx context.Context, method string, body any) (*http.Response, error) {
 	u, err := url.Parse(c.url)
 	if err != nil || u.Scheme != "http" || u.Host == "" || !models.ValidID(c.batch) {
@@ -99,8 +99,9 @@ func (c content) request(ctx context.Context, method string, body any) (*http.Re
 	return answer, nil
 }
 
-// listFiles returns the files of the batch. If the manager names a mirror on this machine, it sets
-// c.mirror; otherwise readFiles asks the manager. The manager answers only if the lease is current.
+// listFiles returns the files of the batch. If the manager names a mirror that is on this machine, it sets
+// c.mirror; otherwise readFiles asks the manager. The manager answers only if the lease is current. An answer
+// that breaks off is an unreachableError.
 func (c *content) listFiles(ctx context.Context) (files []models.BatchFile, err error) {
 	answer, err := c.request(ctx, http.MethodGet, nil)
 	if err != nil {
@@ -126,9 +127,9 @@ func (c *content) listFiles(ctx context.Context) (files []models.BatchFile, err 
 	return files, nil
 }
 
-// readMirror calls visit with the content of each file that it reads from the mirror, and returns
-// the others: those that cannot be read, and if the mirror disappears all that remain. The manager
-// is asked for them, because it knows the reason. Without a mirror it returns all files.
+// readMirror calls visit with the content of each file that it reads from the mirror, and returns the others:
+// those that cannot be read, and if the mirror disappears all that remain. The manager is asked for them, because
+// it knows the reason. Without a mirror it returns all files.
 func (c content) readMirror(ctx context.Context, files []models.BatchFile, visit func(f models.BatchFile, content []byte, problem string) error) (others []models.BatchFile, err error) {
 	if c.mirror == nil {
 		return files, nil
@@ -160,8 +161,7 @@ func (c content) readMirror(ctx context.Context, files []models.BatchFile, visit
 	return others, nil
 }
 
-// brokenOff returns the error of an incomplete answer: the cause of ctx if that ended, else an
-// unreachableError.
+// brokenOff returns the error of an incomplete answer: the cause of ctx if ctx ended, else an unreachableError.
 func (c content) brokenOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -169,9 +169,8 @@ func (c content) brokenOff(ctx context.Context, err error) error {
 	return &unreachableError{fmt.Errorf("the manager's answer is broken off: %w: %w", fault.ErrUnavailable, err)}
 }
 
-// readFiles calls visit with the content of each file, or with the problem why the manager cannot
-// read it; problem is "" if there is content. visit may keep the content. The order is not the
-// order of files.
+// readFiles calls visit with the content of each file, or with the problem why the manager cannot read it;
+// problem is "" if there is content. visit may keep the content. The files come in any order.
 func (c content) readFiles(ctx context.Context, files []models.BatchFile, visit func(f models.BatchFile, content []byte, problem string) error) error {
 	files, err := c.readMirror(ctx, files, visit)
 	if err != nil || len(files) == 0 {
@@ -203,9 +202,9 @@ func (c content) readFiles(ctx context.Context, files []models.BatchFile, visit 
 	return nil
 }
 
-// readFile reads the answer about one file: "OID SIZE\n" and the content, or "OID - REASON\n". It
-// returns the content or, if it is missing or has another hash than oid, the problem. An error
-// means that the rest of the answer cannot be read.
+// readFile reads the answer about one file: "OID SIZE\n" and the content, or "OID - REASON\n". It returns the
+// content or, if the content is missing or has another hash than oid, the problem. An error means that the rest
+// of the answer cannot be read.
 func readFile(in *bufio.Reader, oid string) (content []byte, problem string, err error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {

@@ -42,10 +42,10 @@ func New(index Index, analyser *analyse.Analyser, log *slog.Logger) *Handler {
 	return &Handler{index: index, analyser: analyser, client: newClient(), log: log}
 }
 
-// Handle indexes the batch of one task, and resolves the task with the outcome. A manager that does
-// not serve the batch any more is an outcome too, because another worker could not read it either;
-// the manager that waits for the batch decides. Data that cannot be decoded gives fault.ErrInvalid;
-// any other error is one after which the task is tried later.
+// Handle indexes the batch of one task, and resolves the task with the outcome. A manager that does not serve the
+// batch any more is an outcome too, because another worker could not read it either; the manager that waits for
+// the batch decides. Handle fails with fault.ErrInvalid if the data cannot be decoded; after any other error the
+// task is tried later.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	t := job.Task()
 	var batch models.IndexBatch
@@ -93,9 +93,9 @@ type attempt struct {
 	result models.Indexed
 }
 
-// indexBatch reads the files of the batch that the index lacks, analyses them, and puts them into
-// the index. a.result has the counts then. Files that the manager cannot read are in
-// a.result.Unreadable; they are not an error.
+// indexBatch reads the files of the batch that the index lacks, analyses them, and puts them into the index.
+// a.result has the counts then. Files that the manager cannot read are in a.result.Unreadable; they are not an
+// error.
 func (a *attempt) indexBatch(ctx context.Context) error {
 	files, err := a.from.listFiles(ctx)
 	if err != nil {
@@ -124,8 +124,8 @@ func (a *attempt) indexBatch(ctx context.Context) error {
 	return err
 }
 
-// analyseFiles reads files and returns their blobs. A file that is not to be read has its reason
-// there; one that the manager cannot read is left out, and is in a.result.Unreadable.
+// analyseFiles reads files and returns their blobs. The blob of a skipped file has the reason. A file that the
+// manager cannot read is left out, and is in a.result.Unreadable.
 func (a *attempt) analyseFiles(ctx context.Context, files []models.BatchFile) (blobs []code.Blob, err error) {
 	var read []models.BatchFile
 	for _, f := range files {

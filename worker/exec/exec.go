@@ -11,7 +11,7 @@
 //	75             not now: the task is offered again after a delay, and no attempt is counted
 //	other, signal  the attempt failed: another worker may try
 //
-// The numbers belong to sysexits.h: EX_DATAERR and EX_TEMPFAIL.
+// The numbers come from sysexits.h: EX_DATAERR and EX_TEMPFAIL.
 package exec
 
 import (
@@ -59,10 +59,10 @@ type Handler struct {
 
 var _ worker.Handler = (*Handler)(nil)
 
-// New returns a handler that runs a program with arguments in a folder, from which a relative path
-// of the program begins too. An empty folder is this process's. The program may print at most
-// output bytes on standard output. fault.ErrNotFound means that the program or the folder does not
-// exist, or that the program cannot be run.
+// New returns a handler that runs a program with arguments in a folder. A relative path of the program begins
+// there, too. If dir is empty, the program runs in the folder of this process. The program may print at most
+// output bytes on standard output. New fails with fault.ErrNotFound if the folder or the program does not exist,
+// or the program cannot be run.
 func New(words []string, dir string, output int64) (*Handler, error) {
 	program := words[0]
 	if dir != "" {
@@ -84,10 +84,9 @@ func New(words []string, dir string, output int64) (*Handler, error) {
 	return &Handler{append([]string{program}, words[1:]...), dir, int(output), killAfter}, nil
 }
 
-// Handle runs the command for one task, and resolves the task with what the command printed. The
-// error of a command is a worker.Failure with the meaning of the exit code. If ctx ends, or the
-// command prints too much (fault.ErrTooLarge), the command is ended, and the Failure wraps the
-// cause.
+// Handle runs the command for one task, and resolves the task with what the command printed. If the command
+// fails, the error is a worker.Failure with the meaning of the exit code. If ctx ends, or the command prints too
+// much (fault.ErrTooLarge), the command is ended, and the Failure wraps the cause.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -128,10 +127,9 @@ func (h *Handler) command(ctx context.Context, job worker.Job) *exec.Cmd {
 	return c
 }
 
-// writeParents writes how the parents of a task ended as a JSON array, in the form of the HTTP API,
-// to a temporary file, which only this user can read, and returns its path. The caller removes it.
-// The path is empty, and the error nil, if there are no parents; otherwise the error is the file's.
-// A file has no limit of size as variables have.
+// writeParents writes how the parents of a task ended as a JSON array, in the form of the HTTP API, to a
+// temporary file, which only this user can read, and returns its path. The caller removes it. The path is empty
+// if there are no parents. A file is used because the size of variables is limited.
 func writeParents(parents []task.ParentResult) (path string, err error) {
 	if len(parents) == 0 {
 		return "", nil

@@ -41,8 +41,8 @@ func newClaims() claims {
 	return claims{open: map[*claimant]struct{}{}, held: map[int64]*claimant{}}
 }
 
-// close refuses further claims, and returns the open sessions, which the caller ends. A session
-// being opened is not among them; takeClaimant ends it.
+// close refuses further claims, and returns the open sessions, which the caller ends. A session still being
+// opened is not among them; takeClaimant ends it.
 func (c *claims) close() []*claimant {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,10 +54,10 @@ func (c *claims) close() []*claimant {
 	return all
 }
 
-// takeClaimant returns a session without a task, which is no longer free: release must follow. Too
-// many give fault.ErrOverloaded. It holds the mu of claims, except while it opens a session, which
-// may wait for a disk; opened counts that session before. A session that was opened after close is
-// ended at once, because close did not return it.
+// takeClaimant returns a session without a task, which is no longer free: release must follow. Too many are
+// fault.ErrOverloaded. It holds the mu of claims, except while it opens a session, which may wait for a disk;
+// opened counts that session before. A session that was opened after close is ended at once, because close did
+// not return it.
 func (h *Hub) takeClaimant(ctx context.Context) (*claimant, error) {
 	c := &h.claims
 	c.mu.Lock()
@@ -141,9 +141,9 @@ func (c *claims) isClosed() bool {
 	return c.closed
 }
 
-// claim carries out a get in the space "task". The answer has no tuple if there is no task and the
-// verb does not wait. If watchClaimant ends the session of a claim, because the task before it
-// timed out at that moment, another session claims.
+// claim carries out a get in the space "task". The answer has no tuple if there is no task and the verb does not
+// wait. If watchClaimant ends the session of a claim, because the task before it timed out at that moment,
+// another session claims.
 func (h *Hub) claim(ctx context.Context, o Operation) (Answer, error) {
 	action, err := claimedAction(o.Pattern)
 	if err != nil {
@@ -186,9 +186,9 @@ func (t takenByClaim) undo(ctx context.Context) error {
 	return err
 }
 
-// report puts a result. If a foreign worker holds the task of its token, the session of that worker
-// reports it, because only the holder of a task can resolve it; the final result makes that session
-// free. A result with another token is put by session s, and changes no lease.
+// report puts a result. If a foreign worker holds the task of its token, the session of that worker reports it,
+// because only the holder of a task can resolve it; the final result makes that session free. A result with
+// another token is put by session s, and changes no lease.
 func (h *Hub) report(ctx context.Context, s engine.GateSession, result tuple.Tuple) error {
 	r := task.DecodeResult(result)
 	holder := h.claims.holder(r.Token)

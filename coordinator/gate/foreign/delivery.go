@@ -158,9 +158,9 @@ func (c *Conn) AwaitClose() bool {
 	}
 }
 
-// ReceivedAll reports whether the machine of a client that has closed its sending half received all
-// that was sent to it. It waits until it is known, and returns false if the connection is reset or
-// deadline passes before. On systems other than Linux it returns true at once.
+// ReceivedAll reports whether the machine of a client that has closed its sending half received everything sent
+// to it. It waits until this is known, and returns false if the connection is reset or deadline passes before. On
+// systems other than Linux it returns true at once.
 func (c *Conn) ReceivedAll(deadline time.Time) bool {
 	for {
 		n, final := unsent(c.Conn)

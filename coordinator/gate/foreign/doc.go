@@ -15,9 +15,9 @@
 //     own, because a session that has lost a task is not offered it again. A put of a
 //     result with the token of a claim reports the task. Without it, the task times out.
 //
-// Invariants: a client that leaves takes nothing put later. No panic and no malformed message ends
-// more than its connection. Connections, waiting calls, claims and bytes are bounded (Config). The
-// spaces that only the protocols write to (space.Definition, QueryOnly) can only be queried.
+// Invariants: a client that leaves takes nothing put later. No panic and no malformed message ends more than its
+// connection. Connections, waiting calls, claims and bytes are bounded (Config). The spaces that only the
+// protocols write to (space.Definition, QueryOnly) can only be queried.
 //
 // Nothing authenticates a client: every client that reaches a gate may use the spaces.
 package foreign

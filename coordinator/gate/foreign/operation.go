@@ -49,8 +49,8 @@ type Access struct {
 // whose definitions it repeats, because programs without one open gates, too; a test compares both.
 var queryOnly = space.QueryOnly(lease.Spaces(), task.Spaces(), status.Spaces(), schedule.Spaces(), idempotency.Spaces())
 
-// Check returns fault.ErrForbidden if the operation is not allowed: a change at a gate that is
-// read-only or in a space of the protocols, and a get of several tasks.
+// Check returns fault.ErrForbidden for an operation that is not allowed: a change at a read-only gate or in a
+// space of the protocols, and a get of several tasks.
 func (a Access) Check(o Operation) error {
 	changes := o.Verb.Takes() || o.Verb == space.VerbPut || o.Verb == space.VerbPutP
 	switch {
@@ -64,9 +64,9 @@ func (a Access) Check(o Operation) error {
 	return nil
 }
 
-// TryAtOnce carries out an operation unless it has to wait: then done is false, and nothing has
-// happened. It has to wait if a put finds the space full (err is fault.ErrOverloaded then), or a
-// get or query no match (err is nil). With any other error, Do's, done is true.
+// TryAtOnce carries out an operation unless it has to wait: then done is false, and nothing has happened. It has
+// to wait if a put finds the space full (err is then fault.ErrOverloaded), or a get or query no match (err is
+// nil). After any other error done is true.
 func (h *Hub) TryAtOnce(ctx context.Context, o Operation) (a Answer, done bool, err error) {
 	verb := o.Verb
 	o.Verb = withoutWaiting(verb)
@@ -94,10 +94,10 @@ func withoutWaiting(v space.Verb) space.Verb {
 	return v
 }
 
-// Do carries out an operation, which the caller has checked (Access.Check). If ctx ends first, the
-// operation takes nothing and the error is the context's. An operation that does not wait and finds
-// nothing has an answer without tuples. One that may wait counts while it runs; too many give
-// fault.ErrOverloaded. It fails with fault.ErrNotFound for a space that does not exist.
+// Do carries out an operation, which the caller has checked (Access.Check). If ctx ends first, the operation
+// takes nothing and the error is the context's. An operation that does not wait and finds nothing has an answer
+// without tuples. One that may wait counts while it runs. Do fails with fault.ErrOverloaded if too many wait, and
+// with fault.ErrNotFound if the space does not exist.
 func (h *Hub) Do(ctx context.Context, o Operation) (Answer, error) {
 	switch o.Verb {
 	case space.VerbPut, space.VerbGet, space.VerbQuery:
@@ -150,8 +150,8 @@ func (h *Hub) doPlain(ctx context.Context, s engine.GateSession, o Operation, p 
 	return a, nil
 }
 
-// find carries out an operation on one tuple whose pattern accepts several types, and holds the
-// tuple if it takes. A pattern of more types than a procedure can wait for is watched instead.
+// find carries out an operation on one tuple whose pattern accepts several types, and holds the tuple if it
+// takes. A pattern of more types than a procedure can wait for is watched instead.
 func (h *Hub) find(ctx context.Context, s engine.GateSession, o Operation) (Answer, error) {
 	patterns := overPatterns(s)
 	options := interop.Options{Take: o.Verb.Takes(), Wait: o.Verb == space.VerbGet || o.Verb == space.VerbQuery}
@@ -174,8 +174,8 @@ func (h *Hub) find(ctx context.Context, s engine.GateSession, o Operation) (Answ
 	return a, nil
 }
 
-// findAll carries out an operation on all matches of a pattern that accepts several types, and
-// holds the tuples that it takes.
+// findAll carries out an operation on all matches of a pattern that accepts several types, and holds the tuples
+// that it takes.
 func (h *Hub) findAll(ctx context.Context, s engine.GateSession, o Operation) (Answer, error) {
 	options := interop.Options{Take: o.Verb.Takes()}
 	found, err := overPatterns(s).FindAll(ctx, o.Space, o.Pattern, options)
@@ -202,9 +202,9 @@ func (h *Hub) mustExist(ctx context.Context, s space.Conn, name string) error {
 	return err
 }
 
-// watch waits for a match of a pattern that no procedure can wait for: it subscribes to all changes
-// of the space before it searches, so that it misses none, and searches again after each. Such
-// waiters have no order. options do not wait.
+// watch waits for a match of a pattern that no procedure can wait for: it subscribes to all changes of the space
+// before it searches, so that it misses none, and searches again after each. Such waiters have no order. options
+// do not wait.
 func watch(ctx context.Context, s space.Conn, o Operation, options interop.Options) (interop.Found, error) {
 	subscription, err := space.Over(s).Space(o.Space).Notify(ctx, nil)
 	if err != nil {
@@ -222,8 +222,8 @@ func watch(ctx context.Context, s space.Conn, o Operation, options interop.Optio
 	}
 }
 
-// Size counts all tuples of a space that can be found; a space that does not exist gives
-// fault.ErrNotFound. Other errors are the engine's.
+// Size counts all tuples of a space that can be found. It fails with fault.ErrNotFound if the space does not
+// exist.
 func (h *Hub) Size(ctx context.Context, name string) (Answer, error) {
 	s, err := h.currentSession(ctx)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// claimedAction returns the action of the tasks that a pattern matches; empty for all actions. It
-// fails with fault.ErrInvalid for a pattern that constrains anything but the action, because a
-// claim takes the first task that its worker may do.
+// claimedAction returns the action of the tasks that a pattern matches; empty for all actions. The pattern may
+// constrain only the action, because a claim takes the first task that its worker may do.
 func claimedAction(p interop.Pattern) (string, error) {
 	err := fmt.Errorf(`a get in the space task is a claim: %w: want ("task", action or any string, any string, any string, any int64, any int64, any string)`, fault.ErrInvalid)
 	// These differ in every field but the first two, so only formals accept both.

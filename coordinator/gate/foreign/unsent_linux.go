@@ -10,9 +10,8 @@ import (
 // stateClosed is TCP_CLOSE of Linux, the state after a reset.
 const stateClosed = 7
 
-// unsent returns how many sent bytes the other machine has not received, and whether it is final
-// because the connection was reset. If it is not known, the number is 0, so that the client counts
-// as having received all.
+// unsent returns how many sent bytes the other machine has not received, and whether this number is final because
+// the connection was reset. An unknown number is 0, so that the client counts as having received all.
 func unsent(c net.Conn) (n int, final bool) {
 	s, ok := c.(syscall.Conn)
 	if !ok {

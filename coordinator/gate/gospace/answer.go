@@ -36,9 +36,9 @@ func (e *encoder) tupleType() int64 {
 	return e.tuple
 }
 
-// encodeAnswer returns the answer of a kind; nil for noAnswer. found must have a tuple for
-// tupleAnswer, maybeAnswer uses the first one if there is one, and count is of countAnswer. A value
-// other than a struct begins with a 0; then 0 and 1 are false and true.
+// encodeAnswer returns the answer of a kind; nil for noAnswer. found must have a tuple for tupleAnswer,
+// maybeAnswer uses the first one if there is one, and count is of countAnswer. Any value but a struct begins with
+// a 0; then 0 and 1 are false and true.
 func encodeAnswer(kind answerKind, found []tuple.Tuple, count int) []byte {
 	e := encoder{w: gob.NewWriter()}
 	switch kind {

@@ -19,9 +19,8 @@ const (
 	drainTimeout   = time.Second      // for the client's end after an answer
 )
 
-// serve answers one request. The memory of the request counts until it returns. A request that
-// is malformed or fails is refused, unless it was ended because the client has left or the gate
-// closes.
+// serve answers one request. The memory of the request counts until it returns. A request is refused if it is
+// malformed or fails, unless it was ended because the client has left or the gate closes.
 func (g *Gate) serve(ctx context.Context, c *foreign.Conn) {
 	_ = c.SetReadDeadline(time.Now().Add(requestTimeout)) // a closed connection fails at the read
 	reserved := int64(0)
@@ -77,9 +76,9 @@ func drain(c *foreign.Conn) {
 	}
 }
 
-// perform carries out a request.Check and of the hub. It tries an operation without waiting first,
-// because only one that waits needs a goroutine that watches the connection. If the space is full
-// or has no match, it waits, and the operation ends without effect when the client leaves.
+// perform carries out a request. It tries an operation without waiting first, because only one that waits needs a
+// goroutine that watches the connection. If the space is full or has no match, it waits, and the operation ends
+// without effect when the client leaves.
 func (g *Gate) perform(ctx context.Context, c *foreign.Conn, q request) (foreign.Answer, error) {
 	o := foreign.Operation{Verb: q.operation.verb, Space: g.Space, Tuple: q.tuple, Pattern: interop.Exactly(q.template), Peer: c.Peer}
 	if err := g.Access.Check(o); err != nil {

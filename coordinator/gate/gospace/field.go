@@ -32,7 +32,7 @@ const (
 	withFormals    = true
 )
 
-// outermost is the depth of a tuple not nested.
+// outermost is the depth of a tuple without a tuple around it.
 const outermost = 1
 
 // readFields reads the fields of a tuple or, if formals is set, of a template. Its value is a struct
@@ -75,9 +75,8 @@ func (d decoder) isList(id int64) bool {
 	return t.Kind == gob.Slice && d.r.Type(t.Elem).Kind == gob.Interface
 }
 
-// readField reads one field of a tuple at a depth: a value of an interface type; nil for its nil,
-// and after an error, which ends the reader. A formal is read only where formals is set; nested
-// tuples have none.
+// readField reads one field of a tuple at a depth: a value of an interface type; nil for its nil, and after an
+// error, which ends the reader. A formal is read only where formals is set; nested tuples have none.
 func (d decoder) readField(depth int, formals bool) any {
 	name, id := d.r.Interface()
 	if name == "" {

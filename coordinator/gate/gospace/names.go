@@ -38,9 +38,9 @@ func typeOf(goType string) tuple.Type {
 	return tuple.OpaqueType(interop.OpaqueGo + goType)
 }
 
-// printedName returns a registered name as package reflect prints the type: without the path of its
-// package. Stars of pointers stay. The name of a type made of others ("[]a/b.C",
-// "map[string]a/b.C") stays as it is, because its first slash does not belong to one path.
+// printedName returns a registered name as package reflect prints the type: without the path of its package.
+// Stars of pointers stay. The name of a type made of others ("[]a/b.C", "map[string]a/b.C") stays as it is,
+// because its first slash does not belong to one path.
 func printedName(registered string) string {
 	name := strings.TrimLeft(registered, "*")
 	stars := registered[:len(registered)-len(name)]

@@ -51,9 +51,8 @@ var operations = map[string]operation{
 	"SIZE_REQUEST":     {space.VerbCount, "", countAnswer},
 }
 
-// decodeRequest reads a request, and reserves memory for its bytes before it takes them. With an
-// error, the request has its operation if it is known, so that it can be answered. Other fields of
-// a request are skipped.
+// decodeRequest reads a request, and reserves memory for its bytes before it takes them. With an error, the
+// request has its operation if it is known, so that it can be answered. Other fields of a request are skipped.
 func decodeRequest(src io.Reader, reserve func(int64) error) (q request, err error) {
 	r := gob.NewReader(src, maxRequest, reserve)
 	id := r.Value()
@@ -82,9 +81,8 @@ func decodeRequest(src io.Reader, reserve func(int64) error) (q request, err err
 	return q, r.Err()
 }
 
-// readBody reads the tuple or template of a request into q. The operation must come before, because
-// it decides which of both must follow; another type, or no operation so far, gives
-// fault.ErrInvalid.
+// readBody reads the tuple or template of a request into q. The operation must come before, because it decides
+// which of both must follow; it refuses another type, or no operation so far.
 func (d decoder) readBody(q *request) {
 	name, id := d.r.Interface()
 	switch {

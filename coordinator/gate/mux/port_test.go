@@ -92,7 +92,7 @@ func inBubble(t *testing.T, pending int, test func(t *testing.T, dial func() net
 	})
 }
 
-// ask sends the beginning of a request, and returns all answered until the end.
+// ask sends the beginning of a request, and returns the whole answer.
 func ask(t *testing.T, c net.Conn, head string) string {
 	t.Helper()
 	_, err := io.WriteString(c, head)

@@ -15,8 +15,8 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// call is a request being carried out, or whose answer is kept until it is acknowledged. The
-// session's mu guards connection and answer.
+// call is a request in progress, or one whose answer is kept until it is acknowledged. The session's mu guards
+// connection and answer.
 type call struct {
 	session    *session
 	number     uint64
@@ -29,14 +29,13 @@ type call struct {
 	started    *engine.Started // what the reader began; nil: nothing
 	next       *call           // to be finished after this one, by the same goroutine
 	connection *connection     // to be answered over; nil: the client is not connected
-	answer     *wire.Frame     // that is kept; nil: not answered yet
+	answer     *wire.Frame     // the kept answer; nil: not answered yet
 }
 
-// readRequests reads what the client sends until the connection ends, and returns the reason: the
-// link's, or fault.ErrInvalid for a malformed frame. Answers are written, and calls whose answers
-// are not durable are finished, whenever no further frame has arrived. A frame for which memory was
-// lacking is refused. After refused calls the connection pauses, for at most the interval of pings,
-// unless it is a manager's, a worker or the coordinator.
+// readRequests reads what the client sends until the connection ends, and returns the reason. Answers are
+// written, and calls whose answers are not durable are finished, whenever no further frame has arrived. A frame
+// for which memory was lacking is refused. After refused calls the connection pauses, for at most the interval of
+// pings, unless it belongs to a manager, a worker or the coordinator.
 func (s *session) readRequests(ctx context.Context, conn *connection) error {
 	conn.link.BeforeWait = conn.endBatch
 	defer conn.endBatch()
@@ -74,8 +73,7 @@ func (s *session) readRequests(ctx context.Context, conn *connection) error {
 	}
 }
 
-// startCall starts a call, or moves one to this connection that the client repeats because it has
-// reconnected.
+// startCall starts a call, or moves one to this connection that the client repeats because it has reconnected.
 func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame) error {
 	r, err := wire.DecodeRequest(f.Body)
 	if err != nil {
@@ -88,10 +86,9 @@ func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame)
 	return s.runCall(ctx, conn, c)
 }
 
-// admitCall returns a new call with what it needs reserved; nil if the request was answered, was
-// refused with fault.ErrOverloaded, or belongs to a call that runs. Such a call is answered over
-// this connection from now on. An acknowledgement drops the kept answers that it confirms before
-// anything is counted.
+// admitCall returns a new call with what it needs reserved; nil if the request was answered, was refused with
+// fault.ErrOverloaded, or belongs to a call that runs. Such a call is answered over this connection from now on.
+// An acknowledgement drops the kept answers that it confirms before anything is counted.
 func (s *session) admitCall(conn *connection, f wire.Frame, r space.Request) (*call, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +125,8 @@ func (s *session) admitCall(conn *connection, f wire.Frame, r space.Request) (*c
 	return &call{memory: size, session: s, number: f.Call, request: r, size: len(f.Body), connection: conn, began: time.Now()}, nil
 }
 
-// reserveCall reserves the memory of a call; it fails with fault.ErrOverloaded. It refuses one that
-// only puts before others, and never the end of a get or of the session, because that frees memory.
+// reserveCall reserves the memory of a call. It refuses one that only puts before others, and never the end of a
+// get or of the session, because these free memory.
 func (s *session) reserveCall(v space.Verb, size int64) error {
 	class := memory.Draining
 	switch v {
@@ -236,7 +233,7 @@ func (s *session) execute(c *call) (space.Reply, error) {
 	return s.backend.Do(c.ctx, c.request)
 }
 
-// answerFrame returns the frame with the answer to a call: err, if it is not nil, or the reply.
+// answerFrame returns the frame with the answer to a call: err, unless it is nil, or the reply.
 func (s *session) answerFrame(c *call, reply space.Reply, err error) wire.Frame {
 	if err != nil {
 		s.noteRefusal(c, err)
@@ -297,7 +294,7 @@ func consumes(v space.Verb) bool {
 	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
 }
 
-// noCall is the number in a failure of the connection.
+// noCall is the call number of a failure of the connection.
 const noCall = 0
 
 // failure returns the frame with the error of a call, or of the connection (noCall).
@@ -338,8 +335,8 @@ func (s *session) dropCall(c *call) *connection {
 // dropAnswer is for finishCall: the answer is not kept.
 const dropAnswer = false
 
-// finishCall sends a call's answer if the client is connected, and keeps it for the next connection
-// if keep is set. Instead of an answer too large for a frame, that error is sent.
+// finishCall sends a call's answer if the client is connected, and keeps it for the next connection if keep is
+// set. If the answer is too large for a frame, that error is sent instead.
 func (s *session) finishCall(c *call, f wire.Frame, keep bool) {
 	var conn *connection
 	if keep {

@@ -14,9 +14,9 @@ import (
 // at most about largeAnswer bytes, so that the link's own bound is never reached by it.
 const maxDirect = 1 << 20
 
-// runCall carries out a call in the goroutine of the reader if it needs not wait: not for a tuple,
-// not for a disk, and not for the client. Else the pool carries it out, or finishes what the reader
-// began; a call that only has to become durable is finished with others in a batch.
+// runCall carries out a call in the goroutine of the reader if it needs not wait: not for a tuple, not for a
+// disk, and not for the client. Else the pool carries it out, or finishes what the reader began; a call that only
+// has to become durable is finished with others in a batch.
 func (s *session) runCall(ctx context.Context, conn *connection, c *call) error {
 	if !s.g.hasLargeAnswer(c.request) && s.backend.CanStart(c.request) {
 		answered, err := s.tryDirect(conn, c)
@@ -37,9 +37,9 @@ func (s *session) runCall(ctx context.Context, conn *connection, c *call) error 
 	return nil
 }
 
-// tryDirect begins a call, and answers it if that needs no waiting, and reports whether it did. If
-// not, c.started has to be finished. If it panics the call is answered too, with errPanic. What the
-// call had reserved is returned once it is answered.
+// tryDirect begins a call, and answers it if that needs no waiting, and reports whether it did. If not, c.started
+// has to be finished. If it panics the call is answered too, with errPanic. What the call had reserved is
+// returned once it is answered.
 func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error) {
 	panicked := true
 	defer func() {

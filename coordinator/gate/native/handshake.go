@@ -66,8 +66,8 @@ func addressOf(nc net.Conn) string {
 	return host
 }
 
-// readHello reads the client's preamble and Hello. If the other side does not speak the protocol it
-// is answered here, in HTTP if it speaks that, and the error is wire.ErrForeign.
+// readHello reads the client's preamble and Hello. If the other side does not speak the protocol it is answered
+// here, in HTTP if it speaks HTTP, and the error is wire.ErrForeign.
 func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 	head, err := wire.ReadPreamble(l.Reader())
 	switch {
@@ -124,11 +124,10 @@ func (g *Gate) attach(ctx context.Context, h wire.Hello, conn *connection) (*ses
 	}
 }
 
-// tryAttach returns the session, with conn as its connection, or a channel closed when it should be
-// tried again, because an earlier connection is opening the session or has to end first, or an
-// error: fault.ErrConflict, fault.ErrClosed.open. The key of an open session must be the client's.
-// It looks for the session while it holds opening, but opens one without it, so that one commit
-// serves many of them.
+// tryAttach returns the session, with conn as its connection. If an earlier connection is opening the session or
+// has to end first, it returns a channel instead, which closes when tryAttach should be called again. The key of
+// an open session must be the client's. It looks for the session while it holds opening, but opens one without
+// it, so that one commit serves many of them.
 func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (_ *session, tryAgain <-chan struct{}, _ error) {
 	g.opening.Lock()
 	s := g.sessions[h.Session]
@@ -165,9 +164,9 @@ func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (_
 	return s, nil, nil
 }
 
-// welcome completes the handshake from the gate's side: it sends how often to give a sign of life,
-// and removes the deadline of the handshake. Pings come at least three times in a session's TTL, so
-// that a dead peer is noticed before the session is lost.
+// welcome completes the handshake from the gate's side: it sends how often to give a sign of life, and removes
+// the deadline of the handshake. Pings come at least three times in a session's TTL, so that a dead peer is
+// noticed before the session is lost.
 func (g *Gate) welcome(nc net.Conn, s *session, conn *connection) error {
 	conn.link.Ping, conn.link.Class = g.Ping, s.class()
 	if s.ttl > 0 {

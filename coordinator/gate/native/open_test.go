@@ -44,7 +44,7 @@ func TestSessionsThatOpenTogetherShareTheirCommits(t *testing.T) {
 	})
 }
 
-// A put too large for the memory that is left is refused, and its connection goes on.
+// A put too large for the free memory is refused, and its connection goes on.
 func TestALargeFrameIsRefusedWhileMemoryIsUsedUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

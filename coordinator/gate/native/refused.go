@@ -9,13 +9,12 @@ import (
 	"leasehold/shared/fault"
 )
 
-// A client that repeats a request as soon as it was refused could keep the processors busy with
-// requests that are only refused. So a connection is not read for a while after requests were
-// refused because of overload: such requests are read at refusedRate bytes a second on average.
-// Each counts at least refusedSize bytes, so that at most 4,096 small ones are read in a second. A
-// pause is at least shortestPause, the pause for 8 small requests, because waking up costs more
-// than a few of them, and at most longestPause, because heartbeats of the client wait too.
-// Connections of managers and workers do not pause, because their sessions would be lost, with the
+// A client that repeats a request as soon as it was refused could keep the processors busy with requests that are
+// only refused. So a connection is not read for a while after requests were refused because of overload: such
+// requests are read at refusedRate bytes a second on average. Each counts at least refusedSize bytes, so that at
+// most 4,096 small ones are read in a second. A pause is at least shortestPause, the time for 8 small requests,
+// because waking up costs more than a few of them, and at most longestPause, because heartbeats of the client
+// wait too. Connections of managers and workers do not pause, because their sessions would be lost, with the
 // tasks that they hold, if heartbeats wait behind several refused requests.
 const (
 	refusedRate   = 4 << 20

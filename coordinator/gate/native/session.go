@@ -30,7 +30,7 @@ type session struct {
 	backend engine.GateSession // nil until opened is closed
 	opened  chan struct{}      // closed when the engine has opened the session, or refused to
 
-	large chan struct{} // one value for each large answer that is made or sent
+	large chan struct{} // one value for each large answer in preparation or transit
 
 	mu         sync.Mutex  // guards what follows
 	connection *connection // the latest
@@ -44,16 +44,16 @@ var (
 	errPanic    = errors.New("internal error")
 )
 
-// newSession returns a session not open yet.
+// newSession returns a session before it is opened.
 func (g *Gate) newSession(h wire.Hello, conn *connection) *session {
 	return &session{g: g, id: h.Session, remote: conn.remote, peer: conn.peer, mode: h.Mode, key: h.Key, ttl: h.TTL, opened: make(chan struct{}), connection: conn,
 		large: make(chan struct{}, maxLarge), calls: map[uint64]*call{}, kept: memory.Account{Budget: g.Memory}}
 }
 
-// open opens the session at the engine, or continues one that the engine restored after a restart.
-// A session counts for its peer and in memory until awaitReconnect ends it. If a quota, the memory
-// budget or the engine refuses, nothing is counted and the gate forgets the session. Then opened is
-// closed in any case, so that connections that wait for it try again.
+// open opens the session at the engine, or continues one that the engine restored after a restart. A session
+// counts for its peer and in memory until awaitReconnect ends it. If a quota, the memory budget or the engine
+// refuses, nothing is counted and the gate forgets the session. Then opened is closed in any case, so that
+// connections that wait for it try again.
 func (s *session) open(ctx context.Context, h wire.Hello) error {
 	defer close(s.opened)
 	err := s.g.peerSessions.Take(s.peer)
@@ -95,8 +95,7 @@ func (s *session) isOpened() bool {
 	}
 }
 
-// class returns the class of memory that the session may use: the fleet's class has the reserve
-// too.
+// class returns the class of memory that the session may use; the fleet's class has the reserve too.
 func (s *session) class() memory.Class {
 	if isFleet(s.mode) {
 		return memory.Draining
@@ -104,8 +103,7 @@ func (s *session) class() memory.Class {
 	return memory.Growth
 }
 
-// forgetSession drops a session that has ended; nil or one forgotten already has no effect. The
-// caller holds opening.
+// forgetSession drops an ended session; nil or a forgotten one has no effect. The caller holds opening.
 func (g *Gate) forgetSession(s *session) {
 	if s != nil && g.sessions[s.id] == s {
 		delete(g.sessions, s.id)
@@ -148,9 +146,9 @@ func (s *session) shutDown(conn *connection) {
 	}
 }
 
-// closeConnection closes a connection because of err. The client is sent err first if it violated
-// the protocol. Otherwise the log has the reason that the link keeps, which is its first Close's:
-// the client, the writer or the shutdown may have come before.
+// closeConnection closes a connection because of err. The client is sent err first if it violated the protocol.
+// Otherwise the log has the reason that the link keeps from its first Close, because the client, the writer or
+// the shutdown may have closed it before.
 func (s *session) closeConnection(conn *connection, err error) {
 	if errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrTooLarge) {
 		s.g.Log.Warn("gate: malformed message", "session", s.id, "error", err)

@@ -45,8 +45,8 @@ type slot struct {
 	evicted  bool          // closed for another connection; not counted any more
 }
 
-// accept counts a new connection. Otherwise the oldest connection before the handshake is closed if
-// there are too many.
+// accept counts a new connection. Otherwise the oldest connection before the handshake is closed if there are too
+// many.
 func (s *slots) accept(nc net.Conn, p peer.Peer) (*slot, error) {
 	if err := s.peers.Take(p); err != nil {
 		return nil, err

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// canonical appends one form of a JSON value: without blanks, members sorted by key, strings with
-// as few escapes as possible, numbers as they are written. So two values of an opaque type are
-// equal if their JSON means the same. The nesting of the value must be bounded by a frame.
+// canonical appends one form of a JSON value: without blanks, members sorted by key, strings with as few escapes
+// as possible, numbers as they are written. So two values of an opaque type are equal if their JSON means the
+// same. The nesting of the value must be bounded by a frame.
 func canonical(buf []byte, s *scanner) ([]byte, error) {
 	switch s.peek() {
 	case '{':
@@ -33,8 +33,8 @@ func canonical(buf []byte, s *scanner) ([]byte, error) {
 	return append(buf, raw...), err
 }
 
-// canonicalObject is canonical for an object. It keeps the members in one buffer until all are
-// known, and then appends them sorted; of equal keys the order stays.
+// canonicalObject is canonical for an object. It keeps the members in one buffer until all are known, and then
+// appends them sorted; of equal keys the order stays.
 func canonicalObject(buf []byte, s *scanner) ([]byte, error) {
 	type member struct {
 		key        string

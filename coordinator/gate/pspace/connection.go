@@ -32,7 +32,7 @@ const (
 type connection struct {
 	gate *Gate
 	*foreign.Conn
-	slots   chan struct{} // one for each request that is not answered
+	slots   chan struct{} // one for each unanswered request
 	running sync.WaitGroup
 
 	// The reader's.
@@ -97,11 +97,10 @@ func (c *connection) confirmOrReturn(ctx context.Context, err error) {
 	}
 }
 
-// readRequests reads and starts requests until the connection ends, and returns why: io.EOF if the
-// client closed it, nil after a request without a session, an error of package fault for a message
-// other than JSON, too large or too deep, or for which memory is lacking, which is answered, else
-// that of the connection. A request that is JSON but malformed is answered, and the next one is
-// read.
+// readRequests reads and starts requests until the connection ends, and returns why: io.EOF if the client closed
+// it, nil after a request without a session. A message that is not JSON, too large or too deep, or for which
+// memory is lacking, is answered, and its error (of package fault) ends the connection. After a malformed request
+// in valid JSON, which is answered too, the next one is read.
 func (c *connection) readRequests(ctx context.Context) error {
 	for {
 		message, err := c.nextMessage()
@@ -151,9 +150,9 @@ func (c *connection) nextMessage() ([]byte, error) {
 	}
 }
 
-// fill waits until bytes come, and appends them to buf. They also confirm the answers that were
-// written before the read began. A passed deadline is an error only if readTimedOut returns one,
-// because it may have been the time to confirm answers.
+// fill waits until bytes come, and appends them to buf. They also confirm the answers that were written before
+// the read began. A passed deadline is an error only if readTimedOut returns one, because it may have been the
+// time to confirm answers.
 func (c *connection) fill() error {
 	if err := c.makeSpace(); err != nil {
 		return err
@@ -220,9 +219,9 @@ func (c *connection) requestDeadline() time.Time {
 	return c.began.Add(requestTimeout)
 }
 
-// setReadDeadline sets the deadline of the next read: the request's, or, if it is earlier, the time
-// at which the oldest answer is believed to have arrived. confirming counts the answers that bytes
-// of this read confirm.
+// setReadDeadline sets the deadline of the next read: the deadline of the request or, if it is earlier, the time
+// at which the oldest answer is believed to have arrived. confirming counts the answers that bytes of this read
+// confirm.
 func (c *connection) setReadDeadline() {
 	now := time.Now()
 	wanted := c.requestDeadline()
@@ -249,10 +248,9 @@ func (c *connection) lowerReadDeadline(wanted, now time.Time) {
 	_ = c.SetReadDeadline(wanted) // a closed connection fails at the read
 }
 
-// readTimedOut handles the deadline of a read: answers that are old enough are believed to have
-// arrived. It returns nil if reading goes on. An error ends the connection:
-// os.ErrDeadlineExceeded for a request that is not complete in time, io.EOF if the last answer
-// has arrived.
+// readTimedOut handles the deadline of a read: answers that are old enough are believed to have arrived. It
+// returns nil if reading goes on. An error ends the connection: os.ErrDeadlineExceeded for a request incomplete
+// at its deadline, io.EOF if the last answer has arrived.
 func (c *connection) readTimedOut() error {
 	now := time.Now()
 	if end := c.requestDeadline(); !end.IsZero() && !now.Before(end) {
@@ -285,10 +283,9 @@ func (c *connection) confirm() {
 	c.gate.Hub.Delivered(arrived...)
 }
 
-// startRequest carries out a request of size bytes, or answers it with err if it is not nil. It
-// carries it out itself if the client waits for it, and in a goroutine if further requests were
-// read or the operation blocks. It reports whether the connection serves more requests. It waits
-// while maxOutstanding requests are not answered.
+// startRequest carries out a request of size bytes, or answers it with err unless err is nil. It carries it out
+// itself if the client waits for it, and in a goroutine if further requests were read or the operation blocks. It
+// reports whether the connection serves more requests. It waits while maxOutstanding requests are not answered.
 func (c *connection) startRequest(ctx context.Context, r request, err error, size int) (more bool) {
 	o := foreign.Operation{Verb: r.verb, Space: r.target, Tuple: r.tuple, Pattern: r.pattern, Peer: c.Peer}
 	if err == nil {
@@ -379,8 +376,8 @@ func (c *connection) isLast() bool {
 	return c.last
 }
 
-// writeAnswer writes an answer. If it took tuples, they are to be confirmed, by the reader, whose
-// deadline is lowered for it; if it cannot be written, they return to the space.
+// writeAnswer writes an answer. If it took tuples, they are to be confirmed, by the reader, whose deadline is
+// lowered for it; if it cannot be written, they return to the space.
 func (c *connection) writeAnswer(answer []byte, a foreign.Answer) error {
 	err := c.write(answer)
 	if !a.Took() {

@@ -12,8 +12,8 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// FuzzDecodeRequest checks that a request is refused or can be answered, and that a tuple put is
-// the same when it is read again.
+// FuzzDecodeRequest checks that a request is refused or can be answered, and that a put tuple reads back the
+// same.
 func FuzzDecodeRequest(f *testing.F) {
 	foreigntest.AddSent(f, "testdata/conversations")
 	f.Add([]byte(`{"Action":"GET_REQUEST","Session":"s","Target":"t","Template":[{"TypeName":"int"},{"TypeName":"enum","Value":{"b":1,"a":[]}}]}`))

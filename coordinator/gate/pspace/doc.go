@@ -11,9 +11,8 @@
 // order. After one without a session, the gate closes the connection, because such a
 // client uses one connection for each operation.
 //
-// Invariants: every request gets one answer with its session, also a refused one, because the
-// client waits without a limit. A type's name is never resolved: a value of an unknown type is kept
-// as its name and its JSON (tuple.Opaque). A message other than JSON, too large or nested too deep
-// gets one answer, ends its connection and stores nothing. What happens to a tuple whose answer is
-// lost is decided in package foreign.
+// Invariants: every request gets one answer with its session, also a refused one, because the client waits
+// without a limit. A type's name is never resolved: a value of an unknown type is kept as its name and its JSON
+// (tuple.Opaque). If a message is not JSON, too large or nested too deep, it gets one answer, stores nothing, and
+// its connection ends. Package foreign decides what happens to a tuple whose answer is lost.
 package pspace

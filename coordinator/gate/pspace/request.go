@@ -15,7 +15,7 @@ type dialect byte
 
 const (
 	jSpace   dialect = iota // also SwiftSpace
-	spaceJS                 // a session that is a number, or actuals without a type
+	spaceJS                 // a numeric session, or actuals without a type
 	dotSpace                // Action in place of messageType
 )
 
@@ -30,7 +30,7 @@ type request struct {
 	pattern interop.Pattern
 }
 
-// isPut reports whether the answer is a put's.
+// isPut reports whether the request is a put.
 func (r request) isPut() bool { return r.verb == space.VerbPut }
 
 // wire is a request as it stands in its message.
@@ -72,8 +72,8 @@ func decodeRequest(data []byte) (request, error) {
 // read.
 var errMalformed = fmt.Errorf("malformed message: %w", fault.ErrInvalid)
 
-// readWire reads the members that the dialects have, and skips all others. A text that is another
-// value, and a null, count as absent; a truth is false unless it is true.
+// readWire reads the members that the dialects have, and skips all others. A text that is another value, and a
+// null, count as absent; a truth is false unless it is true.
 func readWire(s *scanner) (w wire, err error) {
 	err = s.readObject(func(key string) (err error) {
 		text := func(to *string) error {
@@ -180,8 +180,7 @@ var dotSpaceVerbs = map[string]struct {
 
 const responseOffset = 7
 
-// verb returns what a request asks for: in dotSpace the operation alone tells, else all and
-// blocking too.
+// verb returns what a request asks for: in dotSpace the operation alone tells, else all and blocking too.
 func (w wire) verb() (space.Verb, error) {
 	if w.isDotSpace {
 		if name, ok := dotSpaceOperation(w.action); ok {

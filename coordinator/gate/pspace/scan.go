@@ -23,9 +23,9 @@ type frame struct {
 	escaped bool // after a \ there
 }
 
-// findEnd returns the length of the object, with any blanks before it; 0 if the buffer does not
-// contain all of it yet. It continues where the call before stopped, so data must begin with the
-// same bytes. After the end of an object the next call looks for the next object.
+// findEnd returns the length of the object, with any blanks before it; 0 if the buffer does not contain all of it
+// yet. It continues where the call before stopped, so data must begin with the same bytes. After the end of an
+// object the next call looks for the next object.
 func (f *frame) findEnd(data []byte) (int, error) {
 	for ; f.pos < len(data); f.pos++ {
 		c := data[f.pos]
@@ -67,8 +67,7 @@ func errNotJSON(at int) error {
 	return fmt.Errorf("not a JSON object (at byte %d): %w", at, fault.ErrInvalid)
 }
 
-// scanner reads JSON from the front of data. Its methods return fault.ErrInvalid for anything other
-// than JSON.
+// scanner reads JSON from the front of data. Its methods return fault.ErrInvalid for anything else.
 type scanner struct {
 	data []byte
 	pos  int
@@ -95,8 +94,7 @@ func (s *scanner) accept(c byte) bool {
 	return true
 }
 
-// readObject calls member for each member of an object; member must read its value. It ends at the
-// first error: fault.ErrInvalid for other text.
+// readObject calls member for each member of an object; member must read its value. It ends at the first error.
 func (s *scanner) readObject(member func(key string) error) error {
 	if !s.accept('{') {
 		return errNotJSON(s.pos)
@@ -124,8 +122,7 @@ func (s *scanner) readObject(member func(key string) error) error {
 	}
 }
 
-// readArray calls element for each element of an array; element must read it. It ends at the first
-// error: fault.ErrInvalid for other text.
+// readArray calls element for each element of an array; element must read it. It ends at the first error.
 func (s *scanner) readArray(element func() error) error {
 	if !s.accept('[') {
 		return errNotJSON(s.pos)
@@ -146,8 +143,8 @@ func (s *scanner) readArray(element func() error) error {
 	}
 }
 
-// readRaw reads any value and returns its bytes, which share memory with data. The nesting of the
-// value must be bounded by a frame.
+// readRaw reads any value and returns its bytes, which share memory with data. The nesting of the value must be
+// bounded by a frame. Bytes returned with an error must not be used.
 func (s *scanner) readRaw() ([]byte, error) {
 	c, start := s.peek(), s.pos
 	var err error
@@ -222,8 +219,7 @@ func (s *scanner) skipDigits() (n int) {
 	return n
 }
 
-// readText reads a string. Invalid UTF-8 and text other than a string give fault.ErrInvalid; a
-// surrogate without its other half is read as U+FFFD.
+// readText reads a string. It refuses invalid UTF-8; a surrogate without its other half is read as U+FFFD.
 func (s *scanner) readText() (string, error) {
 	if !s.accept('"') {
 		return "", errNotJSON(s.pos)
@@ -247,8 +243,8 @@ func (s *scanner) readText() (string, error) {
 	return "", errNotJSON(s.pos)
 }
 
-// readEscapedText continues readText at the first escape of a string that begins at start; it
-// copies the string, which readText need not do.
+// readEscapedText continues readText at the first escape of a string that begins at start; it copies the string,
+// which readText need not do.
 func (s *scanner) readEscapedText(start int) (string, error) {
 	text := append(make([]byte, 0, 2*(s.pos-start)+16), s.data[start:s.pos]...)
 	for s.pos < len(s.data) {
@@ -294,9 +290,8 @@ func (s *scanner) readEscapedText(start int) (string, error) {
 	return "", errNotJSON(s.pos)
 }
 
-// readEscape reads the rest of an escape like \u00e9, after the backslash, or of two that are the
-// halves of one character (a surrogate pair). One half alone becomes U+FFFD, and the escape after
-// it is left unread.
+// readEscape reads the rest of an escape like \u00e9, after the backslash, or of two that are the halves of one
+// character (a surrogate pair). One half alone becomes U+FFFD, and the escape after it is left unread.
 func (s *scanner) readEscape() (rune, error) {
 	first, err := s.readCodeUnit()
 	if err != nil || !utf16.IsSurrogate(first) {

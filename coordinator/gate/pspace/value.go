@@ -82,8 +82,8 @@ type typed struct {
 	value []byte // JSON; nil if it has none
 }
 
-// readTyped reads {"type":T,"value":V}, or {"TypeName":T,"Value":V} in dotSpace. Either may be
-// missing; other members are skipped.
+// readTyped reads {"type":T,"value":V}, or {"TypeName":T,"Value":V} in dotSpace. Either may be missing; other
+// members are skipped.
 func (d dialect) readTyped(s *scanner) (t typed, err error) {
 	typeKey, valueKey := "type", "value"
 	if d == dotSpace {
@@ -104,7 +104,6 @@ func (d dialect) readTyped(s *scanner) (t typed, err error) {
 	return t, err
 }
 
-// readValue reads a typed value and returns the field that it means.
 func (d dialect) readValue(s *scanner) (any, error) {
 	t, err := d.readTyped(s)
 	if err != nil {
@@ -113,7 +112,8 @@ func (d dialect) readValue(s *scanner) (any, error) {
 	return d.decode(t)
 }
 
-// decode returns the field that a typed value means; a type unknown here is kept as tuple.Opaque.
+// decode returns the field that a typed value means; a type unknown here is kept as tuple.Opaque. It refuses a
+// value without a type, or one that does not fit its type.
 func (d dialect) decode(t typed) (any, error) {
 	if !t.named || t.value == nil || len(t.name) > maxTypeName {
 		return nil, fmt.Errorf("a value of type %.100q: %w: want a type of at most %d bytes, and a value", t.name, fault.ErrInvalid, maxTypeName)
@@ -199,7 +199,7 @@ func decodeBytes(s *scanner) ([]byte, bool) {
 	return data, err == nil
 }
 
-// readTuple reads an array of typed values; more than tuple.MaxArity give fault.ErrTooLarge.
+// readTuple reads an array of at most tuple.MaxArity typed values.
 func (d dialect) readTuple(s *scanner) (tuple.Tuple, error) {
 	t := tuple.Tuple{}
 	err := s.readArray(func() error {
@@ -215,8 +215,7 @@ func (d dialect) readTuple(s *scanner) (tuple.Tuple, error) {
 
 var errTooManyFields = fmt.Errorf("more than %d fields: %w", tuple.MaxArity, fault.ErrTooLarge)
 
-// readTemplate reads an array of the fields of a template; more than tuple.MaxArity give
-// fault.ErrTooLarge.
+// readTemplate reads an array of at most tuple.MaxArity fields of a template.
 func (d dialect) readTemplate(s *scanner) (interop.Pattern, error) {
 	p := interop.Pattern{}
 	err := s.readArray(func() error {
@@ -231,8 +230,7 @@ func (d dialect) readTemplate(s *scanner) (interop.Pattern, error) {
 }
 
 // readField reads one field of a template: {"formal":true,"value":T}, {"formal":false,
-// "value":{"type":T,"value":V}}, in SpaceJS {"formal":false,"value":V}; for dotSpace see
-// readDotSpaceField.
+// "value":{"type":T,"value":V}}, in SpaceJS {"formal":false,"value":V}; for dotSpace see readDotSpaceField.
 func (d dialect) readField(s *scanner) (interop.Field, error) {
 	if d == dotSpace {
 		return d.readDotSpaceField(s)
@@ -263,8 +261,7 @@ func (d dialect) readField(s *scanner) (interop.Field, error) {
 	return formal(d.typeName(name)), nil
 }
 
-// readDotSpaceField is readField for dotSpace, where a formal is a type without a value, and an
-// actual both.
+// readDotSpaceField is readField for dotSpace, where a formal is a type without a value, and an actual both.
 func (d dialect) readDotSpaceField(s *scanner) (interop.Field, error) {
 	t, err := d.readTyped(s)
 	switch {
@@ -276,9 +273,8 @@ func (d dialect) readDotSpaceField(s *scanner) (interop.Field, error) {
 	return d.actual(t)
 }
 
-// actualOf returns the field that accepts one value only. The value is typed, or in SpaceJS bare; a
-// bare number is a double, as in JavaScript. It fails with fault.ErrInvalid for a value that is
-// absent, null or an array, because it has no type.
+// actualOf returns the field that accepts one value only. The value is typed, or in SpaceJS bare; a bare number
+// is a double, as in JavaScript. It refuses an absent value, null and an array, because they have no type.
 func (d dialect) actualOf(value []byte) (interop.Field, error) {
 	v := scanner{data: value}
 	switch v.peek() {
@@ -298,9 +294,9 @@ func (d dialect) actualOf(value []byte) (interop.Field, error) {
 	return d.actual(typed{typeDouble, true, value})
 }
 
-// actual returns the field that accepts a value, and the Go int of the same value if a Go program
-// may have put that: in place of a Java int, or of a long too large for a Java int. So gob and JSON
-// clients find each other's numbers.
+// actual returns the field that accepts a value, and the Go int of the same value if a Go program may have put it
+// in place of a Java int, or of a long too large for a Java int. So gob and JSON clients find each other's
+// numbers.
 func (d dialect) actual(t typed) (interop.Field, error) {
 	v, err := d.decode(t)
 	if err != nil {

@@ -15,20 +15,19 @@ import (
 
 var _ catalog.Catalog = (*Client)(nil)
 
-// AddOrigin may report a new origin as known (package comment). It fails with fault.ErrInvalid for
-// an invalid origin.
+// AddOrigin may report a new origin as known (package comment). It fails with fault.ErrInvalid if the origin is
+// invalid.
 func (c *Client) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
 	added, err := post[types.Added](ctx, c, "catalog/origins", o, 0)
 	return added.New, err
 }
 
-// SetOriginPriority sends one priority. It fails with fault.ErrNotFound for an unknown id.
+// SetOriginPriority sends one priority. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) SetOriginPriority(ctx context.Context, id string, priority int64) (models.Origin, error) {
 	return setPriority[models.Origin](ctx, c, "origins/"+url.PathEscape(id), &priority)
 }
 
-// Origin requests one origin. It fails with fault.ErrNotFound for an unknown id, or another one of
-// do.
+// Origin requests one origin. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) Origin(ctx context.Context, id string) (models.Origin, error) {
 	return get[models.Origin](ctx, c, "catalog/origins/"+url.PathEscape(id))
 }
@@ -49,8 +48,8 @@ func (c *Client) RecordOutcome(ctx context.Context, o models.Outcome) error {
 	return err
 }
 
-// Curate sends the listing in one request, which the coordinator limits to 64 MiB. It fails with
-// fault.ErrTooLarge for a larger one.Catalog and of do.
+// Curate sends the listing in one request, which the coordinator limits to 64 MiB. A larger one fails with
+// fault.ErrTooLarge.
 func (c *Client) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (catalog.Curated, error) {
 	return post[catalog.Curated](ctx, c, "catalog/curate", types.Listing{Origin: origin, At: at, Listing: l}, bulkTimeout)
 }
@@ -74,12 +73,12 @@ func (c *Client) Episodes(ctx context.Context) ([]models.Episode, error) {
 	return all[models.Episode](ctx, c, "episodes")
 }
 
-// Episode requests one episode. It fails with fault.ErrNotFound for an unknown id.
+// Episode requests one episode. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) Episode(ctx context.Context, id string) (models.Episode, error) {
 	return get[models.Episode](ctx, c, "episodes/"+url.PathEscape(id))
 }
 
-// Clip requests one clip. It fails with fault.ErrNotFound for an unknown id.
+// Clip requests one clip. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) Clip(ctx context.Context, id string) (models.Clip, error) {
 	return get[models.Clip](ctx, c, "clips/"+url.PathEscape(id))
 }
@@ -94,8 +93,8 @@ func (c *Client) SetClipPriority(ctx context.Context, id string, priority *int64
 	return setPriority[models.Clip](ctx, c, "clips/"+url.PathEscape(id), priority)
 }
 
-// setPriority sends the priority of the origin or recording at path, or deletes the one that was
-// set if priority is nil, and returns the item.
+// setPriority sends the priority of the origin or recording at path, or deletes the one that was set if priority
+// is nil, and returns the item.
 func setPriority[T any](ctx context.Context, c *Client, path string, priority *int64) (item T, err error) {
 	x := client.Call{Method: "DELETE", Path: path + "/priority", Answer: &item}
 	if priority != nil {
@@ -109,14 +108,14 @@ func (c *Client) Clips(ctx context.Context) ([]models.Clip, error) {
 	return all[models.Clip](ctx, c, "clips")
 }
 
-// Select waits longer than other calls, because it may read the whole catalog. It fails with
-// fault.ErrNotFound if nothing is left, or another one of do.
+// Select waits longer than other calls, because it may read the whole catalog. It returns fault.ErrNotFound if
+// nothing is left.
 func (c *Client) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (models.Research, int64, error) {
 	s, err := post[types.Selected](ctx, c, "catalog/select", types.Selection{Busy: busy, Limits: l}, bulkTimeout)
 	return s.Research, s.Priority, err
 }
 
-// Ingest sends one result. It fails with fault.ErrInvalid for an invalid result.
+// Ingest sends one result. It fails with fault.ErrInvalid if the result is invalid.
 func (c *Client) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
 	_, err := post[struct{}](ctx, c, "catalog/ingest", types.Ingestion{Result: r, At: at}, 0)
 	return err
@@ -163,9 +162,8 @@ func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	return page.Items, nil
 }
 
-// readPart reads part p of the items that are about a, in pages, and returns how many items are
-// about a in all. A negative p.Limit reads all from p.Offset on. It sends at least one request,
-// because a limit of 0 still counts.
+// readPart reads part p of the items that are about a, in pages, and returns how many items are about a in all. A
+// negative p.Limit reads all from p.Offset on. It sends at least one request, because a limit of 0 still counts.
 func readPart[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
 	for first := true; first || p.Limit != 0 && p.Offset < total; first = false {
 		want := client.PageSize

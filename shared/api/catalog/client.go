@@ -36,13 +36,12 @@ func (c *Client) do(ctx context.Context, x client.Call) error {
 	return nil
 }
 
-// get requests one document.
 func get[T any](ctx context.Context, c *Client, path string) (document T, err error) {
 	err = c.do(ctx, client.Call{Method: "GET", Path: path, Answer: &document})
 	return document, err
 }
 
-// post sends a body and returns the response; nothing is decoded if T is struct{}.
+// Nothing is decoded if T is struct{}.
 func post[T any](ctx context.Context, c *Client, path string, body any, timeout time.Duration) (response T, err error) {
 	x := client.Call{Method: "POST", Path: path, Body: body, Timeout: timeout}
 	if _, none := any(response).(struct{}); !none {

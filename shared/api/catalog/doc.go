@@ -1,5 +1,4 @@
-// Package catalog is a catalog kept at the coordinator: a client of its HTTP API, for managers in
-// other processes.
+// Package remote is a client of the coordinator's catalog over its HTTP API, for managers in other processes.
 //
 // It passes the same suite as every catalog.Catalog. Errors keep their kinds. If the
 // coordinator cannot be reached, calls are retried a few times with a jittered back-off

@@ -31,7 +31,7 @@ const (
 // Client calls the API. It may be used concurrently.
 type Client struct {
 	base  *url.URL
-	host  string // of requests; empty: that of base
+	host  string // of requests; empty: the host of base
 	http  *http.Client
 	calls sync.WaitGroup // in progress
 
@@ -53,10 +53,9 @@ func New(base string) (*Client, error) {
 	}}, nil
 }
 
-// hostOf returns the Host of requests to base; empty if it is base's. The API refuses a name with a
-// dot, because a web page of an attacker has one after DNS rebinding. A program knows its
-// coordinator, so it calls it localhost; but not over https, because a proxy may choose by the
-// name.
+// hostOf returns the Host of requests to base; empty if it is base's own. The API refuses a name with a dot,
+// because a web page of an attacker has one after DNS rebinding. A program knows its coordinator, so it calls it
+// localhost; but not over https, because a proxy may choose by the name.
 func hostOf(base *url.URL) string {
 	name := base.Hostname()
 	if _, err := netip.ParseAddr(name); err == nil || base.Scheme != "http" || !strings.Contains(name, ".") {
@@ -191,8 +190,8 @@ func (c *Client) unreachable(err error) error {
 	return fmt.Errorf("the coordinator at %s is %w: %w", c.base, fault.ErrUnavailable, err)
 }
 
-// responseError returns the error that a response reports. A body other than a problem document was
-// not written by a coordinator, but by a proxy in between or by another server.
+// responseError returns the error that a response reports. A response without a problem document came from a
+// proxy in between or from another server, not from a coordinator.
 func (c *Client) responseError(resp *http.Response, data []byte) error {
 	var p types.Problem
 	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {

@@ -7,10 +7,10 @@ import (
 
 type operationKey struct{}
 
-// WithOperation returns a context whose next request that creates or ends tasks or attempts, or
-// changes an action or a limit, has this operation id: 1 to 128 visible characters of ASCII. If the
-// request is repeated with its id within 10 minutes, also by another process, it has no second
-// effect; another request with that id gives fault.ErrKeyReused. An empty id leaves ctx as it is.
+// WithOperation returns a context whose next request that creates or ends tasks or attempts, or changes an action
+// or a limit, has this operation id: 1 to 128 visible characters of ASCII. If the request is repeated with its id
+// within 10 minutes, also by another process, it has no second effect; a different request with the same id fails
+// with fault.ErrKeyReused. An empty id leaves ctx as it is.
 func WithOperation(ctx context.Context, id string) context.Context {
 	if id == "" {
 		return ctx

@@ -19,10 +19,9 @@ import (
 // 21 texts of 1 KiB, which JSON may make six times as long.
 const maxSearchLine = 1 << 20
 
-// Search calls visit for each match of a query, at most limit, until visit returns false. Each
-// match has up to lines lines before and after it. The matches arrive while the coordinator
-// searches. end tells what was left out; it is empty if visit has ended the search. It fails with
-// fault.ErrUnavailable for an answer that breaks off.
+// Search calls visit for each match of a query, at most limit, until visit returns false. Each match has up to
+// lines lines before and after it. The matches arrive while the coordinator searches. end tells what was left
+// out; it is empty if visit has ended the search. It fails with fault.ErrUnavailable if the answer breaks off.
 func (c *Client) Search(ctx context.Context, query string, limit, lines int, visit func(types.CodeMatch) bool) (end types.SearchEnd, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -48,8 +47,8 @@ func (c *Client) Search(ctx context.Context, query string, limit, lines int, vis
 	return c.readMatches(answer.Body, visit)
 }
 
-// readMatches calls visit with the matches of an answer, which has one line for each and one for
-// its end. The results come from Search.
+// readMatches calls visit with the matches of an answer, which has one line for each and one for its end. It
+// returns the results of Search.
 func (c *Client) readMatches(body io.Reader, visit func(types.CodeMatch) bool) (end types.SearchEnd, err error) {
 	in := bufio.NewScanner(body)
 	in.Buffer(nil, maxSearchLine)

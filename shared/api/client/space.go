@@ -59,8 +59,8 @@ func (c *Client) Put(ctx context.Context, space, line string, ttl time.Duration)
 // maxWait is how long one request waits for a tuple: less than the API's own limit.
 const maxWait = 20 * time.Second
 
-// Get takes a tuple that matches a template. It waits for one for the given time, or until ctx ends
-// if wait is negative. It fails with fault.ErrNotFound if none came or the space does not exist.
+// Get takes a tuple that matches a template. It waits for one for the given time, or until ctx ends if wait is
+// negative. It fails with fault.ErrNotFound if none came or the space does not exist.
 func (c *Client) Get(ctx context.Context, space, template string, wait time.Duration) (t types.Tuple, err error) {
 	for end := time.Now().Add(wait); ; {
 		// The response to a get does not tell a missing space, which may have been deleted since the last

@@ -71,7 +71,7 @@ func (c *Client) listTasks(ctx context.Context, path string, f TaskFilter, most 
 	return all, true, nil
 }
 
-// Task returns a live task, a dead letter, or a task whose end is kept, with its data and its
+// Task returns a live task, a dead letter, or an ended task as long as its end is kept, with its data and its
 // result.
 func (c *Client) Task(ctx context.Context, id string) (t types.Task, err error) {
 	_, err = c.Do(ctx, Call{Method: "GET", Path: "tasks/" + url.PathEscape(id), Answer: &t, Repeat: true})
@@ -81,8 +81,8 @@ func (c *Client) Task(ctx context.Context, id string) (t types.Task, err error) 
 // waitPart is the part of a wait that one request waits, in seconds.
 const waitPart = 20
 
-// WaitTask waits until a task is resolved, dead or cancelled, and returns it. It waits until ctx
-// ends. It fails with fault.ErrNotFound for an unknown task.
+// WaitTask waits until a task is resolved, dead or cancelled, and returns it. It waits until ctx ends. It fails
+// with fault.ErrNotFound for an unknown task.
 func (c *Client) WaitTask(ctx context.Context, id string) (t types.Task, err error) {
 	q := url.Values{"wait": {strconv.Itoa(waitPart)}}
 	for {

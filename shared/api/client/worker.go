@@ -45,15 +45,15 @@ func (s *WorkerSession) Claim(ctx context.Context, limit int, wait time.Duration
 	return claimed.Items, err
 }
 
-// Next is Claim in one request with the ends of tasks, at most 64. What became of each is in the
-// answer: a refused one does not undo the others.
+// Next is Claim in one request with the ends of tasks, at most 64. What became of each is in the answer: a
+// refused end does not undo the others.
 func (s *WorkerSession) Next(ctx context.Context, finish []types.Finish, limit int, wait time.Duration, actions ...string) (next types.ClaimedTasks, err error) {
 	n := types.NewTaskClaims{Actions: actions, Limit: limit, Wait: min(models.SecondsOf(wait), claimWait), Finish: finish}
 	_, err = s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims", Body: n, Answer: &next, Operation: operationOf(ctx)})
 	return next, err
 }
 
-// Extend restarts the timeout of a task, and notes its progress unless it is nil.
+// Extend restarts the timeout of a task, and notes its progress unless p is nil.
 func (s *WorkerSession) Extend(ctx context.Context, t types.ClaimedTask, p *models.Progress) error {
 	return s.answer(ctx, t, "extend", types.Extension{Token: t.Token, Progress: p}, nil)
 }

@@ -12,7 +12,7 @@ import (
 	"leasehold/shared/api/strictjson"
 )
 
-// Options has a name that is upper case in paths.
+// Options has an upper-case name in paths.
 type Options struct {
 	Tags  []string `json:"tags"`
 	Count int32    `json:"count"`

@@ -7,7 +7,7 @@ import (
 	"leasehold/models"
 )
 
-// Task is a live task, has ended, or is a dead letter.
+// Task is a task: alive, ended or a dead letter.
 type Task struct {
 	ID              string         `json:"id"`
 	Action          string         `json:"action"`

@@ -70,8 +70,8 @@ func readOften(w *world) error {
 	return nil
 }
 
-// researchFor selects and ingests in a number of rounds, while the pair of episode 3 and clip 4 is
-// busy. Nothing to select is none.
+// researchFor selects and ingests in a number of rounds, while the pair of episode 3 and clip 4 is busy. A round
+// with nothing to select does nothing.
 func researchFor(w *world, rounds int) error {
 	for range rounds {
 		r, _, err := w.Select(w.ctx, []catalog.Busy{{Episode: episodeID("3"), Clips: []string{clipID("4")}}}, catalog.Limits{Clips: 2})

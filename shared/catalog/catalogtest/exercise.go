@@ -26,7 +26,7 @@ func Exercise(t *testing.T, open Open) {
 	t.Run("random histories select what a naive catalog would", func(t *testing.T) { exerciseHistories(t, open) })
 }
 
-// ExerciseBehaviours runs the part of the suite neither random nor concurrent.
+// ExerciseBehaviours runs the suite without its random and concurrent parts.
 func ExerciseBehaviours(t *testing.T, open Open) {
 	t.Helper()
 	for _, group := range []struct {

@@ -32,7 +32,7 @@ func exerciseHistories(t *testing.T, open Open) {
 	})
 }
 
-// history is a catalog, the naive one, and the work out.
+// history is a catalog, the naive one, and the selected work that has no result yet.
 type history struct {
 	store catalog.Catalog
 	naive *naive
@@ -91,8 +91,8 @@ func (h *history) curate(t *rapid.T, origin string, l catalog.Listing) {
 
 func (h *history) at() time.Time { return start.Add(time.Duration(h.naive.visits) * time.Minute) }
 
-// selectWork selects while all out is busy, and fails unless the naive catalog selects the same.
-// What was selected is out then.
+// selectWork selects with all unfinished work busy, and fails unless the naive catalog selects the same. It adds
+// the selection to the unfinished work.
 func (h *history) selectWork(t *rapid.T) {
 	limit := rapid.IntRange(1, 4).Draw(t, "limit")
 	busy := map[[2]string]bool{}
@@ -121,8 +121,8 @@ func (h *history) selectWork(t *rapid.T) {
 	}
 }
 
-// ingestOne ingests a result of some work out. With a scope it is a failure of the pair, or of all
-// pairs of the clip or of the episode; without one it succeeded.
+// ingestOne ingests a result of some unfinished work. With a scope it is a failure of the pair, or of all pairs
+// of the clip or of the episode; without one it succeeded.
 func (h *history) ingestOne(t *rapid.T) {
 	if len(h.out) == 0 {
 		return
@@ -143,8 +143,7 @@ func (h *history) ingestAgain(t *rapid.T) {
 	h.ingest(t, w, rapid.SampledFrom([]models.Scope{"", models.ScopePair}).Draw(t, "scope"))
 }
 
-// ingest ingests a result of w into both catalogs; scope is its problem's, or empty if it
-// succeeded.
+// ingest ingests a result of w into both catalogs; scope is the scope of its problem, or empty if it succeeded.
 func (h *history) ingest(t *rapid.T, w naiveWork, scope models.Scope) {
 	h.naive.ingest(w, scope)
 	r := models.Researched{
@@ -160,8 +159,8 @@ func (h *history) ingest(t *rapid.T, w naiveWork, scope models.Scope) {
 	}
 }
 
-// finish ends all out, and selects and ingests until nothing is left. It fails if that takes more
-// rounds than there are pairs of six episodes and six clips.
+// finish ingests a success of all unfinished work, and selects and ingests until nothing is left. It fails if
+// this takes more rounds than there are pairs of six episodes and six clips.
 func (h *history) finish(t *rapid.T) {
 	for limit := 6*6 + len(h.out); ; limit-- {
 		for _, w := range h.out {

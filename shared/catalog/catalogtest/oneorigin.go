@@ -15,8 +15,7 @@ type OneOrigin struct {
 	Away int
 }
 
-// Origin implements catalog.Origins: any id is Only's. The first Away calls return
-// fault.ErrUnavailable, as during a restart.
+// Origin returns Only for any id. The first Away calls return fault.ErrUnavailable, as during a restart.
 func (o *OneOrigin) Origin(context.Context, string) (models.Origin, error) {
 	if o.Away--; o.Away >= 0 {
 		return models.Origin{}, fmt.Errorf("restarting: %w", fault.ErrUnavailable)

@@ -74,7 +74,7 @@ func (w *world) visit(origin string, l catalog.Listing) catalog.Curated {
 	return n
 }
 
-// episodes and clips visit the two origins, which list all that is named.
+// episodes and clips visit the two origins, which then list exactly these names.
 func (w *world) episodes(names ...string) catalog.Curated {
 	w.Helper()
 	return w.visit(show, catalog.Listing{Complete: true, Episodes: each(names, episode)})

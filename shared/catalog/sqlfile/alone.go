@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 )
 
-// HasLog reports whether the file at path has a log that is not empty, which a process that was
-// killed leaves.
+// HasLog reports whether the file at path has a log with content, which is left by a killed process.
 func HasLog(path string) (bool, error) {
 	info, err := os.Stat(path + "-wal")
 	if errors.Is(err, os.ErrNotExist) {

@@ -38,8 +38,8 @@ func Into(to ...any) func(Row) error {
 	return func(r Row) error { return r.Scan(to...) }
 }
 
-// Exec runs a statement. Its error has no kind of package fault yet; that is so for Affect, Insert,
-// One, All, Number and Script too (classify).
+// Exec runs a statement. Like Affect, Insert, One, All, Number and Script, it returns errors without a kind of
+// package fault; classify adds it later.
 func (c *Conn) Exec(query string, args ...any) error {
 	_, err := c.run(query, args)
 	return err
@@ -115,9 +115,8 @@ func (c *Conn) Script(text string) error {
 	return err
 }
 
-// inTransaction runs do so that all it writes is kept, or nothing; begin is the statement that
-// begins it. Before the commit it calls the functions in c.last, and after it, or after the
-// rollback, those in c.ended.
+// inTransaction runs do so that all it writes is kept, or nothing; begin is the statement that begins it. Before
+// the commit it calls the functions in c.last, and after it, or after the rollback, those in c.ended.
 func (c *Conn) inTransaction(begin string, do func(*Conn) error) error {
 	if err := c.Exec(begin); err != nil {
 		return err

@@ -10,9 +10,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// classify adds the kind of package fault to an error of SQLite: fault.ErrCorrupt,
-// fault.ErrOverloaded for a full disk, and fault.ErrConflict for a file in use. Any other error,
-// and nil, stay as they are.
+// classify adds the kind of package fault to an error of SQLite: fault.ErrCorrupt, fault.ErrOverloaded for a full
+// disk, and fault.ErrConflict for a file in use. Any other error, and nil, stay as they are.
 func classify(err error) error {
 	var e *driver.Error
 	if !errors.As(err, &e) {

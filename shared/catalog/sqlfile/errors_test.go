@@ -7,7 +7,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// On a full disk the first error of an opened database is SHMSIZE (4874).
+// On a full disk the first error when a database is opened is SHMSIZE (4874).
 func TestAFullDiskIsToldFromOtherErrors(t *testing.T) {
 	t.Parallel()
 	require.True(t, isDiskFull(lib.SQLITE_FULL))

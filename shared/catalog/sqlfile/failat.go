@@ -38,7 +38,7 @@ func (c *Conn) failAt(ctx context.Context) (stop func()) {
 	return func() { c.countdown = nil }
 }
 
-// countDown returns ErrFailed for the statement that is to fail.
+// countDown returns ErrFailed for the statement that should fail.
 func (c *Conn) countDown() error {
 	if c.countdown == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/process/platform"
 )
 
-// Memory is the path of a file not kept.
+// Memory is the path of a database in memory, which is not kept.
 const Memory = ":memory:"
 
 const (
@@ -62,9 +62,8 @@ func Open(ctx context.Context, path string, format Format) (*File, error) {
 	return f, nil
 }
 
-// open opens the file and brings it to the newest version of format. It looks at the file before it
-// writes anything, because a file not ours must stay as it is. After an error the caller releases
-// what was opened.
+// open opens the file and brings it to the newest version of format. It looks at the file before it writes
+// anything, because a foreign file must stay as it is. After an error the caller releases what was opened.
 func (f *File) open(ctx context.Context, format Format) error {
 	name, err := f.dataSource()
 	if err != nil {
@@ -126,8 +125,7 @@ func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
 	}
 	c := &Conn{conn: conn, stmts: map[string]*sql.Stmt{}}
 	f.conns = append(f.conns, c)
-	// SQLite is busy only while a log is recovered or begun again, or while a program not ours
-	// looks at the file.
+	// SQLite is busy only while a log is recovered or begun again, or while a foreign program reads the file.
 	return c, c.runPragmas(append([]string{"busy_timeout=5000"}, pragmas...)...)
 }
 
@@ -173,8 +171,8 @@ func (f *File) Read(ctx context.Context, op string, do func(*Conn) error) error 
 	return f.withReader(ctx, op, func(c *Conn) error { return c.inTransaction("BEGIN", do) })
 }
 
-// withReader calls do with a free reader, for which it waits. op is the prefix of errors. After
-// Close it fails with fault.ErrClosed; if ctx ends first, it is the cause of ctx.
+// withReader calls do with a free reader, for which it waits. op is the prefix of errors. After Close it returns
+// fault.ErrClosed.
 func (f *File) withReader(ctx context.Context, op string, do func(*Conn) error) error {
 	var c *Conn
 	select {
@@ -233,9 +231,8 @@ func (f *File) StepsOf(ctx context.Context, op string, length time.Duration, nex
 	return nil
 }
 
-// withWriter calls do with the writer, for which it waits, and then writes the log back if it has
-// become long. op is the prefix of errors, which come from useWriter; if ctx ends while it waits,
-// the error is the cause of ctx.
+// withWriter calls do with the writer, for which it waits, and then writes the log back if it has become long. op
+// is the prefix of errors.
 func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) error {
 	select {
 	case <-ctx.Done():
@@ -249,10 +246,10 @@ func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) 
 	return err
 }
 
-// useWriter calls do with the writer. long reports whether the log has become long, so that the
-// caller must write it back; a file in memory has no log. The limit is then raised, so that not
-// each commit tries that, because the log cannot be begun again while a reader needs it. The caller
-// has the turn; useWriter gives it back. After Close it fails with fault.ErrClosed.
+// useWriter calls do with the writer. long reports whether the log has become long, so that the caller must write
+// it back; a file in memory has no log. The limit is then raised, because the log cannot be begun again while a
+// reader needs it, and not each commit should try. The caller has the turn; useWriter gives it back. After Close
+// it returns fault.ErrClosed.
 func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (long bool, err error) {
 	defer func() { f.turn <- struct{}{} }()
 	if f.closed {

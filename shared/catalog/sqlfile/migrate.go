@@ -40,8 +40,8 @@ type Schema struct {
 	Legacy *Legacy
 }
 
-// Legacy is a file of its own, in the same folder, whose content becomes a schema of this file. It
-// is removed once it is on disk.
+// Legacy is a file of its own, in the same folder, whose content becomes a schema of this file. It is removed
+// once the schema is on disk.
 type Legacy struct {
 	File string
 	ID   int32 // its application_id
@@ -68,8 +68,8 @@ func (c *Conn) checkOurs(format Format) error {
 	return err
 }
 
-// migrate brings every schema from the version it has to the newest, each step in its own
-// transaction together with the version it leads to.
+// migrate brings every schema from the version it has to the newest, each step in its own transaction together
+// with the version it leads to.
 func (f *File) migrate(format Format) error {
 	versions, err := f.versions(format)
 	if err != nil {
@@ -83,8 +83,8 @@ func (f *File) migrate(format Format) error {
 	return nil
 }
 
-// versions returns the version of each schema in the file; a missing one has 0. It refuses a file
-// with a schema or a version that this program does not know, with fault.ErrInvalid.
+// versions returns the version of each schema in the file, 0 for a missing one. It refuses a file with a schema
+// or a version that this program does not know.
 func (f *File) versions(format Format) (map[string]int, error) {
 	versions := map[string]int{}
 	have, err := f.writer.Number("PRAGMA user_version")
@@ -112,8 +112,6 @@ func (f *File) versions(format Format) (map[string]int, error) {
 	return versions, err
 }
 
-// newestVersion returns the newest version of a schema that this program knows; 0 for an unknown
-// schema.
 func (format Format) newestVersion(schema string) (int, error) {
 	for _, s := range format.Schemas {
 		if s.Name == schema {
@@ -124,8 +122,7 @@ func (format Format) newestVersion(schema string) (int, error) {
 	return 0, nil
 }
 
-// migrateSchema brings a schema from version have to the newest, and imports its legacy file in the
-// first step.
+// migrateSchema brings a schema from version have to the newest, and imports its legacy file in the first step.
 func (f *File) migrateSchema(format Format, s Schema, have int) error {
 	steps, err := migrationFiles(s.Migrations)
 	if err != nil {
@@ -156,8 +153,8 @@ func (f *File) migrateSchema(format Format, s Schema, have int) error {
 	return f.removeLegacy(format, s)
 }
 
-// migrateStep runs script, the content of a migration file, and stores the version that it leads
-// to, both or neither.
+// migrateStep runs script, the content of a migration file, and stores the version that it leads to, both or
+// neither.
 func (f *File) migrateStep(format Format, s Schema, file string, version int, script string) error {
 	step := fmt.Sprintf("%s %d", s.Name, version)
 	if err := format.step("before " + step); err != nil {
@@ -180,7 +177,7 @@ func (f *File) migrateStep(format Format, s Schema, file string, version int, sc
 	return format.step("after " + step)
 }
 
-// step passes the name of a step to OnStep, if it is set, and returns its error.
+// step passes the name of a step to OnStep, if it is set.
 func (format Format) step(name string) error {
 	if format.OnStep == nil {
 		return nil
@@ -188,10 +185,10 @@ func (format Format) step(name string) error {
 	return format.OnStep(name)
 }
 
-// attachLegacy attaches the file in which older programs kept a schema that this file does not have
-// yet, and returns the script that imports it. An empty script means that no such file is attached;
-// otherwise the caller detaches it. After an error the file is closed anyway. have is the version
-// of the schema in this file, 0 for none.
+// attachLegacy attaches the file in which older programs kept a schema that this file does not have yet, and
+// returns the script that imports it. An empty script means that no such file is attached; otherwise the caller
+// detaches it. After an error the file is closed anyway. have is the version of the schema in this file, 0 for
+// none. It refuses a file of another program or of an unknown version.
 func (f *File) attachLegacy(s Schema, have int) (script string, err error) {
 	if s.Legacy == nil || have > 0 || f.path == Memory {
 		return "", nil
@@ -227,9 +224,8 @@ func (f *File) attachLegacy(s Schema, have int) (script string, err error) {
 	return s.Legacy.Imports[version-1], nil
 }
 
-// removeLegacy removes the file that was imported, also when a process died before it could. The
-// import is made durable first, with the folder's entry of this file. If there is none, it does
-// nothing.
+// removeLegacy removes the file that was imported, also when a process died before it could. The import is made
+// durable first, with the folder's entry of this file. If there is none, it does nothing.
 func (f *File) removeLegacy(format Format, s Schema) error {
 	if s.Legacy == nil || f.path == Memory {
 		return nil
@@ -250,7 +246,6 @@ func (f *File) removeLegacy(format Format, s Schema) error {
 	return nil
 }
 
-// syncFolder makes new and changed names in a folder durable.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

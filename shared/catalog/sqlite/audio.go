@@ -9,10 +9,10 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// AudioToCheck returns at most limit episodes whose audio was checked longest ago, with the headers
-// of the last check unless the address has changed since. It reads all episodes of the origin,
-// because an index by the time of the check would have to be written at each check. A limit below 0
-// is 0. fault.ErrNotFound: the origin is unknown.
+// AudioToCheck returns at most limit episodes whose audio was checked longest ago, with the headers of the last
+// check unless the address has changed since. It reads all episodes of the origin, because an index by the time
+// of the check would have to be written at each check. A limit below 0 is 0. fault.ErrNotFound: the origin is
+// unknown.
 func (s *Store) AudioToCheck(ctx context.Context, origin string, limit int) (list []models.Audio, err error) {
 	err = s.file.Read(ctx, "catalog.AudioToCheck "+origin, func(c *sqlfile.Conn) error {
 		number, err := originNumber(c, origin)
@@ -54,11 +54,10 @@ func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models
 	return replaced, err
 }
 
-// storeCheck records one check. stored is true if it is done; it is false if storeCheck must be
-// called again in another transaction, because there is much to delete. replaced is true if the
-// episode is to be researched again. For an unknown episode, gone or has another URI there is
-// nothing to record: stored is true and replaced false. Replaced audio is a new version, so the
-// episode is a candidate again.
+// storeCheck records one check. stored is true once it is recorded. It is false if storeCheck must be called
+// again in another transaction, because there is much to delete. replaced is true if the episode is to be
+// researched again. If the episode is unknown, gone or has another URI, there is nothing to record: stored is
+// true and replaced false. Replaced audio is a new version, so the episode is a candidate again.
 func storeCheck(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced bool, err error) {
 	old, known, err := versionOf(c, episodes, a.Episode)
 	if err != nil || !known || old.gone {
@@ -85,10 +84,10 @@ func storeCheck(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced
 		stamp(at), a.URI, a.ETag, a.Modified, a.Bytes, old.number)
 }
 
-// clearResearch deletes the research of an episode except its findings, because its audio is
-// another one now: at most 100 of its problems, or if fewer are left all of them and the set of
-// researched clips. It returns false if problems may be left: call it again in another transaction.
-// The findings stay until results of the new research replace them.
+// clearResearch deletes the research of an episode except its findings, because its audio is another one now: at
+// most 100 of its problems, or if fewer are left all of them and the set of researched clips. It returns false if
+// problems may be left: call it again in another transaction. The findings stay until results of the new research
+// replace them.
 func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
 	const rows = 100
 	n, err := c.Affect("DELETE FROM problem WHERE number IN (SELECT number FROM problem WHERE episode = ? LIMIT ?)", episode, rows)
@@ -101,9 +100,8 @@ func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
 // allClips stands for each clip of an episode, in place of the number of one.
 const allClips = 0
 
-// deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is
-// allClips, that were not found in the current version of the episode: those of clips that are not
-// marked as researched.
+// deleteOldFindings deletes the findings of an episode, or of one of its clips unless clip is allClips, that were
+// not found in the current version of the episode: those of clips that are not marked as researched.
 func deleteOldFindings(c *sqlfile.Conn, episode, clip int64) error {
 	researched, err := loadResearched(c, episode)
 	if err != nil {

@@ -6,24 +6,24 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// openEpisode makes an episode a candidate of Select, with its current priority, because it may
-// have a clip to select. An unknown id changes nothing.
+// openEpisode makes an episode a candidate of Select, with its current priority, because it may have a clip to
+// select. An unknown id changes nothing.
 func openEpisode(c *sqlfile.Conn, id string) error {
 	return c.Exec("INSERT OR REPLACE INTO candidate "+asCandidates+" WHERE id = ?", id)
 }
 
 const asCandidates = `(episode, priority, first_curated, id) SELECT number, priority, first_curated, id FROM episode`
 
-// reopenEpisodes notes that all episodes are to become candidates, because a clip became
-// selectable. It is one row, written in the transaction that changes the clip; the next Select does
-// the rest (finishReopening), because it takes long.
+// reopenEpisodes notes that all episodes are to become candidates, because a clip became selectable. It is one
+// row, written in the transaction that changes the clip; the next Select does the rest (finishReopening), because
+// it takes long.
 func reopenEpisodes(c *sqlfile.Conn) error {
 	return c.Exec("INSERT OR REPLACE INTO reopening (one, after) VALUES (1, 0)")
 }
 
-// finishReopening does what reopenEpisodes noted: it makes all episodes that are not gone
-// candidates again, in steps of 100. The last number of each step is stored, so that after a kill
-// or an error it goes on there. If nothing was noted, it does nothing.
+// finishReopening does what reopenEpisodes noted: it makes all episodes that are not gone candidates again, in
+// steps of 100. The last number of each step is stored, so that after a kill or an error it goes on there. If
+// nothing was noted, it does nothing.
 func (s *Store) finishReopening(ctx context.Context, op string) error {
 	const page = 100 // episodes, which are one step
 	return s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {

@@ -13,8 +13,9 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Curate works in transactions of a few recordings each. After a kill between two of them the
-// catalog is consistent, and to curate the listing again completes it.
+// Curate works in transactions of a few recordings each. After a kill between two of them the catalog is
+// consistent, and curating the listing again completes it. After an error nothing is counted, although a part may
+// be stored.
 func (s *Store) Curate(ctx context.Context, origin string, at time.Time, l catalog.Listing) (catalog.Curated, error) {
 	v := curation{store: s, ctx: ctx, op: "catalog.Curate " + origin, id: origin, at: at.UTC(), problems: redacted(l.Problems)}
 	if err := v.run(l); err != nil {
@@ -23,7 +24,7 @@ func (s *Store) Curate(ctx context.Context, origin string, at time.Time, l catal
 	return v.count, nil
 }
 
-// curation is one listing being stored.
+// curation stores one listing.
 type curation struct {
 	store    *Store
 	ctx      context.Context
@@ -35,10 +36,10 @@ type curation struct {
 	count    catalog.Curated
 }
 
-// run stores a listing in steps: the recordings, those that are gone, then the problems. The lock
-// of the origin keeps other visits of it out, because each step relies on those before it.
-// Repeating it after an error completes it. fault.ErrInvalid: a recording has no name;
-// fault.ErrNotFound: the origin is unknown. Nothing is stored then.
+// run stores a listing in steps: the recordings, those that are gone, then the problems. The lock of the origin
+// keeps other visits of it out, because each step relies on those before it. Repeating it after an error
+// completes it. fault.ErrInvalid: a recording has no name; fault.ErrNotFound: the origin is unknown. Nothing is
+// stored then.
 func (v *curation) run(l catalog.Listing) error {
 	listedEpisodes, listedClips, err := v.prepareAll(l)
 	if err != nil {
@@ -94,10 +95,10 @@ func (v *curation) prepareAll(l catalog.Listing) (listedEpisodes, listedClips []
 	return listedEpisodes, listedClips, err
 }
 
-// prepare checks the recordings and sets their ids and titles. Of two with one name the first
-// counts; a problem states that, because otherwise the two would replace each other at each visit.
-// The result is in the order of ids, so that among clips with the same content the one to research
-// is stored first. It uses the memory of list.
+// prepare checks the recordings and sets their ids and titles. Of two with one name the first counts; a problem
+// states that, because otherwise the two would replace each other at each visit. The result is in the order of
+// ids, so that the one to research of several clips with the same content is stored first. It reuses the memory
+// of list.
 func (v *curation) prepare(t table, list []listed) ([]listed, error) {
 	seen := make(map[string]bool, len(list))
 	kept := list[:0]
@@ -118,9 +119,8 @@ func (v *curation) prepare(t table, list []listed) ([]listed, error) {
 	return kept, nil
 }
 
-// curateTable stores the recordings of list, and then, if the listing is complete, marks those of
-// the origin that are not in it as gone. Each recording is a step, so an error leaves the earlier
-// ones stored.
+// curateTable stores the recordings of list, and then, if the listing is complete, marks those of the origin that
+// are not in it as gone. Each recording is a step, so an error leaves the earlier ones stored.
 func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	next := list
 	err := v.runSteps(func(c *sqlfile.Conn) (done bool, err error) {
@@ -142,8 +142,8 @@ func (v *curation) curateTable(t table, list []listed, complete bool) error {
 	return v.markGone(t, list)
 }
 
-// markGone marks the recordings of the origin that are not in list as gone, in a step each. A clip
-// already gone may leave a duplicate as the first of its content.
+// markGone marks the recordings of the origin that are not in list as gone, in a step each. A gone clip may leave
+// a duplicate as the first of its content.
 func (v *curation) markGone(t table, list []listed) error {
 	var gone []version
 	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
@@ -169,9 +169,9 @@ func (v *curation) markGone(t table, list []listed) error {
 	})
 }
 
-// hideUnlisted marks the episodes that the feed no longer lists, so that their problems are not
-// shown. updateRecording unmarks those that it lists again. After an error, those marked stay so; a
-// repeated visit marks the rest.
+// hideUnlisted marks the episodes that the feed no longer lists, so that their problems are not shown.
+// updateRecording unmarks those that it lists again. After an error, those marked stay so; a repeated visit marks
+// the rest.
 func (v *curation) hideUnlisted(list []listed) error {
 	var unlisted []version
 	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) (err error) {
@@ -188,17 +188,17 @@ func (v *curation) hideUnlisted(list []listed) error {
 	})
 }
 
-// runSteps calls next in one transaction after the other until it reports done, several times in
-// one transaction if it is fast (sqlfile.File.Steps).
+// runSteps calls next in one transaction after the other until it reports done, several times in one transaction
+// if it is fast (sqlfile.File.Steps).
 func (v *curation) runSteps(next func(*sqlfile.Conn) (done bool, err error)) error {
 	return v.store.file.Steps(v.ctx, v.op, next)
 }
 
-// put stores one listed recording, and what follows from that: an episode that is new or has
-// another priority becomes a candidate, and a clip may be a duplicate or have some. A changed
-// episode keeps its row, because its findings stay until it is researched again; a changed clip
-// gets a new row. It returns false if it must be called again in another transaction, because the
-// old version of an episode has much to delete; nothing is counted then.
+// put stores one listed recording, and what follows from it: an episode becomes a candidate if it is new or has
+// another priority, and a clip may be a duplicate or have some. A changed episode keeps its row, because its
+// findings stay until it is researched again; a changed clip gets a new row. It returns false if it must be
+// called again in another transaction, because the old version of an episode has much to delete; nothing is
+// counted then.
 func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err error) {
 	r.FirstCurated, r.LastCurated = v.at, v.at
 	old, known, err := versionOf(c, t, r.ID)
@@ -243,8 +243,8 @@ func (v *curation) put(c *sqlfile.Conn, t table, r listed) (stored bool, err err
 	return true, v.putClip(c, r, old, number, renewed)
 }
 
-// insert makes a row for a new recording, or that replaces an old one, whose priority it takes over
-// if the user set it, and returns its number.
+// insert makes a row for a recording, which is new or replaces an old one, and returns its number. It keeps the
+// priority of the old one if the user set it.
 func (v *curation) insert(c *sqlfile.Conn, t table, r listed, old version) (number int64, err error) {
 	number, err = insertRecording(c, t, v.number, r.Recording)
 	if err == nil && old.prioritySet {
@@ -253,9 +253,8 @@ func (v *curation) insert(c *sqlfile.Conn, t table, r listed, old version) (numb
 	return number, err
 }
 
-// putEpisode stores what follows from a stored episode: its date, and whether it is a candidate.
-// old is the episode before, zero if it is new. renewed means that it is new, of another version,
-// or listed again.
+// putEpisode stores what follows from a stored episode: its date, and whether it is a candidate. old is the
+// episode before, zero if it is new. renewed means that it is new, of another version, or listed again.
 func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
 	if err := c.Exec("UPDATE episode SET aired = ?2 WHERE number = ?1 AND aired <> ?2", number, stamp(r.aired)); err != nil {
 		return err
@@ -266,10 +265,9 @@ func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int
 	return nil
 }
 
-// putClip stores what follows from a stored clip. renewed means that it is new, of another version,
-// or listed again: then all episodes are candidates. number is its number now; old is the clip
-// before, empty if it is new. With another hash, the clips of the old and of the new hash get new
-// duplicates.
+// putClip stores what follows from a stored clip. renewed means that it is new, of another version, or listed
+// again: then all episodes are candidates. number is its number now; old is the clip before, empty if it is new.
+// With another hash, the clips of the old and of the new hash get new duplicates.
 func (v *curation) putClip(c *sqlfile.Conn, r listed, old version, number int64, renewed bool) error {
 	v.store.forgetClips(c)
 	if renewed {
@@ -297,9 +295,9 @@ func redacted(problems []models.Problem) []models.Problem {
 	return clean
 }
 
-// replaceItemProblems makes the problems of the listing the item problems of the origin. One that
-// was stored before with the same item and reason stays, with its date. It changes one problem in
-// each step; repeating it after an error completes it.
+// replaceItemProblems makes the problems of the listing the item problems of the origin. One that was stored
+// before with the same item and reason stays, with its date. It changes one problem in each step; repeating it
+// after an error completes it.
 func (v *curation) replaceItemProblems() error {
 	stored, err := v.storedItemProblems()
 	if err != nil {
@@ -338,7 +336,6 @@ func (v *curation) replaceItemProblems() error {
 // itemProblem is what two item problems of an origin have in common if they are the same.
 type itemProblem struct{ item, reason string }
 
-// storedItemProblems returns the numbers of the item problems of the origin, the latest first.
 func (v *curation) storedItemProblems() (map[itemProblem][]int64, error) {
 	stored := map[itemProblem][]int64{}
 	err := v.store.file.Read(v.ctx, v.op, func(c *sqlfile.Conn) error {

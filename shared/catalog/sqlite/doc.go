@@ -11,7 +11,7 @@
 //   - A researched pair costs bits, not rows: the clips researched in an episode
 //     are one compressed bitmap of their numbers. A clip of a new version gets
 //     a new number, so that all episodes are to be researched for it again.
-//   - An episode that is not a candidate has nothing to select. Select works on
+//   - Other episodes than the candidates have nothing to select. Select works on
 //     the candidates in order, and closes those that have nothing left; each change that
 //     gives an episode work makes it a candidate again in the same transaction, or notes
 //     there that all episodes must be opened. So Select stays cheap among 10^5 episodes

@@ -6,12 +6,11 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// markDuplicates restores an invariant after clip was listed, went, or got another hash: of the
-// clips with one hash that are not gone, the one curated first is selectable, and each other has a
-// problem that names it. It must be called for the clip's old hash and its new one; an empty hash
-// is unknown, and changes nothing. It looks at the other clips only if another one is the first
-// now; otherwise only the given one may be marked wrongly. changed reports whether a problem was
-// noted or lifted. If one was lifted, all episodes become candidates again.
+// markDuplicates restores an invariant after clip was listed, went, or got another hash: of the clips with one
+// hash that are not gone, the one curated first is selectable, and each other has a problem that names it. It
+// must be called for the clip's old hash and its new one; an empty hash is unknown, and changes nothing. It looks
+// at the other clips only if another one is the first now; otherwise only the given one may be marked wrongly.
+// changed reports whether a problem was noted or lifted. If one was lifted, all episodes become candidates again.
 func (s *Store) markDuplicates(c *sqlfile.Conn, hash string, clip int64) (changed bool, err error) {
 	const sameContent = ` FROM clip r JOIN origin o ON o.number = r.origin WHERE r.hash = ? AND r.hash <> '' AND r.gone = 0`
 	var first int64

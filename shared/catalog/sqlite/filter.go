@@ -25,7 +25,6 @@ func (f *filter) part(query, order string, p catalog.Part) (string, []any) {
 	return query + f.sql + order + " LIMIT ? OFFSET ?", append(f.args[:len(f.args):len(f.args)], p.Limit, p.Offset)
 }
 
-// count counts the rows that a query's FROM and WHERE leave.
 func (f *filter) count(c *sqlfile.Conn, from string) (n int, err error) {
 	_, err = c.One("SELECT count(*)"+from+f.sql, f.args, func(row sqlfile.Row) error { return row.Scan(&n) })
 	return n, err

@@ -23,8 +23,8 @@ func (s *Store) Findings(ctx context.Context) (list []catalog.Finding, err error
 	return list, err
 }
 
-// FindingsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have no
-// findings; they are not an error.
+// FindingsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have no findings;
+// they are not an error.
 func (s *Store) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Finding, total int, err error) {
 	err = s.file.Read(ctx, "catalog.FindingsOf", func(c *sqlfile.Conn) error {
 		var f filter
@@ -54,9 +54,8 @@ const (
 	ORDER BY p.first_curated DESC, p.aired DESC, p.episode_title, p.episode, p.offset, p.clip_title, p.clip`
 )
 
-// findings lists part p of the findings that f selects, in the order of catalog.Findings. It reads
-// the page first and then looks for a clip around each finding of it, because it is the expensive
-// part.
+// findings lists part p of the findings that f selects, in the order of catalog.Findings. It reads the page first
+// and then looks for a clip around each finding of it, because this search is expensive.
 func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding, err error) {
 	part, args := f.part(pageSQL, inOrder, p)
 	longest, tolerance := catalog.MaxFindingLength.Seconds(), catalog.WithinTolerance.Seconds()
@@ -71,9 +70,8 @@ func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding
 	return list, err
 }
 
-// replaceFindings makes list the only findings of one clip in one episode. Of two at the same
-// offset the last is kept, because the offset is a part of the key. The caller's transaction makes
-// it one change.
+// replaceFindings makes list the only findings of one clip in one episode. Of two at the same offset the last is
+// kept, because the offset is a part of the key. The caller's transaction makes it one change.
 func replaceFindings(c *sqlfile.Conn, episode, clip int64, list []models.Finding) error {
 	if err := c.Exec("DELETE FROM finding WHERE episode = ? AND clip = ?", episode, clip); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// Ingest stores the whole result in one transaction, because it concerns at most one task. It fails
-// with fault.ErrInvalid for an invalid result. After an error nothing is stored.
+// Ingest stores the whole result in one transaction, because it concerns at most one task. It fails with
+// fault.ErrInvalid if the result is invalid. After an error nothing is stored.
 func (s *Store) Ingest(ctx context.Context, r models.Researched, at time.Time) error {
 	op := "catalog.Ingest " + r.Episode
 	if err := validResearched(r); err != nil {
@@ -29,10 +29,10 @@ type ingestion struct {
 	at     time.Time
 }
 
-// run stores the result: a problem of the episode, of clips or of pairs, or the research of clips,
-// perhaps with a problem of a part of the episode. Parts that are for other versions than the
-// catalog's are dropped without an error, because the recording is researched again; a problem of a
-// clip does not depend on the version of the episode.
+// run stores the result: a problem of the episode, of clips or of pairs, or the research of clips, perhaps with a
+// problem of a part of the episode. Parts that are for other versions than the catalog's are dropped without an
+// error, because the recording is researched again; a problem of a clip does not depend on the version of the
+// episode.
 func (i ingestion) run() error {
 	episode, current, err := i.currentEpisode()
 	if err != nil {
@@ -66,9 +66,9 @@ func (i ingestion) run() error {
 	return i.storeResearch(episode, numbers)
 }
 
-// currentEpisode returns the number of the episode if the catalog has it at the version that the
-// result is for; then current is true. Otherwise it returns 0 and false, without an error. It
-// stores the hash of the result if the catalog has none.
+// currentEpisode returns the number of the episode if the catalog has it at the version that the result is for;
+// then current is true. Otherwise it returns 0 and false, without an error. It stores the hash of the result if
+// the catalog has none.
 func (i ingestion) currentEpisode() (number int64, current bool, err error) {
 	v, ok, err := versionOf(i.conn, episodes, i.result.Episode)
 	if err != nil || !ok || v.version != i.result.EpisodeMedia.Version {
@@ -80,9 +80,8 @@ func (i ingestion) currentEpisode() (number int64, current bool, err error) {
 	return v.number, true, err
 }
 
-// currentClips returns, by id, the numbers of those clips that the catalog has at the version that
-// the result is for; others are left out, without an error. It stores their hashes if the catalog
-// has none.
+// currentClips returns, by id, the numbers of those clips that the catalog has at the version that the result is
+// for; others are left out, without an error. It stores their hashes if the catalog has none.
 func (i ingestion) currentClips() (map[string]int64, error) {
 	numbers := make(map[string]int64, len(i.result.Clips))
 	for _, id := range i.result.Clips {
@@ -104,10 +103,9 @@ func (i ingestion) currentClips() (map[string]int64, error) {
 	return numbers, nil
 }
 
-// learnHash stores the hash of a clip that was not known. If the clip turns out to be a duplicate,
-// or an original, the cached set of selectable clips is dropped; otherwise only its hash in the set
-// changes, when the transaction commits. The epoch rises in both cases, so that a set being read is
-// not kept.
+// learnHash stores the hash of a clip that was not known. If the clip turns out to be a duplicate, or an
+// original, the cached set of selectable clips is dropped; otherwise only its hash in the set changes, when the
+// transaction commits. The epoch rises in both cases, so that a set read meanwhile is not kept.
 func (i ingestion) learnHash(id string, number int64, hash string) error {
 	if err := i.conn.Exec("UPDATE clip SET hash = ? WHERE number = ?", hash, number); err != nil {
 		return err
@@ -141,9 +139,9 @@ func (i ingestion) noteClipProblems(numbers map[string]int64) error {
 	return nil
 }
 
-// notePairProblems notes the problem for each pair that was not researched, and deletes the
-// findings of earlier versions. A pair that was researched stays so, because another attempt
-// succeeded. numbers belong to the result's clips.
+// notePairProblems notes the problem for each pair that was not researched, and deletes the findings of earlier
+// versions. A pair that was researched stays so, because another attempt succeeded. numbers are the numbers of
+// the result's clips.
 func (i ingestion) notePairProblems(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.conn, episode)
 	if err != nil {
@@ -164,9 +162,9 @@ func (i ingestion) notePairProblems(episode int64, numbers map[string]int64) err
 	return nil
 }
 
-// storeResearch marks the pairs of the episode and the clips in numbers as researched. The findings
-// of the result, which may be none, replace theirs, and their problems are lifted. All is in the
-// caller's transaction, so a repeated result changes nothing.
+// storeResearch marks the pairs of the episode and the clips in numbers as researched. The findings of the
+// result, which may be none, replace theirs, and their problems are lifted. All is in the caller's transaction,
+// so a repeated result changes nothing.
 func (i ingestion) storeResearch(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.conn, episode)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// Lift removes the problems of the pairs of the episode and these clips. If it removed one, and the
-// episode is not gone, it makes the episode a candidate again. Unknown ids change nothing. It is
-// one transaction: an error leaves all as it was.
+// Lift removes the problems of the pairs of the episode and these clips. If it removed one, and the episode is
+// not gone, it makes the episode a candidate again. Unknown ids change nothing. It is one transaction: an error
+// leaves all as it was.
 func (s *Store) Lift(ctx context.Context, episode string, ids []string) error {
 	return s.file.Write(ctx, "catalog.Lift "+episode, func(c *sqlfile.Conn) error {
 		e, ok, err := versionOf(c, episodes, episode)

@@ -13,7 +13,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// openStore opens a catalog closed with the test.
+// openStore opens a catalog, which closes with the test.
 func openStore(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(context.Background(), path)

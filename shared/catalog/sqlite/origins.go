@@ -11,10 +11,9 @@ import (
 	"leasehold/shared/process/wording"
 )
 
-// AddOrigin adds an origin, or changes the priority, the branches and Listed of one whose id is
-// known, and reports whether it is new. Listed can only become false: an origin that an operator
-// has named is trusted. The schedule changes in the same transaction. fault.ErrInvalid: the origin
-// is not valid (validOrigin).
+// AddOrigin adds an origin, or changes the priority, the branches and Listed of one whose id is known, and
+// reports whether it is new. Listed can only become false: an origin that an operator has named is trusted. The
+// schedule changes in the same transaction. fault.ErrInvalid: the origin is not valid (validOrigin).
 func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
 	op := "catalog.AddOrigin " + o.ID
 	if err := validOrigin(o); err != nil {
@@ -34,16 +33,14 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 	return isNew && err == nil, err
 }
 
-// insertOrigin inserts an origin whose id the catalog does not have.
 func insertOrigin(c *sqlfile.Conn, o models.Origin) error {
 	return c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
 		stamp(o.LastVisit), o.LastOutcome, o.LastError, o.Listed, strings.Join(o.Branches, "\n"))
 }
 
-// AddListed adds an origin that a lister named, in a transaction of the schedule. It returns the
-// origin as it is in the catalog: a known one stays as it is. fault.ErrInvalid: the origin is not
-// valid.
+// AddListed adds an origin that a lister named, in a transaction of the schedule. It returns the origin as the
+// catalog has it, because a known origin is not changed. It fails with fault.ErrInvalid if the origin is invalid.
 func (s *Store) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error) {
 	if err := validOrigin(o); err != nil {
 		return o, err
@@ -55,8 +52,8 @@ func (s *Store) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, erro
 	return o, insertOrigin(c, o)
 }
 
-// SetBranches replaces the branches of an origin, in a transaction of the schedule. An unknown id
-// changes nothing.
+// SetBranches replaces the branches of an origin, in a transaction of the schedule. An unknown id changes
+// nothing.
 func (s *Store) SetBranches(c *sqlfile.Conn, id string, branches []string) error {
 	return c.Exec("UPDATE origin SET branches = ? WHERE id = ?", strings.Join(branches, "\n"), id)
 }
@@ -78,7 +75,6 @@ func validOrigin(o models.Origin) error {
 
 const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches FROM origin`
 
-// scanOrigin reads one row of selectOrigin.
 func scanOrigin(row sqlfile.Row) (models.Origin, error) {
 	var o models.Origin
 	var added, visited int64
@@ -101,7 +97,6 @@ func (s *Store) Origin(ctx context.Context, id string) (o models.Origin, err err
 	return o, err
 }
 
-// findOrigin returns an origin; ok is false if the catalog does not have it.
 func findOrigin(c *sqlfile.Conn, id string) (o models.Origin, ok bool, err error) {
 	ok, err = c.One(selectOrigin+` WHERE id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
 		o, err = scanOrigin(row)
@@ -110,8 +105,8 @@ func findOrigin(c *sqlfile.Conn, id string) (o models.Origin, ok bool, err error
 	return o, ok, err
 }
 
-// Origins lists all origins, oldest first; those that were added at the same time in the order in
-// which they were inserted.
+// Origins lists all origins, oldest first; those that were added at the same time in the order in which they were
+// inserted.
 func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 	err = s.file.Read(ctx, "catalog.Origins", func(c *sqlfile.Conn) error {
 		return c.All(selectOrigin+` ORDER BY added_at, number`, nil, func(row sqlfile.Row) error {
@@ -128,8 +123,8 @@ func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
 	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error { return s.RecordOutcomeIn(c, o) })
 }
 
-// RecordOutcomeIn is RecordOutcome in a transaction of the schedule. It changes nothing if a later
-// outcome was recorded. fault.ErrNotFound: the origin is unknown.
+// RecordOutcomeIn is RecordOutcome in a transaction of the schedule. It changes nothing if a later outcome was
+// recorded. fault.ErrNotFound: the origin is unknown.
 func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
 	number, err := originNumber(c, o.Origin)
 	if err != nil {
@@ -143,11 +138,10 @@ func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
 	return replaceVisitProblem(c, number, o)
 }
 
-// RemoveOrigin hides the recordings of the origin in short transactions, deletes them, and then
-// deletes the origin. After a kill or an error in between the origin is still there, without some
-// of its recordings, and RemoveOrigin may be repeated. A hidden clip may leave a duplicate as the
-// first of its content (markDuplicates). It fails with fault.ErrNotFound for an unknown id, of
-// lockOrigin or of the schedule.
+// RemoveOrigin hides the recordings of the origin in short transactions, deletes them, and then deletes the
+// origin. After a kill or an error in between the origin is still there, without some of its recordings, and
+// RemoveOrigin may be repeated. A hidden clip may leave a duplicate as the first of its content (markDuplicates).
+// An unknown id gives fault.ErrNotFound.
 func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 	op := "catalog.RemoveOrigin " + id
 	unlock, err := s.lockOrigin(ctx, op, id)
@@ -184,8 +178,8 @@ func (s *Store) RemoveOrigin(ctx context.Context, id string) error {
 	})
 }
 
-// retireAll retires the recordings of an origin in one table, in a step each, but not those that
-// are retired (gone is 2).
+// retireAll retires the recordings of an origin in one table, in a step each, but not those that are retired
+// (gone is 2).
 func (s *Store) retireAll(ctx context.Context, op string, t table, origin int64) error {
 	var last int64
 	return s.file.Steps(ctx, op, func(c *sqlfile.Conn) (done bool, err error) {
@@ -204,7 +198,6 @@ func (s *Store) retireAll(ctx context.Context, op string, t table, origin int64)
 	})
 }
 
-// originNumber returns the number of an origin; fault.ErrNotFound for an unknown id.
 func originNumber(c *sqlfile.Conn, id string) (number int64, err error) {
 	ok, err := c.One("SELECT number FROM origin WHERE id = ?", []any{id}, func(row sqlfile.Row) error {
 		return row.Scan(&number)
@@ -212,7 +205,7 @@ func originNumber(c *sqlfile.Conn, id string) (number int64, err error) {
 	return number, found(ok, err)
 }
 
-// found returns err or, if it is nil and no row was found, fault.ErrNotFound.
+// found returns fault.ErrNotFound if no row was found and err is nil, otherwise err.
 func found(ok bool, err error) error {
 	if err == nil && !ok {
 		return fault.ErrNotFound

@@ -8,8 +8,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// SetOriginPriority sets the priority and returns the origin. The schedule changes in the same
-// transaction. It fails with fault.ErrNotFound for an unknown id.
+// SetOriginPriority sets the priority and returns the origin. The schedule changes in the same transaction. It
+// fails with fault.ErrNotFound if the id is unknown.
 func (s *Store) SetOriginPriority(ctx context.Context, id string, priority int64) (o models.Origin, err error) {
 	err = s.file.Write(ctx, "catalog.SetOriginPriority "+id, func(c *sqlfile.Conn) error {
 		n, err := c.Affect("UPDATE origin SET priority = ? WHERE id = ?", priority, id)
@@ -27,8 +27,8 @@ func (s *Store) SetOriginPriority(ctx context.Context, id string, priority int64
 	return o, err
 }
 
-// SetEpisodePriority sets the priority (nil: the listing's), makes the episode a candidate with it,
-// and returns the episode.
+// SetEpisodePriority sets the priority (nil: back to the listed one), makes the episode a candidate with it, and
+// returns the episode.
 func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int64) (models.Episode, error) {
 	if err := s.setPriority(ctx, "catalog.SetEpisodePriority "+id, episodes, id, priority); err != nil {
 		return models.Episode{}, err
@@ -36,8 +36,8 @@ func (s *Store) SetEpisodePriority(ctx context.Context, id string, priority *int
 	return s.Episode(ctx, id)
 }
 
-// SetClipPriority sets the priority (nil: the listing's) and returns the clip. The next Select
-// reads the order of the clips again.
+// SetClipPriority sets the priority (nil: back to the listed one) and returns the clip. The next Select reads the
+// order of the clips again.
 func (s *Store) SetClipPriority(ctx context.Context, id string, priority *int64) (models.Clip, error) {
 	if err := s.setPriority(ctx, "catalog.SetClipPriority "+id, clips, id, priority); err != nil {
 		return models.Clip{}, err
@@ -45,8 +45,8 @@ func (s *Store) SetClipPriority(ctx context.Context, id string, priority *int64)
 	return s.Clip(ctx, id)
 }
 
-// setPriority fixes the priority of a recording; nil returns it to the one that its origin lists.
-// Clips are read again then, and an episode becomes a candidate, because the order has changed.
+// setPriority fixes the priority of a recording; nil returns it to the one that its origin lists. Clips are read
+// again then, and an episode becomes a candidate, because the order has changed.
 func (s *Store) setPriority(ctx context.Context, op string, t table, id string, priority *int64) error {
 	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
 		v, ok, err := versionOf(c, t, id)
@@ -71,8 +71,8 @@ func (s *Store) setPriority(ctx context.Context, op string, t table, id string, 
 	})
 }
 
-// fixPriority sets a priority that listings do not change: listed_priority, which is NULL
-// otherwise, keeps the priority of the listing.
+// fixPriority sets a priority that listings do not change: listed_priority, which is NULL otherwise, keeps the
+// priority of the listing.
 func fixPriority(c *sqlfile.Conn, t table, number, priority int64) error {
 	return c.Exec("UPDATE "+string(t)+" SET listed_priority = coalesce(listed_priority, priority), priority = ? WHERE number = ?", priority, number)
 }

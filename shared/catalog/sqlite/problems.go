@@ -28,8 +28,8 @@ type problem struct {
 	at            time.Time
 }
 
-// note stores a problem. It replaces one of the same scope, episode and clip. If the reason is the
-// same, nothing changes, so that the date is the first time's.
+// note stores a problem. It replaces one of the same scope, episode and clip. If the reason is the same, nothing
+// changes, so that the date stays the first one.
 func (p problem) note(c *sqlfile.Conn) error {
 	return c.Exec(`INSERT INTO problem (scope, episode, clip, reason, at)
 		VALUES (?, nullif(?, 0), nullif(?, 0), ?, ?)
@@ -37,8 +37,8 @@ func (p problem) note(c *sqlfile.Conn) error {
 		p.scope, p.episode, p.clip, models.Redact(p.reason), stamp(p.at))
 }
 
-// replaceVisitProblem removes the problem of the last visit of an origin, and stores one if the
-// visit that ended with o failed or found nothing at the origin's address.
+// replaceVisitProblem removes the problem of the last visit of an origin, and stores one if the visit that ended
+// with o failed or found nothing at the origin's address.
 func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error {
 	if err := c.Exec("DELETE FROM problem WHERE origin = ? AND scope = ?", origin, scopeVisit); err != nil {
 		return err
@@ -49,8 +49,8 @@ func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error 
 	return c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, models.Redact(o.Error), stamp(o.At))
 }
 
-// fromProblems joins a problem with what it is about, without those that are gone and those that
-// their feed no longer lists. The origin is its own, or its episode's, or its clip's.
+// fromProblems joins a problem with what it is about, without those that are gone and those that their feed no
+// longer lists. The origin is its own, or else the origin of its episode or clip.
 const fromProblems = ` FROM problem p
 	LEFT JOIN episode e ON e.number = p.episode
 	LEFT JOIN clip k ON k.number = p.clip
@@ -76,8 +76,8 @@ func (s *Store) Problems(ctx context.Context) (list []catalog.Problem, err error
 	return list, err
 }
 
-// ProblemsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have no
-// problems; they are not an error.
+// ProblemsOf counts and lists in one snapshot, so that the total fits the page. Unknown ids have no problems;
+// they are not an error.
 func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Problem, total int, err error) {
 	err = s.file.Read(ctx, "catalog.ProblemsOf", func(c *sqlfile.Conn) error {
 		var f filter
@@ -93,8 +93,8 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 	return list, total, err
 }
 
-// problems lists part p of the problems that f selects, oldest first. Those with one cause are one
-// row, with the number of clips instead of a clip.
+// problems lists part p of the problems that f selects, oldest first. Those with one cause are one row, with the
+// number of clips instead of a clip.
 func problems(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
 		iif(count(*) > 1, '', coalesce(k.id, '')), iif(count(*) > 1, '', coalesce(k.title, '')),

@@ -35,7 +35,6 @@ const (
 	selectClip    = `SELECT ` + recordingColumns + ` FROM clip r JOIN origin o ON o.number = r.origin WHERE r.gone = 0`
 )
 
-// scanEpisode reads one row of selectEpisode.
 func scanEpisode(row sqlfile.Row) (models.Episode, error) {
 	var aired int64
 	r, err := scanRecording(row, &aired)
@@ -54,7 +53,7 @@ func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error)
 	return list, err
 }
 
-// Episode returns fault.ErrNotFound for one already gone, too.
+// Episode returns fault.ErrNotFound also for a gone episode.
 func (s *Store) Episode(ctx context.Context, id string) (e models.Episode, err error) {
 	err = s.file.Read(ctx, "catalog.Episode "+id, func(c *sqlfile.Conn) error {
 		ok, err := c.One(selectEpisode+` AND r.id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
@@ -78,7 +77,7 @@ func (s *Store) Clips(ctx context.Context) (list []models.Clip, err error) {
 	return list, err
 }
 
-// Clip returns fault.ErrNotFound for one already gone, too.
+// Clip returns fault.ErrNotFound also for a gone clip.
 func (s *Store) Clip(ctx context.Context, id string) (k models.Clip, err error) {
 	err = s.file.Read(ctx, "catalog.Clip "+id, func(c *sqlfile.Conn) error {
 		ok, err := c.One(selectClip+` AND r.id = ?`, []any{id}, func(row sqlfile.Row) (err error) {
@@ -102,8 +101,8 @@ type version struct {
 	prioritySet   bool // by an operator
 }
 
-// versionOf reads the version of a recording, also of one already gone; ok is false for an unknown
-// id. listed is the version that the origin lists, which differs if the audio was replaced.
+// versionOf reads the version of a recording, also of a gone one; ok is false for an unknown id. listed is the
+// version that the origin lists, which differs if the audio was replaced.
 func versionOf(c *sqlfile.Conn, t table, id string) (v version, ok bool, err error) {
 	ok, err = c.One(`SELECT number, version, coalesce(listed_version, version), hash, priority, first_curated, last_curated, gone, listed_priority IS NOT NULL FROM `+string(t)+
 		` WHERE id = ?`, []any{id}, func(row sqlfile.Row) error {
@@ -120,16 +119,16 @@ func insertRecording(c *sqlfile.Conn, t table, origin int64, r models.Recording)
 		r.Media.URI, r.Media.Type, r.Media.Version, r.Media.Hash, stamp(r.FirstCurated), stamp(r.LastCurated))
 }
 
-// updateRecording stores the listed values of a recording whose version stays, and makes it present
-// again. If an operator set its priority, that stays, and the listed one is noted beside it.
+// updateRecording stores the listed values of a recording whose version stays, and makes it present again. If an
+// operator set its priority, that stays, and the listed one is noted beside it.
 func updateRecording(c *sqlfile.Conn, t table, number int64, r models.Recording) error {
 	return c.Exec(`UPDATE `+string(t)+` SET title = ?1, uri = ?3, type = ?4, hash = ?5, last_curated = ?6, gone = 0, unlisted = 0,
 		priority = iif(listed_priority IS NULL, ?2, priority), listed_priority = iif(listed_priority IS NULL, NULL, ?2) WHERE number = ?7`,
 		r.Title, r.Priority, r.Media.URI, r.Media.Type, r.Media.Hash, stamp(r.LastCurated), number)
 }
 
-// missing returns the recordings of an origin that are not in list, among those for which a
-// condition in SQL holds. list must be in the order of ids. Of each it sets number and hash only.
+// missing returns the recordings of an origin that are not in list, among those for which a condition in SQL
+// holds. list must be in the order of ids. Of each it sets number and hash only.
 func missing(c *sqlfile.Conn, t table, origin int64, list []listed, condition string) (gone []version, err error) {
 	err = c.All(`SELECT id, number, hash FROM `+string(t)+` WHERE origin = ? AND `+condition, []any{origin},
 		func(row sqlfile.Row) error {

@@ -9,8 +9,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// loadResearched returns the numbers of the clips researched in an episode; the empty set if there
-// are none.
+// loadResearched returns the numbers of the clips researched in an episode; the empty set if there are none.
 func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 	var blob []byte
 	if _, err := c.One("SELECT clips FROM researched WHERE episode = ?", []any{episode}, func(row sqlfile.Row) error {
@@ -21,7 +20,6 @@ func loadResearched(c *sqlfile.Conn, episode int64) (*roaring.Bitmap, error) {
 	return decodeResearched(episode, blob)
 }
 
-// saveResearched replaces the set of the clips researched in an episode, and compresses it.
 func saveResearched(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	set.RunOptimize()
 	blob, err := set.ToBytes()

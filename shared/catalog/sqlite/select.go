@@ -13,11 +13,10 @@ import (
 	"leasehold/shared/fault"
 )
 
-// Select chooses what to research next (see catalog.Catalog): clips for one episode, or a sweep. It
-// removes the candidates that have nothing left, so that the next call does not read them again. A
-// walk past many of them takes several transactions, so that other writers need not wait. It fails
-// with fault.ErrNotFound if nothing is left to select, fault.ErrInvalid for limits out of range,
-// fault.ErrCorrupt for a damaged set of researched clips, or another one of the file.
+// Select chooses what to research next (see catalog.Catalog): clips for one episode, or a sweep. It removes the
+// candidates that have nothing left, so that the next call does not read them again. A walk past many of them
+// takes several transactions, so that other writers need not wait. Errors: fault.ErrNotFound if nothing is left
+// to select, fault.ErrInvalid for limits out of range, fault.ErrCorrupt for a damaged set of researched clips.
 func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limits) (work models.Research, priority int64, err error) {
 	const op = "catalog.Select"
 	if l.Clips < 1 || l.Episodes < 0 {
@@ -57,9 +56,9 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 	return sweep, priority, nil
 }
 
-// busy returns the numbers of the clips that are in progress, by the id of the episode. An episode
-// in progress with clips that are not selectable has an empty set. An entry whose Episode is the id
-// of a selectable clip is a sweep: its Clips are the episodes.
+// busy returns the numbers of the clips in progress, by the id of the episode. If none of an episode's clips in
+// progress is selectable, its set is empty. An entry whose Episode is the id of a selectable clip is a sweep: its
+// Clips are the episodes.
 func (s *clipSet) busy(list []catalog.Busy) map[string]*roaring.Bitmap {
 	byEpisode := make(map[string]*roaring.Bitmap, len(list))
 	setOf := func(episode string) *roaring.Bitmap {
@@ -106,11 +105,11 @@ type walk struct {
 // walkTime is for how long one transaction goes through candidates.
 const walkTime = 5 * time.Millisecond
 
-// findFirst returns the first candidate with clips to select, and the set of these. An empty set
-// means that no candidate has any. nil, without an error, means that the caller must call it again
-// in a new transaction, because this one has kept the writer for long. On the way it removes the
-// candidates that have nothing left; those that wait for busy clips stay. It returns nil only after
-// it removed at least one, so repeating it comes to an end.
+// findFirst returns the first candidate with clips to select, and the set of these. An empty set means that no
+// candidate has any. nil, without an error, means that the caller must call it again in a new transaction,
+// because this one has kept the writer for long. On the way it removes the candidates that have nothing left;
+// those that wait for busy clips stay. It returns nil only after it removed at least one, so repeating it comes
+// to an end.
 func (w walk) findFirst(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	began := time.Now()
 	kept, removed := 0, false // candidates passed that stay, and whether one was removed
@@ -147,9 +146,9 @@ func (w walk) findFirst(c *sqlfile.Conn) (candidate, *roaring.Bitmap, error) {
 	}
 }
 
-// removeCandidates removes the candidates with these numbers, because they have nothing to select.
-// If a clip has changed since the set of selectable clips was read, it may have become selectable
-// for them: then all episodes become candidates again.
+// removeCandidates removes the candidates with these numbers, because they have nothing to select. If a clip has
+// changed since the set of selectable clips was read, it may have become selectable for them: then all episodes
+// become candidates again.
 func (w walk) removeCandidates(c *sqlfile.Conn, numbers []int64) error {
 	for _, n := range numbers {
 		if err := c.Exec("DELETE FROM candidate WHERE episode = ?", n); err != nil {
@@ -195,10 +194,9 @@ func (w walk) wanted(c *sqlfile.Conn, e candidate) (set *roaring.Bitmap, finishe
 // pageSize is how many candidates a walk reads at a time; it rarely passes many.
 const pageSize = 16
 
-// candidates reads at most limit candidates in the order of selection, the highest priority first,
-// without the first skip of them. If the media need the user of the origin's URL, the item names
-// the origin, so that a worker can ask for it. closed tells that the episode is gone or has a
-// problem, so that nothing of it may be selected.
+// candidates reads at most limit candidates in the order of selection, the highest priority first, without the
+// first skip of them. If the media need the user of the origin's URL, the item names the origin, so that a worker
+// can ask for it. closed tells that the episode is gone or has a problem, so that nothing of it may be selected.
 func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) {
 	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips, o.id, o.uri,
 			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope = 'episode')
@@ -218,7 +216,6 @@ func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) 
 	return page, err
 }
 
-// removePairProblems removes from set the clips that have a problem with this episode.
 func removePairProblems(c *sqlfile.Conn, episode int64, set *roaring.Bitmap) error {
 	return c.All("SELECT clip FROM problem WHERE episode = ? AND scope = 'pair'", []any{episode}, func(row sqlfile.Row) error {
 		var n uint32

@@ -25,10 +25,10 @@ type clipSet struct {
 const isSelectable = `gone = 0 AND NOT EXISTS (SELECT 1 FROM problem p
 	WHERE p.clip = clip.number AND p.scope IN ('clip', 'duplicate'))`
 
-// selectable returns the set that Store keeps or, if it may have changed, reads it. If a clip
-// changes while it reads, it returns the set and does not keep it; its epoch tells the caller. It
-// takes the writer to access Store.clips, which the writer guards, and reads without it, because
-// that takes long. Callers must not change the set, which others use too.
+// selectable returns the set that Store keeps or, if it may have changed, reads it. If a clip changes while it
+// reads, it returns the set and does not keep it; its epoch tells the caller. It takes the writer to access
+// Store.clips, which the writer guards, and reads without it, because that takes long. Callers must not change
+// the set, which others use too.
 func (s *Store) selectable(ctx context.Context, op string) (*clipSet, error) {
 	set := &clipSet{place: map[string]int{}, all: roaring.New()}
 	var kept *clipSet

@@ -45,7 +45,7 @@ func TestTheSetOfClipsIsReadOnceUntilOneChanges(t *testing.T) {
 	}
 }
 
-// The set must have the hashes that are stored, and a set being read meanwhile may lack them.
+// The set must have the stored hashes, and a set that is read meanwhile may lack them.
 func TestAHashThatIsLearnedIsInTheSetOnceItIsStored(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, newPath(t))

@@ -37,7 +37,7 @@ type Schedule interface {
 	// BeforeRemoval is called before the transaction that removes an origin, for changes
 	// that take longer than one transaction may.
 	BeforeRemoval(ctx context.Context, id string) error
-	// OriginRemoved is called with the id of a removed origin.
+	// OriginRemoved is called with the id of an origin when it is removed.
 	OriginRemoved(c *sqlfile.Conn, id string) error
 }
 
@@ -65,9 +65,9 @@ func New(file *sqlfile.File, schedule Schedule) *Store {
 	return s
 }
 
-// Open opens a catalog without a schedule at path, creates it if it does not exist, and migrates an
-// older one to the version of this program. Errors come from sqlfile.Open; a file with a schedule
-// gives fault.ErrInvalid, because its origins would no longer be the same as in the catalog.
+// Open opens a catalog without a schedule at path, creates it if it does not exist, and migrates an older one to
+// the version of this program. It refuses a file with a schedule (fault.ErrInvalid), because the origins of the
+// schedule and of the catalog would differ.
 func Open(ctx context.Context, path string) (*Store, error) {
 	file, err := sqlfile.Open(ctx, path, Format())
 	if err != nil {

@@ -11,13 +11,12 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// chooseSweep chooses one clip and the episodes in which it is searched for. clips are those that
-// the first candidate lacks; it takes the first of them that is not in l.Unswept. The episodes are
-// at most l.Episodes candidates with the priority of the first one that lack the clip too and have
-// been researched for other clips, so that workers have their landmarks; these are stored by hash,
-// so an episode without a known hash is left out. If there are fewer than SweepShare episodes for
-// each of clips, it returns the zero Research, and Select selects by episode. It reads without the
-// writer, so the result may be out of date, as Select's; work.Issue checks that.
+// chooseSweep chooses one clip and the episodes in which it is searched for. clips are those that the first
+// candidate lacks; it takes the first one not in l.Unswept. The episodes are at most l.Episodes candidates with
+// the priority of the first one that lack the clip too and have been researched for other clips, so that workers
+// have their landmarks; these are stored by hash, so an episode without a known hash is left out. If there are
+// fewer than SweepShare episodes for each of clips, it returns the zero Research, and Select selects by episode.
+// It reads without the writer, so the result may be out of date, as with Select; work.Issue checks that.
 func (w walk) chooseSweep(ctx context.Context, op string, first candidate, clips *roaring.Bitmap, l catalog.Limits) (r models.Research, err error) {
 	least := catalog.SweepShare * int(clips.GetCardinality())
 	if l.Episodes < least || len(first.researched) == 0 {

@@ -9,8 +9,7 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// Totals reads the bitmap of every episode, in one snapshot, so it takes time that grows with the
-// episodes.
+// Totals reads the bitmap of every episode, in one snapshot, so it takes time that grows with the episodes.
 func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 	err = s.file.Read(ctx, "catalog.Totals", func(c *sqlfile.Conn) error {
 		const query = `SELECT (SELECT count(*) FROM origin),
@@ -27,8 +26,7 @@ func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 	return t, err
 }
 
-// countResearched counts the pairs whose episode and clip are both present. A bitmap that cannot be
-// decoded is an error.
+// countResearched counts the pairs whose episode and clip are both present.
 func countResearched(c *sqlfile.Conn) (pairs int, err error) {
 	present := roaring.New()
 	err = c.All("SELECT number FROM clip WHERE gone = 0", nil, func(row sqlfile.Row) error {

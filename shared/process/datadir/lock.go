@@ -76,9 +76,8 @@ func LockWithin(ctx context.Context, dir string, timeout time.Duration, held fun
 	return release, err
 }
 
-// unusable adds the kind of an error of the system: fault.ErrPermission or fault.ErrFolder. A
-// denied permission names the user, because a container's user is often not the owner of the
-// folder.
+// unusable adds the kind of an error of the system: fault.ErrPermission or fault.ErrFolder. A denied permission
+// names the user, because in a container it is often not the owner of the folder.
 func unusable(err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("data folder: %w: %w", err, fault.ErrFolder)

@@ -6,8 +6,7 @@ import (
 	"leasehold/shared/process/failpoint"
 )
 
-// A process built with the tag failpoints and started with FAILPOINT=write.after:1 prints nothing
-// here.
+// If a process is built with the tag failpoints and started with FAILPOINT=write.after:1, it prints nothing here.
 func Example() {
 	write := func() { fmt.Println("written") }
 	failpoint.Reached("write.before", "")

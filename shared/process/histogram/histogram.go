@@ -1,8 +1,8 @@
 // Package histogram counts durations by their length, as plain numbers that a metrics
 // endpoint can expose.
 //
-// Invariant: each observed duration is in exactly one bucket and in the sum. A snapshot taken while
-// durations are observed may miss the latest ones in either.
+// Invariant: each observed duration is in exactly one bucket and in the sum. A snapshot taken while durations are
+// observed may miss the latest ones in either.
 package histogram
 
 import (

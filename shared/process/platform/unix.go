@@ -19,8 +19,8 @@ func terminateGroup(p *os.Process) error { return signalGroup(p, syscall.SIGTERM
 
 func killGroup(p *os.Process) error { return signalGroup(p, syscall.SIGKILL) }
 
-// signalGroup sends a signal to the process group of p, which has the number of p (ownGroup).
-// Without any process left it returns os.ErrProcessDone.
+// signalGroup sends a signal to the process group of p, which has the number of p (ownGroup). Without any process
+// left it returns os.ErrProcessDone.
 func signalGroup(p *os.Process, s syscall.Signal) error {
 	err := syscall.Kill(-p.Pid, s)
 	if errors.Is(err, syscall.ESRCH) {

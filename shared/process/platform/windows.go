@@ -68,8 +68,8 @@ func isDiskFull(err error) bool {
 
 func maxOpenFiles() (uint64, bool) { return 0, false }
 
-// freeSpace returns how many bytes this user may still write on the disk of dir: a quota may leave
-// fewer than are free.
+// freeSpace returns how many bytes this user may still write on the disk of dir: a quota may leave fewer than are
+// free.
 func freeSpace(dir string) (int64, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -98,9 +98,8 @@ func ticks(t windows.Filetime) time.Duration {
 
 func makeNewFilesPrivate() {}
 
-// restart runs the program as a child with the same streams, because Windows cannot replace a
-// process. It returns when the child has ended, with its exit code as the error, or if it could not
-// start.
+// restart runs the program as a child with the same streams, because Windows cannot replace a process. It returns
+// when the child has ended.
 func restart() error {
 	self, err := os.Executable()
 	if err != nil {

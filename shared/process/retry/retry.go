@@ -1,9 +1,8 @@
 // Package retry repeats calls whose errors can pass, with jittered pauses.
 //
-// An error can pass if its kind gives fault.ErrOverloaded or fault.ErrUnavailable. No loop that
-// should live as long as its process may end on such an error. Every package that repeats calls or
-// connections takes its pauses from here, so that many clients of one coordinator never return at
-// the same moment.
+// An error can pass if its kind is fault.ErrOverloaded or fault.ErrUnavailable. A loop that should live as long
+// as its process must not end on such an error. Every package that repeats calls or connections takes its pauses
+// from here, so that many clients of one coordinator never return at the same moment.
 //
 // The package decides neither which calls may be repeated (their callers do) nor how
 // often: a Loop gives up only when its context ends.

@@ -39,7 +39,7 @@ func (l *log) add(event string) {
 	l.events = append(l.events, event)
 }
 
-// host is a host ready at once and ends with its context.
+// host is ready at once and ends with its context.
 func (l *log) host(ctx context.Context, ready func()) error {
 	ready()
 	<-ctx.Done()

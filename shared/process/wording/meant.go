@@ -2,8 +2,8 @@
 // meant.
 package wording
 
-// DidYouMean returns " (did you mean X?)" for the candidate nearest to word; empty if more than a
-// third of its letters and one more differ.
+// DidYouMean returns " (did you mean X?)" for the candidate nearest to word; empty if more than a third of its
+// letters and one more differ.
 func DidYouMean(word string, candidates []string) string {
 	best, bestAt := "", len(word)/3+2
 	for _, c := range candidates {

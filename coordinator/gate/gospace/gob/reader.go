@@ -30,10 +30,9 @@ type Reader struct {
 	err     error
 }
 
-// NewReader returns a reader of a stream of at most limit bytes. It calls reserve, if not nil, with
-// each number of bytes that it is about to take for messages. It fails with fault.ErrTooLarge for a
-// longer stream, with fault.ErrInvalid for a malformed one; errors of src and of reserve are
-// returned as they are.
+// NewReader returns a reader of a stream of at most limit bytes. It calls reserve, if not nil, with each number
+// of bytes that it is about to take for messages. Reading fails with fault.ErrTooLarge for a longer stream, and
+// with fault.ErrInvalid for a malformed one; errors of src and of reserve are returned as they are.
 func NewReader(src io.Reader, limit int, reserve func(int64) error) *Reader {
 	return &Reader{src: bufio.NewReaderSize(src, 1<<10), left: limit, reserve: reserve, types: map[int64]*Type{}}
 }
@@ -55,8 +54,8 @@ func (r *Reader) invalid(format string, args ...any) {
 	r.Fail(fmt.Errorf("gob: "+format+": %w", append(args, fault.ErrInvalid)...))
 }
 
-// nextMessage reads a message into buf, in chunks that double, so that memory is taken only as
-// bytes arrive, however long the message is announced to be.
+// nextMessage reads a message into buf, in chunks that double, so that memory is taken only as bytes arrive,
+// however long the message is announced to be.
 func (r *Reader) nextMessage() {
 	n := r.readLength()
 	if r.err != nil {
@@ -255,8 +254,8 @@ func (r *Reader) Interface() (name string, id int64) {
 	return name, 0
 }
 
-// skipLeadingZero reads the 0 that precedes a value of type id other than a struct, and returns id.
-// Another number is an error.
+// skipLeadingZero reads the 0 before a value of type id, any but a struct, and returns id. Another number is an
+// error.
 func (r *Reader) skipLeadingZero(id int64) int64 {
 	if r.Type(id).Kind != Struct && r.err == nil && r.Uint() != 0 {
 		r.invalid("a value of type %d without its 0", id)

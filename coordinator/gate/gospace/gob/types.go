@@ -42,8 +42,8 @@ type Field struct {
 
 var noType = &Type{}
 
-// Type returns the type of a number. One not defined ends the reader with fault.ErrInvalid, and the
-// result is a type of no kind, so that callers need not check for nil.
+// Type returns the type of a number. An undefined number ends the reader with fault.ErrInvalid, and the result is
+// a type of no kind, so that callers need not check for nil.
 func (r *Reader) Type(id int64) *Type {
 	if id > 0 && id < int64(Array) {
 		return &Type{Kind: Kind(id)}

@@ -30,9 +30,8 @@ func (w *Writer) Define(t Type) int64 {
 	return id
 }
 
-// defineAs adds the message that defines type id. In a struct, each part comes behind the
-// difference of its number to the part before's, and 0 ends it. A part that is empty or 0 is left
-// out.
+// defineAs adds the message that defines type id. In a struct, the difference between a part's number and the
+// previous one precedes the part, and 0 ends it. Empty and zero parts are left out.
 func (w *Writer) defineAs(id int64, t Type) {
 	field := map[Kind]int{Array: arrayField, Slice: sliceField, Struct: structField, Map: mapField, Encoded: t.method}[t.Kind]
 	d := AppendUint(AppendInt(nil, -id), uint64(field+1)) // the only field of a definition tells the kind
@@ -68,8 +67,8 @@ func (w *Writer) defineAs(id int64, t Type) {
 	w.definitions = append(AppendUint(w.definitions, uint64(len(d))), d...)
 }
 
-// Stream returns the stream of a value of a type: the definitions, and then the value. The encoding
-// of a value other than a struct must begin with a 0.
+// Stream returns the stream of a value of a type: the definitions, and then the value. The encoding of any value
+// but a struct must begin with a 0.
 func (w *Writer) Stream(id int64, value []byte) []byte {
 	head := AppendInt(nil, id)
 	stream := slices.Grow(w.definitions, len(head)+len(value)+9)
@@ -110,8 +109,8 @@ func AppendText[S ~string | ~[]byte](b []byte, s S) []byte {
 	return append(AppendUint(b, uint64(len(s))), s...)
 }
 
-// AppendInterface appends a value of an interface type. The encoding of a value other than a struct
-// must begin with a 0.
+// AppendInterface appends a value of an interface type. The encoding of any value but a struct must begin with a
+// 0.
 func AppendInterface(b []byte, name string, id int64, value []byte) []byte {
 	b = AppendInt(AppendText(b, name), id)
 	return append(AppendUint(b, uint64(len(value))), value...)
@@ -124,10 +123,9 @@ type copier struct {
 	ids map[int64]int64 // numbers of the Writer by those of the Reader
 }
 
-// Copy reads the value of a type that follows in r, and appends it to buf with the numbers of w, to
-// which it adds the types that the value needs. The value is as an interface holds it: one other
-// than a struct begins with a 0. It returns the number of the type. After an error of r both
-// results must not be used.
+// Copy reads the value of a type that follows in r, and appends it to buf with the numbers of w, to which it adds
+// the types that the value needs. The value is as an interface holds it: any value but a struct begins with a 0.
+// It returns the number of the type. After an error of r both results must not be used.
 func Copy(buf []byte, w *Writer, r *Reader, id int64) ([]byte, int64) {
 	c := copier{r, w, map[int64]int64{}}
 	written := c.numberOf(id)
@@ -182,9 +180,8 @@ func (c *copier) copySingle(buf []byte, id int64, depth int) []byte {
 	return c.copyValue(buf, id, depth)
 }
 
-// copyValue copies one value of a type that is depth levels within the outermost one. More than
-// maxDepth levels end the reader with fault.ErrTooLarge. After an error of the reader it returns
-// what it has.
+// copyValue copies one value of a type, depth levels within the outermost one. More than maxDepth levels end the
+// reader with fault.ErrTooLarge. After an error of the reader it returns what it has.
 func (c *copier) copyValue(buf []byte, id int64, depth int) []byte {
 	r := c.r
 	if depth > maxDepth {

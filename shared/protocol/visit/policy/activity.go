@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// Many origins change in phases: after a change another one is likely soon, and after a long
-// silence none is. The rate of an origin covers all its phases. Its activity is the factor on the
-// rate after a silence, at most 1. docs/visits.md derives it from a model of two phases and tells
-// why it is learned from all origins together.
+// Many origins change in phases: after a change another one is likely soon, and after a long silence none is. The
+// rate of an origin covers all phases together. Its activity is the factor on the rate after a silence, at most
+// 1. docs/visits.md derives it from a model of two phases and tells why it is learned from all origins together.
 
-// Silences are what visits found at origins that had been silent, by the band of their rate and by
-// their silence's.
+// Silences are what visits found at origins that had been silent, by the band of their rate and the band of their
+// silence.
 type Silences [rateBands][silenceBands]Exposure
 
 // Exposure compares the first changes after a success with those that the rates predict.
@@ -73,7 +72,7 @@ func (r Rules) LearnSilence(all *Silences, s State, e Event, effect Effect) {
 	}
 }
 
-// firstAfter returns the first of some ascending times after from; ok is false if none is.
+// firstAfter returns the first of some ascending times after from; ok is false if there is none.
 func firstAfter(times []int64, from int64) (at int64, ok bool) {
 	for _, at := range times {
 		if at > from {

@@ -195,7 +195,7 @@ func TestTheActivityIsTheChangesFoundByThoseExpected(t *testing.T) {
 	t.Parallel()
 	rules := policy.DefaultRules()
 	s := counted(rules)
-	var band policy.Silences // that of s
+	var band policy.Silences // the band of s
 	rules.LearnSilence(&band, s, policy.Event{Status: policy.Full, At: s.LastSuccess + day, Digest: "a"}, policy.Effect{Success: true})
 	with := func(own, alike, other policy.Exposure) float64 {
 		var all policy.Silences

@@ -67,9 +67,9 @@ func (g signals) index(x, forgotten float64) float64 {
 	return max(fresh-math.Exp(-x)*days, 0)
 }
 
-// early returns after how many days a date makes the probability of no change e^-x, at most late.
-// Without dates (recall 0) that is late; if a date at once suffices, 0. It is found by bisection,
-// because unseen grows with the days and has no inverse in closed form.
+// early returns after how many days a date makes the probability of no change e^-x, at most late. It returns late
+// without dates (recall 0), and 0 if a date at once suffices. It uses bisection, because unseen grows with the
+// days and has no inverse in closed form.
 func (g signals) early(x, late float64) float64 {
 	if g.recall <= 0 || g.rate <= 0 {
 		return late

@@ -16,7 +16,7 @@ func TestTheIntegralOfADecayIsItsClosedForm(t *testing.T) {
 	require.EqualValues(t, 2, between(1, 3, 0))
 }
 
-// The values come from Bayes' rule, written out.
+// The values follow Bayes' rule, written out.
 func TestTheBeliefAfterAListingIsThatOfBayes(t *testing.T) {
 	t.Parallel()
 	g := signals{rate: 0.3, recall: 0.6, wrong: 0.05}

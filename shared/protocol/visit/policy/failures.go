@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// ForPolicy returns the rules with the rests after failures that a policy prescribes, unless r
-// already has others than the defaults. "seed" has a rest of the smallest interval, which is its
-// document's; the schedulers of Software Heritage have theirs. Neither grows, and the number of
-// failures alone disables an origin. All other policies have the defaults. A second call changes
-// nothing.
+// ForPolicy returns the rules with the rests after failures that a policy prescribes, unless r already has others
+// than the defaults. "seed" rests for the smallest interval, as its document prescribes; the schedulers of
+// Software Heritage have their own rests. Neither grows, and the number of failures alone disables an origin. All
+// other policies have the defaults. A second call changes nothing.
 func (r Rules) ForPolicy(policy string) Rules {
 	d := DefaultRules()
 	var failed, notFound time.Duration

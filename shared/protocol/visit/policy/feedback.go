@@ -71,9 +71,9 @@ func (s *State) recordSuccess(e Event) {
 	s.LastSuccess, s.LastDigest, s.Failures, s.Dates = s.LastVisit, e.Digest, 0, 0
 }
 
-// recordFailure records a visit without success. failures counts those in a row including this one.
-// The origin is disabled if its server called it gone, or after too many failures (givesUp); one
-// disabled already keeps its reason.
+// recordFailure records a visit without success. failures counts those in a row including this one. The origin is
+// disabled if its server called it gone, or after too many failures (givesUp); an already disabled one keeps its
+// reason.
 func (s *State) recordFailure(e Event, failures int, r Rules) {
 	status := Failed
 	if e.Status == NotFound || e.Status == Gone {
@@ -140,8 +140,8 @@ func Listed(s State, at, lastUpdate int64) State {
 	return s
 }
 
-// addDate notes a date of a change. One not newer than the known one is ignored. Dates counts those
-// after the last success.
+// addDate notes a date of a change. It is ignored unless it is newer than the known one. Dates counts those after
+// the last success.
 func (s *State) addDate(at int64) {
 	if at <= s.LastUpdate {
 		return
@@ -174,8 +174,8 @@ func (s State) DatedBy() int32 {
 	return s.Lister
 }
 
-// Unlisted records that a successful full listing did not name the origin, which disables it. One
-// disabled already keeps its reason.
+// Unlisted records that a successful full listing did not name the origin, which disables it. An already disabled
+// one keeps its reason.
 func Unlisted(s State) State {
 	if s.Enabled() {
 		s.Disabled = ByLister

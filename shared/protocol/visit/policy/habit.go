@@ -195,9 +195,8 @@ func dueChance(w Place, now int64) (chance, gap float64) {
 	return 1 / (1 + math.Exp(-min(max(1.7*late/spread, -500), 500))), gap
 }
 
-// dueIndex is the value of a visit to an origin with a habit, in days: if the change has come, the
-// visit gains the days until the next one; if not, it comes too early, and the price is
-// signals.index's.
+// dueIndex is the value of a visit to an origin with a habit, in days: if the change has come, the visit gains
+// the days until the next one; if not, it comes too early, at the price that signals.index has.
 func dueIndex(w Place, now int64, forgotten float64) float64 {
 	chance, gap := dueChance(w, now)
 	gained := chance * upTo(gap, forgotten)

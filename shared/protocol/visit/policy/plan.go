@@ -96,8 +96,8 @@ func ParsePlan(policies, rules string) (*Plan, error) {
 	return p, nil
 }
 
-// splitPolicies returns the policies by type; the policy of all others has the type "" and is the
-// first of Names unless the text has one. Two policies of one type give fault.ErrInvalid.
+// splitPolicies returns the policies by type; the policy of all others has the type "" and is the first of Names
+// unless the text has one. It refuses two policies of one type.
 func splitPolicies(text string) (map[string]string, error) {
 	policyOf := map[string]string{}
 	for _, one := range strings.Split(text, ",") {
@@ -131,9 +131,8 @@ func splitRules(text string) (common string, own map[string]string) {
 	return common, own
 }
 
-// addType adds a type with its rules, and a group if it has a policy, a weight or a queue. The type
-// "" must be the first. Unless a rule sets the cooldown, a kind that has a shortest one rests from
-// that to the default.
+// addType adds a type with its rules, and a group if it has a policy, a weight or a queue. The type "" must be
+// the first. Unless a rule sets the cooldown, a kind with a shortest cooldown rests from there to the default.
 func (p *Plan) addType(name string, policyOf map[string]string, common, own string) error {
 	rules := DefaultRules()
 	setsCooldown := strings.Contains(","+common+own, ",cooldown=")
@@ -165,8 +164,7 @@ func (p *Plan) addType(name string, policyOf map[string]string, common, own stri
 	return nil
 }
 
-// parse sets weight and queue from the rules of a type, and returns the other rules, as text for
-// Rules.parse.
+// parse sets weight and queue from the rules of a type, and returns the other rules, as text for Rules.parse.
 func (g *group) parse(own string) (rest string, err error) {
 	for _, pair := range strings.Split(own, ",") {
 		name, value, _ := strings.Cut(pair, "=")

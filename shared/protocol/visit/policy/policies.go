@@ -34,8 +34,8 @@ var Names, ByTarget = func() (names, byTarget []string) {
 	return names, byTarget
 }()
 
-// New returns the policy with a name, under the rules r.ForPolicy(name). It fails with
-// fault.ErrInvalid if no policy has the name or r.Check fails.
+// New returns the policy with a name, under the rules r.ForPolicy(name). It fails with fault.ErrInvalid if no
+// policy has the name or r.Check fails.
 func New(name string, r Rules) (Policy, error) {
 	if err := r.Check(); err != nil {
 		return nil, err

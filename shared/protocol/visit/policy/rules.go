@@ -18,8 +18,8 @@ type Rules struct {
 	Fudge        float64 // largest share by which an interval varies
 	DisableAfter int     // failures in a row that disable an origin
 
-	// An origin that was scheduled rests for RestShare of the expected time between its changes,
-	// but at least for Cooldown, and at most for LongestCooldown if it is longer.
+	// A scheduled origin rests for RestShare of the expected time between its changes, but at least for Cooldown,
+	// and at most for the longer of LongestCooldown and Cooldown.
 	Cooldown         time.Duration
 	LongestCooldown  time.Duration
 	RestShare        float64
@@ -35,7 +35,7 @@ type Rules struct {
 	HostShare   float64       // largest share of a batch for one host
 	HostSlots   int           // concurrent visits of one host
 	HostGap     time.Duration // minimum time between two visits of one host
-	LongestGap  time.Duration // the largest Crawl-delay of robots.txt that is honoured
+	LongestGap  time.Duration // larger Crawl-delays of robots.txt are cut to it
 	NowShare    float64       // share of the slots for visits that users requested
 	MixShare    float64       // share of pool B2's slots for the smallest lag instead of the largest
 	WeightFresh float64       // weight of the freshness term of the value

@@ -2,7 +2,7 @@ package policy
 
 import "math"
 
-// Never marks an unknown time or not set. 0 is a time like any other.
+// Never marks an unknown time, or one not set. 0 is a time like any other.
 const Never int64 = math.MinInt64
 
 // Latest is the largest time: the last second of the year 9999.
@@ -125,7 +125,7 @@ func (e Event) final() bool {
 type Effect struct {
 	Ignored string // why the event was not recorded; empty: it was recorded
 	Success bool
-	Changed bool // the digest differs from that of the last success
+	Changed bool // the digest differs from the last success
 	First   bool // the origin had no outcome before
 }
 

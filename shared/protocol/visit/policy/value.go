@@ -37,7 +37,7 @@ func (p Value) placeByRate(s State) Place {
 	case failures > 0:
 		place.Pool, place.Lister = PoolFailing, int32(min(failures, mostFailures))
 		if s.LastStatus == NotFound {
-			place.Lister++ // an origin that is gone comes back less often than one that failed
+			place.Lister++ // a vanished origin comes back less often than one that failed
 		}
 		if s.LastSuccess == Never {
 			place.Ref = s.FirstSeen
@@ -79,10 +79,9 @@ func (p Value) firstRef(s State) int64 {
 // mostFailures is the number of failures in a row beyond which more do not matter.
 const mostFailures = 8
 
-// Worth returns the value in days: WeightFresh times the index of freshness and WeightLag times the
-// index of the lag. First visits of a lister with priority get firstVisitBonus in addition; each
-// failure in a row multiplies the value by FailedFactor. A class of Classes or more means a fork
-// (Place).
+// Worth returns the value in days: WeightFresh times the index of freshness plus WeightLag times the index of
+// lag. First visits of a lister with priority get firstVisitBonus in addition; each failure in a row multiplies
+// the value by FailedFactor. A class of Classes or more belongs to a fork (Place).
 func (p Value) Worth(place Place, q Quality, now int64) float64 {
 	if place.Class >= Classes {
 		place.Class -= Classes
@@ -98,7 +97,7 @@ func (p Value) Worth(place Place, q Quality, now int64) float64 {
 		signals = noSignals(rate)
 	}
 	x := p.unseenChanges(place, q, now)
-	_, lag := Terms(x, days, rate) // the index of freshness is that of the signals
+	_, lag := Terms(x, days, rate) // the signals give the index of freshness
 	fresh := 0.0
 	if place.Pool == PoolFirst {
 		fresh = p.freshAfterFirst()

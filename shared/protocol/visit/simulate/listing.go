@@ -65,8 +65,8 @@ func (r *run) listDue(now int64) {
 	}
 }
 
-// tells reports whether a listing may tell something of an enabled origin: a date, or that it is
-// gone. The others are most of all, so listings leave them out.
+// tells reports whether a listing may tell something of an enabled origin: a date, or that it is gone. Listings
+// leave out the others, which are the vast majority.
 func (r *run) tells(o *origin) bool { return o.dated || o.unlisted && o.dies < r.end }
 
 // listIfDue applies the listing of an origin's lister to a known origin, if that lister is due.
@@ -113,9 +113,8 @@ func (r *run) newState(key int, at int64) policy.State {
 	return s
 }
 
-// listAgain applies a listing to a known origin: it enables one that failures disabled, disables
-// one that is dead and no longer named, and may date its last change. The counts and the place
-// change with the state.
+// listAgain applies a listing to a known origin: it enables one that failures disabled, disables a dead one if it
+// is no longer named, and may date its last change. The counts and the place change with the state.
 func (r *run) listAgain(key int, now int64) {
 	o, s := &r.origins[key], &r.states[key]
 	dead, date := now >= o.dies, policy.Never
@@ -124,7 +123,7 @@ func (r *run) listAgain(key int, now int64) {
 		date = r.dateOf(o, key, &r.listers[o.lister], now)
 	}
 	gone := dead && o.unlisted
-	stateChanges := gone == s.Enabled() // one that is gone gets disabled, any other enabled
+	stateChanges := gone == s.Enabled() // a gone origin gets disabled, any other enabled
 	if !stateChanges && date <= s.LastUpdate {
 		return // the listing changes nothing
 	}

@@ -85,8 +85,8 @@ func confidence(results []Result, mean float64) float64 {
 	return t * math.Sqrt(sum/(n-1)/n)
 }
 
-// meanOf returns the mean of each number of at least one result; texts come from the first. A whole
-// number is rounded.
+// meanOf returns the mean of each number of at least one result, with the texts of the first. A whole number is
+// rounded.
 func meanOf(results []Result) Result {
 	m := results[0]
 	v := reflect.ValueOf(&m).Elem()

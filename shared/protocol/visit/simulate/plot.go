@@ -16,8 +16,8 @@ const (
 
 var colours = []string{"#222222", "#2a7f62", "#c0504d", "#4f81bd", "#e0a030", "#8064a2", "#999999"}
 
-// A panel plots one quantity. If fit is set the axis ends at the largest value, or at axisEnd if it
-// is smaller; longer bars are cut and show their value as a number.
+// A panel plots one quantity. If fit is set the axis ends at the largest value, or at axisEnd if axisEnd is
+// smaller; longer bars are cut and show their value as a number.
 type panel struct {
 	title   string
 	value   func(Result) float64

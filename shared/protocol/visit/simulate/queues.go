@@ -93,7 +93,7 @@ func (q *queues) push(e queued) {
 // remove makes an origin's entry invalid.
 func (q *queues) remove(key int) { q.moves[key]++ }
 
-// Of implements policy.Queues: every queue of the pool, also one that is empty.
+// Of implements visit.Queues: every queue of the pool, also an empty one.
 func (q *queues) Of(p policy.Pool) []policy.Queue { return q.byPool[p] }
 
 // Next implements policy.Queues: it removes the first valid entry of a heap and remembers it in
@@ -154,7 +154,7 @@ func (h *entryHeap) push(e entry) {
 
 func (h *entryHeap) pop() entry { return h.remove(0) }
 
-// popLast removes and returns the entry last in the order.
+// popLast removes and returns the last entry of the order.
 func (h *entryHeap) popLast() entry {
 	at := 0
 	for i := range *h {

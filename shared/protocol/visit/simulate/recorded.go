@@ -14,9 +14,9 @@ type Recorded struct {
 	Changes []int64 `json:"changes"` // seconds after the start of the recording
 }
 
-// WorldOf returns the world in which outcomes were recorded: its origins change when the recorded
-// ones did, visits fail as often, and the capacity is the recording's. If an outcome has no dates
-// of its changes, a change is assumed in the middle of the time since the visit before it.
+// WorldOf returns the world in which outcomes were recorded: its origins change when the recorded ones did,
+// visits fail as often, and the capacity is the same. If an outcome has no dates of its changes, a change is
+// assumed in the middle of the time since the visit before it.
 func WorldOf(outcomes []models.Outcome) Scenario {
 	all := slices.SortedStableFunc(slices.Values(outcomes), func(a, b models.Outcome) int { return a.At.Compare(b.At) })
 	s := defaults

@@ -53,8 +53,7 @@ func ParseRequirement(text string) (Requirement, error) {
 	return Requirement{text: text, field: field, op: m[3], allScenarios: m[1] != "", factor: factor, reference: m[5]}, nil
 }
 
-// CheckReference returns fault.ErrInvalid if the requirement compares with a policy not among
-// policies.
+// CheckReference returns fault.ErrInvalid if policies lacks the policy that the requirement compares with.
 func (q Requirement) CheckReference(policies []string) error {
 	if q.reference == "" || q.reference == KnownRates || slices.Contains(policies, q.reference) {
 		return nil

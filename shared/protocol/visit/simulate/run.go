@@ -18,7 +18,7 @@ type Setup struct {
 	Origins  int
 	Days     int
 	Seed     uint64
-	Capacity float64 // visits per day of all origins; 0: that of the scenario
+	Capacity float64 // visits per day of all origins; 0: the scenario's
 }
 
 // Check returns fault.ErrInvalid if a number is out of range. It does not check the
@@ -43,8 +43,7 @@ const (
 // tick is the time between two picks.
 const tick = day / 4
 
-// Run simulates one policy in one scenario. It returns the error of ctx if that ends first, and
-// fault.ErrInvalid for an invalid setup.
+// Run simulates one policy in one scenario. It fails with fault.ErrInvalid if the setup is not valid.
 func Run(ctx context.Context, s Setup) (Result, error) {
 	r, err := newRun(s)
 	if err != nil {
@@ -87,8 +86,8 @@ type run struct {
 	times    []int64 // of the changes that a visit counts; used again by the next
 }
 
-// newRun returns a run at its start: the world is drawn, and the origins that exist have been
-// visited once. A recorded scenario replaces the number of origins by its own.
+// newRun returns a run at its start: the world is drawn, and the origins that exist have been visited once. A
+// recorded scenario replaces the number of origins by its own.
 func newRun(s Setup) (*run, error) {
 	if err := s.Scenario.Check(); err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", s.Scenario.Name, err)
@@ -127,8 +126,8 @@ func newRun(s Setup) (*run, error) {
 	return r, nil
 }
 
-// capacity returns the visits per day of all origins of the setup: the first number that is set.
-// Need counts the changes of the drawn origins, which may be fewer, and scales them.
+// capacity returns the visits per day of all origins of the setup: the first number set. Need counts the changes
+// of the drawn origins, which may be fewer, and scales them.
 func (w *world) capacity(s Setup) float64 {
 	switch {
 	case s.Capacity > 0:
@@ -145,8 +144,8 @@ func (w *world) capacity(s Setup) float64 {
 	return w.Scenario.Capacity * float64(s.Origins)
 }
 
-// limits returns the freshness values with which results of the setup are compared. They are
-// computed from at most limitOrigins origins, with as much less capacity.
+// limits returns the freshness values with which results of the setup are compared. They are computed from at
+// most limitOrigins origins, with as much less capacity.
 func (s Setup) limits() (limits, error) {
 	if err := s.Scenario.Check(); err != nil {
 		return limits{}, fmt.Errorf("scenario %s: %w", s.Scenario.Name, err)
@@ -205,7 +204,7 @@ func (r *run) place(key int, now int64) {
 	s := &r.states[key]
 	until, _ := r.rules.Rest(*s)
 	switch {
-	case until >= r.end: // also of one that is disabled
+	case until >= r.end: // also of a disabled origin
 		r.queues.remove(key)
 	case until > now:
 		r.queues.rest(key, r.policy.Place(*s), (until-start+tick-1)/tick)

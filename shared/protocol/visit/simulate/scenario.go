@@ -65,7 +65,7 @@ type Scenario struct {
 	Recorded []Recorded `json:"recorded,omitempty"`
 }
 
-// defaults are the values that a scenario does not set; they come from S1.
+// defaults are the values that a scenario does not set. They come from S1.
 var defaults = Scenario{
 	Capacity: 0.1, MedianRate: 1.0 / 30, Spread: 1.5, Changes: "poisson", BurstSize: 1, Counts: true, SizeShape: 1.5,
 	Forks: 0.2, Dead: 0.02, Dying: 0.05, Unlisted: 0.5, New: 0.1, FailedRate: 0.002,
@@ -91,9 +91,8 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// ByName returns the scenarios of a list separated by commas. An item is a name such as S1, a range
-// such as S1..S8, "all", or the path of a JSON file (see Parse). It fails with fault.ErrInvalid for
-// any other item.
+// ByName returns the scenarios of a list separated by commas. An item is a name such as S1, a range such as
+// S1..S8, "all", or the path of a JSON file (see Parse). Any other item gives fault.ErrInvalid.
 func ByName(names string) (all []Scenario, err error) {
 	for name := range strings.SplitSeq(names, ",") {
 		some, err := scenariosOf(name)
@@ -133,8 +132,8 @@ func scenarioIndex(name string) int {
 
 const maxFile = 64 << 20 // bytes; recorded worlds are large
 
-// readScenario reads a scenario from a file; one without a name is named by the path. A file above
-// maxFile is cut off there, so that Parse refuses it.
+// readScenario reads a scenario from a file; one without a name is named by the path. A file above maxFile is cut
+// off there, so that Parse refuses it.
 func readScenario(path string) (s Scenario, err error) {
 	f, err := os.Open(path)
 	if err != nil {

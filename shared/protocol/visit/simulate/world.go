@@ -80,8 +80,8 @@ func (w *world) random(purpose int, subject, at int64) rng {
 	return g
 }
 
-// newWorld draws the world of a scenario with n origins, or with at most most of them, spread
-// evenly by their keys. Their draws come from the world with all n.
+// newWorld draws the world of a scenario with n origins, or with at most most of them, spread evenly by their
+// keys. They are drawn as in the world with all n.
 func newWorld(s Scenario, n, most int, seed uint64, end int64) *world {
 	w := &world{Scenario: s, seed: seed, end: end}
 	w.Scenario = s.drawn(w)
