@@ -36,9 +36,9 @@ var errNotServed = errors.New("only a coordinator answers commands (leasehold co
 
 // OpenCatalog opens the catalog of the coordinator that cfg names. If none is named and none answers, it opens
 // the one in the data folder. It fails with fault.ErrUnavailable if another process holds the folder and does not
-// answer at its known address, and with fault.ErrConflict if that address is unknown. A missing folder is created
-// only if create is true; otherwise fault.ErrFolder is returned, because a command that reads must not create a
-// folder for a mistyped name.
+// answer at its known address, and with fault.ErrConflict if that address is unknown. A folder without data is
+// made only if create is true; otherwise fault.ErrFolder is returned, because a command that reads must not create
+// a folder for a mistyped name.
 func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, create bool) (*CatalogSource, error) {
 	e, remoteErr := locate(ctx, cfg)
 	if remoteErr == nil && e.api != "" {

@@ -230,7 +230,7 @@ func (d *DataDir) openJournal() (journal.Journal, error) {
 }
 
 // Repair diagnoses the journal of a data folder and, if apply is true, makes a damaged one usable again, as
-// pebble.Repair does. No other process may hold the folder. A folder without a journal gives fault.ErrFolder.
+// pebble.Repair does. No other process may hold the folder. A missing folder gives fault.ErrFolder.
 func Repair(cfg config.Config, log *slog.Logger, apply bool) (found pebble.Diagnosis, err error) {
 	if _, err := os.Stat(cfg.Data); err != nil { // the lock would make the folder
 		return found, fmt.Errorf("data folder: %w: %w", err, fault.ErrFolder)

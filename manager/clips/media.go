@@ -13,7 +13,7 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// audioType returns the MIME type of a file's extension, "" for other extensions than those of recordings. The worker that
+// audioType returns the MIME type of a file's extension, "" unless recordings use it. The worker that
 // decodes the file finds out whether it is one.
 func audioType(name string) string { return decode.MediaType(name) }
 
