@@ -23,6 +23,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/process/retry"
 	"leasehold/shared/protocol/batch"
+	"leasehold/shared/protocol/hold"
 	"leasehold/shared/protocol/idempotency"
 	"leasehold/shared/protocol/interop"
 	"leasehold/shared/protocol/lease"
@@ -88,7 +89,7 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	lost := make(chan lostSession, maxLost)
 	d := newDurations()
 	e, err := engine.Open(ctx, engine.Config{
-		Journal: c.Journal, Measures: d.measures(), Procedures: procedures(c), Readers: task.Readers(), Takes: task.Takes(), Trace: c.Trace, SessionLost: func(id string, p space.Process) { noteLost(lost, lostSession{id, p.Host}) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL,
+		Journal: c.Journal, Measures: d.measures(), Procedures: procedures(c), Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(Definitions()), Trace: c.Trace, SessionLost: func(id string, p space.Process) { noteLost(lost, lostSession{id, p.Host}) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL,
 	})
 	if err != nil {
 		return nil, err
@@ -133,12 +134,15 @@ func (c *Coordinator) logLost(ctx context.Context) {
 // procedures returns those of all protocols. Transactions of users may not change the spaces of the
 // protocols.
 func procedures(c Config) space.Procedures {
-	var own []string // spaces of the protocols, whose tuples only they put and take
+	queryOnly := space.QueryOnly(Definitions())
+	var own []string                            // spaces of the protocols, whose tuples only they put and take
+	unheld := map[string]bool{task.Space: true} // a task is claimed
 	for _, d := range Definitions() {
 		own = append(own, d.Name)
+		unheld[d.Name] = unheld[d.Name] || d.QueryOnly
 	}
 	return space.Join(status.Procedures(), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures(),
-		c.Work.Task.AdminProcedures(), browse.Procedures(), interop.Procedures(), schedule.Procedures(), idempotency.Procedures(),
+		c.Work.Task.AdminProcedures(), browse.Procedures(), interop.Procedures(queryOnly), hold.Procedures(unheld), batch.Procedures(), schedule.Procedures(), idempotency.Procedures(),
 		transaction.Procedures(own...))
 }
 
@@ -146,7 +150,7 @@ func procedures(c Config) space.Procedures {
 // are created at each start, because a new protocol may need more.
 func Definitions() []space.Definition {
 	var all []space.Definition
-	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces(), batch.Spaces(), schedule.Spaces(), idempotency.Spaces()} {
+	for _, spaces := range [][]space.Definition{visit.Spaces(), task.Spaces(), lease.Spaces(), status.Spaces(), batch.Spaces(), schedule.Spaces(), idempotency.Spaces(), hold.Spaces()} {
 		all = append(all, spaces...)
 	}
 	return all

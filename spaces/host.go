@@ -81,7 +81,7 @@ func Start(c Config) (*Host, error) {
 		return nil, errors.Join(fmt.Errorf("spaces: %w", err), h.close())
 	}
 	h.engine, err = engine.Open(context.Background(), engine.Config{
-		Journal: j, Trace: c.Trace, Log: c.Log, Procedures: space.Join(c.Procedures, browse.Procedures(), interop.Procedures(), transaction.Procedures()),
+		Journal: j, Trace: c.Trace, Log: c.Log, Procedures: space.Join(c.Procedures, browse.Procedures(), interop.Procedures(nil), transaction.Procedures()),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("spaces: %w", err), h.close())

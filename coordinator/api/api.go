@@ -13,6 +13,7 @@ import (
 	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog"
 	"leasehold/shared/process/histogram"
+	"leasehold/shared/protocol/hold"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/browse"
@@ -96,6 +97,7 @@ type server struct {
 	gets    atomic.Uint64    // number of gets so far; the sequence number of the next is one more
 	browse  browse.Client
 	tasks   task.Client
+	holds   hold.Client
 	metrics *metrics
 	// Each channel holds one token for each request in progress. Managers' calls have slots
 	// of their own, so that other clients cannot stop the fleet.
@@ -146,7 +148,7 @@ func newServer(c Config) *server {
 	}
 	repo := space.Over(c.Conn)
 	return &server{
-		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo},
+		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo}, holds: hold.Client{Repo: repo},
 		metrics: newMetrics(), peers: peer.NewQuota("requests at a time", peerRequests), slots: make(chan struct{}, MaxInFlight), fleetSlots: make(chan struct{}, MaxInFlight),
 		waitSlots: make(chan struct{}, maxWaiting), waitPeers: peer.NewQuota("requests that wait", peerWaiting),
 		workers:  workers{peers: peer.NewQuota("sessions over HTTP", peerSessions), open: map[string]*worker{}},

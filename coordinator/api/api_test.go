@@ -318,7 +318,9 @@ func TestCostsOfTasksAreListedAndMeasured(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	for _, how := range []string{"known", "decoded", "known"} {
-		require.NoError(t, status.Spend(t.Context(), h.connect(), models.Cost{Action: "research", How: how, Tasks: 1, Wall: .5, CPU: .25, Windows: 4}))
+		worker := h.connect()
+		require.NoError(t, status.NewHeartbeat(worker, time.Second, map[string]int{"research": 1}).Beat(t.Context()))
+		require.NoError(t, status.Spend(t.Context(), worker, models.Cost{Action: "research", How: how, Tasks: 1, Wall: .5, CPU: .25, Windows: 4}))
 	}
 	require.Equal(t, map[string]any{"total": 2.0, "items": []any{
 		map[string]any{"action": "research", "how": "decoded", "tasks": 1.0, "wall_s": .5, "cpu_s": .25, "windows": 4.0},

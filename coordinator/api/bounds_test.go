@@ -102,7 +102,7 @@ func TestValuesOfSessionsClaimsAndListsAtTheirBoundsAreAcceptedAndTheErrorBeyond
 		{v1 + "/sessions", text("version", space.MaxName), text("version", space.MaxName+1), "version"},
 		{v1 + "/sessions", serves(1, status.MaxServed), serves(1, status.MaxServed+1), "serves: invalid: 63 actions, at most 62"},
 		{v1 + "/sessions", serves(1, 2), serves(0, 2), `serves: action "a0", slots 0`},
-		{v1 + "/sessions", serves(status.MaxSlots, 1), serves(status.MaxSlots+1, 1), "1 to 1048576 slots"},
+		{v1 + "/sessions", serves(status.MaxSlots, 1), serves(status.MaxSlots+1, 1), "1 to 16384 slots"},
 		{worker + "/claims", `{"limit":64}`, `{"limit":65}`, "limit 65: invalid: want 1 to 64"},
 		{worker + "/claims", `{"limit":0}`, `{"limit":-1}`, "limit -1"},
 		{worker + "/claims", `{"wait":0}`, `{"wait":-0.001}`, "wait -0.001: invalid: want 0 to 25 seconds"},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"leasehold/coordinator/peer"
@@ -132,8 +133,10 @@ func refusedSlot(rt route, err error) error {
 	return err
 }
 
-// write sends a response, and reports to q.finish whether it was written to a client still connected. exact
-// leaves the users and passwords of URLs in the answer, for managers and workers, because they fetch them.
+// write sends a response, and reports to q.finish whether it was written. It was not if the client had gone
+// before the first byte, or if a write failed; a client may close its connection as soon as it has read the
+// last byte. exact leaves the users and passwords of URLs in the answer, for managers and workers, because they
+// fetch them.
 func (s *server) write(w http.ResponseWriter, q *request, answer any, exact bool) {
 	written := false
 	if q.finish != nil {
@@ -165,12 +168,15 @@ func (s *server) write(w http.ResponseWriter, q *request, answer any, exact bool
 	if q.location != "" {
 		w.Header().Set("Location", q.location)
 	}
+	if len(data) > 0 {
+		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	}
 	w.WriteHeader(q.status)
 	_, err = w.Write(data)
 	if err == nil && q.finish != nil {
 		err = http.NewResponseController(w).Flush()
 	}
-	written = err == nil && q.Context().Err() == nil
+	written = err == nil
 }
 
 // encode returns the JSON of v, with a line feed. It leaves <, > and & as they are.

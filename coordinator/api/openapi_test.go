@@ -81,7 +81,7 @@ func TestEachOperationDeclaresItsParametersItsBodyAndItsErrors(t *testing.T) {
 					require.True(t, required[part], "%s: %s", where, part)
 				}
 			}
-			bodiless := regexp.MustCompile("/(requeue|drain|heartbeat|pause|resume|changed)$").MatchString(path) // webhooks (changed) send bodies of any form
+			bodiless := regexp.MustCompile("/(requeue|drain|heartbeat|pause|resume|changed|ack|back)$").MatchString(path) // webhooks (changed) send bodies of any form
 			takes := method == "put" || method == "patch" || method == "post" && !bodiless
 			require.Equal(t, takes, o.RequestBody != nil, where)
 			references(o.RequestBody, func(ref string) {

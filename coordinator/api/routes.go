@@ -103,7 +103,9 @@ func (s *server) spaceRoutes() []route {
 		on("GET", "/spaces/{space}/tuples", "List the tuples that match a template, without taking them; with limit 0, count them (total). A template that ends in ... matches tuples of any length.", s.listTuples,
 			page(maxTuples, param{name: "template", doc: "such as: task research ?string ...; all tuples if absent"}, held(false))...),
 		withBody("POST", "/spaces/{space}/put", "Put a tuple. If the space is full, the put is refused (overloaded).", s.putTuple).returns(201),
-		withBody("POST", "/spaces/{space}/get", "Take a tuple that matches a template. It is gone even if the response is lost on its way.", s.getTuple),
+		withBody("POST", "/spaces/{space}/get", "Take a tuple that matches a template. Without ack it is gone even if the response is lost on its way.", s.getTuple),
+		on("POST", "/spaces/{space}/holds/{hold}/ack", "Acknowledge a tuple that was taken with ack: it is gone. A hold that has ended is refused (stale_token).", s.ackHold).returns(204),
+		on("POST", "/spaces/{space}/holds/{hold}/back", "Give back a tuple that was taken with ack, to its old place. A hold that has ended is refused (stale_token).", s.backHold).returns(204),
 		withBody("POST", "/spaces/{space}/query", "Read a tuple that matches a template.", s.queryTuple),
 		withBody("POST", "/transactions", "Carry out operations on several spaces, all or none. A condition that does not hold is a conflict, and nothing has happened.", s.transact),
 	}

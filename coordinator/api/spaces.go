@@ -150,7 +150,7 @@ func (s *server) listTuples(ctx context.Context, q *request) (types.Page[types.T
 // requireWritable returns fault.ErrForbidden for the spaces that only the protocols write to.
 func requireWritable(name string) error {
 	if queryOnly[name] {
-		return fmt.Errorf("space %s: %w: it can only be queried", name, fault.ErrForbidden)
+		return space.ErrQueryOnly(name)
 	}
 	return nil
 }
@@ -179,8 +179,11 @@ func (s *server) queryTuple(ctx context.Context, q *request, l types.Lookup) (ty
 
 // getTuple takes a tuple. The tuple is held until the response is written, and is back at its old place if it
 // could not be. If the client dies after that, the tuple is lost.
-func (s *server) getTuple(ctx context.Context, q *request, l types.Lookup) (types.Tuple, error) {
-	name := q.text("space")
+func (s *server) getTuple(ctx context.Context, q *request, wanted types.Taking) (types.Tuple, error) {
+	name, l := q.text("space"), types.Lookup{Template: wanted.Template, Wait: wanted.Wait}
+	if wanted.Ack || wanted.Hold != 0 {
+		return s.holdTuple(ctx, q, wanted)
+	}
 	if err := requireWritable(name); err != nil {
 		return types.Tuple{}, err
 	}

@@ -32,7 +32,6 @@ import (
 	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
-	"leasehold/shared/tuple"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -91,7 +90,12 @@ func (h *fixture) fill(title, reason string) {
 		Episode: e, Clips: []string{c, long}, ClipMedia: map[string]models.MediaRef{c: {}, long: {}},
 		Findings: []models.Finding{{Episode: e, Clip: c, Occurrence: models.Occurrence{Offset: 77.19, Score: 0.97}}, {Episode: e, Clip: long, Occurrence: models.Occurrence{Offset: 70, Duration: 30, Score: 0.8, PartFrom: 1.25, PartTo: 31.25, Coverage: 0.7}}},
 	}, time.Now()))
-	require.NoError(h, h.repo.Space(task.Dead).Put(h.Context(), tuple.New("dead", "research", "t9", int64(4), reason, "{}"), 0))
+	tasks := task.Client{Repo: h.repo}
+	_, err = tasks.Create(h.Context(), models.Task{Action: "research", Timeout: 60}, 0)
+	require.NoError(h, err)
+	claimed, err := tasks.Claim(h.Context(), "research")
+	require.NoError(h, err)
+	require.NoError(h, tasks.Fail(h.Context(), claimed, task.Failure{Reason: reason, GiveUp: true}))
 }
 
 func (h *fixture) get(path string) *httptest.ResponseRecorder {

@@ -62,7 +62,7 @@ func newBench(t *testing.T) *bench {
 	}
 	e, err := engine.Open(t.Context(), engine.Config{
 		Journal:    &journal.Memory{},
-		Procedures: space.Join(status.Procedures(), lease.Procedures(), policy.Task.Procedures(), policy.Procedures()),
+		Procedures: space.Join(status.Procedures(), lease.Procedures(), policy.Task.Procedures(), policy.Procedures(), batch.Procedures()),
 	})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())

@@ -38,6 +38,12 @@ type Definition struct {
 	QueryOnly bool // only the protocol's procedures may put into it and take from it
 }
 
+// ErrQueryOnly returns the error of a change of a space that only its protocol's procedures may
+// change: fault.ErrForbidden.
+func ErrQueryOnly(name string) error {
+	return fmt.Errorf("space %s: %w: it can only be queried", name, fault.ErrForbidden)
+}
+
 // QueryOnly returns the names of the spaces that only procedures may change; a name is true in
 // the map if it is one.
 func QueryOnly(protocols ...[]Definition) map[string]bool {

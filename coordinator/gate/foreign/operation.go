@@ -7,6 +7,8 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/batch"
+	"leasehold/shared/protocol/hold"
 	"leasehold/shared/protocol/idempotency"
 	"leasehold/shared/protocol/interop"
 	"leasehold/shared/protocol/lease"
@@ -47,7 +49,7 @@ type Access struct {
 
 // queryOnly are the spaces that only the protocols write to. It does not import the coordinator,
 // whose definitions it repeats, because programs without one open gates, too; a test compares both.
-var queryOnly = space.QueryOnly(lease.Spaces(), task.Spaces(), status.Spaces(), schedule.Spaces(), idempotency.Spaces())
+var queryOnly = space.QueryOnly(lease.Spaces(), task.Spaces(), status.Spaces(), schedule.Spaces(), idempotency.Spaces(), batch.Spaces(), hold.Spaces())
 
 // Check returns fault.ErrForbidden for an operation that is not allowed: a change at a read-only gate or in a
 // space of the protocols, and a get of several tasks.

@@ -40,6 +40,7 @@ type Tuple struct {
 	Fields []Field `json:"fields"`
 	State  string  `json:"state,omitempty" enum:"visible,held" doc:"in a list"`
 	Holder string  `json:"holder,omitempty" doc:"session"`
+	Hold   string  `json:"hold,omitempty" doc:"of a get with ack: the id by which it is acknowledged or given back"`
 }
 
 // Field is one field of a tuple: numbers and booleans as JSON's, bytes in base64, a nested
@@ -80,4 +81,13 @@ type Transacted struct {
 type Lookup struct {
 	Template string         `json:"template" doc:"such as: note ?string 42"`
 	Wait     models.Seconds `json:"wait_s,omitempty" doc:"how long to wait for a match, at most 25"`
+}
+
+// Taking is the body that gets one tuple.
+type Taking struct {
+	Template string         `json:"template" doc:"such as: note ?string 42"`
+	Wait     models.Seconds `json:"wait_s,omitempty" doc:"how long to wait for a match, at most 25"`
+
+	Ack  bool           `json:"ack,omitempty" doc:"hold the tuple until it is acknowledged (holds/{hold}/ack); it is back after hold_s, so that a client that dies loses nothing"`
+	Hold models.Seconds `json:"hold_s,omitempty" doc:"with ack: how long the tuple is held, 1 to 600; 30 if absent"`
 }

@@ -21,6 +21,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
+	"leasehold/shared/tuple"
 )
 
 // Space is where outcomes wait.
@@ -31,7 +32,36 @@ const ttl = time.Hour
 
 // Spaces returns the spaces that the protocol needs.
 func Spaces() []space.Definition {
-	return []space.Definition{{Name: Space, Options: space.Options{Volatile: true}}}
+	return []space.Definition{{Name: Space, QueryOnly: true, Options: space.Options{Volatile: true}}}
+}
+
+const (
+	procPut  = "batch.put"
+	procTake = "batch.take"
+)
+
+// Procedures returns batch.put (repository, batch, body) and batch.take (repository, wait).
+func Procedures() space.Procedures {
+	return space.Procedures{procPut: space.WithArgs3(put), procTake: space.WithArgs2(take)}
+}
+
+// put (repository, batch, body) puts the outcome of a batch.
+func put(tx space.Tx, repository, batch, body string) (tuple.Tuple, error) {
+	_, err := tx.Put(Space, tuple.New("batch", repository, batch, body), space.PutOptions{TTL: ttl})
+	return nil, err
+}
+
+// take (repository, wait) takes the first outcome of a batch of a repository, and returns its tuple;
+// nothing if there is none and it shall not wait.
+func take(tx space.Tx, repository string, waits bool) (tuple.Tuple, error) {
+	e, ok := tx.Find(Space, Of(repository), nil)
+	switch {
+	case ok:
+		return e.Tuple, tx.Take(e.Ref)
+	case waits:
+		return nil, tx.Wait(space.Awaited{Space: Space, Template: Of(repository)})
+	}
+	return nil, nil
 }
 
 // Client puts and takes outcomes over one session. It may be used concurrently.
@@ -43,12 +73,13 @@ func (c Client) Put(ctx context.Context, r models.Indexed) error {
 	if err != nil {
 		return fmt.Errorf("outcome of batch %s: %w: %w", r.Batch, fault.ErrInvalid, err)
 	}
-	return c.Repo.Space(Space).Put(ctx, encode(r, body), ttl)
+	_, err = c.Repo.Call(ctx, space.OpID{}, procPut, tuple.New(r.Repository, r.Batch, string(body)))
+	return err
 }
 
 // Take waits for an outcome of a batch of a repository, and takes it.
 func (c Client) Take(ctx context.Context, repository string) (models.Indexed, error) {
-	t, err := c.Repo.Space(Space).Get(ctx, Of(repository))
+	t, err := c.Repo.Call(ctx, space.OpID{}, procTake, tuple.New(repository, true))
 	if err != nil {
 		return models.Indexed{}, err
 	}
@@ -57,8 +88,8 @@ func (c Client) Take(ctx context.Context, repository string) (models.Indexed, er
 
 // TakeP is Take without waiting; ok is false if there is no outcome.
 func (c Client) TakeP(ctx context.Context, repository string) (r models.Indexed, ok bool, err error) {
-	t, ok, err := c.Repo.Space(Space).GetP(ctx, Of(repository))
-	if err != nil || !ok {
+	t, err := c.Repo.Call(ctx, space.OpID{}, procTake, tuple.New(repository, false))
+	if err != nil || len(t) == 0 {
 		return r, false, err
 	}
 	r, err = decode(t)

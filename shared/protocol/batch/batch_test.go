@@ -17,7 +17,7 @@ import (
 )
 
 func open(t testing.TB) space.Repository {
-	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}})
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: batch.Procedures()})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -67,7 +67,7 @@ func TestAMalformedOutcomeIsTakenAndReported(t *testing.T) {
 
 func ExampleClient() {
 	ctx := context.Background()
-	e, _ := engine.Open(ctx, engine.Config{Journal: &journal.Memory{}})
+	e, _ := engine.Open(ctx, engine.Config{Journal: &journal.Memory{}, Procedures: batch.Procedures()})
 	repo, _ := e.Session(ctx, "manager-1", 0)
 	for _, d := range batch.Spaces() {
 		_ = repo.Create(ctx, d.Name, d.Options)

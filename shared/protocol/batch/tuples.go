@@ -9,11 +9,6 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// encode returns the tuple of an outcome with its body.
-func encode(r models.Indexed, body []byte) tuple.Tuple {
-	return tuple.New("batch", r.Repository, r.Batch, string(body))
-}
-
 // Of matches the outcomes of a repository.
 func Of(repository string) tuple.Template {
 	return tuple.Match("batch", repository, tuple.AnyString, tuple.AnyString)

@@ -32,17 +32,29 @@ var ErrCannotWait = fmt.Errorf("a pattern of more than %d templates cannot wait:
 
 // Procedures returns the procedures of the protocol: interop.find (space, how, pattern),
 // interop.findall (space, how, pattern, after as three int64), interop.done and interop.back
-// (refs), interop.claim (action, how), interop.handback (token) and interop.report (result).
-func Procedures() space.Procedures {
+// (refs), interop.claim (action, how), interop.handback (token) and interop.report (result). Nothing is
+// taken from the spaces queryOnly.
+func Procedures(queryOnly map[string]bool) space.Procedures {
 	anyBytes := tuple.Formal{Type: tuple.Bytes}
 	return space.Procedures{
-		procFind:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes), find),
-		procFindAll:  space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64), findAll),
+		procFind:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes), unlessTaking(queryOnly, find)),
+		procFindAll:  space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64), unlessTaking(queryOnly, findAll)),
 		procDone:     space.WithArgs(tuple.Match(anyBytes), done),
 		procBack:     space.WithArgs(tuple.Match(anyBytes), back),
 		procClaim:    space.WithArgs2(claim),
 		procHandBack: space.WithArgs1(handBack),
 		procReport:   space.WithArgs1(report),
+	}
+}
+
+// unlessTaking refuses to take from a space that only its protocol changes, as the engine refuses a
+// get from it.
+func unlessTaking(queryOnly map[string]bool, p space.Procedure) space.Procedure {
+	return func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+		if queryOnly[args.Str(0)] && args.Int64(1)&taking != 0 {
+			return nil, space.ErrQueryOnly(args.Str(0))
+		}
+		return p(tx, args)
 	}
 }
 

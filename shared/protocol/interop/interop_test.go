@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func open(t testing.TB) func(id string) space.Repository {
 	policy := task.Policy{MaxAttempts: 3, Backoff: time.Second}
 	e, err := engine.Open(context.Background(), engine.Config{Journal: &journal.Memory{}, Procedures: space.Join(status.Procedures(),
-		lease.Procedures(), policy.Procedures(), policy.AdminProcedures(), interop.Procedures())})
+		lease.Procedures(), policy.Procedures(), policy.AdminProcedures(), interop.Procedures(nil))})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)

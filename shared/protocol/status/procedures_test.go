@@ -104,7 +104,7 @@ func TestAHeartbeatAtItsBoundsIsAcceptedAndBeyondThemNoSignOfLife(t *testing.T) 
 	}
 	for _, bad := range [][]any{
 		{}, {"idle"}, {"idle", int64(1)}, {int64(1), "now"}, {"idle", "now", "a"}, {"idle", "now", tuple.New("a")}, {"idle", "now", tuple.New(int64(1), "a")},
-		{"idle", "now", tuple.New("a b", int64(1))}, {"idle", "now", tuple.New("a", int64(-1))}, {"idle", "now", tuple.New("a", int64(status.MaxSlots+1))},
+		{"idle", "now", tuple.New("a b", int64(1))}, {"idle", "now", tuple.New("a", int64(-1))}, {"idle", "now", tuple.New("a", int64(status.MaxSlots+1))}, {"idle", "now", tuple.New("a", int64(1)), tuple.New("b", int64(status.MaxSlots))},
 		{"idle", "now", tuple.New("a", int64(1)), tuple.New("", int64(1))},
 	} {
 		require.ErrorIs(t, beat(bad...), fault.ErrInvalid, "%v", bad)
@@ -113,7 +113,7 @@ func TestAHeartbeatAtItsBoundsIsAcceptedAndBeyondThemNoSignOfLife(t *testing.T) 
 		require.Zero(t, n, "%v", bad)
 	}
 	for _, good := range [][]any{
-		{"", ""}, {"idle", "now", tuple.New("a", int64(0))}, {"idle", "now", tuple.New("a", int64(1)), tuple.New("b", int64(status.MaxSlots))},
+		{"", ""}, {"idle", "now", tuple.New("a", int64(0))}, {"idle", "now", tuple.New("a", int64(1)), tuple.New("b", int64(status.MaxSlots-1))},
 	} {
 		require.NoError(t, beat(good...), "%v", good)
 		found, err := s.Space(status.Space).QueryAll(t.Context(), status.MatchServing("worker-1", tuple.AnyString))
@@ -143,7 +143,7 @@ func TestSlotsOfAnActionAreSummedWithoutOverflow(t *testing.T) {
 	}
 	_, err = s.Call(t.Context(), space.OpID{}, "count", nil)
 	require.NoError(t, err)
-	require.EqualValues(t, 1+2*(1<<20), slots)
+	require.EqualValues(t, 1+2*status.MaxSlots, slots)
 	require.Len(t, servers, 3)
 }
 
@@ -153,6 +153,8 @@ func TestCostsAreSummedByActionAndWay(t *testing.T) {
 	t.Parallel()
 	s := newSessions(t, "worker-1")[0]
 	spend := func(c models.Cost) error { return status.Spend(t.Context(), s, c) }
+	require.ErrorIs(t, spend(models.Cost{Action: "research", How: "kept"}), fault.ErrForbidden, "costs of an action that it does not serve")
+	require.NoError(t, status.NewHeartbeat(s, time.Second, map[string]int{"research": 1, "other": 1}).Beat(t.Context()))
 	a := models.Cost{Action: "research", How: "decoded", Tasks: 1, Wall: 20, CPU: 300, Windows: 4000}
 	require.NoError(t, spend(a))
 	require.NoError(t, spend(models.Cost{Action: "research", How: "kept", Tasks: 9}))

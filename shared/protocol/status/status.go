@@ -126,8 +126,9 @@ func upsert(tx space.Tx, p tuple.Template, t tuple.Tuple) error {
 	return tx.Replace(e.Ref, t)
 }
 
-// MaxSlots is the maximum number of slots that one session may report for an action.
-const MaxSlots = 1 << 20
+// MaxSlots is the maximum number of slots that one session may report, of all actions together, because
+// managers issue work for as many.
+const MaxSlots = 1 << 14
 
 // Servers returns the live sessions that serve an action with at least one slot. A
 // tuple that a foreign client put counts too, with at most MaxSlots.

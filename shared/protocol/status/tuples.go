@@ -75,13 +75,15 @@ func decodeBeat(args tuple.Tuple) (beatArgs, error) {
 		return beatArgs{}, fmt.Errorf("%s: %w: want a state and since when it lasts", procBeat, fault.ErrInvalid)
 	}
 	b := beatArgs{State: args.Str(0), Since: args.Str(1)}
+	slots := int64(0)
 	for _, f := range args[2:] {
 		serves, _ := f.(tuple.Tuple)
 		s := Serving{Action: serves.Str(0), Slots: serves.Int64(1)}
 		ok := tuple.Match(tuple.AnyString, tuple.AnyInt64).Matches(serves)
-		if !ok || !models.ValidID(s.Action) || s.Slots < 0 || s.Slots > MaxSlots {
-			return beatArgs{}, fmt.Errorf("%s: %w: %.100s: want an action's id and 0 to %d slots", procBeat, fault.ErrInvalid, serves, MaxSlots)
+		if !ok || !models.ValidID(s.Action) || s.Slots < 0 || s.Slots > MaxSlots-slots {
+			return beatArgs{}, fmt.Errorf("%s: %w: %.100s: want an action's id and 0 to %d slots, of all actions together", procBeat, fault.ErrInvalid, serves, MaxSlots)
 		}
+		slots += s.Slots
 		b.Serves = append(b.Serves, s)
 	}
 	return b, nil

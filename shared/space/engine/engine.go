@@ -73,6 +73,9 @@ type Config struct {
 	// the get may wait (space.TakeArgs). What they return is the reply; if they return nothing, a get that may wait
 	// calls the procedure again. A getAll from such a space fails with fault.ErrInvalid.
 	Takes map[string]string
+	// QueryOnly are the spaces that only procedures change. A session that puts into one or takes from
+	// one by itself gets fault.ErrForbidden, whatever gate it came through.
+	QueryOnly map[string]bool
 	// Trace, if set, is called with every event, one at a time, in order, once
 	// the event is durable. It must not call the engine.
 	Trace func(trace.Event)
@@ -96,6 +99,7 @@ type Engine struct {
 	procedures  space.Procedures
 	readers     space.Readers
 	takes       map[string]string
+	queryOnly   map[string]bool
 	maxTTL      time.Duration               // of sessions that are restored; 0: no limit
 	trace       func(trace.Event)           // nil: no trace
 	sessionLost func(string, space.Process) // or nil
@@ -165,7 +169,7 @@ type committer struct {
 // used. It holds state.mu while it loads, because the functions that apply facts require it.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
-		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
+		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, queryOnly: c.QueryOnly, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
 		seed: maphash.MakeSeed(), journalFull: func() bool { return false }, wake: make(chan struct{}, 1),
 		state:     state{clock: time.Now, sessions: sessions{}, inFlight: map[space.OpID]*waiter{}, measures: measuresBySpace(c.Measures)},
 		committer: committer{turn: make(chan struct{}, 1)},

@@ -20,9 +20,20 @@ import (
 func (s *session) Do(ctx context.Context, r space.Request) (space.Reply, error) {
 	reply, err := s.do(ctx, r)
 	if err != nil {
+		if s.e.queryOnly[r.Space] && errors.Is(err, fault.ErrForbidden) {
+			s.reportForbidden(r)
+		}
 		return space.Reply{}, fmt.Errorf("%s: %w", r, err)
 	}
 	return reply, nil
+}
+
+// reportForbidden logs that a session tried to change a space of the protocols, once for each session,
+// because it is a mistake of its program or an attack.
+func (s *session) reportForbidden(r space.Request) {
+	if s.reported.CompareAndSwap(false, true) {
+		s.e.log.Warn("a session tried to change a space that only its protocol changes, and was refused", "session", s.id, "space", r.Space, "verb", r.Verb.String())
+	}
 }
 
 // do is Do without the request in the error. Verbs that run no transaction on tuples are carried out in other files.
@@ -238,6 +249,9 @@ func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
 	in, err := tx.st.space(r.Space)
 	if err != nil {
 		return space.Reply{}, err
+	}
+	if tx.e.queryOnly[r.Space] && r.Verb.Changes() {
+		return space.Reply{}, space.ErrQueryOnly(r.Space)
 	}
 	if procedure := tx.e.takes[r.Space]; procedure != "" && r.Verb.Takes() {
 		return tx.takeBy(procedure, r)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"leasehold/shared/fault"
@@ -40,6 +41,8 @@ type session struct {
 	inbox         []answer // messages; void if the transaction that sent them is
 	inboxReady    chan struct{}
 	subscriptions map[int64]*subscriber
+
+	reported atomic.Bool // whether a refused change of a protocol's space was logged
 
 	ended chan struct{} // closed at the end, after cause is set
 	cause space.Cause

@@ -48,7 +48,7 @@ func New(t testing.TB, budget int64) *Fixture {
 	b := memory.New(budget)
 	e, err := engine.Open(t.Context(), engine.Config{
 		Journal: &journal.Memory{}, Log: quiet, Memory: b,
-		Procedures: space.Join(status.Procedures(), lease.Procedures(), policy.Procedures(), policy.AdminProcedures(), interop.Procedures()),
+		Procedures: space.Join(status.Procedures(), lease.Procedures(), policy.Procedures(), policy.AdminProcedures(), interop.Procedures(space.QueryOnly(task.Spaces(), lease.Spaces()))),
 	})
 	require.NoError(t, err)
 	Start(t, e.Run)

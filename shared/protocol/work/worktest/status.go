@@ -114,13 +114,13 @@ func costsAddUp(f *fixture) {
 	w := f.worker("worker-1", 1)
 	require.NoError(f, status.Spend(f.Context(), w.repo, one))
 	require.NoError(f, status.Spend(f.Context(), f.worker("worker-2", 1).repo, one))
-	require.NoError(f, status.Spend(f.Context(), w.repo, models.Cost{Action: fill, How: "spade", Tasks: 1, Windows: math.MaxInt64}))
-	require.NoError(f, status.Spend(f.Context(), w.repo, models.Cost{Action: fill, How: "spade", Tasks: 1, Windows: 1}))
+	require.NoError(f, status.Spend(f.Context(), w.repo, models.Cost{Action: dig, How: "shovel", Tasks: 1, Windows: math.MaxInt64}))
+	require.NoError(f, status.Spend(f.Context(), w.repo, models.Cost{Action: dig, How: "shovel", Tasks: 1, Windows: 1}))
 	w.closeInOrder()
 	got, err := status.Costs(f.Context(), f.admin)
 	require.NoError(f, err)
 	require.ElementsMatch(f, []models.Cost{
-		{Action: dig, How: "spade", Tasks: 2, Wall: 3, CPU: .5, Windows: 14}, {Action: fill, How: "spade", Tasks: 2, Windows: math.MaxInt64},
+		{Action: dig, How: "spade", Tasks: 2, Wall: 3, CPU: .5, Windows: 14}, {Action: dig, How: "shovel", Tasks: 2, Windows: math.MaxInt64},
 	}, got)
 }
 
