@@ -42,7 +42,7 @@ answers, in the data folder. Exit with 1 if nothing matches, as grep does.
 Words must all occur in a file: "or" and a leading - combine and exclude them.
 "quoted text" and /regular expressions/ are words too. repo: file: lang: branch:
 sym: vendor: and case: filter. Letters must have the same case, unless -i or
-case:auto is given. docs/index.md has the query language.`,
+case:auto is given. docs/code.md has the query language.`,
 		Example: `  leasehold search 'func main lang:go -file:test'
   leasehold search -i -C 2 '/error.*timeout/ repo:server'`,
 		Args: cobra.MinimumNArgs(1),

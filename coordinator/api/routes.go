@@ -162,7 +162,7 @@ func (s *server) taskRoutes() []route {
 // codeRoutes declares the routes of code search.
 func (s *server) codeRoutes() []route {
 	return []route{
-		streaming[types.SearchLine]("GET", "/search", "Search the files of repositories (docs/index.md): lines of JSON, the best 50 matches first.", s.search,
+		streaming[types.SearchLine]("GET", "/search", "Search the files of repositories (docs/code.md): lines of JSON, the best 50 matches first.", s.search,
 			param{name: "q", doc: "query, such as: lang:go \"func main\" -file:test"}, limit(50, maxMatches), param{name: "context", kind: numberParam, max: code.MaxContext, doc: "lines before and after each match"}),
 		on("GET", "/files", "List the files of repositories, indexed and skipped, by name and path.", s.listFiles,
 			page(maxPage, byRepo, param{name: "skipped", kind: flagParam, doc: "only files that are not indexed"})...),

@@ -1,7 +1,6 @@
 package archtest
 
 import (
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -15,8 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-var update = flag.Bool("update", false, "write the last column of the faults in docs/testing.md again")
 
 const testingPage = "../../docs/testing.md"
 
@@ -63,14 +60,14 @@ func TestEachTestThatThePageNamesExists(t *testing.T) {
 // faultName matches tests and scenarios that are named after rows.
 var (
 	faultName = regexp.MustCompile(`^(?:Test)?Fault(\d\d)((?:And\d\d)*)[A-Z]\w+$`)
-	faultRow  = regexp.MustCompile(`(?m)^(\| (\d+) \| [^|]+ \| )(.*) \|$`)
+	faultRow  = regexp.MustCompile(`(?m)^\| (\d+) \| [^|]+ \|$`)
 )
 
-func TestTheCatalogueNamesEachTestThatIsNamedAfterARow(t *testing.T) {
+func TestEachFaultOfTheCatalogueHasATest(t *testing.T) {
 	t.Parallel()
 	tests, texts := named(t)
-	of := map[int][]string{}
-	for _, name := range slices.Sorted(maps.Keys(merged(tests, texts))) {
+	tested := map[int]bool{}
+	for name := range merged(tests, texts) {
 		m := faultName.FindStringSubmatch(name)
 		if m == nil {
 			continue
@@ -78,27 +75,19 @@ func TestTheCatalogueNamesEachTestThatIsNamedAfterARow(t *testing.T) {
 		for _, row := range append(strings.Split(m[2], "And")[1:], m[1]) {
 			n, err := strconv.Atoi(row)
 			require.NoError(t, err)
-			of[n] = append(of[n], "`"+name+"`")
+			tested[n] = true
 		}
 	}
 	page, err := os.ReadFile(testingPage)
 	require.NoError(t, err)
-	rows := 0
-	want := faultRow.ReplaceAllStringFunc(string(page), func(line string) string {
-		rows++
-		m := faultRow.FindStringSubmatch(line)
-		n, _ := strconv.Atoi(m[2])
-		if len(of[n]) == 0 {
-			return m[1] + "– |"
-		}
-		return m[1] + strings.Join(of[n], ", ") + " |"
-	})
-	require.Equal(t, 60, rows)
-	if *update {
-		require.NoError(t, os.WriteFile(testingPage, []byte(want), 0o644))
-		return
+	listed := map[int]bool{}
+	for _, m := range faultRow.FindAllStringSubmatch(string(page), -1) {
+		n, err := strconv.Atoi(m[1])
+		require.NoError(t, err)
+		listed[n] = true
 	}
-	require.Equal(t, want, string(page), "run go test ./internal/archtest -run Catalogue -update")
+	require.Greater(t, len(listed), 50)
+	require.Equal(t, slices.Sorted(maps.Keys(tested)), slices.Sorted(maps.Keys(listed)), "rows of docs/testing.md, and numbers in names of tests")
 }
 
 func merged(a, b map[string]bool) map[string]bool {

@@ -96,7 +96,7 @@ var settings = []setting{
 		help:  "gate for programs of goSpace or jSpace: gospace=ADDRESS,SPACE,read|write or pspace=ADDRESS,read|write (docs/interop.md); may be repeated"},
 	{key: "compat-listen", group: network, usedBy: byCoordinator,
 		field: func(c *Config) value { return address{&c.CompatListen, compatPort} },
-		help:  "address of the control endpoints of the original indexer: POST /add, GET /repo, /tasks, /status and /log (docs/index.md); none by default"},
+		help:  "address of the control endpoints of the original indexer: POST /add, GET /repo, /tasks, /status and /log (docs/code.md); none by default"},
 	{key: "insecure", defaultValue: "false", group: network, usedBy: byCoordinator,
 		field: func(c *Config) value { return truth{&c.Insecure} },
 		help:  "listen beyond this machine without authentication, so that everybody who reaches the ports may do everything"},

@@ -12,7 +12,7 @@ import (
 const RateHz = index.RateHz
 
 // DefaultThreshold is the score at which a place is a finding: seven and a half
-// standard deviations (package verify). docs/clips.md lists the effects of other values.
+// standard deviations (package verify). docs/matching.md lists the effects of other values.
 const DefaultThreshold = 0.6
 
 // DefaultMinCoverage finds a clip if half of it is played. It does not find a clip if only a
