@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/pairing"
 	"leasehold/shared/space/journal"
 )
@@ -36,8 +37,8 @@ func (j *Journal) Position() uint64 {
 }
 
 // FindMark returns in which state the journal in a folder is, and its mark, without opening it. The
-// mark is empty if there is none. A damaged one is fault.ErrCorrupt; other errors are those of the
-// file system, with a kind of classify. The data folder must be locked.
+// mark is empty if there is none. A damaged one is fault.ErrCorrupt, and a journal of another format
+// fault.ErrInvalid. The data folder must be locked.
 func FindMark(c Config) (pairing.Found, error) {
 	c = c.withDefaults()
 	dir, names, err := c.listJournal()
@@ -55,6 +56,12 @@ func FindMark(c Config) (pairing.Found, error) {
 	}
 	if found.State == pairing.Empty {
 		return found, nil
+	}
+	// Another format may have another stamp. Damage of the file FORMAT is left to Open.
+	j := newJournal(c)
+	j.Dir = dir
+	if _, err := j.readFormat(); errors.Is(err, fault.ErrInvalid) {
+		return found, c.nameJournal(err)
 	}
 	s, err := readStamp(c.FS, dir)
 	if err != nil {
