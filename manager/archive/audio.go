@@ -23,9 +23,8 @@ const (
 )
 
 // checkAudio asks servers about the audio of those episodes of the feed that were checked longest
-// ago. Episodes whose audio was replaced are researched again; it returns how many these are. A
-// coordinator of an older version has no such list; then nothing is checked. The error is that of the
-// catalog.
+// ago. Episodes whose audio was replaced are researched again; it returns how many these are.
+// An origin that was removed meanwhile has no such list; then nothing is checked.
 func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, err error) {
 	var list []models.Audio
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {

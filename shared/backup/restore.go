@@ -14,7 +14,7 @@ import (
 
 // Restore makes a data folder of the backup at src. The folder must be empty or not there, else it
 // is fault.ErrConflict; a backup that is not whole is fault.ErrCorrupt, a folder without a
-// manifest, or of a newer version, is fault.ErrInvalid; other errors are those of prepare and
+// manifest, or of another version, is fault.ErrInvalid; other errors are those of prepare and
 // withKind. prepare may change the new folder before it gets its name. On any error but that of its
 // removal, of the rename or of the last sync, the data folder is left as it was.
 func Restore(ctx context.Context, src, data string, prepare func(dir string) error) error {
