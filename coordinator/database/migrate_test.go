@@ -14,6 +14,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/fault"
+	"leasehold/shared/sqlfile"
 )
 
 // requireUsable opens the database of a folder, adds an origin, and finds its visit.
@@ -102,6 +103,32 @@ func TestAFileWithAScheduleIsNotOpenedAsACatalogAlone(t *testing.T) {
 	_, err := sqlite.Open(t.Context(), filepath.Join(dir, "catalog.db"))
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.ErrorContains(t, err, "which this program does not know")
+}
+
+// If a schema changes without another version, databases of one version differ: see docs/upgrade.md.
+func TestANewDatabaseHasTheSchemaOfTheFixture(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../../node/testdata/v0.1.0/data/catalog.db")
+	require.NoError(t, err)
+	old := filepath.Join(t.TempDir(), "catalog.db")
+	require.NoError(t, os.WriteFile(old, content, 0o600))
+	require.Equal(t, schemaOf(t, old), schemaOf(t, filepath.Join(t.TempDir(), "catalog.db")))
+}
+
+func schemaOf(t *testing.T, path string) (all []string) {
+	t.Helper()
+	d, err := Open(t.Context(), path, "value", visit.DefaultRules())
+	require.NoError(t, err)
+	require.NoError(t, d.file.Read(t.Context(), "schema", func(c *sqlfile.Conn) error {
+		return c.All("SELECT coalesce(sql, name) FROM sqlite_schema ORDER BY name", nil, func(row sqlfile.Row) error {
+			var text string
+			err := row.Scan(&text)
+			all = append(all, text)
+			return err
+		})
+	}))
+	require.NoError(t, d.Close())
+	return all
 }
 
 func defaultPlan(t *testing.T) *visit.Plan {
