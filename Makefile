@@ -3,8 +3,9 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -X leasehold/shared/process/build.version=$(VERSION)
+COMMIT  := $(shell git describe --always --abbrev=12 --exclude='*' --dirty=.dirty 2>/dev/null || echo unknown)
+VERSION := $(shell sed -n 's/^const number = "\(.*\)"$$/\1/p' shared/process/build/build.go)+$(COMMIT)
+LDFLAGS := -X leasehold/shared/process/build.commit=$(COMMIT)
 
 # The same flags for everything except tests under -race, so that they share one build cache.
 export CGO_ENABLED := 0

@@ -37,6 +37,7 @@ or mode: in the file of settings) names, with the flags of that mode.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth)))
 	config.BindFlags(root.Flags(), config.Keys()...)
 	root.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "mode" && f.Name != "config" })
+	bindVersion(root)
 	for _, group := range []struct {
 		id, title string
 		commands  []*cobra.Command

@@ -22,12 +22,19 @@ func (a *app) newVersion() *cobra.Command {
 			if asJSON {
 				return a.printJSON(b)
 			}
-			_, err := fmt.Fprintf(a.out, "leasehold %s %s %s\n", b.Version, b.Go, b.Platform)
+			_, err := fmt.Fprint(a.out, b)
 			return err
 		},
 	}
 	bindJSON(c, &asJSON)
 	return c
+}
+
+// bindVersion adds the flag --version, which prints what `leasehold version` prints.
+func bindVersion(root *cobra.Command) {
+	root.Flags().Bool("version", false, "print the version")
+	root.Version = readBuild().String()
+	root.SetVersionTemplate("{{.Version}}")
 }
 
 type buildInfo struct {
@@ -36,6 +43,11 @@ type buildInfo struct {
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+}
+
+// String is the line that people read.
+func (b buildInfo) String() string {
+	return fmt.Sprintf("leasehold %s %s %s\n", b.Version, b.Go, b.Platform)
 }
 
 // readBuild returns what the program was built from. The revision is empty unless it was built in

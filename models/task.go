@@ -2,7 +2,6 @@ package models
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 )
 
@@ -77,18 +76,6 @@ func Errors(history []Attempt) []string {
 		all[n] = a.String()
 	}
 	return all
-}
-
-// UnmarshalJSON also reads the text "worker: error", which earlier versions wrote.
-func (a *Attempt) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		worker, reason, _ := strings.Cut(text, ": ")
-		*a = Attempt{Worker: worker, Error: reason}
-		return nil
-	}
-	type plain Attempt // without this method, which would call itself
-	return json.Unmarshal(data, (*plain)(a))
 }
 
 // Progress is what a worker noted about its attempt.

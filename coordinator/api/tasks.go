@@ -59,9 +59,8 @@ func showListed(l task.Listed) types.Task {
 	return shown
 }
 
-// showDeath shows when a task became a dead letter. died is zero if an older version put the
-// letter; then it was when the last attempt failed. An expiry, or the end of a parent, may come
-// later than that, and then no worker had the task.
+// showDeath shows when a task became a dead letter. An expiry, or the end of a parent, may come
+// later than the last attempt, and then no worker had the task.
 func showDeath(shown *types.Task, died time.Time) {
 	shown.EndedAt = died
 	n := len(shown.History)

@@ -3,8 +3,7 @@
 //
 // The tables belong to the packages shared/catalog/sqlite and coordinator/visits.
 // They share a file so that an origin enters and leaves both in one transaction; neither
-// package imports the other. A data folder of an older program, which kept the schedule
-// in visits.db, is migrated when it is opened.
+// package imports the other.
 package database
 
 import (
@@ -31,8 +30,8 @@ type Database struct {
 	emptied int    // how often the log was emptied when last was written
 }
 
-// Open opens the database at path, creates it if it does not exist, and migrates an older
-// one. errors.Is finds what sqlfile.Open and visits.New return.
+// Open opens the database at path, and creates it if it does not exist. errors.Is finds what
+// sqlfile.Open and visits.New return.
 func Open(ctx context.Context, path, name string, rules policy.Rules) (*Database, error) {
 	plan, err := policy.Uniform(name, rules)
 	if err != nil { // before the file is touched

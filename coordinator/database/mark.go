@@ -64,9 +64,9 @@ type row struct {
 	inFile uint64
 }
 
-// read reads the row, if there is one. A file from before the first mark has no table.
+// read reads the row, if there is one. A file whose making was interrupted has no table.
 func (r *row) read(c *sqlfile.Conn) error {
-	if tables, err := c.Number("SELECT count(*) FROM pragma_table_info('pair') WHERE name = 'in_file'"); err != nil || tables == 0 {
+	if tables, err := c.Number("SELECT count(*) FROM sqlite_schema WHERE name = 'pair'"); err != nil || tables == 0 {
 		return err
 	}
 	var at int64

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"leasehold/models"
 	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -16,9 +15,9 @@ import (
 // placementRevision counts how often the program's way to place was changed.
 const placementRevision = 7
 
-// placeAll places all origins again if another policy, other rules, other groups of hosts or another revision
-// placed them, and first adds those of the catalog that a folder of an older program did not schedule. If the
-// process dies before the end, the next one begins again, because what placed them is noted last.
+// placeAll places all origins again if another policy, other rules, other groups of hosts or
+// another revision placed them. If the process dies before the end, the next one begins again,
+// because what placed them is noted last.
 func (s *Store) placeAll(ctx context.Context, op string) error {
 	now := time.Now()
 	placed, err := s.isPlaced(ctx, op)
@@ -27,25 +26,6 @@ func (s *Store) placeAll(ctx context.Context, op string) error {
 	}
 	if placed {
 		return s.fixClock(ctx, op, now.Unix())
-	}
-	var missing []models.Origin
-	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
-		return c.All(`SELECT id, kind, uri, priority FROM origin o WHERE NOT EXISTS (SELECT 1 FROM schedule s WHERE s.id = o.id)
-			ORDER BY number`, nil, func(from sqlfile.Row) error {
-			var o models.Origin
-			err := from.Scan(&o.ID, &o.Kind, &o.URI, &o.Priority)
-			if o.Kind.Visited() {
-				missing = append(missing, o)
-			}
-			return err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	err = stepThrough(ctx, s, op, missing, func(o models.Origin) error { return s.putNamed(0, Named{Origin: o}, now.Unix()) })
-	if err != nil {
-		return err
 	}
 	if err := s.reschedule(ctx, op, "", now.Unix()); err != nil {
 		return err

@@ -12,14 +12,13 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// A start under other rules places all origins again, and adds those that an older program did not
-// schedule. If it fails anywhere it returns the error, and the next one does all of it.
+// A start under other rules places all origins again. If it fails anywhere it returns the error, and
+// the next one does all of it.
 func TestAStartThatFailsAnywhereIsAnErrorAndTheNextOnePlacesAllOrigins(t *testing.T) {
 	t.Parallel()
 	path, now := filepath.Join(t.TempDir(), "catalog.db"), time.Now().Truncate(time.Second)
 	s := openFile(t, path)
 	require.NoError(t, s.List(t.Context(), now.Add(-time.Hour), Listing{Origins: hosted(5, 2)}))
-	insert(t, s, `INSERT INTO origin (id, kind, uri, priority, added_at, last_visit) VALUES ('older', 'feed', 'https://old.example/', 3, 0, 0)`)
 	require.NoError(t, s.file.Close())
 	plan := uniform(t, "roundrobin", policy.DefaultRules())
 	for n := 1; ; n++ {
@@ -37,11 +36,7 @@ func TestAStartThatFailsAnywhereIsAnErrorAndTheNextOnePlacesAllOrigins(t *testin
 		defer file.Close()
 		visits, err := again.Claim(t.Context(), now, 10)
 		require.NoError(t, err)
-		var claimed []string
-		for _, v := range visits {
-			claimed = append(claimed, v.Origin.ID)
-		}
-		require.Contains(t, claimed, "older")
+		require.Len(t, visits, 2, "one of each host")
 		placed, err := again.isPlaced(t.Context(), "look")
 		require.NoError(t, err)
 		require.True(t, placed)

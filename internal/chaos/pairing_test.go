@@ -25,9 +25,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// olderFolder makes a data folder as programs made it before stores had an instance id. It
+// unmarkedFolder makes a data folder whose stores have no instance id yet. It
 // has an origin, and a tuple in the space notes.
-func olderFolder(t *testing.T, dir string) {
+func unmarkedFolder(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	file, err := sqlfile.Open(t.Context(), filepath.Join(dir, "catalog.db"), sqlite.Format(visits.Schema()))
@@ -47,15 +47,15 @@ func olderFolder(t *testing.T, dir string) {
 	require.NotContains(t, string(stamp), "instance")
 }
 
-// TestAFolderOfAnOlderProgramGetsItsInstanceIDWhereverItIsKilled kills a coordinator at each
+// TestAFolderGetsItsInstanceIDWhereverItIsKilled kills a coordinator at each
 // step in which database and journal get their first mark, or a later one.
-func TestAFolderOfAnOlderProgramGetsItsInstanceIDWhereverItIsKilled(t *testing.T) {
+func TestAFolderGetsItsInstanceIDWhereverItIsKilled(t *testing.T) {
 	t.Parallel()
 	kills := points(t, "shared/space/journal/pairing")
 	require.Equal(t, []string{"pair.before", "pair.database", "pair.journal", "pair.after"}, kills)
 	for _, first := range kills {
 		h := newFixture(t, fastDetection...)
-		olderFolder(t, h.dir)
+		unmarkedFolder(t, h.dir)
 		for _, kill := range append([]string{first}, kills...) {
 			h.start(kill + ":1")
 			require.True(t, h.waitEnd(waitLimit) && h.killed(), "%s: %s", kill, h.output())

@@ -17,7 +17,7 @@ import (
 func TestABackupOrARestoreThatIsKilledIsThereWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, fastDetection...)
-	olderFolder(t, h.dir)
+	unmarkedFolder(t, h.dir)
 	h.mustStart()
 	h.signal(15)
 	require.True(t, h.waitEnd(waitLimit))

@@ -22,9 +22,9 @@ const (
 	audioCheckTime = 10 * time.Second // for all of them
 )
 
-// checkAudio asks servers about the audio of those episodes of the feed that were checked longest ago. Episodes
-// whose audio was replaced are researched again; it returns how many these are. A coordinator of an older version
-// has no such list; then nothing is checked.
+// checkAudio asks servers about the audio of those episodes of the feed that were checked longest
+// ago. Episodes whose audio was replaced are researched again; it returns how many these are.
+// An origin that was removed meanwhile has no such list; then nothing is checked.
 func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, err error) {
 	var list []models.Audio
 	err = catalog.RetryUnavailable(ctx, f.Log, func() (err error) {

@@ -308,11 +308,11 @@ func TestAVisitFailsIfItsChecksOfAudioCannotBeReadOrRecorded(t *testing.T) {
 		replaced int
 		noted    int
 	}{
-		"an older coordinator": {checks{listErr: fault.ErrNotFound}, nil, 0, 0},
-		"nothing to check":     {checks{}, nil, 0, 0},
-		"the list fails":       {checks{list: one, listErr: fault.ErrCorrupt}, fault.ErrCorrupt, 0, 0},
-		"the record fails":     {checks{list: one, noteErr: fault.ErrCorrupt}, fault.ErrCorrupt, 1, 1},
-		"one":                  {checks{list: one}, nil, 1, 1},
+		"the origin is removed": {checks{listErr: fault.ErrNotFound}, nil, 0, 0},
+		"nothing to check":      {checks{}, nil, 0, 0},
+		"the list fails":        {checks{list: one, listErr: fault.ErrCorrupt}, fault.ErrCorrupt, 0, 0},
+		"the record fails":      {checks{list: one, noteErr: fault.ErrCorrupt}, fault.ErrCorrupt, 1, 1},
+		"one":                   {checks{list: one}, nil, 1, 1},
 	} {
 		f := NewFlow(Flow{Catalog: &c.catalog, Lister: p.flow.Lister})
 		replaced, err := f.checkAudio(t.Context(), p.origin)

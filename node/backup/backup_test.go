@@ -90,15 +90,18 @@ func TestWhatIsNotTheBackupThatWasMadeIsNotRestored(t *testing.T) {
 	}
 }
 
-func TestABackupOfALaterVersionAndWhatIsNoneAreRefused(t *testing.T) {
+func TestABackupOfAnotherVersionAndWhatIsNoneAreRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
 	require.ErrorIs(t, backup.Restore(t.Context(), dir, data, asIs), fault.ErrInvalid)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, backup.Manifest), []byte(`{"version":2}`), 0o600))
-	err := backup.Restore(t.Context(), dir, data, asIs)
-	require.ErrorIs(t, err, fault.ErrInvalid)
-	require.ErrorContains(t, err, "version 2, this program knows up to 1")
+	for text, has := range map[string]string{`{"version":2}`: "version 2", `{"version":0}`: "version 0", `{}`: "version 0"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, backup.Manifest), []byte(text), 0o600))
+		err := backup.Restore(t.Context(), dir, data, asIs)
+		require.ErrorIs(t, err, fault.ErrInvalid)
+		require.ErrorContains(t, err, "it has "+has+", this program reads version 1: use the leasehold that wrote it")
+		require.NoDirExists(t, data)
+	}
 }
 
 func TestABackupOfManyFilesIsRestored(t *testing.T) {

@@ -65,7 +65,10 @@ func measureFile(path string) (file, error) {
 	return file{Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, errors.Join(err, f.Close())
 }
 
-// checkBackup returns nil if a folder holds what its manifest lists, and nothing else.
+// checkBackup returns nil if a folder holds what its manifest lists, and nothing else. A folder
+// without a manifest, or with one of another version, is fault.ErrInvalid. A manifest that is
+// malformed or too large, and content that differs, are fault.ErrCorrupt. Other errors are those of
+// withKind and of ctx.
 func checkBackup(ctx context.Context, dir string) error {
 	f, err := os.Open(filepath.Join(dir, Manifest))
 	if err != nil {
@@ -82,8 +85,8 @@ func checkBackup(ctx context.Context, dir string) error {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return fmt.Errorf("%s: %w: %w", Manifest, fault.ErrCorrupt, err)
 	}
-	if m.Version > version {
-		return fmt.Errorf("it has version %d, this program knows up to %d: use the newer leasehold that wrote it: %w", m.Version, version, fault.ErrInvalid)
+	if m.Version != version {
+		return fmt.Errorf("it has version %d, this program reads version %d: use the leasehold that wrote it: %w", m.Version, version, fault.ErrInvalid)
 	}
 	found, err := measureFiles(ctx, dir)
 	if err != nil {

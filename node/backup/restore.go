@@ -12,10 +12,11 @@ import (
 	"leasehold/shared/process/failpoint"
 )
 
-// Restore makes a data folder of the backup at src. prepare may change the new folder before it gets its name.
-// Errors: fault.ErrConflict if the folder exists and is not empty, fault.ErrCorrupt if the backup is incomplete,
-// fault.ErrInvalid if src has no manifest or one of a newer version. After an error the data folder is as it was
-// before, unless only its removal, the rename or the last sync failed.
+// Restore makes a data folder of the backup at src. The folder must be empty or not there, else it
+// is fault.ErrConflict; a backup that is not whole is fault.ErrCorrupt, a folder without a
+// manifest, or of another version, is fault.ErrInvalid; other errors are those of prepare and
+// withKind. prepare may change the new folder before it gets its name. On any error but that of its
+// removal, of the rename or of the last sync, the data folder is left as it was.
 func Restore(ctx context.Context, src, data string, prepare func(dir string) error) error {
 	if err := restore(ctx, src, data, prepare); err != nil {
 		return fmt.Errorf("restore %s to %s: %w", src, data, err)

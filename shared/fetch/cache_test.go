@@ -134,27 +134,6 @@ func TestFilesInACacheThatAreNotItsOwnAreNoContent(t *testing.T) {
 	require.Zero(t, filesBelow(t, filepath.Join(dir, recordFolder)))
 }
 
-// A record of an earlier version has the URI, which may contain a password.
-func TestARecordOfAnEarlierVersionIsUsedAndLosesItsURI(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	const uri = unused + "/a"
-	key, hex := keyOf(uri), strings.TrimPrefix(hashOf("x"), hashPrefix)
-	write(t, filepath.Join(dir, blobFolder, hex[:2], hex), "x")
-	path := write(t, filepath.Join(dir, "uri", key[:2], key+".json"), `{"uri":"`+uri+`","version":"1","hash":"`+hashOf("x")+`"}`)
-	for range 2 {
-		f := open(t, Config{Dir: dir})
-		file, err := f.Fetch(t.Context(), models.MediaRef{URI: uri, Version: "1"})
-		require.NoError(t, err)
-		require.Equal(t, "x", read(t, file))
-		require.NoError(t, file.Close())
-		content, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.NotContains(t, string(content), unused)
-		require.NoError(t, f.Close())
-	}
-}
-
 func TestACacheThatCannotBeWrittenIsAnErrorAndLeavesNoPartialFile(t *testing.T) {
 	t.Parallel()
 	s := serve(t, respond("x"))

@@ -14,8 +14,7 @@ const maxURIs = 64
 // A record has the hash of the content that a URI returned, and the validators for a
 // conditional request. It has the hash of the URI, because URLs may contain secrets.
 type record struct {
-	Key          string `json:"key,omitempty"` // keyOf the URI
-	URI          string `json:"uri,omitempty"` // of records of earlier versions, which had no key
+	Key          string `json:"key"` // keyOf the URI
 	Version      string `json:"version,omitempty"`
 	Hash         string `json:"hash"`
 	ETag         string `json:"etag,omitempty"`

@@ -60,8 +60,8 @@ func (c *cache) loadBlobs() error {
 	return err
 }
 
-// loadRecords loads the records of the blobs, and removes the others. So it must follow loadBlobs. It converts
-// records of earlier versions; one that cannot be written is converted again at the next start.
+// loadRecords loads the records of the blobs, and removes the others. So it must follow
+// loadBlobs.
 func (c *cache) loadRecords() error {
 	return eachFile(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
 		var rec record
@@ -70,10 +70,6 @@ func (c *cache) loadRecords() error {
 			err = json.Unmarshal(content, &rec)
 		}
 		b := c.blobs[rec.Hash]
-		if rec.URI != "" { // of an earlier version
-			rec.Key, rec.URI = keyOf(rec.URI), ""
-			writeRecord(path, rec)
-		}
 		if err != nil || b == nil || !wellFormedHash.MatchString(hashPrefix+rec.Key) || c.recordPath(rec.Key) != path {
 			os.Remove(path)
 			return

@@ -8,9 +8,9 @@
 //
 //   - One handle holds a file: a second Open in this or another process is refused,
 //     by a lock on the file PATH-lock beside it.
-//   - A file of another program, or of a newer version of ours, is refused and stays
-//     as it is. An older one is migrated step by step; each step is one transaction
-//     that also records the version, so a kill between two steps loses nothing.
+//   - A file of another program, or of a version of ours from which no migration leads to
+//     this one, is refused and stays as it is. Others are migrated step by step; each step is one
+//     transaction that also records the version, so a kill between two steps loses nothing.
 //   - One connection writes, and has one user at a time; readers have connections of
 //     their own and see the last commit, so they never wait for the writer.
 //   - A transaction that returned nil is on disk (write-ahead log, synchronous=FULL);

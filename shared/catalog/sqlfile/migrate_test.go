@@ -1,6 +1,7 @@
 package sqlfile_test
 
 import (
+	"os"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -30,13 +31,12 @@ func TestAFileWithOneSchemaGetsAnotherAndKeepsItsOwn(t *testing.T) {
 	f := open(t, path, book)
 	require.NoError(t, f.Write(t.Context(), "add", add("soup")))
 	require.NoError(t, f.Close())
-	raw(t, path, "DROP TABLE schema_version; PRAGMA user_version=1") // as an older program left it
 	two := book
 	two.Schemas = append(slices.Clone(book.Schemas), sqlfile.Schema{Name: "menus", Migrations: recipes("CREATE TABLE menu (name TEXT)").Schemas[0].Migrations})
 	f = open(t, path, two)
 	assert.EqualValues(t, 1, number(t, f, "SELECT count(*) FROM recipe, (SELECT count(*) FROM menu)"))
 	require.NoError(t, f.Close())
-	refused(t, path, fault.ErrInvalid, "menus has version 1")
+	refused(t, path, fault.ErrInvalid, "it has a schema menus, which this program does not know")
 }
 
 func TestAStepThatFailsIsUndoneAndTheStepsBeforeItStay(t *testing.T) {
@@ -58,14 +58,49 @@ func TestMigrationsAreNumberedWithoutAGap(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
-func TestANewerVersionIsRefusedWithBothVersions(t *testing.T) {
+func TestAFileOfAnotherVersionIsRefusedWithBothVersionsAndStaysAsItIs(t *testing.T) {
 	t.Parallel()
+	starting := recipes("", "", "CREATE TABLE recipe (name TEXT)", "CREATE TABLE spice (name TEXT)")
+	for _, early := range []string{"0001", "0002"} {
+		delete(starting.Schemas[0].Migrations.(fstest.MapFS), "migrations/"+early+"_step.sql")
+	}
+	for name, c := range map[string]struct {
+		format sqlfile.Format
+		change string
+		want   string
+	}{
+		"a newer schema":                       {book, "UPDATE schema_version SET version=99", "the recipes has version 99, this program reads version 1: use"},
+		"an older schema":                      {starting, "UPDATE schema_version SET version=2", "the recipes has version 2, this program reads version 3 to 4: use"},
+		"a newer format":                       {book, "PRAGMA user_version=102", "it has format 102, this program reads format 101: use"},
+		"an older format":                      {book, "PRAGMA user_version=100", "it has format 100, this program reads format 101: use"},
+		"a format without a table of versions": {book, "PRAGMA user_version=4; DROP TABLE schema_version", "it has format 4, this program reads format 101: use"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			require.NoError(t, open(t, path, book).Close())
+			raw(t, path, c.change)
+			before, err := os.ReadFile(path)
+			require.NoError(t, err)
+			_, err = sqlfile.Open(t.Context(), path, c.format)
+			require.ErrorIs(t, err, fault.ErrInvalid)
+			require.ErrorContains(t, err, c.want)
+			after, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, before, after)
+		})
+	}
+}
+
+// Until v0.1.0 a schema that changes has one migration, of the next number.
+func TestTheFirstMigrationMayHaveAnyNumber(t *testing.T) {
+	t.Parallel()
+	format := recipes("", "CREATE TABLE recipe (name TEXT)")
+	delete(format.Schemas[0].Migrations.(fstest.MapFS), "migrations/0001_step.sql")
 	path := newPath(t)
-	require.NoError(t, open(t, path, book).Close())
-	raw(t, path, "UPDATE schema_version SET version=99")
-	refused(t, path, fault.ErrInvalid, "recipes has version 99", "up to 1")
-	raw(t, path, "UPDATE schema_version SET version=1, name='menus'")
-	refused(t, path, fault.ErrInvalid, "menus has version 1", "up to 0")
-	raw(t, path, "PRAGMA user_version=101")
-	refused(t, path, fault.ErrInvalid, "version 101", "up to 1")
+	require.NoError(t, open(t, path, format).Close())
+	f := open(t, path, format)
+	assert.EqualValues(t, 2, number(t, f, "SELECT version FROM schema_version"))
+	require.NoError(t, f.Close())
+	refused(t, path, fault.ErrInvalid, "the recipes has version 2, this program reads version 1")
 }

@@ -10,6 +10,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
 )
 
@@ -27,6 +28,19 @@ func openStore(t testing.TB, path string) *Store {
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "catalog.db") }
 
 // raw changes a closed catalog behind its back.
+// number reads one number and fails the test on an error.
+func number(t testing.TB, s *Store, query string) (n int64) {
+	t.Helper()
+	err := s.file.Write(t.Context(), query, func(c *sqlfile.Conn) (err error) {
+		n, err = c.Number(query)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 func raw(t *testing.T, path, query string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

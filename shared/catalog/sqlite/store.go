@@ -65,9 +65,10 @@ func New(file *sqlfile.File, schedule Schedule) *Store {
 	return s
 }
 
-// Open opens a catalog without a schedule at path, creates it if it does not exist, and migrates an older one to
-// the version of this program. It refuses a file with a schedule (fault.ErrInvalid), because the origins of the
-// schedule and of the catalog would differ.
+// Open opens a catalog without a schedule at path, and creates it if it does not
+// exist. Errors are those of
+// sqlfile.Open; a file with a schedule is fault.ErrInvalid, because its origins would no
+// longer be those of the catalog.
 func Open(ctx context.Context, path string) (*Store, error) {
 	file, err := sqlfile.Open(ctx, path, Format())
 	if err != nil {

@@ -168,6 +168,9 @@ func TestADamagedSegmentIsNamedAndBuiltAgain(t *testing.T) {
 			require.Len(t, damaged, 1)
 			require.ErrorIs(t, damaged[0], fault.ErrCorrupt)
 			require.ErrorContains(t, damaged[0], paths[0])
+			if name == "another version" {
+				require.ErrorContains(t, damaged[0], "a segment of version 2; this program reads version 1")
+			}
 			again, err := os.ReadFile(paths[0])
 			require.NoError(t, err)
 			require.Equal(t, content, again)

@@ -143,7 +143,7 @@ func Decode(entry io.ReaderAt, size int64) (Landmarks, error) {
 	}
 	v := le.Uint32(h[8:])
 	if v != Version && v != brokenVersion {
-		return Landmarks{}, fmt.Errorf("fingerprint: an entry of version %d, want %d: %w", v, Version, fault.ErrCorrupt)
+		return Landmarks{}, fmt.Errorf("fingerprint: an entry of version %d; this program reads version %d: %w", v, Version, fault.ErrCorrupt)
 	}
 	sum := crc32.New(castagnoli)
 	if _, err := io.CopyBuffer(sum, io.NewSectionReader(entry, headBytes, size-headBytes), make([]byte, pieceBytes)); err != nil {

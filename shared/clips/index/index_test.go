@@ -283,6 +283,10 @@ func TestAFileThatIsNoIndexOfThisVersionIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, c.want, name)
 		var v *index.VersionError
 		require.Equal(t, name == "another version", errors.As(err, &v), name)
+		if v != nil {
+			require.Equal(t, index.VersionError{Got: index.Version + 1, Want: index.Version}, *v)
+			require.ErrorContains(t, err, fmt.Sprintf("is of version %d; this program reads version %d", v.Got, v.Want))
+		}
 	}
 	_, err = index.Open(path + ".gone")
 	require.ErrorIs(t, err, os.ErrNotExist)

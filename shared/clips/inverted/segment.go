@@ -100,8 +100,11 @@ func check(f *os.File) (size int64, episodes uint64, err error) {
 	if _, err := f.ReadAt(h[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return 0, 0, err
 	}
-	if v := le.Uint32(h[8:]); string(h[:8]) != magic || v != Version {
-		return 0, 0, fmt.Errorf("not a segment of version %d: %w", Version, fault.ErrCorrupt)
+	if string(h[:8]) != magic {
+		return 0, 0, fmt.Errorf("not a segment: %w", fault.ErrCorrupt)
+	}
+	if v := le.Uint32(h[8:]); v != Version {
+		return 0, 0, fmt.Errorf("a segment of version %d; this program reads version %d: %w", v, Version, fault.ErrCorrupt)
 	}
 	sum := crc32.New(castagnoli)
 	if _, err := io.CopyBuffer(sum, io.NewSectionReader(f, sumFrom, info.Size()-sumFrom), make([]byte, 1<<16)); err != nil {

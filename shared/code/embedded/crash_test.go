@@ -201,6 +201,13 @@ func TestADamagedFileIsNamedWithTheRemedy(t *testing.T) {
 		require.Len(t, files, 1)
 		info, err := os.Stat(files[0])
 		require.NoError(t, err)
+		content, err := os.ReadFile(files[0])
+		require.NoError(t, err)
+		content[7] = 2
+		require.NoError(t, os.WriteFile(files[0], content, 0o600))
+		_, err = embedded.Open(dir, embedded.Options{})
+		require.ErrorIs(t, err, fault.ErrCorrupt)
+		require.ErrorContains(t, err, "it has format 2, this program reads format 1")
 		require.NoError(t, os.Truncate(files[0], info.Size()-3))
 		_, err = embedded.Open(dir, embedded.Options{})
 		require.ErrorIs(t, err, fault.ErrCorrupt)

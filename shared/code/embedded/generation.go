@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	generationMagic     = "LHCSGN\x00\x01"
+	generationMagic     = "LHCSGN\x00\x01" // its last byte is the format
 	generationExtension = ".generation"
 	hashBytes           = 32
 	fileRecord          = hashBytes + 8 + 4 + 1 // object id, refs, end of the path, flags
@@ -145,9 +145,12 @@ func corrupt(what string) error { return fmt.Errorf("%s: %w", what, fault.ErrCor
 // decodeGeneration reads the content of a generation's file: magic number, lengths of head and
 // records, head, records, paths, checksum. The result uses the memory of data.
 func decodeGeneration(data []byte) (*generation, error) {
-	const fixed = len(generationMagic) + 8
-	if len(data) < fixed+4 || string(data[:len(generationMagic)]) != generationMagic {
-		return nil, corrupt("not a generation of this version")
+	const fixed, format = len(generationMagic) + 8, len(generationMagic) - 1
+	if len(data) < fixed+4 || string(data[:format]) != generationMagic[:format] {
+		return nil, corrupt("not a generation")
+	}
+	if data[format] != generationMagic[format] {
+		return nil, corrupt(fmt.Sprintf("it has format %d, this program reads format %d", data[format], generationMagic[format]))
 	}
 	end := len(data) - 4
 	if crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {

@@ -15,8 +15,8 @@ import (
 // footer has the place, length and checksum of each section, flags and its own checksum.
 // Numbers are little-endian.
 const (
-	magic       = "LHCSEG\x00\x01"
-	sectionSize = 20 // in the footer: offset, length, checksum
+	magic       = "LHCSEG\x00\x01" // its last byte is the format
+	sectionSize = 20               // in the footer: offset, length, checksum
 	footerSize  = sections*sectionSize + 8
 
 	flagCompressed = 1
@@ -131,11 +131,24 @@ func corrupt(format string, arguments ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), fault.ErrCorrupt)
 }
 
-// readFooter returns the sections and flags of a file. It checks the checksum of the footer, not
-// those of the sections.
+// checkMagic names the format of a file that has another one.
+func checkMagic(data []byte) error {
+	const format = len(magic) - 1
+	switch {
+	case len(data) < len(magic) || string(data[:format]) != magic[:format]:
+		return corrupt("not a segment")
+	case data[format] != magic[format]:
+		return corrupt("it has format %d, this program reads format %d", data[format], magic[format])
+	}
+	return nil
+}
+
+// readFooter returns the sections and flags of a file. The error is fault.ErrCorrupt unless
+// the sections follow each other without a gap from the magic number to the footer. It checks
+// the checksum of the footer, not those of the sections.
 func readFooter(data []byte) ([]section, uint32, error) {
-	if len(data) < len(magic) || string(data[:len(magic)]) != magic {
-		return nil, 0, corrupt("not a segment of this version")
+	if err := checkMagic(data); err != nil {
+		return nil, 0, err
 	}
 	if len(data) < footerSize+2*len(magic) || string(data[len(data)-len(magic):]) != magic {
 		return nil, 0, corrupt("the file ends early")

@@ -127,6 +127,10 @@ func TestDamageIsFoundAndNamed(t *testing.T) {
 		requireDamage(t, path, good[:n], fmt.Sprintf("cut after %d bytes", n))
 	}
 	requireDamage(t, path, append(bytes.Clone(good), 0), "a byte more")
+	other := bytes.Clone(good)
+	other[7] = 2
+	_, err = segment.Decode(path, other)
+	require.ErrorContains(t, err, "it has format 2, this program reads format 1")
 	requireDamage(t, path, []byte("PK\x03\x04 not a segment"), "foreign")
 }
 

@@ -3,17 +3,45 @@ package build
 
 import "runtime/debug"
 
-// version is set by the Makefile (-ldflags "-X leasehold/shared/process/build.version=…").
-var version string
+// number is the next release; it ends in -dev until the tag of that name exists. The Makefile reads
+// this line.
+const number = "v0.1.0-dev"
 
-// Version returns the version that the linker's flag set, else the one that Go recorded;
-// "unknown" if there is neither.
+// commit is set by the Makefile (-ldflags "-X leasehold/shared/process/build.commit=…").
+var commit string
+
+// Version returns the version of this program: v0.1.0-dev+COMMIT, with ".dirty" behind the commit if
+// files were changed since, or "unknown" instead of the commit.
 func Version() string {
-	if version != "" {
-		return version
+	info, _ := debug.ReadBuildInfo()
+	return version(commit, info)
+}
+
+// version is Version for a commit that the linker's flag set, empty if it did not, and for what Go
+// recorded, which may be nil. A program that only uses packages of this module records the commit of
+// its own.
+func version(commit string, info *debug.BuildInfo) string {
+	if commit == "" && info != nil && info.Main.Path == "leasehold" {
+		commit = recorded(info.Settings)
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+	if commit == "" {
+		commit = "unknown"
 	}
-	return "unknown"
+	return number + "+" + commit
+}
+
+// recorded returns the commit as `git describe` in the Makefile prints it. It is empty if the program
+// was not built in a work tree of git.
+func recorded(settings []debug.BuildSetting) string {
+	const digits = 12
+	values := make(map[string]string)
+	for _, s := range settings {
+		values[s.Key] = s.Value
+	}
+	commit := values["vcs.revision"]
+	commit = commit[:min(digits, len(commit))]
+	if commit != "" && values["vcs.modified"] == "true" {
+		commit += ".dirty"
+	}
+	return commit
 }

@@ -25,7 +25,6 @@ import (
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
-	"leasehold/shared/tuple"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -382,18 +381,6 @@ func TestARunThatFailedHalfwayIsMadeOnceByTheNextCoordinator(t *testing.T) {
 		f.tick("2026-11-22T12:01:05Z")
 		f.tick("2026-11-22T12:01:06Z")
 		require.Equal(t, []string{"due:2026-11-22T12:01:00Z"}, f.due())
-	})
-}
-
-func TestAStoredScheduleWithOnLimitButNoLimitsStillCreatesTasks(t *testing.T) {
-	inBubble(t, "2026-11-22T12:00:00Z", func(f *fixture) {
-		at := f.clock.UnixMilli()
-		stored := tuple.New("schedule", "s", at+60_000, at, "", "", `{"every":60,"task":{"action":"import","on_limit":"drop"}}`)
-		_, err := f.Repo.Call(t.Context(), space.OpID{}, "schedule.set", tuple.New(stored))
-		require.NoError(t, err)
-		f.tick("2026-11-22T12:01:00Z")
-		require.Equal(t, []string{"due:2026-11-22T12:01:00Z"}, f.due())
-		require.Empty(t, f.state("s").Task.OnLimit)
 	})
 }
 

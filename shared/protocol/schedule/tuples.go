@@ -41,9 +41,6 @@ func decode(t tuple.Tuple) (State, error) {
 	if err := json.Unmarshal([]byte(t.Str(6)), &s.Schedule); err != nil {
 		return s, fmt.Errorf("schedule %s: %w: %w", s.Name, fault.ErrCorrupt, err)
 	}
-	if len(s.Task.Limits) == 0 {
-		s.Task.OnLimit = "" // older versions accepted it without limits, where it has no effect; today it is refused
-	}
 	return s, nil
 }
 

@@ -21,7 +21,7 @@ type Item struct {
 	Pending  []string  // parents that have not ended
 	Behind   bool      // it waits until the claimed task with its unique key has ended
 	RetryAt  time.Time // when its back-off ends
-	DiedAt   time.Time // of a dead letter; zero: it is none, or an older version put it
+	DiedAt   time.Time // of a dead letter; zero: it is none
 	Existing bool      // in the answer to its creation: it is an older task, which has the unique key
 
 	queued bool // it has a turn among the tasks of its priority

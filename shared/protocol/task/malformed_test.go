@@ -54,34 +54,46 @@ func TestAWaitForAMalformedTaskEndsWithItsDeadLetter(t *testing.T) {
 // tells why, and has all of the task that can be read.
 func TestAClaimMakesTasksThatNoWorkerCouldDoDeadLetters(t *testing.T) {
 	withFixture(t, func(f fixture) {
-		created := time.Now().UTC()
-		old := func(id string, change func(*models.Task)) string {
-			all := models.Task{ID: id, Action: "a", Timeout: 60, CreatedAt: created, Data: json.RawMessage(`{"n":1}`), TaskOptions: models.TaskOptions{Tags: []string{"x"}}}
-			change(&all)
-			body, err := json.Marshal(all)
-			require.NoError(f, err)
-			return string(body)
+		created := time.Now().UTC().Truncate(time.Millisecond)
+		kept := func(id string, change func(*models.Task)) task.Item {
+			i := task.Item{Task: models.Task{ID: id, Action: "a", Timeout: 60, CreatedAt: created, Data: json.RawMessage(`{"n":1}`), TaskOptions: models.TaskOptions{Tags: []string{"x"}}}, Priority: 7}
+			change(&i.Task)
+			return i
 		}
-		ofTimeout := func(id string, timeout models.Seconds) string {
-			return old(id, func(t *models.Task) { t.Timeout = timeout })
+		ofTimeout := func(id string, timeout models.Seconds) task.Item {
+			return kept(id, func(t *models.Task) { t.Timeout = timeout })
+		}
+		body := func(id, text string) task.Item {
+			return task.Item{Task: models.Task{ID: id, Action: "a", Data: json.RawMessage(text)}, Priority: 7}
 		}
 		longest := models.Seconds(lease.MaxTTL.Seconds())
 		most := tuple.MaxBytes / 2
 		largest := `"` + strings.Repeat("x", most-2) + `"`
-		for id, c := range map[string]struct{ body, why string }{
-			"no JSON":          {"{", "not JSON"},
-			"large":            {largest[:1] + "x" + largest[1:], fmt.Sprint("at most ", most)},
-			"largest":          {largest, ""},
-			"no timeout":       {ofTimeout("no timeout", 0), "timeout 0s: want more than 0"},
-			"negative timeout": {ofTimeout("negative timeout", -1), "timeout -1s"},
-			"long timeout":     {ofTimeout("long timeout", longest+1), "at most " + lease.MaxTTL.String()},
-			"longest timeout":  {ofTimeout("longest timeout", longest), ""},
-			"worn out":         {old("worn out", func(t *models.Task) { t.Attempts = 2 }), "given up after attempt 2: more attempts than are allowed"},
-			"last attempt":     {old("last attempt", func(t *models.Task) { t.Attempts = 1 }), ""},
-			"own maximum":      {old("own maximum", func(t *models.Task) { t.Attempts, t.MaxAttempts = 3, 3 }), "given up after attempt 3"},
-			"last of its own":  {old("last of its own", func(t *models.Task) { t.Attempts, t.MaxAttempts = 2, 3 }), ""},
+		for _, c := range []struct {
+			put task.Item // without a time of creation it has no record
+			why string
+		}{
+			{body("no JSON", "{"), "not JSON"},
+			{body("large", largest[:1]+"x"+largest[1:]), fmt.Sprint("at most ", most)},
+			{body("largest", largest), ""},
+			{ofTimeout("no timeout", 0), "timeout 0s: want more than 0"},
+			{ofTimeout("negative timeout", -1), "timeout -1s"},
+			{ofTimeout("long timeout", longest+1), "at most " + lease.MaxTTL.String()},
+			{ofTimeout("longest timeout", longest), ""},
+			{kept("worn out", func(t *models.Task) { t.Attempts = 2 }), "given up after attempt 2: more attempts than are allowed"},
+			{kept("last attempt", func(t *models.Task) { t.Attempts = 1 }), ""},
+			{kept("own maximum", func(t *models.Task) { t.Attempts, t.MaxAttempts = 3, 3 }), "given up after attempt 3"},
+			{kept("last of its own", func(t *models.Task) { t.Attempts, t.MaxAttempts = 2, 3 }), ""},
 		} {
-			require.NoError(f, f.repo.Space(task.Space).Put(f.Context(), tuple.New("task", "a", id, "", int64(2), int64(7), c.body), 0))
+			id := c.put.ID
+			entry, record := task.EncodeNew(c.put)
+			if c.put.CreatedAt.IsZero() {
+				record = ""
+			}
+			require.NoError(f, f.try(func(tx space.Tx) error {
+				_, err := tx.Put(task.Space, entry, space.PutOptions{Attributes: space.Attributes{Fields: record}})
+				return err
+			}))
 			claimed := f.claims()
 			if c.why == "" {
 				require.Equal(f, id, claimed.ID)
@@ -294,19 +306,6 @@ func TestATaskWithAnIDThatTheHistoryCannotKeepEndsAllTheSame(t *testing.T) {
 			require.NoError(f, err)
 			require.Equal(f, task.Resolved, shown.StateNow())
 		}
-	})
-}
-
-// An earlier version kept the claimants in the body.
-func TestATaskOfAnEarlierVersionIsNotOfferedToAWorkerThatGaveItBack(t *testing.T) {
-	withFixture(t, func(f fixture) {
-		body := `{"id":"t9","action":"a","timeout":60,"created_at":"2000-01-01T00:00:00Z","claimants":["admin"]}`
-		require.NoError(f, f.repo.Space(task.Space).Put(f.Context(), tuple.New("task", "a", "t9", "", int64(1), int64(0), body), 0))
-		require.Empty(f, f.claims().ID)
-		f.is("t9", task.Waiting, task.WhyNoWorker)
-		i, err := f.workerOn("mill", "w1", "").Claim(f.Context(), "a")
-		require.NoError(f, err)
-		require.Equal(f, "t9", i.ID)
 	})
 }
 

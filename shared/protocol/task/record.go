@@ -212,8 +212,11 @@ func gaveBack(record, worker string) (found bool) {
 }
 
 func decodeRecord(record string, i *Item) error {
-	if record == "" || record[0] != recordVersion {
-		return fmt.Errorf("record of a task: %w: want version %d", fault.ErrCorrupt, recordVersion)
+	if record == "" {
+		return fmt.Errorf("%w: its record is missing", fault.ErrCorrupt)
+	}
+	if record[0] != recordVersion {
+		return fmt.Errorf("record of a task: %w: it has version %d, this program reads version %d", fault.ErrCorrupt, record[0], recordVersion)
 	}
 	r := recordReader{}
 	err := readRecord(record[1:], func(tag uint64, v string) bool {

@@ -99,25 +99,6 @@ func TestNumbersOfARecordHaveUpToTenBytes(t *testing.T) {
 	}
 }
 
-func TestOnlyTheBodyOfAnEarlierVersionIsReadAsAWholeTask(t *testing.T) {
-	t.Parallel()
-	whole := `{"id":"t1","action":"a","created_at":"2026-11-22T00:00:00Z","subject":"s"}`
-	got, ok := decodeLegacy(whole, "a", "t1")
-	require.True(t, ok)
-	require.Equal(t, "s", got.Subject)
-	for name, c := range map[string][3]string{
-		"another id":     {whole, "a", "t2"},
-		"another action": {whole, "b", "t1"},
-		"no time":        {`{"id":"t1","action":"a"}`, "a", "t1"},
-		"cut":            {whole[:len(whole)-1], "a", "t1"},
-		"another field":  {`{"x":1}`, "a", "t1"},
-		"empty":          {"", "", ""},
-	} {
-		_, ok := decodeLegacy(c[0], c[1], c[2])
-		require.False(t, ok, name)
-	}
-}
-
 // FuzzRecord: the decoder of records never panics, reads each record that it wrote, and finds
 // the claimants that gaveBack finds.
 func FuzzRecord(f *testing.F) {

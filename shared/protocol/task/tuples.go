@@ -3,7 +3,6 @@ package task
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"leasehold/models"
@@ -32,9 +31,9 @@ func plainTuple(i Item) tuple.Tuple {
 // returns fault.ErrCorrupt and what the tuple tells.
 func DecodeEntry(e space.Entry) (Item, error) { return decodeTask(e.Tuple, e.Fields) }
 
-// decodeTask returns the task of a tuple and its record. Without a record, the tuple was put by a foreign client,
-// which has only data, or by a version that kept all in the body. With fault.ErrCorrupt for a malformed body or
-// record, it returns the fields of the tuple too.
+// decodeTask returns the task of a tuple and its record. Without a record, the tuple was put by a
+// foreign client, which has only data. Malformed data or a malformed record is fault.ErrCorrupt; then
+// it returns the fields of the tuple too.
 func decodeTask(t tuple.Tuple, record string) (Item, error) {
 	h := decodeHeader(t)
 	known := Item{Task: models.Task{Action: h.Action, ID: h.ID}, Lease: h.Lease, Token: h.Token, Priority: h.Priority}
@@ -46,18 +45,10 @@ func decodeTask(t tuple.Tuple, record string) (Item, error) {
 		}
 		return i, nil
 	}
-	var err error
-	switch legacy, ok := decodeLegacy(h.body, h.Action, h.ID); {
-	case ok:
-		i.Task = legacy
-	case h.body != "" && !json.Valid([]byte(h.body)):
-		err = fmt.Errorf("%w: its data is not JSON", fault.ErrCorrupt)
-	default:
-		i.Data, i.Timeout = dataOf(h.body), DefaultTimeout
+	if h.body != "" && !json.Valid([]byte(h.body)) {
+		return known, fmt.Errorf("task %s: %w: its data is not JSON", h.ID, fault.ErrCorrupt)
 	}
-	if err != nil {
-		return known, fmt.Errorf("task %s: %w", h.ID, err)
-	}
+	i.Data, i.Timeout = dataOf(h.body), DefaultTimeout
 	return i, nil
 }
 
@@ -66,20 +57,6 @@ func dataOf(body string) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(body)
-}
-
-// decodeLegacy reads the body of a task or a dead letter that a version before records wrote: all
-// of the task as JSON. It reports whether the body is one; a user's data that look alike have
-// another id, another action or no time of creation.
-func decodeLegacy(body, action, id string) (models.Task, bool) {
-	if !strings.HasPrefix(body, `{"id":`) {
-		return models.Task{}, false
-	}
-	var t models.Task
-	if json.Unmarshal([]byte(body), &t) != nil {
-		return models.Task{}, false
-	}
-	return t, t.ID == id && t.Action == action && !t.CreatedAt.IsZero()
 }
 
 // header is the fields of a task's tuple. Reading it is cheap, because the record is not
@@ -205,16 +182,8 @@ func DecodeDeadLetter(e space.Entry) (DeadLetter, error) {
 	l := DeadLetter{Reason: t.Str(4)}
 	known := models.Task{Action: t.Str(1), ID: t.Str(2), Attempts: t.Int64(3)}
 	l.Task = known
-	var err error
-	switch legacy, ok := decodeLegacy(t.Str(5), t.Str(1), t.Str(2)); {
-	case e.Fields != "":
-		l.Data = dataOf(t.Str(5))
-		err = decodeRecord(e.Fields, &l.Item)
-	case ok:
-		l.Task = legacy
-	default:
-		err = fmt.Errorf("%w: its record is missing", fault.ErrCorrupt)
-	}
+	l.Data = dataOf(t.Str(5))
+	err := decodeRecord(e.Fields, &l.Item)
 	l.Attempts = known.Attempts
 	if err != nil {
 		return DeadLetter{Item: Item{Task: known}, Reason: l.Reason}, fmt.Errorf("dead letter %s: %w", known.ID, err)
@@ -279,10 +248,9 @@ func TokenOf(t tuple.Tuple) (id string, token int64) {
 // dataIn returns the data in the tuple of a task or of a dead letter: its last field.
 func dataIn(t tuple.Tuple) string { return t.Str(len(t) - 1) }
 
-// withoutData returns the entry of a task or of a dead letter without the data. The body that
-// a version before records wrote stays, because it is more than data.
+// withoutData returns the entry of a task or of a dead letter without the data.
 func withoutData(e space.Entry) space.Entry {
-	if e.Fields != "" && dataIn(e.Tuple) != "" {
+	if dataIn(e.Tuple) != "" {
 		e.Tuple = e.Tuple.Clone()
 		e.Tuple[len(e.Tuple)-1] = ""
 	}

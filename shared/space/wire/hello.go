@@ -75,8 +75,8 @@ type Hello struct {
 // maxKey bounds a Hello's key.
 const maxKey = 64
 
-// hello lists the fields of a Hello, to write them or to read them. Older clients send fewer;
-// those stay zero. A tag never changes its meaning, because both sides may be of another
+// hello lists the fields of a Hello, to write them or to read them. A client may send fewer;
+// the others stay zero. A tag never changes its meaning, because both sides may be of another
 // version.
 func (c *coder) hello(h *Hello) {
 	name(c, 1, &h.Session)

@@ -24,7 +24,7 @@ func TestAHelloIsDecodedAsItWasEncoded(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrTooLarge)
 }
 
-// Clients of earlier versions do not describe themselves.
+// A client need not describe itself.
 func TestAHelloWithoutAProcessIsAccepted(t *testing.T) {
 	t.Parallel()
 	h := wire.Hello{Session: "worker-1", Mode: "worker", Key: []byte("k")}

@@ -8,9 +8,7 @@ import (
 )
 
 // version of the sets. It is raised when a change of the program makes another set of the same
-// recipe, and is part of the folder's name; a program of an older version builds the older set
-// again. Until version 3 a clip that was played was lost from the queue of turns, and the one behind
-// it was queued twice.
+// recipe, and is part of the folder's name.
 const version = 4
 
 // truthFile is the name of the truth in a set's folder.

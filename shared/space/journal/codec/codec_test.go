@@ -68,8 +68,8 @@ func TestTheKeysOfASessionsAnswersShareAPrefixOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Earlier releases wrote these bytes, and their journals must be read.
-func TestAnAnswerThatWasDroppedIsEncodedAsBefore(t *testing.T) {
+// The bytes must stay, because journals have them.
+func TestAnAnswerThatWasDroppedHasTheseBytes(t *testing.T) {
 	t.Parallel()
 	dropped := &journal.Answer{Op: space.OpID{Session: "x", Seq: 1}, Nth: 3, Reply: space.Reply{Found: true}, DroppedBytes: 700}
 	written := []byte{3, 1, 1, 1, 7, 2, 0xf8, 0x0a}
@@ -79,8 +79,8 @@ func TestAnAnswerThatWasDroppedIsEncodedAsBefore(t *testing.T) {
 	require.Equal(t, dropped, read)
 }
 
-// A tuple without attributes is written as the first version did, which knew none.
-func TestAnEntryOfTheFirstVersionIsRead(t *testing.T) {
+// The bytes must stay, because journals have them.
+func TestAnEntryWithoutAttributesHasTheseBytes(t *testing.T) {
 	t.Parallel()
 	held := &journal.Entry{Ref: 1, Place: 2, Space: "s", Tuple: tuple.New("a"), Hold: &journal.Hold{Session: "x"}}
 	written := []byte{4, 1, 's', 0, 0, 0, 1, 1, 'x', 0, 0, 0}

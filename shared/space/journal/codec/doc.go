@@ -8,14 +8,12 @@
 //   - Encoding what was decoded yields the same bytes; decoding what was encoded
 //     yields an equal fact. Decoding never panics and allocates in proportion to
 //     what it is given.
-//   - The format has a number, Version. A change of the format raises it,
-//     and keeps code that reads the older one.
+//   - The format has a number, Version. A change of the format raises it.
 //
 // Facts that only take something away (Gone, Deleted, Ended, Forgotten) have no encoding:
 // they are the absence of the key that they name. Nothing here does I/O.
 package codec
 
 // Version is the number of the format that this package reads and writes.
-// Version 2 added the attributes of tuples; a value of version 1 is one of version 2
-// without any. Version 3 added the history.
-const Version = 3
+// Those before 4 were never released.
+const Version = 4

@@ -25,7 +25,7 @@ func AppendValue(buf []byte, f journal.Fact) []byte {
 		return append(binary.AppendVarint(buf, int64(f.TTL)), f.Key...)
 	case *journal.Answer:
 		// An answer is never one to VerbNext, so that its count of missed events is
-		// free to hold DroppedBytes, as it has since the first version of this format.
+		// free to hold DroppedBytes.
 		reply := f.Reply
 		reply.Missed = f.DroppedBytes
 		return wire.AppendReply(binary.AppendUvarint(buf, f.Nth), reply)
@@ -73,7 +73,7 @@ func appendEntry(buf []byte, e *journal.Entry) []byte {
 	return e.Tuple.Append(buf)
 }
 
-// The flags of an entry tell what follows. Version 1 knew the first one only.
+// The flags of an entry tell what follows.
 const (
 	entryHeld       = 1
 	entryAttributes = 2
@@ -149,7 +149,7 @@ func decode(kind byte, rest []byte, r *reader) (journal.Fact, error) {
 		return s, r.end()
 	case keySession:
 		s := &journal.Session{ID: string(rest), TTL: time.Duration(r.varint())}
-		if len(r.data) > 0 { // the first versions of this format had no key
+		if len(r.data) > 0 { // a session may have no key
 			s.Key, r.data = bytes.Clone(r.data), nil
 		}
 		if n := len(s.Key); n != 0 && n != sha256.Size {

@@ -102,7 +102,7 @@ func (m *Mismatch) Error() string {
 // age returns how old a store is.
 func age(m Mark) string {
 	if m.Instance == "" {
-		return "it has no instance id, so it is a copy from before its first start with this version, or it was repaired"
+		return "it has no instance id, so it is a copy from before its first start was complete, or it was repaired"
 	}
 	return "it was last written " + timeText(m.At)
 }
@@ -123,10 +123,11 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Check returns a *Mismatch if two stores are not a pair. Two stores without a mark are a pair: a new one, or one
-// that an older program made. The counters may differ by an interrupted raise: the database is raised first, so it
-// may be ahead, but the journal must have the last counter that the database has confirmed. A journal without a mark
-// is accepted if the first raise was interrupted before it.
+// Check returns a *Mismatch if two stores are not a pair. Two stores without a mark are a
+// new pair. The counters may differ by a raise that was
+// interrupted: the database is raised first, so it may be ahead, but the journal must have the
+// last counter that the database has confirmed. A journal without a mark is accepted if the first
+// raise was interrupted before it.
 func Check(database, journal Found) error {
 	inDatabase, inJournal := database.Mark, journal.Mark
 	wrong := func(n Name, k Kind) error { return &Mismatch{n, k, database, journal} }

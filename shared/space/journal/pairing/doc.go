@@ -6,8 +6,7 @@
 //   - The counter is raised in the database first, then in the journal, and then it is
 //     confirmed in the database. So a process may be killed between any two of these steps:
 //     the next start accepts a journal from the confirmed counter to the raised one.
-//   - Stores without an instance id, which an older program made, get one in the same
-//     steps.
+//   - New stores get their instance id in the same steps.
 //
 // A copy of a store that has the counter of the other store is not found: it is at most as
 // old as the time between two raises.

@@ -77,7 +77,7 @@ func TestCheckNamesTheStoreAndTheOption(t *testing.T) {
 		want              string // "": a pair
 	}{
 		"new":                        {missing, missing, ""},
-		"of an older program":        {unmarked, unmarked, ""},
+		"new, with content":          {unmarked, unmarked, ""},
 		"made by a command":          {unmarked, missing, ""},
 		"equal":                      {mark("a", 7), mark("a", 7), ""},
 		"interrupted":                {pending(7), mark("a", 6), ""},

@@ -83,28 +83,6 @@ func TestAPanicOfTheStoreDuringACopyIsAnError(t *testing.T) {
 	require.ErrorContains(t, (&Journal{}).checkpoint("copy"), "the store gave up: ")
 }
 
-func TestAnOlderFormatOfThisProgramIsReadAsItIs(t *testing.T) {
-	t.Parallel()
-	for format := 1; format < Format; format++ {
-		disk := vfs.NewMem()
-		j, c := on(t, disk)
-		entries(t, j, 2)
-		require.NoError(t, j.Close())
-		require.NoError(t, writeFile(disk, "journal/"+formatFile, formatText(format)))
-		for name, repair := range map[string]func(Config) (Diagnosis, error){"diagnose": Diagnose, "repair": Repair} {
-			_, err := repair(c)
-			require.ErrorIs(t, err, fault.ErrInvalid, name)
-			require.ErrorContains(t, err, "can be repaired", name)
-		}
-		j, _ = on(t, disk)
-		require.EqualValues(t, 2, j.Position(), "format %d", format)
-		data, err := readFile(disk, "journal/"+formatFile)
-		require.NoError(t, err)
-		require.Equal(t, formatText(Format), data)
-		require.NoError(t, j.Close())
-	}
-}
-
 // An error of the disk must not count as damage, because a repair would be offered then.
 func TestADiskThatCannotBeReadIsNoDamageOfAJournal(t *testing.T) {
 	t.Parallel()

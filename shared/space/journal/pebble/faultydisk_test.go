@@ -158,27 +158,6 @@ func TestAFileIsWrittenWholeOrTheErrorIsReported(t *testing.T) {
 	}
 }
 
-func TestACopyOfAFolderIsWholeOrNotThere(t *testing.T) {
-	t.Parallel()
-	for op, there := range map[string]bool{
-		"removeall": false, "mkdirall": false, "list": false, "open": false, "create": false, "write": false, "sync": false, "rename": false,
-		"opendir": true, "syncdir": true, // only the copy's durability is in doubt
-	} {
-		t.Run(op, func(t *testing.T) {
-			t.Parallel()
-			d := newFaultyDisk(t)
-			d.op = op
-			require.ErrorIs(t, copyDir(d, "d", "copy"), syscall.EIO)
-			_, err := d.Stat("copy")
-			require.Equal(t, there, err == nil, "%v", err)
-			d.op = ""
-			require.NoError(t, d.RemoveAll("copy"))
-			require.NoError(t, copyDir(d, "d", "copy"))
-			require.Equal(t, "old", content(t, d, "copy/a"))
-		})
-	}
-}
-
 // inFolder returns a journal and its disk.
 func inFolder(t *testing.T) (*faultyDisk, *Journal) {
 	t.Helper()

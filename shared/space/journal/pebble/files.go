@@ -83,25 +83,3 @@ func truncate(fs vfs.FS, path string, size int) error {
 	}
 	return writeFile(fs, path, data[:size])
 }
-
-// copyDir copies the files of a folder into a new one, which is there whole or not at all: it is copied under another
-// name, synced and renamed. What an earlier call left half done is removed first.
-func copyDir(fs vfs.FS, from, to string) error {
-	temp := to + ".new"
-	if err := errors.Join(fs.RemoveAll(temp), fs.MkdirAll(temp, 0o700)); err != nil {
-		return err
-	}
-	names, err := fs.List(from)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := vfs.Copy(fs, fs.PathJoin(from, name), fs.PathJoin(temp, name)); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(syncDir(fs, temp), fs.Rename(temp, to)); err != nil {
-		return err
-	}
-	return syncDir(fs, fs.PathDir(to))
-}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pairing"
 )
@@ -34,8 +35,9 @@ func (j *Journal) Position() uint64 {
 	return uint64(j.standing.Position)
 }
 
-// FindMark returns in which state the journal in a folder is, and its mark, without opening it. The mark is empty if
-// there is none. It fails with fault.ErrCorrupt for a damaged mark. The data folder must be locked.
+// FindMark returns in which state the journal in a folder is, and its mark, without opening it. The
+// mark is empty if there is none. A damaged one is fault.ErrCorrupt, and a journal of another format
+// fault.ErrInvalid. The data folder must be locked.
 func FindMark(c Config) (pairing.Found, error) {
 	c = c.withDefaults()
 	dir, names, err := c.listJournal()
@@ -53,6 +55,12 @@ func FindMark(c Config) (pairing.Found, error) {
 	}
 	if found.State == pairing.Empty {
 		return found, nil
+	}
+	// Another format may have another stamp. Damage of the file FORMAT is left to Open.
+	j := newJournal(c)
+	j.Dir = dir
+	if _, err := j.readFormat(); errors.Is(err, fault.ErrInvalid) {
+		return found, c.nameJournal(err)
 	}
 	s, err := readStamp(c.FS, dir)
 	if err != nil {

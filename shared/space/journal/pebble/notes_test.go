@@ -3,7 +3,6 @@ package pebble
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -80,28 +79,30 @@ func TestAJournalThatEndsBeforeItsStampWasCutOff(t *testing.T) {
 
 func TestAFormatIsReadOrRefused(t *testing.T) {
 	t.Parallel()
-	for text, c := range map[string]struct {
-		have int
-		err  error
-	}{
-		"leasehold journal 0\n": {0, nil}, fmt.Sprintf("leasehold journal %d\n", Format): {Format, nil}, "leasehold journal 1": {1, nil},
-		fmt.Sprintf("leasehold journal %d\n", Format+1): {Format + 1, fault.ErrInvalid},
-		"leasehold journal -1\n":                        {0, fault.ErrCorrupt}, "leasehold journal\n": {0, fault.ErrCorrupt}, "leasehold journal x": {0, fault.ErrCorrupt},
-		"3": {0, fault.ErrCorrupt}, "": {0, fault.ErrCorrupt},
+	for text, want := range map[string]error{
+		fmt.Sprintf("leasehold journal %d\n", Format):   nil,
+		fmt.Sprintf("leasehold journal %d\n", Format-1): fault.ErrInvalid,
+		fmt.Sprintf("leasehold journal %d\n", Format+1): fault.ErrInvalid,
+		"leasehold journal 0\n":                         fault.ErrInvalid,
+		"leasehold journal -1\n":                        fault.ErrCorrupt,
+		"leasehold journal\n":                           fault.ErrCorrupt,
+		"leasehold journal x":                           fault.ErrCorrupt,
+		fmt.Sprint(Format):                              fault.ErrCorrupt,
+		"":                                              fault.ErrCorrupt,
 	} {
 		disk := vfs.NewMem()
 		require.NoError(t, disk.MkdirAll("journal", 0o700))
 		require.NoError(t, writeFile(disk, "journal/"+formatFile, []byte(text)))
-		have, err := newJournal(Config{Dir: "journal", FS: disk}).readFormat()
-		require.ErrorIs(t, err, c.err, "%q", text)
-		require.Equal(t, c.have, have, "%q", text)
+		isNew, err := newJournal(Config{Dir: "journal", FS: disk}).readFormat()
+		require.ErrorIs(t, err, want, "%q", text)
+		require.False(t, isNew, "%q", text)
 	}
 	for name, used := range map[string]bool{"LOCK": false, "000001.log": true, "x.log": false, "MANIFEST-000001": true, "MANIFEST": false} {
 		disk := vfs.NewMem()
 		require.NoError(t, disk.MkdirAll("journal", 0o700))
 		require.NoError(t, writeFile(disk, "journal/"+name, nil))
-		have, err := newJournal(Config{Dir: "journal", FS: disk}).readFormat()
-		require.Equal(t, noFormat, have, name)
+		isNew, err := newJournal(Config{Dir: "journal", FS: disk}).readFormat()
+		require.True(t, isNew, name)
 		require.Equal(t, used, err != nil, name)
 		if used {
 			require.ErrorIs(t, err, fault.ErrCorrupt, name)
@@ -121,33 +122,6 @@ func TestAFormatIsReadOrRefused(t *testing.T) {
 	disk.op = "open"
 	_, err = newJournal(Config{Dir: "d", FS: disk}).readFormat()
 	require.ErrorIs(t, err, syscall.EIO)
-}
-
-// The migration of a journal whose copy was made goes on from the format that it reached.
-func TestAMigrationThatCannotBeWrittenDownIsAnError(t *testing.T) {
-	t.Parallel()
-	for _, op := range []string{"create", "rename", "list", "mkdirall"} {
-		disk := newFaultyDisk(t)
-		steps := []int{}
-		j := newJournal(Config{Dir: "d", FS: disk, Log: slog.New(slog.DiscardHandler), Migrations: map[int]Migration{}})
-		for from := range Format {
-			j.Migrations[from] = func(vfs.FS, string) error { steps = append(steps, from); return nil }
-		}
-		disk.op = op
-		require.ErrorIs(t, j.migrate(0), syscall.EIO, op)
-		require.Empty(t, steps, "%s: there is no copy yet", op)
-		disk.op = ""
-		require.NoError(t, j.migrate(0), op)
-		require.Equal(t, []int{0, 1, 2}, steps, op)
-		require.Equal(t, string(formatText(Format)), content(t, disk, "d/"+formatFile), op)
-		require.NoError(t, disk.RemoveAll("d.format-0"))
-		require.NoError(t, j.migrate(Format))
-		_, err := disk.Stat("d.format-0")
-		require.Error(t, err, "nothing is to be done")
-	}
-	disk := newFaultyDisk(t)
-	j := newJournal(Config{Dir: "d", FS: disk, Migrations: map[int]Migration{Format - 1: func(vfs.FS, string) error { disk.op = "create"; return nil }}})
-	require.ErrorIs(t, j.migrate(Format-1), syscall.EIO)
 }
 
 // The files of the disk in memory cannot be cut off, so that they are written again.

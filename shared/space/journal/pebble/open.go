@@ -26,7 +26,7 @@ func Open(c Config) (*Journal, error) {
 }
 
 // open is Open without the journal's name in the error. prepare comes first and may change the
-// folder: it finishes an interrupted repair, makes the folder, migrates an older format and makes
+// folder: it finishes an interrupted repair, makes the folder, checks the format and makes
 // the reserve. Then the tables, the logs and the stamp are checked, and no record is changed
 // before all of them are whole. After that it cuts off a torn end, refuses a disk with too little
 // space, opens the store, which reads the logs, and checks that the store stands where the logs
@@ -59,8 +59,8 @@ func (j *Journal) open() error {
 }
 
 // prepare makes the folder ready to be inspected. An interrupted repair is finished first,
-// because it may have left no folder of that name; then the folder is made, and migrated to this
-// format, in which the stamp is read. The state of the disk is needed to open the store. Errors
+// because it may have left no folder of that name; then the folder is made, and its format is
+// checked before the stamp is read. The state of the disk is needed to open the store. Errors
 // are not classified yet.
 func (j *Journal) prepare() error {
 	if err := j.finishRepair(); err != nil {

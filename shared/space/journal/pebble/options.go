@@ -14,8 +14,6 @@ type Config struct {
 	Dir string       // made if it is not there
 	Log *slog.Logger // nil: slog.Default
 	FS  vfs.FS       // nil: the system's
-	// Migrations, if set, replace this program's own: from one format to the next, by the older one.
-	Migrations map[int]Migration
 }
 
 // withDefaults returns c with the defaults of Log and FS; Dir stays as it is.

@@ -71,14 +71,11 @@ func newJournal(c Config) *Journal {
 	return &Journal{Config: c.withDefaults(), opening: opening{stuck: make(chan struct{})}}
 }
 
-// diagnose returns what is wrong and what a repair would keep, also if nothing is wrong. Damage is what Open would
-// refuse. An error means that the journal cannot be read or repaired; d.Damage is set then too, if it was found. Only
-// today's format can be repaired.
+// diagnose returns what is wrong and what a repair would keep, also if nothing is wrong. Damage
+// is what Open would refuse. An error means that the journal cannot be read or repaired;
+// d.Damage is set then too, if it was found. Another format is fault.ErrInvalid.
 func (j *Journal) diagnose() (d Diagnosis, s salvaged, err error) {
-	have, err := j.readFormat()
-	if err == nil && have != Format && have != noFormat {
-		return d, s, fmt.Errorf("%s states format %d, and only format %d can be repaired: %w", formatFile, have, Format, fault.ErrInvalid)
-	}
+	_, err = j.readFormat()
 	stamp, stampErr := readStamp(j.FS, j.Dir)
 	j.stamp = stamp // if it is damaged it is empty
 	if err == nil {

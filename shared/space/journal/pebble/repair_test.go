@@ -200,3 +200,15 @@ func TestFault17ALogThatIsWrittenWhileItIsCopiedIsCopiedUpToAMoment(t *testing.T
 	require.Equal(t, 20, copied, "what was there when the copy began")
 	require.Equal(t, copied, int(position))
 }
+
+// under shows another folder in the place of a journal's.
+type under struct {
+	vfs.FS
+	dir string
+}
+
+func (u under) List(string) ([]string, error) { return u.FS.List(u.dir) }
+
+func (u under) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	return u.FS.Open(u.FS.PathJoin(u.dir, u.FS.PathBase(name)), opts...)
+}

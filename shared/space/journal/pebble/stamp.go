@@ -19,12 +19,10 @@ import (
 // durable. So a journal that ends before the position in it was cut off.
 const stampFile = "STAMP"
 
-// A stamp of an older program ends where closedFormat begins; one without a mark ends where
-// markFormat begins.
+// A stamp without a mark ends where markFormat begins.
 const (
-	stampFormat  = "leasehold journal position %d ref %d clock %d at %d"
-	closedFormat = " closed %t"
-	markFormat   = " instance %s counter %d marked %d database %q"
+	stampFormat = "leasehold journal position %d ref %d clock %d at %d closed %t"
+	markFormat  = " instance %s counter %d marked %d database %q"
 )
 
 // stamp tells how far a journal was at a time, and to which database it belongs.
@@ -39,8 +37,7 @@ type stamp struct {
 
 // stampText returns the content of the file: the stamp, the mark if there is one, and a checksum.
 func stampText(s stamp) []byte {
-	text := fmt.Sprintf(stampFormat, s.position, s.ref, s.clock, s.at.UnixNano())
-	text += fmt.Sprintf(closedFormat, s.closed)
+	text := fmt.Sprintf(stampFormat, s.position, s.ref, s.clock, s.at.UnixNano(), s.closed)
 	if m := s.mark; m.Instance != "" {
 		text += fmt.Sprintf(markFormat, m.Instance, m.Counter, m.At.UnixNano(), m.Other)
 	}
@@ -67,17 +64,10 @@ func readStamp(disk vfs.FS, dir string) (s stamp, err error) {
 	return s, nil
 }
 
-// parseStamp reads the text of a stamp without its checksum. Parts that older programs did not
-// write may be missing: without the word closed, the journal counts as closed, because they did
-// not tell. Any other text is an error.
+// parseStamp reads the text of a stamp without its checksum.
 func parseStamp(text string) (s stamp, err error) {
 	var at, marked int64
-	format, to := stampFormat, []any{&s.position, &s.ref, &s.clock, &at}
-	if strings.Contains(text, " closed ") {
-		format, to = format+closedFormat, append(to, &s.closed)
-	} else {
-		s.closed = true // older programs did not tell
-	}
+	format, to := stampFormat, []any{&s.position, &s.ref, &s.clock, &at, &s.closed}
 	if strings.Contains(text, " instance ") {
 		format, to = format+markFormat, append(to, &s.mark.Instance, &s.mark.Counter, &marked, &s.mark.Other)
 	}
