@@ -17,7 +17,7 @@ import (
 	"leasehold/shared/wording"
 )
 
-// benchOptions are the flags of `leasehold audio bench`.
+// benchOptions are the flags of `leasehold clips bench`.
 type benchOptions struct {
 	out      *output
 	sets     []string
@@ -44,8 +44,8 @@ var methods = map[string]func() bench.Method{
 
 var recipes = map[string]func(seed uint64) set.Recipe{"dev": set.Development, "report": set.Report}
 
-// newAudioBench is `leasehold audio bench`.
-func (a *app) newAudioBench() *cobra.Command {
+// newClipsBench is `leasehold clips bench`.
+func (a *app) newClipsBench() *cobra.Command {
 	var o benchOptions
 	c := &cobra.Command{
 		Use:   "bench",

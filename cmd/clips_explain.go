@@ -22,7 +22,7 @@ import (
 	"leasehold/shared/wording"
 )
 
-// explainOptions are the flags of `leasehold audio explain`.
+// explainOptions are the flags of `leasehold clips explain`.
 type explainOptions struct {
 	at          string
 	file        string
@@ -30,13 +30,13 @@ type explainOptions struct {
 	minCoverage float64
 }
 
-// newAudioExplain is `leasehold audio explain`.
-func (a *app) newAudioExplain() *cobra.Command {
+// newClipsExplain is `leasehold clips explain`.
+func (a *app) newClipsExplain() *cobra.Command {
 	var o explainOptions
 	c := &cobra.Command{
 		Use:   "explain FILE CLIP --at TIME",
 		Short: "explain why a clip is found at a place, or is not",
-		Long: `Search a recording for one clip, as audio match does, and print step by step
+		Long: `Search a recording for one clip, as "clips match" does, and print step by step
 why it is found within a second of a time, or is not. With --file, draw it too:
 the spectrograms of both, the landmarks that they have in common, and how each
 block of the clip correlates.`,

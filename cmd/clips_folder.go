@@ -6,22 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"leasehold/shared/audio"
 	"leasehold/shared/audio/exact"
 	"leasehold/shared/fault"
 )
-
-// newAudio is `leasehold audio`.
-func (a *app) newAudio() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "audio",
-		Short: "find clips in files without a coordinator, and measure methods",
-	}
-	c.AddCommand(a.newAudioMatch(), a.newAudioExplain(), a.newAudioBench())
-	return c
-}
 
 // eachClip calls use with each recording of a folder, in the order of their names; its id is the
 // name of the file without the extension. It reports recordings that cannot be searched for to

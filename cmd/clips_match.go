@@ -21,7 +21,7 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// matchOptions are the flags of `leasehold audio match`.
+// matchOptions are the flags of `leasehold clips match`.
 type matchOptions struct {
 	out         *output
 	clips       string
@@ -52,8 +52,8 @@ func checkMinCoverage(v float64) error {
 	return nil
 }
 
-// newAudioMatch is `leasehold audio match`.
-func (a *app) newAudioMatch() *cobra.Command {
+// newClipsMatch is `leasehold clips match`.
+func (a *app) newClipsMatch() *cobra.Command {
 	var o matchOptions
 	c := &cobra.Command{
 		Use:   "match --clips FOLDER FILE…",
@@ -64,7 +64,7 @@ reported, and the others are searched; the exit code is then 1. A recording
 that breaks off is searched up to there. FILE may be an http or https URL, and
 - is standard input. Of a live stream, which does not end, findings are printed
 about a minute after they are played (with --json or --format labels).`,
-		Example: "  leasehold audio match --clips FOLDER --json http://radio.example/live\n  arecord -f cd | leasehold audio match --clips FOLDER --format labels -",
+		Example: "  leasehold clips match --clips FOLDER --json http://radio.example/live\n  arecord -f cd | leasehold clips match --clips FOLDER --format labels -",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	o.out = bindOutput(c)

@@ -17,14 +17,15 @@ import (
 
 // recordings are the methods of the catalog for one sort of recording.
 type recordings[T row] struct {
-	noun string // episode or clip
-	list func(context.Context, catalog.Catalog) ([]T, error)
+	noun    string // episode or clip
+	command string // episode or clips
+	list    func(context.Context, catalog.Catalog) ([]T, error)
 	set  func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (T, error) // nil: the origin's priority
 	of   func(T) models.Recording
 }
 
 var episodeRecordings = recordings[episodeRow]{
-	noun: "episode",
+	noun: "episode", command: "episode",
 	list: func(ctx context.Context, from catalog.Catalog) ([]episodeRow, error) {
 		all, err := from.Episodes(ctx)
 		return rowsOf(all, func(e models.Episode) episodeRow { return episodeRow{e} }), err
@@ -37,7 +38,7 @@ var episodeRecordings = recordings[episodeRow]{
 }
 
 var clipRecordings = recordings[clipRow]{
-	noun: "clip",
+	noun: "clip", command: "clips",
 	list: func(ctx context.Context, from catalog.Catalog) ([]clipRow, error) {
 		all, err := from.Clips(ctx)
 		return rowsOf(all, func(c models.Clip) clipRow { return clipRow{c} }), err
@@ -49,17 +50,22 @@ var clipRecordings = recordings[clipRow]{
 	of: func(r clipRow) models.Recording { return r.Recording },
 }
 
-// newRecordings is `leasehold episode` or `leasehold clip`.
-func newRecordings[T row](a *app, r recordings[T]) *cobra.Command {
+// newEpisode is `leasehold episode`.
+func (a *app) newEpisode() *cobra.Command {
 	c := &cobra.Command{
-		Use:   r.noun,
-		Short: fmt.Sprintf("list %ss, and set which are researched first", r.noun),
+		Use:   episodeRecordings.command,
+		Short: "list episodes, and set which are searched first",
 	}
-	c.AddCommand(newRecordingList(a, r), newRecordingShow(a, r), newRecordingSet(a, r))
+	addRecordings(a, c, episodeRecordings)
 	return c
 }
 
-// newRecordingList is `leasehold episode list` or `leasehold clip list`.
+// addRecordings adds the commands that list, show and set one sort of recording.
+func addRecordings[T row](a *app, c *cobra.Command, r recordings[T]) {
+	c.AddCommand(newRecordingList(a, r), newRecordingShow(a, r), newRecordingSet(a, r))
+}
+
+// newRecordingList is `leasehold episode list` or `leasehold clips list`.
 func newRecordingList[T row](a *app, r recordings[T]) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
@@ -78,7 +84,7 @@ func newRecordingList[T row](a *app, r recordings[T]) *cobra.Command {
 	return c
 }
 
-// newRecordingShow is `leasehold episode show` or `leasehold clip show`.
+// newRecordingShow is `leasehold episode show` or `leasehold clips show`.
 func newRecordingShow[T row](a *app, r recordings[T]) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME",
@@ -102,7 +108,7 @@ func newRecordingShow[T row](a *app, r recordings[T]) *cobra.Command {
 	return c
 }
 
-// newRecordingSet is `leasehold episode set` or `leasehold clip set`. All names are looked up
+// newRecordingSet is `leasehold episode set` or `leasehold clips set`. All names are looked up
 // before the first priority is set, so that a wrong one sets none.
 func newRecordingSet[T row](a *app, r recordings[T]) *cobra.Command {
 	var priority int64
@@ -170,7 +176,7 @@ func (r recordings[T]) find(rows []T, wanted string) (found T, err error) {
 	}
 	switch len(ids) {
 	case 0:
-		return found, fmt.Errorf("%s %s: %w; see leasehold %s list", r.noun, wanted, fault.ErrNotFound, r.noun)
+		return found, fmt.Errorf("%s %s: %w; see leasehold %s list", r.noun, wanted, fault.ErrNotFound, r.command)
 	case 1:
 		return found, nil
 	}

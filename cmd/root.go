@@ -42,10 +42,11 @@ or mode: in the file of settings) names, with the flags of that mode.`,
 		commands  []*cobra.Command
 	}{
 		{runGroup, "Run the system:", []*cobra.Command{a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker()}},
-		{"use", "Use and inspect it:", []*cobra.Command{a.newOrigin(), newRecordings(a, episodeRecordings), newRecordings(a, clipRecordings), a.newFindings(), a.newSearch(), a.newSymbols(), a.newReport(), a.newMCP(), a.newStatus(), a.newLog(), a.newVisits(), a.newTask(), a.newDead(), a.newLimit(), a.newSchedule(), a.newSpace(), a.newSession(), a.newDrain()}},
+		{"use", "Use and inspect it:", []*cobra.Command{a.newOrigin(), a.newEpisode(), a.newFindings(), a.newSearch(), a.newSymbols(), a.newReport(), a.newMCP(), a.newStatus(), a.newLog(), a.newVisits(), a.newTask(), a.newDead(), a.newLimit(), a.newSchedule(), a.newSpace(), a.newSession(), a.newDrain()}},
 		{"data", "Maintain it:", []*cobra.Command{a.newBackup(), a.newRestore(), a.newRepair(), a.newConfig(), a.newDoctor(), a.newHealth()}},
-		{"tools", "Tools that need no coordinator:", []*cobra.Command{a.newAudio(), a.newClips(), a.newTup4fun()}},
+		{"tools", "Tools that need no coordinator:", []*cobra.Command{a.newClips(), a.newTup4fun()}},
 		{"", "", []*cobra.Command{a.newVersion(), a.newOpenAPI(), a.newCompletion()}},
+		{"", "", newRenamed()},
 	} {
 		if group.id != "" {
 			root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

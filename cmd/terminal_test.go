@@ -78,7 +78,7 @@ func TestProgressIsNeverWiderThanTheTerminal(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(example, "episodes/one.mp3"), filepath.Join(dir, long)))
 	for name, args := range map[string][]string{
 		"run":         {"run", example, "--until-idle", "--data", "data"},
-		"audio match": {"audio", "match", "--clips", filepath.Join(example, "clips"), long},
+		"clips match": {"clips", "match", "--clips", filepath.Join(example, "clips"), long},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +124,7 @@ func TestFindingsOnATerminalAreNotMixedWithABar(t *testing.T) {
 	t.Parallel()
 	example, err := filepath.Abs("../examples/podcast")
 	require.NoError(t, err)
-	seen := onTerminal(t, t.TempDir(), "xterm", true, "audio", "match", "--json", "--clips", filepath.Join(example, "clips"), filepath.Join(example, "episodes/one.mp3"))
+	seen := onTerminal(t, t.TempDir(), "xterm", true, "clips", "match", "--json", "--clips", filepath.Join(example, "clips"), filepath.Join(example, "episodes/one.mp3"))
 	require.NotContains(t, seen, "\x1b")
 	require.Equal(t, 7, strings.Count(seen, `{"file":`))
 }
