@@ -26,7 +26,7 @@ var printed = map[string]any{
 	"`leasehold findings --problems --json`":                           problemRow{},
 	"`leasehold origin list --json`, `leasehold origin show --json`":   models.Origin{},
 	"`leasehold episode list --json`, `leasehold episode show --json`": models.Episode{},
-	"`leasehold clips list --json`, `leasehold clips show --json`":       models.Clip{},
+	"`leasehold clips list --json`, `leasehold clips show --json`":     models.Clip{},
 	"A schedule in `leasehold origin show --json`":                     apitypes.Schedule{},
 	"A past visit in `leasehold origin show --json`":                   apitypes.PastVisit{},
 	"`leasehold visits next --json`":                                   nextVisitWithWhy{},

@@ -103,7 +103,7 @@ func (a *app) withConfig(do func(context.Context, config.Config) error) func(*co
 func (a *app) withCoordinator(do func(context.Context, *apiclient.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 0 && args[0] == "" {
-			return usagef("%s: the first argument is empty; usage: %s", c.CommandPath(), c.UseLine())
+			return usagef("%s: the first argument is empty; usage: %s", nameOf(c), c.UseLine())
 		}
 		cfg, err := a.load(c)
 		if err != nil {
@@ -149,12 +149,13 @@ func refusedArgument(err error) error {
 	return err
 }
 
-// The settings of commands that are not modes.
+// The settings that commands read which are not modes. The help of a command lists no others.
 var (
 	coordinatorKeys = []string{"data", "host", "http"} // with withCoordinator
-	searchKeys      = []string{"search", "search-prefix"}
-	codeKeys        = slices.Concat(catalogKeys, searchKeys) // of commands that search
-	catalogKeys     = append(slices.Clone(coordinatorKeys), "visit-policy", "visit-rules", "host-groups", "log-level", "log-format")
+	catalogKeys     = append(slices.Clone(coordinatorKeys), "log-level", "log-format")
+	codeKeys        = append(slices.Clone(catalogKeys), "search", "search-prefix")                    // of commands that read or change the code index
+	visitKeys       = append(slices.Clone(catalogKeys), "visit-policy", "visit-rules", "host-groups") // of commands that ask when origins are visited
+	addKeys         = slices.Concat(visitKeys, fetchKeys, gitKeys)                                    // of the command that visits origins
 	gitKeys         = []string{"git-schemes", "git-hosts", "git-token", "git-ssh"}
 	fetchKeys       = []string{"fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private"}
 )

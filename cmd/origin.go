@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -80,7 +79,7 @@ visits them, and each PATH must be on the coordinator's machine.`,
 	c.Flags().DurationVar(&every, "every", 0, "fixed time between two visits, such as 24h, under any policy; 0 leaves it to the policy again (default: what a manifest lists, or unchanged)")
 	c.Flags().StringSliceVar(&branches, "branch", nil, "branch that is indexed: a name, a pattern such as release-*, or HEAD; may be repeated; of a lister: of the repositories that it lists (default: the manager's setting, or unchanged)")
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
-	config.BindFlags(c.Flags(), slices.Concat(catalogKeys, fetchKeys, gitKeys)...)
+	config.BindFlags(c.Flags(), addKeys...)
 	return c
 }
 
@@ -222,7 +221,7 @@ func (a *app) newOriginShow() *cobra.Command {
 		}
 		return a.showOrigin(o, shown)
 	})
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), visitKeys...)
 	return c
 }
 

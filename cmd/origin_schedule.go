@@ -136,6 +136,6 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 	if what == apitypes.SaveNow {
 		c.Flags().BoolVar(&force, "force", false, "lift the Retry-After of the origins and of their hosts, and the rest of hosts that could not be reached")
 	}
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), visitKeys...)
 	return c
 }

@@ -20,8 +20,8 @@ type recordings[T row] struct {
 	noun    string // episode or clip
 	command string // episode or clips
 	list    func(context.Context, catalog.Catalog) ([]T, error)
-	set  func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (T, error) // nil: the origin's priority
-	of   func(T) models.Recording
+	set     func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (T, error) // nil: the origin's priority
+	of      func(T) models.Recording
 }
 
 var episodeRecordings = recordings[episodeRow]{
@@ -155,7 +155,7 @@ returns to the priority that the origin lists.`, r.noun),
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("priority") == reset { // both or none
-			return usagef("%s needs either --priority or --reset", c.CommandPath())
+			return usagef("%s needs either --priority or --reset", nameOf(c))
 		}
 		return run(c, args)
 	}

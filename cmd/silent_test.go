@@ -41,7 +41,7 @@ func commandsThatAsk(t *testing.T, c *cobra.Command, words []string) (all [][]st
 var needed = map[string][]string{
 	"health":       {"--mode", "coordinator"},
 	"episode set":  {"--priority", "1"},
-	"clips set":     {"--priority", "1"},
+	"clips set":    {"--priority", "1"},
 	"dead requeue": {"x"},
 }
 

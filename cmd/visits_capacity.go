@@ -39,7 +39,7 @@ without end. Durations of visits and rates of change are those seen so far.`,
 		}
 		return a.showCapacity(o, capacityRow{found})
 	})
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), visitKeys...)
 	return c
 }
 

@@ -36,7 +36,7 @@ visit now; and below them the origins that are not visited now, and why.`,
 		}
 		return a.showNext(ctx, o, s, n, explain)
 	})
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), visitKeys...)
 	return c
 }
 
