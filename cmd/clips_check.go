@@ -85,7 +85,7 @@ type noticeRow struct {
 
 func (r noticeRow) columns() []column {
 	return []column{
-		{head: "clip", cell: r.Clip}, {head: "fault", cell: string(r.Fault)}, {head: "why", cell: r.Why}, {head: "what to do", cell: r.Advice},
+		{head: "clip", cell: r.Clip, fit: cut}, {head: "fault", cell: string(r.Fault)}, {head: "why", cell: r.Why, fit: wrap}, {head: "what to do", cell: r.Advice, fit: wrap},
 	}
 }
 

@@ -121,11 +121,11 @@ type matchRow struct {
 
 func (r matchRow) columns() []column {
 	return []column{
-		{head: "file", cell: r.File}, {head: "clip", cell: r.Clip}, {head: "time", cell: r.Offset.Clock()},
+		{head: "file", cell: r.File, fit: cutStart}, {head: "clip", cell: r.Clip, fit: cut}, {head: "time", cell: r.Offset.Clock()},
 		{head: "lasts", cell: fmt.Sprintf("%.2f", float64(r.Duration))},
 		{head: "part", cell: fmt.Sprintf("%.2f–%.2f", float64(r.PartFrom), float64(r.PartTo))}, {head: "coverage", cell: fmt.Sprintf("%.2f", r.Coverage)},
 		{head: "score", cell: fmt.Sprintf("%.3f", r.Score)}, {head: "speed", cell: fmt.Sprintf("%.3f", r.Speed)},
-		{head: "within", cell: r.Within},
+		{head: "within", cell: r.Within, rare: true, fit: cut},
 	}
 }
 

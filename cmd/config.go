@@ -42,7 +42,7 @@ func (a *app) newConfigShow() *cobra.Command {
 type settingRow struct{ config.Value }
 
 func (r settingRow) columns() []column {
-	return []column{{head: "setting", cell: r.Key}, {head: "value", cell: r.Value.Value}, {head: "from", cell: r.Source}}
+	return []column{{head: "setting", cell: r.Key}, {head: "value", cell: r.Value.Value, fit: wrap}, {head: "from", cell: r.Source, fit: cutStart}}
 }
 
 // newConfigCheck is `leasehold config check`.

@@ -49,7 +49,7 @@ type examRow struct {
 
 func (r examRow) columns() []column {
 	return []column{
-		{head: "check", cell: r.Check}, {head: "state", cell: string(r.State)}, {head: "what", cell: r.What}, {head: "what to do", cell: r.Advice},
+		{head: "check", cell: r.Check}, {head: "state", cell: string(r.State)}, {head: "what", cell: r.What, fit: wrap}, {head: "what to do", cell: r.Advice, fit: wrap},
 	}
 }
 

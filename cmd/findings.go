@@ -171,7 +171,7 @@ func (r findingRow) columns() []column {
 		clip += " (within " + r.WithinTitle + ")"
 	}
 	return []column{
-		{head: "episode", cell: r.EpisodeTitle}, {head: "clip", cell: clip},
+		{head: "episode", cell: r.EpisodeTitle, fit: cut}, {head: "clip", cell: clip, fit: cut},
 		{head: "time", cell: r.Offset.Clock()}, {head: "part", cell: r.Part(), rare: true}, {head: "score", cell: fmt.Sprintf("%.3f", r.Score)},
 	}
 }
@@ -193,7 +193,7 @@ type problemRow struct {
 }
 
 func (r problemRow) columns() []column {
-	return []column{{head: "problem with", cell: r.Subject}, {head: "reason", cell: wording.WithoutKind(r.Reason)}}
+	return []column{{head: "problem with", cell: r.Subject, fit: cut}, {head: "reason", cell: wording.WithoutKind(r.Reason), fit: wrap}}
 }
 
 func problemRows(problems []catalog.Problem) []problemRow {

@@ -187,6 +187,6 @@ func (r logRow) second() string {
 
 func (r logRow) columns() []column {
 	return []column{
-		{head: "at", cell: r.second()}, {head: "level", cell: r.Level}, {head: "session", cell: r.Session}, {head: "message", cell: r.Message},
+		{head: "at", cell: r.second()}, {head: "level", cell: r.Level}, {head: "session", cell: r.Session}, {head: "message", cell: r.Message, fit: wrap},
 	}
 }

@@ -101,7 +101,7 @@ type pastRow struct{ apitypes.PastVisit }
 func (r pastRow) columns() []column {
 	return []column{
 		{head: "visited", cell: when(r.At)}, {head: "outcome", cell: string(r.Status)}, {head: "changes", cell: fmt.Sprint(r.Changes)},
-		{head: "seconds", cell: fmt.Sprintf("%.2f", r.Took)}, {head: "bytes", cell: fmt.Sprint(r.Size)}, {head: "error", cell: wording.WithoutKind(r.Error)},
+		{head: "seconds", cell: fmt.Sprintf("%.2f", r.Took)}, {head: "bytes", cell: fmt.Sprint(r.Size)}, {head: "error", cell: wording.WithoutKind(r.Error), fit: wrap},
 	}
 }
 

@@ -208,7 +208,7 @@ func recordingColumns(r models.Recording) []column {
 	}
 	return []column{
 		{head: "id", cell: r.ID}, {head: "priority", cell: priority}, {head: "curated", cell: when(r.FirstCurated)},
-		{head: "title", cell: r.Title},
+		{head: "title", cell: r.Title, fit: cut},
 		{head: "name", cell: r.Name, detail: true}, {head: "origin", cell: r.Origin, detail: true},
 		{head: "uri", cell: r.Media.URI, detail: true}, {head: "type", cell: r.Media.Type, detail: true},
 		{head: "version", cell: r.Media.Version, detail: true}, {head: "hash", cell: r.Media.Hash, detail: true},

@@ -139,7 +139,7 @@ func (r functionRow) columns() []column {
 	}
 	return []column{
 		{head: "score", cell: strconv.FormatFloat(r.Score, 'f', 1, 64)}, {head: "a", cell: strconv.Itoa(r.A)}, {head: "b", cell: strconv.Itoa(r.B)},
-		{head: "c", cell: strconv.Itoa(r.C)}, {head: "function", cell: name}, {head: "place", cell: r.Path + ":" + strconv.Itoa(r.Line)},
+		{head: "c", cell: strconv.Itoa(r.C)}, {head: "function", cell: name, fit: cut}, {head: "place", cell: r.Path + ":" + strconv.Itoa(r.Line), fit: cutStart},
 	}
 }
 
@@ -147,7 +147,7 @@ type complexRow struct{ apitypes.IndexedFile }
 
 func (r complexRow) columns() []column {
 	return []column{
-		{head: "complexity", cell: strconv.Itoa(r.Complexity)}, {head: "code", cell: strconv.Itoa(r.Code)}, {head: "language", cell: r.Lang}, {head: "path", cell: r.Path},
+		{head: "complexity", cell: strconv.Itoa(r.Complexity)}, {head: "code", cell: strconv.Itoa(r.Code)}, {head: "language", cell: r.Lang}, {head: "path", cell: r.Path, fit: cutStart},
 	}
 }
 
@@ -167,5 +167,5 @@ func (r languageRow) columns() []column {
 type skippedRow struct{ apitypes.IndexedFile }
 
 func (r skippedRow) columns() []column {
-	return []column{{head: "path", cell: r.Path}, {head: "bytes", cell: strconv.FormatInt(r.Bytes, 10)}, {head: "reason", cell: r.Skipped}}
+	return []column{{head: "path", cell: r.Path, fit: cutStart}, {head: "bytes", cell: strconv.FormatInt(r.Bytes, 10)}, {head: "reason", cell: r.Skipped, fit: wrap}}
 }

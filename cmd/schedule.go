@@ -122,8 +122,8 @@ func (r scheduleRow) columns() []column {
 		last = r.local(r.Last)
 	}
 	return []column{
-		{head: "schedule", cell: r.Name}, {head: "action", cell: r.Task.Action}, {head: "due", cell: due}, {head: "zone", cell: r.Zone},
-		{head: "next", cell: r.next()}, {head: "last", cell: last}, {head: "task", cell: r.LastTask}, {head: "note", cell: wording.WithoutKind(r.Note), rare: true},
+		{head: "schedule", cell: r.Name}, {head: "action", cell: r.Task.Action}, {head: "due", cell: due, fit: cut}, {head: "zone", cell: r.Zone},
+		{head: "next", cell: r.next()}, {head: "last", cell: last}, {head: "task", cell: r.LastTask}, {head: "note", cell: wording.WithoutKind(r.Note), rare: true, fit: wrap},
 		{head: "missed", cell: r.Missed, detail: true},
 		{head: "overlap", cell: r.Overlap, detail: true},
 		{head: "priority", cell: fmt.Sprint(r.Task.Priority), detail: true},

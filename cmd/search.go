@@ -255,7 +255,7 @@ type codeRow struct{ apitypes.CodeMatch }
 
 func (r codeRow) columns() []column {
 	return []column{
-		{head: "repo", cell: r.Repo}, {head: "path", cell: r.Path}, {head: "line", cell: strconv.Itoa(r.Line)}, {head: "text", cell: r.Text},
+		{head: "repo", cell: r.Repo}, {head: "path", cell: r.Path, fit: cutStart}, {head: "line", cell: strconv.Itoa(r.Line)}, {head: "text", cell: r.Text, fit: cut},
 	}
 }
 
@@ -311,7 +311,7 @@ type symbolRow struct{ apitypes.SymbolPlace }
 
 func (r symbolRow) columns() []column {
 	return []column{
-		{head: "name", cell: r.Name}, {head: "kind", cell: r.Kind}, {head: "scope", cell: r.Scope},
-		{head: "place", cell: placeOf(r.Repo, r.Branch, r.Path) + ":" + strconv.Itoa(r.Line)}, {head: "signature", cell: r.Signature},
+		{head: "name", cell: r.Name, fit: cut}, {head: "kind", cell: r.Kind}, {head: "scope", cell: r.Scope, fit: cut},
+		{head: "place", cell: placeOf(r.Repo, r.Branch, r.Path) + ":" + strconv.Itoa(r.Line), fit: cutStart}, {head: "signature", cell: r.Signature, fit: cut},
 	}
 }

@@ -53,9 +53,9 @@ func (r openSessionRow) columns() []column {
 		pid = fmt.Sprint(r.PID)
 	}
 	return []column{
-		{head: "session", cell: r.ID}, {head: "mode", cell: r.Mode}, {head: "host", cell: r.Host}, {head: "pid", cell: pid},
-		{head: "version", cell: r.Version}, {head: "age", cell: since(r.Opened)}, {head: "last heartbeat", cell: since(r.LastHeartbeat)},
-		{head: "holds", cell: fmt.Sprint(r.Holds)}, {head: "waits", cell: fmt.Sprint(r.Waits)}, {head: "state", cell: r.State},
+		{head: "session", cell: r.ID}, {head: "mode", cell: r.Mode}, {head: "host", cell: r.Host, fit: cut}, {head: "pid", cell: pid},
+		{head: "version", cell: r.Version, fit: cut}, {head: "age", cell: since(r.Opened)}, {head: "last heartbeat", cell: since(r.LastHeartbeat)},
+		{head: "holds", cell: fmt.Sprint(r.Holds)}, {head: "waits", cell: fmt.Sprint(r.Waits)}, {head: "state", cell: r.State, fit: cut},
 	}
 }
 

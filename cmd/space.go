@@ -73,7 +73,7 @@ func (r spaceRow) columns() []column {
 	}
 	return []column{
 		{head: "space", cell: r.Name}, {head: "visible", cell: fmt.Sprint(r.Visible)}, {head: "held", cell: fmt.Sprint(r.Held)},
-		{head: "kind", cell: strings.Join(append([]string{r.Kind}, notes...), ", ")},
+		{head: "kind", cell: strings.Join(append([]string{r.Kind}, notes...), ", "), fit: cut},
 	}
 }
 
@@ -89,7 +89,7 @@ type counted struct {
 }
 
 func (r counted) columns() []column {
-	return []column{{head: "space", cell: r.Space}, {head: "template", cell: r.Template}, {head: "count", cell: fmt.Sprint(r.Count)}}
+	return []column{{head: "space", cell: r.Space}, {head: "template", cell: r.Template, fit: cut}, {head: "count", cell: fmt.Sprint(r.Count)}}
 }
 
 // newSpaceCount is `leasehold space count`.
@@ -160,7 +160,7 @@ func (r tupleRow) columns() []column {
 	if r.Holder != "" {
 		state += " by " + r.Holder
 	}
-	return []column{{head: "tuple", cell: r.Line}, {head: "state", cell: state}}
+	return []column{{head: "tuple", cell: r.Line, fit: cut}, {head: "state", cell: state, fit: cut}}
 }
 
 // newSpaceQuery is `leasehold space query`.

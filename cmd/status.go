@@ -82,7 +82,7 @@ func (r sessionRow) columns() []column {
 		serves = append(serves, fmt.Sprintf("%s×%d", s.Action, s.Slots))
 	}
 	return []column{
-		{head: "session", cell: r.ID}, {head: "state", cell: r.State}, {head: "since", cell: r.Since},
-		{head: "serves", cell: strings.Join(serves, ", ")}, {head: "holds", cell: strings.Join(r.Tasks, ", ")},
+		{head: "session", cell: r.ID}, {head: "state", cell: r.State, fit: cut}, {head: "since", cell: r.Since},
+		{head: "serves", cell: strings.Join(serves, ", "), fit: wrap}, {head: "holds", cell: strings.Join(r.Tasks, ", "), fit: wrap},
 	}
 }

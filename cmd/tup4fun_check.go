@@ -54,7 +54,7 @@ type verdictRow struct {
 }
 
 func (v verdictRow) columns() []column {
-	return []column{{head: "property", cell: v.Name}, {head: "verdict", cell: v.Outcome}, {head: "", cell: v.Detail}}
+	return []column{{head: "property", cell: v.Name, fit: cut}, {head: "verdict", cell: v.Outcome}, {head: "", cell: v.Detail, fit: wrap}}
 }
 
 // showReport prints a report. Its error is one of writing: a violated property is an error of

@@ -113,7 +113,7 @@ type conformRow struct {
 }
 
 func (r conformRow) columns() []column {
-	return []column{{head: "trace", cell: r.Trace}, {head: "model", cell: r.Model}, {head: "outcome", cell: r.Outcome}, {head: "reason", cell: r.Reason}}
+	return []column{{head: "trace", cell: r.Trace, fit: cutStart}, {head: "model", cell: r.Model, fit: cutStart}, {head: "outcome", cell: r.Outcome}, {head: "reason", cell: r.Reason, fit: wrap}}
 }
 
 // conformance returns the error of a command that has printed this outcome; nil if the trace

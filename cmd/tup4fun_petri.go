@@ -158,7 +158,7 @@ type petriRow struct {
 }
 
 func (r petriRow) columns() []column {
-	return []column{{head: "property", cell: r.Name}, {head: "verdict", cell: r.Outcome}, {head: "", cell: r.Detail}}
+	return []column{{head: "property", cell: r.Name, fit: cut}, {head: "verdict", cell: r.Outcome}, {head: "", cell: r.Detail, fit: wrap}}
 }
 
 // showPetri prints a report, with a firing sequence for each property that one refutes. Its error

@@ -183,6 +183,6 @@ func (r nextRow) columns() []column {
 	class, value := queued(r.Pool, r.Class, r.Value)
 	return []column{
 		{head: "id", cell: r.Origin}, {head: "kind", cell: string(r.Kind)}, {head: "pool", cell: r.Pool}, {head: "class", cell: class},
-		{head: "value", cell: value}, {head: "uri", cell: r.URI}, {head: "why", cell: r.Why},
+		{head: "value", cell: value}, {head: "uri", cell: r.URI, fit: cutStart}, {head: "why", cell: r.Why, fit: wrap},
 	}
 }

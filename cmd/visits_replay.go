@@ -156,6 +156,6 @@ func (r replayRow) columns() []column {
 	return []column{
 		{head: "origin", cell: r.Origin}, {head: "at", cell: when(r.At)}, {head: "status", cell: string(r.Status)},
 		{head: "changed", cell: fmt.Sprint(r.Changed)}, {head: "index", cell: fmt.Sprint(r.Index)}, {head: "failures", cell: fmt.Sprint(r.Failures)},
-		{head: "a day", cell: fmt.Sprintf("%.3g", r.Rate)}, {head: "rests until", cell: when(r.Until)}, {head: "ignored", cell: r.Ignored},
+		{head: "a day", cell: fmt.Sprintf("%.3g", r.Rate)}, {head: "rests until", cell: when(r.Until)}, {head: "ignored", cell: r.Ignored, fit: wrap},
 	}
 }
