@@ -39,10 +39,10 @@ that is missed there is listed with the reasons of the search. The exit code is
 func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	files, err := audio.Files(folder)
 	if err != nil {
-		return fmt.Errorf("clips check: %w: %w", err, fault.ErrNotFound)
+		return fmt.Errorf("clips: %w: %w", err, fault.ErrNotFound)
 	}
 	if len(files) == 0 {
-		return fmt.Errorf("clips check %s: no recordings in the folder: %w", folder, fault.ErrNotFound)
+		return fmt.Errorf("clips %s: no recordings in the folder: %w", folder, fault.ErrNotFound)
 	}
 	var clips []cliplint.Clip
 	for _, name := range files {
@@ -58,7 +58,7 @@ func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := show(a, o, noticeRows(notices), fmt.Sprintf("no faults in %d clips", len(clips))); err != nil {
+	if err := show(a, o, noticeRows(notices), "no faults in "+count(len(clips), "clip")); err != nil {
 		return err
 	}
 	if len(notices) > 0 {

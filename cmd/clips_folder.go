@@ -15,19 +15,23 @@ import (
 // name of the file without the extension. It reports recordings that cannot be searched for to
 // standard error and skips them. A folder that has no usable recording is fault.ErrNotFound. An
 // error of use ends it, and so does ctx, with its cause.
-func (a *app) eachClip(ctx context.Context, folder string, use func(audio.Clip) error) error {
+func (a *app) eachClip(ctx context.Context, folder string, read func(done, all int), use func(audio.Clip) error) error {
 	files, err := audio.Files(folder)
 	if err != nil {
 		return fmt.Errorf("clips: %w: %w", err, fault.ErrNotFound)
 	}
+	if len(files) == 0 {
+		return fmt.Errorf("clips %s: no recordings in the folder: %w", folder, fault.ErrNotFound)
+	}
 	usable := false
-	for _, name := range files {
+	for i, name := range files {
+		read(i, len(files))
 		clip, err := loadClip(ctx, filepath.Join(folder, name))
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			fmt.Fprintf(a.err, "skipping clip %s: %v\n", filepath.Join(folder, name), err)
+			fmt.Fprintf(&a.log, "skipping clip %s: %v\n", filepath.Join(folder, name), err)
 			continue
 		}
 		if err := use(clip); err != nil {
@@ -36,7 +40,7 @@ func (a *app) eachClip(ctx context.Context, folder string, use func(audio.Clip) 
 		usable = true
 	}
 	if !usable {
-		return fmt.Errorf("clips %s: want at least one usable recording: %w", folder, fault.ErrNotFound)
+		return fmt.Errorf("clips %s: no recording in it can be used: %w", folder, fault.ErrNotFound)
 	}
 	return nil
 }

@@ -172,7 +172,14 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 // load reads the clips into the index or, with --exact, into the list of the exact search. It adds at
 // least one, otherwise the error is that of eachClip.
 func (f *finder) load(ctx context.Context) error {
-	return f.eachClip(ctx, f.o.clips, func(c audio.Clip) error {
+	f.log.divert(f.err)
+	b := f.barsFor(f.printsLines())
+	defer b.close()
+	began := time.Now()
+	read := func(done, all int) {
+		b.show(int64(done), int64(all), fmt.Sprintf("reading clips, %d of %d", done, all), timeLeft(time.Since(began), float64(done), float64(all)))
+	}
+	return f.eachClip(ctx, f.o.clips, read, func(c audio.Clip) error {
 		if !f.o.exact {
 			return f.clips.Add(c)
 		}
@@ -276,7 +283,8 @@ func (f *finder) searchExactly(ctx context.Context, path string) error {
 	var rows []matchRow
 	err = exact.Find(ctx, r, f.exact, exact.Options{Threshold: f.o.threshold}, func(result exact.Result) error {
 		done++
-		f.progress.show(time.Duration(float64(r.Duration()) * float64(done) / float64(len(f.exact))))
+		share := float64(done) / float64(len(f.exact))
+		f.progress.show(time.Duration(float64(r.Duration())*share), share)
 		for _, m := range result.Matches {
 			rows = append(rows, matchRow{
 				File: path, Clip: result.ID, Offset: models.SecondsOf(m.Start()), Duration: models.SecondsOf(m.Duration()),

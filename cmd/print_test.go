@@ -178,3 +178,12 @@ func TestATableWithAPasswordIsAligned(t *testing.T) {
 	require.Equal(t, at, strings.LastIndex(lines[1], "https://"), printed.String())
 	require.Equal(t, at, strings.Index(lines[2], "short"), printed.String())
 }
+
+func TestTheTimeLeftIsEstimatedFromWhatIsDone(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "time left not known yet", timeLeft(time.Second, 0, 24))
+	require.Equal(t, "about 10s left", timeLeft(10*time.Second, 12, 24))
+	require.Equal(t, "about 1s left", timeLeft(time.Millisecond, 1, 2))
+	require.Equal(t, "about 1h40m left", timeLeft(100*time.Second, 1, 61))
+	require.Equal(t, "nearly done", timeLeft(time.Second, 24, 24))
+}

@@ -84,6 +84,9 @@ func TestProgressIsNeverWiderThanTheTerminal(t *testing.T) {
 			t.Parallel()
 			seen := onTerminal(t, dir, "xterm", false, args...)
 			require.Regexp(t, `\[[#.]{10,}\]`, seen)
+			frame, _, _ := strings.Cut(escapeSequence.ReplaceAllString(seen, ""), "]")
+			require.Regexp(t, `^\s*(visiting origins|reading clips, [0-8] of 8) \[`, frame, "the first frame has text")
+			require.Contains(t, seen, "left", "the time left, or that it is not known yet")
 			require.LessOrEqual(t, utf8.RuneCountInString(widestLine(seen)), terminalColumns, widestLine(seen))
 			last := seen[strings.LastIndex(seen, "\x1b[")+1:]
 			require.NotContains(t, last, "[#", "the bar is removed at the end")
