@@ -19,13 +19,12 @@ import (
 func (a *app) newClipsCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FOLDER",
-		Short: "list clips that would not be found or found twice, with advice",
-		Long: `List the clips of a folder that would not be found (unreadable, silent, too
-short, too long), not reliably (noise-like, steady), or twice (duplicates, and
-clips contained in others), with advice. Each clip is also played over silence,
-speech and music that is 6 dB quieter, and searched for as in an episode: a clip
-that is missed there is listed with the reasons of the search. The exit code is
-1 if there are any.`,
+		Short: "find faults in a folder of clips, with advice",
+		Long: `List the clips of a folder that a search would not find (unreadable, silent, too
+short, too long), would not find reliably (noise-like, steady), or would find
+twice (duplicates, and clips contained in others), with advice. Each clip is
+also searched for in silence, speech and music that is 6 dB quieter; a clip that
+is missed there is listed with the reason. The exit code is 1 if there are any.`,
 		Args: cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)

@@ -35,11 +35,11 @@ func (a *app) newClipsExplain() *cobra.Command {
 	var o explainOptions
 	c := &cobra.Command{
 		Use:   "explain FILE CLIP --at TIME",
-		Short: "explain why a clip is found at a place, or is not",
+		Short: "explain why a clip is or is not found at a time",
 		Long: `Search a recording for one clip, as "clips match" does, and print step by step
-why it is found within a second of a time, or is not. With --file, draw it too:
-the spectrograms of both, the landmarks that they have in common, and how each
-block of the clip correlates.`,
+why it is or is not found within a second of TIME. With --file, also draw the
+spectrograms of both, the landmarks that they share, and how well each block of
+the clip correlates.`,
 		Args: cobra.ExactArgs(2),
 	}
 	c.Flags().StringVar(&o.at, "at", "", "where the whole clip would begin: seconds, m:ss or h:mm:ss")
@@ -48,7 +48,7 @@ block of the clip correlates.`,
 	bindMinCoverage(c, &o.minCoverage)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.at == "" {
-			return usagef("--at is needed: the time at which the whole clip would begin, such as --at 1:23.5")
+			return usagef("--at is missing: the time at which the whole clip would begin, such as --at 1:23.5")
 		}
 		at, err := parseClock(o.at)
 		if err != nil {

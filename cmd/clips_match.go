@@ -33,7 +33,7 @@ type matchOptions struct {
 
 // bindMinCoverage adds the flag --min-coverage. The command checks it with checkMinCoverage.
 func bindMinCoverage(c *cobra.Command, v *float64) {
-	c.Flags().Float64Var(v, "min-coverage", match.DefaultMinCoverage, "share of a clip that must be found, above 0 and at most 1; below 0.6 only parts of a second or more count")
+	c.Flags().Float64Var(v, "min-coverage", match.DefaultMinCoverage, "share of a clip that must be found, above 0 and at most 1; below 0.6, only parts of at least a second count")
 }
 
 // checkThreshold returns a usage error if v is out of range; NaN is.
@@ -58,12 +58,12 @@ func (a *app) newClipsMatch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "match --clips FOLDER FILE…",
 		Short: "find the clips of a folder in recordings, without a coordinator",
-		Long: `Find where the clips of a folder are played in recordings. Nothing else is
-needed: no coordinator, no data folder. A file or clip that cannot be read is
-reported, and the others are searched; the exit code is then 1. A recording
-that breaks off is searched up to there. FILE may be an http or https URL, and
-- is standard input. Of a live stream, which does not end, findings are printed
-about a minute after they are played (with --json or --format labels).`,
+		Long: `Find where the clips of a folder are played in recordings. It needs no
+coordinator and no data folder. A file or clip that cannot be read is reported
+and skipped; the exit code is then 1. A recording that breaks off is searched up
+to that point. FILE may be an http or https URL, and - is standard input. In a
+live stream, findings are printed about a minute after they are played (with
+--json or --format labels).`,
 		Example: "  leasehold clips match --clips FOLDER --json http://radio.example/live\n  arecord -f cd | leasehold clips match --clips FOLDER --format labels -",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -73,7 +73,7 @@ about a minute after they are played (with --json or --format labels).`,
 	f.StringVar(&o.format, "format", formatTable, "table, or labels for Audacity")
 	f.Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "score from which a clip counts as found, above 0 and below 1")
 	bindMinCoverage(c, &o.minCoverage)
-	f.BoolVar(&o.exact, "exact", false, "correlate each clip with every sample: slow, and finds no clip at another speed")
+	f.BoolVar(&o.exact, "exact", false, "correlate each clip with every sample: slow, and misses clips at another speed")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{formatTable, formatLabels}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	c.RunE = func(c *cobra.Command, files []string) error {
 		once := slices.ContainsFunc(files, func(path string) bool { return path == stdin || isURL(path) })
@@ -93,7 +93,7 @@ about a minute after they are played (with --json or --format labels).`,
 func (o matchOptions) check() error {
 	switch {
 	case o.clips == "":
-		return usagef("--clips must name the folder of the clips")
+		return usagef("--clips is missing: it names the folder of the clips")
 	case o.format != formatTable && o.format != formatLabels:
 		return usagef("--format must be %s or %s; got %q", formatTable, formatLabels, o.format)
 	case o.format == formatLabels && o.out.flag != "":
@@ -122,7 +122,7 @@ type matchRow struct {
 func (r matchRow) columns() []column {
 	return []column{
 		{head: "file", cell: r.File, fit: cutStart}, {head: "clip", cell: r.Clip, fit: cut}, {head: "time", cell: r.Offset.Clock()},
-		{head: "lasts", cell: fmt.Sprintf("%.2f", float64(r.Duration))},
+		{head: "length", cell: fmt.Sprintf("%.2f", float64(r.Duration))},
 		{head: "part", cell: fmt.Sprintf("%.2f–%.2f", float64(r.PartFrom), float64(r.PartTo))}, {head: "coverage", cell: fmt.Sprintf("%.2f", r.Coverage)},
 		{head: "score", cell: fmt.Sprintf("%.3f", r.Score)}, {head: "speed", cell: fmt.Sprintf("%.3f", r.Speed)},
 		{head: "within", cell: r.Within, rare: true, fit: cut},

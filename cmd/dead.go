@@ -21,9 +21,10 @@ func (a *app) newDead() *cobra.Command {
 		Short: "list, show, requeue, discard and export dead letters",
 	}
 	// The filter belongs to the command list, which applies it.
-	list, _ := a.newTasks("print the dead letters with their reasons", "no dead letters", (*apiclient.Client).Dead)
-	c.AddCommand(list, a.newDeadShow(), a.newDeadChange("requeue", "try dead letters again, under their ids", "requeued", requeueOne),
-		a.newDeadChange("discard", "remove dead letters for good", "discarded", discardOne), a.newDeadExport())
+	list, _ := a.newTasks("print the dead letters, and why they died", "no dead letters", (*apiclient.Client).Dead)
+	c.AddCommand(list, a.newDeadShow(), a.newDeadChange("requeue", "queue dead letters again, under their ids",
+		"Queue tasks again under their ids, with any children that died because they\ndid.", "requeued", requeueOne),
+		a.newDeadChange("discard", "remove dead letters for good", "Remove dead letters for good.", "discarded", discardOne), a.newDeadExport())
 	return c
 }
 
@@ -31,7 +32,7 @@ func (a *app) newDead() *cobra.Command {
 func (a *app) newDeadShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ID",
-		Short: "print one dead letter with each attempt",
+		Short: "print one dead letter with all its attempts",
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -88,26 +89,27 @@ func discardOne(ctx context.Context, api *apiclient.Client, id string) (string, 
 // filter selects. Those of a filter are counted first, and need a confirmation. The
 // command calls do with each id and prints past, the id and the detail that do returns,
 // which may be empty.
-func (a *app) newDeadChange(verb, short, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
+func (a *app) newDeadChange(verb, short, long, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
 	var f apiclient.TaskFilter
 	var all, yes bool
 	c := &cobra.Command{
 		Use:   verb + " [ID…]",
 		Short: short,
-		Long: strings.ToUpper(short[:1]) + short[1:] + `:
-those that are named, or those that flags select (--all is all of them).
-A selection is counted first and needs a confirmation, unless --yes is set.`,
+		Long: long + `
+
+Name them, or select them with flags (--all selects all). The command asks
+before it changes a selection, unless --yes is set.`,
 		Example: fmt.Sprintf("  leasehold dead %s t17 t18\n  leasehold dead %s --action import --text 'connection refused' --yes", verb, verb),
 	}
 	bindTaskFilter(c, &f)
-	c.Flags().BoolVar(&all, "all", false, "all dead letters that the other flags select")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask for a confirmation")
+	c.Flags().BoolVar(&all, "all", false, "select all dead letters, or all that match the other flags")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	op := bindOperation(c.Flags())
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *apiclient.Client, args []string) error {
 		selects := all || f != apiclient.TaskFilter{}
 		switch {
 		case selects && len(args) > 0:
-			return usagef("ids, such as %.50q, cannot be combined with flags that select dead letters", args[0])
+			return usagef("name dead letters by id, such as %.50q, or select them with flags, but not both", args[0])
 		case !selects && len(args) == 0:
 			return usagef("name dead letters, or select them with --all or other flags")
 		}
@@ -121,7 +123,7 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(c.InOrStdin(), yes, fmt.Sprintf("%s %d dead letters?", verb, len(found))); err != nil {
+			if err := a.confirm(c.InOrStdin(), yes, fmt.Sprintf("%s %s?", verb, count(len(found), "dead letter"))); err != nil {
 				return err
 			}
 			for _, t := range found {
@@ -187,7 +189,7 @@ func (a *app) changeEach(ctx context.Context, api *apiclient.Client, ids []strin
 		fmt.Fprintf(a.err, "leasehold: %s: %s\n", f.id, strings.Join(plainError(f.err), "; "))
 	}
 	if left > 0 {
-		return fmt.Errorf("%d of %d were not %s", left, len(ids), past)
+		return fmt.Errorf("%d of %d could not be %s", left, len(ids), past)
 	}
 	return nil
 }
@@ -211,7 +213,7 @@ func (a *app) newDeadExport() *cobra.Command {
 	var f apiclient.TaskFilter
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "print dead letters with their data as lines of JSON",
+		Short: "print dead letters with their data, one JSON object a line",
 		Args:  cobra.NoArgs,
 	}
 	bindTaskFilter(c, &f)

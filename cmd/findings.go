@@ -28,15 +28,15 @@ func (a *app) newFindings() *cobra.Command {
 	var o findingsOptions
 	c := &cobra.Command{
 		Use:   "findings",
-		Short: "print where clips are played, or which problems there are",
-		Long: `Print where each clip is played, or which problems there are: from the running
-coordinator or, if none answers, from the data folder.`,
+		Short: "print where clips are played, or the problems",
+		Long: `Print where each clip is played or, with --problems, what went wrong. It asks
+the running coordinator or, if none answers, reads the data folder.`,
 		Args: cobra.NoArgs,
 	}
 	o.out = bindOutput(c)
-	c.Flags().BoolVar(&o.problems, "problems", false, "print the problems and their reasons instead")
+	c.Flags().BoolVar(&o.problems, "problems", false, "print what went wrong, and why, instead")
 	c.Flags().StringVar(&o.format, "format", formatTable,
-		"format for editors and players: labels (Audacity) or, of one episode, chapters (Podcasting 2.0 JSON) or webvtt")
+		"format for editors and players: labels (Audacity) or, for one episode, chapters (Podcasting 2.0 JSON) or webvtt")
 	c.Flags().StringVar(&o.episode, "episode", "", "print only this episode, named by its title or id")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	config.BindFlags(c.Flags(), catalogKeys...)
@@ -65,7 +65,7 @@ func (o findingsOptions) check() error {
 	case o.out.flag != "" || o.problems:
 		return usagef("--format %s cannot be combined with -o, --json or --problems", o.format)
 	case o.format != formatLabels && o.episode == "":
-		return usagef("--format %s needs one episode: name it with --episode TITLE or --episode ID", o.format)
+		return usagef("--format %s needs one episode: add --episode TITLE or --episode ID", o.format)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (
 	for _, e := range named {
 		ids = append(ids, e.ID)
 	}
-	return models.Episode{}, usagef("%d episodes have the title %s; name one by its id: --episode %s", len(named), o.episode, wording.Or(ids...))
+	return models.Episode{}, usagef("%d episodes have the title %q; choose one by its id: --episode %s", len(named), o.episode, wording.Or(ids...))
 }
 
 // requireEpisode returns fault.ErrNotFound if --episode names no episode of the catalog.

@@ -90,7 +90,7 @@ type operation struct{ id string }
 // bindOperation adds the flag.
 func bindOperation(f *pflag.FlagSet) *operation {
 	o := &operation{}
-	filledVar(f, &o.id, "operation-id", "id of this operation: if the command is repeated with it within 10 minutes, it has no second effect")
+	filledVar(f, &o.id, "operation-id", "id of this operation; repeating the command with it within 10 minutes has no further effect")
 	return o
 }
 

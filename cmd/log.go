@@ -40,16 +40,16 @@ func (a *app) newLog() *cobra.Command {
 	var o logOptions
 	c := &cobra.Command{
 		Use:   "log",
-		Short: "print the log of the fleet",
-		Long: `Print what the coordinator, managers and workers wrote to the space "log": their
-warnings and errors, sessions that join, drain, end and are lost, visits, and
-tasks that died. The space keeps the last 10,000 lines, until the coordinator
-ends. With --follow the command goes on when the coordinator has started again.`,
+		Short: "print the log of coordinator, managers and workers",
+		Long: `Print what the coordinator, managers and workers logged to the space "log":
+warnings and errors, sessions that join, drain, end or are lost, visits, and
+tasks that died. The space keeps the last 10,000 lines until the coordinator
+ends. --follow continues after a restart of the coordinator.`,
 		Args: cobra.NoArgs,
 	}
 	o.out = bindOutput(c)
-	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on printing new lines until interrupted")
-	c.Flags().StringVar(&o.level, "level", "info", "print lines of this level and above: info, warn or error")
+	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing new lines until interrupted")
+	c.Flags().StringVar(&o.level, "level", "info", "print lines of at least this level: info, warn or error")
 	c.Flags().StringVar(&o.session, "session", "", "print only lines of this session, or of this dead task")
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	run := a.withCoordinator(func(ctx context.Context, api *apiclient.Client, _ []string) error {

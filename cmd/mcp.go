@@ -30,10 +30,11 @@ const (
 func (a *app) newMCP() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp",
-		Short: "serve code search to an assistant over standard input",
-		Long: `Serve the tools search_code, list_repos and read_file to an assistant by the
-Model Context Protocol over standard input and output, until the input ends.
-Each call asks the running coordinator or, if none answers, the data folder.`,
+		Short: "let an AI assistant search code (Model Context Protocol)",
+		Long: `Offer the tools search_code, list_repos and read_file to an AI assistant, which
+speaks the Model Context Protocol on standard input and output, until the input
+ends. Each call asks the running coordinator or, if none answers, reads the data
+folder.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := a.load(c)

@@ -32,7 +32,7 @@ type output struct {
 func bindOutput(c *cobra.Command) *output {
 	o := &output{form: asTable}
 	c.Flags().VarP(o, "output", "o", "output format: table, json, jsonl or csv")
-	c.Flags().BoolFunc("json", "print one JSON object on each line; the same as -o jsonl", func(v string) error {
+	c.Flags().BoolFunc("json", "print one JSON object a line; same as -o jsonl", func(v string) error {
 		if yes, err := strconv.ParseBool(v); err != nil || !yes {
 			return err
 		}
@@ -145,7 +145,7 @@ func showOne[T row](a *app, o *output, r T) error {
 
 // bindJSON adds --json to a command that does not print rows.
 func bindJSON(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "json", false, "print one JSON object on each line")
+	c.Flags().BoolVar(to, "json", false, "print one JSON object a line")
 }
 
 // printIndented prints v as one JSON document.

@@ -89,7 +89,7 @@ func newRecordingShow[T row](a *app, r recordings[T]) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME",
 		Short: "print one " + r.noun,
-		Long:  fmt.Sprintf("Print one %s, named by its id, its title or the name that its origin gives\nit.", r.noun),
+		Long:  fmt.Sprintf("Print one %s. NAME is its id, its title, or its name at its origin.", r.noun),
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -116,14 +116,13 @@ func newRecordingSet[T row](a *app, r recordings[T]) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set NAME…",
 		Short: fmt.Sprintf("set the priority of %ss", r.noun),
-		Long: fmt.Sprintf(`Set the priority of %[1]ss, each named by its id, its title or the name that
-its origin gives it. A higher priority is researched sooner. It applies to the
-next task that a manager issues, and later visits do not change it; --reset
-returns to the priority that the origin lists.`, r.noun),
+		Long: fmt.Sprintf(`Set the priority of %[1]ss. NAME is an id, a title, or the name at the origin.
+Higher priorities are searched sooner. The priority applies from the next task
+on, and visits do not change it; --reset returns to the origin's priority.`, r.noun),
 		Args: cobra.MinimumNArgs(1),
 	}
 	c.Flags().Int64Var(&priority, "priority", 0, "the priority; higher is sooner")
-	c.Flags().BoolVar(&reset, "reset", false, "return to the priority that the origin lists")
+	c.Flags().BoolVar(&reset, "reset", false, "return to the origin's priority")
 	config.BindFlags(c.Flags(), catalogKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		rows, err := r.list(ctx, s.Catalog)
@@ -180,7 +179,7 @@ func (r recordings[T]) find(rows []T, wanted string) (found T, err error) {
 	case 1:
 		return found, nil
 	}
-	return found, usagef("%d %ss have the title or name %s; name one by its id: %s", len(ids), r.noun, wanted, wording.Or(ids...))
+	return found, usagef("%d %ss have the title or name %q; choose one by its id: %s", len(ids), r.noun, wanted, wording.Or(ids...))
 }
 
 // episodeRow is an episode as a row.

@@ -37,18 +37,18 @@ func (a *app) newSearch() *cobra.Command {
 		Use:   "search QUERY…",
 		Short: "search the files of indexed repositories",
 		Long: `Search the files of indexed repositories: in the running coordinator or, if none
-answers, in the data folder. Exit with 1 if nothing matches, as grep does.
+answers, in the data folder. The exit code is 1 if nothing matches, as of grep.
 
-Words must all occur in a file: "or" and a leading - combine and exclude them.
-"quoted text" and /regular expressions/ are words too. repo: file: lang: branch:
-sym: vendor: and case: filter. Letters must have the same case, unless -i or
-case:auto is given. docs/index.md has the query language.`,
+A file must contain all words; combine words with "or", and exclude one with a
+leading -. "quoted text" and /regular expressions/ count as words. The filters
+are repo: file: lang: branch: sym: vendor: and case:. Upper and lower case
+differ, unless -i or case:auto is given. docs/index.md has the query language.`,
 		Example: `  leasehold search 'func main lang:go -file:test'
   leasehold search -i -C 2 '/error.*timeout/ repo:server'`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	o.out = bindOutput(c)
-	c.Flags().BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore the case of letters")
+	c.Flags().BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore upper and lower case")
 	c.Flags().IntVarP(&o.limit, "limit", "n", maxMatches, "maximum number of matches")
 	c.Flags().IntVarP(&o.lines, "context", "C", 0, "print this many lines before and after each match, at most 10")
 	config.BindFlags(c.Flags(), codeKeys...)
@@ -61,7 +61,7 @@ case:auto is given. docs/index.md has the query language.`,
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.limit < 1 || o.limit > maxMatches || o.lines < 0 || o.lines > 10 {
-			return usagef("want -n from 1 to %d and -C from 0 to 10; got %d and %d", maxMatches, o.limit, o.lines)
+			return usagef("-n must be from 1 to %d and -C from 0 to 10; got %d and %d", maxMatches, o.limit, o.lines)
 		}
 		return run(c, args)
 	}
@@ -121,7 +121,7 @@ func (a *app) suggestFilter(query string) {
 		if slices.Contains(filters, name) {
 			continue
 		}
-		fmt.Fprintf(a.err, "no match; %s: was searched as text, because it is not a filter%s; filters are %s\n",
+		fmt.Fprintf(a.err, "no match; %s: is not a filter%s, so it was searched as text; filters are %s\n",
 			name, wording.DidYouMean(name, filters), wording.And(filters...))
 		return
 	}
@@ -131,9 +131,9 @@ func (a *app) suggestFilter(query string) {
 func (a *app) reportSearchEnd(end apitypes.SearchEnd, o searchOptions) {
 	switch {
 	case end.Stopped == "limit" && o.limit == maxMatches:
-		fmt.Fprintf(a.err, "only the first %d matches are printed; narrow the query\n", maxMatches)
+		fmt.Fprintf(a.err, "only the first %d matches are shown; narrow the query\n", maxMatches)
 	case end.Stopped == "time" || end.Stopped == "memory":
-		fmt.Fprintf(a.err, "the search was ended by its limit of %s; narrow the query\n", end.Stopped)
+		fmt.Fprintf(a.err, "the search reached its limit of %s and stopped; narrow the query\n", end.Stopped)
 	}
 	skipped := 0
 	for _, n := range end.Skipped {
@@ -265,19 +265,19 @@ func (a *app) newSymbols() *cobra.Command {
 	var branch string
 	c := &cobra.Command{
 		Use:   "symbols NAME",
-		Short: "list the definitions whose names contain a text",
+		Short: "list definitions by a part of their name",
 		Args:  cobra.ExactArgs(1),
 	}
 	out := bindOutput(c)
 	c.Flags().IntVarP(&limit, "limit", "n", 100, "maximum number of definitions")
-	c.Flags().StringVar(&branch, "branch", "", "indexed branch in which to look (default: all)")
+	c.Flags().StringVar(&branch, "branch", "", "indexed branch to search (default: all)")
 	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		rows, err := symbolRows(ctx, s, codesearch.SymbolQuery(args[0], branch), limit)
 		if err != nil {
 			return err
 		}
-		if err := show(a, out, rows, "no definition has this in its name"); err != nil {
+		if err := show(a, out, rows, "no definitions have this in their name"); err != nil {
 			return err
 		}
 		if len(rows) == 0 {
@@ -287,7 +287,7 @@ func (a *app) newSymbols() *cobra.Command {
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if limit < 1 || limit > maxMatches || args[0] == "" {
-			return usagef("want a name, and -n from 1 to %d; got %q and %d", maxMatches, args[0], limit)
+			return usagef("NAME must not be empty, and -n must be from 1 to %d; got %q and %d", maxMatches, args[0], limit)
 		}
 		return run(c, args)
 	}

@@ -84,7 +84,7 @@ func (e *eachLine) failed(err error) error {
 	if e.created == 0 {
 		return err
 	}
-	return fmt.Errorf("%d tasks were created, of the lines up to %d: %w", e.created, e.done, err)
+	return fmt.Errorf("%d tasks were created, from the lines up to %d: %w", e.created, e.done, err)
 }
 
 // add adds the task of the line that was read last to the batch. It creates the batch first if that

@@ -17,10 +17,10 @@ func (a *app) newTupRun() *cobra.Command {
 	var choices []int
 	c := &cobra.Command{
 		Use:   "run MODEL",
-		Short: "run a model once, with chosen steps and then random ones",
-		Long: `Run a model once. The first steps are those that --choose gives (numbers from
-0, in the order in which the last lines of the output list the possible steps);
-later steps are random. The same seed gives the same run.`,
+		Short: "run a model once, with chosen or random steps",
+		Long: `Run a model once. --choose selects the first steps by their numbers, from 0, in
+the list of possible steps at the end of the output; later steps are random. The
+same seed gives the same run.`,
 		Example: "  leasehold tup4fun run philosophers.tup --choose 0,1 --steps 2",
 		Args:    cobra.ExactArgs(1),
 	}

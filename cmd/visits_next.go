@@ -22,14 +22,14 @@ func (a *app) newVisitsNext() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "next",
 		Short: "print the origins to visit next, the best first",
-		Long: `Print the origins to visit next, the best first. With --explain, also print
-why: the pool in which each waits, the class of its rate, and the value of a
-visit now; and below them the origins that are not visited now, and why.`,
+		Long: `Print the origins to visit next, the best first. --explain adds the reason: the
+pool in which each waits, the class of its rate of change, and the value of a
+visit now. Below them it lists the origins that are not due, and why.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
 	c.Flags().IntVarP(&n, "number", "n", 20, "maximum number of origins")
-	c.Flags().BoolVar(&explain, "explain", false, "print why each is next, and why others are not")
+	c.Flags().BoolVar(&explain, "explain", false, "print why each is next, and why others are not due")
 	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
 		if n < 1 || n > 1000 {
 			return usagef("-n %d: want 1 to 1000", n)
@@ -63,9 +63,9 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 		}
 		rows = append(rows, others...)
 	}
-	none := "nothing is due; --explain prints why"
+	none := "no visits are due; --explain tells why"
 	if explain {
-		none = "there are no origins that are visited"
+		none = "no origins to visit"
 	}
 	return show(a, o, rows, none)
 }
