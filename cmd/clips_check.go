@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -36,12 +35,9 @@ is missed there is listed with the reason. The exit code is 1 if there are any.`
 // with fault.ErrInvalid, and fault.ErrNotFound if the folder cannot be read or has no recordings;
 // other errors are those of cliplint and of printing.
 func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
-	files, err := audio.Files(folder)
+	files, err := clipFiles(folder)
 	if err != nil {
-		return fmt.Errorf("clips: %w: %w", err, fault.ErrNotFound)
-	}
-	if len(files) == 0 {
-		return fmt.Errorf("clips %s: no recordings in the folder: %w", folder, fault.ErrNotFound)
+		return err
 	}
 	var clips []cliplint.Clip
 	for _, name := range files {

@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -11,17 +13,29 @@ import (
 	"leasehold/shared/fault"
 )
 
+// clipFiles returns the names of the recordings in a folder; at least one.
+func clipFiles(folder string) ([]string, error) {
+	files, err := audio.Files(folder)
+	if of := (*fs.PathError)(nil); errors.As(err, &of) {
+		err = of.Err // the folder is named below
+	}
+	if err == nil && len(files) == 0 {
+		err = errors.New("no recordings in the folder")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("clips %s: %w: %w", folder, err, fault.ErrNotFound)
+	}
+	return files, nil
+}
+
 // eachClip calls use with each recording of a folder, in the order of their names; its id is the
 // name of the file without the extension. It reports recordings that cannot be searched for to
 // standard error and skips them. A folder that has no usable recording is fault.ErrNotFound. An
 // error of use ends it, and so does ctx, with its cause.
 func (a *app) eachClip(ctx context.Context, folder string, read func(done, all int), use func(audio.Clip) error) error {
-	files, err := audio.Files(folder)
+	files, err := clipFiles(folder)
 	if err != nil {
-		return fmt.Errorf("clips: %w: %w", err, fault.ErrNotFound)
-	}
-	if len(files) == 0 {
-		return fmt.Errorf("clips %s: no recordings in the folder: %w", folder, fault.ErrNotFound)
+		return err
 	}
 	usable := false
 	for i, name := range files {

@@ -28,7 +28,7 @@ func (a *app) newFindings() *cobra.Command {
 	var o findingsOptions
 	c := &cobra.Command{
 		Use:   "findings",
-		Short: "print where clips are played, or the problems",
+		Short: "print where clips are played, or what went wrong",
 		Long: `Print where each clip is played or, with --problems, what went wrong. It asks
 the running coordinator or, if none answers, reads the data folder.`,
 		Args: cobra.NoArgs,
