@@ -153,8 +153,8 @@ func (o benchOptions) method(name string) func() bench.Method {
 	return methods[name]
 }
 
-// bench measures each method on each set, writes the tables into the file of --write, and prints a
-// row for each group. The error is that of building the sets, of a method or of writing.
+// bench measures each method on each set, writes the tables into the file of --write, and prints a row for
+// each group.
 func (a *app) bench(ctx context.Context, o benchOptions) error {
 	level := slog.LevelInfo
 	if o.each {
@@ -185,9 +185,9 @@ func (a *app) bench(ctx context.Context, o benchOptions) error {
 	return show(a, o.out, benchRows(all), "nothing was measured")
 }
 
-// benchRow is a line of the benchmark as it is printed (docs/json.md): what was found of the
-// insertions of one group, which are all, or those of one condition, length or kind (By). The costs
-// are those of the whole measurement.
+// benchRow is a line of the benchmark as it is printed (docs/json.md): what was found of the insertions of one
+// group, which are all, or those of one condition, length or kind (By). The costs are of the whole
+// measurement.
 type benchRow struct {
 	Set       string  `json:"set"`
 	Seed      uint64  `json:"seed"`

@@ -31,9 +31,8 @@ is missed there is listed with the reason. The exit code is 1 if there are any.`
 	return c
 }
 
-// checkClips prints the faults of the clips of a folder. It returns errReported if there are any,
-// with fault.ErrInvalid, and fault.ErrNotFound if the folder cannot be read or has no recordings;
-// other errors are those of cliplint and of printing.
+// checkClips prints the faults of the clips of a folder. It returns errReported if there are any, with
+// fault.ErrInvalid, so that the command exits with 1.
 func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	files, err := clipFiles(folder)
 	if err != nil {

@@ -80,8 +80,8 @@ func (o explainOptions) drawing() string {
 	return ""
 }
 
-// parseClock reads seconds, m:ss or h:mm:ss; each part may have a fraction and be up to
-// 1,000,000. The error is fault.ErrUsage. The comparison is negated, because NaN must not pass.
+// parseClock reads seconds, m:ss or h:mm:ss; each part may have a fraction and be up to 1,000,000. The
+// comparison is negated, because NaN must not pass.
 func parseClock(s string) (time.Duration, error) {
 	total := 0.0
 	parts := strings.Split(s, ":")
@@ -95,9 +95,8 @@ func parseClock(s string) (time.Duration, error) {
 	return time.Duration(total * float64(time.Second)), nil
 }
 
-// explain prints why the clip is found around at in the recording at path, or is not, and draws it if
-// --file is set. A recording that breaks off behind at is explained up to there, and is an error too. The error is that
-// of a file, of match.Explain or of drawing.
+// explain prints why the clip is found around at in the recording at path, or is not, and draws it if --file
+// is set. A recording that breaks off behind at is explained up to there, and is an error too.
 func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, path, clipPath string) error {
 	clip, err := loadClip(ctx, clipPath)
 	if err != nil {
@@ -134,8 +133,7 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 	return errors.Join(err, drawFile(o.file, o.drawing(), picture.View{Title: title, Clip: warp.Play(clipIndex.Wave(0), speed), Explanation: explanation}))
 }
 
-// drawFile draws into a file, which is replaced if it exists. One that cannot be created is
-// fault.ErrInvalid.
+// drawFile draws into a file, which is replaced if it exists.
 func drawFile(path, format string, v picture.View) error {
 	f, err := os.Create(path)
 	if err != nil {

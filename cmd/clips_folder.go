@@ -28,10 +28,9 @@ func clipFiles(folder string) ([]string, error) {
 	return files, nil
 }
 
-// eachClip calls use with each recording of a folder, in the order of their names; its id is the
-// name of the file without the extension. It reports recordings that cannot be searched for to
-// standard error and skips them. A folder that has no usable recording is fault.ErrNotFound. An
-// error of use ends it, and so does ctx, with its cause.
+// eachClip calls use with each recording of a folder, in the order of their names; its id is the name of the
+// file without the extension. It reports recordings that cannot be searched for to standard error and skips
+// them. It fails with fault.ErrNotFound if none can be used. An error of use ends it.
 func (a *app) eachClip(ctx context.Context, folder string, read func(done, all int), use func(audio.Clip) error) error {
 	files, err := clipFiles(folder)
 	if err != nil {
@@ -59,8 +58,7 @@ func (a *app) eachClip(ctx context.Context, folder string, read func(done, all i
 	return nil
 }
 
-// loadClip loads a clip and checks that it can be searched for. The errors are those of
-// audio.Load and exact.Check; with one, the clip must not be used.
+// loadClip loads a clip and checks that it can be searched for. With an error, the clip must not be used.
 func loadClip(ctx context.Context, path string) (audio.Clip, error) {
 	samples, err := audio.Load(ctx, path, exact.MaxClip)
 	if err == nil {

@@ -88,8 +88,8 @@ live stream, findings are printed about a minute after they are played (with
 	return c
 }
 
-// check returns a usage error for the first flag that is missing, invalid or cannot be combined
-// with another.
+// check returns a usage error for the first flag that is missing or invalid, or cannot be combined with
+// another.
 func (o matchOptions) check() error {
 	switch {
 	case o.clips == "":
@@ -139,9 +139,8 @@ type finder struct {
 	rows     []matchRow
 }
 
-// match searches the files one after the other. It prints the error of a file and goes on;
-// errReported, with fault.ErrInvalid, then stands for all of them. Other errors, of load, of printing
-// and ctx's cause, end it at once.
+// match searches the files one after the other. It prints the error of a file and goes on; errReported then
+// stands for all of them. Other errors end it at once.
 func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	f := &finder{app: a, o: o, clips: audio.NewIndex(), progress: fileProgress{files: len(files)}}
 	if err := f.load(ctx); err != nil {
@@ -169,8 +168,8 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	return nil
 }
 
-// load reads the clips into the index or, with --exact, into the list of the exact search. It adds at
-// least one, otherwise the error is that of eachClip.
+// load reads the clips into the index or, with --exact, into the list of the exact search. It adds at least
+// one.
 func (f *finder) load(ctx context.Context) error {
 	f.log.divert(f.err)
 	b := f.barsFor(f.printsLines())
@@ -216,9 +215,9 @@ func (f *finder) search(ctx context.Context, path string) error {
 // stdin is the argument that names standard input.
 const stdin = "-"
 
-// openEpisode opens a file, standard input, a pipe that has a name, or a URL. All but a file can be
-// read only once, and so they are decoded while they are read. The caller closes the stream, which
-// closes what it reads from. The error is that of the file, of the URL (fetch.Stream) or of decoding.
+// openEpisode opens a file, standard input, a pipe that has a name, or a URL. All but a file can be read only
+// once, and so they are decoded while they are read. The caller closes the stream, which closes what it reads
+// from.
 func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
 	if path == stdin {
 		return audio.OpenReader(ctx, os.Stdin)
@@ -240,8 +239,8 @@ func openEpisode(ctx context.Context, path string) (*audio.Stream, error) {
 	return audio.Open(ctx, path)
 }
 
-// openPipe opens a pipe that has a name. That waits for a program that writes, or until ctx ends; then
-// the error is ctx's cause. Other errors are those of the system.
+// openPipe opens a pipe that has a name. That waits for a program that writes, or until ctx ends; the error is
+// then its cause.
 func openPipe(ctx context.Context, path string) (*os.File, error) {
 	var f *os.File
 	opened := make(chan error, 1)
@@ -272,8 +271,8 @@ func isURL(path string) bool {
 	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
 }
 
-// searchExactly adds the findings of one file by plain correlation, in the order of time. A clip that
-// is longer than the file counts as not found. The error is that of decoding or of searching.
+// searchExactly adds the findings of one file by plain correlation, in the order of time. A clip longer than
+// the file counts as not found.
 func (f *finder) searchExactly(ctx context.Context, path string) error {
 	r, err := audio.Spool(ctx, path, "")
 	if err != nil {
@@ -308,8 +307,7 @@ func (f *finder) printsLines() bool {
 	return f.o.format == formatLabels || f.o.out.form == asLines
 }
 
-// add prints a finding if the format has a line for each; otherwise it keeps it. The error is that of
-// printing.
+// add prints a finding if the format has a line for each; otherwise it keeps it.
 func (f *finder) add(r matchRow) error {
 	f.progress.found++
 	switch {
@@ -332,8 +330,7 @@ func (f *finder) label(r matchRow) string {
 	return r.Clip
 }
 
-// print prints the findings that add kept, because a table, a document and CSV are printed at the
-// end. The error is that of printing.
+// print prints the findings that add kept, because a table, a document and CSV are printed at the end.
 func (f *finder) print() error {
 	if f.printsLines() {
 		return nil

@@ -22,7 +22,7 @@ func (a *app) newCoordinator() *cobra.Command {
 	return c
 }
 
-// runCoordinator runs a coordinator until ctx ends. The error is that of node.RunCoordinator.
+// runCoordinator runs a coordinator until ctx ends.
 func (a *app) runCoordinator(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()

@@ -67,8 +67,7 @@ func (a *app) newDeadShow() *cobra.Command {
 	return c
 }
 
-// requeueOne requeues a dead letter, and returns what becomes of its work, empty if it waits under
-// its id. The error is that of the coordinator.
+// requeueOne requeues a dead letter. It returns what becomes of the work; "" if it waits under its id.
 func requeueOne(ctx context.Context, api *apiclient.Client, id string) (string, error) {
 	r, err := api.Requeue(ctx, id)
 	switch {
@@ -80,7 +79,7 @@ func requeueOne(ctx context.Context, api *apiclient.Client, id string) (string, 
 	return "its work will be selected again", nil
 }
 
-// discardOne discards a dead letter. It returns no detail; the error is that of the coordinator.
+// discardOne discards a dead letter; there is nothing more to tell about it.
 func discardOne(ctx context.Context, api *apiclient.Client, id string) (string, error) {
 	return "", api.Discard(ctx, id)
 }

@@ -70,9 +70,9 @@ func (o findingsOptions) check() error {
 	return nil
 }
 
-// showFindings prints the findings, of all episodes or of the one that --episode names, in the format
-// of --format. The error is fault.ErrNotFound if the catalog has no such episode, because "no findings"
-// would hide that its name is misspelt.
+// showFindings prints the findings, of all episodes or of the one that --episode names, in the format of
+// --format. An episode that the catalog does not have is an error, because "no findings" would hide that its
+// name is misspelt.
 func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	found, err := from.Findings(ctx)
 	if err != nil {
@@ -141,8 +141,8 @@ func (o findingsOptions) notFound() error {
 	return fmt.Errorf("episode %s: %w; see leasehold episode list", o.episode, fault.ErrNotFound)
 }
 
-// showProblems prints the problems, of all episodes or of the one that --episode names, which must be
-// in the catalog (fault.ErrNotFound). Other errors are those of the catalog and of printing.
+// showProblems prints the problems, of all episodes or of the one that --episode names. As for findings, the
+// catalog must have it.
 func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	problems, err := from.Problems(ctx)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// floodLimit is the memory of the machine that is flooded.
+// floodLimit is the memory of the flooded machine.
 const floodLimit = 512 << 20
 
 // A flood is what clients send until the coordinator refuses it.

@@ -13,12 +13,12 @@ import (
 	"leasehold/shared/apiclient"
 )
 
-// errEmptyValue refuses an empty value where it would mean none, or all: a variable of a script
-// that is not set would start a task before its parents, or select every dead letter.
+// errEmptyValue refuses an empty value where it would mean none, or all: an unset variable of a script would
+// start a task before its parents, or select every dead letter.
 var errEmptyValue = errors.New("want a value; it is empty, perhaps because a variable is not set")
 
-// listVar adds a flag with a list. Its elements are separated by commas or line breaks, so that it
-// takes the ids that a command printed. A flag that is repeated adds to the list.
+// listVar adds a flag with a list. Its elements are separated by commas or line breaks, so that it takes the
+// ids that a command printed. A repeated flag adds to the list.
 func listVar(f *pflag.FlagSet, list *[]string, name, usage string) {
 	f.Var(&listValue{list}, name, usage)
 }

@@ -105,8 +105,8 @@ func (a *app) showLog(ctx context.Context, api *apiclient.Client, o logOptions) 
 	}
 }
 
-// newLines returns the lines of now behind the last line of before; all if that is no longer
-// kept. Lines have times in nanoseconds, so they differ.
+// newLines returns the lines of now behind the last line of before; all lines if it is no longer kept. Lines
+// have times in nanoseconds, so they differ.
 func newLines(before, now []apitypes.Tuple) []apitypes.Tuple {
 	if len(before) == 0 {
 		return now
@@ -119,8 +119,8 @@ func newLines(before, now []apitypes.Tuple) []apitypes.Tuple {
 	return now
 }
 
-// printLog prints lines in the order of their times, because those of the time in which a process
-// could not reach the coordinator come late. The error is that of writing.
+// printLog prints lines in the order of their times, because those of the time in which a process could not
+// reach the coordinator come late.
 func (a *app) printLog(o logOptions, lines []apitypes.Tuple) error {
 	var rows []logRow
 	for _, t := range lines {
@@ -173,7 +173,7 @@ func logRowOf(t apitypes.Tuple) (r logRow, ok bool) {
 	return logRow{At: text[1], Session: text[2], Level: text[3], Message: text[4]}, text[0] == "log"
 }
 
-// time returns when the line was logged; the zero time for a text that is none.
+// time returns when the line was logged; zero if At is not a time.
 func (r logRow) time() time.Time {
 	t, _ := time.Parse(time.RFC3339Nano, r.At)
 	return t

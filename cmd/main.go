@@ -79,8 +79,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 // errReported marks an error whose message the command itself has printed.
 var errReported = errors.New("reported before")
 
-// load reads the configuration of a command that has bound its flags. The error is that of
-// config.Load.
+// load reads the configuration of a command that has bound its flags.
 func (a *app) load(c *cobra.Command) (config.Config, error) {
 	a.flags = c.Flags()
 	return config.Load(a.flags)
@@ -98,8 +97,8 @@ func (a *app) withConfig(do func(context.Context, config.Config) error) func(*co
 	}
 }
 
-// withCoordinator returns what a command runs that asks a running coordinator. There must be one. An
-// empty first argument is fault.ErrUsage; others are those of CallCoordinator and do.
+// withCoordinator returns what a command runs that asks a running coordinator. There must be one. An empty
+// first argument is a usage error.
 func (a *app) withCoordinator(do func(context.Context, *apiclient.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 0 && args[0] == "" {
@@ -115,16 +114,15 @@ func (a *app) withCoordinator(do func(context.Context, *apiclient.Client, []stri
 	}
 }
 
-// withCatalog returns what a command runs that reads the catalog: that of the running
-// coordinator or, if there is none, that of the data folder, which must exist.
+// withCatalog returns what a command runs that reads the catalog of the running coordinator or, if there is
+// none, of the data folder, which must exist.
 func (a *app) withCatalog(do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
 	const makeFolder = false
 	return a.onCatalog(makeFolder, do)
 }
 
-// onCatalog returns what a command runs that reads or changes the catalog: that of the running
-// coordinator or, if there is none, that of the data folder. With makeFolder it makes a folder that
-// does not exist; otherwise that is an error.
+// onCatalog returns what a command runs that reads or changes the catalog of the running coordinator or, if
+// there is none, of the data folder. A missing folder is created if makeFolder is true, else it is an error.
 func (a *app) onCatalog(makeFolder bool, do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) (err error) {
 		cfg, err := a.load(c)
@@ -140,8 +138,8 @@ func (a *app) onCatalog(makeFolder bool, do func(context.Context, *node.CatalogS
 	}
 }
 
-// refusedArgument makes a usage error of an error that the coordinator or the code index returned
-// for an invalid argument, so that the exit code is that of an argument which the command refuses.
+// refusedArgument makes a usage error of an error that the coordinator or the code index returned for an
+// invalid argument, so that it exits as if the command had refused the argument.
 func refusedArgument(err error) error {
 	if errors.Is(err, fault.ErrInvalid) && !errors.Is(err, errReported) {
 		return usageError(err.Error())

@@ -21,7 +21,7 @@ func (a *app) newManager() *cobra.Command {
 	return c
 }
 
-// runManager runs a manager until ctx ends. The error is that of node.RunManager.
+// runManager runs a manager until ctx ends.
 func (a *app) runManager(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()

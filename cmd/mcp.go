@@ -94,9 +94,8 @@ func (a *app) mcpTools(cfg config.Config) []mcp.Tool {
 	}
 }
 
-// withSource decodes the arguments of a tool, and opens the catalog for the time of a call, so that
-// an assistant that is idle does not keep other commands from the data folder. Malformed arguments
-// are fault.ErrInvalid; other errors are those of OpenCatalog and call.
+// withSource decodes the arguments of a tool, and opens the catalog for the time of a call, so that an idle
+// assistant does not keep other commands from the data folder.
 func withSource[A any](a *app, cfg config.Config, call func(context.Context, *node.CatalogSource, A) (string, error)) func(context.Context, json.RawMessage) (string, error) {
 	return func(ctx context.Context, data json.RawMessage) (text string, err error) {
 		var arguments A
@@ -119,8 +118,7 @@ type searchArguments struct {
 	Context int    `json:"context"`
 }
 
-// searchForAssistant answers search_code: matches as lines, and after them whether a limit ended
-// the search. The error is fault.ErrInvalid for numbers out of range.
+// searchForAssistant answers search_code: matches as lines, and after them whether a limit ended the search.
 func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArguments) (string, error) {
 	if q.Limit == 0 {
 		q.Limit = 50
@@ -149,8 +147,8 @@ func endForAssistant(end apitypes.SearchEnd) string {
 	return ""
 }
 
-// reposForAssistant answers list_repos: a line for each of the first mcpRepos repositories, and how
-// many more there are. The error is that of CatalogSource.Repositories.
+// reposForAssistant answers list_repos: a line for each of the first mcpRepos repositories, and how many more
+// there are.
 func reposForAssistant(ctx context.Context, s *node.CatalogSource, _ struct{}) (string, error) {
 	repos, err := s.Repositories(ctx, mcpRepos)
 	if err != nil {
@@ -181,8 +179,7 @@ type fileArguments struct {
 	Lines  int    `json:"lines"`
 }
 
-// fileForAssistant answers read_file: numbered lines and, if the file goes on, which part of it
-// they are. The error is fault.ErrInvalid for numbers out of range.
+// fileForAssistant answers read_file: numbered lines and, if the file goes on, which part of it they are.
 func fileForAssistant(ctx context.Context, s *node.CatalogSource, q fileArguments) (string, error) {
 	if q.Lines == 0 {
 		q.Lines = 200

@@ -76,8 +76,8 @@ type column struct {
 	fit        fit  // in a table of several rows
 }
 
-// show prints rows in the format of o. In place of a table without rows it prints none; the other
-// formats print an empty list. The error is that of encoding or writing, as for all that print below.
+// show prints rows in the format of o. In place of a table without rows it prints none; the other formats
+// print an empty list.
 func show[T row](a *app, o *output, rows []T, none string) error {
 	switch o.form {
 	case asJSON:

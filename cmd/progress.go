@@ -84,7 +84,7 @@ func (b *bars) show(done, total int64, text, below string) {
 	b.lines[0].SetCurrent(done)
 }
 
-// close removes both lines from the terminal and waits until that is done.
+// close removes both lines from the terminal and waits for it.
 func (b *bars) close() {
 	if b == nil {
 		return
@@ -187,7 +187,7 @@ type fileProgress struct {
 	files int // how many files there are
 	found int // findings so far
 
-	file  int // index of the file that is searched
+	file  int // index of the current file
 	name  string
 	first time.Time // when the first file began
 	began time.Time // when this file began
@@ -211,7 +211,7 @@ func (a *app) begin(p *fileProgress, file int, path string, printsLines bool) {
 	p.show(0, 0)
 }
 
-// show draws the position in the file, and which share of it was read; 0 if that is not known.
+// show draws the position in the file, and which share of it was read; 0 if unknown.
 func (p *fileProgress) show(position time.Duration, share float64) {
 	if p.bars == nil {
 		return

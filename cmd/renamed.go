@@ -29,7 +29,7 @@ func newRenamed() (all []*cobra.Command) {
 			Use:                old,
 			Short:              "renamed to " + now,
 			Hidden:             true,
-			DisableFlagParsing: true, // the flags are those of the new command
+			DisableFlagParsing: true, // the new command has the flags
 			RunE: func(_ *cobra.Command, args []string) error {
 				if len(args) > 0 {
 					if now, ok := renamed[old+" "+args[0]]; ok {

@@ -111,8 +111,7 @@ func (a *app) printCodeReport(r apitypes.CodeReport) error {
 // maxSkipped is how many files that are not indexed are listed.
 const maxSkipped = 100_000
 
-// showSkipped prints the first maxSkipped files of a repository that are not indexed, with the
-// reasons. The error is that of CatalogSource.IndexedFiles.
+// showSkipped prints the first maxSkipped files of a repository that are not indexed, with the reasons.
 func (a *app) showSkipped(ctx context.Context, s *node.CatalogSource, out *output, repo string) error {
 	page, err := s.IndexedFiles(ctx, repo, true, maxSkipped)
 	if err != nil {

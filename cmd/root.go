@@ -194,8 +194,8 @@ func quoted(args []string) string {
 	return strings.Join(all, " ")
 }
 
-// knownCommand returns a usage error if there is an argument: cobra calls it only if that
-// is not one of c's commands.
+// knownCommand returns a usage error if there is an argument: cobra calls it only if none of c's commands has
+// that name.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

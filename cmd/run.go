@@ -62,7 +62,7 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 	if len(origins) == 0 {
 		return usagef("%s has no origins; add one, for example with leasehold run examples/podcast or leasehold origin add PATH", cfg.Data)
 	}
-	// With --until-idle all local origins are visited too, because that is cheap.
+	// With --until-idle all local origins are visited too, because it costs little.
 	if err := d.VisitNow(ctx, named, untilIdle); err != nil {
 		return err
 	}

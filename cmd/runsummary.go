@@ -59,8 +59,8 @@ const (
 	reportFunctions = 5
 )
 
-// readReports reads the heads of the reports of the first maxReports repositories. A repository
-// without indexed files (fault.ErrNotFound) is left out; other errors are those of the index.
+// readReports reads the heads of the reports of the first maxReports repositories. Repositories without
+// indexed files are left out.
 func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 	for _, o := range s.origins {
 		if o.Kind.Info().Flow != models.IndexFlow || len(s.reports) == maxReports {
@@ -106,7 +106,8 @@ func (a *app) printReports(s summary) error {
 	}
 	folder := ""
 	if f := a.flags.Lookup("data"); f.Changed { // else the commands find the folder themselves
-		if folder = " --data " + f.Value.String(); !plainWord.MatchString(f.Value.String()) {
+		folder = " --data " + f.Value.String()
+		if !plainWord.MatchString(f.Value.String()) {
 			folder = fmt.Sprintf(" --data '%s'", f.Value)
 		}
 	}

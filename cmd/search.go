@@ -71,9 +71,8 @@ differ, unless -i or case:auto is given. docs/index.md has the query language.`,
 // errNoMatch is the error of a search that found nothing, which the exit code tells.
 var errNoMatch = fmt.Errorf("no match: %w", errReported)
 
-// search prints matches while they arrive; JSON and CSV at the end. It returns errNoMatch if
-// there are none. An error of printing ends the search, and is returned in place of that of the
-// search.
+// search prints matches while they arrive; JSON and CSV at the end. It returns errNoMatch if there are none.
+// An error of printing ends the search and takes precedence over an error of the search.
 func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o searchOptions) error {
 	p := newMatchPrinter(a.out, o.lines)
 	var rows []codeRow
@@ -294,8 +293,8 @@ func (a *app) newSymbols() *cobra.Command {
 	return c
 }
 
-// symbolRows searches for definitions, up to limit. Matches of the query that are not definitions are
-// left out. The error is that of CatalogSource.SearchCode.
+// symbolRows searches for definitions, up to limit. Matches of the query that are not definitions are left
+// out.
 func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit int) (rows []symbolRow, err error) {
 	_, err = s.SearchCode(ctx, query, limit, 0, func(m apitypes.CodeMatch) bool {
 		if m.Symbol != nil {

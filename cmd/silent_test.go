@@ -45,8 +45,7 @@ var needed = map[string][]string{
 	"dead requeue": {"x"},
 }
 
-// A listener accepts connections and never answers, as a coordinator that is stopped by a
-// debugger does.
+// A listener accepts connections and never answers, as a coordinator in a debugger does.
 func TestEveryCommandExits69IfTheCoordinatorDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

@@ -36,8 +36,8 @@ func (a *app) newTable(head ...string) *table {
 	return t
 }
 
-// row adds a row. Passwords of URLs are removed here, because a part of one, in a cell that is cut,
-// would not be recognized.
+// row adds a row. Passwords of URLs are removed here, because a part of one would not be recognized in a
+// shortened cell.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = models.Redact(printable(c))
@@ -97,8 +97,8 @@ func (t *table) line(b *strings.Builder, row []string, widths []int) (more bool)
 	return more
 }
 
-// splitLine divides text, which is longer than width, before the last word that does not fit, or
-// within a word that is longer than a line.
+// splitLine divides text, which is longer than width, before the last word that does not fit, or within a word
+// longer than a line.
 func splitLine(text string, width int) (line, rest string) {
 	all := []rune(text)
 	at := width

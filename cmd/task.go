@@ -118,9 +118,8 @@ func (a *app) newTaskDiscard() *cobra.Command {
 	return a.eachTask("discard ID…", "remove dead letters for good", "discarded", discardOne)
 }
 
-// eachTask returns a command that calls do with each task that is named, and prints past
-// and the detail that do returns. All ids are checked first; the first error of do ends
-// it.
+// eachTask returns a command that calls do with each named task, and prints past and the detail that do
+// returns. All ids are checked first; the first error of do ends it.
 func (a *app) eachTask(use, short, past string, do func(context.Context, *apiclient.Client, string) (string, error)) *cobra.Command {
 	var op *operation
 	c := &cobra.Command{
@@ -156,8 +155,7 @@ func (a *app) newTaskResume() *cobra.Command {
 	return a.eachAction("resume ACTION…", "start tasks of a paused action again", (*apiclient.Client).ResumeAction)
 }
 
-// eachAction returns a command that calls do with each action that is named, and prints
-// whether it is paused.
+// eachAction returns a command that calls do with each named action, and prints whether it is paused.
 func (a *app) eachAction(use, short string, do func(*apiclient.Client, context.Context, string) (apitypes.Action, error)) *cobra.Command {
 	var op *operation
 	c := &cobra.Command{

@@ -117,8 +117,8 @@ type taskDurations struct {
 	notBefore, expires          string
 }
 
-// apply sets the fields of n that the flags give in another form; now is the time from which
-// durations count. An invalid one is a usage error, and so is a flag whose effect depends on another one that is not set.
+// apply sets the fields of n that the flags give in another form; now is the time from which durations count.
+// An invalid one is a usage error, and so is a flag without effect because another one is missing.
 func (d taskDurations) apply(c *cobra.Command, n *apitypes.NewTask, now time.Time) (err error) {
 	if err := checkMaxAttempts(c, n.MaxAttempts); err != nil {
 		return err

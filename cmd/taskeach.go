@@ -87,8 +87,7 @@ func (e *eachLine) failed(err error) error {
 	return fmt.Errorf("%d tasks were created, from the lines up to %d: %w", e.created, e.done, err)
 }
 
-// add adds the task of the line that was read last to the batch. It creates the batch first if that
-// is full; the error is that of flush.
+// add adds the task of the line that was read last to the batch. It creates the batch first if it is full.
 func (e *eachLine) add(ctx context.Context, n apitypes.NewTask) error {
 	if len(e.batch) == maxBatch || len(e.batch) > 0 && e.bytes+len(n.Data) > maxBatchBytes {
 		if err := e.flush(ctx); err != nil {

@@ -78,8 +78,8 @@ known, or has not finished within the timeout.`,
 	return c
 }
 
-// whyNotEnded returns ": " and why a task has not ended: why it is not running, or who runs it. It
-// returns "" if that is not known.
+// whyNotEnded returns ": " and why a task has not ended: why it is not running, or who runs it. It returns ""
+// if neither is known.
 func whyNotEnded(ctx context.Context, api *apiclient.Client, id string) string {
 	if ctx.Err() != nil { // interrupted
 		return ""

@@ -41,8 +41,7 @@ terminated. A graph that is too large is cut, with a message and exit code 2.`,
 	return c
 }
 
-// showGraph prints a graph in one of draw.Formats. Another format is fault.ErrUsage; other errors are
-// those of printing.
+// showGraph prints a graph in one of draw.Formats. Another format is a usage error.
 func (a *app) showGraph(g draw.Graph, format string) error {
 	if format == asJSON {
 		return a.printJSON(g)

@@ -116,8 +116,7 @@ func (f *petriFlags) checkProperties(n *petri.Net) error {
 	return nil
 }
 
-// readNet reads a net in the .apt format or in PNML, as its content tells. A malformed net is
-// fault.ErrUsage; other errors are those of readSource.
+// readNet reads a net in the .apt format or in PNML, as its content tells. A malformed net is a usage error.
 func readNet(path string) (*petri.Net, error) {
 	src, err := readSource(path)
 	if err != nil {

@@ -53,9 +53,8 @@ same seed gives the same run.`,
 	return c
 }
 
-// takeSteps takes the chosen steps, then random ones, at most steps of them together, and
-// returns how the run ended, as text. A step that fails is such an end; a choice that is
-// not possible is a usage error.
+// takeSteps takes the chosen steps, then random ones, at most steps of them together, and returns how the run
+// ended, as text. A step that fails is such an end; an impossible choice is a usage error.
 func takeSteps(r *explore.Run, steps int, choices []int, random *rand.Rand) (string, error) {
 	for i := 0; ; i++ {
 		can, err := r.Choices()

@@ -77,8 +77,8 @@ unknown.`,
 	return c
 }
 
-// pickVerdict returns the verdict of a property or, if property is empty, the first violated one,
-// else that of the whole report. An unknown property is a usage error.
+// pickVerdict returns the verdict of a property or, if property is empty, the first violated one, else the
+// verdict on the whole model. An unknown property is a usage error.
 func pickVerdict(r *explore.Report, property string) (explore.Verdict, error) {
 	var names []string
 	for _, v := range r.Verdicts {

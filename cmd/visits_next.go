@@ -40,8 +40,8 @@ visit now. Below them it lists the origins that are not due, and why.`,
 	return c
 }
 
-// showNext prints at most n origins that are next. With explain it prints why, and fills up to n with
-// origins that are not next. The error is that of the schedule, of restingRows or of printing.
+// showNext prints at most n origins that are next. With explain it prints why, and fills up to n with origins
+// that are not next.
 func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n int, explain bool) error {
 	next, err := s.NextVisits(ctx, n)
 	if err != nil {
@@ -70,9 +70,8 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 	return show(a, o, rows, none)
 }
 
-// restingRows returns at most most of the visited origins that are not in next, with the reasons, in
-// the order of the catalog. It reads the schedule of each, so most should be small. The error is that
-// of the catalog or of the schedule.
+// restingRows returns at most most of the visited origins that are not in next, with the reasons, in the order
+// of the catalog. It reads the schedule of each, so most should be small.
 func restingRows(ctx context.Context, s *node.CatalogSource, next map[string]bool, most int) (rows []nextRow, err error) {
 	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {
@@ -172,7 +171,7 @@ func pace(group string, gap models.Seconds) (text string) {
 	return text
 }
 
-// nextRow is an origin that is visited next, or not now, as a row.
+// nextRow is an origin as a row: visited next, or not now.
 type nextRow struct {
 	apitypes.NextVisit
 	Why     string `json:"why,omitempty"` // with --explain

@@ -65,8 +65,7 @@ leasehold visits simulate --scenario FILE can compare policies.`,
 	return c
 }
 
-// writeWorld writes the world in which the outcomes were recorded, as JSON. An existing file is
-// replaced. The error is that of encoding or of the system.
+// writeWorld writes the world in which the outcomes were recorded, as JSON. An existing file is replaced.
 func writeWorld(path string, outcomes []models.Outcome) error {
 	content, err := json.Marshal(simulate.WorldOf(outcomes))
 	if err != nil {
@@ -78,9 +77,8 @@ func writeWorld(path string, outcomes []models.Outcome) error {
 	return nil
 }
 
-// replay returns the outcomes of a file and their effects on an empty schedule in memory, line by
-// line. An invalid line, or a file that cannot be read, is fault.ErrInvalid; an invalid policy is
-// a usage error.
+// replay returns the outcomes of a file and their effects on an empty schedule in memory, line by line. An
+// invalid policy is a usage error.
 func replay(ctx context.Context, cfg config.Config, path string) (rows []replayRow, outcomes []models.Outcome, err error) {
 	plan, err := visit.ParsePlan(cfg.VisitPolicy, cfg.VisitRules)
 	if err != nil {
@@ -115,8 +113,8 @@ func replay(ctx context.Context, cfg config.Config, path string) (rows []replayR
 	return rows, outcomes, nil
 }
 
-// replayOne applies an outcome to the schedule, and adds its origin first if it is unknown. An
-// outcome without a time or an origin is fault.ErrInvalid.
+// replayOne applies an outcome to the schedule, and adds its origin first if it is unknown. An outcome needs a
+// time and an origin.
 func replayOne(ctx context.Context, s *store.Store, o models.Outcome) (replayRow, error) {
 	if o.At.IsZero() || !models.ValidID(o.Origin) {
 		return replayRow{}, fmt.Errorf("%w: want the id of an origin and the time of its visit", fault.ErrInvalid)

@@ -22,7 +22,7 @@ func (a *app) newWorker() *cobra.Command {
 	return c
 }
 
-// runWorker runs a worker until ctx ends. The error is that of node.RunWorker.
+// runWorker runs a worker until ctx ends.
 func (a *app) runWorker(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
