@@ -6,13 +6,14 @@
 // error, as "leasehold: …". Its kind (shared/fault) decides the exit code: 2 if the user
 // can fix it on the command line, in the environment or in the file of settings.
 //
-// A command is a method on app that returns a *cobra.Command; newRoot lists them. Commands
+// A command is a method on app that returns a *cobra.Command; commandGroups lists them by job, and
+// renamed.go has the earlier names of commands. Commands
 // write to app.out and app.err, read their configuration with app.load, and take their
 // context from cobra: it ends at the first SIGINT or SIGTERM, and a second one ends the
 // process at once.
 //
-// A command that prints rows (print.go) has a type for a row, whose JSON fields are also
-// those of CSV, and docs/json.md documents them. A command that needs a running coordinator
+// A command that prints rows (print.go) has a type for a row. CSV has the JSON fields of the row,
+// and docs/json.md documents them; a table (table.go) fits the terminal. A command that needs a running coordinator
 // is made with app.withCoordinator; a command that reads the catalog, with app.withCatalog,
 // which uses the data folder if no coordinator answers, and does not create it.
 package cmd
