@@ -91,7 +91,7 @@ versus: build ## compare tasks with Redis, Asynq, River and beanstalkd; VERSUS='
 
 # Packages and sets are kept in the user's cache folder: about 3 GB.
 bench-clips: build tools ## measure how well clips are found; writes tables of docs/benchmarks.md
-	./leasehold audio bench --set report,dev --oracle 60 --free-hours 20 --write docs/benchmarks.md
+	./leasehold clips bench --set report,dev --oracle 60 --free-hours 20 --write docs/benchmarks.md
 
 image: ## build the container image leasehold
 	rm -rf .build/image

@@ -64,8 +64,7 @@ func attackWithTuples(calls int, t tuple.Tuple) func(context.Context, *floodFixt
 	}
 }
 
-// attackWithWaiters has 20,000 calls wait, which is more than fit. A refused call is repeated after
-// a second.
+// attackWithWaiters has 20,000 calls wait, which is more than fit. A refused call is repeated after a second.
 func attackWithWaiters(ctx context.Context, f *floodFixture) {
 	var clients []*floodClient
 	for range 20 {
@@ -98,8 +97,8 @@ func attackWithSessions(ctx context.Context, f *floodFixture) {
 	})
 }
 
-// attackWithSockets sends the beginning of a request over each socket, and then one byte a second.
-// Another socket is opened for a closed one.
+// attackWithSockets sends the beginning of a request over each socket, and then one byte a second. Another
+// socket replaces each closed one.
 func attackWithSockets(sockets int, head string) func(context.Context, *floodFixture) {
 	return func(ctx context.Context, f *floodFixture) {
 		f.repeat(ctx, sockets, func() error {

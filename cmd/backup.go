@@ -16,12 +16,11 @@ import (
 func (a *app) newBackup() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup DEST",
-		Short: "back up the spaces and the catalog, also while a coordinator runs",
-		Long: `Copy the spaces and the catalog to the new folder DEST: first the spaces, then
-the catalog, because a restored coordinator may then repeat work without
-changing anything. DEST is complete or does not exist. The cache and the code
-index are not copied, because they can be fetched and made again: the first
-visit of each repository after a restore indexes it, even if it has not changed.
+		Short: "back up spaces and catalog, even while a coordinator runs",
+		Long: `Copy the spaces and the catalog to the new folder DEST. If the command fails,
+DEST does not exist. The cache and the code index are not copied, because visits
+make them again: after a restore, the first visit of each repository indexes it,
+even if it has not changed.
 
 A running coordinator makes the backup itself, so DEST is on its machine.`,
 		Args: cobra.ExactArgs(1),
@@ -33,7 +32,7 @@ A running coordinator makes the backup itself, so DEST is on its machine.`,
 			if err := s.Backup(ctx, dest); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.out, "backup: %s\nnot copied: the cache and the code index, which visits make again after a restore\n", dest)
+			_, err = fmt.Fprintf(a.out, "backup: %s\nnot copied: the cache and the code index; visits make them again after a restore\n", dest)
 			return err
 		}),
 	}

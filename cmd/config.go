@@ -23,7 +23,7 @@ func (a *app) newConfig() *cobra.Command {
 func (a *app) newConfigShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show",
-		Short: "print every setting with its value and source",
+		Short: "print each setting, its value and where that comes from",
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -42,7 +42,7 @@ func (a *app) newConfigShow() *cobra.Command {
 type settingRow struct{ config.Value }
 
 func (r settingRow) columns() []column {
-	return []column{{head: "setting", cell: r.Key}, {head: "value", cell: r.Value.Value}, {head: "from", cell: r.Source}}
+	return []column{{head: "setting", cell: r.Key}, {head: "value", cell: r.Value.Value, fit: wrap}, {head: "from", cell: r.Source, fit: cutStart}}
 }
 
 // newConfigCheck is `leasehold config check`.
@@ -50,7 +50,7 @@ func (a *app) newConfigCheck() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "check the settings; exit code 2 if any is invalid",
+		Short: "check the settings; the exit code is 2 if one is invalid",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := a.load(c)

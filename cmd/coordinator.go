@@ -14,7 +14,7 @@ import (
 func (a *app) newCoordinator() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "coordinator",
-		Short: "run a coordinator: spaces, catalog, API and dashboard",
+		Short: "run a coordinator, which keeps spaces, catalog, API and dashboard",
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runCoordinator),
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// printCSV prints rows with the names and values of their JSON fields: a time as in JSON, a list or
-// an object as JSON text, an absent field as an empty cell. On a terminal, cells are printable, as
-// in a table; elsewhere programs read them, so they are complete.
+// printCSV prints rows with the names and values of their JSON fields: a time as in JSON, a list or an object
+// as JSON text, an absent field as an empty cell. On a terminal, cells are printable, as in a table; elsewhere
+// programs read them, so they are complete.
 func printCSV[T row](a *app, rows []T) error {
 	toTerminal := isTerminal(a.out)
 	w := csv.NewWriter(a.out)
@@ -73,8 +73,8 @@ func fieldsOf(t reflect.Type, at []int) []field {
 	return fields
 }
 
-// csvCell returns the text of a value. It puts ' before text that a spreadsheet would take for a
-// formula; numbers are left as they are.
+// csvCell returns the text of a value. It puts ' before text that a spreadsheet would take for a formula;
+// numbers are left as they are.
 func csvCell(v reflect.Value) (string, error) {
 	if t, ok := v.Interface().(time.Time); ok && t.IsZero() {
 		return "", nil

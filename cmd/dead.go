@@ -21,9 +21,10 @@ func (a *app) newDead() *cobra.Command {
 		Short: "list, show, requeue, discard and export dead letters",
 	}
 	// The filter belongs to the command list, which applies it.
-	list, _ := a.newTasks("print the dead letters with their reasons", "no dead letters", (*client.Client).Dead)
-	c.AddCommand(list, a.newDeadShow(), a.newDeadChange("requeue", "try dead letters again, under their ids", "requeued", requeueOne),
-		a.newDeadChange("discard", "remove dead letters for good", "discarded", discardOne), a.newDeadExport())
+	list, _ := a.newTasks("print the dead letters, and why they died", "no dead letters", (*client.Client).Dead)
+	c.AddCommand(list, a.newDeadShow(), a.newDeadChange("requeue", "queue dead letters again, under their ids",
+		"Queue tasks again under their ids, with any children that died because they\ndid.", "requeued", requeueOne),
+		a.newDeadChange("discard", "remove dead letters for good", "Remove dead letters for good.", "discarded", discardOne), a.newDeadExport())
 	return c
 }
 
@@ -31,7 +32,7 @@ func (a *app) newDead() *cobra.Command {
 func (a *app) newDeadShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ID",
-		Short: "print one dead letter with each attempt",
+		Short: "print one dead letter with all its attempts",
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -66,8 +67,7 @@ func (a *app) newDeadShow() *cobra.Command {
 	return c
 }
 
-// requeueOne requeues a dead letter, and returns what becomes of its work, empty if it waits under
-// its id.
+// requeueOne requeues a dead letter. It returns what becomes of the work; "" if it waits under its id.
 func requeueOne(ctx context.Context, api *client.Client, id string) (string, error) {
 	r, err := api.Requeue(ctx, id)
 	switch {
@@ -79,7 +79,7 @@ func requeueOne(ctx context.Context, api *client.Client, id string) (string, err
 	return "its work will be selected again", nil
 }
 
-// discardOne discards a dead letter. It returns no detail.
+// discardOne discards a dead letter; there is nothing more to tell about it.
 func discardOne(ctx context.Context, api *client.Client, id string) (string, error) {
 	return "", api.Discard(ctx, id)
 }
@@ -88,26 +88,27 @@ func discardOne(ctx context.Context, api *client.Client, id string) (string, err
 // filter selects. Those of a filter are counted first, and need a confirmation. The
 // command calls do with each id and prints past, the id and the detail that do returns,
 // which may be empty.
-func (a *app) newDeadChange(verb, short, past string, do func(context.Context, *client.Client, string) (string, error)) *cobra.Command {
+func (a *app) newDeadChange(verb, short, long, past string, do func(context.Context, *client.Client, string) (string, error)) *cobra.Command {
 	var f client.TaskFilter
 	var all, yes bool
 	c := &cobra.Command{
 		Use:   verb + " [ID…]",
 		Short: short,
-		Long: strings.ToUpper(short[:1]) + short[1:] + `:
-those that are named, or those that flags select (--all is all of them).
-A selection is counted first and needs a confirmation, unless --yes is set.`,
+		Long: long + `
+
+Name them, or select them with flags (--all selects all). The command asks
+before it changes a selection, unless --yes is set.`,
 		Example: fmt.Sprintf("  leasehold dead %s t17 t18\n  leasehold dead %s --action import --text 'connection refused' --yes", verb, verb),
 	}
 	bindTaskFilter(c, &f)
-	c.Flags().BoolVar(&all, "all", false, "all dead letters that the other flags select")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask for a confirmation")
+	c.Flags().BoolVar(&all, "all", false, "select all dead letters, or all that match the other flags")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	op := bindOperation(c.Flags())
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		selects := all || f != client.TaskFilter{}
 		switch {
 		case selects && len(args) > 0:
-			return usagef("ids, such as %.50q, cannot be combined with flags that select dead letters", args[0])
+			return usagef("name dead letters by id, such as %.50q, or select them with flags, but not both", args[0])
 		case !selects && len(args) == 0:
 			return usagef("name dead letters, or select them with --all or other flags")
 		}
@@ -121,7 +122,7 @@ A selection is counted first and needs a confirmation, unless --yes is set.`,
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(c.InOrStdin(), yes, fmt.Sprintf("%s %d dead letters?", verb, len(found))); err != nil {
+			if err := a.confirm(c.InOrStdin(), yes, fmt.Sprintf("%s %s?", verb, count(len(found), "dead letter"))); err != nil {
 				return err
 			}
 			for _, t := range found {
@@ -187,7 +188,7 @@ func (a *app) changeEach(ctx context.Context, api *client.Client, ids []string, 
 		fmt.Fprintf(a.err, "leasehold: %s: %s\n", f.id, strings.Join(plainError(f.err), "; "))
 	}
 	if left > 0 {
-		return fmt.Errorf("%d of %d were not %s", left, len(ids), past)
+		return fmt.Errorf("%d of %d could not be %s", left, len(ids), past)
 	}
 	return nil
 }
@@ -211,7 +212,7 @@ func (a *app) newDeadExport() *cobra.Command {
 	var f client.TaskFilter
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "print dead letters with their data as lines of JSON",
+		Short: "print dead letters with their data, one JSON object a line",
 		Args:  cobra.NoArgs,
 	}
 	bindTaskFilter(c, &f)

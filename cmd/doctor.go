@@ -14,10 +14,10 @@ import (
 func (a *app) newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "check this machine, with advice",
-		Long: `Check that this machine has a data folder that can be written, disk space, open
-files, a clock, and decoders of sound. The exit code is 1 if a check failed. A
-warning means that something works less well.`,
+		Short: "check whether this machine is ready, with advice",
+		Long: `Check the data folder, disk space, open files, clock, git and audio decoders of
+this machine. The exit code is 1 if a check fails. A warning means that
+something works less well.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -49,7 +49,7 @@ type examRow struct {
 
 func (r examRow) columns() []column {
 	return []column{
-		{head: "check", cell: r.Check}, {head: "state", cell: string(r.State)}, {head: "what", cell: r.What}, {head: "what to do", cell: r.Advice},
+		{head: "check", cell: r.Check}, {head: "state", cell: string(r.State)}, {head: "details", cell: r.What, fit: wrap}, {head: "what to do", cell: r.Advice, fit: wrap},
 	}
 }
 

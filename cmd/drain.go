@@ -14,14 +14,13 @@ import (
 func (a *app) newDrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drain SESSION…",
-		Short: "drain managers or workers, so that they end",
-		Long: `Drain managers or workers, named by their sessions as "leasehold status" shows
-them: they take nothing new, finish or hand back what they hold, and end with
-exit code 0. The command does not wait for that; a session that has ended is no
-longer in the status.
+		Short: "let managers or workers finish their work and stop",
+		Long: `Drain managers or workers, named by their sessions in "leasehold status". They
+take no new work, finish or hand back what they hold, and exit with code 0. The
+command does not wait for that; a session that has ended leaves the status.
 
-A container with Docker's restart policy always or unless-stopped comes back as
-a new session; with on-failure it does not.`,
+Docker restarts a drained container if its restart policy is always or
+unless-stopped, but not if it is on-failure.`,
 		Example: "  leasehold drain worker-7f3a9c01",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {

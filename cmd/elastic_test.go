@@ -47,7 +47,7 @@ func newSearchServer(t *testing.T) *searchServer {
 // as is the URL of the server with a user and a password.
 func (s *searchServer) as(user string) string { return "http://" + user + ":s3cret@" + s.url }
 
-// sourceRepository makes a repository with code in two languages, and an unindexed file.
+// sourceRepository makes a repository with code in two languages, and a file that is left out.
 func sourceRepository(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repo")

@@ -104,9 +104,8 @@ func vttTime(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
 }
 
-// printLabels prints a label track for Audacity. If found has several episodes, each label begins
-// with the title of its episode, and the order stays; else the labels are in the order of time.
-// found may be empty.
+// printLabels prints a label track for Audacity. If found has several episodes, each label begins with the
+// title of its episode, and the order stays; else the labels are in the order of time. found may be empty.
 func (a *app) printLabels(found []catalog.Finding) error {
 	several := slices.ContainsFunc(found, func(f catalog.Finding) bool { return f.EpisodeID != found[0].EpisodeID })
 	if !several {

@@ -28,15 +28,15 @@ func (a *app) newFindings() *cobra.Command {
 	var o findingsOptions
 	c := &cobra.Command{
 		Use:   "findings",
-		Short: "print where clips are played, or which problems there are",
-		Long: `Print where each clip is played, or which problems there are: from the running
-coordinator or, if none answers, from the data folder.`,
+		Short: "print where clips are played, or what went wrong",
+		Long: `Print where each clip is played or, with --problems, what went wrong. It asks
+the running coordinator or, if none answers, reads the data folder.`,
 		Args: cobra.NoArgs,
 	}
 	o.out = bindOutput(c)
-	c.Flags().BoolVar(&o.problems, "problems", false, "print the problems and their reasons instead")
+	c.Flags().BoolVar(&o.problems, "problems", false, "print what went wrong, and why, instead")
 	c.Flags().StringVar(&o.format, "format", formatTable,
-		"format for editors and players: labels (Audacity) or, of one episode, chapters (Podcasting 2.0 JSON) or webvtt")
+		"format for editors and players: labels (Audacity) or, for one episode, chapters (Podcasting 2.0 JSON) or webvtt")
 	c.Flags().StringVar(&o.episode, "episode", "", "print only this episode, named by its title or id")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	config.BindFlags(c.Flags(), catalogKeys...)
@@ -65,14 +65,14 @@ func (o findingsOptions) check() error {
 	case o.out.flag != "" || o.problems:
 		return usagef("--format %s cannot be combined with -o, --json or --problems", o.format)
 	case o.format != formatLabels && o.episode == "":
-		return usagef("--format %s needs one episode: name it with --episode TITLE or --episode ID", o.format)
+		return usagef("--format %s needs one episode: add --episode TITLE or --episode ID", o.format)
 	}
 	return nil
 }
 
-// showFindings prints the findings, of all episodes or of the one that --episode names, in the
-// format of --format. It fails with fault.ErrNotFound if the catalog has no such episode, because
-// "no findings" would hide that its name is misspelt.
+// showFindings prints the findings, of all episodes or of the one that --episode names, in the format of
+// --format. An episode that the catalog does not have is an error, because "no findings" would hide that its
+// name is misspelt.
 func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	found, err := from.Findings(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func (o findingsOptions) theEpisode(ctx context.Context, from catalog.Catalog) (
 	for _, e := range named {
 		ids = append(ids, e.ID)
 	}
-	return models.Episode{}, usagef("%d episodes have the title %s; name one by its id: --episode %s", len(named), o.episode, wording.Or(ids...))
+	return models.Episode{}, usagef("%d episodes have the title %q; choose one by its id: --episode %s", len(named), o.episode, wording.Or(ids...))
 }
 
 // requireEpisode returns fault.ErrNotFound if --episode names no episode of the catalog.
@@ -141,8 +141,8 @@ func (o findingsOptions) notFound() error {
 	return fmt.Errorf("episode %s: %w; see leasehold episode list", o.episode, fault.ErrNotFound)
 }
 
-// showProblems prints the problems, of all episodes or of the one that --episode names, which must
-// be in the catalog (fault.ErrNotFound).
+// showProblems prints the problems, of all episodes or of the one that --episode names. As for findings, the
+// catalog must have it.
 func (a *app) showProblems(ctx context.Context, from catalog.Catalog, o findingsOptions) error {
 	problems, err := from.Problems(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r findingRow) columns() []column {
 		clip += " (within " + r.WithinTitle + ")"
 	}
 	return []column{
-		{head: "episode", cell: r.EpisodeTitle}, {head: "clip", cell: clip},
+		{head: "episode", cell: r.EpisodeTitle, fit: cut}, {head: "clip", cell: clip, fit: cut},
 		{head: "time", cell: r.Offset.Clock()}, {head: "part", cell: r.Part(), rare: true}, {head: "score", cell: fmt.Sprintf("%.3f", r.Score)},
 	}
 }
@@ -193,7 +193,7 @@ type problemRow struct {
 }
 
 func (r problemRow) columns() []column {
-	return []column{{head: "problem with", cell: r.Subject}, {head: "reason", cell: wording.WithoutKind(r.Reason)}}
+	return []column{{head: "problem with", cell: r.Subject, fit: cut}, {head: "reason", cell: wording.WithoutKind(r.Reason), fit: wrap}}
 }
 
 func problemRows(problems []catalog.Problem) []problemRow {

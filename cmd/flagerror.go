@@ -33,7 +33,7 @@ func flagError(root, c *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		err = fmt.Errorf("%w%s", err, wording.DidYouMean("--"+name, flagNames(c)))
-		err = notUsed(c.CommandPath(), name, usersOf(root, name), err)
+		err = notUsed(nameOf(c), name, usersOf(root, name), err)
 	case errors.As(err, &invalid):
 		if want := accepted[invalid.GetFlag().Value.Type()]; want != "" {
 			err = fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)

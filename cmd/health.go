@@ -18,12 +18,12 @@ const healthTimeout = 8 * time.Second
 func (a *app) newHealth() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "health",
-		Short: "check the process of this container",
-		Long: `Check the process whose mode, data folder and coordinator are set as for the
-process itself, which is the case in its container. A coordinator must answer
-(else exit code 69). A manager or a worker must have a session at the
-coordinator (else exit code 1); while that does not answer, they wait for it,
-and the exit code is 0.`,
+		Short: "check the process in this container",
+		Long: `Check the process that has the same settings (mode, data folder, coordinator) as
+this command, as in its own container. A coordinator must answer; if not, the
+exit code is 69. A manager or worker must have a session at the coordinator; if
+not, the exit code is 1. While the coordinator does not answer, managers and
+workers wait for it, and the exit code is 0.`,
 		Args: cobra.NoArgs,
 		RunE: a.withConfig(func(ctx context.Context, cfg config.Config) error {
 			if err := cfg.RequireMode(); err != nil {

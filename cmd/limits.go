@@ -16,7 +16,7 @@ import (
 func (a *app) newLimit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "limit",
-		Short: "bound how many tasks run at a time, or start in a second",
+		Short: "limit how many tasks run at once or start in a second",
 	}
 	c.AddCommand(a.newLimitSet(), a.newLimitList(), a.newLimitRemove())
 	return c
@@ -27,13 +27,13 @@ func (a *app) newLimitSet() *cobra.Command {
 	var n types.NewLimit
 	c := &cobra.Command{
 		Use:   "set NAME",
-		Short: "set a limit, or change it",
-		Long: `Set a limit, or change it. It applies to the tasks that name it
-(leasehold task create --limits NAME) and that are claimed from now on.`,
+		Short: "set or change a limit",
+		Long: `Set a limit, or change it. It applies to tasks that name it (leasehold task
+create --limits NAME) and start from now on.`,
 		Example: "  leasehold limit set api --max 4 --rate 10",
 		Args:    cobra.ExactArgs(1),
 	}
-	c.Flags().Int64Var(&n.Max, "max", 0, "tasks that may run at a time; 0 is any number")
+	c.Flags().Int64Var(&n.Max, "max", 0, "tasks that may run at once; 0 is any number")
 	c.Flags().Float64Var(&n.Rate, "rate", 0, "tasks that may start in a second; 0 is any number")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		if math.IsNaN(n.Rate) || math.IsInf(n.Rate, 0) {
@@ -82,7 +82,7 @@ func (a *app) newLimitList() *cobra.Command {
 func (a *app) newLimitRemove() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove NAME…",
-		Short: "remove limits; tasks that name them have none then",
+		Short: "remove limits; tasks that name them become unlimited",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 			for _, name := range args {

@@ -13,12 +13,12 @@ import (
 	"leasehold/shared/api/client"
 )
 
-// errEmptyValue refuses an empty value where it would mean none, or all: a variable of a script not
-// set would start a task before its parents, or select every dead letter.
+// errEmptyValue refuses an empty value where it would mean none, or all: an unset variable of a script would
+// start a task before its parents, or select every dead letter.
 var errEmptyValue = errors.New("want a value; it is empty, perhaps because a variable is not set")
 
-// listVar adds a flag with a list. Its elements are separated by commas or line breaks, so that it
-// takes the ids that a command printed. A flag repeated adds to the list.
+// listVar adds a flag with a list. Its elements are separated by commas or line breaks, so that it takes the
+// ids that a command printed. A repeated flag adds to the list.
 func listVar(f *pflag.FlagSet, list *[]string, name, usage string) {
 	f.Var(&listValue{list}, name, usage)
 }
@@ -90,7 +90,7 @@ type operation struct{ id string }
 // bindOperation adds the flag.
 func bindOperation(f *pflag.FlagSet) *operation {
 	o := &operation{}
-	filledVar(f, &o.id, "operation-id", "id of this operation: if the command is repeated with it within 10 minutes, it has no second effect")
+	filledVar(f, &o.id, "operation-id", "id of this operation; repeating the command with it within 10 minutes has no further effect")
 	return o
 }
 

@@ -40,16 +40,16 @@ func (a *app) newLog() *cobra.Command {
 	var o logOptions
 	c := &cobra.Command{
 		Use:   "log",
-		Short: "print the log of the fleet",
-		Long: `Print what the coordinator, managers and workers wrote to the space "log": their
-warnings and errors, sessions that join, drain, end and are lost, visits, and
-tasks that died. The space keeps the last 10,000 lines, until the coordinator
-ends. With --follow the command goes on when the coordinator has started again.`,
+		Short: "print the log of coordinator, managers and workers",
+		Long: `Print what the coordinator, managers and workers logged to the space "log":
+warnings and errors, sessions that join, drain, end or are lost, visits, and
+tasks that died. The space keeps the last 10,000 lines until the coordinator
+ends. --follow continues after a restart of the coordinator.`,
 		Args: cobra.NoArgs,
 	}
 	o.out = bindOutput(c)
-	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on printing new lines until interrupted")
-	c.Flags().StringVar(&o.level, "level", "info", "print lines of this level and above: info, warn or error")
+	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "keep printing new lines until interrupted")
+	c.Flags().StringVar(&o.level, "level", "info", "print lines of at least this level: info, warn or error")
 	c.Flags().StringVar(&o.session, "session", "", "print only lines of this session, or of this dead task")
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	run := a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
@@ -105,8 +105,8 @@ func (a *app) showLog(ctx context.Context, api *client.Client, o logOptions) err
 	}
 }
 
-// newLines returns the lines of now behind the last line of before; all if it is no longer kept.
-// Lines have times in nanoseconds, so they differ.
+// newLines returns the lines of now behind the last line of before; all lines if it is no longer kept. Lines
+// have times in nanoseconds, so they differ.
 func newLines(before, now []types.Tuple) []types.Tuple {
 	if len(before) == 0 {
 		return now
@@ -119,8 +119,8 @@ func newLines(before, now []types.Tuple) []types.Tuple {
 	return now
 }
 
-// printLog prints lines in the order of their times, because those of the time in which a process
-// could not reach the coordinator come late.
+// printLog prints lines in the order of their times, because those of the time in which a process could not
+// reach the coordinator come late.
 func (a *app) printLog(o logOptions, lines []types.Tuple) error {
 	var rows []logRow
 	for _, t := range lines {
@@ -173,7 +173,7 @@ func logRowOf(t types.Tuple) (r logRow, ok bool) {
 	return logRow{At: text[1], Session: text[2], Level: text[3], Message: text[4]}, text[0] == "log"
 }
 
-// time returns when the line was logged; the zero time for a text that is none.
+// time returns when the line was logged; zero if At is not a time.
 func (r logRow) time() time.Time {
 	t, _ := time.Parse(time.RFC3339Nano, r.At)
 	return t
@@ -187,6 +187,6 @@ func (r logRow) second() string {
 
 func (r logRow) columns() []column {
 	return []column{
-		{head: "at", cell: r.second()}, {head: "level", cell: r.Level}, {head: "session", cell: r.Session}, {head: "message", cell: r.Message},
+		{head: "at", cell: r.second()}, {head: "level", cell: r.Level}, {head: "session", cell: r.Session}, {head: "message", cell: r.Message, fit: wrap},
 	}
 }

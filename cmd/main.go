@@ -97,11 +97,12 @@ func (a *app) withConfig(do func(context.Context, config.Config) error) func(*co
 	}
 }
 
-// withCoordinator returns what a command runs that asks a running coordinator. There must be one.
+// withCoordinator returns what a command runs that asks a running coordinator. There must be one. An empty
+// first argument is a usage error.
 func (a *app) withCoordinator(do func(context.Context, *client.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 0 && args[0] == "" {
-			return usagef("%s: the first argument is empty; usage: %s", c.CommandPath(), c.UseLine())
+			return usagef("%s: the first argument is empty; usage: %s", nameOf(c), c.UseLine())
 		}
 		cfg, err := a.load(c)
 		if err != nil {
@@ -113,16 +114,15 @@ func (a *app) withCoordinator(do func(context.Context, *client.Client, []string)
 	}
 }
 
-// withCatalog returns what a command runs that reads the catalog: the running coordinator or's, if
-// there is none, the data folder's, which must exist.
+// withCatalog returns what a command runs that reads the catalog of the running coordinator or, if there is
+// none, of the data folder, which must exist.
 func (a *app) withCatalog(do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
 	const makeFolder = false
 	return a.onCatalog(makeFolder, do)
 }
 
-// onCatalog returns what a command runs that reads or changes the catalog: the running coordinator
-// or's, if there is none, the data folder's. With makeFolder it makes a folder that does not exist;
-// otherwise that is an error.
+// onCatalog returns what a command runs that reads or changes the catalog of the running coordinator or, if
+// there is none, of the data folder. A missing folder is created if makeFolder is true, else it is an error.
 func (a *app) onCatalog(makeFolder bool, do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) (err error) {
 		cfg, err := a.load(c)
@@ -138,8 +138,8 @@ func (a *app) onCatalog(makeFolder bool, do func(context.Context, *node.CatalogS
 	}
 }
 
-// refusedArgument makes a usage error of an error that the coordinator or the code index returned
-// for an invalid argument, so that the command exits as if it had refused the argument itself.
+// refusedArgument makes a usage error of an error that the coordinator or the code index returned for an
+// invalid argument, so that it exits as if the command had refused the argument.
 func refusedArgument(err error) error {
 	if errors.Is(err, fault.ErrInvalid) && !errors.Is(err, errReported) {
 		return usageError(err.Error())
@@ -147,12 +147,13 @@ func refusedArgument(err error) error {
 	return err
 }
 
-// The settings of commands that are not modes.
+// The settings that commands read which are not modes. The help of a command lists no others.
 var (
 	coordinatorKeys = []string{"data", "host", "http"} // with withCoordinator
-	searchKeys      = []string{"search", "search-prefix"}
-	codeKeys        = slices.Concat(catalogKeys, searchKeys) // of commands that search
-	catalogKeys     = append(slices.Clone(coordinatorKeys), "visit-policy", "visit-rules", "host-groups", "log-level", "log-format")
+	catalogKeys     = append(slices.Clone(coordinatorKeys), "log-level", "log-format")
+	codeKeys        = append(slices.Clone(catalogKeys), "search", "search-prefix")                    // of commands that read or change the code index
+	visitKeys       = append(slices.Clone(catalogKeys), "visit-policy", "visit-rules", "host-groups") // of commands that ask when origins are visited
+	addKeys         = slices.Concat(visitKeys, fetchKeys, gitKeys)                                    // of the command that visits origins
 	gitKeys         = []string{"git-schemes", "git-hosts", "git-token", "git-ssh"}
 	fetchKeys       = []string{"fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private"}
 )

@@ -13,7 +13,7 @@ import (
 func (a *app) newManager() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "manager",
-		Short: "run a manager: visit origins, issue work-items, ingest results",
+		Short: "run a manager, which visits origins and hands out their work",
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runManager),
 	}

@@ -30,10 +30,11 @@ const (
 func (a *app) newMCP() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp",
-		Short: "serve code search to an assistant over standard input",
-		Long: `Serve the tools search_code, list_repos and read_file to an assistant by the
-Model Context Protocol over standard input and output, until the input ends.
-Each call asks the running coordinator or, if none answers, the data folder.`,
+		Short: "let an AI assistant search code (Model Context Protocol)",
+		Long: `Offer the tools search_code, list_repos and read_file to an AI assistant, which
+speaks the Model Context Protocol on standard input and output, until the input
+ends. Each call asks the running coordinator or, if none answers, reads the data
+folder.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := a.load(c)
@@ -93,9 +94,8 @@ func (a *app) mcpTools(cfg config.Config) []mcp.Tool {
 	}
 }
 
-// withSource decodes the arguments of a tool, and opens the catalog for the time of a call, so that
-// an idle assistant does not keep other commands from the data folder. Malformed arguments give
-// fault.ErrInvalid.
+// withSource decodes the arguments of a tool, and opens the catalog for the time of a call, so that an idle
+// assistant does not keep other commands from the data folder.
 func withSource[A any](a *app, cfg config.Config, call func(context.Context, *node.CatalogSource, A) (string, error)) func(context.Context, json.RawMessage) (string, error) {
 	return func(ctx context.Context, data json.RawMessage) (text string, err error) {
 		var arguments A
@@ -118,8 +118,7 @@ type searchArguments struct {
 	Context int    `json:"context"`
 }
 
-// searchForAssistant answers search_code: matches as lines, and after them whether a limit ended
-// the search.
+// searchForAssistant answers search_code: matches as lines, and after them whether a limit ended the search.
 func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArguments) (string, error) {
 	if q.Limit == 0 {
 		q.Limit = 50
@@ -148,8 +147,8 @@ func endForAssistant(end types.SearchEnd) string {
 	return ""
 }
 
-// reposForAssistant answers list_repos: a line for each of the first mcpRepos repositories, and how
-// many more there are.
+// reposForAssistant answers list_repos: a line for each of the first mcpRepos repositories, and how many more
+// there are.
 func reposForAssistant(ctx context.Context, s *node.CatalogSource, _ struct{}) (string, error) {
 	repos, err := s.Repositories(ctx, mcpRepos)
 	if err != nil {
@@ -180,8 +179,7 @@ type fileArguments struct {
 	Lines  int    `json:"lines"`
 }
 
-// fileForAssistant answers read_file: numbered lines and, if the file goes on, which part of it
-// they are.
+// fileForAssistant answers read_file: numbered lines and, if the file goes on, which part of it they are.
 func fileForAssistant(ctx context.Context, s *node.CatalogSource, q fileArguments) (string, error) {
 	if q.Lines == 0 {
 		q.Lines = 200

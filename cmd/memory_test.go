@@ -71,13 +71,13 @@ func BenchmarkWorkerMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkMatchMemory reports the maximum resident memory of `leasehold audio match` for the
+// BenchmarkMatchMemory reports the maximum resident memory of `leasehold clips match` for the
 // same recordings.
 func BenchmarkMatchMemory(b *testing.B) {
 	dir, leasehold := b.TempDir(), filepath.Join(realBinary(b), "leasehold")
 	writeShow(b, dir)
 	for b.Loop() {
-		c := exec.CommandContext(b.Context(), leasehold, "audio", "match", "--json", "--clips", "clips", "show/show.wav")
+		c := exec.CommandContext(b.Context(), leasehold, "clips", "match", "--json", "--clips", "clips", "show/show.wav")
 		c.Dir = dir
 		out, err := c.StdoutPipe()
 		require.NoError(b, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +23,7 @@ const timeFormat = time.RFC3339
 func (a *app) newOrigin() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "origin",
-		Short: "manage origins: feeds, folders of episodes, folders of clips",
+		Short: "add and manage origins: feeds, folders, repositories, listers",
 	}
 	c.AddCommand(a.newOriginAdd(), a.newOriginList(), a.newOriginShow(), a.newOriginRemove(),
 		a.newSteer(types.Enable, "enable disabled origins, and reset their failures"),
@@ -42,8 +41,9 @@ func (a *app) newOriginAdd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add PATH…",
 		Short: "add origins and visit them",
-		Long: `Add the origins at each PATH and visit them. If a coordinator runs, a manager
-visits them, and each PATH must be on the coordinator's machine.`,
+		Long: `Add the origins at each PATH and visit them. PATH is a folder, a file or a URL.
+If a coordinator runs, a manager makes the visits, and a folder must be on the
+coordinator's machine.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	const makeFolder = true
@@ -76,11 +76,11 @@ visits them, and each PATH must be on the coordinator's machine.`,
 		}
 		return a.addToFolder(ctx, s.Dir, origins, keepPriority)
 	})
-	c.Flags().Int64Var(&priority, "priority", 0, "the priority of recordings without one of their own; higher is sooner (default: what a manifest lists, or what the origin has, or 0)")
-	c.Flags().DurationVar(&every, "every", 0, "fixed time between two visits, such as 24h, under any policy; 0 leaves it to the policy again (default: what a manifest lists, or unchanged)")
-	c.Flags().StringSliceVar(&branches, "branch", nil, "branch that is indexed: a name, a pattern such as release-*, or HEAD; may be repeated; of a lister: of the repositories that it lists (default: the manager's setting, or unchanged)")
+	c.Flags().Int64Var(&priority, "priority", 0, "priority of recordings without their own; higher is sooner (default: from the manifest, else unchanged, else 0)")
+	c.Flags().DurationVar(&every, "every", 0, "fixed time between visits, such as 24h, whatever the policy; 0 leaves it to the policy again (default: from the manifest, else unchanged)")
+	c.Flags().StringSliceVar(&branches, "branch", nil, "branch to index: a name, a pattern such as release-*, or HEAD; may be repeated; for a lister, of the repositories that it lists (default: the manager's setting, else unchanged)")
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
-	config.BindFlags(c.Flags(), slices.Concat(catalogKeys, fetchKeys, gitKeys)...)
+	config.BindFlags(c.Flags(), addKeys...)
 	return c
 }
 
@@ -113,7 +113,7 @@ func (a *app) addToFolder(ctx context.Context, d *node.DataDir, origins []models
 	visited := d.VisitAll(ctx, origins, func(v node.AddVisit) {
 		o, found := v.Origin, count(v.Items, v.Origin.Kind.Info().Item)
 		if v.Skipped {
-			found = "not visited, because its host did not serve another origin; leasehold run visits it"
+			found = "not visited, because a visit to another origin of its host failed; leasehold run visits it"
 		}
 		if v.Err == nil {
 			_, v.Err = fmt.Fprintf(a.out, "added %s %s %s: %s%s\n", o.ID, o.Kind, o.URI, found, branchesNow(o))
@@ -136,7 +136,7 @@ func (a *app) addToCoordinator(ctx context.Context, s *node.CatalogSource, origi
 		if !isNew {
 			verb = "already there:"
 		}
-		if _, err := fmt.Fprintf(a.out, "%s %s %s %s%s, to be visited by a manager\n", verb, added.ID, added.Kind, added.URI, branchesNow(o)); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s %s %s %s%s; a manager will visit it\n", verb, added.ID, added.Kind, added.URI, branchesNow(o)); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func kindHelp() string {
 	for _, k := range models.VisitedKinds() {
 		kinds = append(kinds, string(k))
 	}
-	return "the kind of each PATH, if it should not be detected: " + strings.Join(kinds, ", ")
+	return "kind of each PATH (default: detected): " + strings.Join(kinds, ", ")
 }
 
 // originRow is an origin as a row.
@@ -171,8 +171,8 @@ func (r originRow) columns() []column {
 		{head: "priority", cell: fmt.Sprint(r.Priority)},
 		{head: "last visit", cell: when(r.LastVisit)},
 		{head: "outcome", cell: string(r.LastOutcome)},
-		{head: "disabled by", cell: r.Disabled, rare: true},
-		{head: "uri", cell: r.URI},
+		{head: "disabled by", cell: r.Disabled, rare: true, fit: cut},
+		{head: "uri", cell: r.URI, fit: cutStart},
 		{head: "branches", cell: strings.Join(r.Branches, ","), detail: true},
 		{head: "added", cell: when(r.AddedAt), detail: true},
 		{head: "error", cell: wording.WithoutKind(r.LastError), detail: true},
@@ -203,7 +203,7 @@ func (a *app) newOriginShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ORIGIN",
 		Short: "print one origin with its visits and schedule",
-		Long:  "Print one origin, named by its id, URL or path, with its visits and schedule.",
+		Long:  "Print one origin with its visits and schedule. ORIGIN is its id, URL or path.",
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -222,7 +222,7 @@ func (a *app) newOriginShow() *cobra.Command {
 		}
 		return a.showOrigin(o, shown)
 	})
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), visitKeys...)
 	return c
 }
 

@@ -27,7 +27,7 @@ func (r shownOrigin) columns() []column {
 	if s := r.Schedule; s != nil {
 		detail := func(head, cell string) { columns = append(columns, column{head: head, cell: cell, detail: true}) }
 		detail("now", reason(*s))
-		detail("changes", fmt.Sprintf("%.3g a day, as estimated", s.Rate))
+		detail("changes", fmt.Sprintf("about %.3g a day", s.Rate))
 		waits := fmt.Sprintf("%s, group %s", s.Pool, s.Group)
 		if class, value := queued(s.Pool, s.Class, s.Value); class != "-" {
 			waits = fmt.Sprintf("%s, class %s, value %s, group %s", s.Pool, class, value, s.Group)
@@ -68,15 +68,15 @@ func queued(pool string, class int, value float64) (shownClass, shownValue strin
 func reason(s types.Schedule) string {
 	switch {
 	case s.Visit != "":
-		return s.Visit + " waits for a manager or is in progress"
+		return s.Visit + " is waiting for a manager or in progress"
 	case s.Asked && !s.Until.IsZero():
 		return "a visit was requested; " + s.Why + " until " + when(s.Until)
 	case s.Asked:
 		return "a visit was requested"
 	case s.Disabled == string(policy.ByFailures):
-		return fmt.Sprintf("disabled after %d failures, until its lister lists it or it is enabled", s.Failures)
+		return fmt.Sprintf("disabled after %d failures, until its lister lists it again or somebody enables it", s.Failures)
 	case s.Disabled == string(policy.ByGone):
-		return "disabled because its server answers that it is gone for good, until its lister dates a change or it is enabled"
+		return "disabled because its server reports that it is gone for good, until its lister reports a change or somebody enables it"
 	case s.Disabled == string(policy.ByLister):
 		return "disabled because its lister no longer lists it"
 	case s.Disabled == string(policy.ByOperator):
@@ -101,7 +101,7 @@ type pastRow struct{ types.PastVisit }
 func (r pastRow) columns() []column {
 	return []column{
 		{head: "visited", cell: when(r.At)}, {head: "outcome", cell: string(r.Status)}, {head: "changes", cell: fmt.Sprint(r.Changes)},
-		{head: "seconds", cell: fmt.Sprintf("%.2f", r.Took)}, {head: "bytes", cell: fmt.Sprint(r.Size)}, {head: "error", cell: wording.WithoutKind(r.Error)},
+		{head: "seconds", cell: fmt.Sprintf("%.2f", r.Took)}, {head: "bytes", cell: fmt.Sprint(r.Size)}, {head: "error", cell: wording.WithoutKind(r.Error), fit: wrap},
 	}
 }
 
@@ -134,8 +134,8 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 		}),
 	}
 	if what == types.SaveNow {
-		c.Flags().BoolVar(&force, "force", false, "lift the Retry-After of the origins and of their hosts, and the rest of hosts that could not be reached")
+		c.Flags().BoolVar(&force, "force", false, "visit even if the origin or its host asked to wait (Retry-After), or the host could not be reached")
 	}
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), visitKeys...)
 	return c
 }

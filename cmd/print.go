@@ -7,12 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 
 	"github.com/spf13/cobra"
-
-	"leasehold/models"
 )
 
 // The formats in which commands print rows.
@@ -35,7 +32,7 @@ type output struct {
 func bindOutput(c *cobra.Command) *output {
 	o := &output{form: asTable}
 	c.Flags().VarP(o, "output", "o", "output format: table, json, jsonl or csv")
-	c.Flags().BoolFunc("json", "print one JSON object on each line; the same as -o jsonl", func(v string) error {
+	c.Flags().BoolFunc("json", "print one JSON object a line; same as -o jsonl", func(v string) error {
 		if yes, err := strconv.ParseBool(v); err != nil || !yes {
 			return err
 		}
@@ -76,20 +73,11 @@ type column struct {
 	head, cell string
 	detail     bool // shown only in showOne, and only if the cell is not empty
 	rare       bool // left out of a table if the cell of every row is empty, and of one row if its cell is
-	most       int  // characters of the cell in a table of several rows, whose other rows are as wide; 0: any number
+	fit        fit  // in a table of several rows
 }
 
-// short returns the cell for a table of several rows. It is cut after passwords are removed, because
-// a part of one would not be recognized.
-func (c column) short() string {
-	if all := []rune(models.Redact(c.cell)); c.most > 0 && len(all) > c.most {
-		return string(all[:c.most]) + "…"
-	}
-	return c.cell
-}
-
-// show prints rows in the format of o. In place of a table without rows it prints none; the other
-// formats print an empty list.
+// show prints rows in the format of o. In place of a table without rows it prints none; the other formats
+// print an empty list.
 func show[T row](a *app, o *output, rows []T, none string) error {
 	switch o.form {
 	case asJSON:
@@ -115,23 +103,24 @@ func printTable[T row](a *app, rows []T) error {
 			filled[c.head] = filled[c.head] || c.cell != ""
 		}
 	}
+	shown := func(r row) (columns []column) {
+		return slices.DeleteFunc(r.columns(), func(c column) bool { return c.detail || c.rare && !filled[c.head] })
+	}
+	t := a.newTable()
 	var empty T
-	t := a.newTable(cells(empty, filled, func(c column) string { return strings.ToUpper(c.head) })...)
+	var heads []string
+	for _, c := range shown(empty) {
+		heads, t.fits = append(heads, strings.ToUpper(c.head)), append(t.fits, c.fit)
+	}
+	t.row(heads...)
 	for _, r := range rows {
-		t.row(cells(r, filled, column.short)...)
+		var cells []string
+		for _, c := range shown(r) {
+			cells = append(cells, c.cell)
+		}
+		t.row(cells...)
 	}
 	return t.print()
-}
-
-// cells returns the head or the cell, as of selects, of each column that the table has.
-func cells(r row, filled map[string]bool, of func(column) string) []string {
-	var cs []string
-	for _, c := range r.columns() {
-		if !c.detail && (!c.rare || filled[c.head]) {
-			cs = append(cs, of(c))
-		}
-	}
-	return cs
 }
 
 // showOne prints one row; a table has a line for each column, but for details and rare columns
@@ -156,7 +145,7 @@ func showOne[T row](a *app, o *output, r T) error {
 
 // bindJSON adds --json to a command that does not print rows.
 func bindJSON(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "json", false, "print one JSON object on each line")
+	c.Flags().BoolVar(to, "json", false, "print one JSON object a line")
 }
 
 // printIndented prints v as one JSON document.
@@ -200,36 +189,4 @@ func printable(s string) string {
 		}
 		return r
 	}, escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
-}
-
-// table prints rows in aligned columns.
-type table struct {
-	w   *tabwriter.Writer
-	err error
-}
-
-func (a *app) newTable(header ...string) *table {
-	t := &table{w: tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)}
-	if len(header) > 0 {
-		t.row(header...)
-	}
-	return t
-}
-
-// row adds a row, without the passwords of URLs, because columns are as wide as what is printed. An error of writing is kept for print.
-func (t *table) row(cells ...string) {
-	for i, c := range cells {
-		cells[i] = models.Redact(printable(c))
-	}
-	if _, err := fmt.Fprintln(t.w, strings.Join(cells, "\t")); err != nil && t.err == nil {
-		t.err = err
-	}
-}
-
-// print writes the rows. It returns the first error of writing.
-func (t *table) print() error {
-	if t.err != nil {
-		return t.err
-	}
-	return t.w.Flush()
 }

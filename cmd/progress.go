@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,7 +84,7 @@ func (b *bars) show(done, total int64, text, below string) {
 	b.lines[0].SetCurrent(done)
 }
 
-// close removes both lines from the terminal and waits until it is done.
+// close removes both lines from the terminal and waits for it.
 func (b *bars) close() {
 	if b == nil {
 		return
@@ -114,33 +115,66 @@ func (l *logWriter) divert(to io.Writer) {
 	l.to = to
 }
 
-// runProgress shows how much research is done: bars on a terminal, plain lines elsewhere.
+// timeLeft tells how long the rest of some work takes, if it goes on as before: done of all in elapsed.
+func timeLeft(elapsed time.Duration, done, all float64) string {
+	if done >= all {
+		return "nearly done"
+	}
+	if done <= 0 {
+		return "time left not known yet"
+	}
+	left := time.Duration(float64(elapsed) * (all - done) / done)
+	if left > 10*time.Minute {
+		return "about " + strings.TrimSuffix(left.Round(time.Minute).String(), "0s") + " left"
+	}
+	return "about " + max(time.Second, left.Round(time.Second)).String() + " left"
+}
+
+// runProgress shows how many pairs have been searched: bars on a terminal, plain lines elsewhere.
 type runProgress struct {
 	out     io.Writer
 	bars    *bars
-	last    string
+	last    string // the last line
+	cost    string // when last was shown
 	printed time.Time
+
+	began time.Time // when pairs were seen first
+	first int       // how many of them an earlier run had searched then
 }
 
-func (a *app) newRunProgress() *runProgress { return &runProgress{out: a.err, bars: a.newBars()} }
+// newRunProgress opens the bars, whose text tells from the start what happens.
+func (a *app) newRunProgress() *runProgress {
+	p := &runProgress{out: a.err, bars: a.newBars()}
+	p.bars.show(0, 1, "visiting origins", "time left not known yet")
+	return p
+}
 
-// show shows the totals and the costs of research if there are pairs to research and the
-// totals have changed; plain lines, without bars, come at most once in plainEvery. It
-// calls costs only then, because that queries the coordinator.
+// show shows the totals, the time left and the costs, if there are pairs to search. Plain lines, without
+// bars, are printed only if the totals have changed, and at most once in plainEvery. costs queries the
+// coordinator, so it is called only if the totals have changed.
 func (p *runProgress) show(t catalog.Totals, costs func() string) {
 	pairs := t.Episodes * t.Clips
-	found := count(t.Findings, "finding") + ", " + count(t.Problems, "problem")
-	line := fmt.Sprintf("%d of %d pairs researched (%s, %s), %s", t.Researched, pairs, count(t.Episodes, "episode"), count(t.Clips, "clip"), found)
-	if pairs == 0 || line == p.last || p.bars == nil && time.Since(p.printed) < plainEvery {
+	if pairs == 0 {
 		return
 	}
-	cost := costs()
-	p.bars.show(int64(t.Researched), int64(pairs), fmt.Sprintf("%d of %d pairs, %s", t.Researched, pairs, found), cost)
+	if p.began.IsZero() {
+		p.began, p.first = time.Now(), t.Researched
+	}
+	found := count(t.Findings, "finding") + ", " + count(t.Problems, "problem")
+	line := fmt.Sprintf("%d of %d pairs researched (%s, %s), %s", t.Researched, pairs, count(t.Episodes, "episode"), count(t.Clips, "clip"), found)
+	if p.bars == nil && (line == p.last || time.Since(p.printed) < plainEvery) {
+		return
+	}
+	if line != p.last {
+		p.cost = costs()
+	}
+	below := timeLeft(time.Since(p.began), float64(t.Researched-p.first), float64(pairs-p.first))
+	if p.cost != "" {
+		below += "; " + p.cost
+	}
+	p.bars.show(int64(t.Researched), int64(pairs), fmt.Sprintf("%d of %d pairs, %s", t.Researched, pairs, found), below)
 	if p.bars == nil {
-		if cost != "" {
-			cost = "; " + cost
-		}
-		fmt.Fprintln(p.out, line+cost)
+		fmt.Fprintln(p.out, line+"; "+below)
 	}
 	p.last, p.printed = line, time.Now()
 }
@@ -153,29 +187,41 @@ type fileProgress struct {
 	files int // how many files there are
 	found int // findings so far
 
-	file  int // index of the file that is searched
+	file  int // index of the current file
 	name  string
-	began time.Time
+	first time.Time // when the first file began
+	began time.Time // when this file began
 }
 
-// begin opens the bars for a file, unless lines are printed to the terminal meanwhile.
+// barsFor opens bars, unless lines are printed to the terminal meanwhile.
+func (a *app) barsFor(printsLines bool) *bars {
+	if printsLines && canRedraw(a.out) {
+		return nil
+	}
+	return a.newBars()
+}
+
+// begin opens the bars for a file.
 func (a *app) begin(p *fileProgress, file int, path string, printsLines bool) {
 	p.file, p.name, p.began = file, oneLine(filepath.Base(path)), time.Now()
-	if !printsLines || !canRedraw(a.out) {
-		p.bars = a.newBars()
+	if p.first.IsZero() {
+		p.first = p.began
 	}
-	p.show(0)
+	p.bars = a.barsFor(printsLines)
+	p.show(0, 0)
 }
 
-// show draws the position in the file.
-func (p *fileProgress) show(position time.Duration) {
+// show draws the position in the file, and which share of it was read; 0 if unknown.
+func (p *fileProgress) show(position time.Duration, share float64) {
 	if p.bars == nil {
 		return
 	}
+	const parts = 1000 // of a file
+	done := float64(p.file) + share
 	speed := position.Seconds() / max(time.Since(p.began).Seconds(), .001)
-	p.bars.show(int64(p.file), int64(p.files),
-		fmt.Sprintf("%d of %s, %s", p.file+1, count(p.files, "file"), count(p.found, "finding")),
-		fmt.Sprintf("%s at %s, %.0f times as fast as it plays", p.name, models.SecondsOf(position).Clock(), speed))
+	p.bars.show(int64(done*parts), int64(p.files)*parts,
+		fmt.Sprintf("file %d of %d, %s", p.file+1, p.files, count(p.found, "finding")),
+		fmt.Sprintf("%s; %s at %s, %.0f times as fast as it plays", timeLeft(time.Since(p.first), done, float64(p.files)), p.name, models.SecondsOf(position).Clock(), speed))
 }
 
 // end closes the bars of a file.
@@ -185,17 +231,17 @@ func (p *fileProgress) end() {
 }
 
 // watch returns a source that shows how far s was read.
-func (p *fileProgress) watch(s clips.Source) clips.Source { return &watchedSource{s, p, 0} }
+func (p *fileProgress) watch(s *clips.Stream) clips.Source { return &watchedSource{s, p, 0} }
 
 type watchedSource struct {
-	clips.Source
+	*clips.Stream
 	progress *fileProgress
 	samples  int
 }
 
 func (w *watchedSource) Read(dst []float32) (int, error) {
-	n, err := w.Source.Read(dst)
+	n, err := w.Stream.Read(dst)
 	w.samples += n
-	w.progress.show(time.Duration(w.samples) * (time.Second / clips.RateHz))
+	w.progress.show(time.Duration(w.samples)*(time.Second/clips.RateHz), w.Share())
 	return n, err
 }

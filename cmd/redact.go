@@ -10,13 +10,13 @@ import (
 	"leasehold/models"
 )
 
-// maxHeld bounds the end of a write held back; a longer user and password may be printed.
+// maxHeld bounds how much of a write is held back; a longer user and password may be printed.
 const maxHeld = 8 << 10
 
-// redactor removes the users and passwords of URLs from what commands print and log. It holds back
-// the end of a write that may be the beginning of such a URL until the next write or flush. Text
-// other than UTF-8 is redacted too, because a writer such as csv.Writer cuts its text into blocks
-// that may end within a character. It may be used concurrently.
+// redactor removes the users and passwords of URLs from what commands print and log. It holds back the end of
+// a write that may be the beginning of such a URL until the next write or flush. Invalid UTF-8 is redacted
+// too, because a writer such as csv.Writer cuts its text into blocks that may end within a character. It may
+// be used concurrently.
 type redactor struct {
 	to io.Writer
 
@@ -27,9 +27,9 @@ type redactor struct {
 // openURL is the end of a text behind which the rest of a user and a password may follow.
 var openURL = regexp.MustCompile("(?::/?|://[^\\s/?#\"'`<>\\\\]*)$")
 
-// Write writes p without users and passwords. If p ends within a URL, whose password may come with
-// the next call, it holds back that URL, at most maxHeld bytes of it; also then it returns len(p).
-// With an error it returns 0.
+// Write writes p without users and passwords. If p ends within a URL, whose password may come with the next
+// call, it holds back that URL, at most maxHeld bytes of it; also then it returns len(p). It returns 0 if
+// writing fails.
 func (r *redactor) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +51,7 @@ func (r *redactor) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes the text held back.
+// flush writes what is held back.
 func (r *redactor) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

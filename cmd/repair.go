@@ -19,17 +19,17 @@ func (a *app) newRepair() *cobra.Command {
 	apply := false
 	c := &cobra.Command{
 		Use:   "repair",
-		Short: "diagnose the journal, and repair a damaged one with --apply",
+		Short: "check the journal of the data folder, and repair it with --apply",
 		Long: `Read the journal of the data folder and print what is damaged, and how many
-tuples a repair would keep and lose. Nothing is changed without --apply.
+tuples a repair would keep and lose. Without --apply, nothing is changed.
 
-With --apply, write everything that can be read into a new journal. The damaged
-one is kept in a folder beside it. If only the list of the files (MANIFEST) is
-damaged, nothing is lost. Of a damaged log only the damaged records are lost:
-tuples that they put are missing, and tuples that they took are there again. A
-journal with a damaged or missing table cannot be repaired; restore a backup.
+--apply writes everything that can be read to a new journal and keeps the
+damaged one in a folder beside it. Nothing is lost if only the list of files
+(MANIFEST) is damaged. In a damaged log, only the damaged records are lost:
+tuples that they put are missing, and tuples that they took are back. If a table
+is damaged or missing, the journal cannot be repaired; restore a backup.
 
-The exit code is 0 if the journal is undamaged or was repaired, else 65.`,
+The exit code is 0 if the journal is intact or was repaired, else 65.`,
 		Args: cobra.NoArgs,
 		RunE: a.withConfig(func(_ context.Context, cfg config.Config) error {
 			found, err := node.Repair(cfg, a.newLogger(cfg), apply)
@@ -42,7 +42,7 @@ The exit code is 0 if the journal is undamaged or was repaired, else 65.`,
 			return fmt.Errorf("the journal is damaged: %w; to repair it: leasehold repair --apply --data %s", fault.ErrCorrupt, cfg.Data)
 		}),
 	}
-	c.Flags().BoolVar(&apply, "apply", false, "repair the journal; without it, only print what would be done")
+	c.Flags().BoolVar(&apply, "apply", false, "repair the journal, and do not only print what is damaged")
 	config.BindFlags(c.Flags(), "data")
 	return c
 }

@@ -21,18 +21,18 @@ func (a *app) newReport() *cobra.Command {
 	var skipped, tests bool
 	c := &cobra.Command{
 		Use:   "report REPO",
-		Short: "print large functions, complex files and languages of a repository",
-		Long: `Print the functions of a repository with the highest ABC score (assignments,
+		Short: "show large functions, complex files and languages of a repository",
+		Long: `Show the functions of a repository with the highest ABC score (assignments,
 branches, conditions; Go only), its files with the highest complexity, and its
-languages. Generated and vendored files are left out, and tests without --tests.
-REPO is the id, the name or the end of the name of an indexed repository. With
--o csv, print the functions.`,
+languages. Generated and vendored files are left out, and tests unless --tests
+is set. REPO is the id, the name, or the end of the name of an indexed
+repository. -o csv prints only the functions.`,
 		Args: cobra.ExactArgs(1),
 	}
 	out := bindOutput(c)
 	c.Flags().IntVarP(&n, "limit", "n", 10, "maximum number of functions and of files")
-	c.Flags().BoolVar(&skipped, "skipped", false, "list the files that are not indexed, with the reasons, instead")
-	c.Flags().BoolVar(&tests, "tests", false, "list the functions and files of tests too")
+	c.Flags().BoolVar(&skipped, "skipped", false, "list the files that are not indexed, and why, instead")
+	c.Flags().BoolVar(&tests, "tests", false, "include functions and files of tests")
 	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		if skipped {
@@ -46,7 +46,7 @@ REPO is the id, the name or the end of the name of an indexed repository. With
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if n < 0 || n > 1000 || args[0] == "" {
-			return usagef("want a repository, and -n from 0 to 1000; got %q and %d", args[0], n)
+			return usagef("REPO must not be empty, and -n must be from 0 to 1000; got %q and %d", args[0], n)
 		}
 		return run(c, args)
 	}
@@ -111,8 +111,7 @@ func (a *app) printCodeReport(r types.CodeReport) error {
 // maxSkipped is how many files that are not indexed are listed.
 const maxSkipped = 100_000
 
-// showSkipped prints the first maxSkipped files of a repository that are not indexed, with the
-// reasons.
+// showSkipped prints the first maxSkipped files of a repository that are not indexed, with the reasons.
 func (a *app) showSkipped(ctx context.Context, s *node.CatalogSource, out *output, repo string) error {
 	page, err := s.IndexedFiles(ctx, repo, true, maxSkipped)
 	if err != nil {
@@ -139,7 +138,7 @@ func (r functionRow) columns() []column {
 	}
 	return []column{
 		{head: "score", cell: strconv.FormatFloat(r.Score, 'f', 1, 64)}, {head: "a", cell: strconv.Itoa(r.A)}, {head: "b", cell: strconv.Itoa(r.B)},
-		{head: "c", cell: strconv.Itoa(r.C)}, {head: "function", cell: name}, {head: "place", cell: r.Path + ":" + strconv.Itoa(r.Line)},
+		{head: "c", cell: strconv.Itoa(r.C)}, {head: "function", cell: name, fit: cut}, {head: "place", cell: r.Path + ":" + strconv.Itoa(r.Line), fit: cutStart},
 	}
 }
 
@@ -147,7 +146,7 @@ type complexRow struct{ types.IndexedFile }
 
 func (r complexRow) columns() []column {
 	return []column{
-		{head: "complexity", cell: strconv.Itoa(r.Complexity)}, {head: "code", cell: strconv.Itoa(r.Code)}, {head: "language", cell: r.Lang}, {head: "path", cell: r.Path},
+		{head: "complexity", cell: strconv.Itoa(r.Complexity)}, {head: "code", cell: strconv.Itoa(r.Code)}, {head: "language", cell: r.Lang}, {head: "path", cell: r.Path, fit: cutStart},
 	}
 }
 
@@ -167,5 +166,5 @@ func (r languageRow) columns() []column {
 type skippedRow struct{ types.IndexedFile }
 
 func (r skippedRow) columns() []column {
-	return []column{{head: "path", cell: r.Path}, {head: "bytes", cell: strconv.FormatInt(r.Bytes, 10)}, {head: "reason", cell: r.Skipped}}
+	return []column{{head: "path", cell: r.Path, fit: cutStart}, {head: "bytes", cell: strconv.FormatInt(r.Bytes, 10)}, {head: "reason", cell: r.Skipped, fit: wrap}}
 }

@@ -14,8 +14,8 @@ func (a *app) newRestore() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore SRC",
 		Short: "restore a backup into a new data folder",
-		Long: `Restore the backup SRC into the data folder (--data), which must be empty or
-not exist, because nothing is overwritten.`,
+		Long: `Restore the backup SRC into the data folder (--data). The folder must be empty
+or not exist, because nothing is overwritten.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := a.load(c)

@@ -13,20 +13,49 @@ import (
 	"leasehold/shared/config"
 )
 
-// runGroup is the group of the commands that run a process.
-const runGroup = "run"
+// The groups that are named elsewhere: of the commands that run a process, and of those about the
+// program itself.
+const (
+	runGroup     = "run"
+	programGroup = "program"
+)
+
+// A commandGroup is the commands of one job, under a title in the help.
+type commandGroup struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+// commandGroups returns all commands that the help lists, except help.
+func (a *app) commandGroups() []commandGroup {
+	return []commandGroup{
+		{runGroup, "Run the system:", []*cobra.Command{a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker()}},
+		{"clips", "Clips:", []*cobra.Command{a.newClips(), a.newEpisode(), a.newFindings()}},
+		{"code", "Code:", []*cobra.Command{a.newSearch(), a.newSymbols(), a.newReport(), a.newMCP()}},
+		{"visits", "Visits:", []*cobra.Command{a.newOrigin(), a.newVisits()}},
+		{"tasks", "Tasks:", []*cobra.Command{a.newTask(), a.newSchedule(), a.newLimit(), a.newDead()}},
+		{"care", "Look after it:", []*cobra.Command{
+			a.newStatus(), a.newLog(), a.newSession(), a.newDrain(), a.newSpace(), a.newBackup(), a.newRestore(), a.newRepair(),
+			a.newDoctor(), a.newConfig(), a.newHealth(),
+		}},
+		{"protocols", "Protocols:", []*cobra.Command{a.newTup4fun()}},
+		{programGroup, "This program:", []*cobra.Command{a.newVersion(), a.newCompletion()}},
+	}
+}
 
 // newRoot builds the tree of commands.
 func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "leasehold",
-		Short: "find where clips are played, with work distributed through tuple spaces",
-		Long: `Find where clips are played in episodes. Leasehold distributes the work through
-tuple spaces: managers put leased work-items into them, workers take them and
-put results back.
+		Short: "coordinate work through tuple spaces: clips, code, visits and tasks",
+		Long: `Leasehold coordinates work through tuple spaces and has four jobs: it finds
+where clips are played in recordings, searches the code of repositories, decides
+which origin to visit next, and runs tasks of your own. Managers put work into
+the spaces under leases, workers take it and put results back, and the work of a
+process that dies goes to another one.
 
-Without a command, run the mode that the environment variable mode (or --mode,
-or mode: in the file of settings) names, with the flags of that mode.`,
+Without a command, it runs the mode in the environment variable mode (or --mode,
+or mode: in the file of settings), with the flags of that mode.`,
 		Args:          knownCommand,
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true,
@@ -37,26 +66,19 @@ or mode: in the file of settings) names, with the flags of that mode.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth)))
 	config.BindFlags(root.Flags(), config.Keys()...)
 	root.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "mode" && f.Name != "config" })
-	bindVersion(root)
-	for _, group := range []struct {
-		id, title string
-		commands  []*cobra.Command
-	}{
-		{runGroup, "Run the system:", []*cobra.Command{a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker()}},
-		{"use", "Use and inspect it:", []*cobra.Command{a.newOrigin(), newRecordings(a, episodeRecordings), newRecordings(a, clipRecordings), a.newFindings(), a.newSearch(), a.newSymbols(), a.newReport(), a.newMCP(), a.newStatus(), a.newLog(), a.newVisits(), a.newTask(), a.newDead(), a.newLimit(), a.newSchedule(), a.newSpace(), a.newSession(), a.newDrain()}},
-		{"data", "Maintain it:", []*cobra.Command{a.newBackup(), a.newRestore(), a.newRepair(), a.newConfig(), a.newDoctor(), a.newHealth()}},
-		{"tools", "Tools that need no coordinator:", []*cobra.Command{a.newAudio(), a.newClips(), a.newTup4fun()}},
-		{"", "", []*cobra.Command{a.newVersion(), a.newOpenAPI(), a.newCompletion()}},
-	} {
-		if group.id != "" {
-			root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
-		}
-		for _, c := range group.commands {
-			c.GroupID = group.id
+	for _, g := range a.commandGroups() {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
 			root.AddCommand(c)
 			wrapUsageErrors(c)
 		}
 	}
+	openAPI := a.newOpenAPI()
+	wrapUsageErrors(openAPI)
+	root.AddCommand(openAPI)
+	root.AddCommand(newRenamed()...)
+	root.SetHelpCommandGroupID(programGroup)
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Short = "print the help of a command"
@@ -140,7 +162,7 @@ func wrapUsageErrors(c *cobra.Command) {
 	if c.HasSubCommands() {
 		c.Args = knownCommand
 		c.RunE = func(c *cobra.Command, _ []string) error {
-			return usagef("%s needs one of: %s", c.CommandPath(), strings.Join(commandNames(c), ", "))
+			return usagef("%s needs one of: %s", nameOf(c), strings.Join(commandNames(c), ", "))
 		}
 	} else if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
@@ -148,14 +170,19 @@ func wrapUsageErrors(c *cobra.Command) {
 			case err == nil:
 				return nil
 			case len(args) == 0, check(c, append(slices.Clone(args), "one more")) == nil:
-				return usagef("%s: an argument is missing; usage: %s", c.CommandPath(), c.UseLine())
+				return usagef("%s: an argument is missing; usage: %s", nameOf(c), c.UseLine())
 			}
-			return usagef("%s: it does not take these arguments: %s; usage: %s", c.CommandPath(), quoted(args), c.UseLine())
+			return usagef("%s: unexpected arguments: %s; usage: %s", nameOf(c), quoted(args), c.UseLine())
 		}
 	}
 	for _, sub := range c.Commands() {
 		wrapUsageErrors(sub)
 	}
+}
+
+// nameOf returns the name of a command in messages, which begin with "leasehold:" already.
+func nameOf(c *cobra.Command) string {
+	return strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
 }
 
 // quoted returns arguments as a message shows them.
@@ -167,8 +194,8 @@ func quoted(args []string) string {
 	return strings.Join(all, " ")
 }
 
-// knownCommand returns a usage error if there is an argument: cobra calls it only if it is not one
-// of c's commands.
+// knownCommand returns a usage error if there is an argument: cobra calls it only if none of c's commands has
+// that name.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

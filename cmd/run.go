@@ -20,7 +20,7 @@ func (a *app) newRun() *cobra.Command {
 		Short: "run a coordinator, a manager and workers in one process",
 		Long: `Add the origins at each PATH (a feed, a folder of episodes, a folder of clips, a
 repository, or a folder with a manifest origins.yaml), and work on all origins
-of the data folder, without a network between coordinator, manager and workers.`,
+of the data folder. Coordinator, manager and workers run in this one process.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := a.load(c)
 			if err != nil {
@@ -29,7 +29,7 @@ of the data folder, without a network between coordinator, manager and workers.`
 			return a.runLocal(c.Context(), cfg, args, kind, untilIdle)
 		},
 	}
-	c.Flags().BoolVar(&untilIdle, "until-idle", false, "stop when no work is left, and print the findings")
+	c.Flags().BoolVar(&untilIdle, "until-idle", false, "stop when no work is left and print the findings")
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
 	bindSettings(c, config.KeysOf(config.Run)...)
 	return c
@@ -60,9 +60,9 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 		return err
 	}
 	if len(origins) == 0 {
-		return usagef("%s has no origin; add one, for example with leasehold run examples/podcast or leasehold origin add PATH", cfg.Data)
+		return usagef("%s has no origins; add one, for example with leasehold run examples/podcast or leasehold origin add PATH", cfg.Data)
 	}
-	// With --until-idle all local origins are visited too, because it is cheap.
+	// With --until-idle all local origins are visited too, because it costs little.
 	if err := d.VisitNow(ctx, named, untilIdle); err != nil {
 		return err
 	}

@@ -59,8 +59,8 @@ const (
 	reportFunctions = 5
 )
 
-// readReports reads the heads of the reports of the first maxReports repositories. A repository
-// without indexed files (fault.ErrNotFound) is left out.
+// readReports reads the heads of the reports of the first maxReports repositories. Repositories without
+// indexed files are left out.
 func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 	for _, o := range s.origins {
 		if o.Kind.Info().Flow != models.IndexFlow || len(s.reports) == maxReports {
@@ -160,6 +160,19 @@ func (s summary) totalsText() string {
 	return recordings + ", " + count(repositories, "repository") + ": " + found
 }
 
+// leasesText returns how many leases were granted and ended with the result of a worker, and, if there are
+// any, how many were extended or expired.
+func (s summary) leasesText() string {
+	text := fmt.Sprintf("%d granted, %d finished", s.leases[lease.Granted], s.leases[lease.Revoked])
+	if n := s.leases[lease.Extended]; n > 0 {
+		text += fmt.Sprintf(", %d extended", n)
+	}
+	if n := s.leases[lease.Expired]; n > 0 {
+		text += fmt.Sprintf(", %d expired", n)
+	}
+	return text
+}
+
 // printSummary prints the findings, the problems and totals. It prints the costs to
 // standard error, because they differ from run to run. It returns an error if nothing
 // could be done.
@@ -179,10 +192,8 @@ func (a *app) printSummary(s summary) error {
 	if err := a.printReports(s); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "%s in %s; leases: %d granted, %d extended, %d revoked, %d expired; %s\n",
-		s.totalsText(), count(int(s.leases[lease.Granted]), "work-item"),
-		s.leases[lease.Granted], s.leases[lease.Extended], s.leases[lease.Revoked], s.leases[lease.Expired],
-		count(len(s.problems), "problem"))
+	_, err := fmt.Fprintf(a.out, "%s in %s; leases: %s; %s\n",
+		s.totalsText(), count(int(s.leases[lease.Granted]), "work-item"), s.leasesText(), count(len(s.problems), "problem"))
 	for _, line := range s.costs {
 		fmt.Fprintln(a.err, line)
 	}

@@ -19,11 +19,11 @@ import (
 func (a *app) newSchedule() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schedule",
-		Short: "create tasks at the times of a cron expression, or at an interval",
+		Short: "create tasks at set times (cron) or intervals",
 	}
 	c.AddCommand(a.newScheduleAdd(), a.newScheduleList(), a.newScheduleShow(), a.newScheduleRemove(),
 		a.newScheduleChange("pause", "create no tasks until the schedules are resumed", "paused", (*client.Client).PauseTaskSchedule),
-		a.newScheduleChange("resume", "create tasks again, from the next due time on", "resumed", (*client.Client).ResumeTaskSchedule))
+		a.newScheduleChange("resume", "create tasks again, from the next time on", "resumed", (*client.Client).ResumeTaskSchedule))
 	return c
 }
 
@@ -33,10 +33,10 @@ func (a *app) newScheduleAdd() *cobra.Command {
 	var every, timeout, backoff time.Duration
 	c := &cobra.Command{
 		Use:   "add NAME ACTION [JSON|@FILE|@-]",
-		Short: "add a schedule, or replace the one of that name",
-		Long: `Add a schedule, or replace the one of that name. At each due time it creates a
-task for a worker that serves the action. The data of the task is JSON: an
-argument, a file, or standard input (@-).`,
+		Short: "add a schedule, or replace the one with this name",
+		Long: `Add a schedule, or replace the one with this name. Whenever it is due, it
+creates a task for a worker that serves the action. The data of the task is
+JSON: an argument, a file, or standard input (@-).`,
 		Example: `  leasehold schedule add nightly import '{"all": true}' --cron '30 3 * * *' --zone Europe/Berlin
   leasehold schedule add poll check --every 15m --missed none`,
 		Args: cobra.RangeArgs(2, 3),
@@ -44,18 +44,18 @@ argument, a file, or standard input (@-).`,
 	o := bindOutput(c)
 	f, t := c.Flags(), &n.Task
 	f.StringVar(&n.Cron, "cron", "", "minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly, @monthly, @yearly")
-	f.DurationVar(&every, "every", 0, "time between two due times, instead of --cron: 1s to 8784h")
+	f.DurationVar(&every, "every", 0, "interval, instead of --cron: 1s to 8784h")
 	f.StringVar(&n.Zone, "zone", "", "time zone of --cron, such as Europe/Berlin (default UTC)")
-	f.StringVar(&n.Missed, "missed", "", "if due times passed while no coordinator ran: one (the default) task for the last of them, or none")
-	f.StringVar(&n.Overlap, "overlap", "", "if the task of an earlier run is alive: skip (the default), wait or allow")
+	f.StringVar(&n.Missed, "missed", "", "if it was due while no coordinator ran: create one task (the default) or none")
+	f.StringVar(&n.Overlap, "overlap", "", "if the previous task is still alive: skip (the default), wait or allow")
 	f.Int64Var(&t.Priority, "priority", 0, "priority; higher is sooner")
-	f.DurationVar(&timeout, "timeout", 0, "maximum time of an attempt (default 10m)")
+	f.DurationVar(&timeout, "timeout", 0, "how long an attempt may take (default 10m)")
 	f.Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
-	f.Int64Var(&t.MaxAttempts, "max-attempts", 0, "attempts that may fail (default: the coordinator's)")
-	f.DurationVar(&backoff, "backoff", 0, "pause after an attempt that failed")
-	filledVar(f, &t.Group, "group", "groups of equal priority take turns")
+	f.Int64Var(&t.MaxAttempts, "max-attempts", 0, "failed attempts that a task survives (default: the coordinator's max-attempts)")
+	f.DurationVar(&backoff, "backoff", 0, "pause after a failed attempt")
+	filledVar(f, &t.Group, "group", "group of the tasks; groups of equal priority take turns")
 	listVar(f, &t.Tags, "tags", "tags, separated by commas")
-	listVar(f, &t.Limits, "limits", "names of limits (leasehold limit)")
+	listVar(f, &t.Limits, "limits", "limits that the tasks count towards (leasehold limit)")
 	f.StringVar(&t.OnLimit, "on-limit", "", "if a limit is reached: wait (the default), cancel_running or drop")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) (err error) {
 		if err := needID("schedule", args[0]); err != nil {
@@ -122,8 +122,8 @@ func (r scheduleRow) columns() []column {
 		last = r.local(r.Last)
 	}
 	return []column{
-		{head: "schedule", cell: r.Name}, {head: "action", cell: r.Task.Action}, {head: "due", cell: due}, {head: "zone", cell: r.Zone},
-		{head: "next", cell: r.next()}, {head: "last", cell: last}, {head: "task", cell: r.LastTask}, {head: "note", cell: wording.WithoutKind(r.Note), rare: true},
+		{head: "schedule", cell: r.Name}, {head: "action", cell: r.Task.Action}, {head: "due", cell: due, fit: cut}, {head: "zone", cell: r.Zone},
+		{head: "next", cell: r.next()}, {head: "last", cell: last}, {head: "task", cell: r.LastTask}, {head: "note", cell: wording.WithoutKind(r.Note), rare: true, fit: wrap},
 		{head: "missed", cell: r.Missed, detail: true},
 		{head: "overlap", cell: r.Overlap, detail: true},
 		{head: "priority", cell: fmt.Sprint(r.Task.Priority), detail: true},
@@ -138,7 +138,7 @@ func (r scheduleRow) columns() []column {
 func (a *app) newScheduleList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "print the schedules, when each is due, and why a run was left out",
+		Short: "print the schedules, when each is due, and why one was skipped",
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -179,7 +179,7 @@ func (a *app) newScheduleShow() *cobra.Command {
 func (a *app) newScheduleRemove() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove NAME…",
-		Short: "remove schedules; the tasks that they created stay",
+		Short: "remove schedules, but not the tasks that they created",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 			return a.eachSchedule(args, func(name string) (string, error) {

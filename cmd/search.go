@@ -37,18 +37,18 @@ func (a *app) newSearch() *cobra.Command {
 		Use:   "search QUERY…",
 		Short: "search the files of indexed repositories",
 		Long: `Search the files of indexed repositories: in the running coordinator or, if none
-answers, in the data folder. Exit with 1 if nothing matches, as grep does.
+answers, in the data folder. The exit code is 1 if nothing matches, as of grep.
 
-Words must all occur in a file: "or" and a leading - combine and exclude them.
-"quoted text" and /regular expressions/ are words too. repo: file: lang: branch:
-sym: vendor: and case: filter. Letters must have the same case, unless -i or
-case:auto is given. docs/code.md has the query language.`,
+A file must contain all words; combine words with "or", and exclude one with a
+leading -. "quoted text" and /regular expressions/ count as words. The filters
+are repo: file: lang: branch: sym: vendor: and case:. Upper and lower case
+differ, unless -i or case:auto is given. docs/index.md has the query language.`,
 		Example: `  leasehold search 'func main lang:go -file:test'
   leasehold search -i -C 2 '/error.*timeout/ repo:server'`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	o.out = bindOutput(c)
-	c.Flags().BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore the case of letters")
+	c.Flags().BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore upper and lower case")
 	c.Flags().IntVarP(&o.limit, "limit", "n", maxMatches, "maximum number of matches")
 	c.Flags().IntVarP(&o.lines, "context", "C", 0, "print this many lines before and after each match, at most 10")
 	config.BindFlags(c.Flags(), codeKeys...)
@@ -61,7 +61,7 @@ case:auto is given. docs/code.md has the query language.`,
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.limit < 1 || o.limit > maxMatches || o.lines < 0 || o.lines > 10 {
-			return usagef("want -n from 1 to %d and -C from 0 to 10; got %d and %d", maxMatches, o.limit, o.lines)
+			return usagef("-n must be from 1 to %d and -C from 0 to 10; got %d and %d", maxMatches, o.limit, o.lines)
 		}
 		return run(c, args)
 	}
@@ -71,8 +71,8 @@ case:auto is given. docs/code.md has the query language.`,
 // errNoMatch is the error of a search that found nothing, which the exit code tells.
 var errNoMatch = fmt.Errorf("no match: %w", errReported)
 
-// search prints matches while they arrive; JSON and CSV at the end. It returns errNoMatch if there
-// are none. An error of printing ends the search, and is returned in place of the search's.
+// search prints matches while they arrive; JSON and CSV at the end. It returns errNoMatch if there are none.
+// An error of printing ends the search and takes precedence over an error of the search.
 func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o searchOptions) error {
 	p := newMatchPrinter(a.out, o.lines)
 	var rows []codeRow
@@ -120,7 +120,7 @@ func (a *app) suggestFilter(query string) {
 		if slices.Contains(filters, name) {
 			continue
 		}
-		fmt.Fprintf(a.err, "no match; %s: was searched as text, because it is not a filter%s; filters are %s\n",
+		fmt.Fprintf(a.err, "no match; %s: is not a filter%s, so it was searched as text; filters are %s\n",
 			name, wording.DidYouMean(name, filters), wording.And(filters...))
 		return
 	}
@@ -130,9 +130,9 @@ func (a *app) suggestFilter(query string) {
 func (a *app) reportSearchEnd(end types.SearchEnd, o searchOptions) {
 	switch {
 	case end.Stopped == "limit" && o.limit == maxMatches:
-		fmt.Fprintf(a.err, "only the first %d matches are printed; narrow the query\n", maxMatches)
+		fmt.Fprintf(a.err, "only the first %d matches are shown; narrow the query\n", maxMatches)
 	case end.Stopped == "time" || end.Stopped == "memory":
-		fmt.Fprintf(a.err, "the search was ended by its limit of %s; narrow the query\n", end.Stopped)
+		fmt.Fprintf(a.err, "the search reached its limit of %s and stopped; narrow the query\n", end.Stopped)
 	}
 	skipped := 0
 	for _, n := range end.Skipped {
@@ -254,7 +254,7 @@ type codeRow struct{ types.CodeMatch }
 
 func (r codeRow) columns() []column {
 	return []column{
-		{head: "repo", cell: r.Repo}, {head: "path", cell: r.Path}, {head: "line", cell: strconv.Itoa(r.Line)}, {head: "text", cell: r.Text},
+		{head: "repo", cell: r.Repo}, {head: "path", cell: r.Path, fit: cutStart}, {head: "line", cell: strconv.Itoa(r.Line)}, {head: "text", cell: r.Text, fit: cut},
 	}
 }
 
@@ -264,19 +264,19 @@ func (a *app) newSymbols() *cobra.Command {
 	var branch string
 	c := &cobra.Command{
 		Use:   "symbols NAME",
-		Short: "list the definitions whose names contain a text",
+		Short: "list definitions by a part of their name",
 		Args:  cobra.ExactArgs(1),
 	}
 	out := bindOutput(c)
 	c.Flags().IntVarP(&limit, "limit", "n", 100, "maximum number of definitions")
-	c.Flags().StringVar(&branch, "branch", "", "indexed branch in which to look (default: all)")
+	c.Flags().StringVar(&branch, "branch", "", "indexed branch to search (default: all)")
 	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		rows, err := symbolRows(ctx, s, code.SymbolQuery(args[0], branch), limit)
 		if err != nil {
 			return err
 		}
-		if err := show(a, out, rows, "no definition has this in its name"); err != nil {
+		if err := show(a, out, rows, "no definitions have this in their name"); err != nil {
 			return err
 		}
 		if len(rows) == 0 {
@@ -286,15 +286,15 @@ func (a *app) newSymbols() *cobra.Command {
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if limit < 1 || limit > maxMatches || args[0] == "" {
-			return usagef("want a name, and -n from 1 to %d; got %q and %d", maxMatches, args[0], limit)
+			return usagef("NAME must not be empty, and -n must be from 1 to %d; got %q and %d", maxMatches, args[0], limit)
 		}
 		return run(c, args)
 	}
 	return c
 }
 
-// symbolRows searches for definitions, up to limit. Matches of the query that are not definitions
-// are left out.
+// symbolRows searches for definitions, up to limit. Matches of the query that are not definitions are left
+// out.
 func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit int) (rows []symbolRow, err error) {
 	_, err = s.SearchCode(ctx, query, limit, 0, func(m types.CodeMatch) bool {
 		if m.Symbol != nil {
@@ -310,7 +310,7 @@ type symbolRow struct{ types.SymbolPlace }
 
 func (r symbolRow) columns() []column {
 	return []column{
-		{head: "name", cell: r.Name}, {head: "kind", cell: r.Kind}, {head: "scope", cell: r.Scope},
-		{head: "place", cell: placeOf(r.Repo, r.Branch, r.Path) + ":" + strconv.Itoa(r.Line)}, {head: "signature", cell: r.Signature},
+		{head: "name", cell: r.Name, fit: cut}, {head: "kind", cell: r.Kind}, {head: "scope", cell: r.Scope, fit: cut},
+		{head: "place", cell: placeOf(r.Repo, r.Branch, r.Path) + ":" + strconv.Itoa(r.Line), fit: cutStart}, {head: "signature", cell: r.Signature, fit: cut},
 	}
 }

@@ -121,7 +121,7 @@ func requireNoFileContains(t *testing.T, dir, text string) {
 	}))
 }
 
-// requireOnlyOriginsContain sees that no table of a database but the origins has a text.
+// requireOnlyOriginsContain sees that no table of a database has a text except the table of origins.
 func requireOnlyOriginsContain(t *testing.T, path, text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")

@@ -26,10 +26,10 @@ func (a *app) newSession() *cobra.Command {
 func (a *app) newSessionList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "print the sessions and the programs behind them",
+		Short: "print the sessions, and the program behind each",
 		Long: `Print the sessions of managers, workers, the coordinator itself and all other
-clients, with the program behind each as it describes itself. What managers and
-workers do is in "leasehold status".`,
+clients, and how the program behind each describes itself. "leasehold status"
+shows what managers and workers are doing.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -53,9 +53,9 @@ func (r openSessionRow) columns() []column {
 		pid = fmt.Sprint(r.PID)
 	}
 	return []column{
-		{head: "session", cell: r.ID}, {head: "mode", cell: r.Mode}, {head: "host", cell: r.Host}, {head: "pid", cell: pid},
-		{head: "version", cell: r.Version}, {head: "age", cell: since(r.Opened)}, {head: "last heartbeat", cell: since(r.LastHeartbeat)},
-		{head: "holds", cell: fmt.Sprint(r.Holds)}, {head: "waits", cell: fmt.Sprint(r.Waits)}, {head: "state", cell: r.State},
+		{head: "session", cell: r.ID}, {head: "mode", cell: r.Mode}, {head: "host", cell: r.Host, fit: cut}, {head: "pid", cell: pid},
+		{head: "version", cell: r.Version, fit: cut}, {head: "age", cell: since(r.Opened)}, {head: "last heartbeat", cell: since(r.LastHeartbeat)},
+		{head: "holds", cell: fmt.Sprint(r.Holds)}, {head: "waits", cell: fmt.Sprint(r.Waits)}, {head: "state", cell: r.State, fit: cut},
 	}
 }
 
@@ -73,12 +73,12 @@ func since(at string) string {
 func (a *app) newSessionEnd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "end SESSION…",
-		Short: "end sessions; what they hold is handed back",
-		Long: `End sessions, named as "leasehold session list" shows them: what they hold goes
-back to its space at once, and counts no attempt. Use it for clients that are
-gone but whose sessions last, or that hold what others need.
+		Short: "end sessions, so that others get what they hold",
+		Long: `End sessions, named as in "leasehold session list". What they hold goes back to
+its space at once and does not count as a failed attempt. Use it if a client is
+gone but its session is not, or if it holds what others need.
 
-A manager or worker that still runs opens a new session; to make it end, use
+A manager or worker that still runs opens a new session; to stop it, use
 "leasehold drain". Sessions of the coordinator's own process cannot be ended.`,
 		Example: "  leasehold session end client-7f3a9c01",
 		Args:    cobra.MinimumNArgs(1),

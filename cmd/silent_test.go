@@ -41,11 +41,11 @@ func commandsThatAsk(t *testing.T, c *cobra.Command, words []string) (all [][]st
 var needed = map[string][]string{
 	"health":       {"--mode", "coordinator"},
 	"episode set":  {"--priority", "1"},
-	"clip set":     {"--priority", "1"},
+	"clips set":    {"--priority", "1"},
 	"dead requeue": {"x"},
 }
 
-// A listener accepts connections and never answers, as a coordinator stopped by a debugger does.
+// A listener accepts connections and never answers, as a coordinator in a debugger does.
 func TestEveryCommandExits69IfTheCoordinatorDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

@@ -19,17 +19,16 @@ import (
 )
 
 // notation describes how to write the fields of tuples and templates.
-const notation = `Fields are words: 42 is an int64, 4.2 a float64, true and nil are themselves,
-int:1 names its type (bool, int, int32, int64, float32, float64, string, bytes
-in hexadecimal), (a 1) is a nested tuple. Any other word is a string, also '42'
-(in a shell: "'42'"). Put a word that begins with - after --, or write it as
-int64:-7.`
+const notation = `Each word is a field: 42 is an int64, 4.2 a float64, true a bool, nil is nil,
+and (a 1) a nested tuple. int:1 names its type (bool, int, int32, int64,
+float32, float64, string, bytes in hexadecimal). Any other word is a string,
+also '42' (in a shell: "'42'"). Put a word that begins with - after --, or write
+it as int64:-7.`
 
 const templates = notation + `
 
-In a template, ?string matches any string, and likewise for the other types
-(quote it, because a shell expands ?). A last ... matches the rest of the
-tuple.`
+In a template, ?string matches any string, and so for the other types (quote it,
+because a shell expands ?). A ... at the end matches the rest of the tuple.`
 
 // newSpace is `leasehold space`.
 func (a *app) newSpace() *cobra.Command {
@@ -45,7 +44,7 @@ func (a *app) newSpace() *cobra.Command {
 func (a *app) newSpaceList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "print the spaces with their numbers of tuples",
+		Short: "print the spaces, and how many tuples each has",
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -73,7 +72,7 @@ func (r spaceRow) columns() []column {
 	}
 	return []column{
 		{head: "space", cell: r.Name}, {head: "visible", cell: fmt.Sprint(r.Visible)}, {head: "held", cell: fmt.Sprint(r.Held)},
-		{head: "kind", cell: strings.Join(append([]string{r.Kind}, notes...), ", ")},
+		{head: "kind", cell: strings.Join(append([]string{r.Kind}, notes...), ", "), fit: cut},
 	}
 }
 
@@ -89,7 +88,7 @@ type counted struct {
 }
 
 func (r counted) columns() []column {
-	return []column{{head: "space", cell: r.Space}, {head: "template", cell: r.Template}, {head: "count", cell: fmt.Sprint(r.Count)}}
+	return []column{{head: "space", cell: r.Space}, {head: "template", cell: r.Template, fit: cut}, {head: "count", cell: fmt.Sprint(r.Count)}}
 }
 
 // newSpaceCount is `leasehold space count`.
@@ -160,7 +159,7 @@ func (r tupleRow) columns() []column {
 	if r.Holder != "" {
 		state += " by " + r.Holder
 	}
-	return []column{{head: "tuple", cell: r.Line}, {head: "state", cell: state}}
+	return []column{{head: "tuple", cell: r.Line, fit: cut}, {head: "state", cell: state, fit: cut}}
 }
 
 // newSpaceQuery is `leasehold space query`.
@@ -168,8 +167,8 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	var held bool
 	c := &cobra.Command{
 		Use:     "query SPACE [FIELD…]",
-		Short:   "print tuples without taking them; exit code 1 if there are none",
-		Long:    "Print the tuples that match a template, or all tuples without one.\n\n" + templates,
+		Short:   "print tuples without taking them",
+		Long:    "Print the tuples that match a template, or all tuples without one. The exit code\nis 1 if there are none.\n\n" + templates,
 		Example: "  leasehold space query task research ...",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -190,7 +189,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 			if o.form != asTable {
 				err = show(a, o, rows, "")
 			}
-			return errors.Join(err, fmt.Errorf("space %s: %w: no tuple matches %s", args[0], fault.ErrNotFound, line))
+			return errors.Join(err, fmt.Errorf("space %s: no tuple matches %s: %w", args[0], line, fault.ErrNotFound))
 		}
 		if err := show(a, o, rows, "no tuples"); err != nil {
 			return err
@@ -233,7 +232,7 @@ func (a *app) reportTruncated(shown, omitted, total int) error {
 		_, err = fmt.Fprintf(a.err, "leasehold: %d more are too large to show\n", omitted)
 	}
 	if err == nil && shown+omitted < total {
-		_, err = fmt.Fprintf(a.err, "leasehold: %d of %d shown; set --limit for more\n", shown, total)
+		_, err = fmt.Fprintf(a.err, "leasehold: %d of %d shown; raise --limit to see more\n", shown, total)
 	}
 	return err
 }
@@ -256,7 +255,7 @@ func (a *app) newSpacePut() *cobra.Command {
 		Example: "  leasehold space put log note shopping 'two words' 42",
 		Args:    cobra.MinimumNArgs(2),
 	}
-	c.Flags().DurationVar(&ttl, "ttl", 0, "time that the tuple may stay; 0 is until it is taken")
+	c.Flags().DurationVar(&ttl, "ttl", 0, "how long the tuple stays; 0 is until it is taken")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		t, err := tuple.ParseTuple(args[1:])
 		if err != nil {
@@ -279,15 +278,16 @@ func (a *app) newSpaceGet() *cobra.Command {
 	var noWait bool
 	c := &cobra.Command{
 		Use:   "get SPACE FIELD…",
-		Short: "take a tuple, waiting for one; exit code 1 if none comes",
-		Long: `Take a tuple that matches a template; wait until there is one. If this process
-or the network fails at the moment of the take, the tuple is lost.
+		Short: "take a tuple, and wait for one if necessary",
+		Long: `Take a tuple that matches a template, and wait until there is one. The exit code
+is 1 if none comes in time. If this process or the network fails just when the
+tuple is taken, the tuple is lost.
 
 ` + templates,
 		Args: cobra.MinimumNArgs(2),
 	}
 	o := bindOutput(c)
-	c.Flags().DurationVar(&timeout, "timeout", -1, "time to wait (default: until interrupted)")
+	c.Flags().DurationVar(&timeout, "timeout", -1, "how long to wait (default: until interrupted)")
 	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait; the same as --timeout 0s")
 	c.Flags().Lookup("timeout").DefValue = "0s" // hides the default in the help
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {

@@ -18,8 +18,8 @@ func (a *app) newSpaceCreate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "create SPACE",
 		Short: "create a space",
-		Long: `Create a space. Its options cannot be changed later. If the space exists with
-the same options, nothing happens.`,
+		Long: `Create a space. Its options cannot be changed later. Nothing happens if the
+space already exists with the same options.`,
 		Example: "  leasehold space create notes --capacity 1000 --overflow drop_oldest",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -27,8 +27,8 @@ the same options, nothing happens.`,
 	f.StringVar(&n.Kind, "kind", string(space.Sequential), "order in which tuples are found: sequential, queue, stack, pile, random or ordered")
 	f.IntVar(&n.OrderBy, "order-by", 0, "index of the int64 field by which an ordered space is ordered, the highest first")
 	f.IntVar(&n.Capacity, "capacity", space.DefaultCapacity, "maximum number of tuples")
-	f.StringVar(&n.Overflow, "overflow", string(space.Block), "what a put into a full space does: block or drop_oldest")
-	f.BoolVar(&n.Volatile, "volatile", false, "keep its tuples in memory only; a restart of the coordinator empties it")
+	f.StringVar(&n.Overflow, "overflow", string(space.Block), "what a put does if the space is full: block or drop_oldest")
+	f.BoolVar(&n.Volatile, "volatile", false, "keep tuples in memory only; they are lost when the coordinator restarts")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		n.Name = args[0]
 		if _, err := (space.Options{Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow)}).Normalize(); err != nil {

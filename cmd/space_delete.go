@@ -18,9 +18,9 @@ func (a *app) newSpaceDelete() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delete SPACE",
 		Short: "delete a space",
-		Long: `Delete a space. One that has tuples is deleted only with --force, and its tuples
-are lost, also those that a client holds. Calls that wait in the space fail. The
-spaces that leasehold itself needs cannot be deleted.`,
+		Long: `Delete a space. A space with tuples needs --force, and its tuples are lost, even
+those that a client holds. Calls that wait in the space fail. The spaces that
+leasehold itself needs cannot be deleted.`,
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&force, "force", false, "delete its tuples too")

@@ -17,11 +17,11 @@ func (a *app) newStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "print sessions, spaces and totals",
-		Long: `Print the sessions and their tasks, the spaces, totals, and what needs
-attention. The exit code is 69 if no coordinator answers, so it can be a
-container's health check.
+		Long: `Print the sessions and their tasks, the spaces, the totals, and what needs
+attention. The exit code is 69 if no coordinator answers, so the command can be
+a container's health check.
 
-As CSV it prints the sessions only; "space list -o csv" prints the spaces.`,
+-o csv prints only the sessions; "space list -o csv" prints the spaces.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -82,7 +82,7 @@ func (r sessionRow) columns() []column {
 		serves = append(serves, fmt.Sprintf("%s×%d", s.Action, s.Slots))
 	}
 	return []column{
-		{head: "session", cell: r.ID}, {head: "state", cell: r.State}, {head: "since", cell: r.Since},
-		{head: "serves", cell: strings.Join(serves, ", ")}, {head: "holds", cell: strings.Join(r.Tasks, ", ")},
+		{head: "session", cell: r.ID}, {head: "state", cell: r.State, fit: cut}, {head: "since", cell: r.Since},
+		{head: "serves", cell: strings.Join(serves, ", "), fit: wrap}, {head: "holds", cell: strings.Join(r.Tasks, ", "), fit: wrap},
 	}
 }

@@ -16,7 +16,7 @@ import (
 func (a *app) newTask() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "task",
-		Short: "create, list, show, await and cancel tasks; pause actions",
+		Short: "create, list, wait for and cancel tasks; pause actions",
 	}
 	c.AddCommand(a.newTaskCreate(), a.newTaskList(), a.newTaskShow(), a.newTaskWait(), a.newTaskCancel(), a.newTaskRequeue(), a.newTaskDiscard(),
 		a.newTaskPause(), a.newTaskResume())
@@ -25,8 +25,8 @@ func (a *app) newTask() *cobra.Command {
 
 // newTaskList is `leasehold task list`.
 func (a *app) newTaskList() *cobra.Command {
-	c, f := a.newTasks("print the tasks that are alive, or have ended", "no tasks", (*client.Client).Tasks)
-	filledVar(c.Flags(), &f.State, "state", "print the tasks in this state: "+strings.Join(taskStates, ", "))
+	c, f := a.newTasks("print the tasks that are alive or finished", "no tasks", (*client.Client).Tasks)
+	filledVar(c.Flags(), &f.State, "state", "only tasks in this state: "+strings.Join(taskStates, ", "))
 	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(taskStates, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return c
 }
@@ -53,7 +53,7 @@ func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *cli
 		if err := show(a, o, taskRows(all), none); err != nil || !more {
 			return err
 		}
-		_, err = fmt.Fprintf(a.err, "leasehold: %d shown, and there are more; set --limit for them\n", len(all))
+		_, err = fmt.Fprintf(a.err, "leasehold: %d shown, and there are more; raise --limit to see them\n", len(all))
 		return err
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
@@ -70,8 +70,8 @@ func bindTaskFilter(c *cobra.Command, f *client.TaskFilter) {
 	filledVar(c.Flags(), &f.Tag, "tag", "only tasks with this tag")
 	filledVar(c.Flags(), &f.Group, "group", "only tasks of this group")
 	filledVar(c.Flags(), &f.Text, "text", "only tasks whose last error contains this text")
-	c.Flags().Var((*ageValue)(&f.Older), "older", "only tasks created at least so long ago")
-	c.Flags().Var((*ageValue)(&f.Younger), "younger", "only tasks created at most so long ago")
+	c.Flags().Var((*ageValue)(&f.Older), "older", "only tasks created at least this long ago")
+	c.Flags().Var((*ageValue)(&f.Younger), "younger", "only tasks created at most this long ago")
 }
 
 // newTaskShow is `leasehold task show`.
@@ -99,19 +99,18 @@ func (a *app) newTaskShow() *cobra.Command {
 // newTaskCancel is `leasehold task cancel`.
 func (a *app) newTaskCancel() *cobra.Command {
 	reason := ""
-	c := a.eachTask("cancel ID…", "end tasks that wait or run", "cancelled", func(ctx context.Context, api *client.Client, id string) (string, error) {
+	c := a.eachTask("cancel ID…", "cancel tasks that wait or run", "cancelled", func(ctx context.Context, api *client.Client, id string) (string, error) {
 		return "", api.CancelTask(ctx, id, reason)
 	})
-	c.Long = `End tasks that wait or run; the coordinator stops the worker of a running task.
-A task that a manager selected (it has a lease) is refused, because the manager
-would select it again.`
-	c.Flags().StringVar(&reason, "reason", "", "why, for people")
+	c.Long = `End tasks that wait or run; the worker of a running task is stopped. Tasks with
+a lease are refused, because the manager that created one would create it again.`
+	c.Flags().StringVar(&reason, "reason", "", "reason, shown to people")
 	return c
 }
 
 // newTaskRequeue is `leasehold task requeue`, the same as `leasehold dead requeue`.
 func (a *app) newTaskRequeue() *cobra.Command {
-	return a.eachTask("requeue ID…", "try dead letters again, under their ids", "requeued", requeueOne)
+	return a.eachTask("requeue ID…", "queue dead letters again, under their ids", "requeued", requeueOne)
 }
 
 // newTaskDiscard is `leasehold task discard`, the same as `leasehold dead discard`.
@@ -119,8 +118,8 @@ func (a *app) newTaskDiscard() *cobra.Command {
 	return a.eachTask("discard ID…", "remove dead letters for good", "discarded", discardOne)
 }
 
-// eachTask returns a command that calls do with each named task, and prints past and the detail
-// that do returns. All ids are checked first; the first error of do ends it.
+// eachTask returns a command that calls do with each named task, and prints past and the detail that do
+// returns. All ids are checked first; the first error of do ends it.
 func (a *app) eachTask(use, short, past string, do func(context.Context, *client.Client, string) (string, error)) *cobra.Command {
 	var op *operation
 	c := &cobra.Command{
@@ -146,18 +145,17 @@ func (a *app) eachTask(use, short, past string, do func(context.Context, *client
 
 // newTaskPause is `leasehold task pause`.
 func (a *app) newTaskPause() *cobra.Command {
-	c := a.eachAction("pause ACTION…", "have no more tasks of an action claimed", (*client.Client).PauseAction)
-	c.Long = "Have no more tasks of an action claimed, until it is resumed. Tasks that run\ngo on, and new tasks may be created."
+	c := a.eachAction("pause ACTION…", "start no more tasks of an action", (*client.Client).PauseAction)
+	c.Long = "Start no more tasks of an action until it is resumed. Running tasks continue,\nand new tasks can be created."
 	return c
 }
 
 // newTaskResume is `leasehold task resume`.
 func (a *app) newTaskResume() *cobra.Command {
-	return a.eachAction("resume ACTION…", "end the pause of an action", (*client.Client).ResumeAction)
+	return a.eachAction("resume ACTION…", "start tasks of a paused action again", (*client.Client).ResumeAction)
 }
 
-// eachAction returns a command that calls do with each named action, and prints whether it is
-// paused.
+// eachAction returns a command that calls do with each named action, and prints whether it is paused.
 func (a *app) eachAction(use, short string, do func(*client.Client, context.Context, string) (types.Action, error)) *cobra.Command {
 	var op *operation
 	c := &cobra.Command{

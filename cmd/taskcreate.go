@@ -27,9 +27,9 @@ func (a *app) newTaskCreate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "create ACTION [JSON|@FILE|@-]",
 		Short: "create a task, or one for each line of a file",
-		Long: `Create a task for a worker that serves the action. Its data is JSON: an
-argument, a file, or standard input (@-). With --each, create a task for
-each line of a file, which is its data; 1,000 at a time, all or none.`,
+		Long: `Create a task for a worker that serves the action. The data of the task is JSON:
+an argument, a file, or standard input (@-). --each creates a task for each line
+of a file, with the line as its data, in batches of 1,000, each all or nothing.`,
 		Example: `  leasehold task create count '{"n": 1}' --timeout 5m
   ls *.png | jq -R . | leasehold task create convert --each -
   leasehold task create report --after t17,t18 --not-before 2h
@@ -39,7 +39,7 @@ each line of a file, which is its data; 1,000 at a time, all or none.`,
 	o := bindOutput(c)
 	bindNewTask(c, &n, &d)
 	op := bindOperation(c.Flags())
-	c.Flags().StringVar(&each, "each", "", "file with a line of JSON for each task; - is standard input")
+	c.Flags().StringVar(&each, "each", "", "file with one line of JSON for each task; - is standard input")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) (err error) {
 		n.Action = args[0]
 		if err := needID("action", n.Action); err != nil {
@@ -54,11 +54,11 @@ each line of a file, which is its data; 1,000 at a time, all or none.`,
 			return err
 		}
 		if op.id != "" && (isDuration(d.notBefore) || isDuration(d.expires)) {
-			return usagef("--operation-id needs times such as 2026-11-22T15:00:00Z, because a duration from now would make the repeated command another one")
+			return usagef("with --operation-id, use times such as 2026-11-22T15:00:00Z: a duration counts from now, so the repeated command would differ")
 		}
 		if each != "" {
 			if len(args) > 1 || n.UniqueKey != "" {
-				return usagef("--each cannot be combined with data or --unique-key, because each line is the data of a task of its own")
+				return usagef("--each cannot be combined with data or --unique-key, because each line is the data of its own task")
 			}
 			return a.createEach(ctx, api, eachLine{output: o, operation: op}, n, each, c.InOrStdin())
 		}
@@ -85,7 +85,7 @@ func createdLine(t types.Task, onConflict string) string {
 	case onConflict == "replace":
 		return fmt.Sprintf("changed %s %s, which has the unique key %q", t.ID, t.Action, t.UniqueKey)
 	default:
-		return fmt.Sprintf("kept %s %s, which has the unique key %q; no task is created", t.ID, t.Action, t.UniqueKey)
+		return fmt.Sprintf("kept %s %s, which has the unique key %q; no task was created", t.ID, t.Action, t.UniqueKey)
 	}
 }
 
@@ -94,21 +94,21 @@ func bindNewTask(c *cobra.Command, n *types.NewTask, d *taskDurations) {
 	f := c.Flags()
 	f.StringVar(&n.Subject, "subject", "", "subject of the task")
 	f.Int64Var(&n.Priority, "priority", 0, "priority; higher is sooner")
-	f.DurationVar(&d.timeout, "timeout", 0, "maximum time of an attempt (default 10m)")
+	f.DurationVar(&d.timeout, "timeout", 0, "how long an attempt may take (default 10m)")
 	f.Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
 	filledVar(f, &d.notBefore, "not-before", "earliest start: a duration from now, or a time such as 2026-11-22T15:00:00Z")
-	filledVar(f, &d.expires, "expires", "when it is dead if no worker has it, in the same form")
-	f.Int64Var(&n.MaxAttempts, "max-attempts", 0, "attempts that may fail (default: the coordinator's)")
-	f.DurationVar(&d.backoff, "backoff", 0, "pause after an attempt that failed")
-	filledVar(f, &n.UniqueKey, "unique-key", "key of at most one task that is alive; if it is taken, that task is printed")
-	f.StringVar(&n.OnConflict, "on-conflict", "", "if the unique key is taken: keep (the default) or replace")
-	filledVar(f, &n.Group, "group", "groups of equal priority take turns")
+	filledVar(f, &d.expires, "expires", "when it becomes a dead letter unless a worker has it; same form as --not-before")
+	f.Int64Var(&n.MaxAttempts, "max-attempts", 0, "failed attempts that it survives (default: the coordinator's max-attempts)")
+	f.DurationVar(&d.backoff, "backoff", 0, "pause after a failed attempt")
+	filledVar(f, &n.UniqueKey, "unique-key", "key that only one live task can have; if another has it, that task is printed")
+	f.StringVar(&n.OnConflict, "on-conflict", "", "if the unique key is taken: keep the other task (the default) or replace its data")
+	filledVar(f, &n.Group, "group", "group of the task; groups of equal priority take turns")
 	listVar(f, &n.Tags, "tags", "tags, separated by commas")
-	listVar(f, &n.After, "after", "ids of tasks that must end before")
-	f.StringVar(&n.OnFailure, "on-failure", "", "if one of these does not resolve: fail (the default) or run")
-	listVar(f, &n.Limits, "limits", "names of limits (leasehold limit)")
+	listVar(f, &n.After, "after", "ids of tasks that must finish first")
+	f.StringVar(&n.OnFailure, "on-failure", "", "if one of those fails: fail too (the default) or run")
+	listVar(f, &n.Limits, "limits", "limits that it counts towards (leasehold limit)")
 	f.StringVar(&n.OnLimit, "on-limit", "", "if a limit is reached: wait (the default), cancel_running or drop")
-	f.DurationVar(&d.resultTTL, "result-tuple", 0, "put the result into the space result, for so long")
+	f.DurationVar(&d.resultTTL, "result-tuple", 0, "also put the result into the space result, for this long")
 }
 
 // taskDurations are the flags of a new task that are not JSON as they are.
@@ -117,9 +117,8 @@ type taskDurations struct {
 	notBefore, expires          string
 }
 
-// apply sets the fields of n that the flags give in another form; now is the time from which
-// durations count. An invalid one is a usage error, and so is a flag whose effect depends on
-// another one not set.
+// apply sets the fields of n that the flags give in another form; now is the time from which durations count.
+// An invalid one is a usage error, and so is a flag without effect because another one is missing.
 func (d taskDurations) apply(c *cobra.Command, n *types.NewTask, now time.Time) (err error) {
 	if err := checkMaxAttempts(c, n.MaxAttempts); err != nil {
 		return err

@@ -84,11 +84,10 @@ func (e *eachLine) failed(err error) error {
 	if e.created == 0 {
 		return err
 	}
-	return fmt.Errorf("%d tasks were created, of the lines up to %d: %w", e.created, e.done, err)
+	return fmt.Errorf("%d tasks were created, from the lines up to %d: %w", e.created, e.done, err)
 }
 
-// add adds the task of the line that was read last to the batch. It creates the batch first if it
-// is full.
+// add adds the task of the line that was read last to the batch. It creates the batch first if it is full.
 func (e *eachLine) add(ctx context.Context, n types.NewTask) error {
 	if len(e.batch) == maxBatch || len(e.batch) > 0 && e.bytes+len(n.Data) > maxBatchBytes {
 		if err := e.flush(ctx); err != nil {

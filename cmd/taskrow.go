@@ -9,10 +9,6 @@ import (
 	"leasehold/shared/api/types"
 )
 
-// maxSubject is how many characters of a subject a list of tasks shows, because any client may
-// create a task with a long one.
-const maxSubject = 60
-
 // taskRow is a task or a dead letter as a row.
 type taskRow struct{ types.Task }
 
@@ -37,9 +33,9 @@ func (r taskRow) columns() []column {
 	}
 	history := strings.Join(models.Errors(r.History), "; ")
 	return []column{
-		{head: "task", cell: r.ID}, {head: "action", cell: r.Action}, {head: "state", cell: state},
+		{head: "task", cell: r.ID}, {head: "action", cell: r.Action}, {head: "state", cell: state, fit: cut},
 		{head: "priority", cell: fmt.Sprint(r.Priority)}, {head: "attempts", cell: fmt.Sprint(r.Attempts)},
-		{head: "subject", cell: r.Subject, most: maxSubject}, {head: "note", cell: note},
+		{head: "subject", cell: r.Subject, fit: cut}, {head: "note", cell: note, fit: wrap},
 		{head: "parts", cell: strings.Join(r.Parts, ", "), detail: true},
 		{head: "lease", cell: r.Lease, detail: true},
 		{head: "session", cell: r.Session, detail: true},

@@ -19,19 +19,19 @@ func (a *app) newTaskWait() *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "wait ID…",
-		Short: "wait until tasks have ended, and print their results",
-		Long: `Wait until each task is resolved, dead or cancelled, and print its result: one
-line of JSON for each that is known, in the order of the arguments, null if it
-has none. Tasks that ended before are known for the time of the setting retain.
+		Short: "wait for tasks to finish, and print their results",
+		Long: `Wait until each task is resolved, dead or cancelled, and print its result as a
+line of JSON, in the order of the arguments; null if it has none. Tasks that
+finished earlier are known for as long as the setting retain keeps them.
 
 The exit code is 0 if all are resolved, and 1 if one is dead, cancelled or not
-known, or has not ended within the timeout.`,
+known, or has not finished within the timeout.`,
 		Example: `  leasehold task wait t17 t18 --timeout 5m
   leasehold task wait t17 --json`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	o := bindOutput(c)
-	c.Flags().DurationVar(&timeout, "timeout", 0, "longest time to wait (default: for ever)")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait (default: no limit)")
 	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
 		for _, id := range args {
 			if err := needID("task", id); err != nil {
@@ -43,7 +43,7 @@ known, or has not ended within the timeout.`,
 		}
 		whole := ctx // without the timeout
 		if timeout > 0 {
-			late := fmt.Errorf("not ended within %s", timeout)
+			late := fmt.Errorf("not finished within %s", timeout)
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeoutCause(ctx, timeout, late)
 			defer cancel()
@@ -79,8 +79,8 @@ known, or has not ended within the timeout.`,
 	return c
 }
 
-// whyNotEnded returns ": " and why a task has not ended: why it is not running, or who runs it. It
-// returns "" if it is not known.
+// whyNotEnded returns ": " and why a task has not ended: why it is not running, or who runs it. It returns ""
+// if neither is known.
 func whyNotEnded(ctx context.Context, api *client.Client, id string) string {
 	if ctx.Err() != nil { // interrupted
 		return ""
@@ -92,7 +92,7 @@ func whyNotEnded(ctx context.Context, api *client.Client, id string) string {
 	case t.Why != nil:
 		return ": " + t.Why.Text
 	case t.CurrentClaimant != nil:
-		return ": it is running, by " + *t.CurrentClaimant
+		return ": it is running at " + *t.CurrentClaimant
 	}
 	return ""
 }

@@ -78,12 +78,15 @@ func TestProgressIsNeverWiderThanTheTerminal(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(example, "episodes/one.mp3"), filepath.Join(dir, long)))
 	for name, args := range map[string][]string{
 		"run":         {"run", example, "--until-idle", "--data", "data"},
-		"audio match": {"audio", "match", "--clips", filepath.Join(example, "clips"), long},
+		"clips match": {"clips", "match", "--clips", filepath.Join(example, "clips"), long},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := onTerminal(t, dir, "xterm", false, args...)
 			require.Regexp(t, `\[[#.]{10,}\]`, seen)
+			frame, _, _ := strings.Cut(escapeSequence.ReplaceAllString(seen, ""), "]")
+			require.Regexp(t, `^\s*(visiting origins|reading clips, [0-8] of 8) \[`, frame, "the first frame has text")
+			require.Contains(t, seen, "left", "the time left, or that it is not known yet")
 			require.LessOrEqual(t, utf8.RuneCountInString(widestLine(seen)), terminalColumns, widestLine(seen))
 			last := seen[strings.LastIndex(seen, "\x1b[")+1:]
 			require.NotContains(t, last, "[#", "the bar is removed at the end")
@@ -124,7 +127,7 @@ func TestFindingsOnATerminalAreNotMixedWithABar(t *testing.T) {
 	t.Parallel()
 	example, err := filepath.Abs("../examples/podcast")
 	require.NoError(t, err)
-	seen := onTerminal(t, t.TempDir(), "xterm", true, "audio", "match", "--json", "--clips", filepath.Join(example, "clips"), filepath.Join(example, "episodes/one.mp3"))
+	seen := onTerminal(t, t.TempDir(), "xterm", true, "clips", "match", "--json", "--clips", filepath.Join(example, "clips"), filepath.Join(example, "episodes/one.mp3"))
 	require.NotContains(t, seen, "\x1b")
 	require.Equal(t, 7, strings.Count(seen, `{"file":`))
 }

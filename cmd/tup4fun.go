@@ -17,10 +17,10 @@ import (
 func (a *app) newTup4fun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tup4fun",
-		Short: "model tuple-space programs, and check all their states",
-		Long: `Model tuple-space programs, and check all their states. A model is a file with
-the start, the processes and the properties, separated by lines of ---. The
-tutorial is docs/tup4fun.md. The file name - is standard input.`,
+		Short: "model tuple-space programs and check all their states",
+		Long: `Model tuple-space programs and check all their states. A model is a file with
+the start, the processes and the properties, separated by lines of ---. The file
+name - is standard input. docs/tup4fun.md is a tutorial.`,
 	}
 	c.AddCommand(a.newTupCheck(), a.newTupFmt(), a.newTupRun(), a.newTupGraph(), a.newTupTrace(), a.newTupExport(), a.newTupPetri(), a.newTupConform(), a.newTupServe())
 	return c
@@ -38,7 +38,7 @@ type modelFlags struct {
 // bindModel adds the flags of a command that reads models.
 func bindModel(c *cobra.Command) *modelFlags {
 	var f modelFlags
-	c.Flags().StringVar(&f.init, "init", "", "file with the start, if MODEL is only the program (the two boxes of the original tool)")
+	c.Flags().StringVar(&f.init, "init", "", "file with the start, if MODEL has only the program (as in the original tool's two boxes)")
 	c.Flags().IntVar(&f.capacity, "capacity", 0, "capacity of spaces with INF; 0 is unlimited")
 	return &f
 }
@@ -51,7 +51,7 @@ func (f *modelFlags) read(path string) (string, error) {
 		return program, err
 	}
 	if syntax.HasStart(program) {
-		return "", usagef("%s has a start: omit --init %s", path, f.init)
+		return "", usagef("%s has its own start; remove --init %s", path, f.init)
 	}
 	start, err := readSource(f.init)
 	return syntax.Join(start, program), err
@@ -109,10 +109,10 @@ func bindSearch(c *cobra.Command) *searchFlags {
 	f := &searchFlags{}
 	flags := c.Flags()
 	flags.BoolVar(&f.none, "no-reduction", false, "explore all states; the same as the next three flags")
-	flags.BoolVar(&f.noDead, "no-dead-variables", false, "distinguish states by variables that are not read again")
-	flags.BoolVar(&f.noSym, "no-symmetry", false, "distinguish states by which copy of a process is where")
+	flags.BoolVar(&f.noDead, "no-dead-variables", false, "tell states apart by variables that are not read again")
+	flags.BoolVar(&f.noSym, "no-symmetry", false, "tell states apart by which copy of a process is where")
 	flags.BoolVar(&f.noPart, "no-partial-order", false, "try all orders of independent steps")
-	flags.BoolVar(&f.o.Compact, "compact", false, "store a 64-bit hash for each state, not the state")
+	flags.BoolVar(&f.o.Compact, "compact", false, "store a 64-bit hash of each state, not the state itself")
 	flags.IntVar(&f.o.Cores, "cores", 0, "number of cores; 0 is all")
 	flags.Int64Var(&f.o.States, "states", 0, "maximum number of states; 0 is 20 million")
 	flags.Int64Var(&f.memory, "memory", 0, "maximum memory in MiB; 0 is 4096")

@@ -14,10 +14,11 @@ import (
 func (a *app) newTupCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check MODEL…",
-		Short: "check which properties hold in all states of models",
-		Long: `Check which properties hold in all states of a model; deadlockfree if it has
-none. The exit code is 0 if all hold, 1 if one is violated, 2 if that is
-unknown (a bound was reached) or the model cannot be read.`,
+		Short: "check which properties hold in all states of a model",
+		Long: `Check which of its properties hold in all states of a model; if it has none,
+whether it is free of deadlocks. The exit code is 0 if all hold, 1 if one is
+violated, and 2 if that is unknown (a bound was reached) or the model cannot be
+read.`,
 		Example: "  leasehold tup4fun check --no-reduction philosophers.tup",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -54,7 +55,7 @@ type verdictRow struct {
 }
 
 func (v verdictRow) columns() []column {
-	return []column{{head: "property", cell: v.Name}, {head: "verdict", cell: v.Outcome}, {head: "", cell: v.Detail}}
+	return []column{{head: "property", cell: v.Name, fit: cut}, {head: "verdict", cell: v.Outcome}, {head: "", cell: v.Detail, fit: wrap}}
 }
 
 // showReport prints a report. Its error is one of writing: a violated property is an error of

@@ -18,14 +18,13 @@ func (a *app) newTupConform() *cobra.Command {
 	var o conform.Options
 	c := &cobra.Command{
 		Use:   "conform MODEL --map MAP TRACE",
-		Short: "check that a coordinator's trace does only what a model allows",
-		Long: `Check that a coordinator's trace (--trace FILE of run and coordinator) does
-only what a model allows. MAP maps events to steps of the model
-(docs/tup4fun.md); tup4fun/conform/models has a model and a map of each of our
-protocols. The earlier files of TRACE (TRACE.NUMBER) are read too, before it.
-TRACE may be -, standard input. The exit code is 0 if the trace
-conforms, 1 if it does not, 2 if that is unknown (a bound was reached) or
-something cannot be read.`,
+		Short: "check that a coordinator did only what a model allows",
+		Long: `Check that the trace of a coordinator (run and coordinator write it with --trace
+FILE) does only what a model allows. MAP maps events to steps of the model
+(docs/tup4fun.md); tup4fun/conform/models has a model and a map for each of our
+protocols. Earlier files of the trace (TRACE.NUMBER) are read first. - is
+standard input. The exit code is 0 if the trace conforms, 1 if it does not, and
+2 if that is unknown (a bound was reached) or something cannot be read.`,
 		Example: "  leasehold run --trace trace.jsonl PATH\n" +
 			"  leasehold tup4fun conform lease.tup --map lease.map trace.jsonl",
 		Args: cobra.ExactArgs(2),
@@ -35,7 +34,7 @@ something cannot be read.`,
 	c.Flags().IntVar(&o.States, "states", 0, "maximum number of states of the model; 0 is a million")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if file == "" {
-			return usagef("--map is required: the file that maps events to steps of the model")
+			return usagef("--map is missing: the file that maps events to steps of the model")
 		}
 		if o.States < 0 {
 			return usagef("--states must not be negative")
@@ -113,7 +112,7 @@ type conformRow struct {
 }
 
 func (r conformRow) columns() []column {
-	return []column{{head: "trace", cell: r.Trace}, {head: "model", cell: r.Model}, {head: "outcome", cell: r.Outcome}, {head: "reason", cell: r.Reason}}
+	return []column{{head: "trace", cell: r.Trace, fit: cutStart}, {head: "model", cell: r.Model, fit: cutStart}, {head: "outcome", cell: r.Outcome}, {head: "reason", cell: r.Reason, fit: wrap}}
 }
 
 // conformance returns the error of a command that has printed this outcome; nil if the trace

@@ -17,9 +17,9 @@ func (a *app) newTupExport() *cobra.Command {
 		Use:   "export MODEL",
 		Short: "print a model in Promela, the language of Spin, or as a drawing",
 		Long: `Print a model in Promela, the language of Spin, or its program graphs as a
-drawing or JSON. Promela needs the maximum number of tuples in each space, so
-all states are explored first. Spin without its reductions (spin -o1 -o2 -a, cc
--DNOREDUCE -DSAFETY) then counts one state and two transitions more than check
+drawing or JSON. Promela needs to know how many tuples each space can have, so
+all states are explored first. Without its reductions (spin -o1 -o2 -a, cc
+-DNOREDUCE -DSAFETY), Spin counts one state and two transitions more than check
 --no-reduction.`,
 		Args: cobra.ExactArgs(1),
 	}

@@ -47,6 +47,6 @@ func (a *app) newTupFmt() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVarP(&write, "write", "w", false, "write the result to the file")
-	c.Flags().BoolVarP(&list, "list", "l", false, "only print the names of files that are not formatted; exit code 1 if there are any")
+	c.Flags().BoolVarP(&list, "list", "l", false, "only list files that are not formatted; the exit code is 1 if there are any")
 	return c
 }

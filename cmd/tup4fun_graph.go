@@ -17,13 +17,12 @@ func (a *app) newTupGraph() *cobra.Command {
 		Short: "print the program graphs of a model, or its state graph",
 		Long: `Print the program graphs of a model or, with --state-graph, its state graph:
 each state with its variables and tuples, and whether it is stuck or
-terminated. A graph that is too large is cut with a message; the exit code is
-then 2.`,
+terminated. A graph that is too large is cut, with a message and exit code 2.`,
 		Args: cobra.ExactArgs(1),
 	}
 	model := bindModel(c)
 	format := bindFormat(c, "svg", draw.Formats)
-	c.Flags().BoolVar(&states, "state-graph", false, "print the state graph in place of the program graphs")
+	c.Flags().BoolVar(&states, "state-graph", false, "print the state graph, not the program graphs")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		m, err := model.load(args[0])
 		if err != nil {
@@ -42,7 +41,7 @@ then 2.`,
 	return c
 }
 
-// showGraph prints a graph in one of draw.Formats.
+// showGraph prints a graph in one of draw.Formats. Another format is a usage error.
 func (a *app) showGraph(g draw.Graph, format string) error {
 	if format == asJSON {
 		return a.printJSON(g)

@@ -116,7 +116,7 @@ func (f *petriFlags) checkProperties(n *petri.Net) error {
 	return nil
 }
 
-// readNet reads a net in the .apt format or in PNML, as its content tells.
+// readNet reads a net in the .apt format or in PNML, as its content tells. A malformed net is a usage error.
 func readNet(path string) (*petri.Net, error) {
 	src, err := readSource(path)
 	if err != nil {
@@ -157,7 +157,7 @@ type petriRow struct {
 }
 
 func (r petriRow) columns() []column {
-	return []column{{head: "property", cell: r.Name}, {head: "verdict", cell: r.Outcome}, {head: "", cell: r.Detail}}
+	return []column{{head: "property", cell: r.Name, fit: cut}, {head: "verdict", cell: r.Outcome}, {head: "", cell: r.Detail, fit: wrap}}
 }
 
 // showPetri prints a report, with a firing sequence for each property that one refutes. Its error

@@ -17,10 +17,10 @@ func (a *app) newTupRun() *cobra.Command {
 	var choices []int
 	c := &cobra.Command{
 		Use:   "run MODEL",
-		Short: "run a model once, with chosen steps and then random ones",
-		Long: `Run a model once. The first steps are those that --choose gives (numbers from
-0, in the order in which the last lines of the output list the possible steps);
-later steps are random. The same seed gives the same run.`,
+		Short: "run a model once, with chosen or random steps",
+		Long: `Run a model once. --choose selects the first steps by their numbers, from 0, in
+the list of possible steps at the end of the output; later steps are random. The
+same seed gives the same run.`,
 		Example: "  leasehold tup4fun run philosophers.tup --choose 0,1 --steps 2",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -53,9 +53,8 @@ later steps are random. The same seed gives the same run.`,
 	return c
 }
 
-// takeSteps takes the chosen steps, then random ones, at most steps of them together, and
-// returns how the run ended, as text. A step that fails is such an end; a choice that is
-// not possible is a usage error.
+// takeSteps takes the chosen steps, then random ones, at most steps of them together, and returns how the run
+// ended, as text. A step that fails is such an end; an impossible choice is a usage error.
 func takeSteps(r *explore.Run, steps int, choices []int, random *rand.Rand) (string, error) {
 	for i := 0; ; i++ {
 		can, err := r.Choices()

@@ -20,8 +20,8 @@ func (a *app) newTupServe() *cobra.Command {
 		Use:   "serve",
 		Short: "serve a page that draws, runs and checks models",
 		Long: `Serve a page that draws, runs and checks models, for browsers on this machine
-only. The page loads nothing from elsewhere. The server stores nothing: a link
-holds a session.`,
+only. The page loads nothing from other servers, and this one stores nothing: a
+link contains the whole session.`,
 		Args: cobra.NoArgs,
 	}
 	c.Flags().StringVar(&listen, "listen", usual, "address of the page; port 0 is any free port")

@@ -42,9 +42,9 @@ func (a *app) newTupTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace MODEL",
 		Short: "print a shortest run that violates a property",
-		Long: `Print a shortest run that violates a property: the first violated property of
-the model, or --property. The format mermaid is a sequence diagram. The exit
-code is 1 if there is such a run, 0 if the property holds, 2 if that is
+		Long: `Print a shortest run that violates a property: that of --property, or the first
+violated property of the model. The format mermaid is a sequence diagram. The
+exit code is 1 if there is such a run, 0 if the property holds, and 2 if that is
 unknown.`,
 		Args: cobra.ExactArgs(1),
 	}
@@ -77,8 +77,8 @@ unknown.`,
 	return c
 }
 
-// pickVerdict returns the verdict of a property or, if property is empty, the first violated one,
-// else the verdict of the whole report. An unknown property is a usage error.
+// pickVerdict returns the verdict of a property or, if property is empty, the first violated one, else the
+// verdict on the whole model. An unknown property is a usage error.
 func pickVerdict(r *explore.Report, property string) (explore.Verdict, error) {
 	var names []string
 	for _, v := range r.Verdicts {

@@ -8,7 +8,7 @@ import (
 func (a *app) newVisits() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "visits",
-		Short: "show and simulate the schedule of visits",
+		Short: "show, explain and simulate when origins are visited",
 	}
 	c.AddCommand(a.newVisitsNext(), a.newVisitsCapacity(), a.newVisitsReplay(), a.newVisitsSimulate())
 	return c

@@ -20,18 +20,18 @@ func (a *app) newVisitsCapacity() *cobra.Command {
 	var slots int
 	c := &cobra.Command{
 		Use:   "capacity",
-		Short: "print how often origins can be visited with the present slots",
-		Long: `Print how many visits a day the slots of all managers can hold, how often the
-origins of each kind are visited if these visits are divided best, and which
-share of the origins can be fresh. Warn if origins wait in a pool that grows
-without end. Durations of visits and rates of change are those seen so far.`,
+		Short: "print how often origins can be visited with the slots there are",
+		Long: `Print how many visits a day all managers can make, how often each kind of origin
+is visited if these visits are divided in the best way, and which share of the
+origins can be up to date. It warns about pools of waiting origins that keep
+growing. The estimate uses the visit times and change rates seen so far.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.Flags().IntVar(&slots, "slots", 0, "number of slots (default: those of the managers that run, or 16 without a coordinator)")
+	c.Flags().IntVar(&slots, "slots", 0, "number of slots (default: all slots of the running managers, or 16 without a coordinator)")
 	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
 		if c.Flags().Changed("slots") && (slots < 1 || slots > 1<<20) {
-			return usagef("--slots %d: want 1 to %d; without it, the slots of the managers that run count", slots, 1<<20)
+			return usagef("--slots must be from 1 to %[2]d; got %[1]d; without --slots, the running managers' slots count", slots, 1<<20)
 		}
 		found, err := s.Capacity(ctx, slots, presentSlots)
 		if err != nil {
@@ -39,7 +39,7 @@ without end. Durations of visits and rates of change are those seen so far.`,
 		}
 		return a.showCapacity(o, capacityRow{found})
 	})
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), visitKeys...)
 	return c
 }
 
@@ -69,9 +69,9 @@ type capacityRow struct{ types.Capacity }
 
 func (r capacityRow) columns() []column {
 	return []column{
-		{head: "slots", cell: fmt.Sprint(r.Slots)}, {head: "seconds a visit", cell: fmt.Sprintf("%.2f", r.VisitSeconds)},
-		{head: "visits a day", cell: fmt.Sprintf("%.0f", r.VisitsPerDay)}, {head: "of fixed intervals", cell: fmt.Sprintf("%.0f", r.Fixed)},
-		{head: "fresh at best", cell: fmt.Sprintf("%.1f %%", 100*r.Fresh)},
+		{head: "slots", cell: fmt.Sprint(r.Slots)}, {head: "seconds per visit", cell: fmt.Sprintf("%.2f", r.VisitSeconds)},
+		{head: "visits per day", cell: fmt.Sprintf("%.0f", r.VisitsPerDay)}, {head: "at fixed intervals", cell: fmt.Sprintf("%.0f", r.Fixed)},
+		{head: "up to date at best", cell: fmt.Sprintf("%.1f %%", 100*r.Fresh)},
 	}
 }
 
@@ -89,6 +89,6 @@ func (r kindCapacityRow) columns() []column {
 	}
 	return []column{
 		{head: "kind", cell: string(r.Kind)}, {head: "origins", cell: fmt.Sprintf("%.0f", r.Origins)},
-		{head: "changes a day", cell: fmt.Sprintf("%.3g", r.Changes)}, {head: "visits a day", cell: fmt.Sprintf("%.3g", r.Visits)}, {head: "visited every", cell: every},
+		{head: "changes per day", cell: fmt.Sprintf("%.3g", r.Changes)}, {head: "visits per day", cell: fmt.Sprintf("%.3g", r.Visits)}, {head: "visited every", cell: every},
 	}
 }

@@ -22,26 +22,26 @@ func (a *app) newVisitsNext() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "next",
 		Short: "print the origins to visit next, the best first",
-		Long: `Print the origins to visit next, the best first. With --explain, also print
-why: the pool in which each waits, the class of its rate, and the value of a
-visit now; and below them the origins that are not visited now, and why.`,
+		Long: `Print the origins to visit next, the best first. --explain adds the reason: the
+pool in which each waits, the class of its rate of change, and the value of a
+visit now. Below them it lists the origins that are not due, and why.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
 	c.Flags().IntVarP(&n, "number", "n", 20, "maximum number of origins")
-	c.Flags().BoolVar(&explain, "explain", false, "print why each is next, and why others are not")
+	c.Flags().BoolVar(&explain, "explain", false, "print why each is next, and why others are not due")
 	c.RunE = a.withCatalog(func(ctx context.Context, s *node.CatalogSource, _ []string) error {
 		if n < 1 || n > 1000 {
 			return usagef("-n %d: want 1 to 1000", n)
 		}
 		return a.showNext(ctx, o, s, n, explain)
 	})
-	config.BindFlags(c.Flags(), catalogKeys...)
+	config.BindFlags(c.Flags(), visitKeys...)
 	return c
 }
 
-// showNext prints at most n origins that are next. With explain it prints why, and fills up to n
-// with origins that are not next.
+// showNext prints at most n origins that are next. With explain it prints why, and fills up to n with origins
+// that are not next.
 func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n int, explain bool) error {
 	next, err := s.NextVisits(ctx, n)
 	if err != nil {
@@ -63,15 +63,15 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 		}
 		rows = append(rows, others...)
 	}
-	none := "nothing is due; --explain prints why"
+	none := "no visits are due; --explain tells why"
 	if explain {
-		none = "there are no origins that are visited"
+		none = "no origins to visit"
 	}
 	return show(a, o, rows, none)
 }
 
-// restingRows returns at most most of the visited origins that are not in next, with the reasons,
-// in the order of the catalog. It reads the schedule of each, so most should be small.
+// restingRows returns at most most of the visited origins that are not in next, with the reasons, in the order
+// of the catalog. It reads the schedule of each, so most should be small.
 func restingRows(ctx context.Context, s *node.CatalogSource, next map[string]bool, most int) (rows []nextRow, err error) {
 	origins, err := s.Catalog.Origins(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func pace(group string, gap models.Seconds) (text string) {
 	return text
 }
 
-// nextRow is an origin visited next, or not now, as a row.
+// nextRow is an origin as a row: visited next, or not now.
 type nextRow struct {
 	types.NextVisit
 	Why     string `json:"why,omitempty"` // with --explain
@@ -182,6 +182,6 @@ func (r nextRow) columns() []column {
 	class, value := queued(r.Pool, r.Class, r.Value)
 	return []column{
 		{head: "id", cell: r.Origin}, {head: "kind", cell: string(r.Kind)}, {head: "pool", cell: r.Pool}, {head: "class", cell: class},
-		{head: "value", cell: value}, {head: "uri", cell: r.URI}, {head: "why", cell: r.Why},
+		{head: "value", cell: value}, {head: "uri", cell: r.URI, fit: cutStart}, {head: "why", cell: r.Why, fit: wrap},
 	}
 }

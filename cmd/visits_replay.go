@@ -26,18 +26,18 @@ const maxEvent = 1 << 20
 func (a *app) newVisitsReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay EVENTS.jsonl",
-		Short: "apply recorded outcomes to a policy, and print their effects",
-		Long: `Read outcomes, one JSON object on each line (as POST /api/v1/visits/outcomes
-takes them), apply them with --visit-policy and --visit-rules to an empty
-schedule, and print the effect of each. Nothing is stored. Targets are spread
-at random.
+		Short: "replay recorded visits under a policy, and print the effects",
+		Long: `Read the outcomes of visits, one JSON object a line (as POST
+/api/v1/visits/outcomes takes them), apply them to an empty schedule with
+--visit-policy and --visit-rules, and print the effect of each. Nothing is
+stored. Target times are spread at random.
 
---world writes the recorded changes to a file as a world, in which
-leasehold visits simulate --scenario FILE compares policies.`,
+--world writes the recorded changes to a file, on which
+leasehold visits simulate --scenario FILE can compare policies.`,
 		Args: cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
-	world := c.Flags().String("world", "", "file to write the world into")
+	world := c.Flags().String("world", "", "file to write the recorded changes to")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := a.load(c)
 		if err != nil {
@@ -64,8 +64,7 @@ leasehold visits simulate --scenario FILE compares policies.`,
 	return c
 }
 
-// writeWorld writes the world in which the outcomes were recorded, as JSON. An existing file is
-// replaced.
+// writeWorld writes the world in which the outcomes were recorded, as JSON. An existing file is replaced.
 func writeWorld(path string, outcomes []models.Outcome) error {
 	content, err := json.Marshal(simulate.WorldOf(outcomes))
 	if err != nil {
@@ -77,8 +76,8 @@ func writeWorld(path string, outcomes []models.Outcome) error {
 	return nil
 }
 
-// replay returns the outcomes of a file and their effects on an empty schedule in memory, line by
-// line.
+// replay returns the outcomes of a file and their effects on an empty schedule in memory, line by line. An
+// invalid policy is a usage error.
 func replay(ctx context.Context, cfg config.Config, path string) (rows []replayRow, outcomes []models.Outcome, err error) {
 	plan, err := policy.ParsePlan(cfg.VisitPolicy, cfg.VisitRules)
 	if err != nil {
@@ -140,6 +139,6 @@ func (r replayRow) columns() []column {
 	return []column{
 		{head: "origin", cell: r.Origin}, {head: "at", cell: when(r.At)}, {head: "status", cell: string(r.Status)},
 		{head: "changed", cell: fmt.Sprint(r.Changed)}, {head: "index", cell: fmt.Sprint(r.Index)}, {head: "failures", cell: fmt.Sprint(r.Failures)},
-		{head: "a day", cell: fmt.Sprintf("%.3g", r.Rate)}, {head: "rests until", cell: when(r.Until)}, {head: "ignored", cell: r.Ignored},
+		{head: "changes per day", cell: fmt.Sprintf("%.3g", r.Rate)}, {head: "rests until", cell: when(r.Until)}, {head: "ignored", cell: r.Ignored, fit: wrap},
 	}
 }

@@ -29,20 +29,20 @@ func (a *app) newVisitsSimulate() *cobra.Command {
 	s := simulation{setup: simulate.Setup{Rules: policy.DefaultRules()}}
 	c := &cobra.Command{
 		Use:   "simulate",
-		Short: "simulate policies, and compare them",
+		Short: "simulate and compare policies",
 		Long: `Simulate policies in scenarios, and compare them with each other and with a
-policy that knows how often each origin changes (known-rates). Scenarios: S1 to
-S20, which docs/visits.md describes; a range such as S1..S8; or a JSON file,
-which visits replay --world can write. Separate several by commas. No
-coordinator is needed.
+policy that knows how often each origin changes (known-rates). A scenario is one
+of S1 to S20 (docs/visits.md describes them), a range such as S1..S8, or a JSON
+file, which visits replay --world can write. Separate scenarios by commas. It
+needs no coordinator.
 
-With several seeds the table and the plot show the means, and the freshness
-compared with the best other policy has its 95 % confidence interval and the
-least of a seed; other formats show each seed.
+With several seeds, the table and the plot show means; the freshness relative to
+the best other policy also has its 95 % confidence interval and its minimum over
+the seeds. The other formats show each seed.
 
---require fails unless the first policy meets it in each scenario, in the mean
-of the seeds: fresh>=0.97*known-rates, of_best>=1, lag<=1*swh2026.
-mean(fresh)>=1.05*swh2026 compares the means of all scenarios.`,
+--require makes the command fail unless the first policy meets a condition in
+each scenario, in the mean of the seeds: fresh>=0.97*known-rates, of_best>=1,
+lag<=1*swh2026. mean(fresh)>=1.05*swh2026 compares the means of all scenarios.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -53,9 +53,9 @@ mean(fresh)>=1.05*swh2026 compares the means of all scenarios.`,
 	f.IntVar(&s.setup.Days, "days", 365, "number of days")
 	f.UintSliceVar(&s.seeds, "seed", []uint{1}, "seeds, separated by commas")
 	f.Float64Var(&s.setup.Capacity, "capacity", 0, "visits a day; 0 is the scenario's share of its origins")
-	f.StringVar(&s.rules, "rules", "", "rules that differ from the defaults, as --visit-rules has them")
-	f.StringArrayVar(&s.require, "require", nil, "requirement for the first policy")
-	f.StringVar(&s.plot, "plot", "", "SVG file to draw the comparison into")
+	f.StringVar(&s.rules, "rules", "", "rules that differ from the defaults, in the form of --visit-rules")
+	f.StringArrayVar(&s.require, "require", nil, "condition that the first policy must meet")
+	f.StringVar(&s.plot, "plot", "", "SVG file to draw the comparison to")
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.simulate(c.Context(), o, s) }
 	return c
 }
@@ -69,7 +69,7 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 		return usagef("%s", err)
 	}
 	if len(s.policies) == 0 || len(s.seeds) == 0 {
-		return usagef("want at least one policy and one seed")
+		return usagef("--policy and --seed need at least one value each")
 	}
 	if s.setup.Rules, err = policy.ParseRules(s.rules); err != nil {
 		return usagef("%s", err)

@@ -14,7 +14,7 @@ import (
 func (a *app) newWorker() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "worker",
-		Short: "run a worker",
+		Short: "run a worker, which does tasks",
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runWorker),
 	}

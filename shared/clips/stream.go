@@ -89,5 +89,8 @@ func (s *Stream) Read(dst []float32) (n int, err error) {
 	return n, nil
 }
 
+// Share returns which share of the file was read so far; 0 if that is not known.
+func (s *Stream) Share() float64 { return s.source.Share() }
+
 // Close stops the decoding.
 func (s *Stream) Close() error { return s.source.Close() }

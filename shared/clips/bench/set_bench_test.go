@@ -10,7 +10,7 @@ import (
 	"leasehold/shared/clips/bench/set"
 )
 
-// BenchmarkSet searches the first episode of a set that `leasehold audio bench` built. .ci/constants
+// BenchmarkSet searches the first episode of a set that `leasehold clips bench` built. .ci/constants
 // runs it once for each value of each constant.
 func BenchmarkSet(b *testing.B) {
 	if *ofSet == "" {

@@ -375,3 +375,19 @@ func TestTheEndOfTheContextEndsTheStream(t *testing.T) {
 		}
 	}
 }
+
+func TestTheShareOfAFileThatWasReadGrowsToAll(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"seed.wav", "seed.flac", "seed.mp3", "seed.aiff"} {
+		s, err := decode.Open(t.Context(), filepath.Join("testdata", name))
+		require.NoError(t, err)
+		_, err = drained(s)
+		require.NoError(t, err)
+		require.Greater(t, s.Share(), .9, name)
+	}
+	s, err := decode.Decoder{}.OpenReader(t.Context(), io.NopCloser(strings.NewReader(string(made(t, "a.wav")))))
+	require.NoError(t, err)
+	_, err = drained(s)
+	require.NoError(t, err)
+	require.Zero(t, s.Share(), "the length of a stream is not known")
+}

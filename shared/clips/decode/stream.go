@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-audio/audio"
@@ -45,6 +46,7 @@ type source interface {
 type Stream struct {
 	ctx    context.Context
 	src    source
+	in     *input
 	format string
 	rate   int
 	frames int64
@@ -99,10 +101,16 @@ type input struct {
 	closer io.Closer
 	file   *os.File // nil for a stream
 	size   int64    // of the file
+	read   atomic.Int64
 }
 
-func (in *input) Read(p []byte) (int, error) { return in.r.Read(p) }
-func (in *input) Close() error               { return in.closer.Close() }
+func (in *input) Read(p []byte) (int, error) {
+	n, err := in.r.Read(p)
+	in.read.Add(int64(n))
+	return n, err
+}
+
+func (in *input) Close() error { return in.closer.Close() }
 
 // start opens the decoder of an input and checks its rate. It closes the input if it fails.
 func (d Decoder) start(ctx context.Context, in *input) (*Stream, error) {
@@ -115,7 +123,7 @@ func (d Decoder) start(ctx context.Context, in *input) (*Stream, error) {
 		_ = src.close() // the rate is the error to report
 		return nil, invalid("%s of %d Hz: expected %d to %d Hz", format, rate, minRateHz, maxRateHz)
 	}
-	return &Stream{ctx: ctx, src: src, format: format, rate: rate}, nil
+	return &Stream{ctx: ctx, src: src, in: in, format: format, rate: rate}, nil
 }
 
 // open detects the format of the input and chooses its decoder; what this package does not decode
@@ -168,6 +176,15 @@ func (s *Stream) RateHz() int { return s.rate }
 
 // Frames returns how many frames Read has returned so far.
 func (s *Stream) Frames() int64 { return s.frames }
+
+// Share returns which share of the file was read so far, for displays. It is 0 if that is not known: of a
+// stream, and of a file that ffmpeg reads itself.
+func (s *Stream) Share() float64 {
+	if s.in.file == nil || s.in.size <= 0 {
+		return 0
+	}
+	return min(1, float64(s.in.read.Load())/float64(s.in.size))
+}
 
 // Read decodes at most len(buf.Data) mono frames into buf.Data, sets buf.Format,
 // and returns how many there were: at least one, or an error. io.EOF is the

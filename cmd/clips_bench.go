@@ -17,7 +17,7 @@ import (
 	"leasehold/shared/process/wording"
 )
 
-// benchOptions are the flags of `leasehold audio bench`.
+// benchOptions are the flags of `leasehold clips bench`.
 type benchOptions struct {
 	out      *output
 	sets     []string
@@ -44,28 +44,28 @@ var methods = map[string]func() bench.Method{
 
 var recipes = map[string]func(seed uint64) set.Recipe{"dev": set.Development, "report": set.Report}
 
-// newAudioBench is `leasehold audio bench`.
-func (a *app) newAudioBench() *cobra.Command {
+// newClipsBench is `leasehold clips bench`.
+func (a *app) newClipsBench() *cobra.Command {
 	var o benchOptions
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "measure how well methods find clips, and what they cost",
-		Long: `Build sets of episodes with known clips in them, out of openly licensed Debian
-packages, and measure methods of finding them: precision, recall, offset error,
-CPU.
+		Short: "measure how well clips are found, and at what cost",
+		Long: `Build sets of episodes with known clips in them, from openly licensed Debian
+packages, and measure how well each method finds them: precision, recall, offset
+error, CPU.
 
 A set is built once for each seed, below the folder of --work; that takes
-minutes and needs apt-get, dpkg-deb, sox, lame and ffmpeg. The seed draws
-clips, background and the parameters of each condition; thresholds may be tuned
-on dev only, and the seed of report changes with each release. The exact method
-is the oracle; it and the cosine search that came before are too slow for a
-whole set: --oracle 60 compares all on a part.`,
+minutes and needs apt-get, dpkg-deb, sox, lame and ffmpeg. The seed selects the
+clips, the background and the parameters of each condition. Tune thresholds on
+dev only; the seed of report changes with each release. The exact method, which
+is the reference, and the older cosine search are too slow for a whole set:
+--oracle 60 compares all methods on a part.`,
 		Args: cobra.NoArgs,
 	}
 	o.out = bindOutput(c)
 	f := c.Flags()
-	f.StringSliceVar(&o.sets, "set", []string{"report"}, "build dev, report, or both: thresholds were chosen on dev")
-	f.Uint64Var(&o.seed, "seed", set.ReleaseSeed, "draw the set by this number")
+	f.StringSliceVar(&o.sets, "set", []string{"report"}, "sets to build and measure: dev, report or both")
+	f.Uint64Var(&o.seed, "seed", set.ReleaseSeed, "seed of the set")
 	f.IntVar(&o.free, "free-hours", 0, "also search this number of hours in which no clip is played")
 	f.BoolVar(&o.each, "each", false, "log each miss and each wrong finding")
 	f.StringSliceVar(&o.methods, "method", []string{"landmarks"}, "methods to measure: "+wording.Or(slices.Sorted(maps.Keys(methods))...))
@@ -73,10 +73,10 @@ whole set: --oracle 60 compares all on a part.`,
 	f.IntVar(&o.clips, "clips", 0, "maximum number of clips, taken evenly; 0 is all")
 	f.IntVar(&o.episodes, "episodes", 0, "maximum number of episodes; 0 is all")
 	f.IntVar(&o.runs, "runs", 3, "number of runs; times are medians")
-	f.IntVar(&o.oracle, "oracle", 0, "compare with the exact method on this number of clips and one episode, and with the cosine search on a tenth of them; 0 is none")
+	f.IntVar(&o.oracle, "oracle", 0, "also compare with the exact method on this many clips and one episode, and with the cosine search on a tenth of them; 0 is none")
 	f.Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "minimum score of a finding of the landmarks method, above 0 and below 1")
 	bindMinCoverage(c, &o.minCoverage)
-	f.StringVar(&o.write, "write", "", "also write the tables between the marks in this Markdown file")
+	f.StringVar(&o.write, "write", "", "also write the tables into this Markdown file, between its marks")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := o.check(); err != nil {
 			return err
@@ -153,8 +153,8 @@ func (o benchOptions) method(name string) func() bench.Method {
 	return methods[name]
 }
 
-// bench measures each method on each set, writes the tables into the file of --write, and prints a
-// row for each group.
+// bench measures each method on each set, writes the tables into the file of --write, and prints a row for
+// each group.
 func (a *app) bench(ctx context.Context, o benchOptions) error {
 	level := slog.LevelInfo
 	if o.each {
@@ -185,9 +185,9 @@ func (a *app) bench(ctx context.Context, o benchOptions) error {
 	return show(a, o.out, benchRows(all), "nothing was measured")
 }
 
-// benchRow is a line of the benchmark as it is printed (docs/json.md): what was found of the
-// insertions of one group, which are all, or those of one condition, length or kind (By). The costs
-// come from the whole measurement.
+// benchRow is a line of the benchmark as it is printed (docs/json.md): what was found of the insertions of one
+// group, which are all, or those of one condition, length or kind (By). The costs are of the whole
+// measurement.
 type benchRow struct {
 	Set       string  `json:"set"`
 	Seed      uint64  `json:"seed"`
@@ -224,8 +224,8 @@ func (r benchRow) columns() []column {
 		{head: "precision", cell: fmt.Sprintf("%.3f", r.Precision)}, {head: "recall", cell: fmt.Sprintf("%.3f (%.2f–%.2f)", r.Recall, r.RecallLow, r.RecallTop)},
 		{head: "F1", cell: fmt.Sprintf("%.3f", r.F1)},
 		{head: "error ms", cell: fmt.Sprintf("%.2f / %.1f", r.ErrorMs, r.Error95Ms)},
-		{head: "CPU s index", cell: r.cost(r.IndexS)}, {head: "an hour", cell: r.cost(r.MatchS)}, {head: "decoding", cell: r.cost(r.DecodeS)},
-		{head: "heap MB", cell: r.cost(r.HeapMB)}, {head: "wrong, clip-free", cell: r.free()},
+		{head: "CPU s: index", cell: r.cost(r.IndexS)}, {head: "search/h", cell: r.cost(r.MatchS)}, {head: "decode/h", cell: r.cost(r.DecodeS)},
+		{head: "heap MB", cell: r.cost(r.HeapMB)}, {head: "wrong without clips", cell: r.free()},
 	}
 }
 

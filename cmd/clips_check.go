@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -19,13 +18,12 @@ import (
 func (a *app) newClipsCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FOLDER",
-		Short: "list clips that would not be found or found twice, with advice",
-		Long: `List the clips of a folder that would not be found (unreadable, silent, too
-short, too long), not reliably (noise-like, steady), or twice (duplicates, and
-clips contained in others), with advice. Each clip is also played over silence,
-speech and music that is 6 dB quieter, and searched for as in an episode: a clip
-that is missed there is listed with the reasons of the search. The exit code is
-1 if there are any.`,
+		Short: "find faults in a folder of clips, with advice",
+		Long: `List the clips of a folder that a search would not find (unreadable, silent, too
+short, too long), would not find reliably (noise-like, steady), or would find
+twice (duplicates, and clips contained in others), with advice. Each clip is
+also searched for in silence, speech and music that is 6 dB quieter; a clip that
+is missed there is listed with the reason. The exit code is 1 if there are any.`,
 		Args: cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -33,15 +31,12 @@ that is missed there is listed with the reasons of the search. The exit code is
 	return c
 }
 
-// checkClips prints the faults of the clips of a folder. It returns errReported if there are any,
-// with fault.ErrInvalid, and fault.ErrNotFound if the folder cannot be read or has no recordings.
+// checkClips prints the faults of the clips of a folder. It returns errReported if there are any, with
+// fault.ErrInvalid, so that the command exits with 1.
 func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
-	files, err := clips.Files(folder)
+	files, err := clipFiles(folder)
 	if err != nil {
-		return fmt.Errorf("clips check: %w: %w", err, fault.ErrNotFound)
-	}
-	if len(files) == 0 {
-		return fmt.Errorf("clips check %s: no recordings in the folder: %w", folder, fault.ErrNotFound)
+		return err
 	}
 	var list []cliplint.Clip
 	for _, name := range files {
@@ -57,7 +52,7 @@ func (a *app) checkClips(ctx context.Context, o *output, folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := show(a, o, noticeRows(notices), fmt.Sprintf("no faults in %d clips", len(list))); err != nil {
+	if err := show(a, o, noticeRows(notices), "no faults in "+count(len(list), "clip")); err != nil {
 		return err
 	}
 	if len(notices) > 0 {
@@ -84,7 +79,7 @@ type noticeRow struct {
 
 func (r noticeRow) columns() []column {
 	return []column{
-		{head: "clip", cell: r.Clip}, {head: "fault", cell: string(r.Fault)}, {head: "why", cell: r.Why}, {head: "what to do", cell: r.Advice},
+		{head: "clip", cell: r.Clip, fit: cut}, {head: "fault", cell: string(r.Fault)}, {head: "why", cell: r.Why, fit: wrap}, {head: "what to do", cell: r.Advice, fit: wrap},
 	}
 }
 

@@ -60,7 +60,7 @@ func TestFindingsOfALiveStreamArePrintedAsTheyCome(t *testing.T) {
 	var said bytes.Buffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- (&app{out: write, err: &said}).run(ctx, []string{"audio", "match", "--clips", clips, "--json", server.URL})
+		ended <- (&app{out: write, err: &said}).run(ctx, []string{"clips", "match", "--clips", clips, "--json", server.URL})
 	}()
 	lines := bufio.NewScanner(read)
 	for _, at := range []string{"20", "60"} {

@@ -17,14 +17,15 @@ import (
 
 // recordings are the methods of the catalog for one sort of recording.
 type recordings[T row] struct {
-	noun string // episode or clip
-	list func(context.Context, catalog.Catalog) ([]T, error)
-	set  func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (T, error) // nil: the origin's priority
-	of   func(T) models.Recording
+	noun    string // episode or clip
+	command string // episode or clips
+	list    func(context.Context, catalog.Catalog) ([]T, error)
+	set     func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (T, error) // nil: the origin's priority
+	of      func(T) models.Recording
 }
 
 var episodeRecordings = recordings[episodeRow]{
-	noun: "episode",
+	noun: "episode", command: "episode",
 	list: func(ctx context.Context, from catalog.Catalog) ([]episodeRow, error) {
 		all, err := from.Episodes(ctx)
 		return rowsOf(all, func(e models.Episode) episodeRow { return episodeRow{e} }), err
@@ -37,7 +38,7 @@ var episodeRecordings = recordings[episodeRow]{
 }
 
 var clipRecordings = recordings[clipRow]{
-	noun: "clip",
+	noun: "clip", command: "clips",
 	list: func(ctx context.Context, from catalog.Catalog) ([]clipRow, error) {
 		all, err := from.Clips(ctx)
 		return rowsOf(all, func(c models.Clip) clipRow { return clipRow{c} }), err
@@ -49,17 +50,22 @@ var clipRecordings = recordings[clipRow]{
 	of: func(r clipRow) models.Recording { return r.Recording },
 }
 
-// newRecordings is `leasehold episode` or `leasehold clip`.
-func newRecordings[T row](a *app, r recordings[T]) *cobra.Command {
+// newEpisode is `leasehold episode`.
+func (a *app) newEpisode() *cobra.Command {
 	c := &cobra.Command{
-		Use:   r.noun,
-		Short: fmt.Sprintf("list %ss, and set which are researched first", r.noun),
+		Use:   episodeRecordings.command,
+		Short: "list episodes, and set which are searched first",
 	}
-	c.AddCommand(newRecordingList(a, r), newRecordingShow(a, r), newRecordingSet(a, r))
+	addRecordings(a, c, episodeRecordings)
 	return c
 }
 
-// newRecordingList is `leasehold episode list` or `leasehold clip list`.
+// addRecordings adds the commands that list, show and set one sort of recording.
+func addRecordings[T row](a *app, c *cobra.Command, r recordings[T]) {
+	c.AddCommand(newRecordingList(a, r), newRecordingShow(a, r), newRecordingSet(a, r))
+}
+
+// newRecordingList is `leasehold episode list` or `leasehold clips list`.
 func newRecordingList[T row](a *app, r recordings[T]) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
@@ -78,12 +84,12 @@ func newRecordingList[T row](a *app, r recordings[T]) *cobra.Command {
 	return c
 }
 
-// newRecordingShow is `leasehold episode show` or `leasehold clip show`.
+// newRecordingShow is `leasehold episode show` or `leasehold clips show`.
 func newRecordingShow[T row](a *app, r recordings[T]) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME",
 		Short: "print one " + r.noun,
-		Long:  fmt.Sprintf("Print one %s, named by its id, its title or the name that its origin gives\nit.", r.noun),
+		Long:  fmt.Sprintf("Print one %s. NAME is its id, its title, or its name at its origin.", r.noun),
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -102,7 +108,7 @@ func newRecordingShow[T row](a *app, r recordings[T]) *cobra.Command {
 	return c
 }
 
-// newRecordingSet is `leasehold episode set` or `leasehold clip set`. All names are looked up
+// newRecordingSet is `leasehold episode set` or `leasehold clips set`. All names are looked up
 // before the first priority is set, so that a wrong one sets none.
 func newRecordingSet[T row](a *app, r recordings[T]) *cobra.Command {
 	var priority int64
@@ -110,14 +116,13 @@ func newRecordingSet[T row](a *app, r recordings[T]) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set NAME…",
 		Short: fmt.Sprintf("set the priority of %ss", r.noun),
-		Long: fmt.Sprintf(`Set the priority of %[1]ss, each named by its id, its title or the name that
-its origin gives it. A higher priority is researched sooner. It applies to the
-next task that a manager issues, and later visits do not change it; --reset
-returns to the priority that the origin lists.`, r.noun),
+		Long: fmt.Sprintf(`Set the priority of %[1]ss. NAME is an id, a title, or the name at the origin.
+Higher priorities are searched sooner. The priority applies from the next task
+on, and visits do not change it; --reset returns to the origin's priority.`, r.noun),
 		Args: cobra.MinimumNArgs(1),
 	}
 	c.Flags().Int64Var(&priority, "priority", 0, "the priority; higher is sooner")
-	c.Flags().BoolVar(&reset, "reset", false, "return to the priority that the origin lists")
+	c.Flags().BoolVar(&reset, "reset", false, "return to the origin's priority")
 	config.BindFlags(c.Flags(), catalogKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
 		rows, err := r.list(ctx, s.Catalog)
@@ -149,7 +154,7 @@ returns to the priority that the origin lists.`, r.noun),
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("priority") == reset { // both or none
-			return usagef("%s needs either --priority or --reset", c.CommandPath())
+			return usagef("%s needs either --priority or --reset", nameOf(c))
 		}
 		return run(c, args)
 	}
@@ -170,11 +175,11 @@ func (r recordings[T]) find(rows []T, wanted string) (found T, err error) {
 	}
 	switch len(ids) {
 	case 0:
-		return found, fmt.Errorf("%s %s: %w; see leasehold %s list", r.noun, wanted, fault.ErrNotFound, r.noun)
+		return found, fmt.Errorf("%s %s: %w; see leasehold %s list", r.noun, wanted, fault.ErrNotFound, r.command)
 	case 1:
 		return found, nil
 	}
-	return found, usagef("%d %ss have the title or name %s; name one by its id: %s", len(ids), r.noun, wanted, wording.Or(ids...))
+	return found, usagef("%d %ss have the title or name %q; choose one by its id: %s", len(ids), r.noun, wanted, wording.Or(ids...))
 }
 
 // episodeRow is an episode as a row.
@@ -202,7 +207,7 @@ func recordingColumns(r models.Recording) []column {
 	}
 	return []column{
 		{head: "id", cell: r.ID}, {head: "priority", cell: priority}, {head: "curated", cell: when(r.FirstCurated)},
-		{head: "title", cell: r.Title},
+		{head: "title", cell: r.Title, fit: cut},
 		{head: "name", cell: r.Name, detail: true}, {head: "origin", cell: r.Origin, detail: true},
 		{head: "uri", cell: r.Media.URI, detail: true}, {head: "type", cell: r.Media.Type, detail: true},
 		{head: "version", cell: r.Media.Version, detail: true}, {head: "hash", cell: r.Media.Hash, detail: true},

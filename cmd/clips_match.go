@@ -21,7 +21,7 @@ import (
 	"leasehold/shared/fetch"
 )
 
-// matchOptions are the flags of `leasehold audio match`.
+// matchOptions are the flags of `leasehold clips match`.
 type matchOptions struct {
 	out         *output
 	clips       string
@@ -33,7 +33,7 @@ type matchOptions struct {
 
 // bindMinCoverage adds the flag --min-coverage. The command checks it with checkMinCoverage.
 func bindMinCoverage(c *cobra.Command, v *float64) {
-	c.Flags().Float64Var(v, "min-coverage", match.DefaultMinCoverage, "share of a clip that must be found, above 0 and at most 1; below 0.6 only parts of a second or more count")
+	c.Flags().Float64Var(v, "min-coverage", match.DefaultMinCoverage, "share of a clip that must be found, above 0 and at most 1; below 0.6, only parts of at least a second count")
 }
 
 // checkThreshold returns a usage error if v is out of range; NaN is.
@@ -52,19 +52,19 @@ func checkMinCoverage(v float64) error {
 	return nil
 }
 
-// newAudioMatch is `leasehold audio match`.
-func (a *app) newAudioMatch() *cobra.Command {
+// newClipsMatch is `leasehold clips match`.
+func (a *app) newClipsMatch() *cobra.Command {
 	var o matchOptions
 	c := &cobra.Command{
 		Use:   "match --clips FOLDER FILE…",
 		Short: "find the clips of a folder in recordings, without a coordinator",
-		Long: `Find where the clips of a folder are played in recordings. Nothing else is
-needed: no coordinator, no data folder. A file or clip that cannot be read is
-reported, and the others are searched; the exit code is then 1. A recording
-that breaks off is searched up to there. FILE may be an http or https URL, and
-- is standard input. Of a live stream, which does not end, findings are printed
-about a minute after they are played (with --json or --format labels).`,
-		Example: "  leasehold audio match --clips FOLDER --json http://radio.example/live\n  arecord -f cd | leasehold audio match --clips FOLDER --format labels -",
+		Long: `Find where the clips of a folder are played in recordings. It needs no
+coordinator and no data folder. A file or clip that cannot be read is reported
+and skipped; the exit code is then 1. A recording that breaks off is searched up
+to that point. FILE may be an http or https URL, and - is standard input. In a
+live stream, findings are printed about a minute after they are played (with
+--json or --format labels).`,
+		Example: "  leasehold clips match --clips FOLDER --json http://radio.example/live\n  arecord -f cd | leasehold clips match --clips FOLDER --format labels -",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	o.out = bindOutput(c)
@@ -73,7 +73,7 @@ about a minute after they are played (with --json or --format labels).`,
 	f.StringVar(&o.format, "format", formatTable, "table, or labels for Audacity")
 	f.Float64Var(&o.threshold, "threshold", match.DefaultThreshold, "score from which a clip counts as found, above 0 and below 1")
 	bindMinCoverage(c, &o.minCoverage)
-	f.BoolVar(&o.exact, "exact", false, "correlate each clip with every sample: slow, and finds no clip at another speed")
+	f.BoolVar(&o.exact, "exact", false, "correlate each clip with every sample: slow, and misses clips at another speed")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{formatTable, formatLabels}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	c.RunE = func(c *cobra.Command, files []string) error {
 		once := slices.ContainsFunc(files, func(path string) bool { return path == stdin || isURL(path) })
@@ -88,12 +88,12 @@ about a minute after they are played (with --json or --format labels).`,
 	return c
 }
 
-// check returns a usage error for the first flag that is missing, invalid or cannot be combined
-// with another.
+// check returns a usage error for the first flag that is missing or invalid, or cannot be combined with
+// another.
 func (o matchOptions) check() error {
 	switch {
 	case o.clips == "":
-		return usagef("--clips must name the folder of the clips")
+		return usagef("--clips is missing: it names the folder of the clips")
 	case o.format != formatTable && o.format != formatLabels:
 		return usagef("--format must be %s or %s; got %q", formatTable, formatLabels, o.format)
 	case o.format == formatLabels && o.out.flag != "":
@@ -121,11 +121,11 @@ type matchRow struct {
 
 func (r matchRow) columns() []column {
 	return []column{
-		{head: "file", cell: r.File}, {head: "clip", cell: r.Clip}, {head: "time", cell: r.Offset.Clock()},
-		{head: "lasts", cell: fmt.Sprintf("%.2f", float64(r.Duration))},
+		{head: "file", cell: r.File, fit: cutStart}, {head: "clip", cell: r.Clip, fit: cut}, {head: "time", cell: r.Offset.Clock()},
+		{head: "length", cell: fmt.Sprintf("%.2f", float64(r.Duration))},
 		{head: "part", cell: fmt.Sprintf("%.2f–%.2f", float64(r.PartFrom), float64(r.PartTo))}, {head: "coverage", cell: fmt.Sprintf("%.2f", r.Coverage)},
 		{head: "score", cell: fmt.Sprintf("%.3f", r.Score)}, {head: "speed", cell: fmt.Sprintf("%.3f", r.Speed)},
-		{head: "within", cell: r.Within},
+		{head: "within", cell: r.Within, rare: true, fit: cut},
 	}
 }
 
@@ -139,9 +139,8 @@ type finder struct {
 	rows     []matchRow
 }
 
-// match searches the files one after the other. It prints the error of a file and goes on;
-// errReported, with fault.ErrInvalid, then stands for all of them. Other errors, of load, of printing
-// and ctx's cause, end it at once.
+// match searches the files one after the other. It prints the error of a file and goes on; errReported then
+// stands for all of them. Other errors end it at once.
 func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	f := &finder{app: a, o: o, clips: clips.NewIndex(), progress: fileProgress{files: len(files)}}
 	if err := f.load(ctx); err != nil {
@@ -169,10 +168,17 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 	return nil
 }
 
-// load reads the clips into the index or, with --exact, into the list of the exact search. It adds
-// at least one, otherwise the error is eachClip's.
+// load reads the clips into the index or, with --exact, into the list of the exact search. It adds at least
+// one.
 func (f *finder) load(ctx context.Context) error {
-	return f.eachClip(ctx, f.o.clips, func(c clips.Clip) error {
+	f.log.divert(f.err)
+	b := f.barsFor(f.printsLines())
+	defer b.close()
+	began := time.Now()
+	read := func(done, all int) {
+		b.show(int64(done), int64(all), fmt.Sprintf("reading clips, %d of %d", done, all), timeLeft(time.Since(began), float64(done), float64(all)))
+	}
+	return f.eachClip(ctx, f.o.clips, read, func(c clips.Clip) error {
 		if !f.o.exact {
 			return f.clips.Add(c)
 		}
@@ -209,9 +215,9 @@ func (f *finder) search(ctx context.Context, path string) error {
 // stdin is the argument that names standard input.
 const stdin = "-"
 
-// openEpisode opens a file, standard input, a pipe that has a name, or a URL. All but a file can be
-// read only once, and so they are decoded while they are read. The caller closes the stream, which
-// closes what it reads from.
+// openEpisode opens a file, standard input, a pipe that has a name, or a URL. All but a file can be read only
+// once, and so they are decoded while they are read. The caller closes the stream, which closes what it reads
+// from.
 func openEpisode(ctx context.Context, path string) (*clips.Stream, error) {
 	if path == stdin {
 		return clips.OpenReader(ctx, os.Stdin)
@@ -233,8 +239,8 @@ func openEpisode(ctx context.Context, path string) (*clips.Stream, error) {
 	return clips.Open(ctx, path)
 }
 
-// openPipe opens a pipe that has a name. That waits for a program that writes, or until ctx ends;
-// then the error is ctx's cause.
+// openPipe opens a pipe that has a name. That waits for a program that writes, or until ctx ends; the error is
+// then its cause.
 func openPipe(ctx context.Context, path string) (*os.File, error) {
 	var f *os.File
 	opened := make(chan error, 1)
@@ -265,8 +271,8 @@ func isURL(path string) bool {
 	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
 }
 
-// searchExactly adds the findings of one file by plain correlation, in the order of time. A clip
-// longer than the file counts as not found.
+// searchExactly adds the findings of one file by plain correlation, in the order of time. A clip longer than
+// the file counts as not found.
 func (f *finder) searchExactly(ctx context.Context, path string) error {
 	r, err := clips.Spool(ctx, path, "")
 	if err != nil {
@@ -276,7 +282,8 @@ func (f *finder) searchExactly(ctx context.Context, path string) error {
 	var rows []matchRow
 	err = exact.Find(ctx, r, f.exact, exact.Options{Threshold: f.o.threshold}, func(result exact.Result) error {
 		done++
-		f.progress.show(time.Duration(float64(r.Duration()) * float64(done) / float64(len(f.exact))))
+		share := float64(done) / float64(len(f.exact))
+		f.progress.show(time.Duration(float64(r.Duration())*share), share)
 		for _, m := range result.Matches {
 			rows = append(rows, matchRow{
 				File: path, Clip: result.ID, Offset: models.SecondsOf(m.Start()), Duration: models.SecondsOf(m.Duration()),
@@ -323,8 +330,7 @@ func (f *finder) label(r matchRow) string {
 	return r.Clip
 }
 
-// print prints the findings that add kept, because a table, a document and CSV are printed at the
-// end.
+// print prints the findings that add kept, because a table, a document and CSV are printed at the end.
 func (f *finder) print() error {
 	if f.printsLines() {
 		return nil

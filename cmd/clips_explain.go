@@ -22,7 +22,7 @@ import (
 	"leasehold/shared/process/wording"
 )
 
-// explainOptions are the flags of `leasehold audio explain`.
+// explainOptions are the flags of `leasehold clips explain`.
 type explainOptions struct {
 	at          string
 	file        string
@@ -30,16 +30,16 @@ type explainOptions struct {
 	minCoverage float64
 }
 
-// newAudioExplain is `leasehold audio explain`.
-func (a *app) newAudioExplain() *cobra.Command {
+// newClipsExplain is `leasehold clips explain`.
+func (a *app) newClipsExplain() *cobra.Command {
 	var o explainOptions
 	c := &cobra.Command{
 		Use:   "explain FILE CLIP --at TIME",
-		Short: "explain why a clip is found at a place, or is not",
-		Long: `Search a recording for one clip, as audio match does, and print step by step
-why it is found within a second of a time, or is not. With --file, draw it too:
-the spectrograms of both, the landmarks that they have in common, and how each
-block of the clip correlates.`,
+		Short: "explain why a clip is or is not found at a time",
+		Long: `Search a recording for one clip, as "clips match" does, and print step by step
+why it is or is not found within a second of TIME. With --file, also draw the
+spectrograms of both, the landmarks that they share, and how well each block of
+the clip correlates.`,
 		Args: cobra.ExactArgs(2),
 	}
 	c.Flags().StringVar(&o.at, "at", "", "where the whole clip would begin: seconds, m:ss or h:mm:ss")
@@ -48,7 +48,7 @@ block of the clip correlates.`,
 	bindMinCoverage(c, &o.minCoverage)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.at == "" {
-			return usagef("--at is needed: the time at which the whole clip would begin, such as --at 1:23.5")
+			return usagef("--at is missing: the time at which the whole clip would begin, such as --at 1:23.5")
 		}
 		at, err := parseClock(o.at)
 		if err != nil {
@@ -80,8 +80,8 @@ func (o explainOptions) drawing() string {
 	return ""
 }
 
-// parseClock reads seconds, m:ss or h:mm:ss; each part may have a fraction and be up to 1,000,000.
-// The comparison is negated, because NaN must not pass.
+// parseClock reads seconds, m:ss or h:mm:ss; each part may have a fraction and be up to 1,000,000. The
+// comparison is negated, because NaN must not pass.
 func parseClock(s string) (time.Duration, error) {
 	total := 0.0
 	parts := strings.Split(s, ":")
@@ -95,9 +95,8 @@ func parseClock(s string) (time.Duration, error) {
 	return time.Duration(total * float64(time.Second)), nil
 }
 
-// explain prints why the clip is found around at in the recording at path, or is not, and draws it
-// if --file is set. A recording that breaks off behind at is explained up to there, and is an error
-// too.
+// explain prints why the clip is found around at in the recording at path, or is not, and draws it if --file
+// is set. A recording that breaks off behind at is explained up to there, and is an error too.
 func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, path, clipPath string) error {
 	clip, err := loadClip(ctx, clipPath)
 	if err != nil {

@@ -1,0 +1,65 @@
+package cmd
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/config"
+)
+
+// readers match the commands that read a setting, besides the modes and those of config. Commands that
+// call a coordinator have data, host and http; no others are listed with them.
+var readers = map[string]string{
+	"data": `.`, "host": `.`, "http": `.`, "config": `.`,
+	"mode":          `^health$`,
+	"journal":       `^backup$`,
+	"log-level":     catalogReaders + `|^visits replay$`,
+	"log-format":    catalogReaders + `|^visits replay$`,
+	"search":        `^(search|symbols|report|mcp|origin remove)$`,
+	"search-prefix": `^(search|symbols|report|mcp|origin remove)$`,
+	"visit-policy":  visitReaders + `|^visits replay$`,
+	"visit-rules":   visitReaders + `|^visits replay$`,
+	"host-groups":   visitReaders,
+	"git-schemes":   `^origin add$`, "git-hosts": `^origin add$`, "git-token": `^origin add$`, "git-ssh": `^origin add$`,
+	"fetch-max-bytes": `^origin add$`, "fetch-stall": `^origin add$`, "fetch-redirects": `^origin add$`,
+	"cache-bytes": `^origin add$`, "allow-private": `^origin add$`,
+}
+
+const (
+	catalogReaders = `^((clips|episode) (list|show|set)|findings|search|symbols|report|mcp|backup|origin .*|visits (next|capacity))$`
+	visitReaders   = `^(origin (add|show|enable|disable|save-now)|visits (next|capacity))$`
+)
+
+func TestACommandListsTheSettingsThatItReadsAndNoOthers(t *testing.T) {
+	t.Parallel()
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+		name := nameOf(c)
+		if !c.HasParent() || c.GroupID == runGroup || c.Parent().Name() == "config" || !c.HasLocalFlags() {
+			return
+		}
+		listed := map[string]bool{}
+		for _, g := range config.GroupFlags(c.LocalFlags()) {
+			g.Flags.VisitAll(func(f *pflag.Flag) { listed[f.Name] = g.Title != "" })
+		}
+		for key, isSetting := range listed {
+			if isSetting {
+				require.Regexp(t, regexp.MustCompile(readers[key]), name, "--%s", key)
+				require.NotEmpty(t, readers[key], "%s: --%s", name, key)
+			}
+		}
+		for key, of := range readers {
+			if of != "." && regexp.MustCompile(of).MatchString(name) {
+				require.True(t, listed[key], "%s reads --%s", name, key)
+			}
+		}
+	}
+	visit((&app{}).newRoot())
+}
