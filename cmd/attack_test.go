@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/node"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/datadir"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
@@ -157,7 +157,7 @@ func (f *floodFixture) startAttacker(name, nice string) (stop func()) {
 
 // attackOnly attacks until the process is killed.
 func attackOnly(b *testing.B) {
-	f := &floodFixture{TB: b, coordinatorProcess: &coordinatorProcess{at: node.Addresses{Gate: *attackGate, HTTP: *attackHTTP}}}
+	f := &floodFixture{TB: b, coordinatorProcess: &coordinatorProcess{at: datadir.Addresses{Gate: *attackGate, HTTP: *attackHTTP}}}
 	for _, x := range attacks {
 		if x.name == *attackName {
 			x.run(b.Context(), f)

@@ -8,6 +8,7 @@ import (
 
 	"leasehold/node"
 	"leasehold/shared/config"
+	"leasehold/shared/process/datadir"
 )
 
 // newCoordinator is `leasehold coordinator`.
@@ -26,7 +27,7 @@ func (a *app) newCoordinator() *cobra.Command {
 func (a *app) runCoordinator(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
-	return node.RunCoordinator(ctx, cfg, log, func(at node.Addresses) {
+	return node.RunCoordinator(ctx, cfg, log, func(at datadir.Addresses) {
 		fmt.Fprintf(a.err, "coordinator: gate %s, dashboard http://%s, data %s\n", at.Gate, at.HTTP, cfg.Data)
 		if at.Compat != "" {
 			fmt.Fprintf(a.err, "coordinator: control endpoints http://%s\n", at.Compat)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/node"
 	"leasehold/shared/process/datadir"
 )
 
@@ -23,9 +22,9 @@ func TestAFolderInUseByAProcessThatDoesNotAnswerSaysBoth(t *testing.T) {
 	require.NoError(t, err)
 	server := httptest.NewServer(http.NotFoundHandler()) // another program, at a port that was reused
 	defer server.Close()
-	doc, err := json.Marshal(node.Addresses{HTTP: strings.TrimPrefix(server.URL, "http://")})
+	doc, err := json.Marshal(datadir.Addresses{HTTP: strings.TrimPrefix(server.URL, "http://")})
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, node.AddressFile), doc, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, datadir.AddressFile), doc, 0o600))
 	var out, said bytes.Buffer
 	a := &app{out: &out, err: &said}
 	require.Equal(t, 69, a.run(t.Context(), []string{"status", "--data", dir}))

@@ -16,6 +16,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback" // a scratch image has no CA roots of its own
 
 	"leasehold/node"
+	"leasehold/node/locate"
 	"leasehold/shared/api/client"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
@@ -108,7 +109,7 @@ func (a *app) withCoordinator(do func(context.Context, *client.Client, []string)
 		if err != nil {
 			return err
 		}
-		return node.CallCoordinator(c.Context(), cfg, func(ctx context.Context, client *client.Client) error {
+		return locate.Call(c.Context(), cfg, func(ctx context.Context, client *client.Client) error {
 			return refusedArgument(do(ctx, client, args))
 		})
 	}

@@ -13,7 +13,7 @@ import (
 func (a *app) newManager() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "manager",
-		Short: "run a manager, which visits origins and hands out their work",
+		Short: "run a manager, which visits origins and issues their work",
 		Args:  cobra.NoArgs,
 		RunE:  a.withConfig(a.runManager),
 	}

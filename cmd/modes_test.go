@@ -12,14 +12,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"leasehold/internal/binary"
-	"leasehold/node"
+	"leasehold/shared/process/datadir"
 )
 
-// freeAddresses is a command of the scripts: `free-node.Addresses` sets host and api to where a
+// freeAddresses is a command of the scripts: `free-addresses` sets host and api to where a
 // coordinator may listen, end, and listen again.
 func freeAddresses(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
-		ts.Fatalf("usage: free-node.Addresses")
+		ts.Fatalf("usage: free-addresses")
 	}
 	for _, name := range []string{"host", "api"} {
 		address, err := binary.FreeAddress()
@@ -36,7 +36,7 @@ func where(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	data, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
-	var at node.Addresses
+	var at datadir.Addresses
 	ts.Check(json.Unmarshal(data, &at))
 	ts.Setenv("host", at.Gate)
 	ts.Setenv("api", at.HTTP)

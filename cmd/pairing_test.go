@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"leasehold/shared/process/datadir"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"leasehold/node"
 )
 
 // pairFixture has data folders of one coordinator: c, in which a space has two tuples and
@@ -70,7 +69,7 @@ func (f *pairFixture) must(args ...string) {
 // serve starts a coordinator on a data folder, and returns when it serves.
 func (f *pairFixture) serve(data string, args ...string) *process {
 	f.Helper()
-	file := filepath.Join(f.dir, data, node.AddressFile)
+	file := filepath.Join(f.dir, data, datadir.AddressFile)
 	require.NoError(f, os.RemoveAll(file)) // a process that was killed has left it
 	p := start(f, f.dir, f.program, append(append(coordinatorArgs, data), args...)...)
 	p.await(func() (string, bool) { _, err := os.Stat(file); return p.text(), err == nil }, file)

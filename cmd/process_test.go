@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"leasehold/shared/process/datadir"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,8 +16,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"leasehold/node"
 )
 
 // process is the real binary, started by a test.
@@ -87,13 +86,13 @@ func (p *process) await(look func() (seen string, ok bool), wanted string) {
 // coordinatorProcess is a coordinator in its own process.
 type coordinatorProcess struct {
 	*process
-	at node.Addresses
+	at datadir.Addresses
 }
 
 func startCoordinatorProcess(t testing.TB, dir, program string, args ...string) *coordinatorProcess {
 	t.Helper()
 	h := &coordinatorProcess{process: start(t, dir, program, args...)}
-	file := filepath.Join(dir, "c", node.AddressFile)
+	file := filepath.Join(dir, "c", datadir.AddressFile)
 	h.await(func() (string, bool) {
 		data, err := os.ReadFile(file)
 		return h.text(), err == nil && json.Unmarshal(data, &h.at) == nil

@@ -51,7 +51,7 @@ func (r *redactor) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what is held back.
+// flush writes the part that was held back.
 func (r *redactor) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"leasehold/coordinator/database"
+	"leasehold/shared/process/datadir"
 	rules "leasehold/shared/protocol/visit/policy"
 	"log/slog"
 	"net/http/httptest"
@@ -20,7 +21,6 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/models"
-	"leasehold/node"
 	"leasehold/shared/catalog"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/task"
@@ -56,10 +56,10 @@ func TestRemoteScripts(t *testing.T) {
 			e.Setenv("HTTP", at)
 			e.Setenv("CLIENT", "client-1")
 			e.Setenv("EPISODE", models.NewID("shows", "monday"))
-			doc, err := json.Marshal(node.Addresses{PID: os.Getpid(), Gate: at, HTTP: at})
+			doc, err := json.Marshal(datadir.Addresses{PID: os.Getpid(), Gate: at, HTTP: at})
 			require.NoError(t, err)
 			require.NoError(t, os.MkdirAll(filepath.Join(e.WorkDir, "data"), 0o755))
-			return os.WriteFile(filepath.Join(e.WorkDir, "data", node.AddressFile), doc, 0o600)
+			return os.WriteFile(filepath.Join(e.WorkDir, "data", datadir.AddressFile), doc, 0o600)
 		},
 	})
 }

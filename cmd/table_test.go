@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/cmd/doctor"
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
-	"leasehold/cmd/doctor"
 )
 
 // tableOnTerminal returns the lines of a table on a terminal of terminalColumns columns.

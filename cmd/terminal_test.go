@@ -23,7 +23,7 @@ import (
 
 const terminalColumns = 80
 
-// openTerminal opens a pseudo-terminal: what is written to terminal is read from screen.
+// openTerminal opens a pseudo-terminal: bytes written to terminal are read from screen.
 func openTerminal(t *testing.T) (screen, terminal *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

@@ -14,12 +14,14 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
+	"leasehold/node/locate"
 	apicatalog "leasehold/shared/api/catalog"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/datadir"
 	"leasehold/shared/process/wording"
 )
 
@@ -40,14 +42,14 @@ var errNotServed = errors.New("only a coordinator answers commands (leasehold co
 // made only if create is true; otherwise fault.ErrFolder is returned, because a command that reads must not create
 // a folder for a mistyped name.
 func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, create bool) (*CatalogSource, error) {
-	e, remoteErr := locate(ctx, cfg)
-	if remoteErr == nil && e.api != "" {
+	e, remoteErr := locate.Find(ctx, cfg)
+	if remoteErr == nil && e.API != "" {
 		var s *CatalogSource
-		if s, remoteErr = openRemoteCatalog(ctx, e.api); remoteErr == nil {
+		if s, remoteErr = openRemoteCatalog(ctx, e.API); remoteErr == nil {
 			return s, nil
 		}
 	}
-	if remoteErr != nil && (e.named || ctx.Err() != nil) {
+	if remoteErr != nil && (e.Named || ctx.Err() != nil) {
 		return nil, remoteErr
 	}
 	// No coordinator answers, and the user named none. The folder's lock decides whether it is
@@ -61,7 +63,7 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, creat
 	)
 	d, err := openDataDir(ctx, cfg, log, tolerant, noTimeout)
 	if errors.Is(err, fault.ErrConflict) && remoteErr != nil {
-		return nil, fmt.Errorf("%w\n%s", e.explain(remoteErr), err) // the process that holds it does not answer
+		return nil, fmt.Errorf("%w\n%s", e.Explain(remoteErr), err) // the process that holds it does not answer
 	}
 	if errors.Is(err, fault.ErrConflict) {
 		return nil, errors.Join(err, errNotServed)
@@ -76,7 +78,7 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, creat
 // spaces, or the addresses of a coordinator.
 // Anything but their absence, such as a folder that cannot be read, is an error of opening it.
 func hasData(dir string) bool {
-	for _, name := range []string{catalogFile, journalDir, AddressFile} {
+	for _, name := range []string{catalogFile, journalDir, datadir.AddressFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			return true
 		}

@@ -11,6 +11,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/datadir"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/protocol/visit"
@@ -30,7 +31,7 @@ const (
 
 // RunCoordinator hosts the spaces, the catalog, the API and the dashboard until ctx ends. It calls listening with
 // the addresses of its ports when all are open. It returns nil when ctx ends.
-func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, listening func(Addresses)) (err error) {
+func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, listening func(datadir.Addresses)) (err error) {
 	d, err := OpenDataDir(ctx, cfg, log)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/config"
+	"leasehold/shared/process/datadir"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/tuple"
@@ -34,8 +35,8 @@ func TestOnePortServesAllProtocols(t *testing.T) {
 	cfg.Data, cfg.Listen, cfg.HTTP = t.TempDir(), address, address
 	cfg.Gates = []config.Gate{{Protocol: config.GoSpace, Address: address, Space: "fridge", Write: true}, {Protocol: config.PSpace, Address: address, Write: true}}
 	ctx, stop := context.WithCancel(t.Context())
-	listening, ended := make(chan Addresses, 1), make(chan error, 1)
-	go func() { ended <- RunCoordinator(ctx, cfg, discard, func(at Addresses) { listening <- at }) }()
+	listening, ended := make(chan datadir.Addresses, 1), make(chan error, 1)
+	go func() { ended <- RunCoordinator(ctx, cfg, discard, func(at datadir.Addresses) { listening <- at }) }()
 	require.Equal(t, []string{"gospace=" + address + ",fridge,write", "pspace=" + address + ",write"}, (<-listening).Gates)
 
 	native, err := remote.Dial(t.Context(), remote.Config{Address: address, Session: "test-1", Log: discard})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"leasehold/node/locate"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
 	"leasehold/shared/config"
@@ -34,13 +35,13 @@ func writeSession(dir, session string, log *slog.Logger) {
 // Starting them again would not help, so Health returns nil.
 func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	if cfg.Mode == config.Coordinator {
-		return "the coordinator answers", CallCoordinator(ctx, cfg, func(context.Context, *client.Client) error { return nil })
+		return "the coordinator answers", locate.Call(ctx, cfg, func(context.Context, *client.Client) error { return nil })
 	}
 	sessions, err := sessionsBelow(cfg.Data, cfg.Mode)
 	if err != nil {
 		return "", err
 	}
-	err = CallCoordinator(ctx, cfg, func(ctx context.Context, api *client.Client) error {
+	err = locate.Call(ctx, cfg, func(ctx context.Context, api *client.Client) error {
 		present, err := client.List[types.Session](ctx, api, "status", nil, client.PageSize, client.All)
 		if err != nil {
 			return err

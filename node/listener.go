@@ -2,9 +2,7 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -18,26 +16,11 @@ import (
 	"leasehold/coordinator/gate/native"
 	"leasehold/coordinator/page"
 	"leasehold/coordinator/peer"
-	"leasehold/shared/fault"
+	"leasehold/shared/process/datadir"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/space"
 	"leasehold/shared/space/browse"
 )
-
-// AddressFile is the file in a data folder that tells how to reach the coordinator that
-// holds the folder. It exists while the coordinator listens, and is stale after a crash.
-const AddressFile = "coordinator.json"
-
-// Addresses is what AddressFile holds, as JSON.
-type Addresses struct {
-	PID  int    `json:"pid"`
-	Gate string `json:"gate"`
-	HTTP string `json:"http"`
-	// Compat is the address of the control endpoints of the original indexer; empty: none.
-	Compat string `json:"compat,omitempty"`
-	// Gates are the gates for foreign programs, as in the setting but with their actual ports.
-	Gates []string `json:"gates,omitempty"`
-}
 
 // peerConnections is the maximum number of connections of one peer to the API.
 const peerConnections = 500
@@ -93,10 +76,10 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	if err != nil {
 		return err
 	}
-	if err := l.writeAddressFile(h.cfg.Data); err != nil {
+	if err := datadir.WriteAddresses(h.cfg.Data, l.addresses()); err != nil {
 		return err
 	}
-	defer os.Remove(filepath.Join(h.cfg.Data, AddressFile))
+	defer os.Remove(filepath.Join(h.cfg.Data, datadir.AddressFile))
 	spaces := peer.NewSpaces()
 	measured, calls := durations(h)
 	gate := native.New(native.Config{
@@ -132,23 +115,10 @@ func serveHTTP(port net.Listener, handler http.Handler, h *hosted) supervisor.Ta
 }
 
 // addresses returns the actual addresses of the open ports, also where the setting has port 0.
-func (l *listeners) addresses() Addresses {
-	all := Addresses{PID: os.Getpid(), Gate: l.gate.Addr().String(), HTTP: l.http.Addr().String(), Gates: l.foreign.addresses()}
+func (l *listeners) addresses() datadir.Addresses {
+	all := datadir.Addresses{PID: os.Getpid(), Gate: l.gate.Addr().String(), HTTP: l.http.Addr().String(), Gates: l.foreign.addresses()}
 	if l.compat != nil {
 		all.Compat = l.compat.Addr().String()
 	}
 	return all
-}
-
-// writeAddressFile replaces the address file in one step, so that no reader sees half of it.
-func (l *listeners) writeAddressFile(dir string) error {
-	data, err := json.Marshal(l.addresses())
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(dir, AddressFile)
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("%w: %w", fault.ErrFolder, err)
-	}
-	return os.Rename(path+".new", path)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"leasehold/models"
+	"leasehold/node/locate"
 	apicatalog "leasehold/shared/api/catalog"
 	apicode "leasehold/shared/api/code"
 	"leasehold/shared/catalog"
@@ -45,7 +46,7 @@ type remoteNode struct {
 
 // openRemote locks a folder for this process, waits for the coordinator and opens its catalog.
 func openRemote(ctx context.Context, cfg config.Config, mode string, log *slog.Logger) (*remoteNode, error) {
-	cfg.Host = chooseGate(ctx, cfg)
+	cfg.Host = locate.ChooseGate(ctx, cfg)
 	r := &remoteNode{cfg: cfg, mode: mode, log: log}
 	if err := r.open(ctx); err != nil {
 		return nil, errors.Join(err, r.close())
@@ -75,13 +76,13 @@ func (r *remoteNode) open(ctx context.Context) error {
 	if _, _, err := net.SplitHostPort(http); err != nil {
 		return fmt.Errorf("the coordinator at %s did not report its API address (%q): %w", r.cfg.Host, http, fault.ErrInvalid)
 	}
-	client, err := apicatalog.New(reachableAPI(r.cfg.Host, http))
+	client, err := apicatalog.New(locate.ReachableAPI(r.cfg.Host, http))
 	if err != nil {
 		return err
 	}
 	r.catalog = client
 	r.opened.Push(client.Close)
-	if r.index, err = apicode.New(reachableAPI(r.cfg.Host, http), filepath.Join(dir, segmentDir)); err != nil {
+	if r.index, err = apicode.New(locate.ReachableAPI(r.cfg.Host, http), filepath.Join(dir, segmentDir)); err != nil {
 		return err
 	}
 	r.opened.Push(r.index.Close)

@@ -14,6 +14,7 @@ import (
 	"leasehold/manager"
 	"leasehold/models"
 	"leasehold/shared/config"
+	"leasehold/shared/process/datadir"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/protocol/visit"
 	"leasehold/shared/space"
@@ -188,7 +189,7 @@ func TestAStopOfTheCoordinatorEndsWithinDrainAndGrace(t *testing.T) {
 				defer stop()
 				listening, ended := make(chan string, 1), make(chan error, 1)
 				go func() {
-					ended <- RunCoordinator(ctx, cfg, discard, func(at Addresses) { listening <- at.Gate })
+					ended <- RunCoordinator(ctx, cfg, discard, func(at datadir.Addresses) { listening <- at.Gate })
 				}()
 				p := &peers{T: t, gate: <-listening}
 				worker, manager := p.open(config.Worker), p.open(config.Manager)

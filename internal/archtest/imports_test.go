@@ -41,6 +41,7 @@ var rules = []importRule{
 	{"cmd", []string{"node", "shared", "models", "tup4fun"}, []string{"coordinator", "internal/binary"}, "cmd parses and prints; what opens a folder or a mode is called through node"},
 	{"node", []string{"coordinator", "manager", "worker", "shared", "models"}, nil, "node assembles processes of several modes, because modes do not import each other"},
 	{"node/backup", low, nil, "a backup copies files and does not read them"},
+	{"node/locate", []string{"shared"}, []string{"coordinator/gate"}, "a command that asks a coordinator needs no mode"},
 	{"coordinator", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
 	{"coordinator/visits", []string{"shared/protocol/visit/policy", "shared/catalog/sqlfile", "shared/process", "shared/fault", "models"}, []string{"coordinator/database", "shared/catalog/sqlite"}, "the schedule of visits is one database file, which the coordinator uses"},
 	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},

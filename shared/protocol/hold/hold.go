@@ -47,19 +47,20 @@ const (
 func Procedures(closed map[string]bool) space.Procedures {
 	take := func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) { return take(tx, closed, args) }
 	return space.Procedures{
-		procTake:   space.WithArgs(tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Bytes}, tuple.AnyInt64, tuple.AnyBool), take),
+		procTake:   space.WithArgs(takeArgs, take),
 		procAck:    space.WithArgs2(ack),
 		procBack:   space.WithArgs2(back),
 		procExpire: expire,
 	}
 }
 
-func match(id, in, ref any) tuple.Template { return tuple.Match("hold", id, in, ref) }
-
 // take (space, template, nanoseconds, wait) hides the first tuple that matches, and returns the id of
 // the hold and the encoded tuple; nothing if none matches and it shall not wait.
 func take(tx space.Tx, closed map[string]bool, args tuple.Tuple) (tuple.Tuple, error) {
-	in, ttl, waits := args.Str(0), time.Duration(args.Int64(2)), args.Bool(3)
+	in, t, ttl, waits, err := parseTake(args)
+	if err != nil {
+		return nil, err
+	}
 	if closed[in] {
 		return nil, fmt.Errorf("space %s: %w: its tuples cannot be held by a client without a session", in, fault.ErrForbidden)
 	}
@@ -68,11 +69,6 @@ func take(tx space.Tx, closed map[string]bool, args tuple.Tuple) (tuple.Tuple, e
 	}
 	if ttl < MinTime || ttl > MaxTime {
 		return nil, fmt.Errorf("hold for %s: %w: want %s to %s", ttl, fault.ErrInvalid, MinTime, MaxTime)
-	}
-	data, _ := args[1].([]byte) // WithArgs has checked the type
-	t, rest, err := tuple.DecodeTemplate(data)
-	if err != nil || len(rest) > 0 {
-		return nil, fmt.Errorf("%w: want a template", fault.ErrInvalid)
 	}
 	e, ok := tx.Find(in, t, nil)
 	switch {
@@ -85,10 +81,10 @@ func take(tx space.Tx, closed map[string]bool, args tuple.Tuple) (tuple.Tuple, e
 		return nil, err
 	}
 	id := "h" + strconv.FormatInt(tx.NextToken(), 10)
-	if _, err := tx.Put(Space, tuple.New("hold", id, in, e.Ref), space.PutOptions{}); err != nil {
+	if _, err := tx.Put(Space, encode(id, in, e.Ref), space.PutOptions{}); err != nil {
 		return nil, err
 	}
-	return tuple.New(id, e.Tuple.Append(nil)), nil
+	return Taken{id, e.Tuple}.encode(), nil
 }
 
 // ack (space, id) removes the held tuple for good.
@@ -115,7 +111,7 @@ func end(tx space.Tx, in, id string) (ref int64, err error) {
 	if !ok {
 		return 0, fmt.Errorf("hold %.100q of space %.100q: %w: it has ended, or its time is over", id, in, fault.ErrStaleToken)
 	}
-	ref = h.Tuple.Int64(3)
+	ref = refOf(h.Tuple)
 	if err := tx.Take(h.Ref); err != nil {
 		return 0, err
 	}
@@ -154,15 +150,8 @@ func (c Client) Take(ctx context.Context, from string, t tuple.Template, ttl tim
 	if err != nil || len(reply) == 0 {
 		return Taken{}, false, err
 	}
-	if !tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Bytes}).Matches(reply) {
-		return Taken{}, false, fmt.Errorf("hold.take: %w: want an id and a tuple", fault.ErrCorrupt)
-	}
-	data, _ := reply[1].([]byte)
-	found, rest, err := tuple.Decode(data)
-	if err != nil || len(rest) > 0 {
-		return Taken{}, false, fmt.Errorf("hold.take: %w: %w", fault.ErrCorrupt, err)
-	}
-	return Taken{ID: reply.Str(0), Tuple: found}, true, nil
+	taken, err = decodeTaken(reply)
+	return taken, err == nil, err
 }
 
 // Ack removes a held tuple for good. fault.ErrStaleToken means that the hold has ended.

@@ -1,83 +1,62 @@
-package node
+// Package locate finds the coordinator of a command, a manager or a worker: from the settings, from the
+// handshake of a gate, or from the address file in the data folder. It opens no folder and starts nothing.
+package locate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
 	"leasehold/shared/api/client"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/datadir"
 )
 
-// endpoint is where a coordinator may be.
-type endpoint struct {
-	api   string // URL; empty: no coordinator is known
-	named bool   // by the user, and not by the address file, which may be stale
+// Endpoint is where a coordinator may be.
+type Endpoint struct {
+	API   string // URL; empty: no coordinator is known
+	Named bool   // by the user, and not by the address file, which may be stale
 	file  string // the path of the address file
 }
 
-// locate finds the coordinator of a command: the API at http, if given as the flag --http or together with host;
+// Find finds the coordinator of a command: the API at http, if given as the flag --http or together with host;
 // else the API that the gate at host reports; else the API that the address file in the data folder names. An
 // http without a host in the environment or the file of settings is not used: it is where a coordinator of this
 // machine listens.
 //
-// Without an address file the endpoint has no api, and the error is nil.
-func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
-	e := endpoint{file: filepath.Join(cfg.Data, AddressFile)}
+// Without an address file the endpoint has no API, and the error is nil.
+func Find(ctx context.Context, cfg config.Config) (Endpoint, error) {
+	e := Endpoint{file: filepath.Join(cfg.Data, datadir.AddressFile)}
 	hostSet, httpSet := isSet(cfg, "host"), isSet(cfg, "http")
 	var err error
 	switch {
 	case sourceOf(cfg, "http") == "--http", hostSet && httpSet:
-		e.api, e.named = apiURL(cfg.Host, cfg.HTTP), true
+		e.API, e.Named = apiURL(cfg.Host, cfg.HTTP), true
 	case hostSet:
-		e.named = true
-		e.api, err = askGate(ctx, cfg.Host)
+		e.Named = true
+		e.API, err = askGate(ctx, cfg.Host)
 	default:
-		e.api, err = readAPI(e.file)
+		var doc datadir.Addresses
+		if doc, err = datadir.ReadAddresses(cfg.Data); err == nil && doc.HTTP != "" {
+			e.API = apiURL(doc.HTTP, doc.HTTP)
+		}
 	}
 	return e, err
-}
-
-// readAPI returns the URL of the API in an address file; empty if the file does not exist or has none.
-func readAPI(path string) (api string, err error) {
-	doc, err := readAddressFile(path)
-	if err != nil || doc.HTTP == "" {
-		return "", err
-	}
-	return apiURL(doc.HTTP, doc.HTTP), nil
-}
-
-// readAddressFile returns the content of an address file; no addresses if it does not exist.
-func readAddressFile(path string) (doc Addresses, err error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Addresses{}, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &doc)
-	}
-	if err != nil {
-		return Addresses{}, fmt.Errorf("%s: %w: %w", path, fault.ErrUnavailable, err)
-	}
-	return doc, nil
 }
 
 // probeTimeout bounds the attempt to reach a gate of this machine.
 const probeTimeout = time.Second
 
-// chooseGate returns the address of the gate that a manager or a worker joins: host if it is
+// ChooseGate returns the address of the gate that a manager or a worker joins: host if it is
 // set, else the gate that the address file in the data folder names, else the default of host.
 // A file whose gate accepts no connection is not used, because it may be of a coordinator that
 // has crashed.
-func chooseGate(ctx context.Context, cfg config.Config) string {
-	doc, err := readAddressFile(filepath.Join(cfg.Data, AddressFile))
+func ChooseGate(ctx context.Context, cfg config.Config) string {
+	doc, err := datadir.ReadAddresses(cfg.Data)
 	if isSet(cfg, "host") || err != nil || doc.Gate == "" {
 		return cfg.Host
 	}
@@ -106,26 +85,26 @@ func sourceOf(cfg config.Config, key string) string {
 
 // explain adds a hint to a fault.ErrUnavailable if the address came from the address file, because the file may
 // be stale.
-func (e endpoint) explain(err error) error {
-	if err == nil || e.named || !errors.Is(err, fault.ErrUnavailable) {
+func (e Endpoint) Explain(err error) error {
+	if err == nil || e.Named || !errors.Is(err, fault.ErrUnavailable) {
 		return err
 	}
 	return fmt.Errorf("%w; the address is from %s, which is stale if that coordinator has ended", err, e.file)
 }
 
-// CallCoordinator calls do with a client of the running coordinator that cfg names, which
+// Call calls do with a client of the running coordinator that cfg names, which
 // is closed after that, and returns its error. It returns fault.ErrUnavailable if there
 // is no coordinator.
-func CallCoordinator(ctx context.Context, cfg config.Config, do func(context.Context, *client.Client) error) error {
-	e, err := locate(ctx, cfg)
+func Call(ctx context.Context, cfg config.Config, do func(context.Context, *client.Client) error) error {
+	e, err := Find(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	if e.api == "" {
+	if e.API == "" {
 		return fmt.Errorf("no coordinator: %w: --host is not set, and %s does not exist; start a coordinator, or name one with --host, or its folder with --data",
 			fault.ErrUnavailable, e.file)
 	}
-	client, err := client.New(e.api)
+	client, err := client.New(e.API)
 	if err != nil {
 		return err
 	}
@@ -136,5 +115,5 @@ func CallCoordinator(ctx context.Context, cfg config.Config, do func(context.Con
 	if ctx.Err() != nil {
 		return errors.New("interrupted")
 	}
-	return e.explain(err)
+	return e.Explain(err)
 }

@@ -1,4 +1,4 @@
-package node
+package locate
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"leasehold/coordinator/gate/native"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/datadir"
 	"leasehold/shared/space/engine"
 	"leasehold/shared/space/journal"
 )
@@ -33,7 +34,7 @@ func configOf(t *testing.T, args ...string) config.Config {
 func TestACoordinatorIsWhereTheUserSaysElseWhereTheFileDoes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, AddressFile), []byte(`{"pid":7,"gate":"127.0.0.1:1","http":"127.0.0.1:2"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, datadir.AddressFile), []byte(`{"pid":7,"gate":"127.0.0.1:1","http":"127.0.0.1:2"}`), 0o600))
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -48,10 +49,10 @@ func TestACoordinatorIsWhereTheUserSaysElseWhereTheFileDoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f, err := locate(t.Context(), configOf(t, c.args...))
+			f, err := Find(t.Context(), configOf(t, c.args...))
 			require.NoError(t, err)
-			require.Equal(t, c.want, f.api)
-			require.Equal(t, c.said, f.named)
+			require.Equal(t, c.want, f.API)
+			require.Equal(t, c.said, f.Named)
 		})
 	}
 }
@@ -79,12 +80,12 @@ func TestAWorkerWithoutAHostJoinsTheCoordinatorOfItsDataFolder(t *testing.T) {
 			t.Parallel()
 			args := []string{"--data", t.TempDir()}
 			if c.file != "" {
-				require.NoError(t, os.WriteFile(filepath.Join(args[1], AddressFile), []byte(c.file), 0o600))
+				require.NoError(t, os.WriteFile(filepath.Join(args[1], datadir.AddressFile), []byte(c.file), 0o600))
 			}
 			if c.host != "" {
 				args = append(args, "--host", c.host)
 			}
-			require.Equal(t, c.want, chooseGate(t.Context(), configOf(t, args...)))
+			require.Equal(t, c.want, ChooseGate(t.Context(), configOf(t, args...)))
 		})
 	}
 }
@@ -102,7 +103,7 @@ func TestAnAnnouncedAddressIsReachedFromWhereTheGateIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, reachableAPI(c.gate, c.http))
+			require.Equal(t, c.want, ReachableAPI(c.gate, c.http))
 		})
 	}
 }
@@ -120,9 +121,9 @@ func TestAHostIsAskedWhereItsAPIIs(t *testing.T) {
 	running.Go(func() { _ = e.Run(ctx) })
 	gate := native.New(native.Config{Engine: e, HTTP: "0.0.0.0:9"})
 	running.Go(func() { _ = gate.Serve(ctx, l) })
-	f, err := locate(t.Context(), configOf(t, "--host", l.Addr().String()))
+	f, err := Find(t.Context(), configOf(t, "--host", l.Addr().String()))
 	require.NoError(t, err)
-	require.Equal(t, endpoint{api: "http://127.0.0.1:9", named: true, file: f.file}, f)
+	require.Equal(t, Endpoint{API: "http://127.0.0.1:9", Named: true, file: f.file}, f)
 
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -134,10 +135,10 @@ func TestAHostIsAskedWhereItsAPIIs(t *testing.T) {
 			_ = c.Close()
 		}
 	})
-	_, err = locate(t.Context(), configOf(t, "--host", other.Addr().String()))
+	_, err = Find(t.Context(), configOf(t, "--host", other.Addr().String()))
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.ErrorContains(t, err, "is not a coordinator's gate")
-	_, err = locate(t.Context(), configOf(t, "--host", "127.0.0.1:1")) // which nobody is given
+	_, err = Find(t.Context(), configOf(t, "--host", "127.0.0.1:1")) // which nobody is given
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.ErrorContains(t, err, "connection refused")
 }
@@ -146,13 +147,13 @@ func TestAFileThatDoesNotSayWhereIsNoCoordinator(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]error{"": fault.ErrUnavailable, "[]": fault.ErrUnavailable, "{}": nil, `{"http":""}`: nil} {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, AddressFile), []byte(content), 0o600))
-		f, err := locate(t.Context(), configOf(t, "--data", dir))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, datadir.AddressFile), []byte(content), 0o600))
+		f, err := Find(t.Context(), configOf(t, "--data", dir))
 		require.ErrorIs(t, err, want, content)
-		require.Empty(t, f.api)
+		require.Empty(t, f.API)
 	}
 	cfg := configOf(t, "--data", filepath.Join(t.TempDir(), "none"))
-	f, err := locate(t.Context(), cfg)
+	f, err := Find(t.Context(), cfg)
 	require.NoError(t, err)
-	require.Empty(t, f.api)
+	require.Empty(t, f.API)
 }

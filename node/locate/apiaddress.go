@@ -1,4 +1,4 @@
-package node
+package locate
 
 import (
 	"context"
@@ -54,15 +54,15 @@ func askGate(ctx context.Context, gate string) (api string, err error) {
 	if _, _, err := net.SplitHostPort(reported); err != nil {
 		return "", fmt.Errorf("the coordinator at %s did not report its API address (%q): %w", gate, reported, fault.ErrUnavailable)
 	}
-	return reachableAPI(gate, reported), nil
+	return ReachableAPI(gate, reported), nil
 }
 
-// reachableAPI returns the URL of the API of a coordinator. gate is the host:port at which its
+// ReachableAPI returns the URL of the API of a coordinator. gate is the host:port at which its
 // gate was reached, and http the address at which it reported that its API listens. If that is a
 // loopback address and the gate's is not, the API is on another machine or in a container: then
 // the host of the gate and the port of the API are used, because the operator must have published
 // that port there.
-func reachableAPI(gate, http string) string {
+func ReachableAPI(gate, http string) string {
 	if config.IsLoopback(http) && !config.IsLoopback(gate) {
 		_, port, _ := net.SplitHostPort(http) // the caller has checked that http has a port
 		http = ":" + port
