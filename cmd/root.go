@@ -66,6 +66,7 @@ or mode: in the file of settings), with the flags of that mode.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth)))
 	config.BindFlags(root.Flags(), config.Keys()...)
 	root.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "mode" && f.Name != "config" })
+	bindVersion(root)
 	for _, g := range a.commandGroups() {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {

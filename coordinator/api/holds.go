@@ -13,19 +13,19 @@ import (
 
 // holdTuple takes a tuple of a space for a client that acknowledges it. A task is refused, because a claim
 // is acknowledged by its result.
-func (s *server) holdTuple(ctx context.Context, q *request, wanted types.Taking) (types.Tuple, error) {
+func (s *server) holdTuple(ctx context.Context, q *request, wanted types.Taking) (types.Taken, error) {
 	from := q.text("space")
 	switch {
 	case !wanted.Ack:
-		return types.Tuple{}, fmt.Errorf("hold_s: %w: it has no effect without ack", fault.ErrInvalid)
+		return types.Taken{}, fmt.Errorf("hold_s: %w: it has no effect without ack", fault.ErrInvalid)
 	case from == task.Space:
-		return types.Tuple{}, fmt.Errorf("ack: %w: a task is claimed with POST /api/v1/sessions/{session}/claims, and its result ends the claim", fault.ErrForbidden)
+		return types.Taken{}, fmt.Errorf("ack: %w: a task is claimed with POST /api/v1/sessions/{session}/claims, and its result ends the claim", fault.ErrForbidden)
 	}
 	ttl := hold.DefaultTime
 	if wanted.Hold != 0 {
 		var err error
 		if ttl, err = seconds("hold_s", wanted.Hold, hold.MaxTime); err != nil {
-			return types.Tuple{}, err
+			return types.Taken{}, err
 		}
 	}
 	var id string
@@ -40,13 +40,12 @@ func (s *server) holdTuple(ctx context.Context, q *request, wanted types.Taking)
 	}, func(ctx context.Context, t tuple.Template) (tuple.Tuple, bool, error) {
 		return take(ctx, t, false)
 	})
-	shown.Hold = id
 	q.finish = func(written bool) {
 		if !written { // the client has not heard of the hold
 			_ = s.holds.Back(context.WithoutCancel(ctx), from, id) // an error means that it has ended
 		}
 	}
-	return shown, err
+	return types.Taken{Line: shown.Line, Fields: shown.Fields, Hold: id}, err
 }
 
 func (s *server) ackHold(ctx context.Context, q *request) (none, error) {

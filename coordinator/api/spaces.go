@@ -179,13 +179,13 @@ func (s *server) queryTuple(ctx context.Context, q *request, l types.Lookup) (ty
 
 // getTuple takes a tuple. The tuple is held until the response is written, and is back at its old place if it
 // could not be. If the client dies after that, the tuple is lost.
-func (s *server) getTuple(ctx context.Context, q *request, wanted types.Taking) (types.Tuple, error) {
+func (s *server) getTuple(ctx context.Context, q *request, wanted types.Taking) (types.Taken, error) {
 	name, l := q.text("space"), types.Lookup{Template: wanted.Template, Wait: wanted.Wait}
 	if wanted.Ack || wanted.Hold != 0 {
 		return s.holdTuple(ctx, q, wanted)
 	}
 	if err := requireWritable(name); err != nil {
-		return types.Tuple{}, err
+		return types.Taken{}, err
 	}
 	var op space.OpID // of the last attempt: an earlier one took nothing
 	var claimed task.Item
@@ -215,7 +215,7 @@ func (s *server) getTuple(ctx context.Context, q *request, wanted types.Taking) 
 		// An error only means that the coordinator stops; then the session's holds end too.
 		_, _ = s.Conn.Do(context.WithoutCancel(ctx), space.Request{Verb: end, Op: op})
 	}
-	return got, err
+	return types.Taken{Line: got.Line, Fields: got.Fields}, err
 }
 
 // lookUp returns a tuple that matches. It calls poll, which does not block and reports whether a tuple matched,

@@ -40,7 +40,13 @@ type Tuple struct {
 	Fields []Field `json:"fields"`
 	State  string  `json:"state,omitempty" enum:"visible,held" doc:"in a list"`
 	Holder string  `json:"holder,omitempty" doc:"session"`
-	Hold   string  `json:"hold,omitempty" doc:"of a get with ack: the id by which it is acknowledged or given back"`
+}
+
+// Taken is a tuple that was taken.
+type Taken struct {
+	Line   string  `json:"line" doc:"in the notation of the command line, which can be read back"`
+	Fields []Field `json:"fields"`
+	Hold   string  `json:"hold,omitempty" doc:"with ack: the id by which it is acknowledged or given back"`
 }
 
 // Field is one field of a tuple: numbers and booleans as JSON's, bytes in base64, a nested
