@@ -43,7 +43,7 @@ type Coordinator struct {
 // Open starts a coordinator. Close must be called, unless there is an error.
 func Open() (*Coordinator, error) {
 	ctx := context.Background()
-	e, err := engine.Open(ctx, engine.Config{Journal: &journal.Memory{}, Takes: task.Takes(), Procedures: space.Join(
+	e, err := engine.Open(ctx, engine.Config{Journal: &journal.Memory{}, Takes: task.Takes(), QueryOnly: space.QueryOnly(task.Spaces(), status.Spaces(), lease.Spaces()), Procedures: space.Join(
 		status.Procedures(), lease.Procedures(), Policy.Procedures(), Policy.AdminProcedures(), browse.Procedures())})
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func (b *safeBuffer) String() string {
 
 func start(t *testing.T, channels ...alert.Channel) *fixture {
 	policy := task.Policy{MaxAttempts: 1, Backoff: time.Second, Alerts: append(alert.Names(channels), "gone")}
-	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, Procedures: space.Join(
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}, QueryOnly: space.QueryOnly(task.Spaces(), status.Spaces(), lease.Spaces()), Procedures: space.Join(
 		policy.Procedures(), policy.AdminProcedures(), status.Procedures(), lease.Procedures())})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())

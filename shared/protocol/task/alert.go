@@ -46,30 +46,62 @@ func (c Client) NextAlert(ctx context.Context, channel string) (Alert, error) {
 
 // RemoveAlert removes an alert, because it was sent or cannot be. If the alert is gone already, it returns nil.
 func (c Client) RemoveAlert(ctx context.Context, a Alert) error {
-	_, _, err := c.Repo.Space(Alerts).GetP(ctx, a.encode().Exactly())
+	_, err := c.call(ctx, procRemoveAlert, a.encode())
 	return err
 }
 
-// PostponeAlert moves an alert behind the others of its channel. It puts the new tuple first, so that a crash in
-// between leaves two and loses none. After an error there may be two.
+// PostponeAlert moves an alert behind the others of its channel.
 func (c Client) PostponeAlert(ctx context.Context, a Alert) error {
-	if err := c.Repo.Space(Alerts).Put(ctx, a.encode(), 0); err != nil {
-		return err
-	}
-	return c.RemoveAlert(ctx, a)
+	_, err := c.call(ctx, procPostponeAlert, a.encode())
+	return err
 }
 
-// RemoveAlerts removes all alerts of a channel, and returns how many there were. If they are too large for one
-// answer, it fails with fault.ErrTooLarge and removes none.
+// RemoveAlerts removes all alerts of a channel, and returns how many there were.
 func (c Client) RemoveAlerts(ctx context.Context, channel string) (int, error) {
-	all, err := c.Repo.Space(Alerts).GetAll(ctx, AlertsOf(channel))
+	reply, err := c.call(ctx, procRemoveAlerts, tuple.New(channel))
 	if err != nil {
 		return 0, fmt.Errorf("alerts of %s: %w", channel, err)
 	}
-	return len(all), nil
+	return int(numberOf(reply)), nil
+}
+
+// removeAlert (an alert) removes it, if it is there.
+func removeAlert(tx space.Tx, alert tuple.Tuple) (tuple.Tuple, error) {
+	e, ok := tx.Find(Alerts, alert.Exactly(), nil)
+	if !ok {
+		return nil, nil
+	}
+	return nil, tx.Take(e.Ref)
+}
+
+// postponeAlert (an alert) puts it again, so that it is the last one of its channel. It does nothing if the alert
+// is gone.
+func postponeAlert(tx space.Tx, alert tuple.Tuple) (tuple.Tuple, error) {
+	e, ok := tx.Find(Alerts, alert.Exactly(), nil)
+	if !ok {
+		return nil, nil
+	}
+	if err := tx.Take(e.Ref); err != nil {
+		return nil, err
+	}
+	_, err := tx.Put(Alerts, alert, space.PutOptions{})
+	return nil, err
+}
+
+// removeAlerts (channel) removes all alerts of a channel and returns how many there were.
+func removeAlerts(tx space.Tx, channel string) (tuple.Tuple, error) {
+	all := tx.Scan(Alerts, AlertsOf(channel))
+	for _, e := range all {
+		if err := tx.Take(e.Ref); err != nil {
+			return nil, err
+		}
+	}
+	return tuple.New(int64(len(all))), nil
 }
 
 func (a Alert) encode() tuple.Tuple { return tuple.New("alert", a.Channel, a.Task, a.DiedAt) }
+
+var anyAlert = tuple.Match("alert", tuple.AnyString, tuple.AnyString, tuple.AnyInt64)
 
 // AlertsOf matches the alerts of a channel.
 func AlertsOf(channel string) tuple.Template {

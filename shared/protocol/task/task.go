@@ -100,29 +100,32 @@ const (
 	procNext  = "task.next"
 	procGet   = "task.get"
 
-	procExtend      = "task.extend"
-	procReport      = "task.report"
-	procRelease     = "task.release"
-	procHandBack    = "task.handback"
-	procReviveStuck = "task.unstick"
-	procSweep       = "task.sweep"
-	procCreate      = "task.create"
-	procCancel      = "task.cancel"
-	procRequeue     = "task.requeue"
-	procDiscard     = "task.discard"
-	procPause       = "task.pause"
-	procResume      = "task.resume"
-	procSetLimit    = "task.setlimit"
-	procRemoveLimit = "task.removelimit"
-	procLimits      = "task.limits"
-	procShowDead    = "task.showdead"
-	procShow        = "task.show"
-	procList        = "task.list"
-	procCounts      = "task.counts"
-	procWatch       = "task.watch"
-	procWait        = "task.wait"
-	procEnded       = "task.ended"
-	procListEnded   = "task.listended"
+	procExtend        = "task.extend"
+	procReport        = "task.report"
+	procRelease       = "task.release"
+	procHandBack      = "task.handback"
+	procReviveStuck   = "task.unstick"
+	procSweep         = "task.sweep"
+	procCreate        = "task.create"
+	procCancel        = "task.cancel"
+	procRequeue       = "task.requeue"
+	procDiscard       = "task.discard"
+	procPause         = "task.pause"
+	procResume        = "task.resume"
+	procSetLimit      = "task.setlimit"
+	procRemoveLimit   = "task.removelimit"
+	procLimits        = "task.limits"
+	procShowDead      = "task.showdead"
+	procShow          = "task.show"
+	procList          = "task.list"
+	procCounts        = "task.counts"
+	procWatch         = "task.watch"
+	procWait          = "task.wait"
+	procRemoveAlert   = "task.removealert"
+	procPostponeAlert = "task.postponealert"
+	procRemoveAlerts  = "task.removealerts"
+	procEnded         = "task.ended"
+	procListEnded     = "task.listended"
 
 	procTimeout    = "task.timeout"
 	procReturn     = "task.return"
@@ -179,5 +182,9 @@ func (p Policy) AdminProcedures() space.Procedures {
 		procCounts:      space.WithArgs1(counts),
 		procWatch:       space.WithArgs1(watchTask),
 		procWait:        space.WithArgs1(awaitEnd),
+
+		procRemoveAlert:   space.WithArgs(anyAlert, removeAlert),
+		procPostponeAlert: space.WithArgs(anyAlert, postponeAlert),
+		procRemoveAlerts:  space.WithArgs1(removeAlerts),
 	}
 }

@@ -125,7 +125,7 @@ func (r recorded) Commit(ctx context.Context, expected journal.Position, records
 // start runs an engine over the fixture's journal; it is called again after a restart. close ends
 // it, and fails the test if it ended with an error.
 func (f *fixture) start() {
-	e, err := engine.Open(f.ctx, engine.Config{Journal: f.on, Procedures: f.procedures(), Takes: task.Takes(), Trace: f.trace, Log: slog.New(slog.NewTextHandler(f, nil))})
+	e, err := engine.Open(f.ctx, engine.Config{Journal: f.on, Procedures: f.procedures(), Takes: task.Takes(), QueryOnly: space.QueryOnly(status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()), Trace: f.trace, Log: slog.New(slog.NewTextHandler(f, nil))})
 	require.NoError(f, err)
 	f.engine = e
 	run, end := context.WithCancel(context.Background())
