@@ -6,9 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
-	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/work"
-	"leasehold/shared/tuple"
 )
 
 var capacityScenarios = []scenario{
@@ -16,7 +14,6 @@ var capacityScenarios = []scenario{
 	{"TwoManagersAtTheCapacityCheck", func(f *fixture) { twoManagers(f, 3, 3) }},
 	{"ManagerThatWantsCapacityWakesWhenThereIsSome", capacityWakes},
 	{"ManagerThatWantsCapacityTakesResultsFirst", resultsFirst},
-	{"AForeignClientCannotForgeSlots", forgedSlots},
 }
 
 // twoManagers has two managers issue at once while there is capacity for one more task,
@@ -91,17 +88,4 @@ func resultsFirst(f *fixture) {
 	require.NotNil(f, step.Result, "although there is capacity")
 	require.NoError(f, m.work.Ingested(f.Context(), step.Result))
 	require.ErrorIs(f, m.work.Ingested(f.Context(), step.Result), fault.ErrStaleToken)
-}
-
-// forgedSlots checks that a client cannot put slots of its own invention, and that managers go on.
-func forgedSlots(f *fixture) {
-	m := f.manager("manager-1")
-	for _, slots := range []int64{-5, 1<<63 - 1} {
-		err := f.admin.Space(status.Space).Put(f.Context(), tuple.New("serves", "foreign:1", dig, slots), 0)
-		require.ErrorIs(f, err, fault.ErrForbidden)
-	}
-	f.worker("worker-1", 3)
-	for n := range 3 {
-		m.issue(toDig("site", string(rune('a'+n))), 0)
-	}
 }
