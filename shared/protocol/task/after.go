@@ -198,22 +198,26 @@ func isDead(tx space.Tx, id string) bool {
 	return dead
 }
 
-// parentResults returns how the parents of a task ended, in the order of After. A parent whose
-// end is not kept is left out. A result that exceeds maxCarried bytes together with those before
-// it is empty.
-func parentResults(tx space.Tx, i Item) (all []ParentResult) {
-	size := 0
+// parentEnds returns how the parents of a task ended, in the order of After. A parent whose end is not kept is left
+// out.
+func parentEnds(tx space.Tx, i Item) (all []ParentResult) {
 	for _, parent := range i.After {
-		e, ok := tx.Find(Data, matchParent(parent), nil)
-		if !ok {
-			continue
+		if e, ok := tx.Find(Data, matchParent(parent), nil); ok {
+			all = append(all, decodeParent(e.Tuple))
 		}
-		r := decodeParent(e.Tuple)
-		size += len(r.Result)
+	}
+	return all
+}
+
+// parentResults is parentEnds with at most maxCarried bytes of results: a result that exceeds them together with those
+// before it is empty.
+func parentResults(tx space.Tx, i Item) []ParentResult {
+	all, size := parentEnds(tx, i), 0
+	for n := range all {
+		size += len(all[n].Result)
 		if size > maxCarried {
-			r.Result = ""
+			all[n].Result = ""
 		}
-		all = append(all, r)
 	}
 	return all
 }
