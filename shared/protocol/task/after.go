@@ -11,15 +11,21 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// ParentResult is how a parent of a task ended. A claim carries the results of all parents.
+// ParentResult is how a parent of a task ended. A claim carries the results of the parents up to maxCarried bytes;
+// Client.Parents reads all.
 type ParentResult struct {
-	ID     string
-	State  State
-	Result string // JSON; empty: none, or omitted because the results are too large together
+	ID      string
+	State   State
+	Result  string // JSON; empty: none, or LeftOut
+	LeftOut bool   // it has a result that is not here, because the results are too large together
 }
 
 func (r ParentResult) encode() tuple.Tuple {
-	return tuple.New("parent", r.ID, string(r.State), r.Result)
+	t := tuple.New("parent", r.ID, string(r.State), r.Result)
+	if r.LeftOut {
+		t = append(t, true)
+	}
+	return t
 }
 
 func matchParent(id any) tuple.Template {
@@ -204,19 +210,6 @@ func parentEnds(tx space.Tx, i Item) (all []ParentResult) {
 	for _, parent := range i.After {
 		if e, ok := tx.Find(Data, matchParent(parent), nil); ok {
 			all = append(all, decodeParent(e.Tuple))
-		}
-	}
-	return all
-}
-
-// parentResults is parentEnds with at most maxCarried bytes of results: a result that exceeds them together with those
-// before it is empty.
-func parentResults(tx space.Tx, i Item) []ParentResult {
-	all, size := parentEnds(tx, i), 0
-	for n := range all {
-		size += len(all[n].Result)
-		if size > maxCarried {
-			all[n].Result = ""
 		}
 	}
 	return all

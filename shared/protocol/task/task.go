@@ -123,6 +123,7 @@ const (
 	procWait        = "task.wait"
 	procEnded       = "task.ended"
 	procListEnded   = "task.listended"
+	procParents     = "task.parents"
 
 	procTimeout    = "task.timeout"
 	procReturn     = "task.return"
@@ -175,6 +176,7 @@ func (p Policy) AdminProcedures() space.Procedures {
 		procLimits:      space.WithArgs(tuple.Match(), limits),
 		procShowDead:    space.WithArgs1(showDead),
 		procShow:        space.WithArgs1(showTask),
+		procParents:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64), parents),
 		procList:        list,
 		procCounts:      space.WithArgs1(counts),
 		procWatch:       space.WithArgs1(watchTask),
