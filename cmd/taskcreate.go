@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +30,9 @@ func (a *app) newTaskCreate() *cobra.Command {
 		Short: "create a task, or one for each line of a file",
 		Long: `Create a task for a worker that serves the action. The data of the task is JSON:
 an argument, a file, or standard input (@-). --each creates a task for each line
-of a file, with the line as its data, in batches of 1,000, each all or nothing.`,
+of a file, with the line as its data, in batches of 1,000, each all or nothing.
+The exit code is 1 if a task was cancelled at once by --on-limit drop, or is dead
+because of a parent.`,
 		Example: `  leasehold task create count '{"n": 1}' --timeout 5m
   ls *.png | jq -R . | leasehold task create convert --each -
   leasehold task create report --after t17,t18 --not-before 2h
@@ -66,14 +69,25 @@ of a file, with the line as its data, in batches of 1,000, each all or nothing.`
 		if err != nil {
 			return err
 		}
-		if o.form == asTable {
-			_, err := fmt.Fprintln(a.out, createdLine(t, n.OnConflict))
-			return err
+		ended := endedAtOnce(t)
+		switch {
+		case o.form != asTable:
+			err = showOne(a, o, taskRow{t})
+		case ended == nil:
+			_, err = fmt.Fprintln(a.out, createdLine(t, n.OnConflict))
 		}
-		return showOne(a, o, taskRow{t})
+		return errors.Join(err, ended)
 	})
 	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c
+}
+
+// endedAtOnce returns an error for a new task that its limit dropped, or that died because of a parent.
+func endedAtOnce(t types.Task) error {
+	if t.State != string(task.Cancelled) && t.State != string(task.StateDead) {
+		return nil
+	}
+	return fmt.Errorf("task %s is %s: %s", t.ID, t.State, t.Note)
 }
 
 // createdLine tells what the creation of t has done: an older task with the unique key is kept, or

@@ -59,24 +59,31 @@ func (a *app) createEach(ctx context.Context, api *client.Client, e eachLine, n 
 	if err := e.flush(ctx); err != nil {
 		return e.failed(err)
 	}
+	var err error
 	if e.output.form == asTable {
-		_, err := fmt.Fprintf(a.out, "created %d tasks %s\n", e.created, n.Action)
-		return err
+		_, err = fmt.Fprintf(a.out, "created %d tasks %s\n", e.created, n.Action)
+	} else {
+		err = show(a, e.output, e.made, "")
 	}
-	return show(a, e.output, e.made, "")
+	if e.ended > 0 {
+		err = errors.Join(err, fmt.Errorf("%d of %d tasks ended at once; the first: %w", e.ended, e.created, e.firstEnded))
+	}
+	return err
 }
 
 // eachLine collects the tasks of lines, and creates them in batches.
 type eachLine struct {
-	api       *client.Client
-	output    *output
-	operation *operation
-	made      []taskRow // unless they are only counted
-	line      int       // that was read last
-	done      int       // up to which there are tasks
-	created   int
-	batch     []types.NewTask
-	bytes     int
+	api        *client.Client
+	output     *output
+	operation  *operation
+	made       []taskRow // unless they are only counted
+	line       int       // that was read last
+	done       int       // up to which there are tasks
+	created    int
+	ended      int // of those created: a limit dropped them, or they died because of a parent
+	firstEnded error
+	batch      []types.NewTask
+	bytes      int
 }
 
 // failed returns err, with the number of tasks that were created before if there are any.
@@ -110,6 +117,15 @@ func (e *eachLine) flush(ctx context.Context) error {
 		return err
 	}
 	e.created, e.batch, e.bytes = e.created+len(made), nil, 0
+	for _, t := range made {
+		ended := endedAtOnce(t)
+		if ended == nil {
+			continue
+		}
+		if e.ended++; e.firstEnded == nil {
+			e.firstEnded = ended
+		}
+	}
 	if e.output.form != asTable {
 		for _, t := range made {
 			e.made = append(e.made, taskRow{t})

@@ -43,8 +43,10 @@ type Coordinator struct {
 // Open starts a coordinator. Close must be called, unless there is an error.
 func Open() (*Coordinator, error) {
 	ctx := context.Background()
-	e, err := engine.Open(ctx, engine.Config{Journal: &journal.Memory{}, Takes: task.Takes(), QueryOnly: space.QueryOnly(task.Spaces(), status.Spaces(), lease.Spaces()), Procedures: space.Join(
-		status.Procedures(), lease.Procedures(), Policy.Procedures(), Policy.AdminProcedures(), browse.Procedures())})
+	e, err := engine.Open(ctx, engine.Config{
+		Journal: &journal.Memory{}, Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(definitions()),
+		Procedures: space.Join(status.Procedures(), lease.Procedures(), Policy.Procedures(), Policy.AdminProcedures(), browse.Procedures()),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +60,11 @@ func Open() (*Coordinator, error) {
 	return c, nil
 }
 
+// definitions returns the spaces of the protocols.
+func definitions() []space.Definition {
+	return slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces())
+}
+
 // createSpaces opens the session of Tasks and creates the spaces of the protocols.
 func (c *Coordinator) createSpaces(ctx context.Context) error {
 	repo, err := c.engine.Session(ctx, "test", 0)
@@ -65,7 +72,7 @@ func (c *Coordinator) createSpaces(ctx context.Context) error {
 		return err
 	}
 	c.tasks = task.Client{Repo: repo}
-	for _, d := range slices.Concat(status.Spaces(), lease.Spaces(), task.Spaces()) {
+	for _, d := range definitions() {
 		if err := repo.Create(ctx, d.Name, d.Options); err != nil {
 			return err
 		}

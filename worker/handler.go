@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"leasehold/models"
@@ -49,8 +50,11 @@ type Job interface {
 	// without a lease.
 	Lease() (id string, token int64)
 	// Parents returns how the tasks ended after which this one was created, in the order in
-	// which it names them. A result is empty if there is none, or if all are too large together.
+	// which it names them. Results that are too large together are left out, and marked so.
 	Parents() []task.ParentResult
+	// ReadParents is Parents with all results; it asks the coordinator if one is left out. It
+	// ends after an error.
+	ReadParents(ctx context.Context) iter.Seq2[task.ParentResult, error]
 	// Report puts an intermediate result, with body as JSON, and restarts the task's timeout. fault.ErrStaleToken
 	// means that the worker no longer holds the task and the handler must stop.
 	Report(ctx context.Context, part string, body any) error

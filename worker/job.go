@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -35,6 +37,20 @@ func (j *job) Lease() (id string, token int64) { return j.item.Lease, j.item.Tok
 
 // Parents returns how the parents of the task ended; see Job.
 func (j *job) Parents() []task.ParentResult { return j.item.Parents }
+
+// ReadParents yields how the parents of the task ended, with all results; see Job.
+func (j *job) ReadParents(ctx context.Context) iter.Seq2[task.ParentResult, error] {
+	if slices.ContainsFunc(j.item.Parents, func(p task.ParentResult) bool { return p.LeftOut }) {
+		return j.client.Parents(ctx, j.item.ID)
+	}
+	return func(yield func(task.ParentResult, error) bool) {
+		for _, p := range j.item.Parents {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
 
 func (j *job) Draining() <-chan struct{} { return j.draining }
 

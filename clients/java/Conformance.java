@@ -1,4 +1,5 @@
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -60,7 +61,7 @@ public final class Conformance {
         same(true, refused(Leasehold.TooLarge.class, 413, () -> client.create(action, "x".repeat(2 << 20))).detail.contains("1048576"));
         System.out.println("errors");
 
-        var session = client.session(Map.of(action, 2), action, 30);
+        var session = client.session(Map.of(action, 4), action, 30);
         var claimed = session.claim(2, 0);
         var first = claimed.get(0);
         var second = claimed.get(1);
@@ -101,6 +102,16 @@ public final class Conformance {
         same(List.of(1L, 2L), last.parents().get(0).get("result"));
         client.cancel(last.id(), "no longer needed");
         same("cancelled", client.await(last.id(), null).get("state"));
+        var parents = new ArrayList<Object>();
+        for (int n = 0; n < 4; n++) parents.add(client.create(action, null).get("id"));
+        var sum = (String) client.create(action, null, Map.of("after", parents), null).get("id");
+        for (var task : session.claim(4, 0)) task.resolve("r".repeat(400_000));
+        var large = session.claim(1, 5).get(0);
+        same(sum, large.id());
+        for (var p : large.parents()) same(400_000, ((String) p.get("result")).length());
+        same(4, large.parents().size());
+        large.resolve(null);
+        refused(Leasehold.NotFound.class, 404, () -> client.parents(sum));
         System.out.println("parents");
 
         session.close();

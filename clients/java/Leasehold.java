@@ -155,6 +155,17 @@ public final class Leasehold {
     /** Returns a task, alive or ended. {@link NotFound}: it never was, or ended long ago. */
     public Map<String, Object> get(String id) { return request("GET", "/tasks/" + quote(id), null, null, null); }
 
+    /** Returns how the tasks of "after" of a task ended, with all results. {@link NotFound}: it never was, or has ended. */
+    public List<Map<String, Object>> parents(String id) {
+        var found = new ArrayList<Map<String, Object>>();
+        for (Object next = 0; next != null; ) {
+            var page = request("GET", "/tasks/" + quote(id) + "/parents?offset=" + next, null, null, null);
+            found.addAll(maps(page.get("items")));
+            next = page.get("next");
+        }
+        return found;
+    }
+
     /**
      * Waits until a task is resolved, dead or cancelled, and returns it. After the timeout, if that is
      * not null, throws {@link TimedOut}.
@@ -259,8 +270,11 @@ public final class Leasehold {
         public String action() { return (String) fields.get("action"); }
         public long attempts() { return (Long) fields.get("attempts"); }
         public long token() { return (Long) fields.get("token"); }
-        /** How the tasks of "after" ended. */
-        public List<Map<String, Object>> parents() { return maps(fields.getOrDefault("parents", List.of())); }
+        /** How the tasks of "after" ended. Results that are too large for one claim are read when this is called. */
+        public List<Map<String, Object>> parents() {
+            var carried = maps(fields.getOrDefault("parents", List.of()));
+            return carried.stream().anyMatch(p -> p.containsKey("left_out")) ? Leasehold.this.parents(id()) : carried;
+        }
         /** The data, if it is an object; else see {@link #fields}. */
         @SuppressWarnings("unchecked") public Map<String, Object> data() { return (Map<String, Object>) fields.get("data"); }
         /** Whether the task was cancelled, timed out or is another worker's. The thread of its handler is interrupted then. */

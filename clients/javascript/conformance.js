@@ -31,7 +31,7 @@ async function verbs(client, action) {
   assert.match((await refused(leasehold.TooLargeError, 413, () => client.create(action, 'x'.repeat(2 << 20)))).detail, /1048576/);
   console.log('errors');
 
-  const session = await client.session({ [action]: 2 }, { name: action });
+  const session = await client.session({ [action]: 4 }, { name: action });
   const [first, second] = await session.claim({ limit: 2 });
   assert.deepEqual([first.id, first.data, first.attempts], [made.id, DATA, 0]);
   assert.equal(second.id, keyed.id);
@@ -64,6 +64,14 @@ async function verbs(client, action) {
   assert.deepEqual([last.id, last.parents[0].task, last.parents[0].result], [child.id, parent.id, [1, 2]]);
   await client.cancel(last.id, 'no longer needed');
   assert.equal((await client.wait(last.id)).state, 'cancelled');
+  const parents = [];
+  for (let n = 0; n < 4; n++) parents.push((await client.create(action)).id);
+  const sum = await client.create(action, null, { after: parents });
+  for (const task of await session.claim({ limit: 4 })) await task.resolve('r'.repeat(400_000));
+  const [large] = await session.claim({ wait: 5 });
+  assert.deepEqual([large.id, large.parents.map((p) => p.result.length)], [sum.id, [400_000, 400_000, 400_000, 400_000]]);
+  await large.resolve();
+  await refused(leasehold.NotFoundError, 404, () => client.parents(sum.id));
   console.log('parents');
 
   await session.end();

@@ -109,6 +109,17 @@ export class Client {
     return this.request('GET', `/tasks/${encodeURIComponent(id)}`);
   }
 
+  /** Return how the tasks of after of a task ended, with all results. NotFoundError: it never was, or has ended. */
+  async parents(id) {
+    const found = [];
+    for (let next = 0; next !== undefined;) {
+      const page = await this.request('GET', `/tasks/${encodeURIComponent(id)}/parents?offset=${next}`);
+      found.push(...page.items);
+      next = page.next;
+    }
+    return found;
+  }
+
   /**
    * Wait until a task is resolved, dead or cancelled, and return it. After timeout seconds, throw
    * TimeoutError.
@@ -220,10 +231,14 @@ export class Session {
 
   /**
    * Claim up to limit tasks of the actions (those that the session serves if absent), and wait up
-   * to 25 seconds for the first one. Return an array of Task, which may be empty.
+   * to 25 seconds for the first one. Return an array of Task, which may be empty. Results of
+   * parents that are too large for one claim are read too; if that fails, they have left_out.
    */
   async claim({ actions, limit = 1, wait = 0, signal } = {}) {
     const found = await this.client.post(`${this.path}/claims`, { actions, limit, wait }, { signal });
+    await Promise.all(found.items.filter((t) => t.parents?.some((p) => p.left_out)).map(async (t) => {
+      t.parents = await this.client.parents(t.id).catch(() => t.parents);
+    }));
     return found.items.map((fields) => new Task(this, fields));
   }
 

@@ -37,7 +37,7 @@ def verbs(client, action):
     assert "1048576" in refused(leasehold.TooLarge, 413, lambda: client.create(action, "x" * (2 << 20))).detail
     print("errors")
 
-    session = client.session({action: 2}, name=action)
+    session = client.session({action: 4}, name=action)
     first, second = session.claim(limit=2)
     assert (first.id, first.data, first.attempts) == (made["id"], DATA, 0), first.fields
     assert second.id == keyed["id"] and session.claim() == []
@@ -74,6 +74,14 @@ def verbs(client, action):
     assert last.id == child["id"] and last.parents[0]["task"] == parent["id"] and last.parents[0]["result"] == [1, 2]
     client.cancel(last.id, "no longer needed")
     assert client.wait(last.id)["state"] == "cancelled"
+    parents = [client.create(action)["id"] for _ in range(4)]
+    child = client.create(action, after=parents)["id"]
+    for task in session.claim(limit=4):
+        task.resolve("r" * 400_000)
+    last = session.claim(wait=5)[0]
+    assert last.id == child and [len(p["result"]) for p in last.parents] == [400_000] * 4
+    last.resolve()
+    refused(leasehold.NotFound, 404, lambda: client.parents(child))
     print("parents")
 
     session.end()

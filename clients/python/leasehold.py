@@ -121,6 +121,15 @@ class Client:
         """Return a task, alive or ended. NotFound: it never was, or ended long ago."""
         return self._request("GET", "/tasks/" + _quote(task_id))
 
+    def parents(self, task_id):
+        """Return how the tasks of after of a task ended, with all of their results. NotFound: it
+        never was, or has ended."""
+        found, page = [], {"next": 0}
+        while "next" in page:
+            page = self._request("GET", f"/tasks/{_quote(task_id)}/parents?offset={page['next']}")
+            found += page["items"]
+        return found
+
     def wait(self, task_id, timeout=None):
         """Wait until a task is resolved, dead or cancelled, and return it. After timeout
         seconds, TimeoutError."""
@@ -257,11 +266,19 @@ class Task:
         self._session, self.fields, self.token = session, fields, fields["token"]
         self.id, self.action, self.data = fields["id"], fields["action"], fields.get("data")
         self.attempts = fields["attempts"]
-        self.parents = fields.get("parents", [])
+        self._parents = fields.get("parents", [])
         #: Set when the worker must stop: the task was cancelled, timed out or is another's.
         self.stopped = threading.Event()
         #: Set when the worker drains: finish soon, or the task is handed back.
         self.draining = threading.Event()
+
+    @property
+    def parents(self):
+        """How the tasks of after ended. Results that are too large for one claim are read when
+        this is used first."""
+        if any(p.get("left_out") for p in self._parents):
+            self._parents = self._session._client.parents(self.id)
+        return self._parents
 
     def extend(self, fraction=None, text=""):
         """Start the timeout of the task again, and note its progress: from 0 to 1, and a text."""

@@ -163,9 +163,13 @@ func showClaimed(c task.ClaimedTask) types.ClaimedTask {
 	shown := types.ClaimedTask{Task: showTask(c.Item, task.Claimed), Token: c.Token}
 	shown.Data = c.Data
 	for _, p := range c.Parents {
-		shown.Parents = append(shown.Parents, types.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result)})
+		shown.Parents = append(shown.Parents, showParent(p))
 	}
 	return shown
+}
+
+func showParent(p task.ParentResult) types.ParentResult {
+	return types.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result), LeftOut: p.LeftOut}
 }
 
 // held returns the client of a session, and the task of a request that names it and its token. The task has no

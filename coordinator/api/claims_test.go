@@ -64,6 +64,21 @@ func TestAWorkerOverHTTPClaimsExtendsAndResolves(t *testing.T) {
 	require.Len(t, items(h.ok("GET", "/api/v1/tasks?state=waiting", "")), 2, "what it had came back")
 }
 
+func TestTheCreationOfATaskThatHasEndedAtOnceTellsHow(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.ok("PUT", "/api/v1/limits/db", `{"max":1}`)
+	h.ok("POST", "/api/v1/tasks", `{"action":"count","limits":["db"]}`)
+	h.claimOne(h.openWorker("count"))
+	dropped := h.ok("POST", "/api/v1/tasks", `{"action":"count","limits":["db"],"on_limit":"drop"}`)
+	require.Equal(t, []any{"cancelled", "dropped, because the limit db was reached"}, []any{dropped["state"], dropped["note"]})
+	parent := dropped["id"].(string)
+	dead := h.ok("POST", "/api/v1/tasks", `{"action":"count","after":["`+parent+`"]}`)
+	require.Equal(t, []any{"dead", "its parent " + parent + " is cancelled"}, []any{dead["state"], dead["note"]})
+	batch := first(h.ok("POST", "/api/v1/task-batches", `{"tasks":[{"action":"count","limits":["db"],"on_limit":"drop"}]}`))
+	require.Equal(t, "cancelled", batch["state"])
+}
+
 func TestAWorkerOverHTTPReleasesAndHandsBack(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -6,6 +6,7 @@ import (
 	"leasehold/shared/api/types"
 	"leasehold/shared/code"
 	"leasehold/shared/protocol/schedule"
+	"leasehold/shared/protocol/task"
 )
 
 // v1 is the path of the first version of the API.
@@ -134,6 +135,8 @@ func (s *server) taskRoutes() []route {
 		withBody("POST", "/task-batches", "Create several tasks, all or none.", s.createTasks).returns(201).keyed(),
 		on("GET", "/tasks/{task}", "Show a task: why it is not running if it is alive, or how it ended. With wait, the response comes when it has ended, or shows the task as it is then.", s.getTask,
 			param{name: "wait", kind: numberParam, max: int(maxWait.Seconds()), doc: "longest time in seconds to wait for its end"}).waits(),
+		on("GET", "/tasks/{task}/parents", "Show how the parents of a task that is alive or a dead letter ended, with all of their results; as many as fit into a response.", s.getParents,
+			param{name: "offset", kind: numberParam, max: task.MaxParents, doc: "position in after to begin with; the next of an earlier page"}),
 		withBody("POST", "/tasks/{task}/cancel", "End a task that is alive; the coordinator stops the worker that has it. A task under a manager's lease is refused (conflict).", s.cancelTask).keyed(),
 		withBody("POST", "/sessions/{session}/claims", "Claim tasks for the session of a worker, and wait for the first one. With finish, it first ends tasks that the session has, in one transaction. If the response cannot be written, they are handed back at once; if the session ends or is lost, they are offered again.", s.claimTasks).keyed().waits().exact(),
 		withBody("POST", "/sessions/{session}/claims/{task}/extend", "Start the timeout of a claimed task again, and note its progress. As with the next three routes, stale_token means that the session does not have the task, or another attempt of it.", s.extendTask).keyed(),

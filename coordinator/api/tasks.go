@@ -181,6 +181,17 @@ func (s *server) getTask(ctx context.Context, q *request) (types.Task, error) {
 	return shown, nil
 }
 
+// getParents shows how the parents of a task ended, as many as one answer carries.
+func (s *server) getParents(ctx context.Context, q *request) (types.ParentResults, error) {
+	answer := types.ParentResults{Items: []types.ParentResult{}}
+	found, next, err := s.tasks.ParentsFrom(ctx, q.text("task"), q.number("offset"))
+	for _, p := range found {
+		answer.Items = append(answer.Items, showParent(p))
+	}
+	answer.Next = next
+	return answer, err
+}
+
 // showOrWait returns a task once it has ended, or as it is when wait is over; 0 does not wait.
 func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) (task.Shown, error) {
 	if wait > 0 {

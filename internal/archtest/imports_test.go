@@ -57,6 +57,7 @@ var rules = []importRule{
 	{"shared/fetch", low, nil, "fetch is a library of its own"},
 	{"shared/process", []string{"shared/fault"}, nil, "every package may use what every process needs"},
 	{"shared/protocol", onLow("shared/space!", "shared/space/browse", "shared/space/memory"), []string{"shared", "leaseholdtest"}, "a protocol is procedures on spaces, and knows no engine"},
+	{"shared/protocol/task/tasktest", onLow("shared/space!", "shared/protocol"), nil, "the suite runs on any coordinator, and needs no engine"},
 	{"shared/protocol/work/worktest", []string{"shared", "models"}, nil, "the scenarios of the protocols need an engine to run on"},
 	{"shared/protocol/visit/policy", []string{"shared/process", "shared/fault", "models"}, nil, "a policy is arithmetic, and needs no space"},
 	{"shared/protocol/visit/simulate", []string{"shared/protocol/visit/policy", "shared/api/strictjson", "shared/process", "shared/fault", "models"}, nil, "a simulation needs no space"},

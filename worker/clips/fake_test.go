@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -82,6 +83,9 @@ func (j *job) Lease() (string, int64)    { return "", 0 }
 func (j *job) Draining() <-chan struct{} { return j.draining }
 
 func (j *job) Parents() []task.ParentResult { return nil }
+func (j *job) ReadParents(context.Context) iter.Seq2[task.ParentResult, error] {
+	return func(func(task.ParentResult, error) bool) {}
+}
 func (j *job) Report(_ context.Context, part string, body any) error {
 	return j.say(part, false, body)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -33,10 +34,13 @@ type job struct {
 	costs  []models.Cost
 }
 
-func (j *job) Task() models.Task                                     { return j.task }
-func (j *job) Lease() (string, int64)                                { return "l7", 7 }
-func (j *job) Draining() <-chan struct{}                             { return nil }
-func (j *job) Parents() []task.ParentResult                          { return nil }
+func (j *job) Task() models.Task            { return j.task }
+func (j *job) Lease() (string, int64)       { return "l7", 7 }
+func (j *job) Draining() <-chan struct{}    { return nil }
+func (j *job) Parents() []task.ParentResult { return nil }
+func (j *job) ReadParents(context.Context) iter.Seq2[task.ParentResult, error] {
+	return func(func(task.ParentResult, error) bool) {}
+}
 func (j *job) Note(context.Context, models.Progress) error           { return nil }
 func (j *job) Spend(_ context.Context, c models.Cost) error          { j.costs = append(j.costs, c); return nil }
 func (j *job) Report(_ context.Context, part string, body any) error { return errors.New("unexpected") }

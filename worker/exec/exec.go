@@ -33,7 +33,6 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/platform"
-	"leasehold/shared/protocol/task"
 	"leasehold/worker"
 )
 
@@ -96,7 +95,7 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	// An error of Note is ignored: if the task was taken away, the coordinator's message ends ctx.
 	messages := &messages{note: func(p models.Progress) { _ = job.Note(ctx, p) }}
 	c := h.command(ctx, job)
-	parents, err := writeParents(job.Parents())
+	parents, err := writeParents(ctx, job)
 	if err != nil {
 		return fmt.Errorf("results of parents: %w", err)
 	}
@@ -130,27 +129,35 @@ func (h *Handler) command(ctx context.Context, job worker.Job) *exec.Cmd {
 // writeParents writes how the parents of a task ended as a JSON array, in the form of the HTTP API, to a
 // temporary file, which only this user can read, and returns its path. The caller removes it. The path is empty
 // if there are no parents. A file is used because the size of variables is limited.
-func writeParents(parents []task.ParentResult) (path string, err error) {
-	if len(parents) == 0 {
+func writeParents(ctx context.Context, job worker.Job) (path string, err error) {
+	if len(job.Parents()) == 0 {
 		return "", nil
-	}
-	shown := make([]types.ParentResult, len(parents))
-	for n, p := range parents {
-		shown[n] = types.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result)}
-	}
-	text, err := json.Marshal(shown)
-	if err != nil {
-		return "", err
 	}
 	file, err := os.CreateTemp("", "leasehold-parents-*.json")
 	if err != nil {
 		return "", err
 	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(file.Name()))
+	defer func() {
+		if err = errors.Join(err, file.Close()); err != nil {
+			path, err = "", errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	separator := "["
+	for p, err := range job.ReadParents(ctx) { // one by one, because they may be large together
+		if err != nil {
+			return "", err
+		}
+		text, err := json.Marshal(types.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result)})
+		if err != nil {
+			return "", err
+		}
+		if _, err := file.Write(append([]byte(separator), text...)); err != nil {
+			return "", err
+		}
+		separator = ","
 	}
-	return file.Name(), nil
+	_, err = file.WriteString("]")
+	return file.Name(), err
 }
 
 // failure returns the error of a command, its last lines and the meaning of its exit code:

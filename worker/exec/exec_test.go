@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,8 +28,9 @@ import (
 // job is a claimed task that keeps what its handler reports.
 type job struct {
 	worker.Job
-	task    models.Task
-	parents []task.ParentResult
+	task      models.Task
+	parents   []task.ParentResult
+	readError error
 
 	mu     sync.Mutex // guards the fields below
 	result json.RawMessage
@@ -38,6 +40,22 @@ type job struct {
 func (j *job) Task() models.Task { return j.task }
 
 func (j *job) Parents() []task.ParentResult { return j.parents }
+
+func (j *job) ReadParents(context.Context) iter.Seq2[task.ParentResult, error] {
+	return func(yield func(task.ParentResult, error) bool) {
+		for _, p := range j.parents {
+			if p.LeftOut {
+				p = task.ParentResult{ID: p.ID, State: p.State, Result: `"read"`}
+			}
+			if !yield(p, nil) {
+				return
+			}
+		}
+		if j.readError != nil {
+			yield(task.ParentResult{}, j.readError)
+		}
+	}
+}
 
 func (j *job) Note(_ context.Context, p models.Progress) error {
 	j.mu.Lock()
@@ -93,6 +111,13 @@ func TestACommandReadsTheResultsOfParentsFromAFile(t *testing.T) {
 	require.JSONEq(t, `[{"task":"t1","state":"resolved","result":{"n":3}},{"task":"t2","state":"dead"}]`, content)
 	require.NoFileExists(t, path)
 
+	j = &job{parents: []task.ParentResult{{ID: "t1", State: task.Resolved, LeftOut: true}}}
+	require.NoError(t, h.Handle(t.Context(), j))
+	require.NoError(t, json.Unmarshal(j.result, &printed))
+	_, content, _ = strings.Cut(printed, "\n")
+	require.JSONEq(t, `[{"task":"t1","state":"resolved","result":"read"}]`, content)
+	j.readError = errors.New("unreachable")
+	require.ErrorIs(t, h.Handle(t.Context(), j), j.readError)
 	without, err := sh(t, t.Context(), `echo "parents: $LEASEHOLD_TASK_PARENTS"`)
 	require.NoError(t, err)
 	require.JSONEq(t, `"parents: "`, string(without.result))

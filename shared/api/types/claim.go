@@ -65,9 +65,16 @@ type ClaimedTask struct {
 
 // ParentResult is how a parent of a task ended.
 type ParentResult struct {
-	Task   string          `json:"task" doc:"id"`
-	State  string          `json:"state"`
-	Result json.RawMessage `json:"result,omitempty" doc:"absent if there is none, or if those of all parents are too large together"`
+	Task    string          `json:"task" doc:"id"`
+	State   string          `json:"state"`
+	Result  json.RawMessage `json:"result,omitempty" doc:"absent: there is none, or it is left out"`
+	LeftOut bool            `json:"left_out,omitempty" doc:"of a claim: it has a result, but those of all parents are too large together; GET /tasks/{task}/parents has it"`
+}
+
+// ParentResults is one page of how the parents of a task ended.
+type ParentResults struct {
+	Items []ParentResult `json:"items" doc:"in the order of after, without those that have not ended"`
+	Next  int            `json:"next,omitempty" doc:"offset of the next page; absent: there is none"`
 }
 
 // ClaimedTasks is the answer to a claim.

@@ -143,6 +143,10 @@ func createTask(tx space.Tx, s *State) error {
 		return record(tx, *s)
 	}
 	s.LastTask, s.Note = created[0].ID, ""
+	if end := created[0].EndedAs; end != "" {
+		s.Note = fmt.Sprintf("the task of %s is %s: %s", stamp(s.Last), end, created[0].State)
+		return record(tx, *s)
+	}
 	return nil
 }
 

@@ -384,6 +384,20 @@ func TestARunThatFailedHalfwayIsMadeOnceByTheNextCoordinator(t *testing.T) {
 	})
 }
 
+func TestARunWhoseTaskALimitDropsIsNoted(t *testing.T) {
+	inBubble(t, "2026-11-22T12:00:00Z", func(f *fixture) {
+		require.NoError(t, f.tasks.SetLimit(t.Context(), task.Limit{Name: "db", Max: 1}))
+		o := models.TaskOptions{Limits: []string{"db"}, OnLimit: models.Drop}
+		_, err := f.tasks.Create(t.Context(), models.Task{Action: "other", Timeout: 600, TaskOptions: o}, 0)
+		require.NoError(t, err)
+		_, err = f.tasks.Claim(t.Context(), "other")
+		require.NoError(t, err)
+		f.add("s", models.Schedule{Every: 60, Task: models.ScheduledTask{Action: "import", Limits: o.Limits, OnLimit: o.OnLimit}})
+		f.tick("2026-11-22T12:01:00Z")
+		require.Equal(t, "the task of 2026-11-22T12:01:00Z is cancelled: dropped, because the limit db was reached", f.state("s").Note)
+	})
+}
+
 func TestARunWhoseTaskIsRefusedIsNotedAndNotRepeated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

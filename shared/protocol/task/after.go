@@ -11,15 +11,21 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// ParentResult is how a parent of a task ended. A claim carries the results of all parents.
+// ParentResult is how a parent of a task ended. A claim carries the results of the parents up to maxCarried bytes;
+// Client.Parents reads all.
 type ParentResult struct {
-	ID     string
-	State  State
-	Result string // JSON; empty: none, or omitted because the results are too large together
+	ID      string
+	State   State
+	Result  string // JSON; empty: none, or LeftOut
+	LeftOut bool   // it has a result that is not here, because the results are too large together
 }
 
 func (r ParentResult) encode() tuple.Tuple {
-	return tuple.New("parent", r.ID, string(r.State), r.Result)
+	t := tuple.New("parent", r.ID, string(r.State), r.Result)
+	if r.LeftOut {
+		t = append(t, true)
+	}
+	return t
 }
 
 func matchParent(id any) tuple.Template {
@@ -198,22 +204,13 @@ func isDead(tx space.Tx, id string) bool {
 	return dead
 }
 
-// parentResults returns how the parents of a task ended, in the order of After. A parent whose
-// end is not kept is left out. A result that exceeds maxCarried bytes together with those before
-// it is empty.
-func parentResults(tx space.Tx, i Item) (all []ParentResult) {
-	size := 0
+// parentEnds returns how the parents of a task ended, in the order of After. A parent whose end is not kept is left
+// out.
+func parentEnds(tx space.Tx, i Item) (all []ParentResult) {
 	for _, parent := range i.After {
-		e, ok := tx.Find(Data, matchParent(parent), nil)
-		if !ok {
-			continue
+		if e, ok := tx.Find(Data, matchParent(parent), nil); ok {
+			all = append(all, decodeParent(e.Tuple))
 		}
-		r := decodeParent(e.Tuple)
-		size += len(r.Result)
-		if size > maxCarried {
-			r.Result = ""
-		}
-		all = append(all, r)
 	}
 	return all
 }

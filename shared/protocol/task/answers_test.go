@@ -24,7 +24,9 @@ func concat(all ...tuple.Tuple) (data []byte) {
 func TestClaimedTasksAreDecodedWithTheirParentsAndDamagedOnesAreCorrupt(t *testing.T) {
 	t.Parallel()
 	item := func(id string) Item { return Item{Token: 4, Task: models.Task{Action: "a", ID: id, Timeout: 60}} }
-	parent := func(id string) ParentResult { return ParentResult{id, Resolved, "1"} }
+	parent := func(id string) ParentResult {
+		return ParentResult{ID: id, State: Resolved, Result: "1", LeftOut: id == "p2"}
+	}
 	head := func(id string, parents int64) tuple.Tuple { return tuple.New(encodeRecord(item(id)), parents) }
 	all, err := decodeItems(concat(head("t1", 2), plainTuple(item("t1")), parent("p1").encode(), parent("p2").encode(), head("t2", 0), plainTuple(item("t2")),
 		head("t3", 1), plainTuple(item("t3")), parent("p3").encode()))

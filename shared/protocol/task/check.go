@@ -49,7 +49,7 @@ const (
 	maxNameBytes = 200  // of a unique key, a group, a tag and the name of a limit
 	maxTags      = 16
 	maxLimits    = 8
-	maxParents   = 64
+	MaxParents   = 64 // of a task
 )
 
 // checkNew refuses a task that no worker could do, or whose fields are not valid, with
@@ -96,7 +96,7 @@ func checkOptions(o models.TaskOptions) error {
 		name string
 		all  []string
 		most int
-	}{{"tags", o.Tags, maxTags}, {"limits", o.Limits, maxLimits}, {"after", o.After, maxParents}} {
+	}{{"tags", o.Tags, maxTags}, {"limits", o.Limits, maxLimits}, {"after", o.After, MaxParents}} {
 		if len(list.all) > list.most {
 			return fmt.Errorf("%w: %d %s, at most %d", fault.ErrInvalid, len(list.all), list.name, list.most)
 		}

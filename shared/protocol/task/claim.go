@@ -75,7 +75,7 @@ func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte,
 		return nil, err
 	}
 	claimed, _ := tx.Entry(e.Ref) // it is there: it was rewritten
-	parents := parentResults(tx, i)
+	parents := carriedResults(tx, i)
 	answer = claimed.Tuple.Append(tuple.New(claimed.Fields, int64(len(parents))).Append(answer))
 	for _, r := range parents {
 		answer = r.encode().Append(answer)

@@ -199,7 +199,7 @@ func (p Policy) createOne(tx space.Tx, n New) (Item, error) {
 
 // putNew puts a new task whose unique key is its own, or that waits for the key. ended are parents that the history
 // knows and the spaces may not. It returns the task as it is then: a parent that failed makes it a dead letter at
-// once, and a task that its limit drops has the State "dropped".
+// once, and its limit may drop it.
 func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) {
 	if err := checkParents(tx, i); err != nil {
 		return Item{}, err
@@ -224,18 +224,26 @@ func (p Policy) putNew(tx space.Tx, i Item, ended []ParentResult) (Item, error) 
 			return Item{}, err
 		}
 		e, _ := tx.Entry(ref)
-		return i, p.dieOf(tx, e, i, failed, failed)
+		if err := p.dieOf(tx, e, i, failed, failed); err != nil {
+			return Item{}, err
+		}
+		return asCreated(tx, i, StateDead, failed)
 	}
 	known, err := p.put(tx, i, space.PutOptions{})
 	if err != nil || known.ID != "" { // it can be claimed now; place has not changed it
 		return known, err
 	}
+	return asCreated(tx, i, Cancelled, droppedBy(fullLimit(tx, space.Entry{}, i)))
+}
+
+// asCreated returns a task that was put or changed as it is now. If it is gone already, it ended so, for that reason.
+func asCreated(tx space.Tx, i Item, end State, reason string) (Item, error) {
 	_, now, err := find(tx, i.ID)
-	if err != nil { // it is gone, because its limit dropped it
-		i.State = "dropped"
+	if errors.Is(err, fault.ErrNotFound) {
+		i.EndedAs, i.State = end, reason
 		return i, nil
 	}
-	return now, nil
+	return now, err
 }
 
 // assignID gives a new task its id, and a token if it has none.
@@ -275,8 +283,8 @@ func (i Item) simple() bool {
 
 // resolveConflict is called for a new task i whose unique key the task of e has. With KeepFirst that task stays as it
 // is. With Replace it gets the data and the time of i; if it is claimed, i is put and waits for the key, or the task
-// that waits already gets them. It returns the task that stands for i then, Existing if it is not i; one that its
-// limit drops has the State "dropped". It refuses to change a malformed task or one of another action.
+// that waits already gets them. It returns the task that stands for i then, Existing if it is not i; its limit may have
+// dropped it. It refuses to change a malformed task or one of another action.
 func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item, error) {
 	other, err := DecodeEntry(e)
 	if err != nil || n.OnConflict != Replace {
@@ -305,12 +313,9 @@ func (p Policy) resolveConflict(tx space.Tx, e space.Entry, i Item, n New) (Item
 	if err := p.freeSlots(tx, other.Limits); err != nil { // it may have been visible, and wait now
 		return Item{}, err
 	}
-	if _, changed, err := find(tx, other.ID); !errors.Is(err, fault.ErrNotFound) {
-		changed.Existing = true
-		return changed, err
-	}
-	other.Existing, other.State = true, "dropped"
-	return other, nil
+	changed, err := asCreated(tx, other, Cancelled, droppedBy(fullLimit(tx, space.Entry{}, other)))
+	changed.Existing = true
+	return changed, err
 }
 
 // Spec describes a task that a procedure creates for work that a manager selected.

@@ -190,7 +190,7 @@ func TestATaskRunsAfterItsParentsAndGetsTheirResults(t *testing.T) {
 		all, err := f.client.ClaimUpTo(f.Context(), 2, "a")
 		require.NoError(f, err)
 		require.Len(f, all, 1)
-		require.Equal(f, []task.ParentResult{{x.ID, task.Resolved, `"one"`}, {y.ID, task.Resolved, `{"n":2}`}}, all[0].Parents)
+		require.Equal(f, []task.ParentResult{{ID: x.ID, State: task.Resolved, Result: `"one"`}, {ID: y.ID, State: task.Resolved, Result: `{"n":2}`}}, all[0].Parents)
 		require.Equal(f, 2, f.countData("parent"))
 		f.resolve(all[0].Item, nil)
 		require.Zero(f, f.countData("parent"), "nobody needs the parents any more")
@@ -210,7 +210,7 @@ func TestATaskGetsTheResultsOfTheParentsThatAreKept(t *testing.T) {
 		all, err := f.client.ClaimUpTo(f.Context(), 1, "a")
 		require.NoError(f, err)
 		require.Equal(f, child.ID, all[0].ID)
-		require.Equal(f, []task.ParentResult{{kept.ID, task.Resolved, `"two"`}}, all[0].Parents)
+		require.Equal(f, []task.ParentResult{{ID: kept.ID, State: task.Resolved, Result: `"two"`}}, all[0].Parents)
 	})
 }
 

@@ -23,6 +23,7 @@ type Item struct {
 	RetryAt  time.Time // when its back-off ends
 	DiedAt   time.Time // of a dead letter; zero: it is none
 	Existing bool      // in the answer to its creation: it is an older task, which has the unique key
+	EndedAs  State     // in the answer to its creation: it was dropped or died at once, and its State is the reason; empty: it is alive
 
 	queued bool // it has a turn among the tasks of its priority
 }

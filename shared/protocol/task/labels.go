@@ -93,8 +93,11 @@ func (i Item) state() State {
 	return State(i.Hidden)
 }
 
-// StateNow returns the state of a live task.
+// StateNow returns the state of a live task, or of one that ended when it was created.
 func (i Item) StateNow() State {
+	if i.EndedAs != "" {
+		return i.EndedAs
+	}
 	if s := i.state(); s != inBackOff && s != behindLimit {
 		return s
 	}

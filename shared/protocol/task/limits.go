@@ -114,7 +114,7 @@ func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) erro
 	_, l, _ := findLimit(tx, limit)
 	switch {
 	case i.OnLimit == models.Drop:
-		return p.finish(tx, e, i, Cancelled, fmt.Sprintf("dropped, because the limit %s was reached", limit), "")
+		return p.finish(tx, e, i, Cancelled, droppedBy(limit), "")
 	case i.OnLimit == models.CancelRunning && l.wait(tx.Elapsed()) == 0:
 		freed, err := p.cancelRunning(tx, e, i.ID, limit)
 		if err != nil {
@@ -125,6 +125,10 @@ func (p Policy) meetLimit(tx space.Tx, e space.Entry, i Item, limit string) erro
 		}
 	}
 	return p.awaitSlot(tx, e, i, limit)
+}
+
+func droppedBy(limit string) string {
+	return fmt.Sprintf("dropped, because the limit %s was reached", limit)
 }
 
 // placeInFreedSlot places a task for which cancelRunning has freed a slot of a limit. If no worker serves its action,

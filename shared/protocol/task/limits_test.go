@@ -360,13 +360,15 @@ func TestATaskThatItsLimitDropsIsNamedDroppedInTheAnswer(t *testing.T) {
 		f.limit("db", 1)
 		f.make(models.TaskOptions{Limits: []string{"db"}})
 		f.claims()
-		require.Equal(f, "dropped", f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.Drop}).State)
+		dropped := f.make(models.TaskOptions{Limits: []string{"db"}, OnLimit: models.Drop})
+		require.Equal(f, task.Cancelled, dropped.StateNow())
+		require.Equal(f, "dropped, because the limit db was reached", dropped.State)
 		o := models.TaskOptions{Limits: []string{"db"}, UniqueKey: "k", OnLimit: models.Drop, NotBefore: time.Now().Add(time.Hour)}
 		later := f.make(o)
 		require.Empty(f, later.State)
 		o.NotBefore = time.Time{}
 		replaced := f.make(o, func(n *task.New) { n.OnConflict = task.Replace })
-		require.Equal(f, []any{later.ID, "dropped", true}, []any{replaced.ID, replaced.State, replaced.Existing})
+		require.Equal(f, []any{later.ID, task.Cancelled, true}, []any{replaced.ID, replaced.StateNow(), replaced.Existing})
 	})
 }
 

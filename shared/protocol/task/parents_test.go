@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -81,7 +82,7 @@ func TestTheSpacesTrustTheirOwnEndOfAParentMoreThanThatOfAClient(t *testing.T) {
 		f.resolve(f.claims(), "also real")
 		all, err := f.client.ClaimUpTo(f.Context(), 1, "a")
 		require.NoError(f, err)
-		require.Equal(f, []task.ParentResult{{resolved.ID, task.Resolved, `"real"`}, {running.ID, task.Resolved, `"also real"`}}, all[0].Parents)
+		require.Equal(f, []task.ParentResult{{ID: resolved.ID, State: task.Resolved, Result: `"real"`}, {ID: running.ID, State: task.Resolved, Result: `"also real"`}}, all[0].Parents)
 		require.Equal(f, 2, f.countData("parent"), "the end of a task that is not a parent is not kept")
 	})
 }
@@ -112,20 +113,21 @@ func TestTheEndOfAParentIsKeptAsLongAsATaskNamesIt(t *testing.T) {
 	})
 }
 
-func TestResultsOfParentsBeyondWhatAClaimCarriesAreLeftOut(t *testing.T) {
+func TestResultsOfParentsBeyondWhatAClaimCarriesAreMarkedAndCanBeRead(t *testing.T) {
 	withFixture(t, func(f fixture) {
 		const carried = 256 << 10
 		large := func(n int) string { return strings.Repeat("x", n-2) } // JSON adds two bytes
 		for name, c := range map[string]struct {
 			second string
 			want   []bool // whether the result is there
-		}{"at the bound": {large(carried / 2), []bool{true, true, false}}, "beyond it": {large(carried/2 + 1), []bool{true, false, false}}} {
+		}{"at the bound": {large(carried / 2), []bool{true, true, false}}, "beyond it": {large(carried/2 + 1), []bool{true, false, true}}} {
 			var parents []string
 			for range 3 {
 				parents = append(parents, f.make(models.TaskOptions{}).ID)
 			}
 			child := f.make(models.TaskOptions{After: parents})
-			for _, result := range []string{large(carried / 2), c.second, ""} {
+			results := []string{large(carried / 2), c.second, ""}
+			for _, result := range results {
 				f.resolve(f.claims(), result)
 			}
 			all, err := f.client.ClaimUpTo(f.Context(), 1, "a")
@@ -134,9 +136,52 @@ func TestResultsOfParentsBeyondWhatAClaimCarriesAreLeftOut(t *testing.T) {
 			var got []bool
 			for _, p := range all[0].Parents {
 				got = append(got, p.Result != "")
+				require.Equal(f, p.Result == "", p.LeftOut)
 			}
 			require.Equal(f, c.want, got, name)
+			f.parentsAre(child.ID, parents, results)
 			f.resolve(all[0].Item, nil)
+		}
+	})
+}
+
+// parentsAre requires that Client.Parents yields resolved parents with their results.
+func (f fixture) parentsAre(child string, ids []string, results []string) {
+	f.Helper()
+	n := 0
+	for p, err := range f.client.Parents(f.Context(), child) {
+		require.NoError(f, err)
+		result, _ := json.Marshal(results[n])
+		require.True(f, p.ID == ids[n] && p.State == task.Resolved && !p.LeftOut && p.Result == string(result), p.ID)
+		n++
+	}
+	require.Equal(f, len(ids), n)
+}
+
+func TestResultsOfParentsThatNoAnswerCarriesTogetherAreReadInPages(t *testing.T) {
+	withFixture(t, func(f fixture) {
+		var ids, results []string
+		for range 5 {
+			ids = append(ids, f.make(models.TaskOptions{}).ID)
+			results = append(results, strings.Repeat("x", 900<<10))
+		}
+		child := f.make(models.TaskOptions{After: ids, MaxAttempts: 1})
+		for _, result := range results {
+			f.resolve(f.claims(), result)
+		}
+		all, err := f.client.ClaimUpTo(f.Context(), 1, "a")
+		require.NoError(f, err)
+		require.Equal(f, task.ParentResult{ID: ids[4], State: task.Resolved, LeftOut: true}, all[0].Parents[4])
+		f.parentsAre(child.ID, ids, results)
+		for range f.client.Parents(f.Context(), child.ID) {
+			break // the loop may end early
+		}
+		require.NoError(f, f.client.Release(f.Context(), all[0].Item, "cannot"))
+		f.parentsAre(child.ID, ids, results) // of a dead letter
+		_, _, err = f.client.ParentsFrom(f.Context(), child.ID, -1)
+		require.NoError(f, err)
+		for _, err := range f.client.Parents(f.Context(), "t999") {
+			require.ErrorIs(f, err, fault.ErrNotFound)
 		}
 	})
 }

@@ -51,6 +51,7 @@ const (
 	tagHost
 	tagExisting
 	tagDiedAt
+	tagEndedAs
 )
 
 // The tags of an attempt within a record.
@@ -145,6 +146,7 @@ func encodeRecord(i Item) string {
 	w.time(tagRetryAt, i.RetryAt)
 	w.flag(tagQueued, i.queued)
 	w.flag(tagExisting, i.Existing)
+	w.text(tagEndedAs, string(i.EndedAs))
 	w.time(tagDiedAt, i.DiedAt)
 	w.number(tagPriority, i.Priority) // of a dead letter, whose tuple has none
 	return string(w)
@@ -306,6 +308,8 @@ func (r *recordReader) setField(i *Item, tag uint64, v string) {
 		i.queued = true
 	case tagExisting:
 		i.Existing = true
+	case tagEndedAs:
+		i.EndedAs = State(v)
 	case tagPriority:
 		i.Priority = r.number(v)
 	default:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -55,18 +56,20 @@ func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // resolve ends a task with its final result, creates the tasks in args, the arguments of task.report, and returns the
-// answer of task.report. If a task cannot be created, the task is not resolved either.
+// answer of task.report. The end comes first, so that a new task may have the unique key or the limit of the old one.
+// If a task cannot be created, the task is not resolved either.
 func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args tuple.Tuple) (tuple.Tuple, error) {
-	var created []Item
+	var news []New
 	createsTasks := len(args) == 3
 	if createsTasks {
 		_, _, create := reportOf(args)
-		news, err := decodeNews(create)
-		if err == nil {
-			created, err = p.createAll(tx, news)
-		}
-		if err != nil {
+		var err error
+		if news, err = decodeNews(create); err != nil {
 			return nil, err
+		}
+		ends := append(parentEnds(tx, i), ParentResult{ID: i.ID, State: Resolved, Result: result})
+		for n := range news {
+			news[n].Ended = append(slices.Clone(ends), news[n].Ended...)
 		}
 	}
 	if err := removeClaim(tx, i.ID); err != nil {
@@ -80,6 +83,10 @@ func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args 
 	}
 	if !createsTasks {
 		return tuple.New(true), nil
+	}
+	created, err := p.createAll(tx, news)
+	if err != nil {
+		return nil, err
 	}
 	return tuple.New(true, encodeItems(created)), nil
 }

@@ -126,6 +126,7 @@ const (
 	procRemoveAlerts  = "task.removealerts"
 	procEnded         = "task.ended"
 	procListEnded     = "task.listended"
+	procParents       = "task.parents"
 
 	procTimeout    = "task.timeout"
 	procReturn     = "task.return"
@@ -178,6 +179,7 @@ func (p Policy) AdminProcedures() space.Procedures {
 		procLimits:      space.WithArgs(tuple.Match(), limits),
 		procShowDead:    space.WithArgs1(showDead),
 		procShow:        space.WithArgs1(showTask),
+		procParents:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64), parents),
 		procList:        list,
 		procCounts:      space.WithArgs1(counts),
 		procWatch:       space.WithArgs1(watchTask),

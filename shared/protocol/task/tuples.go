@@ -260,7 +260,7 @@ func withoutData(e space.Entry) space.Entry {
 // decodeParent returns the end of a parent from a tuple that matchParent matches; of any other
 // tuple, fields that are missing are empty.
 func decodeParent(t tuple.Tuple) ParentResult {
-	return ParentResult{ID: t.Str(1), State: State(t.Str(2)), Result: t.Str(3)}
+	return ParentResult{ID: t.Str(1), State: State(t.Str(2)), Result: t.Str(3), LeftOut: t.Bool(4)}
 }
 
 // decodeLimit returns the limit of a tuple that matchLimit matches.
