@@ -72,11 +72,6 @@ func Vendored(name string) bool { return enry.IsVendor(name) }
 // IsTest reports whether a path is a test's, by the habits of its language.
 func IsTest(name string) bool { return enry.IsTest(name) }
 
-// isGenerated reports whether a program has written a file.
-func isGenerated(name string, content []byte) bool {
-	return enry.IsGenerated(name, firstLines(content, sampleBytes))
-}
-
 // firstLines returns the lines at the start of a file that fit into size bytes, or size
 // bytes of the first line if it is longer.
 func firstLines(content []byte, size int) []byte {
