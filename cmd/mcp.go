@@ -142,7 +142,7 @@ func endForAssistant(end types.SearchEnd) string {
 	case end.Stopped != "": // also without a match, because the rest was not searched
 		return fmt.Sprintf("(stopped at the limit of %s: there may be more matches)\n", strings.ReplaceAll(end.Stopped, "limit", "matches"))
 	case end.Matches == 0:
-		return fmt.Sprintf("no match (repositories searched: %d)", end.Repos)
+		return strings.Join(append([]string{fmt.Sprintf("no match (repositories searched: %d)", end.Repos)}, end.Hints...), "; ")
 	}
 	return ""
 }

@@ -39,10 +39,11 @@ func (a *app) newSearch() *cobra.Command {
 		Long: `Search the files of indexed repositories: in the running coordinator or, if none
 answers, in the data folder. The exit code is 1 if nothing matches, as of grep.
 
-A file must contain all words; combine words with "or", and exclude one with a
-leading -. "quoted text" and /regular expressions/ count as words. The filters
-are repo: file: lang: branch: sym: vendor: and case:. Upper and lower case
-differ, unless -i or case:auto is given. docs/index.md has the query language.`,
+A file must have all words, in its text or its path; combine words with OR, and
+exclude one with NOT or a leading -. "quoted text" and /regular expressions/ of
+lines count as words. The filters are repo: file: content: lang: branch: sym:
+vendor: and case:. Upper and lower case differ, unless -i or case:auto is given.
+docs/code.md has the query language.`,
 		Example: `  leasehold search 'func main lang:go -file:test'
   leasehold search -i -C 2 '/error.*timeout/ repo:server'`,
 		Args: cobra.MinimumNArgs(1),
@@ -103,6 +104,9 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 	}
 	a.reportSearchEnd(end, o)
 	if n == 0 {
+		for _, hint := range end.Hints {
+			fmt.Fprintln(a.err, "no match;", hint)
+		}
 		a.suggestFilter(query)
 		return errNoMatch
 	}
@@ -177,7 +181,7 @@ func (p *matchPrinter) print(m types.CodeMatch) error {
 		}
 		p.last = place
 	}
-	if m.Line == 0 { // the file matches by its filters
+	if m.Line == 0 { // the file matches by its path or its filters
 		_, err := fmt.Fprintln(p.out, p.paint(colourName, place))
 		return err
 	}

@@ -32,11 +32,11 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-// origins is a catalog with one origin.
+// origins is a catalog with the origin r, and those whose ids have a slash.
 type origins struct{ removed atomic.Bool }
 
 func (o *origins) Origin(_ context.Context, id string) (models.Origin, error) {
-	if o.removed.Load() || id != "r" {
+	if o.removed.Load() || id != "r" && !strings.Contains(id, "/") {
 		return models.Origin{}, fmt.Errorf("origin %s: %w", id, fault.ErrNotFound)
 	}
 	return models.Origin{ID: id}, nil

@@ -31,7 +31,7 @@ func MatchOf(m code.Match) types.CodeMatch {
 
 // EndOf returns the statistics of a search as the API has them.
 func EndOf(s code.Stats) types.SearchEnd {
-	return types.SearchEnd{Matches: s.Matches, Files: s.Files, Repos: s.Repos, Skipped: s.Skipped, Stopped: s.Stopped, Elapsed: s.Elapsed.Seconds()}
+	return types.SearchEnd{Matches: s.Matches, Files: s.Files, Repos: s.Repos, Skipped: s.Skipped, Stopped: s.Stopped, Hints: s.Hints, Elapsed: s.Elapsed.Seconds()}
 }
 
 // fileOf returns f as the API has it.
@@ -75,11 +75,12 @@ func notIndexed(repo string) error {
 }
 
 // matchRepo returns a function that reports whether a repository has this id or name, or a
-// name that ends with it after a slash.
+// name that ends with it after a slash. repo may have .git at its end, as a URL does.
 func matchRepo(repo string) func(id, name string) bool {
 	end := "/" + strings.Trim(repo, "/")
+	plain := strings.TrimSuffix(end, ".git")
 	return func(id, name string) bool {
-		return repo == "" || id == repo || name == repo || strings.HasSuffix(name, end)
+		return repo == "" || id == repo || name == repo || strings.HasSuffix(name, end) || plain != "/" && strings.HasSuffix("/"+name, plain)
 	}
 }
 

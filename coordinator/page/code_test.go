@@ -89,6 +89,7 @@ func TestWhatCannotBeSearchedIsOnThePage(t *testing.T) {
 		"/code/file?repo=r&path=x": {http.StatusNotFound, "is not indexed"},
 		"/code/file?oid=../x":      {http.StatusBadRequest, "../x"},
 		"/code?q=line":             {http.StatusOK, "stopped by the limit of matches"},
+		"/code?q=lang:pyhton":      {http.StatusOK, "did you mean python?"},
 		"/code/file?repo=r&path=a+b%26c.go&from=-7":    {http.StatusOK, `id="L5000"`},
 		"/code/file?repo=r&path=a+b%26c.go&from=10001": {http.StatusOK, `id="L12000"`},
 	} {

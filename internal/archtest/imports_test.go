@@ -93,7 +93,7 @@ var restricted = []struct{ path, only, reason string }{
 	{"gonum.org/v1/gonum", "shared/clips", "only audio uses its arithmetic"},
 	{"github.com/kballard/go-shellquote", "shared/config", "one place splits commands"},
 	{"github.com/robfig/cron", "shared/protocol/schedule", "one place parses cron expressions"},
-	{"github.com/go-enry/go-enry", "shared/code/analyse", "one place names languages"},
+	{"github.com/go-enry/go-enry", "shared/code/analyse, shared/code", "code names languages, and analyse detects them"},
 	{"github.com/tidwall/btree", "shared/space/engine", "only the engine's index uses ordered sets"},
 	{"github.com/RoaringBitmap/roaring", "shared/catalog", "only a catalog stores researched pairs as compressed sets"},
 	{"github.com/klauspost/compress", "shared/code/segment", "only segments compress text"},

@@ -8,10 +8,11 @@
 // is replaced as a whole (Publish), so that a search never sees a part of one.
 //
 // A search is evaluated for each file: words are and-ed, and a file matches if the whole
-// query holds for it. The matches of a file are the lines in which a word or a regular
-// expression of the query occurs. A regular expression is matched line by line, as grep
-// does, unless it contains \n or a dot under (?s); then it is matched against the whole
-// file, and each line that a match touches is reported.
+// query holds for it. A word holds if the text or the path has it. The matches of a file are
+// the lines in which a word or a regular expression of the query occurs; if there are none,
+// the file itself. A regular expression is matched line by line, as grep does, unless it
+// contains \n or a dot under (?s); then it is matched against the whole file, and each line
+// that a match touches is reported.
 //
 // Beside it: gitrepo reads repositories, analyse detects languages, embedded and elastic store
 // the index.

@@ -78,6 +78,9 @@ func Shown(e Expr, leaf func(Expr) Truth, visit func(Expr)) {
 	}
 }
 
+// gitSuffix is the end of a repository's URL, which its name does not have.
+var gitSuffix = regexp.MustCompile(`(?i)\\?\.git/?\$?$`)
+
 // Compile returns a function that reports whether a name matches f. It fails with fault.ErrInvalid
 // if the value is not a regular expression; any language is accepted.
 func (f Filter) Compile() (func(name string) bool, error) {
@@ -88,5 +91,13 @@ func (f Filter) Compile() (func(name string) bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s:%s: %w: %w", f.Field, f.Value, err, fault.ErrInvalid)
 	}
-	return re.MatchString, nil
+	plain := gitSuffix.ReplaceAllLiteralString(f.Value, "")
+	if f.Field != FieldRepo || plain == "" || plain == f.Value {
+		return re.MatchString, nil
+	}
+	without, err := regexp.Compile("(?i:" + plain + "$)")
+	if err != nil { // the suffix was part of an expression
+		return re.MatchString, nil
+	}
+	return func(name string) bool { return re.MatchString(name) || without.MatchString(name) }, nil
 }

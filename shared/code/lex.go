@@ -20,7 +20,7 @@ type word struct {
 	Pattern
 }
 
-var fields = []string{"repo", "file", "lang", "sym", "case", "branch", "vendor"}
+var fields = []string{"repo", "file", "content", "lang", "sym", "case", "branch", "vendor"}
 
 // Fields returns the names that filter in a query, such as lang in lang:go. Another name with a
 // colon is text.
@@ -41,26 +41,32 @@ func (l *lexer) rest() string {
 	return l.text[l.at:]
 }
 
-// termFollows reports whether a term follows, and not the operator or, the end of the text, or
-// the end of a group. depth is the number of groups around; at 0 a closing parenthesis is text.
+// termFollows reports whether a term follows, and not an operator between terms, the end of the text,
+// or the end of a group. depth is the number of groups around; at 0 a closing parenthesis is text.
 func (l *lexer) termFollows(depth int) bool {
 	r := l.rest()
-	return r != "" && !l.isOr() && (r[0] != ')' || depth == 0)
+	return r != "" && !l.isOperator("or", depth) && !l.isOperator("OR", depth) && !l.isOperator("AND", depth) && (r[0] != ')' || depth == 0)
 }
 
-// isOr reports whether the operator or is next: the two letters as a word of their own.
-func (l *lexer) isOr() bool {
-	r := l.rest()
-	return strings.HasPrefix(r, "or") && (len(r) == 2 || isSpace(r[2]) || r[2] == '(')
+// isOperator reports whether an operator is next: its letters as a word of their own. An operator in
+// upper case is one also before the parenthesis that closes a group, where it lacks a word.
+func (l *lexer) isOperator(name string, depth int) bool {
+	r, ok := strings.CutPrefix(l.rest(), name)
+	return ok && (r == "" || isSpace(r[0]) || r[0] == '(' || r[0] == ')' && depth > 0 && name != "or")
 }
 
-// acceptOr reads the operator or. It returns false, and reads nothing, if something else is next.
-func (l *lexer) acceptOr() bool {
-	if !l.isOr() {
+// acceptOperator reads an operator. It returns false, and reads nothing, if something else is next.
+func (l *lexer) acceptOperator(name string, depth int) bool {
+	if !l.isOperator(name, depth) {
 		return false
 	}
-	l.at += len("or")
+	l.at += len(name)
 	return true
+}
+
+// acceptOr reads the operator or, which may be in upper case.
+func (l *lexer) acceptOr(depth int) bool {
+	return l.acceptOperator("or", depth) || l.acceptOperator("OR", depth)
 }
 
 // accept reads b. It returns false, and reads no text, if something else is next.
@@ -72,10 +78,13 @@ func (l *lexer) accept(b byte) bool {
 	return true
 }
 
-// acceptNot reads a minus sign that negates the term behind it, and reports whether there is
-// one. Before white space, a closing parenthesis or another minus sign, or at the end, it is
-// text.
-func (l *lexer) acceptNot() bool {
+// acceptNot reads NOT, or a minus sign that negates the term behind it, and reports whether there is
+// one. A minus sign before white space, a closing parenthesis or another minus sign, or at the
+// end, is text.
+func (l *lexer) acceptNot(depth int) bool {
+	if l.acceptOperator("NOT", depth) {
+		return true
+	}
 	r := l.rest()
 	if len(r) < 2 || r[0] != '-' || r[1] == '-' || r[1] == ')' || isSpace(r[1]) {
 		return false
@@ -85,7 +94,7 @@ func (l *lexer) acceptNot() bool {
 }
 
 // word reads a word, "text" or /regexp/, perhaps behind FIELD:. depth is the number of groups
-// around it. Only words and sym: take /regexp/, because the value of other fields is one without
+// around it. Only words, content: and sym: take /regexp/, because the value of other fields is one without
 // slashes. A slash that does not begin a regular expression is text.
 func (l *lexer) word(depth int) (word, error) {
 	var w word
@@ -99,7 +108,7 @@ func (l *lexer) word(depth int) (word, error) {
 		text, err := l.quoted()
 		w.Pattern = Pattern{Source: text}
 		return w, err
-	case strings.HasPrefix(r, "/") && (w.field == "" || w.field == "sym"):
+	case strings.HasPrefix(r, "/") && (w.field == "" || w.field == "sym" || w.field == "content"):
 		if end := l.closingSlash(r, depth); end > 0 {
 			w.Pattern = Pattern{Source: r[1:end], Regexp: true}
 			l.at += end + 1

@@ -18,14 +18,17 @@ const (
 
 // Parse reads a query:
 //
-//	foo bar          files that have both words; a word is any text without spaces
+//	foo bar          files that have both words, in their text or their path; a word is any text
+//	                 without spaces
 //	foo or bar       files that have one of them; binds weaker than and
 //	-foo, -(a b)     files that do not have it
+//	AND, OR, NOT     the same in words
 //	(a or b) c       groups
 //	"a b"            text with spaces; \" and \\ are a quote and a backslash
 //	/fo+/            a regular expression; a slash inside needs no backslash
+//	content:foo      only in the text; also content:"…"; a regular expression is always
 //	repo: file: branch:    the name matches a regular expression
-//	lang:go          the language
+//	lang:go          the language, or an alias such as golang
 //	sym:Name         defines a symbol with Name in its name; also sym:"…" and sym:/…/
 //	vendor:yes|no    is vendored, or is not
 //	case:yes|no|auto applies to the whole query
@@ -78,7 +81,7 @@ func (p *parser) disjunction(depth int) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		isOr := p.acceptOr()
+		isOr := p.acceptOr(depth)
 		if e == nil && (isOr || len(all) > 0) {
 			return nil, p.errorAt("want a word on both sides of or; quote it to search for it")
 		}
@@ -95,14 +98,27 @@ func (p *parser) disjunction(depth int) (Expr, error) {
 // returns nil if there are none except case:.
 func (p *parser) conjunction(depth int) (Expr, error) {
 	var all []Expr
-	for p.termFollows(depth) {
+	and := false // AND was read, and no term behind it
+	for {
+		if p.acceptOperator("AND", depth) {
+			if and || len(all) == 0 {
+				return nil, p.errorAt("want a word on both sides of AND; quote it to search for it")
+			}
+			and = true
+		}
+		if !p.termFollows(depth) {
+			break
+		}
 		e, err := p.term(depth)
 		if err != nil {
 			return nil, err
 		}
 		if e != nil {
-			all = append(all, e)
+			all, and = append(all, e), false
 		}
+	}
+	if and {
+		return nil, p.errorAt("want a word on both sides of AND; quote it to search for it")
 	}
 	return joined(all, func(of []Expr) Expr { return And{of} }), nil
 }
@@ -125,9 +141,12 @@ func (p *parser) term(depth int) (Expr, error) {
 	if p.nodes++; p.nodes > maxNodes {
 		return nil, p.errorAt("want at most %d words", maxNodes)
 	}
-	if p.acceptNot() {
+	if p.acceptNot(depth) {
 		if depth++; depth > maxDepth {
 			return nil, p.errorAt("groups are nested deeper than %d", maxDepth)
+		}
+		if !p.termFollows(depth) {
+			return nil, p.errorAt("want a word behind NOT; quote it to search for it")
 		}
 		e, err := p.term(depth)
 		if err == nil && e == nil {
@@ -170,6 +189,11 @@ func (p *parser) group(depth int) (Expr, error) {
 func (p *parser) node(w word) (Expr, error) {
 	switch w.field {
 	case "":
+		if !w.Regexp {
+			return Or{[]Expr{Content{w.Pattern}, Path{w.Pattern}}}, w.Pattern.check()
+		}
+		return Content{w.Pattern}, w.Pattern.check()
+	case "content":
 		return Content{w.Pattern}, w.Pattern.check()
 	case "sym":
 		return Sym{w.Pattern}, w.Pattern.check()
@@ -189,7 +213,7 @@ func (p *parser) node(w word) (Expr, error) {
 		p.letterCase = c
 		return nil, nil
 	case "lang":
-		return Filter{FieldLang, w.Source}, Pattern{Source: w.Source}.check()
+		return Filter{FieldLang, languageName(w.Source)}, Pattern{Source: w.Source}.check()
 	}
 	// repo, file and branch take an expression without slashes, so w.Regexp is false.
 	return Filter{Field(w.field), w.Source}, Pattern{w.Source, true}.check()

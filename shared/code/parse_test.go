@@ -12,8 +12,10 @@ import (
 	"leasehold/shared/fault"
 )
 
+// text returns the node of a word.
 func text(s string) code.Expr {
-	return code.Content{Pattern: code.Pattern{Source: s}}
+	p := code.Pattern{Source: s}
+	return code.Or{Of: []code.Expr{code.Content{Pattern: p}, code.Path{Pattern: p}}}
 }
 
 func expression(s string) code.Expr {
@@ -54,6 +56,17 @@ func TestAQueryIsReadAsWritten(t *testing.T) {
 		`http://x std::string`: and(text("http://x"), text("std::string")),
 		`vendor:no`:            not(code.Vendor{}),
 		`case:no foo`:          text("foo"),
+
+		`a AND b OR NOT c`:     or(and(text("a"), text("b")), not(text("c"))),
+		`NOT (a OR b) c`:       and(not(or(text("a"), text("b"))), text("c")),
+		`a AND(b)NOT c`:        and(text("a"), text("b"), not(text("c"))),
+		`a AND NOT -b`:         and(text("a"), not(not(text("b")))),
+		`"AND" "OR" "NOT"`:     and(text("AND"), text("OR"), text("NOT")),
+		`ANDY NOTE ORDER a,OR`: and(text("ANDY"), text("NOTE"), text("ORDER"), text("a,OR")),
+		`and not`:              and(text("and"), text("not")),
+		`content:x`:            code.Content{Pattern: code.Pattern{Source: "x"}},
+		`content:"a b"`:        code.Content{Pattern: code.Pattern{Source: "a b"}},
+		`content:/a b/`:        expression("a b"),
 	} {
 		q, err := code.Parse(query)
 		require.NoError(t, err, query)
@@ -70,6 +83,14 @@ func TestABadQueryIsRefusedWithThePlace(t *testing.T) {
 		`case:yes`:                             "nothing to search for",
 		`foo or`:                               "both sides of or",
 		`or foo`:                               "both sides of or",
+		`foo AND`:                              "both sides of AND",
+		`AND foo`:                              "both sides of AND",
+		`foo AND AND bar`:                      "both sides of AND",
+		`foo AND OR bar`:                       "both sides of AND",
+		`(foo OR) bar`:                         "both sides of or",
+		`foo NOT`:                              "at 8: want a word behind NOT",
+		`(a NOT) b`:                            "want a word behind NOT",
+		`NOT OR a`:                             "want a word behind NOT",
 		`foo (bar`:                             "at 5: ( is not closed",
 		`()`:                                   "at 1: the group is empty",
 		`"foo`:                                 "at 1: the quote is not closed",
@@ -121,7 +142,13 @@ func TestEvaluateStopsWhenTheResultIsCertain(t *testing.T) {
 		q, err := code.Parse(query)
 		require.NoError(t, err)
 		require.Equal(t, want, code.Evaluate(q.Root, func(e code.Expr) code.Truth {
-			name := e.(code.Content).Pattern.Source
+			var name string
+			switch e := e.(type) {
+			case code.Content:
+				name = e.Pattern.Source
+			case code.Path:
+				name = e.Pattern.Source
+			}
 			require.Contains(t, values, name, "%s: x is not evaluated", query)
 			return values[name]
 		}), query)
@@ -156,7 +183,7 @@ func FuzzParse(f *testing.F) {
 			require.NoError(t, err)
 			return code.Unknown
 		})
-		require.LessOrEqual(t, leaves, 1024)
+		require.LessOrEqual(t, leaves, 2048, "a word has two")
 	})
 }
 
@@ -166,6 +193,6 @@ func ExampleParse() {
 	_, err = code.Parse(`ErrClosed (lang:go`)
 	fmt.Println(err)
 	// Output:
-	// {[{{ErrClosed false}} {{file _test\.go$}} {[{lang go} {lang rust}]}]} <nil>
+	// {[{[{{ErrClosed false}} {{ErrClosed false}}]} {{file _test\.go$}} {[{lang Go} {lang Rust}]}]} <nil>
 	// query "ErrClosed (lang:go": at 11: ( is not closed; quote it to search for it: invalid
 }

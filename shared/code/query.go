@@ -20,7 +20,7 @@ const (
 	CaseAuto             // as CaseNo, unless the query has an upper-case letter
 )
 
-// An Expr is a node of a query: And, Or, Not, Content, Sym, Filter or Vendor.
+// An Expr is a node of a query: And, Or, Not, Content, Path, Sym, Filter or Vendor.
 type Expr interface{ expr() }
 
 // The nodes of a query. Each holds for a file or not.
@@ -31,10 +31,13 @@ type (
 
 	// Content holds if the file's text has the pattern.
 	Content struct{ Pattern Pattern }
+	// Path holds if the file's path has the pattern. A word is the Or of a Content and a Path.
+	Path struct{ Pattern Pattern }
 	// Sym holds if a symbol defined in the file has the pattern in its name.
 	Sym struct{ Pattern Pattern }
 	// Filter holds if a field of the file matches Value: a regular expression that ignores
-	// case; for FieldLang, the whole name, ignoring case.
+	// case; for FieldLang, the whole name, ignoring case. A repository matches also with .git at
+	// the end of Value, which its name does not have.
 	Filter struct {
 		Field Field
 		Value string
@@ -47,6 +50,7 @@ func (And) expr()     {}
 func (Or) expr()      {}
 func (Not) expr()     {}
 func (Content) expr() {}
+func (Path) expr()    {}
 func (Sym) expr()     {}
 func (Filter) expr()  {}
 func (Vendor) expr()  {}
@@ -79,6 +83,8 @@ func hasUpper(e Expr) bool {
 	case Not:
 		return hasUpper(e.Of)
 	case Content:
+		return e.Pattern.hasUpper()
+	case Path:
 		return e.Pattern.hasUpper()
 	case Sym:
 		return e.Pattern.hasUpper()

@@ -67,7 +67,7 @@ type Match struct {
 	Path   string
 	OID    OID
 	Lang   string
-	Line   int    // from 1; 0 if the file matches by its filters only
+	Line   int    // from 1; 0 if the file matches by its path or its filters only
 	Text   string // the line without its line feed; at most MaxTextBytes of it, around the first range
 	Column int    // bytes of the line before Text
 	Ranges []Range
@@ -87,6 +87,7 @@ type Stats struct {
 	Matches      int            // visited
 	Skipped      map[string]int // files that the filters do not exclude and that are not indexed, by reason
 	Stopped      string         // StoppedLimit, StoppedTime, StoppedMemory; empty if the search was complete
+	Hints        []string       // why nothing can match, such as an unknown language; a coordinator's index sets it
 	Elapsed      time.Duration
 	BytesScanned int64 // of text that was read to verify candidates
 }

@@ -18,7 +18,7 @@ type CodeMatch struct {
 	Path   string      `json:"path"`
 	OID    string      `json:"oid" doc:"hash of the content, as git computes it"`
 	Lang   string      `json:"lang,omitempty" doc:"language"`
-	Line   int         `json:"line" doc:"from 1; 0 if the file matches by filters only"`
+	Line   int         `json:"line" doc:"from 1; 0 if the file matches by its path or by filters only"`
 	Text   string      `json:"text" doc:"of the line, at most 1024 bytes around the first match"`
 	Column int         `json:"column,omitempty" doc:"bytes of the line before text"`
 	Ranges []CodeRange `json:"ranges,omitempty" doc:"parts of text that match"`
@@ -92,6 +92,7 @@ type SearchEnd struct {
 	Repos   int            `json:"repos" doc:"searched"`
 	Skipped map[string]int `json:"skipped,omitempty" doc:"files that are not indexed, by reason"`
 	Stopped string         `json:"stopped,omitempty" doc:"limit, time or memory: what ended the search early"`
+	Hints   []string       `json:"hints,omitempty" doc:"why nothing can match, such as a filter with an unknown language, and the nearest name"`
 	Elapsed float64        `json:"elapsed_s"`
 }
 

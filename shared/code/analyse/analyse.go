@@ -41,7 +41,7 @@ func (a *Analyser) Blob(ctx context.Context, name string, oid code.OID, content 
 	}
 	b.Content = content
 	b.Lang = Language(name, content)
-	b.Generated = isGenerated(name, content)
+	b.Generated = isGenerated(name, b.Lang, content)
 	counted := countLines(b.Lang, content)
 	b.Lines, b.Code, b.Comment, b.Complexity = counted.lines, counted.code, counted.comment, counted.complexity
 	if b.Lang == "Go" {

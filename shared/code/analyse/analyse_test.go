@@ -41,7 +41,7 @@ func TestWhatIsNotIndexedHasAReason(t *testing.T) {
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"a.go": "Go", "a.showcase": Showcase, "A.SHOWCASE": Showcase, "Makefile": "Makefile", "Dockerfile": "Dockerfile", "x/y.tsx": "TSX", "-rf": "", "a\nb.py": "Python", "\xff.c": "C",
+		"a.go": "Go", "a.showcase": code.Showcase, "A.SHOWCASE": code.Showcase, "Makefile": "Makefile", "Dockerfile": "Dockerfile", "x/y.tsx": "TSX", "-rf": "", "a\nb.py": "Python", "\xff.c": "C",
 	} {
 		require.Equal(t, want, Language(name, []byte("x\n")), "%q", name)
 	}

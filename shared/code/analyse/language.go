@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	enry "github.com/go-enry/go-enry/v2"
-)
 
-// Showcase is the language of files whose name ends in .showcase.
-const Showcase = "Showcase"
+	"leasehold/shared/code"
+)
 
 // Bytes of a file, from its start, that a step of the detection reads. The two later steps
 // are the slow ones, and are reached only by names that several languages share. With the
@@ -44,7 +43,7 @@ var languageSteps = []struct {
 func Language(name string, content []byte) string {
 	switch extension := strings.ToLower(path.Ext(name)); {
 	case extension == ".showcase":
-		return Showcase
+		return code.Showcase
 	case extension == ".s" && bytes.Contains(firstLines(content, sampleBytes), []byte("(SB)")):
 		// Linguist does not know Go's assembly, and takes it for a different dialect in
 		// each file.
@@ -71,11 +70,6 @@ func Vendored(name string) bool { return enry.IsVendor(name) }
 
 // IsTest reports whether a path is a test's, by the habits of its language.
 func IsTest(name string) bool { return enry.IsTest(name) }
-
-// isGenerated reports whether a program has written a file.
-func isGenerated(name string, content []byte) bool {
-	return enry.IsGenerated(name, firstLines(content, sampleBytes))
-}
 
 // firstLines returns the lines at the start of a file that fit into size bytes, or size
 // bytes of the first line if it is longer.

@@ -32,6 +32,36 @@ var textQueries = map[string]string{
 	`.com/b`:                            "a:README.md:2",
 }
 
+// pathQueries have words that are in paths: a file that matches by its path alone is line 0.
+var pathQueries = map[string]string{
+	`client.py`:                    "b:client.py:0",
+	`Client.py`:                    "",
+	`CLIENT.py case:no`:            "b:client.py:0",
+	`client.py repo:b.git`:         "b:client.py:0",
+	`client.py repo:/b.git$`:       "b:client.py:0",
+	`client.py repo:a.git`:         "",
+	`README ErrClosed`:             "",
+	`README server`:                "a:README.md:2",
+	`x/server.go ErrClosed`:        "b:vendor/x/server.go:7",
+	`"er/server.go" or Client:`:    "a:server/server.go:0 b:client.py:1",
+	`goclient`:                     "",
+	`ErrClosed -vendor`:            "a:server/server.go:7 b:client.py:3",
+	`-server`:                      "b:client.py:0",
+	`-(client or server) README`:   "",
+	`content:client`:               "",
+	`content:"server of"`:          "a:README.md:2",
+	`content:/^import|^class/`:     "b:client.py:1",
+	`-content:Serve repo:b`:        "b:client.py:0",
+	`/client/`:                     "",
+	`file:client`:                  "b:client.py:0",
+	`ErrClosed AND NOT class`:      "a:server/server.go:7 b:vendor/x/server.go:7",
+	`connect OR serves NOT vendor`: "a:server/server.go:3 b:client.py:2",
+	`"AND" OR connect`:             "b:client.py:2",
+	`ErrClosed lang:golang`:        "a:server/server.go:7 b:vendor/x/server.go:7",
+	`ErrClosed lang:PY`:            "b:client.py:3",
+	`lang:md`:                      "a:README.md:0",
+}
+
 // filterQueries filter by file, repository, language, branch and vendored code. Without a text they
 // find files, as line 0.
 var filterQueries = map[string]string{
@@ -103,7 +133,7 @@ func queries(f fixture) {
 	}
 	require.NoError(f, f.Publish(ctx, a))
 	require.NoError(f, f.Publish(ctx, b))
-	for _, part := range []map[string]string{textQueries, filterQueries, symbolQueries, caseQueries, patternQueries} {
+	for _, part := range []map[string]string{textQueries, pathQueries, filterQueries, symbolQueries, caseQueries, patternQueries} {
 		for query, want := range part {
 			require.Equal(f, strings.Fields(want), f.places(query), "query %s", query)
 		}

@@ -45,6 +45,8 @@ func (s *naiveSearch) compile(e code.Expr) (err error) {
 		return s.compile(e.Of)
 	case code.Content:
 		s.regexps[e.Pattern], err = e.Pattern.Compile(s.query.Folds())
+	case code.Path:
+		s.regexps[e.Pattern], err = e.Pattern.Compile(s.query.Folds())
 	case code.Sym:
 		s.regexps[e.Pattern], err = e.Pattern.Compile(s.query.Folds())
 	case code.Filter:
@@ -153,6 +155,8 @@ func (s *naiveSearch) holds(e code.Expr, m code.Manifest, f naiveFile) code.Trut
 		return code.TruthOf(slices.ContainsFunc(f.blob.Symbols, func(x code.Symbol) bool {
 			return s.regexps[e.Pattern].MatchString(x.Name)
 		}))
+	case code.Path:
+		return code.TruthOf(s.regexps[e.Pattern].MatchString(f.Path))
 	case code.Vendor:
 		return code.TruthOf(f.Vendored)
 	case code.Filter:

@@ -19,6 +19,7 @@ type join struct {
 	files, blobs any       // queries; blobs is nil if every blob may match
 	byFiles      bool      // pages are of files, else of blobs
 	pages        selection // of the side that is read first
+	last         bool      // no byPath follows
 }
 
 // newJoin returns the join of the candidates of a query. It reads the side first that has fewer
@@ -43,6 +44,17 @@ func (s *search) newJoin() (*join, error) {
 		j.pages = blobPages(j.blobs)
 	}
 	return j, nil
+}
+
+// byPath returns the join of the candidates that j leaves out: files with a word of the query in
+// their path, whose blobs j.blobs excludes. It returns nil if there are none, as after itself.
+func (j *join) byPath(s *search) *join {
+	if j.blobs == nil || j.last || len(s.plan.paths) == 0 {
+		return nil
+	}
+	withWord := allOf(j.files, s.pathQuery())
+	return &join{files: withWord, blobs: object{"bool": object{"must_not": []any{j.blobs}}}, byFiles: true, last: true,
+		pages: selection{alias: files, query: withWord, fields: fileFields, order: []string{"oid", "key"}}}
 }
 
 // blobPages selects blobs by their object ids.

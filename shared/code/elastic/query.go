@@ -11,11 +11,12 @@ import (
 type plan struct {
 	code.Query
 	words           []string
-	matchers        map[code.Expr]*match.Matcher           // of Content and Sym
+	matchers        map[code.Expr]*match.Matcher           // of Content, Path, Sym, and Filter of paths
 	filters         map[code.Filter]func(name string) bool // of Filter
 	needs           map[code.Expr]match.Need               // by leaf: what a matching text, name or path has
 	readsText       bool                                   // whether texts must be read
 	definitionNames []string                               // words that are looked for as names of symbols first
+	paths           []code.Expr                            // each Path that is not negated
 }
 
 // newPlan compiles q.
@@ -38,6 +39,11 @@ func (p *plan) compile(e code.Expr, shown bool) (err error) {
 		p.readsText = true
 		if shown && !e.Pattern.Regexp && !p.Folds() {
 			p.definitionNames = append(p.definitionNames, e.Pattern.Source)
+		}
+		return p.compilePattern(e, e.Pattern, p.Folds())
+	case code.Path:
+		if shown {
+			p.paths = append(p.paths, e)
 		}
 		return p.compilePattern(e, e.Pattern, p.Folds())
 	case code.Sym:
@@ -83,6 +89,8 @@ type candidates struct {
 	*plan
 	leaf    func(c *candidates, e code.Expr) (query any, exact bool) // blobLeaf or fileLeaf
 	clauses int                                                      // so far
+	noPaths bool                                                     // no Path that is not negated holds
+	negated bool                                                     // the part is below a negation
 }
 
 // queryFor returns a query that every document which matches e satisfies, or nil if every
@@ -109,6 +117,10 @@ func (c *candidates) queryFor(e code.Expr) (query any, exact bool) {
 		var should []any
 		exact = true
 		for _, sub := range e.Of {
+			if _, isPath := sub.(code.Path); isPath && c.noPaths && !c.negated {
+				exact = false
+				continue // each Path is in an Or with a Content
+			}
 			q, ok := c.queryFor(sub)
 			if q == nil {
 				return nil, false
@@ -117,6 +129,8 @@ func (c *candidates) queryFor(e code.Expr) (query any, exact bool) {
 		}
 		return object{"bool": object{"should": should, "minimum_should_match": 1}}, exact
 	case code.Not:
+		defer func(before bool) { c.negated = before }(c.negated)
+		c.negated = true
 		if q, ok := c.queryFor(e.Of); ok && q != nil {
 			return object{"bool": object{"must_not": []any{q}}}, true
 		}
@@ -141,12 +155,14 @@ func blobLeaf(c *candidates, e code.Expr) (query any, exact bool) {
 	return languageLeaf(e)
 }
 
-// fileLeaf is candidates.leaf for files: the query of vendor:, file: and lang:, nil for all
-// others, and whether it is exact.
+// fileLeaf is candidates.leaf for files: the query of vendor:, file:, lang: and the path of a word,
+// nil for all others, and whether it is exact.
 func fileLeaf(c *candidates, e code.Expr) (query any, exact bool) {
 	switch e := e.(type) {
 	case code.Vendor:
 		return object{"term": object{"vendored": true}}, true
+	case code.Path:
+		return c.hasTrigrams("path_tri", c.needs[e]), false
 	case code.Filter:
 		if e.Field == code.FieldFile {
 			return c.hasTrigrams("path_tri", c.needs[e]), false

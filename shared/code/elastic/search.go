@@ -71,7 +71,7 @@ func (s *search) stop(reason string) error {
 }
 
 // run searches all candidates: first the blobs that define a symbol with the name of a word of
-// the query, then the others in the order of object ids. The error is errStop if a limit is
+// the query, then the others in the order of object ids, and those that only a path may let match. The error is errStop if a limit is
 // reached.
 func (s *search) run() error {
 	if err := s.selectRepos(); err != nil || len(s.shown) == 0 {
@@ -88,16 +88,22 @@ func (s *search) run() error {
 	if err != nil {
 		return err
 	}
-	for {
-		group, err := join.nextCandidates(s)
-		if err != nil || group == nil {
-			return err
-		}
-		group = slices.DeleteFunc(group, func(b *candidate) bool { return done[b.OID] })
-		if err := s.verify(group); err != nil {
-			return err
+	for ; join != nil; join = join.byPath(s) {
+		for {
+			group, err := join.nextCandidates(s)
+			if err != nil {
+				return err
+			}
+			if group == nil {
+				break
+			}
+			group = slices.DeleteFunc(group, func(b *candidate) bool { return done[b.OID] })
+			if err := s.verify(group); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // selectRepos sets s.shown to the generations that the filters on repositories do not exclude, and
@@ -128,6 +134,8 @@ func (s *search) evaluateForFile(e code.Expr, f *file) code.Truth {
 	switch e := e.(type) {
 	case code.Vendor:
 		return code.TruthOf(f.Vendored)
+	case code.Path:
+		return code.TruthOf(s.matchers[e].MatchName(f.Place.Path))
 	case code.Filter:
 		matches := s.filters[e]
 		switch e.Field {
@@ -182,8 +190,17 @@ func (s *search) fileQuery() any {
 	return q
 }
 
-// blobQuery returns the query for the blobs that may match; nil if every blob may.
+// blobQuery returns the query for the blobs that may match if no path has a word of the query; nil
+// if every blob may.
 func (s *search) blobQuery() any {
-	q, _ := (&candidates{plan: s.plan, leaf: blobLeaf}).queryFor(s.Root) // verify makes it exact
+	q, _ := (&candidates{plan: s.plan, leaf: blobLeaf, noPaths: true}).queryFor(s.Root) // verify makes it exact
+	return q
+}
+
+// pathQuery returns the query for the files whose path may have a word of the query; nil if every
+// file may.
+func (s *search) pathQuery() any {
+	c := &candidates{plan: s.plan, leaf: fileLeaf}
+	q, _ := c.queryFor(code.Or{Of: s.plan.paths})
 	return q
 }

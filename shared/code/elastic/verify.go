@@ -77,7 +77,7 @@ func (s *search) evaluateBlob(r *readBlob) error {
 	var failed error
 	for _, f := range r.places {
 		leaf := func(e code.Expr) code.Truth {
-			if s.matchers[e] == nil || isFilter(e) {
+			if s.matchers[e] == nil || isAboutFile(e) {
 				return s.evaluateForFile(e, f)
 			}
 			if _, ok := r.values[e]; !ok && failed == nil {
@@ -104,9 +104,13 @@ func (s *search) evaluateBlob(r *readBlob) error {
 	return nil
 }
 
-func isFilter(e code.Expr) bool {
-	_, ok := e.(code.Filter)
-	return ok
+// isAboutFile reports whether a leaf with a matcher is compared with the path of a file.
+func isAboutFile(e code.Expr) bool {
+	switch e.(type) {
+	case code.Filter, code.Path:
+		return true
+	}
+	return false
 }
 
 // evaluateForText returns whether a leaf holds for the text or symbols of a blob, and keeps its

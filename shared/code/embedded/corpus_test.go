@@ -101,7 +101,7 @@ type comparison struct {
 func (c comparison) query() string {
 	text := c.pattern
 	if strings.Contains(c.options, "F") {
-		text = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+		text = `content:"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 	} else {
 		text = "/" + text + "/"
 	}

@@ -40,6 +40,8 @@ func (s *search) candidatesIn(n int) *partSearch {
 		switch {
 		case l.kind == kindSym:
 			p.blobs[i] = p.blobsDefining(l)
+		case l.kind == kindPath:
+			p.blobs[i] = p.blobsWithFiles(s.paths[i])
 		case l.kind != kindContent:
 			p.blobs[i] = everything
 		case l.matcher.Multiline():

@@ -27,7 +27,7 @@ const (
 // A leaf is one condition of a query.
 type leaf struct {
 	kind    kind
-	matcher *match.Matcher    // of kindContent and kindSym
+	matcher *match.Matcher    // of kindContent, kindSym and kindPath
 	literal string            // their text; empty if it is an expression or compared without case
 	filter  func(string) bool // of kindRepo, kindFile, kindBranch and kindLang
 }
@@ -41,6 +41,7 @@ const (
 	kindLang
 	kindBranch
 	kindFile
+	kindPath
 	kindSym
 	kindContent
 )
@@ -115,12 +116,16 @@ func (p *plan) cost(n node) kind {
 	return most
 }
 
-// newLeaf compiles a leaf: the matcher of a text or symbol, with the literal that an index can look
+// newLeaf compiles a leaf: the matcher of a text, path or symbol, with the literal that an index can look
 // for, or the filter of a field. fold: ignore case.
 func newLeaf(e code.Expr, fold bool) (l leaf, err error) {
 	switch e := e.(type) {
 	case code.Content:
 		l.kind = kindContent
+		l.matcher, err = match.New(e.Pattern, fold)
+		l.literal = literal(e.Pattern, fold)
+	case code.Path:
+		l.kind = kindPath
 		l.matcher, err = match.New(e.Pattern, fold)
 		l.literal = literal(e.Pattern, fold)
 	case code.Sym:

@@ -20,6 +20,7 @@ type search struct {
 	stats   code.Stats
 	parts   []*partSearch  // by part of the view; nil until candidatesIn is called for it
 	repo    [][]code.Truth // by leaf and slot; nil for leaves that are not of kindRepo
+	paths   [][]fileSet    // by leaf and slot; nil for leaves that are not of kindPath
 	*searchMemory
 	results
 }
@@ -65,7 +66,9 @@ func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit 
 		stats: code.Stats{Skipped: map[string]int{}}}
 	s.results = results{search: s, visit: visit}
 	s.selectRepos()
-	err = s.run()
+	if err = s.matchPaths(); err == nil {
+		err = s.run()
+	}
 	if err == nil || errors.Is(err, errStop) {
 		err = s.deliverWindow()
 	}
@@ -212,6 +215,8 @@ func (s *search) evaluateForPlace(n int, p *part, blob int, at place) code.Truth
 		return code.TruthOf(g.vendored(int(at.file)))
 	case kindFile:
 		return code.TruthOf(l.filter(string(g.path(int(at.file)))))
+	case kindPath:
+		return code.TruthOf(s.paths[n][at.repo].has(at.file))
 	case kindBranch:
 		holds := false
 		g.refsOf(int(at.file), func(r code.Ref) { holds = holds || l.filter(r.Name) })
