@@ -67,7 +67,7 @@ func (a *aiff) readHeader() error {
 }
 
 // readSound reads the start of the sound chunk, of n bytes, and leaves a.w.r at the first byte of
-// sound. Sound before its format gives fault.ErrInvalid; the file's end is the error of fill.
+// sound.
 func (a *aiff) readSound(n int64) error {
 	if a.w.channels == 0 {
 		return invalid("an AIFF whose sound comes before its format")

@@ -27,7 +27,8 @@ type builder struct {
 }
 
 // Build makes the set of a recipe below the folder work, and returns its truth. If the set is
-// already there, Build only loads it. Building takes minutes, and logs each step.
+// already there, Build only loads it. Building takes minutes, and logs each step. After an error,
+// the next call builds the set again from the start.
 func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, error) {
 	dir := filepath.Join(work, "sets", r.folder())
 	if s, err := Load(dir); err == nil {
