@@ -35,7 +35,8 @@ type client struct {
 }
 
 // newClient returns a client of the server at base, which may have a user and a password. It does
-// not follow redirects. A nil transport is net/http's with bounded connections.
+// not follow redirects. If transport is nil, it uses the default of net/http with bounded
+// connections.
 func newClient(base string, transport http.RoundTripper) (*client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {

@@ -192,7 +192,7 @@ func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 		hits = append(hits, r.hits[e]...)
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return a.line - b.line })
-	at := 0 // the first symbol that is not before the line
+	at := 0 // the first symbol on the line or after it
 	for i := 0; i < len(hits); {
 		h := hits[i]
 		h.ranges = slices.Clone(h.ranges)
@@ -219,8 +219,8 @@ func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 	return nil
 }
 
-// fileMatch returns the match of a file, without the fields of a line. Its commit is its first
-// ref's; its branch is empty if all refs have the file.
+// fileMatch returns the match of a file, without the fields of a line. It has the commit of the
+// file's first ref; its branch is empty if all refs have the file.
 func (s *search) fileMatch(r *readBlob, f *file) code.Match {
 	g := s.shown[f.Generation]
 	refs := g.refsOf(f)

@@ -40,8 +40,9 @@ var errStop = errors.New("search stopped")
 var errTimeout = errors.New("time limit")
 
 // Search finds matches; see code.Searcher. It works on one view, which it holds to its end. What
-// was found before a limit of the search is delivered, without an error; the cause of ctx, if that
-// ends, is an error.
+// was found before a limit of the search is delivered, without an error; the cause of ctx, if ctx
+// ends, is an error. It fails with fault.ErrClosed if the index is closed and with fault.ErrCorrupt
+// if a file is damaged.
 func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
 	began := x.now()
 	p, err := newPlan(q)
