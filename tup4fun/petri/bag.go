@@ -66,8 +66,8 @@ func (p *parser) weight(t syntax.Token) (int64, error) {
 	return 0, syntax.ErrBroken
 }
 
-// resolveArcs resolves the places of a bag. The arcs are sorted by place. An unknown place, and one
-// named twice, are reported and left out.
+// resolveArcs resolves the places of a bag. The arcs are sorted by place. Unknown places, and
+// places named twice, are reported and left out.
 func (p *parser) resolveArcs(b bag) []Arc {
 	var arcs []Arc
 	seen := map[int]bool{}

@@ -46,8 +46,8 @@ func ParseMarking(n *Net, file, src string) (Marking, error) {
 	return nil, p.Errs
 }
 
-// newParser returns a parser that stands at the first token of src. A source over MaxSource bytes
-// is not read; that is the error.
+// newParser returns a parser that stands at the first token of src. It refuses a source over
+// MaxSource bytes.
 func newParser(file, src string) (*parser, error) {
 	p := &parser{net: &Net{}, lex: &lexer{syntax.NewCursor(src)},
 		places: map[string]int{}, transitions: map[string]int{}, flowAt: map[string]syntax.Pos{}}
