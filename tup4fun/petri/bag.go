@@ -15,8 +15,7 @@ type bag []struct {
 	weight int64
 }
 
-// bag reads {2*p0, p1}. The places are resolved later, by resolveArcs. A token that does not fit is
-// reported, and the error is syntax.ErrBroken.
+// bag reads {2*p0, p1}. The places are resolved later, by resolveArcs.
 func (p *parser) bag() (bag, error) {
 	b := bag{}
 	if err := p.Need("{", ""); err != nil {

@@ -60,6 +60,8 @@ func newParser(file, src string) (*parser, error) {
 	return p, nil
 }
 
+// A method of parser that cannot read its construct reports why in Errs and returns
+// syntax.ErrBroken.
 type parser struct {
 	syntax.TokenParser
 	lex         *lexer
@@ -90,8 +92,7 @@ func (p *parser) next() syntax.Token {
 	}
 }
 
-// name reads the name of a place or transition. Another token is reported, with what as the
-// expectation, and the error is syntax.ErrBroken.
+// name reads the name of a place or transition; the message for another token quotes what.
 func (p *parser) name(what string) (syntax.Token, error) {
 	if p.Tok.Kind != syntax.WordToken || strings.HasPrefix(p.Tok.Text, "-") {
 		return syntax.Token{}, p.Expected(what)

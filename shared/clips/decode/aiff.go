@@ -145,14 +145,14 @@ func extended(b []byte) float64 {
 	return math.Ldexp(float64(mantissa), exponent-16383-63)
 }
 
-// fill reads exactly len(b) bytes; a file that ends before gives fault.ErrCorrupt.
+// fill reads exactly len(b) bytes.
 func (a *aiff) fill(b []byte) error {
 	n, err := io.ReadFull(a.w.r, b)
 	a.pos += int64(n)
 	return cut("AIFF", err)
 }
 
-// skip passes over n bytes; a file that ends before gives fault.ErrCorrupt.
+// skip passes over n bytes.
 func (a *aiff) skip(n int64) error {
 	n, err := io.CopyN(io.Discard, a.w.r, n)
 	a.pos += n

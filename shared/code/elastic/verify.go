@@ -28,8 +28,7 @@ type hit struct {
 const hitBytes = 56
 
 // verify evaluates the query for candidates, and adds their matches to the results. It reads their
-// texts in groups of up to textsAtOnce bytes, or one longer text. The error is errStop if a limit
-// of the search is reached.
+// texts in groups of up to textsAtOnce bytes, or one longer text.
 func (s *search) verify(all []*candidate) error {
 	for len(all) > 0 {
 		n, size := 0, int64(0)
@@ -181,7 +180,7 @@ func (s *search) eachSymbolHit(m *match.Matcher, r *readBlob, add func(line, sta
 
 // addMatches adds the matches of a blob in one place: one for each line in which a shown leaf has
 // hits, or one for the file if no leaf is shown, because it matches by its filters only. Hits and
-// symbols are ordered by line, so both are read once. The error is errStop if the search ends.
+// symbols are ordered by line, so both are read once.
 func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 	base := s.fileMatch(r, f)
 	if len(shown) == 0 {

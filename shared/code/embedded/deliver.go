@@ -7,8 +7,7 @@ import (
 
 // deliver visits the matches of f in the order of places and lines, except those that earlier
 // reports as delivered. A file counts in Stats.Files when its first match is visited; counted
-// reports that an earlier delivery did that. If earlier is nil, nothing was delivered. The error is
-// errStop if the search ends.
+// reports that an earlier delivery did that. If earlier is nil, nothing was delivered.
 func (r *results) deliver(f *found, earlier func(place, line int) (delivered, counted bool)) error {
 	for i := range f.places {
 		counted := false

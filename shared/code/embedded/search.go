@@ -81,8 +81,7 @@ func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit 
 }
 
 // run searches all blobs: first those that define a symbol with the name of a word of the query,
-// because they rank high, then the others in the order of the segments. The error is errStop if
-// a limit is reached.
+// because they rank high, then the others in the order of the segments.
 func (s *search) run() error {
 	first, err := s.searchDefinitions()
 	if err != nil {
@@ -173,9 +172,8 @@ func (s *search) selectRepos() {
 	}
 }
 
-// countSkipped counts in Stats the files of p that are not indexed and that the query's
-// filters do not exclude. Their text is not known, so conditions on it are Unknown. The error
-// is errStop if the search's time has ended.
+// countSkipped counts in Stats the files of p that are not indexed and that the query's filters do
+// not exclude. Their text is not known, so conditions on it are Unknown.
 func (s *search) countSkipped(p *part) error {
 	for _, blob := range p.skipped {
 		if s.ctx.Err() != nil {
@@ -223,10 +221,9 @@ func (s *search) evaluateForPlace(n int, p *part, blob int, at place) code.Truth
 	return code.Unknown
 }
 
-// searchBlob searches one blob, and adds its matches to the results. It evaluates first the
-// filters on places, which need no text, then the conditions on the blob, once for all places.
-// If these do not decide, it evaluates the query for each place. The error is errStop if a
-// limit is reached.
+// searchBlob searches one blob, and adds its matches to the results. It evaluates first the filters
+// on places, which need no text, then the conditions on the blob, once for all places. If these do
+// not decide, it evaluates the query for each place.
 func (s *search) searchBlob(p *partSearch, blob int) error {
 	places := p.placesOf(blob)
 	if len(places) == 0 { // no generation names it

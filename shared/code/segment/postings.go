@@ -61,8 +61,8 @@ func (s *Segment) Candidates(folded []byte) (chunks []uint32, all bool) {
 	return chunks, false
 }
 
-// inRange cuts chunks at the first number that is no chunk of s, or not greater than the one before
-// it. Only a file that another program wrote has such a number.
+// inRange cuts chunks at the first number beyond the chunks of s, or not greater than the one
+// before it. Only a file that another program wrote has such a number.
 func (s *Segment) inRange(chunks []uint32) []uint32 {
 	n := s.Chunks()
 	for i, c := range chunks {

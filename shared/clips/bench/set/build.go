@@ -53,10 +53,10 @@ func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, 
 	return b.set, nil
 }
 
-// build draws and writes the set, in an order that must not change, because all draws come from
-// one generator: the pools, the clips and backgrounds, the turns, the episodes with clips, then
-// those without. Each episode has about as many turns and a bitrate of its own. The truth is
-// saved last, because its presence marks a complete set. The error is the first of a step.
+// build draws and writes the set, in an order that must not change, because all draws come from one
+// generator: the pools, the clips and backgrounds, the turns, the episodes with clips, then those
+// without. Each episode has about as many turns and a bitrate of its own. The truth is saved last,
+// because its presence marks a complete set.
 func (b *builder) build(ctx context.Context, work string) error {
 	pools, err := b.pools(ctx, work)
 	if err != nil {
