@@ -41,7 +41,8 @@ type Index struct {
 func NewIndex() *Index { return &Index{} }
 
 // Add adds a copy of a clip. It refuses a clip that cannot be searched for, with exact.ErrSilent,
-// exact.ErrTooShort or exact.ErrTooLong.
+// exact.ErrTooShort or exact.ErrTooLong, and fails with fault.ErrTooLarge for a long id or a full
+// index. After any other error, which comes from writing a file, the Index must not be used.
 func (x *Index) Add(c Clip) error {
 	if err := exact.Check(c.Samples); err != nil {
 		return fmt.Errorf("clip %s: %w", c.ID, err)

@@ -21,7 +21,8 @@ func Load(ctx context.Context, path string, limit time.Duration) ([]float32, err
 	return LoadAt(ctx, path, RateHz, limit)
 }
 
-// LoadAt is Load for another rate. With an error it also returns the samples up to there.
+// LoadAt is Load for another rate. It fails with fault.ErrTooLarge beyond the limit. With an error
+// it also returns the samples up to there.
 func LoadAt(ctx context.Context, path string, rateHz int, limit time.Duration) ([]float32, error) {
 	most := int(limit.Seconds() * float64(rateHz))
 	var all []float32

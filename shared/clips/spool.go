@@ -22,7 +22,8 @@ type Recording struct {
 }
 
 // Spool decodes the file at path into a file in dir. If dir is "", it uses the system's temporary
-// folder. The caller closes the Recording.
+// folder. The caller closes the Recording. It fails with a *decode.Error if the file itself is the
+// cause.
 func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 	f, err := os.CreateTemp(dir, "spool-*")
 	if err != nil {

@@ -89,7 +89,7 @@ func (s *Stream) Read(dst []float32) (n int, err error) {
 	return n, nil
 }
 
-// Share returns which share of the file was read so far; 0 if that is not known.
+// Share returns which share of the file was read so far; 0 if unknown.
 func (s *Stream) Share() float64 { return s.source.Share() }
 
 // Close stops the decoding.

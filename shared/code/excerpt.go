@@ -26,7 +26,7 @@ func Excerpt(line []byte, ranges []Range) (text string, column int, within []Ran
 	return string(line[from:to]), from, within
 }
 
-// runeStart returns the start of the character that the byte offset i is in. It returns i if it is
+// runeStart returns the start of the character that the byte offset i is in. It returns i if i is
 // 0, the end of line, or in bytes that are not UTF-8.
 func runeStart(line []byte, i int) int {
 	for j := i; j > 0 && j > i-utf8.UTFMax && j < len(line); j-- {

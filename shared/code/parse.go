@@ -136,7 +136,7 @@ func joined(all []Expr, node func([]Expr) Expr) Expr {
 
 // term reads one word, group or filter, perhaps negated. It returns nil for case:, which sets
 // p.letterCase and cannot be negated. A negation counts as a level of depth, because it is read
-// recursively. Errors give fault.ErrInvalid with the position.
+// recursively.
 func (p *parser) term(depth int) (Expr, error) {
 	if p.nodes++; p.nodes > maxNodes {
 		return nil, p.errorAt("want at most %d words", maxNodes)
@@ -169,10 +169,9 @@ func (p *parser) term(depth int) (Expr, error) {
 	return e, nil
 }
 
-// group reads a group behind its opening parenthesis, which is at byte opened of the text, from
-// 1. A group that is empty or not closed is fault.ErrInvalid.
+// group reads a group behind its opening parenthesis.
 func (p *parser) group(depth int) (Expr, error) {
-	opened := p.at
+	opened := p.at // the place of the parenthesis, in bytes from 1
 	e, err := p.disjunction(depth + 1)
 	switch {
 	case err != nil:

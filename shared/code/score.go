@@ -12,7 +12,7 @@ import (
 const (
 	weightDefines     = 8.0 // the line defines a symbol with exactly the name found
 	weightDefinesPart = 4.0 // … with what was found as a part of its name, or the reverse
-	weightBoundary    = 1.0 // for each end of a range that is at a word's boundary
+	weightBoundary    = 1.0 // for each end of a range at a word's boundary
 	weightFileName    = 1.5 // a word of the query is the file's name without extension
 	weightInPath      = 0.5 // … occurs in the path
 	weightGenerated   = -2.0

@@ -10,9 +10,8 @@ import (
 	"leasehold/tup4fun/syntax"
 )
 
-// explain builds the violation that reports a mismatch. Of the possible states it shows
-// the first that is between steps; if all are in the middle of a step, the one after that
-// step.
+// explain builds the violation that reports a mismatch. Of the possible states it shows the first
+// one between steps; if all are in the middle of a step, the one after that step.
 func (c *Checker) explain(m *mismatch) *Violation {
 	v := &Violation{Why: m.why, Last: c.last}
 	if m.observed != nil {

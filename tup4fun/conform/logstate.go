@@ -9,8 +9,8 @@ import (
 	"leasehold/shared/space/trace"
 )
 
-// The places of a tuple, as a map names them. A tuple is taken when a get has it not acknowledged
-// yet.
+// The places of a tuple, as a map names them. A tuple is taken while the get that has it is not
+// acknowledged.
 const (
 	visible = "visible"
 	held    = "held"

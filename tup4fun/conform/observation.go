@@ -43,8 +43,8 @@ func (r *Rule) covers(o *observation) bool {
 }
 
 // covers reports whether e covers the event, and binds its variables in o; after false they are not
-// of use. o.bound is this pattern alone's: process, ref and lease are always bound, then the serial
-// of the session and the names in the fields.
+// of use. o.bound belongs to this pattern alone: process, ref and lease are always bound, then the
+// serial of the session and the names in the fields.
 func (e *Pattern) covers(o *observation) bool {
 	ev := o.event
 	if e.Operations[0] != "any" && !slices.Contains(e.Operations, ev.Operation) || e.Space != ev.Space {

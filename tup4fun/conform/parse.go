@@ -31,6 +31,8 @@ func ParseMap(file, src string) (*Map, error) {
 	return p.parsed, nil
 }
 
+// A method of parser that cannot read its construct reports why in Errs and returns
+// syntax.ErrBroken.
 type parser struct {
 	syntax.TokenParser
 	parsed *Map // what was read so far
@@ -51,8 +53,7 @@ func (p *parser) skipItem() {
 	}
 }
 
-// item reads one item with its semicolon. What does not fit is reported, and the error is
-// syntax.ErrBroken; then the caller skips the rest of the item.
+// item reads one item with its semicolon. After an error the caller skips the rest of the item.
 func (p *parser) item() (err error) {
 	at := p.Tok.Pos
 	switch {
@@ -78,7 +79,6 @@ func (p *parser) item() (err error) {
 }
 
 // numbered reads groups of variables joined by =. The variables of a group share their numbers.
-// What does not fit is reported, and the error is syntax.ErrBroken, as for all functions below.
 func (p *parser) numbered() error {
 	return p.Separated(",", func() error {
 		first, err := p.word("a variable whose values are numbered")
@@ -97,7 +97,7 @@ func (p *parser) numbered() error {
 	})
 }
 
-// constant reads NAME = NUMBER. What does not fit is reported, and the error is syntax.ErrBroken.
+// constant reads NAME = NUMBER.
 func (p *parser) constant() error {
 	n, err := p.word("the name of a constant of the model")
 	if err != nil {
@@ -139,9 +139,8 @@ func (p *parser) names(all []string, what string) ([]string, error) {
 	return all, err
 }
 
-// rule reads EVENT [by Process[(VARIABLE|nobody)]] -> action, action; at is where it begins. What
-// does not fit is reported, and the error is syntax.ErrBroken; the rule may be in the map then,
-// without some actions.
+// rule reads EVENT [by Process[(VARIABLE|nobody)]] -> action, action; at is where it begins. After
+// an error the rule may be in the map, without some actions.
 func (p *parser) rule(at syntax.Pos) error {
 	r := &Rule{Pos: at}
 	if err := p.pattern(&r.Event); err != nil {
@@ -163,9 +162,8 @@ func (p *parser) rule(at syntax.Pos) error {
 	})
 }
 
-// by reads the process of a rule, with its copy in parentheses: a variable that has its number,
-// or a word for events without a session. What does not fit is reported, and the error is
-// syntax.ErrBroken.
+// by reads the process of a rule, with its copy in parentheses: a variable that has its number, or
+// a word for events without a session.
 func (p *parser) by(r *Rule) error {
 	n, err := p.word("a process of the model")
 	if err != nil {
@@ -186,8 +184,7 @@ func (p *parser) by(r *Rule) error {
 	return p.Need(")", "")
 }
 
-// action reads Space.put(field, field), or get or query. What does not fit is reported, and the
-// error is syntax.ErrBroken.
+// action reads Space.put(field, field), or get or query.
 func (p *parser) action() (a Action, err error) {
 	a.Pos = p.Tok.Pos
 	n, err := p.word("a space of the model")
@@ -206,8 +203,7 @@ func (p *parser) action() (a Action, err error) {
 	return a, err
 }
 
-// fields reads (field, field), at least one. What does not fit is reported, and the error is
-// syntax.ErrBroken.
+// fields reads (field, field), at least one.
 func (p *parser) fields() (all []Field, err error) {
 	if err := p.Need("(", " and the fields"); err != nil {
 		return nil, err
@@ -228,7 +224,6 @@ func (p *parser) fields() (all []Field, err error) {
 }
 
 // field reads _, true, false, a name, "text" or a number. Truth values are the numbers 1 and 0.
-// What does not fit is reported, and the error is syntax.ErrBroken.
 func (p *parser) field() (Field, error) {
 	f := Field{Pos: p.Tok.Pos, Text: p.Tok.Text}
 	switch {

@@ -11,9 +11,8 @@ import (
 var operations = []string{"ack", "any", "back", "begin", "done", "end", "expire", "get", "getall", "getp", "getupto", "hold", "put", "putp",
 	"query", "queryall", "queryp", "queryupto", "replace", "restore", "take"}
 
-// pattern reads OPERATION{|OPERATION} [visible|held] [SPACE] [TUPLE [to TUPLE]] [=
-// RESULT{|RESULT}] [in PROCEDURE{|PROCEDURE}] [from ROLE[(VARIABLE)]]. What does not fit is
-// reported, and the error is syntax.ErrBroken.
+// pattern reads OPERATION{|OPERATION} [visible|held] [SPACE] [TUPLE [to TUPLE]] [= RESULT{|RESULT}]
+// [in PROCEDURE{|PROCEDURE}] [from ROLE[(VARIABLE)]].
 func (p *parser) pattern(e *Pattern) (err error) {
 	if e.Operations, err = p.choice(p.operation); err != nil {
 		return err
@@ -44,7 +43,7 @@ func (p *parser) pattern(e *Pattern) (err error) {
 }
 
 // session reads ROLE[(VARIABLE)], where the variable gets what follows the role in the name of a
-// session. What does not fit is reported, and the error is syntax.ErrBroken.
+// session.
 func (p *parser) session() (role, serial string, err error) {
 	r, err := p.word("the role of a session, as worker")
 	if err != nil || !p.Accept("(") {
@@ -67,8 +66,7 @@ func (p *parser) choice(one func() (string, error)) (all []string, err error) {
 	return all, err
 }
 
-// operation reads the name of an operation of the log. Another token is reported, and the error
-// is syntax.ErrBroken.
+// operation reads the name of an operation of the log.
 func (p *parser) operation() (string, error) {
 	if p.Tok.Kind != syntax.WordToken || !slices.Contains(operations, p.Tok.Text) {
 		return "", p.Expected("an operation of the log (" + strings.Join(operations, ", ") + ")")
@@ -81,8 +79,7 @@ func (p *parser) result() (string, error) {
 	return t.Text, err
 }
 
-// procedure reads a name with dots. none stands for a plain operation, and is "". What does not
-// fit is reported, and the error is syntax.ErrBroken.
+// procedure reads a name with dots. none stands for a plain operation, and is "".
 func (p *parser) procedure() (string, error) {
 	t, err := p.word("a procedure, as work.issue, or none")
 	name := t.Text

@@ -20,7 +20,7 @@ var ErrNoLog = errors.New("not a log of a coordinator (docs/trace.md)")
 
 // read calls each with the events of a log and their line numbers, and ends with its first error. A
 // log may begin at any reload, so that the part before it can be cut off. An incomplete last line
-// is a *tornLine. An input other than a log, or has a gap, is ErrNoLog.
+// is a *tornLine. It fails with ErrNoLog if the input is not a log or has a gap.
 func read(r io.Reader, each func(line int, e trace.Event) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	var seq uint64

@@ -34,8 +34,7 @@ type wantedAction struct {
 }
 
 // steps returns the steps from a state, with those of their actions that the log shows. They are
-// cached, because the instances of a log pass through the same states. It fails with
-// errTooManyStates.
+// cached, because the instances of a log pass through the same states.
 func (c *Checker) steps(s explore.State) ([]*step, error) {
 	if known, ok := c.stepsOf[s]; ok {
 		return known, nil
@@ -149,8 +148,8 @@ func (c *Checker) isBy(st *step, want *expectation) bool {
 	return want.number == 0 || !p.Code.UsesNumber || p.Number == want.number
 }
 
-// equals reports whether o is operation d, where a field that is free may have any value. free
-// has the length of values.
+// equals reports whether o is operation d, where a free field may have any value. free has the
+// length of values.
 func (o wantedAction) equals(d explore.Operation) bool {
 	if o.verb != d.Verb || o.space != d.Space || len(o.values) != len(d.Tuple) {
 		return false

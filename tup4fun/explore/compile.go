@@ -45,7 +45,7 @@ type compiler struct {
 	slots     map[*syntax.Object]int // by shared variable or array: index of its first element in mem
 	quant     map[*syntax.Object]int // index in frame.quant
 	depth     int                    // of nested quantifiers
-	reads     access                 // of the edge or property that is compiled, since resetAccess
+	reads     access                 // of the edge or property being compiled, since resetAccess
 	footprint struct {               // likewise
 		mem    bool
 		spaces map[int]bool
@@ -95,8 +95,8 @@ func (c *compiler) addVariable(name string, value int64, array bool) {
 }
 
 // addCopies adds one process that runs code for each copy of pr. Copies that do not use their
-// number are one class, their code's, because they are symmetric; any other is a class of its own,
-// whose number is negative, so that it is the index of no code.
+// number are in one class, the class of their code, because they are symmetric; any other is a
+// class of its own, whose number is negative, so that it is the index of no code.
 func (c *compiler) addCopies(pr *syntax.Process, code *Code) {
 	n := 1
 	if pr.Count != nil {

@@ -64,7 +64,7 @@ type expander struct {
 	next      []uint32 // the successor that expand passes to each
 	frame     frame    // filled by load
 
-	entries [][]uint32 // by process of the state that is expanded
+	entries [][]uint32 // by process of the state being expanded
 }
 
 type deadKey struct {

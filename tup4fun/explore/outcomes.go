@@ -74,8 +74,8 @@ func (x *expander) computeSteps(s []uint32, p int) []uint32 {
 	return []uint32{failedEntry, uint32(len(x.errs) - 1)}
 }
 
-// appendOutcome appends the state g after a step from node, in the form of the memo. That is the
-// process, the shared variables (0 if the step cannot change them), and each space of node.footprint.
+// appendOutcome appends the state g after a step from node, in the form of the memo: the process,
+// the shared variables (0 if the step cannot change them), and each space of node.footprint.
 func (x *expander) appendOutcome(entry []uint32, code *Code, node *Node, g *frame) []uint32 {
 	var mem uint32
 	if node.footprint.mem {

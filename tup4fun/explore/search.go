@@ -70,7 +70,7 @@ func newSearch(m *Model, o Options) *search {
 	return s
 }
 
-// toTheEnd is the level of a run that is not to stop at a level.
+// toTheEnd is the level of a run without a last level.
 const toTheEnd = -1
 
 // run explores until there are no new states, a bound is reached or ctx is done; for the last

@@ -8,8 +8,8 @@ import (
 )
 
 // Graph is a complete state graph. States are numbered in the order of breadth-first search; 0 is
-// the initial state. It uses neither symmetry nor partial-order reduction, so that its runs come
-// from the program.
+// the initial state. It uses neither symmetry nor partial-order reduction, so that its runs are the
+// runs of the program.
 type Graph struct {
 	model    *Model
 	expander *expander

@@ -108,7 +108,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// hashValues returns a hash of values that is the same in each process.
+// hashValues returns a hash of values, the same in each process.
 func hashValues(values []int64) uint64 {
 	h := uint64(len(values)) + 1
 	for _, v := range values {

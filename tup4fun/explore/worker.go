@@ -179,8 +179,8 @@ func (w *worker) evalInvariant(i int, p *prop, state []uint32) (holds bool, err 
 	return ok, f.err
 }
 
-// hash returns a hash of a state that is the same in each run, although ids are not: it is made
-// of the hashes of the parts.
+// hash returns a hash of a state. It is the same in each run, although ids are not, because it is
+// made of the hashes of the parts.
 func (x *expander) hash(s []uint32) uint64 {
 	var h uint64
 	for i, id := range s {

@@ -98,8 +98,8 @@ func decode(w http.ResponseWriter, r *http.Request, s *session) error {
 }
 
 // compileAndView compiles the program of the boxes and returns its view. Mistakes in the boxes are
-// not an error but a result, parseErrors, which the page shows beside the lines. The error is for
-// too many choices, or view's.
+// not an error but a result, parseErrors, which the page shows beside the lines. It fails for too
+// many choices.
 func (p *Page) compileAndView(ctx context.Context, s session, view viewFunc) (any, error) {
 	if len(s.Choices) > p.limits.Choices {
 		return nil, fmt.Errorf("%d steps are chosen; at most %d are allowed", len(s.Choices), p.limits.Choices)

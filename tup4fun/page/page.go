@@ -34,7 +34,7 @@ type Limits struct {
 	Choices int           // steps of a chosen run; 0: 1000
 }
 
-// withDefaults returns l with the default in place of each limit 0 or less.
+// withDefaults returns l with the default in place of each limit of 0 or less.
 func (l Limits) withDefaults() Limits {
 	return Limits{
 		States:  cmp.Or(max(l.States, 0), 200_000),
@@ -54,8 +54,8 @@ func (l Limits) options() explore.Options {
 type Page struct {
 	limits Limits
 	mux    *http.ServeMux
-	slots  chan struct{} // one per request that is processed
-	queue  chan struct{} // one per request that is processed or waits
+	slots  chan struct{} // one per request being processed
+	queue  chan struct{} // one per request being processed or waiting
 	html   []byte
 }
 

@@ -15,8 +15,7 @@ type bag []struct {
 	weight int64
 }
 
-// bag reads {2*p0, p1}. The places are resolved later, by resolveArcs. A token that does not fit is
-// reported, and the error is syntax.ErrBroken.
+// bag reads {2*p0, p1}. The places are resolved later, by resolveArcs.
 func (p *parser) bag() (bag, error) {
 	b := bag{}
 	if err := p.Need("{", ""); err != nil {
@@ -66,8 +65,8 @@ func (p *parser) weight(t syntax.Token) (int64, error) {
 	return 0, syntax.ErrBroken
 }
 
-// resolveArcs resolves the places of a bag. The arcs are sorted by place. An unknown place, and one
-// named twice, are reported and left out.
+// resolveArcs resolves the places of a bag. The arcs are sorted by place. Unknown places, and
+// places named twice, are reported and left out.
 func (p *parser) resolveArcs(b bag) []Arc {
 	var arcs []Arc
 	seen := map[int]bool{}

@@ -13,8 +13,7 @@ var signs = []string{"->", "{", "}", "[", "]", ",", ":", "*", "="}
 type lexer struct{ syntax.Cursor }
 
 // next returns the next token. The text of an illegal token is an error message. A section begins
-// with a dot. A /* that is still here has no end, because skipBlanks has skipped all comments
-// that end.
+// with a dot. A /* left here has no end, because skipBlanks has skipped all comments that end.
 func (l *lexer) next() syntax.Token {
 	t := syntax.Token{Pos: l.skipBlanks()}
 	switch rest := l.Rest(); {

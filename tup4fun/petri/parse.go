@@ -46,8 +46,8 @@ func ParseMarking(n *Net, file, src string) (Marking, error) {
 	return nil, p.Errs
 }
 
-// newParser returns a parser that stands at the first token of src. A source over MaxSource bytes
-// is not read; that is the error.
+// newParser returns a parser that stands at the first token of src. It refuses a source over
+// MaxSource bytes.
 func newParser(file, src string) (*parser, error) {
 	p := &parser{net: &Net{}, lex: &lexer{syntax.NewCursor(src)},
 		places: map[string]int{}, transitions: map[string]int{}, flowAt: map[string]syntax.Pos{}}
@@ -60,6 +60,8 @@ func newParser(file, src string) (*parser, error) {
 	return p, nil
 }
 
+// A method of parser that cannot read its construct reports why in Errs and returns
+// syntax.ErrBroken.
 type parser struct {
 	syntax.TokenParser
 	lex         *lexer
@@ -90,8 +92,7 @@ func (p *parser) next() syntax.Token {
 	}
 }
 
-// name reads the name of a place or transition. Another token is reported, with what as the
-// expectation, and the error is syntax.ErrBroken.
+// name reads the name of a place or transition; the message for another token quotes what.
 func (p *parser) name(what string) (syntax.Token, error) {
 	if p.Tok.Kind != syntax.WordToken || strings.HasPrefix(p.Tok.Text, "-") {
 		return syntax.Token{}, p.Expected(what)

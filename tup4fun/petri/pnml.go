@@ -149,8 +149,8 @@ func (p *pnml) startElement(e xml.StartElement, at syntax.Pos) {
 	}
 }
 
-// checkNew reports a missing id, used twice, or beyond MaxNodes. It returns true if the id may be
-// added.
+// checkNew returns true if the id may be added, and else reports that it is missing, used twice, or
+// beyond MaxNodes.
 func (p *pnml) checkNew(id string, at syntax.Pos) bool {
 	_, place := p.places[id]
 	_, transition := p.transitions[id]
@@ -213,8 +213,8 @@ func (p *pnml) number(text string, least int64, at syntax.Pos) (int64, bool) {
 	return n, true
 }
 
-// resolve adds the arcs to their transitions, when all places and transitions are known. An arc not
-// between a place and a transition is an error. Arcs are sorted by place.
+// resolve adds the arcs to their transitions, when all places and transitions are known. An arc
+// must connect a place and a transition. Arcs are sorted by place.
 func (p *pnml) resolve() {
 	p.net.Initial = p.tokens
 	for _, a := range p.order {

@@ -57,7 +57,7 @@ func (p *parser) recover() {
 	}
 }
 
-// title reads the name of the net. Another token is reported, and the error is syntax.ErrBroken.
+// title reads the name of the net.
 func (p *parser) title() error {
 	if p.Tok.Kind != syntax.TextToken {
 		return p.Expected("a name in quotes")
@@ -66,8 +66,7 @@ func (p *parser) title() error {
 	return nil
 }
 
-// description passes over the description. Another token is reported, and the error is
-// syntax.ErrBroken.
+// description passes over the description.
 func (p *parser) description() error {
 	if p.Tok.Kind != syntax.TextToken {
 		return p.Expected("a text in quotes")
@@ -76,8 +75,7 @@ func (p *parser) description() error {
 	return nil
 }
 
-// kindOfNet accepts the types of place/transition nets. Another one is reported, and the error is
-// syntax.ErrBroken.
+// kindOfNet accepts the types of place/transition nets.
 func (p *parser) kindOfNet() error {
 	if p.Tok.Text != "PN" && p.Tok.Text != "LPN" {
 		return p.Expected("PN or LPN (place/transition nets)")
@@ -87,8 +85,7 @@ func (p *parser) kindOfNet() error {
 }
 
 // placeLine reads one place. A second one of the same name was reported by checkNew and is left
-// out, so that the rest of the file is checked too. The error is syntax.ErrBroken for what does
-// not fit, which is reported.
+// out, so that the rest of the file is checked too.
 func (p *parser) placeLine() error {
 	name, err := p.name("a place")
 	if err != nil {
@@ -102,9 +99,8 @@ func (p *parser) placeLine() error {
 	return err
 }
 
-// transitionLine reads one transition with its label. A second one of the same name was reported
-// by checkNew and is left out. The error is syntax.ErrBroken for what does not fit, which is
-// reported.
+// transitionLine reads one transition with its label. A second one of the same name was reported by
+// checkNew and is left out.
 func (p *parser) transitionLine() error {
 	name, err := p.name("a transition")
 	if err != nil {
@@ -136,7 +132,7 @@ func (p *parser) checkNew(name syntax.Token) bool {
 }
 
 // attributes reads attributes in brackets: [label="a", …]; nil if there are none. Of two with one
-// name the last counts. What does not fit is reported, and the error is syntax.ErrBroken.
+// name the last counts.
 func (p *parser) attributes() (map[string]string, error) {
 	if !p.Accept("[") {
 		return nil, nil
@@ -161,8 +157,7 @@ func (p *parser) attributes() (map[string]string, error) {
 }
 
 // flowLine reads one transition with the tokens that it takes and puts. Its names are looked up
-// after the whole file is read, because the sections may stand in any order. What does not fit is
-// reported, and the error is syntax.ErrBroken.
+// after the whole file is read, because the sections may stand in any order.
 func (p *parser) flowLine() error {
 	name, err := p.name("a transition")
 	if err != nil {
@@ -193,8 +188,7 @@ func (p *parser) initialMarking() (err error) {
 }
 
 // finalMarkings reads {{p0}, {p1}}, or a single marking. Which of the two is known only after the
-// first brace, so the parser goes back for a single one. What does not fit is reported, and the
-// error is syntax.ErrBroken.
+// first brace, so the parser goes back for a single one.
 func (p *parser) finalMarkings() error {
 	before := *p.lex
 	first := p.Tok

@@ -163,9 +163,9 @@ func (f *farkas) rowsBySign(column int) (plus, minus, zero []candidate) {
 	return plus, minus, zero
 }
 
-// eliminate combines each row positive in a column with each negative, so that the column becomes
-// 0, and keeps the rows of minimal support. The error is errWeights, more than limit rows, or
-// checkLimits'; f.rows stays then.
+// eliminate combines each row with a positive value in a column with each row with a negative one,
+// so that the column becomes 0, and keeps the rows of minimal support. After an error f.rows is
+// unchanged.
 func (f *farkas) eliminate(ctx context.Context, column int) error {
 	plus, minus, kept := f.rowsBySign(column)
 	for _, a := range plus {
@@ -236,8 +236,8 @@ func gcd(a, b int64) int64 {
 	return max(a, -a)
 }
 
-// addMinimal adds c unless a row has a support part of the support of c, and removes the rows whose
-// support contains c's.
+// addMinimal adds c unless its support contains the support of a row, and removes the rows whose
+// support contains the support of c.
 func addMinimal(rows []candidate, c candidate) []candidate {
 	for _, r := range rows {
 		if supportWithin(r.weights, c.weights) {

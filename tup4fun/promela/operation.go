@@ -23,8 +23,8 @@ func (g *graph) eachOption(o *syntax.Op, option func(guard, do string)) {
 	}
 }
 
-// executeCondition returns the condition under which an operation can be executed: put needs a space
-// that is not full (Cap is negative without a bound), the others a row that they may find.
+// executeCondition returns the condition under which an operation can be executed: put needs a
+// space below its capacity (Cap is negative without a bound), the others a row that they may find.
 func (g *graph) executeCondition(o *syntax.Op) string {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {

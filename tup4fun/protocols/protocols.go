@@ -27,7 +27,7 @@ type Model struct {
 	Refuted []string // the properties that do not hold; only for twins
 }
 
-// Of returns the name of the protocol; for a twin, its original's.
+// Of returns the name of the protocol; for a twin, the name of its original.
 func (m Model) Of() string {
 	name, _, _ := strings.Cut(m.Name, ".broken-")
 	return name

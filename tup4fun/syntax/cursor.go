@@ -89,7 +89,7 @@ func (c *Cursor) Quoted(without string) (text string, ok bool) {
 	return "", false
 }
 
-// Sign reads the first of signs that is here, or returns "".
+// Sign reads the first of signs that Rest begins with, or returns "".
 func (c *Cursor) Sign(signs []string) string {
 	for _, s := range signs {
 		if strings.HasPrefix(c.Rest(), s) {

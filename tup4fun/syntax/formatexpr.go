@@ -16,7 +16,8 @@ var precedence = map[string]int{"->": 1, "U": 2, "W": 2, "|": 3, "||": 3, "&": 4
 func (x *Expr) Source() string { return exprText(x, 0) }
 
 // exprText prints x, in parentheses if its precedence is below strength, so that the text is parsed
-// into the same tree. 0 is never in parentheses; 10, names and numbers', is the highest.
+// into the same tree. With strength 0 there are no parentheses; 10, the precedence of names and
+// numbers, is the highest.
 func exprText(x *Expr, strength int) string {
 	s, own := "", 10
 	switch x.Kind {

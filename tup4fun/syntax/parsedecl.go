@@ -59,9 +59,9 @@ func (p *parser) decl() error {
 	return err
 }
 
-// symbols reads symbol a, b and stands at the comma or sign behind the last. A name before =
-// begins the next declaration, and so do the words const and symbol. After a mistake the symbols
-// read before stay declared, and the error is ErrBroken.
+// symbols reads symbol a, b and stands at the comma or sign behind the last. A name before = begins
+// the next declaration, and so do the words const and symbol. After a mistake the symbols read
+// before stay declared.
 func (p *parser) symbols() error {
 	p.Advance()
 	for {
@@ -118,9 +118,8 @@ func (p *parser) constant() error {
 	return err
 }
 
-// space reads (R, INF, {(1, 2), (3)}) into d: the kind, the capacity, which stays nil for INF,
-// and the initial tuples. After a mistake, which is reported, d is incomplete and the error is
-// ErrBroken.
+// space reads (R, INF, {(1, 2), (3)}) into d: the kind, the capacity, which stays nil for INF, and
+// the initial tuples. After a mistake d is incomplete.
 func (p *parser) space(d *Decl) (err error) {
 	p.Advance()
 	if len(p.Tok.Text) != 1 || !strings.Contains(kindLetters, p.Tok.Text) {
@@ -183,8 +182,7 @@ func separatedList[T any](p *parser, end string, item func() (T, error)) (all []
 	}
 }
 
-// set reads {1, 2}, 1..N or the name of a set. Values are computed when names are resolved. A
-// mistake is reported, and the error is ErrBroken.
+// set reads {1, 2}, 1..N or the name of a set. Values are computed when names are resolved.
 func (p *parser) set() (s *Set, err error) {
 	s = &Set{Pos: p.Tok.Pos}
 	if p.Accept("{") {

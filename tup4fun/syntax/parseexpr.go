@@ -8,9 +8,8 @@ import (
 
 var comparisons = []string{"=", "!=", "<=", ">=", "<", ">"}
 
-// expr reads an arithmetic or boolean expression; which it is, resolve finds out. In properties
-// it also reads ->, the weakest operator, from right to left. A mistake is reported, and the
-// error is ErrBroken.
+// expr reads an arithmetic or boolean expression; which it is, resolve finds out. In properties it
+// also reads ->, the weakest operator, from right to left.
 func (p *parser) expr() (*Expr, error) {
 	if err := p.enterNesting(); err != nil {
 		return nil, err
@@ -29,7 +28,7 @@ func (p *parser) expr() (*Expr, error) {
 }
 
 // until reads X U Y and X W Y, from right to left. U and W are operators only in ltl, and names
-// elsewhere. A mistake is reported, and the error is ErrBroken.
+// elsewhere.
 func (p *parser) until() (*Expr, error) {
 	x, err := p.binary()
 	if err != nil || !p.temporal || !named(p.Tok, "U") && !named(p.Tok, "W") {
@@ -53,8 +52,8 @@ func (p *parser) binary() (*Expr, error) {
 
 func (p *parser) atAny(signs []string) bool { return slices.ContainsFunc(signs, p.Tok.Is) }
 
-// not reads !b, quantifiers and temporal operators, which have the same precedence; without one
-// of them, a comparison. A mistake is reported, and the error is ErrBroken.
+// not reads !b, quantifiers and temporal operators, which have the same precedence; without one of
+// them, a comparison.
 func (p *parser) not() (*Expr, error) {
 	if err := p.enterNesting(); err != nil {
 		return nil, err
@@ -78,8 +77,7 @@ func (p *parser) not() (*Expr, error) {
 	return x, err
 }
 
-// quantified reads forall i in S: b, or exists. b extends as far as possible. A mistake is
-// reported, and the error is ErrBroken.
+// quantified reads forall i in S: b, or exists. b extends as far as possible.
 func (p *parser) quantified() (x *Expr, err error) {
 	q := p.Advance()
 	x = &Expr{Pos: q.Pos, Kind: Forall}
@@ -102,9 +100,8 @@ func (p *parser) quantified() (x *Expr, err error) {
 	return x, err
 }
 
-// comparison reads a sum, or two with a comparison between them. == and a < b < c have messages
-// of their own, because programmers of other languages write them. A mistake is reported, and the
-// error is ErrBroken.
+// comparison reads a sum, or two with a comparison between them. == and a < b < c have messages of
+// their own, because programmers of other languages write them.
 func (p *parser) comparison() (*Expr, error) {
 	x, err := p.sum()
 	if err != nil || !p.atAny(comparisons) {
@@ -124,7 +121,7 @@ func (p *parser) comparison() (*Expr, error) {
 }
 
 // sum reads factors with * / % between them, which bind more strongly than the + - between the
-// products. A mistake is reported, and the error is ErrBroken.
+// products.
 func (p *parser) sum() (*Expr, error) {
 	return p.chain([]string{"+", "-"}, func() (*Expr, error) {
 		return p.chain([]string{"*", "/", "%"}, p.factor)
@@ -143,7 +140,7 @@ func (p *parser) chain(signs []string, next func() (*Expr, error)) (*Expr, error
 }
 
 // factor reads a primary expression behind any number of minus signs. Each sign counts as a level
-// of nesting, because each is a call. A mistake is reported, and the error is ErrBroken.
+// of nesting, because each is a call.
 func (p *parser) factor() (*Expr, error) {
 	if !p.Tok.Is("-") {
 		return p.primary()
@@ -191,9 +188,8 @@ func (p *parser) primary() (*Expr, error) {
 	return nil, p.Expected("a number, a variable or (")
 }
 
-// call reads count(S, f, f), in a property also count(S, (f, f)), and in ltl events such as
-// put(S, f, f). A mistake is reported, and the error is ErrBroken. The caller has seen a name and
-// a parenthesis.
+// call reads count(S, f, f), in a property also count(S, (f, f)), and in ltl events such as put(S,
+// f, f). The caller has seen a name and a parenthesis.
 func (p *parser) call() (*Expr, error) {
 	t := p.Tok
 	x := &Expr{Pos: t.Pos, Kind: Count}

@@ -55,8 +55,7 @@ func (p *parser) proc() {
 	pr.Body = p.stmts()
 }
 
-// procName reads proc NAME =, or proc NAME(COPY) = for a process with copies, into pr. A mistake
-// is reported, and the error is ErrBroken.
+// procName reads proc NAME =, or proc NAME(COPY) = for a process with copies, into pr.
 func (p *parser) procName(pr *Process) (err error) {
 	p.Advance()
 	if pr.Name, err = p.name("the name of a process"); err != nil {
@@ -103,8 +102,8 @@ func (p *parser) startsStmt() bool {
 	return slices.ContainsFunc([]string{"skip", "if", "do", "loop"}, p.Tok.Is)
 }
 
-// stmt reads one statement with its label. End is the place of its closing word. A mistake is
-// reported, and the error is ErrBroken; then the statement is incomplete.
+// stmt reads one statement with its label. End is the place of its closing word. After a mistake
+// the statement is incomplete.
 func (p *parser) stmt() (s *Stmt, err error) {
 	if err := p.enterNesting(); err != nil {
 		return nil, err
@@ -149,8 +148,7 @@ func (p *parser) stmt() (s *Stmt, err error) {
 	return nil, p.Expected("a statement")
 }
 
-// locals reads var x, y into s. A mistake is reported, and the error is ErrBroken; then s is
-// incomplete.
+// locals reads var x, y into s. After a mistake s is incomplete.
 func (p *parser) locals(s *Stmt) error {
 	p.Advance()
 	return p.Separated(",", func() error {
@@ -161,7 +159,7 @@ func (p *parser) locals(s *Stmt) error {
 }
 
 // assign reads VARIABLE := EXPRESSION into s. A single = has a message of its own, because it is
-// the assignment of other languages. A mistake is reported, and the error is ErrBroken.
+// the assignment of other languages.
 func (p *parser) assign(s *Stmt) (err error) {
 	s.Kind = Assign
 	if s.Target, err = p.variable(); err != nil {
@@ -178,7 +176,7 @@ func (p *parser) assign(s *Stmt) (err error) {
 	return err
 }
 
-// variable reads x or A[a]. A mistake is reported, and the error is ErrBroken.
+// variable reads x or A[a].
 func (p *parser) variable() (*Expr, error) {
 	n, err := p.name("a variable")
 	if err != nil {
@@ -251,7 +249,7 @@ func (p *parser) guard() (g *Guard, err error) {
 	return g, nil
 }
 
-// op reads S.put(f, f). A mistake is reported, and the error is ErrBroken.
+// op reads S.put(f, f).
 func (p *parser) op() (*Op, error) {
 	n, err := p.name("a space")
 	if err != nil {
@@ -280,7 +278,6 @@ func (p *parser) op() (*Op, error) {
 }
 
 // fields reads one or more fields separated by commas, and the sign end: ?x, _ or an expression.
-// A mistake is reported, and the error is ErrBroken.
 func (p *parser) fields(end string) ([]*Field, error) {
 	return separatedList(p, end, func() (f *Field, err error) {
 		f = &Field{Pos: p.Tok.Pos}

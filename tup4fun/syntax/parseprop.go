@@ -17,9 +17,8 @@ func (p *parser) props() {
 	}
 }
 
-// prop reads one property. bound and deadlockfree have no name of their own; the others have
-// NAME: before their formula. The operators of ltl are accepted only within one (temporal). A
-// mistake is reported, and the error is ErrBroken.
+// prop reads one property. bound and deadlockfree have no name of their own; the others have NAME:
+// before their formula. The operators of ltl are accepted only within one (temporal).
 func (p *parser) prop() (pr *Property, err error) {
 	pr = &Property{Pos: p.Tok.Pos}
 	switch {
@@ -62,8 +61,8 @@ func (p *parser) prop() (pr *Property, err error) {
 	return pr, p.fairness(pr)
 }
 
-// fairness reads under weakfair, if it is there. An invariant has none, because it is about
-// single states. A mistake is reported, and the error is ErrBroken.
+// fairness reads under weakfair, if it is there. An invariant has none, because it is about single
+// states.
 func (p *parser) fairness(pr *Property) error {
 	if pr.Kind == Invariant || !p.acceptName("under") {
 		return nil
@@ -75,8 +74,7 @@ func (p *parser) fairness(pr *Property) error {
 	return nil
 }
 
-// bound reads SPACE <= SUM into pr, which gets a name made of the space. A mistake is reported,
-// and the error is ErrBroken.
+// bound reads SPACE <= SUM into pr, which gets a name made of the space.
 func (p *parser) bound(pr *Property) (err error) {
 	pr.Kind = Bound
 	if pr.Space, err = p.name("a space"); err != nil {
@@ -91,8 +89,7 @@ func (p *parser) bound(pr *Property) (err error) {
 }
 
 // except reads the places where processes may wait forever: a process, which may then wait
-// anywhere, or PROCESS.LABEL. Without the word except there are none. A mistake is reported, and
-// the error is ErrBroken.
+// anywhere, or PROCESS.LABEL. Without the word except there are none.
 func (p *parser) except(pr *Property) (err error) {
 	if !p.acceptName("except") {
 		return nil

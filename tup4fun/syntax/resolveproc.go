@@ -189,8 +189,8 @@ func (r *resolver) resolveExpr(x *Expr) (truth bool) {
 	return false
 }
 
-// resolveBinary resolves the operands of an operator, and returns whether its result is boolean: +
-// - * / % give a number. Comparisons have numbers on both sides, the other operators conditions.
+// resolveBinary resolves the operands of an operator, and reports whether its result is boolean:
+// arithmetic gives a number. Comparisons have numbers on both sides, the other operators conditions.
 func (r *resolver) resolveBinary(x *Expr) bool {
 	switch x.Op {
 	case "+", "-", "*", "/", "%":

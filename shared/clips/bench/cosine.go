@@ -16,8 +16,8 @@ const (
 
 // Cosine is the search that Leasehold was written to replace, as a baseline of cost. At every
 // sample of the episode it computes the cosine of 50 samples, from the start of the clip's loudest
-// eighth of a second on. If of at least 0.6, it computes the cosine of 500 samples. At least 0.9 is
-// a finding. If findings touch, it keeps the best one.
+// eighth of a second on. If it is 0.6 or more, it computes the cosine of 500 samples, where 0.9 or
+// more is a finding. If findings touch, it keeps the best one.
 type Cosine struct{ clips []anchored }
 
 // anchored is a clip and the sample at which its loudest part begins.

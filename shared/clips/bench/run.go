@@ -129,8 +129,7 @@ func (r *run) measure(ctx context.Context) error {
 	return nil
 }
 
-// loadClips decodes the clips of the set at the rate of the method. The error names the file, and
-// comes from decoding it.
+// loadClips decodes the clips of the set at the rate of the method. The error names the file.
 func (r *run) loadClips(ctx context.Context) ([]Clip, error) {
 	var all []Clip
 	for _, c := range r.set.Clips {

@@ -24,7 +24,7 @@ import (
 	"leasehold/shared/process/platform"
 )
 
-// The benchmarks of scale need real sound, such as the built sets':
+// The benchmarks of scale need real sound, such as the clips of the built sets:
 //
 //	S=~/.cache/leasehold/bench/sets
 //	go test ./shared/clips/bench -run '^$' -bench Scale -benchtime 1x -args -clips-of $S/report-18-v3 -search $S/dev-18-v3 -files $S/dev-1-v4/clips -clips 1000

@@ -16,11 +16,11 @@ const tolerance = .25
 // group it.
 type judged struct {
 	clip      set.Clip
-	condition string // "" for a finding of a clip that is not played there
+	condition string // "" for a finding of a clip not played there
 	hit       bool
 	errorS    float64 // error of a hit's offset
 	wrong     bool
-	aside     bool // a finding that is neither right nor wrong
+	aside     bool // a finding neither right nor wrong
 }
 
 // judge scores the findings of one episode, and logs each miss and each wrong finding. First the

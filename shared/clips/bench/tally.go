@@ -78,9 +78,8 @@ type Group struct {
 	Tally
 }
 
-// All is the name of the group of all insertions. Most counts the insertions that play at least 60
-// % of a clip and at least 0.5 s, at most 6 dB under another sound. The overall target counts only
-// these.
+// All is the name of the group of all insertions. Most names the group of those that play at least
+// 60 % and 0.5 s of a clip, at most 6 dB under another sound. The overall target counts only these.
 const (
 	All  = "all"
 	Most = "most of a clip"

@@ -87,8 +87,8 @@ func check(ctx context.Context, list []Clip, play bool) ([]Notice, error) {
 	return inOrder(all, list), nil
 }
 
-// checkAlone checks a clip without the other clips; err is its Load's. It returns the first fault
-// in the order below, with an empty name, or nil if the clip has none.
+// checkAlone checks a clip without the other clips; err is the error of loading it. It returns the
+// first fault in the order below, with an empty name, or nil if the clip has none.
 func checkAlone(wave []float32, err error) *Notice {
 	sound := sounding(wave)
 	switch {

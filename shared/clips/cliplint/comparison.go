@@ -59,8 +59,8 @@ func (p *comparison) Read(dst []float32) (int, error) {
 func (p *comparison) at(sample int) int { return sort.SearchInts(p.starts, sample+1) - 1 }
 
 // compare searches for each clip in the others, and reports at most one fault for each clip, in the
-// order of the episode. Of two clips with the same sound, it reports the later one. A clip part of
-// a longer one is Contained.
+// order of the episode. Of two clips with the same sound, it reports the later one. A clip within a
+// longer one is Contained.
 func compare(ctx context.Context, x *index.Index) ([]Notice, error) {
 	var all []Notice
 	named := map[int]bool{}

@@ -17,8 +17,8 @@ const (
 )
 
 // tonality measures how far tones stand out in the mean spectrum. For each band it divides the mean
-// power by the bands around it; the bands are averaged by power. It is near 1 for noise of any
-// colour, and 2 or more if the sound has tones.
+// power by the mean power of the bands around it; the bands are averaged by power. It is near 1 for
+// noise of any colour, and 2 or more if the sound has tones.
 func tonality(frames [][]float64) float64 {
 	mean := make([]float64, frame/2+1)
 	for _, f := range frames {

@@ -17,7 +17,7 @@ const (
 	// offPlace is how many samples a finding may lie off the place where the clip is played: as
 	// much as a hit of the benchmark may.
 	offPlace = RateHz / 4
-	// beside is how many clips are played on either side of a explained one.
+	// beside is how many clips are played on either side of the explained one.
 	beside = 2
 )
 

@@ -67,7 +67,7 @@ func (a *aiff) readHeader() error {
 }
 
 // readSound reads the start of the sound chunk, of n bytes, and leaves a.w.r at the first byte of
-// sound. Sound before its format gives fault.ErrInvalid; the file's end is the error of fill.
+// sound.
 func (a *aiff) readSound(n int64) error {
 	if a.w.channels == 0 {
 		return invalid("an AIFF whose sound comes before its format")
@@ -145,14 +145,14 @@ func extended(b []byte) float64 {
 	return math.Ldexp(float64(mantissa), exponent-16383-63)
 }
 
-// fill reads exactly len(b) bytes; a file that ends before gives fault.ErrCorrupt.
+// fill reads exactly len(b) bytes.
 func (a *aiff) fill(b []byte) error {
 	n, err := io.ReadFull(a.w.r, b)
 	a.pos += int64(n)
 	return cut("AIFF", err)
 }
 
-// skip passes over n bytes; a file that ends before gives fault.ErrCorrupt.
+// skip passes over n bytes.
 func (a *aiff) skip(n int64) error {
 	n, err := io.CopyN(io.Discard, a.w.r, n)
 	a.pos += n

@@ -111,8 +111,8 @@ func id3Size(b []byte) int64 {
 	return size + 10
 }
 
-// lookalike names the type that a file that is not audio seems to have, "" if unknown, for the
-// error: servers often answer with a page.
+// lookalike names the type that a file without audio seems to have, "" if unknown. The error quotes
+// it, because servers often answer with a page.
 func lookalike(head []byte) string {
 	t, _, _ := strings.Cut(http.DetectContentType(head), ";")
 	trimmed := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")

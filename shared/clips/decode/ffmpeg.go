@@ -135,8 +135,8 @@ func (in ffmpegInput) args() []string {
 		"-protocol_whitelist", "pipe", "-f", "wav", "pipe:1")
 }
 
-// read is wavSource's. It ends the child if it makes more sound than the file can hold, because a
-// damaged file could make it run for ever, and reports at the end how the child ended.
+// read reads from wavSource. It ends the child if it makes more sound than the file can hold,
+// because a damaged file could make it run for ever, and reports at the end how the child ended.
 func (s *ffmpegSource) read(dst []float32) (int, error) {
 	n, err := s.wavSource.read(dst)
 	s.done += int64(n)

@@ -53,9 +53,8 @@ func (f *flacSource) read(dst []float32) (int, error) {
 }
 
 // next decodes one frame into rest, as mono. It returns io.EOF at the declared end and ignores data
-// after it, such as a tag; without a declared end, the file's end is it. Errors give
-// fault.ErrCorrupt for a file that ends before and for a damaged frame, and fault.ErrInvalid if
-// rate or channels change. Of stereo, stereo.choose takes the middle or the side.
+// after it, such as a tag; without a declared end, the file's end is it. Of stereo, stereo.choose
+// takes the middle or the side.
 func (f *flacSource) next() error {
 	info := f.s.Info
 	total, at := int64(info.NSamples), span(f.done, f.rateHz())

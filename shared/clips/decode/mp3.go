@@ -44,8 +44,7 @@ type mp3Source struct {
 }
 
 // newMP3 decodes with ffmpeg if it is installed, because ffmpeg is five times faster and knows all
-// versions and layers. A stream that only ffmpeg decodes gives fault.ErrNotFound without it. The
-// source owns f; with an error the caller closes f.
+// versions and layers. The source owns f; after an error the caller closes f.
 func (d Decoder) newMP3(ctx context.Context, f io.ReadCloser, size int64) (*mp3Source, error) {
 	feed, err := newMP3Feed(f)
 	if err != nil {

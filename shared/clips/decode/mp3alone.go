@@ -5,8 +5,8 @@ package decode
 // it does not know MPEG 2.5. Each rewritten frame stands alone: it has all of its main data,
 // at a bitrate and a rate whose frames are long enough for it and need no padding.
 //
-// Another rate can be used if it has the same scale factor bands. The bands of 16,000 Hz come from
-// MPEG 2.5 at 11,025 and 12,000 Hz and, except for short blocks, those of 22,050 Hz.
+// Another rate can be used if it has the same scale factor bands. 16,000 Hz has the same bands as
+// MPEG 2.5 at 11,025 and 12,000 Hz and, except for short blocks, as 22,050 Hz.
 type mp3Alone struct {
 	past  []byte // main data before the current frame, at most maxReservoir bytes
 	frame []byte

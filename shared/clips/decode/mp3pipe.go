@@ -18,8 +18,8 @@ type pipedMP3 struct {
 	block  []float32
 }
 
-// newPipedMP3 starts ffmpeg for the frames of a feed. size is the file's. An error of the frames
-// comes before one of ffmpeg.
+// newPipedMP3 starts ffmpeg for the frames of a feed. size is the size of the file. An error of the
+// frames comes before one of ffmpeg.
 func (d Decoder) newPipedMP3(ctx context.Context, feed *mp3Feed, size int64) (*pipedMP3, error) {
 	p := &pipedMP3{frames: newMP3Frames(feed), block: make([]float32, blockBytes/4)}
 	var err error

@@ -66,8 +66,8 @@ func Open(ctx context.Context, path string) (*Stream, error) { return Decoder{}.
 
 // Open detects the format of the file at path and starts to decode it. A failure to decode is an
 // *Error (see the package); a failure to read is the system's error. It fails with
-// fault.ErrNotFound for a file that does not exist, and one not regular fault.ErrInvalid. When ctx
-// ends, the stream and its child process end too.
+// fault.ErrNotFound if the file does not exist, and with fault.ErrInvalid if it is not regular.
+// When ctx ends, the stream and its child process end too.
 func (d Decoder) Open(ctx context.Context, path string) (s *Stream, err error) {
 	info, err := os.Stat(path) // before Open, which would wait for a pipe's writer
 	if errors.Is(err, os.ErrNotExist) {
@@ -177,8 +177,8 @@ func (s *Stream) RateHz() int { return s.rate }
 // Frames returns how many frames Read has returned so far.
 func (s *Stream) Frames() int64 { return s.frames }
 
-// Share returns which share of the file was read so far, for displays. It is 0 if that is not known: of a
-// stream, and of a file that ffmpeg reads itself.
+// Share returns which share of the file was read so far, for displays. It is 0 if unknown, as for a
+// stream and a file that ffmpeg reads itself.
 func (s *Stream) Share() float64 {
 	if s.in.file == nil || s.in.size <= 0 {
 		return 0

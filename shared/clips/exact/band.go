@@ -16,10 +16,10 @@ const (
 	coreShare  = 0.5
 	coreValues = 32
 	coreLoss   = 0.5
-	// mostShare and mostValues come from the bands with nearly all of the energy. By the inequality
-	// of Cauchy and Schwarz the rest adds at most √(1-mostShare) = 0.14 to a score, so at the
-	// default threshold of 0.6 they must reach 0.46, and they miss no place. With less, or with
-	// narrower bands, they rule out fewer places; more needs more bands.
+	// mostShare and mostValues are the same for the bands with nearly all of the energy. By the
+	// inequality of Cauchy and Schwarz the rest adds at most √(1-mostShare) = 0.14 to a score, so
+	// at the default threshold of 0.6 they must reach 0.46, and they miss no place. With less, or
+	// with narrower bands, they rule out fewer places; more needs more bands.
 	mostShare  = 0.98
 	mostValues = 128
 	// maxBands and minBands bound the number of bands of equal width into which a spectrum of 4 kHz is

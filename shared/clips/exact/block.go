@@ -4,7 +4,7 @@ import "leasehold/shared/clips/spectrum"
 
 // block is a stretch of an episode, ready to be correlated: its samples, their spectrum, and the
 // sums that give the energy of each window in it. The screen and the scanner have one each, because
-// the length best for them differs.
+// they work best with different lengths.
 type block struct {
 	fft      *spectrum.FFT
 	at       int // position of the first sample in the sound
@@ -32,10 +32,10 @@ func (b *block) load(s Sound, at int) error {
 // least 1.
 func (b *block) energy(i, n int) float64 { return b.sums.energy(b.at+i, n) }
 
-// sums come from the samples of a stretch of a sound.
+// sums has the cumulative sums of a stretch of a sound.
 type sums struct {
 	first int       // position of the first sample in the sound
-	sum   []float64 // sum[i] is that of the first i samples
+	sum   []float64 // sum[i] is the sum of the first i samples
 	sum2  []float64 // of the squares
 }
 

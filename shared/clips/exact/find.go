@@ -54,8 +54,8 @@ func (f *Finder) Find(ctx context.Context, episode Source, clips []Clip, o Optio
 }
 
 // group searches for the first of the clips, as many as a group holds, and returns their results:
-// at least one. A clip that cannot be loaded has its error in its result; the returned error is the
-// cause of the context, or reading the episode's.
+// at least one. A clip that cannot be loaded has its error in its result; the returned error ends
+// the search.
 func (f *Finder) group(ctx context.Context, episode Source, clips []Clip, threshold float64) ([]Result, error) {
 	var results []Result
 	var templates []*template

@@ -25,8 +25,9 @@ const (
 // energy, then wider ones that have nearly all (outline), then the whole clip. All clips share one transform
 // of the sound.
 //
-// The whole clip is correlated in the block in which it passed, because it is cheaper than a search
-// of the window (Stream.find): most clips that pass the bands reach less than their score there.
+// The whole clip is correlated in the block in which it passed, because this is cheaper than a
+// search of the window (Stream.find): most clips that pass the bands reach less than their score
+// there.
 type screen struct {
 	*scanner
 	longest      int // samples of any clip
@@ -88,8 +89,8 @@ func (s *screen) reads(from, before int) (first, last int) {
 }
 
 // search returns the clips that may begin at a sample from from to before, or half of the longest
-// clip earlier, in a sound of length samples, in the order of include. energies come from the
-// samples of reads at least.
+// clip earlier, in a sound of length samples, in the order of include. energies covers at least the
+// samples of reads.
 func (s *screen) search(ctx context.Context, sound Sound, energies *sums, from, before, length int) (found []int, err error) {
 	s.sums = energies
 	from -= s.longest / 2

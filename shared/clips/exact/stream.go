@@ -27,7 +27,7 @@ type Stream struct {
 	samples []float32 // of the window and around it
 	sums    sums      // of samples
 	finder  Finder
-	longest int // samples of any clip that is searched for, at least leastAround
+	longest int // samples of any clip in the search, at least leastAround
 	done    int
 }
 
@@ -113,7 +113,7 @@ func (s *Stream) window(ctx context.Context, sound Sound, before, end int, repor
 		may = append(may, clips...)
 	}
 	for _, clip := range may {
-		// Windows of a rest that is long for another clip are those that this one has alone.
+		// If another clip makes the rest long, this clip still has the windows that it has alone.
 		from, reach := s.done, StreamWindow+2*s.around(clip)
 		for ; from+StreamWindow < before && from+reach <= end; from += StreamWindow {
 			if err := s.find(ctx, sound, clip, from, from+StreamWindow, end, report); err != nil {

@@ -55,8 +55,7 @@ func power(clip []float32, mean float64) float64 {
 	return sum
 }
 
-// newTemplate checks a clip against an episode of so many samples. The error is one of the faults
-// of a clip.
+// newTemplate checks a clip against an episode of so many samples.
 func newTemplate(id string, clip []float32, episode int) (*template, error) {
 	if err := Check(clip); err != nil {
 		return nil, err

@@ -177,7 +177,7 @@ func (s *Store) openSegments(damaged func(error)) error {
 }
 
 // grow counts an entry that was put, and builds a segment if there may be enough for one. A damaged
-// segment is not reported here, because the next Search reports it.
+// segment is not reported here, because the next Search reports it. After an error the entry stays.
 func (s *Store) grow(bytes int64) error {
 	a := &s.archive
 	a.mu.Lock()

@@ -62,8 +62,7 @@ func (s *Store) path(key, suffix string) string {
 }
 
 // Get returns the episode of a key, such as the hash of the recording. It returns nil and no error
-// if there is none. If the entry is corrupt, Get removes it and returns nil. Any error is a file
-// operation's.
+// if there is none. If the entry is corrupt, Get removes it and returns nil.
 func (s *Store) Get(key string) (*Episode, error) {
 	marks, err := os.Open(s.path(key, marksSuffix))
 	if errors.Is(err, fs.ErrNotExist) {

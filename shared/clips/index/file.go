@@ -15,7 +15,7 @@ import (
 )
 
 // Write stores the index at path atomically: it writes a temporary file in the same folder, syncs
-// it and renames it. After an error, which is the system's, the temporary file is removed.
+// it and renames it. After an error it removes the temporary file.
 func (x *Index) Write(path string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".clips-*")
 	if err != nil {
@@ -75,8 +75,8 @@ func openFile(f *os.File) (*Index, error) {
 }
 
 // mapped makes an Index of a file. The Index then owns the file. If the Index is not closed, the
-// garbage collector unmaps it once it is unreachable, as it closes an os.File; an error of that is
-// lost.
+// garbage collector unmaps it once it is unreachable, as it closes an os.File, and ignores the
+// error. After an error of mapped the caller keeps the file.
 func mapped(f *os.File, size int) (*Index, error) {
 	image, err := platform.MapFile(f, size)
 	if err != nil {

@@ -45,7 +45,7 @@ func (b *Builder) Build() (*Index, error) {
 }
 
 // buildIn writes the image to f and maps it. The Index then owns f. The header is written last,
-// because it has the check sum.
+// because it has the check sum. After an error the caller keeps f.
 func (b *Builder) buildIn(f *os.File) (*Index, error) {
 	l := b.layout()
 	if _, err := f.Seek(headerBytes, io.SeekStart); err != nil {

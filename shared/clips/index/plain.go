@@ -55,7 +55,7 @@ func landmarksLast(samples []float32, own []landmark.Pair) bool {
 	return float64(some) >= leastLasting*float64(len(own))
 }
 
-// beside returns samples with white noise, always the same, that is so loud compared with them.
+// beside returns samples with white noise, always the same, of a loudness relative to theirs.
 func beside(samples []float32, loudness float64) []float32 {
 	power := 0.0
 	for _, v := range samples {

@@ -85,7 +85,7 @@ func (s *spill) allWaves() io.Reader { return io.NewSectionReader(s.waves, 0, 2*
 
 // merge calls emit with the position of each posting, ordered by hash and within a hash by run,
 // which is the order of variants. counts has the number of postings of each hash; merge skips the
-// hashes that have none. The error is one of reading a run.
+// hashes that have none.
 func (s *spill) merge(counts []uint32, emit func(position uint32)) error {
 	var open []*run
 	from := int64(0)

@@ -70,7 +70,7 @@ func Open(path string) (*Segment, error) {
 }
 
 // open checks a file and maps it. The file may be closed afterwards. The garbage collector unmaps
-// it; an error of that is lost.
+// it, and ignores the error.
 func open(f *os.File) (*Segment, error) {
 	size, episodes, err := check(f)
 	if err != nil {

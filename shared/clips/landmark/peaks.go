@@ -24,7 +24,7 @@ const floor = (3.2e-5 * spectrum.Window / 4) * (3.2e-5 * spectrum.Window / 4)
 type Peak struct {
 	Frame int     // since the start of the stream
 	Bin   uint8   // 4 to 255
-	Power float32 // that of the spectrogram, above 0
+	Power float32 // in the spectrogram, above 0
 }
 
 // Peaks finds the peaks of a stream. The zero value is not usable; call NewPeaks.

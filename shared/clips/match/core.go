@@ -23,7 +23,7 @@ type core struct {
 }
 
 // newCore returns a search at the start of an episode, whose sound the caller sets. emit gets each
-// finding. Errors give fault.ErrInvalid for options out of range, and those of newPlain.
+// finding.
 func newCore(x *index.Index, o Options, emit func(Finding) error) (*core, error) {
 	o, err := o.check()
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *core) close(ctx context.Context, length int) error {
 }
 
 // advance decides one stretch and reports the findings that are final; the sound can be read up to
-// the sample end. The error is ctx's cause, reading the sound, or emit.
+// the sample end.
 func (c *core) advance(ctx context.Context, end int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -12,8 +12,8 @@ import (
 // are compared in pairs: a clip of a second played without a pause has so many in four minutes.
 const maxCluster = 256
 
-// repeatScore is the score of a clip against itself, shifted, from which on it repeats itself: a
-// deviation of 5's, which chance reaches (verify.Score).
+// repeatScore is the score of a clip against itself, shifted, from which on it repeats itself: the
+// score of a deviation of 5, which chance reaches (verify.Score).
 const repeatScore = .5
 
 // deduper chooses, among the places of a clip that overlap, those that others do not explain. It

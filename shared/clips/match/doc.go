@@ -22,7 +22,7 @@
 // # Cost
 //
 // Per hour of episode about 2 s for its spectrum, 1 s for a thousand clips' votes and 1 ms for each
-// place verified (docs/benchmarks.md). Memory is the index's; 1 KB for each clip of 5 s; and the
+// verified place (docs/benchmarks.md). Memory holds the index; 1 KB for each clip of 5 s; and the
 // last minute of the episode plus the length of the longest clip: 6 MB. It does not grow with the
 // episode. The package starts no goroutine.
 package match

@@ -52,10 +52,10 @@ type Finding struct {
 	Clip   int    // its number in the index
 	ID     string // that it was added with
 	Offset int    // samples from the start of the episode to where the clip begins, at least 0
-	// Length is how many samples of the episode the clip takes, at most up to its end. If an end of the clip was
-	// cut, only the samples from the first block that is found, or to the last one, count.
+	// Length is how many samples of the episode the clip takes, at most up to its end. If an end of
+	// the clip was cut, only the samples from the first matching block, or to the last one, count.
 	Length   int
-	Coverage float64 // share of the clip that is found there, 0 to 1
+	Coverage float64 // share of the clip found there, 0 to 1
 	Score    float64 // how sure; the threshold to 1
 	// PartFrom and PartTo are the samples of the clip between which it is found. If an eighth of
 	// the clip's power or more is missing where it begins or ends, they are accurate to a quarter of a second;

@@ -22,8 +22,8 @@ type Known struct {
 }
 
 // FindKnown does what Find does, and finds the same, without a spectrum of the episode: it takes
-// some milliseconds per hour of episode, plus the time of verification. The error is ctx's cause,
-// Landmarks or Sound's, or emit's. Memory depends on the clips alone.
+// some milliseconds per hour of episode, plus the time of verification. An error of Landmarks,
+// Sound or emit ends it, and is returned. Memory depends on the clips alone.
 func FindKnown(ctx context.Context, x *index.Index, e Known, o Options, emit func(Finding) error) error {
 	defer runtime.KeepAlive(x) // postings do not refer to it
 	c, err := newCore(x, o, emit)

@@ -30,8 +30,8 @@ const (
 	minPart  = RateHz/verify.BlockSamples + 1
 	runShare = 0.75
 	// A place's landmarks count only if they are at least minDensity of its variant's landmarks and
-	// lie in at least minSpread of its eighths: five, so more than a shared half. Other values of
-	// all these constants: docs/benchmarks.md, Constants of the search.
+	// lie in at least minSpread of its eighths: five, because half of a clip may be shared with
+	// others. Other values of all these constants: docs/benchmarks.md, Constants of the search.
 	minDensity = 0.15
 	minSpread  = 0.6
 	// At another tempo or pitch fewer landmarks stay, and changed sound moves the rest by a frame or a bin.

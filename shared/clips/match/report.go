@@ -51,7 +51,8 @@ func (r *reporter) inClip(p place, at int) int {
 }
 
 // report emits the findings that begin more than around samples before the sample before; all
-// findings up to before are known. So all longer clips around them are known too.
+// findings up to before are known. So all longer clips around them are known too. After an error of
+// emit the search cannot go on.
 func (r *reporter) report(before int) error {
 	slices.SortStableFunc(r.waiting, order)
 	for i, f := range r.waiting {

@@ -76,7 +76,7 @@ func piece(r *rand.Rand) []float32 {
 			x[i] = float32(math.Copysign(float64(min(1, 2*loud)), float64(v)))
 		}
 		return x
-	case 5: // the ends of the range that decode lets through, and of that of numbers
+	case 5: // the ends of the range that decode lets through, and of the range of numbers
 		return noise(r.Uint64(), n, []float64{20, 1e-6, 1e-30, 1e-42}[r.IntN(4)])
 	}
 	clips := unusualClips()

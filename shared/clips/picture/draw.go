@@ -72,7 +72,7 @@ func Write(w io.Writer, format string, v View) error {
 type drawing struct {
 	canvas
 	View
-	from, frames int // first frame that is drawn, and the number of frames
+	from, frames int // first drawn frame, and the number of frames
 	begin        int // first frame of the clip
 	y            int
 }

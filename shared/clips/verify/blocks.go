@@ -72,7 +72,7 @@ func newCache(x *index.Index) *cache {
 }
 
 // get returns a variant. It removes others until the rest fits cacheBytes, so the caller must not
-// keep the variant: it would use memory not counted.
+// keep the variant: its memory would not be counted.
 func (c *cache) get(a at) *variant {
 	if e := c.known[a]; e != nil {
 		c.used.MoveToFront(e)

@@ -16,8 +16,8 @@ const (
 	// nearby is how many samples a block may lie off the line: 0.25 ms, the width of a peak of sound
 	// up to 3,700 Hz (docs/benchmarks.md, Constants of the search, has 1 and 4).
 	nearby = 2
-	// maxDrift is the largest error of speed followed: half the distance between two variants, and
-	// a fifth of that.
+	// maxDrift is the largest error of speed that the curves follow: half the distance between two
+	// variants, and a fifth of that.
 	maxDrift = .006
 	// strongZ is the deviation that a block must reach for its peak to count for the drift: the
 	// largest of 2,049 values of noise is below it 99 times of 100.

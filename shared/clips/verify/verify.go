@@ -29,8 +29,8 @@ const (
 	// unclearZ is the deviation below which the speed of the blocks is not trusted: the default
 	// threshold of package match.
 	unclearZ = 7.5
-	// aside is the difference of speed, in thousandths, that is tried either way: half of
-	// maxDrift, where a block has lost a third of its peak.
+	// aside is the difference of speed, in thousandths, tried either way: half of maxDrift, where a
+	// block has lost a third of its peak.
 	aside = 3
 	// chanceZ is the deviation that sums reach by chance; see Score.
 	chanceZ = 5
@@ -147,8 +147,8 @@ func (v *Verifier) Verify(p Place, from Source) (Result, error) {
 
 // at verifies a place with the variant played so many thousandths faster (fine). Unless the place
 // is ungated, three blocks must stand out before all are compared, because most places are chance.
-// Blocks is nil in the result if the place did not pass this gate, or the variant has no block not
-// silent. The error is the Source's.
+// Blocks is nil in the result if the place did not pass this gate, or all blocks of the variant are
+// silent.
 func (v *Verifier) at(p Place, fine int, from Source) (Result, error) {
 	c := v.cache.get(at{p.Variant, fine})
 	drift := -float64(p.Pace-fine) / 1000

@@ -50,7 +50,7 @@ type Counter struct {
 	pads   []int   // by variant, in frames, a multiple of cell: the variant's length and margin cells
 	halves []uint8 // by variant: the votes of the fuller of two cells that have Least together, at least
 	blocks []block
-	votes  []uint8 // of the cells of the block that is counted; else 0
+	votes  []uint8 // of the cells of the block being counted; else 0
 	own    []uint8 // of the cells of one variant
 	start  int     // frame at which the current stretch begins
 }

@@ -111,8 +111,8 @@ func (r *Refiner) best(c Candidate, marks []Mark) Hit {
 	return best
 }
 
-// closer returns the Hit with the most votes at paces up to so many thousandths (reach) beside h's;
-// the first of them if several have as many.
+// closer returns the Hit with the most votes at paces up to so many thousandths (reach) beside the
+// pace of h; the first of them if several have as many.
 func (r *Refiner) closer(c Candidate, v index.Variant, h Hit, reach int, marks []Mark) Hit {
 	pace := h.Pace
 	for off, step := fineStep(v.Frames), fineStep(v.Frames); off <= reach; off += step {
@@ -218,7 +218,7 @@ func (r *Refiner) ask(variant int, first int32) {
 
 // share adds a landmark to the marks of the candidates that it may belong to: those of a variant
 // with its hash, at a place at most slack frames off. Variants have been asked for (ask). postings
-// come from its hash.
+// are the postings of its hash.
 func (r *Refiner) share(candidates []Candidate, l landmark.Landmark, postings index.Postings) {
 	asked := r.asked
 	for ; len(postings) > 0; postings = postings.From(1) {

@@ -58,7 +58,7 @@ func sampleCorpus(b *testing.B, match func(name string) bool) (files []sampled, 
 	return files, bytes
 }
 
-// BenchmarkIndex measures bytes per second of processor time, ctags included's, from the content of
+// BenchmarkIndex measures bytes per second of processor time, including ctags, from the content of
 // files to segments on disk. The first case detects languages only; the others find symbols and
 // count lines and complexity too.
 func BenchmarkIndex(b *testing.B) {

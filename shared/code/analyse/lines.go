@@ -78,7 +78,7 @@ type counter struct {
 	hasComment  bool
 }
 
-// countLines counts the lines of a file in a language. Without a known syntax, each line not blank
+// countLines counts the lines of a file in a language. Without a known syntax, each non-blank line
 // is code, and the complexity is 0.
 func countLines(lang string, content []byte) counted {
 	s, known := syntaxes[lang]

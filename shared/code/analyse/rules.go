@@ -14,7 +14,7 @@ type rule struct {
 	top   bool           // the line must not be indented
 }
 
-// newRule returns a rule for lines at any indent; kind and pattern come from rule.
+// newRule returns a rule for lines at any indent.
 func newRule(kind, pattern string) rule {
 	return rule{kind: kind, match: regexp.MustCompile(`^(?:` + pattern + `)`)}
 }
@@ -38,7 +38,8 @@ var (
 		newTopRule("", `(?:typedef\s+)?(?:static\s+)?(struct|union|enum)\s+(\w+)\s*(?:\{|$)`),
 		newTopRule("function", `[A-Za-z_][\w\s*]*?[\s*](\w+)\s*\([^;={}]*(?:\{.*)?$`),
 	}
-	// rules come from the ten commonest languages, of shells, and of Go files that do not parse.
+	// rules find symbols in the ten commonest languages, in shells, and in Go files that do not
+	// parse.
 	rules = map[string][]rule{
 		"Go":         {newTopRule("func", `func\s+(\w+)`), newTopRule("method", `func\s+\([^)]*\)\s*(\w+)`), newTopRule("type", `type\s+(\w+)`)},
 		"Python":     {newRule("function", `(?:async\s+)?def\s+(\w+)`), newRule("class", `class\s+(\w+)`)},

@@ -42,7 +42,7 @@ type item struct {
 }
 
 // add collects a write. If those collected before it fill a request, it sends them first. document
-// is ignored for remove.
+// is ignored for remove. After an error the write is lost.
 func (b *bulk) add(ctx context.Context, a action, alias, id string, document any) error {
 	i := item{alias: alias, id: id, lines: asJSON(object{string(a): object{"_index": b.prefix + alias, "_id": id}})}
 	if a != remove {
@@ -124,7 +124,7 @@ func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 
 // failureOf returns why the write i was not done, by the server's result for it; nil if it was
 // done. A document that exists already is a success for create, and a missing one a success for
-// remove, because writes are repeated. The kind is kindOf's.
+// remove, because writes are repeated. kindOf gives the kind.
 func (b *bulk) failureOf(i item, a action, result itemAnswer) error {
 	switch {
 	case result.ID != i.id:

@@ -35,7 +35,8 @@ type client struct {
 }
 
 // newClient returns a client of the server at base, which may have a user and a password. It does
-// not follow redirects. A nil transport is net/http's with bounded connections.
+// not follow redirects. If transport is nil, it uses the default of net/http with bounded
+// connections.
 func newClient(base string, transport http.RoundTripper) (*client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
@@ -122,9 +123,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // attempt sends a request once and decodes the answer. If parent ends, it returns its cause; if
-// only the time of the attempt ends, fault.ErrUnavailable, so that do sends the request again. The
-// other errors: fault.ErrInvalid for a request that cannot be made and an answer other than JSON,
-// fault.ErrUnavailable for one that breaks off, fault.ErrTooLarge for more than maxAnswer bytes.
+// only the time of the attempt ends, fault.ErrUnavailable, so that do sends the request again.
 func (c *client) attempt(parent context.Context, x call) error {
 	ctx, cancel := context.WithTimeout(parent, attemptTimeout)
 	defer cancel()

@@ -172,8 +172,7 @@ func (c *collector) removeBlobs(ctx context.Context) error {
 }
 
 // removeUnnamed removes those of a page of blobs that no file has. It holds publishing, because a
-// generation that is published meanwhile could name one of them. After an error of namedOf it removes
-// none.
+// generation published meanwhile could name one of them. After an error of namedOf it removes none.
 func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
@@ -201,8 +200,8 @@ func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 }
 
 // namedOf returns those of ids, at most pageSize, that files have. "collapse" returns one file for
-// each blob, so one page of files answers for all ids. It fails with fault.ErrUnavailable if a part
-// of the index does not answer, because files could be missing.
+// each blob, so one page of files answers for all ids. It fails if a part of the index does not
+// answer, because files could be missing.
 func (c *collector) namedOf(ctx context.Context, ids []code.OID) (map[code.OID]bool, error) {
 	var answer struct {
 		Shards shards `json:"_shards"`

@@ -30,7 +30,7 @@
 // Documents of generations that were replaced stay for Grace, because searches may read them;
 // Run removes them, and blobs that no generation names a day after they were put.
 //
-// Requests are repeated for a while if the server is busy or away (429, 503); then it fails with
+// Requests are repeated for a while if the server is busy or away (429, 503); then they fail with
 // fault.ErrOverloaded or fault.ErrUnavailable, and the caller tries later. One process at a time
 // publishes and runs Run for a prefix: the coordinator. Any number may put blobs and search.
 package elastic

@@ -13,7 +13,7 @@ import (
 var fileFields = []string{"generation", "key", "oid", "language", "vendored", "skipped", "place"}
 
 // withDefaultTimeout returns ctx with the time limit of a search, for requests on behalf of people,
-// who do not wait for a server as long as workers do. If that time ends, the cause gives
+// who do not wait for a server as long as workers do. If that time ends, the cause is
 // fault.ErrUnavailable.
 func withDefaultTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, code.DefaultTimeout, fmt.Errorf("search server: %w: no answer in %s", fault.ErrUnavailable, code.DefaultTimeout))

@@ -61,7 +61,7 @@ var (
 var wellFormedPrefix = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]{0,49})?$`)
 
 // New returns the index on the server at c.URL; it sends no request yet. It fails with
-// fault.ErrInvalid for a URL or prefix not accepted.
+// fault.ErrInvalid for a malformed URL or prefix.
 func New(c Config) (*Index, error) {
 	client, err := newClient(c.URL, c.Transport)
 	if err != nil {
@@ -89,7 +89,7 @@ func (x *Index) post(ctx context.Context, alias, action string, query url.Values
 }
 
 // Missing returns those of ids that the server does not have, each once. It sees blobs that
-// searches do not find yet. fault.ErrInvalid: one is not an object id.
+// searches do not find yet. It fails with fault.ErrInvalid if one is not an object id.
 func (x *Index) Missing(ctx context.Context, ids []code.OID) ([]code.OID, error) {
 	var asked, missing []code.OID
 	seen := make(map[code.OID]bool, len(ids))
@@ -112,7 +112,7 @@ func (x *Index) Missing(ctx context.Context, ids []code.OID) ([]code.OID, error)
 }
 
 // Text returns the content of a blob. It fails with fault.ErrNotFound if the server does not have
-// it, or if it was skipped, fault.ErrInvalid if id is not an object id.
+// it, or if it was skipped, and with fault.ErrInvalid if id is not an object id.
 func (x *Index) Text(ctx context.Context, id code.OID) (text []byte, err error) {
 	if err := id.Check(); err != nil {
 		return nil, err

@@ -76,8 +76,7 @@ func (x *Index) count(ctx context.Context, alias string, query any) (int, error)
 	return answer.Count, answer.Shards.requireAll("count of " + alias)
 }
 
-// allOf returns the query that matches what all of parts match; a part that is nil matches
-// every document.
+// allOf returns the query that matches what all of parts match; a nil part matches every document.
 func allOf(parts ...any) any {
 	var filter []any
 	for _, p := range parts {

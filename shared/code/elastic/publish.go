@@ -80,10 +80,10 @@ func (x *Index) setBlobFacts(ctx context.Context, m code.Manifest, all []*file) 
 }
 
 // Publish writes the documents of the repository's generation, and then makes searches see it in
-// place of the one before. If they see the same generation already, it does nothing. Errors give
-// fault.ErrInvalid for a manifest out of range, fault.ErrConflict for an unindexed blob; searches
-// then see the generation before. One call at a time publishes, because each replaces the list of
-// all generations.
+// place of the one before. If they see the same generation already, it does nothing. It fails with
+// fault.ErrInvalid for a manifest out of range and fault.ErrConflict for an unindexed blob. After
+// an error searches see the generation before. One call at a time publishes, because each replaces
+// the list of all generations.
 func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 	if err := m.Check(); err != nil {
 		return err

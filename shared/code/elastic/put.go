@@ -11,8 +11,8 @@ import (
 )
 
 // PutBlobs writes those of all that the server does not have. If several have one object id, it
-// takes the first. It fails with fault.ErrInvalid for an object id, and names the batch; some may
-// be written then, and the batch may be put again.
+// takes the first. It fails with fault.ErrInvalid for a malformed object id. After an error, which
+// names the batch, some may be written, and the batch may be put again.
 func (x *Index) PutBlobs(ctx context.Context, batchID string, all []code.Blob) error {
 	if err := x.putBlobs(ctx, all); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)
@@ -55,8 +55,8 @@ func (x *Index) Put(ctx context.Context, batch string, all []code.Blob) (segment
 }
 
 // PutSegment writes the blobs of a segment, which a worker built that does not use the server
-// itself. It fails with fault.ErrCorrupt if the file is damaged, fault.ErrInvalid for a merged
-// segment.
+// itself. It fails with fault.ErrCorrupt if the file is damaged, and with fault.ErrInvalid for a
+// merged segment.
 func (x *Index) PutSegment(ctx context.Context, batchID, path string) (err error) {
 	s, err := segment.Open(path)
 	if err != nil {

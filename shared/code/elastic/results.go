@@ -56,9 +56,8 @@ func (r *results) addMatch(m code.Match) error {
 	return nil
 }
 
-// deliverWindow delivers the matches of the window: the RankedMatches with the highest scores,
-// then the others in the order in which they were found. A second call does nothing. The error
-// is errStop if the search ends.
+// deliverWindow delivers the matches of the window: the RankedMatches with the highest scores, then
+// the others in the order in which they were found. A second call does nothing.
 func (r *results) deliverWindow() error {
 	if r.windowDelivered {
 		return nil

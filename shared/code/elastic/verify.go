@@ -28,8 +28,7 @@ type hit struct {
 const hitBytes = 56
 
 // verify evaluates the query for candidates, and adds their matches to the results. It reads their
-// texts in groups of up to textsAtOnce bytes, or one longer text. The error is errStop if a limit
-// of the search is reached.
+// texts in groups of up to textsAtOnce bytes, or one longer text.
 func (s *search) verify(all []*candidate) error {
 	for len(all) > 0 {
 		n, size := 0, int64(0)
@@ -185,7 +184,7 @@ func (s *search) eachSymbolHit(m *match.Matcher, r *readBlob, add func(line, sta
 
 // addMatches adds the matches of a blob in one place: one for each line in which a shown leaf has
 // hits, or one for the file if no leaf is shown, because it matches by its filters only. Hits and
-// symbols are ordered by line, so both are read once. The error is errStop if the search ends.
+// symbols are ordered by line, so both are read once.
 func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 	base := s.fileMatch(r, f)
 	if len(shown) == 0 {
@@ -196,7 +195,7 @@ func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 		hits = append(hits, r.hits[e]...)
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return a.line - b.line })
-	at := 0 // the first symbol that is not before the line
+	at := 0 // the first symbol on the line or after it
 	for i := 0; i < len(hits); {
 		h := hits[i]
 		h.ranges = slices.Clone(h.ranges)
@@ -223,8 +222,8 @@ func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 	return nil
 }
 
-// fileMatch returns the match of a file, without the fields of a line. Its commit is its first
-// ref's; its branch is empty if all refs have the file.
+// fileMatch returns the match of a file, without the fields of a line. It has the commit of the
+// file's first ref; its branch is empty if all refs have the file.
 func (s *search) fileMatch(r *readBlob, f *file) code.Match {
 	g := s.shown[f.Generation]
 	refs := g.refsOf(f)

@@ -43,7 +43,8 @@ type reportedFunction struct {
 
 // writeViews writes the text of all files of a generation, and the report of its repository with
 // its maxReported largest functions. It reads the texts in groups (bySize), and cuts the report
-// after each, so that memory is bounded. Skipped and lost blobs are left out.
+// after each, so that memory is bounded. Skipped and lost blobs are left out. After an error a part
+// may be written, which writing again replaces.
 func (x *Index) writeViews(ctx context.Context, g *generation, all []*file) error {
 	writes := bulk{Index: x}
 	report := repositoryReport{Generation: g.ID, RepoID: g.RepoID, Repository: g.Repo, Report: []reportedFunction{}}

@@ -28,7 +28,7 @@ var (
 type corpus struct {
 	blobs    []code.Blob
 	manifest code.Manifest
-	bytes    int64 // of text that is indexed
+	bytes    int64 // of indexed text
 }
 
 // add adds a file.

@@ -6,9 +6,8 @@ import (
 )
 
 // deliver visits the matches of f in the order of places and lines, except those that earlier
-// reports as delivered. A file counts in Stats.Files with its first match visited; counted reports
-// that an earlier delivery did that. If earlier is nil, nothing was delivered. The error is errStop
-// if the search ends.
+// reports as delivered. A file counts in Stats.Files when its first match is visited; counted
+// reports that an earlier delivery did that. If earlier is nil, nothing was delivered.
 func (r *results) deliver(f *found, earlier func(place, line int) (delivered, counted bool)) error {
 	for i := range f.places {
 		counted := false
@@ -38,8 +37,8 @@ func (r *results) withinLimit() bool {
 }
 
 // deliverOne visits the match in one line of f at one place. The error is errStop if the search
-// ends: because of the limit, because visit returned false, or because its time ended; or reading
-// the text's. A search whose time has ended still delivers its best matches, but no more.
+// ends because of the limit, because visit returned false, or because its time ended. A search
+// whose time has ended still delivers its best matches, but no more.
 func (r *results) deliverOne(f *found, place, line int) error {
 	if !r.withinLimit() {
 		return r.search.stop(code.StoppedLimit)

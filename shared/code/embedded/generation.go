@@ -143,7 +143,8 @@ func openGeneration(path string) (*generation, error) {
 func corrupt(what string) error { return fmt.Errorf("%s: %w", what, fault.ErrCorrupt) }
 
 // decodeGeneration reads the content of a generation's file: magic number, lengths of head and
-// records, head, records, paths, checksum. The result uses the memory of data.
+// records, head, records, paths, checksum. The result uses the memory of data. Any bytes are safe
+// to pass.
 func decodeGeneration(data []byte) (*generation, error) {
 	const fixed, format = len(generationMagic) + 8, len(generationMagic) - 1
 	if len(data) < fixed+4 || string(data[:format]) != generationMagic[:format] {

@@ -23,7 +23,7 @@ const hitBytes = 48
 // partSearch is a part with the candidates of a query.
 type partSearch struct {
 	*part
-	chunks     []numbers // by leaf: chunks with a matching line; of content that is not multiline
+	chunks     []numbers // by leaf: chunks with a matching line; of single-line content
 	blobs      []numbers // by leaf: blobs that match; of the other kinds
 	candidates numbers   // blobs that may match the whole query
 }
@@ -162,7 +162,7 @@ func (s *search) addLineHits(n int, p *partSearch, blob int) error {
 		if err != nil {
 			return err
 		}
-		line, counted := chunk.FirstLine+1, 0 // line is that of the byte counted of the chunk
+		line, counted := chunk.FirstLine+1, 0 // line is the line of the byte at counted in the chunk
 		l.matcher.Lines(s.ctx, chunk.Text, &s.scratch, func(from, to int) bool {
 			line += bytes.Count(chunk.Text[counted:from], []byte("\n"))
 			counted = from

@@ -46,9 +46,9 @@ type Index struct {
 	current     *view      // nil if the index is closed
 }
 
-// Open opens the index in the folder dir, or makes one. If a file is damaged or not of an index, it
-// fails with fault.ErrCorrupt, and names it and the remedy. Then all files are unmapped again.
-// ReadOnly neither makes the folder nor removes leftovers.
+// Open opens the index in the folder dir, or makes one. If a file is damaged or does not belong to
+// an index, it fails with fault.ErrCorrupt, and names the file and the remedy. After an error no
+// file stays mapped. ReadOnly neither makes the folder nor removes leftovers.
 func Open(dir string, o Options) (*Index, error) {
 	o.Keep, o.MaxSegmentText = cmp.Or(o.Keep, 24*time.Hour), cmp.Or(o.MaxSegmentText, 256<<20)
 	x := &Index{options: o, segments: filepath.Join(dir, "segments"), repos: filepath.Join(dir, "repositories"), mergeFolder: filepath.Join(dir, "merging"),

@@ -77,8 +77,8 @@ func (x *Index) Merge(ctx context.Context) (merged bool, err error) {
 	return x.mergeGroup(ctx, group)
 }
 
-// mergeGroup merges a group of parts into one segment, or into none if no blob is kept. mergeAgain
-// is installMerged's. After an error of writing, searches use the group as before.
+// mergeGroup merges a group of parts into one segment, or into none if no blob is kept. See
+// installMerged for mergeAgain. After an error of writing, searches use the group as before.
 func (x *Index) mergeGroup(ctx context.Context, group []mergedPart) (mergeAgain bool, err error) {
 	path, err := x.writeMerged(ctx, group)
 	if err != nil {

@@ -143,8 +143,8 @@ func newLeaf(e code.Expr, fold bool) (l leaf, err error) {
 	return l, err
 }
 
-// literal returns the text of p, or "" if p is an expression or ignores case (fold): then text
-// equal to the pattern need not occur.
+// literal returns the text of p, or "" if p is an expression or ignores case (fold), because such
+// patterns also match text other than their own.
 func literal(p code.Pattern, fold bool) string {
 	if p.Regexp || fold {
 		return ""

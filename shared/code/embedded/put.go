@@ -14,8 +14,7 @@ import (
 )
 
 // PutBlobs writes those of blobs that no segment has into one new segment, and opens it for
-// searches. If several of blobs have one object id, it takes the first. The error names the batch,
-// and is putBlobs's.
+// searches. If several of blobs have one object id, it takes the first. The error names the batch.
 func (x *Index) PutBlobs(ctx context.Context, batchID string, blobs []code.Blob) error {
 	if err := x.putBlobs(ctx, blobs); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)
@@ -84,7 +83,7 @@ func (x *Index) openAdded(path string) error {
 // PutSegment moves the segment file at path, which another process built, into the index; it is
 // durable when PutSegment returns. The file is on the file system of the index, and its name is its
 // SHA-256 and segment.Extension. It returns fault.ErrCorrupt, and leaves the file where it is, if
-// it is not its hash, if the file is damaged or not a segment, or if a text does not have the
+// its name is not its hash, if the file is damaged or not a segment, or if a text does not have the
 // object id of its blob. Putting the same file again changes nothing.
 func (x *Index) PutSegment(_ context.Context, batchID, path string) error {
 	if err := x.putSegment(path); err != nil {
@@ -164,7 +163,7 @@ func (x *Index) Publish(_ context.Context, m code.Manifest) error {
 
 // DropRepo removes the repository's generation, first from the folder, then from later searches, so
 // that a crash does not bring it back. It returns nil if there is none. Merging drops its blobs
-// later.
+// later. After an error, searches may still see the generation.
 func (x *Index) DropRepo(_ context.Context, repoID string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()

@@ -48,9 +48,9 @@ type results struct {
 	unpacked []byte // the memory of it, if it was compressed
 }
 
-// addBlob adds the matches of a blob to the window, or delivers them if the window was
-// delivered. shown are the leaves whose matches are shown; if they have none in the blob, the
-// blob is left out. The error is errStop if a limit is reached.
+// addBlob adds the matches of a blob to the window, or delivers them if the window was delivered.
+// shown are the leaves whose matches are shown; if they have none in the blob, the blob is left
+// out.
 func (r *results) addBlob(p *partSearch, blob int, places []place, shown []int) error {
 	f := found{p, blob, places, shown, r.search.joinHits(shown)}
 	if len(shown) > 0 && len(f.hits) == 0 {
@@ -101,9 +101,8 @@ type ranked struct {
 	place, line int // indices in found.places and found.hits
 }
 
-// deliverWindow delivers the matches of the window: the best ones by score, then the others in
-// the order in which they were found. A second call does nothing. The error is errStop if the
-// search ends.
+// deliverWindow delivers the matches of the window: the best ones by score, then the others in the
+// order in which they were found. A second call does nothing.
 func (r *results) deliverWindow() error {
 	if r.windowDelivered {
 		return nil

@@ -41,8 +41,9 @@ var errStop = errors.New("search stopped")
 var errTimeout = errors.New("time limit")
 
 // Search finds matches; see code.Searcher. It works on one view, which it holds to its end. What
-// was found before a limit of the search is delivered, without an error; the cause of ctx, if that
-// ends, is an error.
+// was found before a limit of the search is delivered, without an error; the cause of ctx, if ctx
+// ends, is an error. It fails with fault.ErrClosed if the index is closed and with fault.ErrCorrupt
+// if a file is damaged.
 func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
 	began := x.now()
 	p, err := newPlan(q)
@@ -83,8 +84,7 @@ func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit 
 }
 
 // run searches all blobs: first those that define a symbol with the name of a word of the query,
-// because they rank high, then the others in the order of the segments. The error is errStop if
-// a limit is reached.
+// because they rank high, then the others in the order of the segments.
 func (s *search) run() error {
 	first, err := s.searchDefinitions()
 	if err != nil {
@@ -175,9 +175,8 @@ func (s *search) selectRepos() {
 	}
 }
 
-// countSkipped counts in Stats the files of p that are not indexed and that the query's
-// filters do not exclude. Their text is not known, so conditions on it are Unknown. The error
-// is errStop if the search's time has ended.
+// countSkipped counts in Stats the files of p that are not indexed and that the query's filters do
+// not exclude. Their text is not known, so conditions on it are Unknown.
 func (s *search) countSkipped(p *part) error {
 	for _, blob := range p.skipped {
 		if s.ctx.Err() != nil {
@@ -227,10 +226,9 @@ func (s *search) evaluateForPlace(n int, p *part, blob int, at place) code.Truth
 	return code.Unknown
 }
 
-// searchBlob searches one blob, and adds its matches to the results. It evaluates first the
-// filters on places, which need no text, then the conditions on the blob, once for all places.
-// If these do not decide, it evaluates the query for each place. The error is errStop if a
-// limit is reached.
+// searchBlob searches one blob, and adds its matches to the results. It evaluates first the filters
+// on places, which need no text, then the conditions on the blob, once for all places. If these do
+// not decide, it evaluates the query for each place.
 func (s *search) searchBlob(p *partSearch, blob int) error {
 	places := p.placesOf(blob)
 	if len(places) == 0 { // no generation names it

@@ -13,8 +13,8 @@ import (
 	"leasehold/shared/code/embedded"
 )
 
-// sharing returns repositories that share half of their blobs, made from a seed, and the
-// repository that is their union.
+// sharing returns repositories that share half of their blobs, made from a seed, and the repository
+// with the blobs of both.
 func sharing(repos, files int, seed uint64) (all []*corpus, union *corpus) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	text := func() []byte {

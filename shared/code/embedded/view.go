@@ -41,7 +41,7 @@ type place struct{ repo, file uint32 }
 // A part is one segment in a view, with the places of each blob.
 type part struct {
 	*openSegment
-	starts []uint32 // places[starts[i]:starts[i+1]] are those of blob i
+	starts []uint32 // blob i has places[starts[i]:starts[i+1]]
 	places []place
 }
 
@@ -133,7 +133,7 @@ func (v *view) withoutRepo(repoID string) (*view, *generation) {
 	return w, v.repos[slot]
 }
 
-// blobPlace is a place and the blob already there.
+// blobPlace is a place and its blob.
 type blobPlace struct {
 	blob uint32
 	place
@@ -182,8 +182,8 @@ func (p *part) withPlaces(slot uint32, added []blobPlace) *part {
 	return w
 }
 
-// newView returns the view of segments and generations. The result is the same as withSegment and
-// withGeneration for each, but it builds each part once, because a folder may have many.
+// newView returns the view of segments and generations. The result is the same as after withSegment
+// and withGeneration for each, but it builds each part once, because a folder may have many.
 func newView(segments []*openSegment, generations []*generation) *view {
 	v := emptyView()
 	for _, s := range segments {

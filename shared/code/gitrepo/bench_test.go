@@ -15,7 +15,8 @@ import (
 )
 
 // BenchmarkCopy copies the sources of Go from a folder and over HTTP, lists and reads them. It
-// measures processor time with git's, of the server too, and peak memory of this process.
+// measures the processor time of this process, git and the server, and the peak memory of this
+// process.
 func BenchmarkCopy(b *testing.B) {
 	r := newRepo(b)
 	out, err := exec.Command("cp", "-r", filepath.Join(build.Default.GOROOT, "src"), r.dir).CombinedOutput()

@@ -30,9 +30,9 @@ func IsBlob(oid string, content []byte) bool {
 }
 
 // Blobs reads blobs and calls visit with each, in the order of oids. content is valid until visit
-// returns. A missing blob, damaged, or larger than maxBytes bytes is visited with an error
+// returns. A blob that is missing, damaged, or larger than maxBytes bytes is visited with an error
 // (fault.ErrCorrupt, fault.ErrTooLarge) and no content. An error of visit ends the reading and is
-// returned; other errors give fault.ErrInvalid for a malformed id, ctx's cause.
+// returned. Blobs fails with fault.ErrInvalid for a malformed id.
 func (m *Mirror) Blobs(ctx context.Context, oids []string, maxBytes int64, visit func(oid string, content []byte, err error) error) error {
 	for _, oid := range oids {
 		if !objectID.MatchString(oid) {
@@ -69,7 +69,7 @@ type endedEarly struct{ message string }
 func (e *endedEarly) Error() string { return e.message }
 
 // readBlobs runs one git cat-file, and returns how many blobs it visited, in the order of oids. If
-// git ended before it answered for all, the error is endedEarly.ErrUnavailable.
+// git ended before it answered for all, the error is an *endedEarly.
 func (m command) readBlobs(ctx context.Context, oids []string, maxBytes int64, visit func(string, []byte, error) error) (n int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -50,8 +50,8 @@ func (m command) copy(ctx context.Context, refs remote, names []string, history 
 
 // prepareMirror makes the bare repository, unless it exists. The error is errUnusable if it exists
 // with another object format, is damaged, or has too many packs for a mirror with or without
-// history; otherwise it fails with fault.ErrFolder. It removes the marker of the library, because
-// git may copy objects that are too large for it.
+// history. It removes the marker of the library, because git may copy objects that are too large
+// for it.
 func (m command) prepareMirror(ctx context.Context, format string, history bool) error {
 	if _, err := os.Stat(filepath.Join(m.dir, "HEAD")); err == nil {
 		out, err := m.run(ctx, nil, maxOutput, "--git-dir="+m.dir, "rev-parse", "--show-object-format")

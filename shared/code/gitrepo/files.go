@@ -34,8 +34,8 @@ const (
 )
 
 // Files returns the files of a commit that Fetch has returned, in the order of their paths. It
-// fails with fault.ErrTooLarge for more than MaxFiles, fault.ErrCorrupt for a damaged mirror,
-// fault.ErrInvalid for a malformed hash, and.
+// fails with fault.ErrTooLarge for more than MaxFiles, fault.ErrCorrupt for a damaged mirror, and
+// fault.ErrInvalid for a malformed hash.
 func (m *Mirror) Files(ctx context.Context, commit string) ([]File, error) {
 	if !objectID.MatchString(commit) {
 		return nil, fmt.Errorf("commit %.80q: %w: want 40 or 64 hexadecimal digits", commit, fault.ErrInvalid)
@@ -53,8 +53,8 @@ func (m command) files(ctx context.Context, commit string) ([]File, error) {
 }
 
 // parseTree reads the entries of git ls-tree -l -z: "MODE TYPE OID SIZE\tPATH\0". SIZE is - for a
-// submodule, and BAD for a blob that is missing or damaged; both get the size 0, because Blobs
-// reports the damage.
+// submodule, and BAD for a missing or damaged blob; both get the size 0, because Blobs reports the
+// damage.
 func parseTree(out []byte) ([]File, error) {
 	var files []File
 	for len(out) > 0 {

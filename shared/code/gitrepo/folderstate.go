@@ -54,8 +54,8 @@ const logHead = "logs/HEAD"
 // logBytes is how much of the end of the log is read.
 const logBytes = 256 << 10
 
-// Made returns when a repository's log of HEAD begins, that is when it was made or
-// cloned, or the zero time if there is no log.
+// Made returns when a repository was made or cloned, which is when its log of HEAD begins, or the
+// zero time if there is no log.
 func Made(root *os.Root) time.Time {
 	f, err := openRegular(root, logHead)
 	if err != nil {
@@ -156,7 +156,7 @@ func readTail(root *os.Root, name string, most int64) (string, error) {
 	return string(content), nil
 }
 
-// openRegular opens a regular file (fetch.OpenRegular). Every error is fault.ErrInvalid, too.
+// openRegular opens a regular file (fetch.OpenRegular). It adds fault.ErrInvalid to every error.
 func openRegular(root *os.Root, name string) (*os.File, error) {
 	f, _, err := fetch.OpenRegular(root, name)
 	if err != nil {

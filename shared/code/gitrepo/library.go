@@ -25,7 +25,7 @@ type library struct{ *Mirror }
 const (
 	maxObject  = 64 << 20
 	maxObjects = 1_000_000
-	cacheBytes = 16 << 20 // of a repository that is open
+	cacheBytes = 16 << 20 // of an open repository
 )
 
 // madeBy is a file in the mirrors that only the library has copied to, so that they have no

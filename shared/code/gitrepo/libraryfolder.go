@@ -52,7 +52,7 @@ func (m library) openFolder() (repository, error) {
 
 // gitFolder returns the folder with the objects and refs of a repository at path: path itself if it
 // is bare, otherwise .git in it. The error is errNeedsGit for a bundle, which is a file, and for a
-// work tree, whose .git is a file; others give fault.ErrNotFound and fault.ErrForbidden.
+// work tree, whose .git is a file.
 func gitFolder(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -272,7 +272,7 @@ func indexPack(in packReader) (*idxfile.MemoryIndex, error) {
 
 // newDeflater compresses fast, because a mirror is read soon and kept only while it is used.
 func newDeflater(out io.Writer) *zlib.Writer {
-	w, _ := zlib.NewWriterLevel(out, zlib.BestSpeed) // an unknown level
+	w, _ := zlib.NewWriterLevel(out, zlib.BestSpeed) // fails for unknown levels only
 	return w
 }
 

@@ -62,11 +62,11 @@ func tooLarge(what string, size int64) error {
 type commit struct {
 	tree    plumbing.Hash
 	parents []plumbing.Hash
-	at      int64 // when it was committed, in seconds since 1970; 0 if that cannot be read
+	at      int64 // when it was committed, in seconds since 1970; 0 if unreadable
 }
 
-// readCommit reads the lines of a commit's header that are needed. A time that cannot be read is
-// 1970. With an error, that of readKind, the commit is zero.
+// readCommit reads the needed lines of a commit's header. An unreadable time becomes 1970. After an
+// error the commit is zero.
 func (r repository) readCommit(hash plumbing.Hash) (c commit, err error) {
 	content, err := r.readKind(plumbing.CommitObject, hash)
 	header, _, _ := bytes.Cut(content, []byte("\n\n"))
@@ -173,7 +173,7 @@ func (l *listing) addTree(ctx context.Context, tree plumbing.Hash, folder string
 			f.Kind = Submodule
 		}
 		if f.Kind != Submodule {
-			f.Size, _ = l.EncodedObjectSize(e.hash) // 0 of a blob that is missing or damaged, which Blobs reports
+			f.Size, _ = l.EncodedObjectSize(e.hash) // 0 of a missing or damaged blob, which Blobs reports
 		}
 		l.files = append(l.files, f)
 		l.bytes += len(f.Path)

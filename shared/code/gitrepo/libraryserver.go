@@ -131,9 +131,8 @@ func (m library) listServerRefs(ctx context.Context) (refs map[string]string, ta
 }
 
 // copyServer copies the wanted commits from a server: all their objects that the mirror lacks. The
-// error is errNeedsGit for a server without a capability that the library relies on; others give
-// fault.ErrInvalid, and those of withServer, request, upload and receive. The watchdog ends a
-// transfer too slow.
+// error is errNeedsGit for a server without a capability that the library relies on. The watchdog
+// ends a slow transfer.
 func (m library) copyServer(ctx context.Context, c *copying) error {
 	return m.withServer(ctx, func(ctx context.Context, s server, ad *packp.AdvRefs) error {
 		for _, need := range []capability.Capability{capability.Sideband64k, capability.Shallow, capability.OFSDelta} {
@@ -192,8 +191,7 @@ func (c *copying) request() (*packp.UploadPackRequest, error) {
 }
 
 // receive reads the answer to request, adds its pack to the mirror, and notes which commits are
-// without parents now. A request for the last commits only has answers that name such commits. The
-// error is ctx's cause, serverFault for an answer that is wrong or broken off, or addPack's.
+// without parents now. A request for the last commits only has answers that name such commits.
 func (c *copying) receive(ctx context.Context, request *packp.UploadPackRequest, answer io.Reader) error {
 	in := bufio.NewReaderSize(answer, 64<<10)
 	response := packp.NewUploadPackResponse(request)

@@ -86,8 +86,8 @@ func (s *sshServer) upload(ctx context.Context, request []byte) (io.ReadCloser, 
 }
 
 // endProcess closes the input of ssh, waits until it ends, and returns its failure with the reason
-// that it printed. If ssh succeeded, or endProcess was called before, it returns err. The kind is
-// gitError's.
+// that it printed. If ssh succeeded, or endProcess was called before, it returns err. gitError
+// gives the kind.
 func (s *sshServer) endProcess(ctx context.Context, err error) error {
 	if s.ended {
 		return err

@@ -70,8 +70,7 @@ func (w *webServer) upload(ctx context.Context, request []byte) (io.ReadCloser, 
 }
 
 // call sends a request, and returns the body of its answer, which the caller closes. want is the
-// content type of the answer. The error is ctx's cause, authorise's, fault.ErrUnavailable if the
-// server does not answer. User-Agent begins with git/, because some servers answer only to git.
+// content type of the answer. User-Agent begins with git/, because some servers answer only to git.
 func (w *webServer) call(ctx context.Context, method string, u *url.URL, body []byte, want string) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {

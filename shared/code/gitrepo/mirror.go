@@ -46,8 +46,9 @@ const fetchTries = 3
 
 // Fetch copies the wanted branches, and returns them, ordered by name, in the state in which they
 // were copied. It returns none if the repository is empty. A damaged mirror is made again. It fails
-// with fault.ErrTooLarge if the mirror exceeds MirrorBytes; then it is removed. It fails with
-// fault.ErrNotFound if the repository has branches but none of them matches.
+// with fault.ErrTooLarge if the mirror exceeds MirrorBytes, and removes it then; with
+// fault.ErrNotFound if the repository has branches but none of them matches; and with
+// fault.ErrFolder if the mirror's folder fails.
 func (m *Mirror) Fetch(ctx context.Context, w Wanted) ([]Branch, error) {
 	end, err := m.engine.begin(ctx)
 	if err != nil {

@@ -88,8 +88,8 @@ func Open(c Config) (*Store, error) {
 
 // Mirror returns the mirror of the source uri, whose folder is named by id. It makes no folder and
 // reads nothing: see Fetch. trusted permits a folder that belongs to another user. The caller calls
-// Close; until then makeSpace does not remove the mirror. It fails with fault.ErrInvalid for an id
-// or a refused source.
+// Close; until then makeSpace does not remove the mirror. It fails with fault.ErrInvalid for a
+// malformed id or a refused source.
 func (s *Store) Mirror(id, uri string, trusted bool) (*Mirror, error) {
 	if !models.ValidID(id) {
 		return nil, fmt.Errorf("mirror %.40q: %w: %s", id, fault.ErrInvalid, models.IDRule)
@@ -111,7 +111,7 @@ func (s *Store) Mirror(id, uri string, trusted bool) (*Mirror, error) {
 const mirrorSuffix = ".git"
 
 // Remove removes the mirror with this id, even if it is in use. It returns nil if there is none. It
-// fails with fault.ErrInvalid for an id that is not one, or fault.ErrFolder.
+// fails with fault.ErrInvalid for a malformed id, or fault.ErrFolder.
 func (s *Store) Remove(id string) error {
 	if !models.ValidID(id) {
 		return fmt.Errorf("mirror %.40q: %w: %s", id, fault.ErrInvalid, models.IDRule)

@@ -165,8 +165,8 @@ func (a analysis) alternate(parts []*syntax.Regexp) facts {
 }
 
 // repeat returns the facts of a repetition, whose Min is at least 1. If the repeated part is exact,
-// they come from Min copies, or of fewer if these are too many. The result is exact only if Max is
-// equal to Min.
+// they are the facts of Min copies, or of fewer if Min is too many. The result is exact only if Max
+// is equal to Min.
 func (a analysis) repeat(re *syntax.Regexp) facts {
 	f := a.factsOf(re.Sub[0])
 	if f.exact == nil {

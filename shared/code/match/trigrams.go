@@ -25,7 +25,7 @@ func classTrigrams(re *syntax.Regexp) []Need {
 	sequence := sequenceOf(re, nil)
 	var windows []window
 	for i := 0; i+3 <= len(sequence); i++ {
-		// 0 is an unknown place; 1 is literal text, which needOf covers.
+		// 0: a place is unknown; 1: literal text, which needOf covers.
 		if n := len(sequence[i]) * len(sequence[i+1]) * len(sequence[i+2]); n > 1 && n <= maxTrigrams {
 			windows = append(windows, window{i, n})
 		}
@@ -47,7 +47,7 @@ func classTrigrams(re *syntax.Regexp) []Need {
 }
 
 // sequenceOf appends the folded ASCII characters that each successive place of a match may have. An
-// empty set is an unknown place, or a part of any length.
+// empty set stands for an unknown place, or a part of any length.
 func sequenceOf(re *syntax.Regexp, sequence [][]byte) [][]byte {
 	switch re.Op {
 	case syntax.OpCapture:

@@ -161,8 +161,8 @@ func (b *Builder) stringNumber(text string) (uint16, error) {
 // an earlier call.
 func (b *Builder) Finish() error { return b.finish(nil, nil) }
 
-// finish writes the sections after the text, in the order of the constants, and the footer. The
-// postings come from the merged segments, if any, and of this builder; the last section is the
+// finish writes the sections after the text, in the order of the constants, and the footer. It
+// writes the postings of the merged segments, if any, and of this builder; the last section has the
 // hashes of the segments that this one replaces. The error is the first one of all writes, which
 // b.out keeps.
 func (b *Builder) finish(merged []lists, replaces [][hashSize]byte) error {

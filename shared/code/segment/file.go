@@ -21,7 +21,8 @@ import (
 const Extension = ".segment"
 
 // Write writes a segment of blobs into the folder dir, and returns the path of the file, which is
-// durable then. Each object id must occur once. The error tells when a file is left.
+// durable then. Each object id must occur once. WriteFile tells what an
+// error leaves.
 func Write(ctx context.Context, dir string, blobs []code.Blob, o Options) (string, error) {
 	return WriteFile(dir, func(w io.Writer) error {
 		b := NewBuilder(w, o)

@@ -143,9 +143,9 @@ func checkMagic(data []byte) error {
 	return nil
 }
 
-// readFooter returns the sections and flags of a file. The error is fault.ErrCorrupt unless
-// the sections follow each other without a gap from the magic number to the footer. It checks
-// the checksum of the footer, not those of the sections.
+// readFooter returns the sections and flags of a file. The sections must follow each other without
+// a gap from the magic number to the footer. It checks the checksum of the footer, not those of the
+// sections.
 func readFooter(data []byte) ([]section, uint32, error) {
 	if err := checkMagic(data); err != nil {
 		return nil, 0, err

@@ -61,7 +61,7 @@ func (s *Segment) Candidates(folded []byte) (chunks []uint32, all bool) {
 	return chunks, false
 }
 
-// inRange returns chunks up to the first number other than a chunk of s or not greater than the one
+// inRange cuts chunks at the first number beyond the chunks of s, or not greater than the one
 // before it. Only a file that another program wrote has such a number.
 func (s *Segment) inRange(chunks []uint32) []uint32 {
 	n := s.Chunks()
@@ -138,9 +138,9 @@ func (s *Segment) definedBy(i int) []uint32 {
 }
 
 // Defining calls visit with each name of a symbol for which matches returns true, in ascending
-// order, and the blobs that define it, until visit returns false. A literal that is not empty
-// is contained in each name that matches; Defining then searches all names for it at once, and
-// calls matches only for those that contain it.
+// order, and the blobs that define it, until visit returns false. Each matching name contains the
+// literal, unless it is empty; Defining then searches all names for it at once, and calls matches
+// only for those that contain it.
 func (s *Segment) Defining(literal string, matches func(name []byte) bool, visit func(name []byte, blobs []uint32) bool) {
 	text, ends := s.parts[sectionNames], s.parts[sectionNameEnds]
 	for i := 0; i < len(ends)/4; i++ {

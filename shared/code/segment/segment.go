@@ -184,7 +184,7 @@ func (s *Segment) record(i int) record {
 	return record{int(u32(r)), int(u32(r[4:])), int(u32(r[8:])), int(binary.LittleEndian.Uint16(r[12:])), int(binary.LittleEndian.Uint16(r[14:])), r[16]}
 }
 
-// blobInOrder returns the number of the blob that is the i-th one by object id.
+// blobInOrder returns the number of the i-th blob by object id.
 func (s *Segment) blobInOrder(i int) int {
 	return int(uint32At(s.parts[sectionOrder], i))
 }

@@ -28,7 +28,8 @@ func (t *Trigrams) Of(text []byte) []uint32 {
 	return t.seen.list
 }
 
-// seen is a set of trigrams. Clearing it takes time in proportion to its size, not to bits's.
+// seen is a set of trigrams. Clearing it takes time in proportion to its size, not to the length of
+// bits.
 type seen struct {
 	bits []uint64 // by trigram
 	list []uint32 // the same trigrams, in the order in which they were added

@@ -127,7 +127,7 @@ func (r *recording) load(ctx context.Context, path string) ([]float32, error) {
 }
 
 // enough returns as many of the first files as last the given seconds together (0: all), and the
-// sound played of them, at clips.RateHz. Files that cannot be decoded are left out: packages have
+// parts of them to play, at clips.RateHz. Files that cannot be decoded are left out: packages have
 // files without sound, damaged ones, and some that last too long.
 func enough(ctx context.Context, files []string, seconds float64) (some []string, wave []float32, err error) {
 	for _, path := range files {

@@ -27,7 +27,8 @@ type builder struct {
 }
 
 // Build makes the set of a recipe below the folder work, and returns its truth. If the set is
-// already there, Build only loads it. Building takes minutes, and logs each step.
+// already there, Build only loads it. Building takes minutes, and logs each step. After an error,
+// the next call builds the set again from the start.
 func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, error) {
 	dir := filepath.Join(work, "sets", r.folder())
 	if s, err := Load(dir); err == nil {
@@ -52,10 +53,10 @@ func Build(ctx context.Context, r Recipe, work string, log *slog.Logger) (*Set, 
 	return b.set, nil
 }
 
-// build draws and writes the set, in an order that must not change, because all draws come from
-// one generator: the pools, the clips and backgrounds, the turns, the episodes with clips, then
-// those without. Each episode has about as many turns and a bitrate of its own. The truth is
-// saved last, because its presence marks a complete set. The error is the first of a step.
+// build draws and writes the set, in an order that must not change, because all draws come from one
+// generator: the pools, the clips and backgrounds, the turns, the episodes with clips, then those
+// without. Each episode has about as many turns and a bitrate of its own. The truth is saved last,
+// because its presence marks a complete set.
 func (b *builder) build(ctx context.Context, work string) error {
 	pools, err := b.pools(ctx, work)
 	if err != nil {

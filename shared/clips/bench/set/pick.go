@@ -117,8 +117,8 @@ func (b *builder) candidate(ctx context.Context, p pool, path string) (c candida
 }
 
 // cut takes a piece out of a track at random, fades its ends, and returns its first sample. The
-// logarithm of its length is drawn evenly, except for the long cuts. A track that is not longer
-// has none.
+// logarithm of its length is drawn evenly, except for the long cuts. A track no longer than the
+// piece has none.
 func (b *builder) cut(x []float32) (piece []float32, from int) {
 	length := samples(minCutS * math.Pow(maxClipS/minCutS, b.rand.Float64()))
 	if b.rand.Float64() < longShare {

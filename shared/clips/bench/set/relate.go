@@ -16,8 +16,8 @@ import (
 // speech, because different short phrases of one voice correlate up to 0.54.
 var related = map[Kind]float64{Speech: .6, Effect: .6, Music: .5}
 
-// occurrences finds each clip, all of one kind, in the episode by exact correlation, on all
-// cores. Element i of the result has the matches of clip i. The error is the first of a search.
+// occurrences finds each clip, all of one kind, in the episode by exact correlation, on all cores.
+// Element i of the result has the matches of clip i.
 func occurrences(ctx context.Context, clips []candidate, episode exact.Samples) ([][]exact.Match, error) {
 	found := make([][]exact.Match, len(clips))
 	if len(clips) == 0 || len(episode) == 0 {

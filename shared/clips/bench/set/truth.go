@@ -102,7 +102,7 @@ func (s *Set) Hours(free bool) float64 {
 	return sum / 3600
 }
 
-// Load reads the truth of the set in dir. The error is fs.ErrNotExist if the set is not complete.
+// Load reads the truth of the set in dir. It fails with fs.ErrNotExist if the set is not complete.
 func Load(dir string) (*Set, error) {
 	b, err := os.ReadFile(filepath.Join(dir, truthFile))
 	if err != nil {

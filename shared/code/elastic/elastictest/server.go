@@ -31,7 +31,7 @@ type Server struct {
 	requests []string // methods and paths
 }
 
-// An Answer is from a server that fails.
+// An Answer is the answer of a failing server.
 type Answer struct {
 	Status     int // 0: the connection breaks
 	Header     http.Header
