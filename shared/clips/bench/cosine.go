@@ -55,7 +55,7 @@ func loudest(x []float32) int {
 }
 
 // Match searches for one clip after the other; clips that are too short to be compared are not
-// found. The error is ctx's cause.
+// found.
 func (c *Cosine) Match(ctx context.Context, episode []float32) ([]Found, error) {
 	var all []Found
 	for _, clip := range c.clips {

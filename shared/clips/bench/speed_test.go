@@ -18,8 +18,8 @@ import (
 	"leasehold/shared/clips/resample"
 )
 
-// ofSet selects the set for BenchmarkSet, and for BenchmarkAnySpeed, which compares clips at speeds drawn from ±3 % with
-// the same clips at their own speed:
+// ofSet selects the set for BenchmarkSet, and for BenchmarkAnySpeed, which compares clips at speeds
+// drawn from ±3 % with the same clips at their own speed:
 //
 //	go test ./shared/clips/bench -run '^$' -bench AnySpeed -benchtime 1x -args -set ~/.cache/leasehold/bench/sets/report-18-v3
 var ofSet = flag.String("set", "", "folder of a built set")

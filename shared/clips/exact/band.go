@@ -8,11 +8,13 @@ import (
 )
 
 const (
-	// coreShare of a clip's energy lies in its core, and coreValues is how many independent values a band of it
-	// has while the clip is played, at least: by chance the power of its envelope is one part in so many of its energy.
-	// Where a clip is played with a score of s, the core has s times its share of the energy, wherever the noise lies in the
-	// spectrum, unless an equaliser has changed it. It cannot be missing, because a match needs more of the clip (minCoverage)
-	// than the rest has. coreLoss is the factor by which it may have been lowered, compared with the rest: 6 dB.
+	// coreShare of a clip's energy lies in its core, and coreValues is how many independent values
+	// a band of it has while the clip is played, at least: by chance the power of its envelope is
+	// one part in so many of its energy. Where a clip is played with a score of s, the core has s
+	// times its share of the energy, wherever the noise lies in the spectrum, unless an equaliser
+	// has changed it. It cannot be missing, because a match needs more of the clip (minCoverage)
+	// than the rest has. coreLoss is the factor by which it may have been lowered, compared with
+	// the rest: 6 dB.
 	coreShare  = 0.5
 	coreValues = 32
 	coreLoss   = 0.5
@@ -108,9 +110,10 @@ func newBand(bins []complex64, first, width int, energy float64) band {
 	return b
 }
 
-// least returns how much power the envelopes of bands must have together, in a window's energy, for all of the bands to have
-// a correlation with it, relative to the whole clip's energy. By the inequality of Cauchy and Schwarz its square is at most
-// that power times their share of the clip's energy.
+// least returns how much power the envelopes of bands must have together, in a window's energy, for
+// all of the bands to have a correlation with it, relative to the whole clip's energy. By the
+// inequality of Cauchy and Schwarz its square is at most that power times their share of the clip's
+// energy.
 func (p *part) least(correlation float64) float64 {
 	return float64(max(0, correlation)*max(0, correlation)) / p.share
 }
@@ -140,8 +143,8 @@ func (s *screen) reach(p *part, least float64, samples, from, before int) bool {
 	return false
 }
 
-// powersOf returns the sums of the powers of the bands' envelopes. An envelope has twice the values that the band needs, so
-// that a peak between two values has no more power than both together.
+// powersOf returns the sums of the powers of the bands' envelopes. An envelope has twice the values
+// that the band needs, so that a peak between two values has no more power than both together.
 func (s *screen) powersOf(p *part) []float32 {
 	n := 2 * len(p.list[0].spectrum)
 	f, powers, next := s.transform(2*n), s.powers[:n], s.next[:n]

@@ -4,10 +4,11 @@
 // Each clip is indexed in nine variants, played at speeds changed by 0, ±1, ±2, ±3 and ±4 %,
 // because a hash does not survive a change of 1 %. A clip below 2 s is indexed in seventeen
 // variants, one every ½ %, because it has too few landmarks to lose half of them between two
-// variants; it is also indexed at two alignments of the frames. Of each variant the strongest landmarks are
-// indexed, about half of those of a second, and fewer of a longer clip; all if the clip is plain. All variants share one range
-// of positions, counted in frames of 8 ms, and each variant owns a part of the range. A
-// posting is one position, of 4 bytes, and so identifies both the variant and the frame.
+// variants; it is also indexed at two alignments of the frames. Of each variant the strongest
+// landmarks are indexed, about half of those of a second, and fewer of a longer clip; all if the
+// clip is plain. All variants share one range of positions, counted in frames of 8 ms, and each
+// variant owns a part of the range. A posting is one position, of 4 bytes, and so identifies both
+// the variant and the frame.
 //
 // An Index is one image, with the same bytes in memory and in a file. Write stores the image,
 // and Open maps it, so that many processes share one copy and starting costs no more than a

@@ -139,8 +139,8 @@ func TestAllLandmarksOfHeldNotesAreIndexed(t *testing.T) {
 	require.Greater(t, all, 300, "of another clip of its length there are 190")
 }
 
-// All goroutines get the same clips, because they are prepared once. A tone with silence behind it sounds for as long as
-// 0.9 of its energy.
+// All goroutines get the same clips, because they are prepared once. A tone with silence behind it
+// sounds for as long as 0.9 of its energy.
 func TestPlainClipsArePreparedOnce(t *testing.T) {
 	t.Parallel()
 	tone := make([]float32, 2*index.RateHz)

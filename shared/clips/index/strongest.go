@@ -14,8 +14,8 @@ import (
 // its memory grow with them, and what is found hardly does (docs/benchmarks.md, Strongest landmarks).
 const rootLandmarks = 120
 
-// changing returns the pairs without those of one bin, which come from a tone that goes on: they are a tenth of those of
-// music, and half of the votes for wrong places.
+// changing returns the pairs without those of one bin, which come from a tone that goes on: they
+// are a tenth of those of music, and half of the votes for wrong places.
 func changing(pairs []landmark.Pair) []landmark.Pair {
 	return slices.DeleteFunc(pairs, func(p landmark.Pair) bool { return landmark.SameBin(p.Landmark().Hash) })
 }

@@ -71,11 +71,12 @@ const (
 	NotVerified Outcome = "not verified" // the gate: three blocks do not correlate
 )
 
-// judge decides a hit by its landmarks and the result of its verification, and returns the place
-// if the outcome is Found. If the landmarks count (see density), their votes and the waveform's
+// judge decides a hit by its landmarks and the result of its verification, and returns the place if
+// the outcome is Found. If the landmarks count (see density), their votes and the waveform's
 // deviations add up like two independent measurements; each vote beyond chance counts as half a
-// deviation. If one of the two is sure alone, the landmarks also tell how much of the clip is there. The first case that applies decides: landmarks alone if tempo or pitch was changed,
-// then the score, then the coverage, then the trace of landmarks.
+// deviation. If one of the two is sure alone, the landmarks also tell how much of the clip is
+// there. The first case that applies decides: landmarks alone if tempo or pitch was changed, then
+// the score, then the coverage, then the trace of landmarks.
 func (s *search) judge(clip int, h vote.Hit, r verify.Result) (place, Outcome) {
 	density, votes := s.density(h)
 	z := deviations(r)

@@ -70,8 +70,9 @@ func (s *search) stop(reason string) error {
 	return errStop
 }
 
-// run searches all candidates: first the blobs that define a symbol with the name of a word of the
-// query, then the others in the order of object ids.
+// run searches all candidates: first the blobs that define a symbol with the name of a word of
+// the query, then the others in the order of object ids. The error is errStop if a limit is
+// reached.
 func (s *search) run() error {
 	if err := s.selectRepos(); err != nil || len(s.shown) == 0 {
 		return err

@@ -99,9 +99,8 @@ func IsWorktree(path string) bool {
 	return err == nil && strings.HasPrefix(text, "gitdir: ")
 }
 
-// readRefFiles reads HEAD, the packed refs, and the refs in files, which override packed ones. Links
-// to other refs are left out. The error is ctx's cause, fault.ErrInvalid for a file that cannot be
-// read or is malformed, or fault.ErrTooLarge for more than maxRefs.
+// readRefFiles reads HEAD, the packed refs, and the refs in files, which override packed ones.
+// Links to other refs are left out.
 func (s *State) readRefFiles(ctx context.Context, root *os.Root) error {
 	packed, err := readTail(root, "packed-refs", maxRefBytes)
 	if err == nil {
