@@ -27,7 +27,7 @@ type Recording struct {
 func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 	f, err := os.CreateTemp(dir, "spool-*")
 	if err != nil {
-		return nil, fmt.Errorf("audio.Spool: %w", err)
+		return nil, fmt.Errorf("clips.Spool: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -35,7 +35,7 @@ func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 		}
 	}()
 	if err := os.Remove(f.Name()); err != nil { // now, so that a killed process leaves no file
-		return nil, fmt.Errorf("audio.Spool: %w", err)
+		return nil, fmt.Errorf("clips.Spool: %w", err)
 	}
 	r = &Recording{f: f}
 	var raw []byte

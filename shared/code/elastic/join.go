@@ -19,6 +19,7 @@ type join struct {
 	files, blobs any       // queries; blobs is nil if every blob may match
 	byFiles      bool      // pages are of files, else of blobs
 	pages        selection // of the side that is read first
+	last         bool      // no byPath follows
 }
 
 // newJoin returns the join of the candidates of a query. It reads the side first that has fewer

@@ -71,7 +71,7 @@ func (s *search) stop(reason string) error {
 }
 
 // run searches all candidates: first the blobs that define a symbol with the name of a word of
-// the query, then the others in the order of object ids. The error is errStop if a limit is
+// the query, then the others in the order of object ids, and those that only a path may let match. The error is errStop if a limit is
 // reached.
 func (s *search) run() error {
 	if err := s.selectRepos(); err != nil || len(s.shown) == 0 {

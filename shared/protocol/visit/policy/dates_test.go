@@ -74,7 +74,7 @@ func TestAListingBeforeTheLastSuccessKnowsOfNoChange(t *testing.T) {
 	require.Greater(t, want, p.Worth(place, policy.Quality{Recall: 0.5, False: 0.1, Listed: now}, now))
 }
 
-// Without dates and without a horizon the index is the vectors's.
+// Without dates and without a horizon the index is the vectors'.
 func TestWithoutDatesTheIndexIsTheClosedForm(t *testing.T) {
 	t.Parallel()
 	rules := policy.DefaultRules()

@@ -13,7 +13,7 @@ import (
 
 // ParseRules parses rules written as NAME=VALUE and separated by commas, such as
 // cooldown=1h,disable-after=5,intervals=1/1/2/2/2/4/16. Rules that the text does not name keep the
-// value of DefaultRules. Errors give fault.ErrInvalid and name the rule and what is accepted.
+// value of DefaultRules. It fails with fault.ErrInvalid for malformed text, and names the rule and what is accepted.
 func ParseRules(text string) (Rules, error) {
 	return DefaultRules().parse(text)
 }

@@ -63,7 +63,7 @@ func Uniform(policy string, r Rules) (*Plan, error) {
 // ParsePlan parses policies, such as value,git=swh2026-git, and rules as ParseRules takes them,
 // such as cooldown=1h,git.cooldown=2h,git.weight=3,git.queue=50. A name before = or a dot is a
 // type; the rest is for all types that do not have their own. Types have the shortest cooldown of
-// their kind unless a rule sets another. Errors give fault.ErrInvalid.
+// their kind unless a rule sets another. It fails with fault.ErrInvalid for malformed text.
 func ParsePlan(policies, rules string) (*Plan, error) {
 	policyOf, err := splitPolicies(policies)
 	if err != nil {

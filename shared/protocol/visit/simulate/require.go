@@ -31,7 +31,7 @@ var abbreviations = map[string]string{"fresh": "freshness", "lag": "lag_days", "
 // ParseRequirement parses FIELD OP NUMBER or FIELD OP NUMBER*POLICY, without spaces. POLICY (or
 // known-rates) means that policy's result in the same scenarios and seeds. FIELD is a numeric field
 // of Result as JSON names it; fresh, lag and delay abbreviate freshness, lag_days and
-// delay_p95_days. Errors give fault.ErrInvalid.
+// delay_p95_days. It fails with fault.ErrInvalid for malformed text.
 func ParseRequirement(text string) (Requirement, error) {
 	m := requirement.FindStringSubmatch(text)
 	if m == nil {
