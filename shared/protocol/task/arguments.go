@@ -37,6 +37,12 @@ func nestedOf(t tuple.Tuple, field int) tuple.Tuple {
 // numberOf returns the number in the first field.
 func numberOf(t tuple.Tuple) int64 { return t.Int64(0) }
 
+// pageAfter returns where the page behind an answer of task.parents begins.
+func pageAfter(reply tuple.Tuple) int { return int(reply.Int64(1)) }
+
+// parentsOf returns the arguments of task.parents: the id of a task, and a position in its After.
+func parentsOf(args tuple.Tuple) (id string, from int64) { return args.Str(0), args.Int64(1) }
+
 // decodePosition reads what encodePosition wrote. A tuple of another form is the beginning, or a
 // place within the sequence, so it cannot do harm.
 func decodePosition(t tuple.Tuple) space.Position {

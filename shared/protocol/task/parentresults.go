@@ -61,7 +61,7 @@ func (c Client) ParentsFrom(ctx context.Context, id string, from int) (all []Par
 		}
 		all, data = append(all, decodeParent(t)), rest
 	}
-	next = int(reply.Int64(1))
+	next = pageAfter(reply)
 	if next != 0 && next <= from {
 		return all, 0, fmt.Errorf("%s: %w: page %d follows %d", procParents, fault.ErrCorrupt, next, from)
 	}
@@ -71,7 +71,7 @@ func (c Client) ParentsFrom(ctx context.Context, id string, from int) (all []Par
 // parents (id, from) returns how the parents of a task ended, from a position in After on as many as fit into an
 // answer, but at least one; and the position of the next ones, 0 at the end.
 func parents(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	id, from := args.Str(0), args.Int64(1)
+	id, from := parentsOf(args)
 	_, i, err := find(tx, id)
 	if errors.Is(err, fault.ErrNotFound) {
 		if e, l, deadErr := findDead(tx, id); e.Ref != 0 {
