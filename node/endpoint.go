@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"leasehold/shared/api/client"
@@ -19,14 +20,14 @@ import (
 // endpoint is where a coordinator may be.
 type endpoint struct {
 	api   string // URL; empty: no coordinator is known
-	named bool   // by the user, and not by the address file, which may be stale
+	named bool   // by the user for this command; else the coordinator may have ended
+	set   bool   // by the setting http, and not by the address file
 	file  string // the path of the address file
 }
 
 // locate finds the coordinator of a command: the API at http, if given as the flag --http or together with host;
-// else the API that the gate at host reports; else the API that the address file in the data folder names. An
-// http without a host in the environment or the file of settings is not used: it is where a coordinator of this
-// machine listens.
+// else the API that the gate at host reports; else the API at http, if given in the environment or the file of
+// settings and something listens there; else the API that the address file in the data folder names.
 //
 // Without an address file the endpoint has no api, and the error is nil.
 func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
@@ -41,8 +42,37 @@ func locate(ctx context.Context, cfg config.Config) (endpoint, error) {
 		e.api, err = askGate(ctx, cfg.Host)
 	default:
 		e.api, err = readAPI(e.file)
+		api := apiURL(cfg.Host, cfg.HTTP)
+		if httpSet && !strings.HasSuffix(api, ":0") && (e.api == "" || listens(ctx, api)) {
+			e.api, e.set, err = api, true, nil
+		}
 	}
 	return e, err
+}
+
+// locateDefault is locate for a command that needs a coordinator: if nothing names one that listens, and the flag
+// --data names no folder, it is the one whose gate is at the default host.
+func locateDefault(ctx context.Context, cfg config.Config) (endpoint, error) {
+	e, err := locate(ctx, cfg)
+	if err != nil || e.named || sourceOf(cfg, "data") == "--data" || e.api != "" && listens(ctx, e.api) {
+		return e, err
+	}
+	if api, absent := askGate(ctx, cfg.Host); absent == nil {
+		e.api, e.named = api, true
+	}
+	return e, nil
+}
+
+// listens reports whether something accepts connections at the address of a URL.
+func listens(ctx context.Context, api string) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(api, "http://"))
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // it was only a probe
+	return true
 }
 
 // readAPI returns the URL of the API in an address file; empty if the file does not exist or has none.
@@ -81,13 +111,9 @@ func chooseGate(ctx context.Context, cfg config.Config) string {
 	if isSet(cfg, "host") || err != nil || doc.Gate == "" {
 		return cfg.Host
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", doc.Gate)
-	if err != nil {
+	if !listens(ctx, doc.Gate) {
 		return cfg.Host
 	}
-	_ = conn.Close() // it was only a probe
 	return doc.Gate
 }
 
@@ -107,7 +133,7 @@ func sourceOf(cfg config.Config, key string) string {
 // explain adds a hint to a fault.ErrUnavailable if the address came from the address file, because the file may
 // be stale.
 func (e endpoint) explain(err error) error {
-	if err == nil || e.named || !errors.Is(err, fault.ErrUnavailable) {
+	if err == nil || e.named || e.set || !errors.Is(err, fault.ErrUnavailable) {
 		return err
 	}
 	return fmt.Errorf("%w; the address is from %s, which is stale if that coordinator has ended", err, e.file)
@@ -117,7 +143,7 @@ func (e endpoint) explain(err error) error {
 // is closed after that, and returns its error. It returns fault.ErrUnavailable if there
 // is no coordinator.
 func CallCoordinator(ctx context.Context, cfg config.Config, do func(context.Context, *client.Client) error) error {
-	e, err := locate(ctx, cfg)
+	e, err := locateDefault(ctx, cfg)
 	if err != nil {
 		return err
 	}
