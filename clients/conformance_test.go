@@ -75,7 +75,7 @@ func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
 			defer cancel()
 			printed, err := client(ctx, at, l.name+"-verbs").CombinedOutput()
 			require.NoError(t, err, "%s", printed)
-			require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nsession\n", string(printed))
+			require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nsession\n", string(printed))
 			testWorker(t, at, l.name, client(t.Context(), refuseOneReport(t, at), l.name, "worker"))
 		})
 	}

@@ -9,7 +9,7 @@
 // A command is a method on app that returns a *cobra.Command; commandGroups lists them by job, and
 // renamed.go has the earlier names of commands. Commands write to app.out and app.err, read their
 // configuration with app.load, and take their context from cobra: it ends at the first SIGINT or
-// SIGTERM, and a second one ends the process at once.
+// SIGTERM, and a second one ends the process at once; a SIGTERM within a second is the first one repeated.
 //
 // A command that prints rows (print.go) has a type for a row. CSV has the JSON fields of the row,
 // and docs/json.md documents them; a table (table.go) fits the terminal. A command that needs a

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,13 +34,20 @@ func Main() int {
 	return a.run(ctx, os.Args[1:])
 }
 
+// repeatedSignal is how long after the first signal a SIGTERM is taken for the first one repeated: supervisors and
+// shells send it to the process and to its group.
+const repeatedSignal = time.Second
+
 // untilSignal returns a context that ends at the first signal to end, with the signal as its cause, or at
-// stop. Signals have their default effect again before the context ends, so a second one ends the process
-// also if it is sent as soon as the process says that it drains.
+// stop. Signals have their default effect again before the context ends, except a repeated SIGTERM, so a
+// second one ends the process also if it is sent as soon as the process says that it drains.
 func untilSignal() (ctx context.Context, stop func()) {
 	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	context.AfterFunc(signals, func() {
+		repeated := make(chan os.Signal, 1)
+		signal.Notify(repeated, syscall.SIGTERM) // not signal.Ignore, which children inherit
+		time.AfterFunc(repeatedSignal, func() { signal.Stop(repeated) })
 		stop()
 		cancel(context.Cause(signals))
 	})

@@ -78,7 +78,7 @@ func TestGoldenRowsInEachForm(t *testing.T) {
 	holder := "lab/slot-1"
 	inEachForm(t, "tasks", taskRow{types.Task{
 		ID: "t1", Action: "research", State: "claimed", CurrentClaimant: &holder, Session: "worker-1", Subject: "e", Parts: []string{"a", "b"}, Lease: "l", Priority: -3, Attempts: 1, Timeout: 1800,
-		Claimants: []string{"worker-2"}, Note: "cannot", History: []models.Attempt{{Worker: "worker-2", Error: "cannot"}}, CreatedAt: at, ClaimedAt: at, Data: json.RawMessage(`{"n":"<b>"}`),
+		Claimants: []string{"worker-2"}, Note: "cannot", History: []models.Attempt{{Worker: "worker-2", Error: "cannot"}}, CreatedAt: at, ClaimedAt: &at, Data: json.RawMessage(`{"n":"<b>"}`),
 	}})
 }
 

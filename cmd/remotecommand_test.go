@@ -146,7 +146,7 @@ func killTask(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(task.Client{Repo: worker}.Release(context.Background(), i, "cannot"))
 	if i.Attempts == 0 {
-		// Claimants are cleared if no other worker serves the action.
+		// Claimants may claim it again if no other worker serves the action.
 		killTask(ts, neg, args)
 	}
 }

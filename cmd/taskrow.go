@@ -24,7 +24,10 @@ func (r taskRow) columns() []column {
 	if r.Why != nil {
 		note = r.Why.Text
 	}
-	ended, duration := "", ""
+	claimed, ended, duration := "", "", ""
+	if r.ClaimedAt != nil {
+		claimed = when(*r.ClaimedAt)
+	}
 	if !r.EndedAt.IsZero() {
 		ended = when(r.EndedAt)
 	}
@@ -50,7 +53,7 @@ func (r taskRow) columns() []column {
 		{head: "limits", cell: strings.Join(r.Limits, ", "), detail: true},
 		{head: "claimants", cell: strings.Join(r.Claimants, ", "), detail: true},
 		{head: "created", cell: when(r.CreatedAt), detail: true},
-		{head: "claimed", cell: whenSet(r.ClaimedAt), detail: true},
+		{head: "claimed", cell: claimed, detail: true},
 		{head: "ended", cell: ended, detail: true},
 		{head: "worker", cell: r.Worker, detail: true},
 		{head: "duration", cell: duration, detail: true},

@@ -37,8 +37,8 @@ type CatalogSource struct {
 var errNotServed = errors.New("only a coordinator answers commands (leasehold coordinator); if the process is leasehold run, wait until it ends, or stop it: started again, it continues")
 
 // OpenCatalog opens the catalog of the coordinator that cfg names. If none is named and none answers, it opens
-// the one in the data folder. It fails with fault.ErrUnavailable if another process holds the folder and does not
-// answer at its known address, and with fault.ErrConflict if that address is unknown. A folder without data is
+// the one in the data folder; if the folder has no data, it is the coordinator at the default host. It fails with
+// fault.ErrUnavailable if another process holds the folder and does not answer at its known address, and with fault.ErrConflict if that address is unknown. A folder without data is
 // made only if create is true; otherwise fault.ErrFolder is returned, because a command that reads must not create
 // a folder for a mistyped name.
 func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, create bool) (*CatalogSource, error) {
@@ -55,7 +55,10 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, creat
 	// No coordinator answers, and the user named none. The folder's lock decides whether it is
 	// free, because the address file may be stale.
 	if !create && !hasData(cfg.Data) {
-		return nil, noDataError(cfg.Data)
+		if e, err := locate.FindDefault(ctx, cfg); err == nil && e.Named {
+			return openRemoteCatalog(ctx, e.API)
+		}
+		return nil, errors.Join(noDataError(cfg.Data), remoteErr)
 	}
 	const (
 		tolerant  = true // the journal is not used

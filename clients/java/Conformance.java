@@ -114,6 +114,15 @@ public final class Conformance {
         refused(Leasehold.NotFound.class, 404, () -> client.parents(sum));
         System.out.println("parents");
 
+        try (var nameless = client.session(Map.of(action, 1), "", 30)) { // two of one machine must differ
+            client.create(action, null);
+            var own = nameless.claim(1, 5).get(0);
+            var claimant = (String) own.fields.get("current_claimant");
+            same(true, claimant.matches("[^/]+/" + ProcessHandle.current().pid()));
+            own.resolve(null);
+        }
+        System.out.println("name");
+
         session.close();
         refused(Leasehold.SessionClosed.class, 410, session::heartbeat);
         session.close();

@@ -1,8 +1,10 @@
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.URLEncoder;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -44,6 +46,7 @@ public final class Leasehold {
     private static final int TRIES = 5; // of one request
     private static final int WAIT = 20; // seconds that one request waits for a task, at most 25
     private static final Duration TIMEOUT = Duration.ofSeconds(60); // of one request
+    private static final String HOST = hostName();
     private static final System.Logger LOG = System.getLogger("leasehold");
 
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10)).build();
@@ -196,15 +199,18 @@ public final class Leasehold {
 
     /**
      * Opens the session of a worker that serves actions: slots by action. It lives while a request of it
-     * comes within each ttl. A worker of the same name is not offered the task that it just failed.
+     * comes within each ttl. A worker of the same name is not offered the task that it just failed; without a
+     * name, it is that of the machine and the process.
      */
     public Session session(Map<String, Integer> serves, String name, int ttlSeconds) {
         var body = new LinkedHashMap<String, Object>();
         var list = new ArrayList<Object>();
         serves.forEach((action, slots) -> list.add(Map.of("action", action, "slots", slots)));
-        body.put("name", name);
+        long pid = ProcessHandle.current().pid();
+        body.put("name", name == null || name.isEmpty() ? HOST + "/" + pid : name);
         body.put("ttl", ttlSeconds);
-        body.put("pid", ProcessHandle.current().pid());
+        body.put("host", HOST);
+        body.put("pid", pid);
         body.put("serves", list);
         return new Session(body, (String) post("/sessions", body, null, null).get("id"));
     }
@@ -577,6 +583,14 @@ public final class Leasehold {
         synchronized void stop() {
             stopped = true;
             if (call != null) call.cancel(true);
+        }
+    }
+
+    private static String hostName() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) { // it has a name that no resolver knows
+            return e.getMessage().replaceAll(":.*", "");
         }
     }
 

@@ -3,6 +3,7 @@
 // node conformance.js URL ACTION         calls each verb, and prints the steps that passed
 // node conformance.js URL ACTION worker  works until SIGTERM, as the tasks' data demand
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import * as leasehold from './leasehold.js';
 
 const DATA = { n: 1, text: 'é "\n\u{1f980}', list: [1.5, null, true] };
@@ -73,6 +74,14 @@ async function verbs(client, action) {
   await large.resolve();
   await refused(leasehold.NotFoundError, 404, () => client.parents(sum.id));
   console.log('parents');
+
+  const nameless = await client.session({ [action]: 1 }); // two of one machine must differ
+  await client.create(action);
+  const [claimed] = await nameless.claim({ wait: 5 });
+  assert.equal(claimed.current_claimant, `${hostname()}/${process.pid}`);
+  await claimed.resolve();
+  await nameless.end();
+  console.log('name');
 
   await session.end();
   await refused(leasehold.SessionClosedError, 410, () => session.heartbeat());

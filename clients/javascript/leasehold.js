@@ -147,11 +147,12 @@ export class Client {
   /**
    * Open the session of a worker that serves actions: an object of action and slots. It lives
    * while a request of it comes every ttl seconds. A worker of the same name is not offered the
-   * task that it just failed.
+   * task that it just failed; the default is the machine and the process.
    */
   async session(serves = {}, { name = '', ttl = 30 } = {}) {
+    const { host, pid } = await machine();
     const body = {
-      name, ttl, pid: globalThis.process?.pid ?? 0,
+      name: name || `${host}/${pid || PAGE}`, ttl, host, pid,
       serves: Object.entries(serves).map(([action, slots]) => ({ action, slots })),
     };
     return new Session(this, body, (await this.post('/sessions', body)).id);
@@ -206,6 +207,15 @@ export class Client {
 function newKey() {
   return globalThis.crypto?.randomUUID?.()
     ?? Array.from({ length: 4 }, () => Math.random().toString(36).slice(2)).join('-');
+}
+
+const PAGE = newKey(); // the identity of a page, which has no process
+
+// The machine and the process; a browser tells neither.
+async function machine() {
+  if (!globalThis.process?.versions?.node) return { host: 'browser', pid: 0 };
+  const { hostname } = await import('node:os');
+  return { host: hostname(), pid: globalThis.process.pid };
 }
 
 /** The session of a worker, to which its claims belong. End it: its tasks are offered to others then. */

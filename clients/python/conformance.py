@@ -4,6 +4,8 @@ conformance.py URL ACTION         calls each verb, and prints the steps that pas
 conformance.py URL ACTION worker  works until SIGTERM, as the tasks' data demand
 """
 
+import os
+import socket
 import sys
 import time
 
@@ -83,6 +85,13 @@ def verbs(client, action):
     last.resolve()
     refused(leasehold.NotFound, 404, lambda: client.parents(child))
     print("parents")
+
+    with client.session({action: 1}) as nameless:  # two of one machine must differ
+        client.create(action)
+        claimed = nameless.claim(wait=5)[0]
+        assert claimed.fields["current_claimant"] == f"{socket.gethostname()}/{os.getpid()}", claimed.fields
+        claimed.resolve()
+    print("name")
 
     session.end()
     refused(leasehold.SessionClosed, 410, session.heartbeat)

@@ -153,8 +153,8 @@ class Client:
     def session(self, serves=None, *, name=None, ttl=30):
         """Open the session of a worker that serves actions: a dictionary of action and slots.
         It lives while a request of it comes every ttl seconds. A worker of the same name is
-        not offered the task that it just failed."""
-        return Session(self, serves or {}, name or socket.gethostname(), ttl)
+        not offered the task that it just failed; the default is the machine and the process."""
+        return Session(self, serves or {}, name or f"{socket.gethostname()}/{os.getpid()}", ttl)
 
     def _post(self, path, body, key=None, **more):
         return self._request("POST", path, body, key or str(uuid.uuid4()), **more)

@@ -52,7 +52,8 @@ func TestAnEndedTaskHasItsResultAndTheWorkerThatHadIt(t *testing.T) {
 	t.Parallel()
 	end := &task.End{State: task.Resolved, At: time.Unix(1060, 0), Worker: "w", Note: "done", Result: `{"n":1}`}
 	claimant := "w"
-	had := types.Task{CurrentClaimant: &claimant, ClaimedAt: time.Unix(1000, 0)}
+	claimed := time.Unix(1000, 0)
+	had := types.Task{CurrentClaimant: &claimant, ClaimedAt: &claimed}
 	showEnd(&had, end)
 	require.Equal(t, []any{end.At, "done", json.RawMessage(`{"n":1}`), "w"}, []any{had.EndedAt, had.Note, had.Result, had.Worker})
 	require.Nil(t, had.CurrentClaimant)

@@ -23,7 +23,7 @@ import (
 func showTask(item task.Item, state task.State) types.Task {
 	shown := types.Task{
 		ID: item.ID, Action: item.Action, State: string(state), Subject: item.Subject, Parts: item.Parts, Lease: item.Lease, Priority: item.Priority,
-		Timeout: item.Timeout, Attempts: item.Attempts, Claimants: append([]string{}, item.Claimants...), CreatedAt: item.CreatedAt, ClaimedAt: item.ClaimedAt,
+		Timeout: item.Timeout, Attempts: item.Attempts, Claimants: append([]string{}, item.Claimants...), CreatedAt: item.CreatedAt,
 		Progress: item.Progress, Note: item.State, History: item.History,
 		TaskOptions: types.TaskOptions{
 			NotBefore: item.NotBefore, ExpiresAt: item.ExpiresAt, MaxAttempts: item.MaxAttempts, Backoff: item.Backoff, UniqueKey: item.UniqueKey, Group: item.Group,
@@ -32,6 +32,9 @@ func showTask(item task.Item, state task.State) types.Task {
 	}
 	if item.CurrentClaimant != "" {
 		shown.CurrentClaimant = &item.CurrentClaimant
+	}
+	if !item.ClaimedAt.IsZero() {
+		shown.ClaimedAt = &item.ClaimedAt
 	}
 	return shown
 }
@@ -79,9 +82,13 @@ func showEnd(shown *types.Task, end *task.End) {
 	if len(shown.Result) > 0 && !json.Valid(shown.Result) { // a foreign client may have put any text
 		shown.Result, _ = json.Marshal(end.Result) // a string has no error
 	}
-	if shown.CurrentClaimant != nil {
-		taken := models.SecondsOf(end.At.Sub(shown.ClaimedAt))
-		shown.CurrentClaimant, shown.Worker, shown.Duration = nil, end.Worker, &taken
+	if shown.CurrentClaimant == nil {
+		return
+	}
+	shown.CurrentClaimant, shown.Worker = nil, end.Worker
+	if shown.ClaimedAt != nil {
+		taken := models.SecondsOf(end.At.Sub(*shown.ClaimedAt))
+		shown.Duration = &taken
 	}
 }
 

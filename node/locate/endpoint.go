@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"leasehold/shared/api/client"
@@ -19,14 +20,14 @@ import (
 // Endpoint is where a coordinator may be.
 type Endpoint struct {
 	API   string // URL; empty: no coordinator is known
-	Named bool   // by the user, and not by the address file, which may be stale
+	Named bool   // by the user for this command; else the coordinator may have ended
+	set   bool   // by the setting http, and not by the address file
 	file  string // the path of the address file
 }
 
 // Find finds the coordinator of a command: the API at http, if given as the flag --http or together with host;
-// else the API that the gate at host reports; else the API that the address file in the data folder names. An
-// http without a host in the environment or the file of settings is not used: it is where a coordinator of this
-// machine listens.
+// else the API that the gate at host reports; else the API at http, if given in the environment or the file of
+// settings and something listens there; else the API that the address file in the data folder names.
 //
 // Without an address file the endpoint has no API, and the error is nil.
 func Find(ctx context.Context, cfg config.Config) (Endpoint, error) {
@@ -44,8 +45,37 @@ func Find(ctx context.Context, cfg config.Config) (Endpoint, error) {
 		if doc, err = datadir.ReadAddresses(cfg.Data); err == nil && doc.HTTP != "" {
 			e.API = apiURL(doc.HTTP, doc.HTTP)
 		}
+		api := apiURL(cfg.Host, cfg.HTTP)
+		if httpSet && !strings.HasSuffix(api, ":0") && (e.API == "" || listens(ctx, api)) {
+			e.API, e.set, err = api, true, nil
+		}
 	}
 	return e, err
+}
+
+// FindDefault is Find for a command that needs a coordinator: if nothing names one that listens, and the flag
+// --data names no folder, it is the one whose gate is at the default host.
+func FindDefault(ctx context.Context, cfg config.Config) (Endpoint, error) {
+	e, err := Find(ctx, cfg)
+	if err != nil || e.Named || sourceOf(cfg, "data") == "--data" || e.API != "" && listens(ctx, e.API) {
+		return e, err
+	}
+	if api, absent := askGate(ctx, cfg.Host); absent == nil {
+		e.API, e.Named = api, true
+	}
+	return e, nil
+}
+
+// listens reports whether something accepts connections at the address of a URL.
+func listens(ctx context.Context, api string) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(api, "http://"))
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // it was only a probe
+	return true
 }
 
 // probeTimeout bounds the attempt to reach a gate of this machine.
@@ -60,13 +90,9 @@ func ChooseGate(ctx context.Context, cfg config.Config) string {
 	if isSet(cfg, "host") || err != nil || doc.Gate == "" {
 		return cfg.Host
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", doc.Gate)
-	if err != nil {
+	if !listens(ctx, doc.Gate) {
 		return cfg.Host
 	}
-	_ = conn.Close() // it was only a probe
 	return doc.Gate
 }
 
@@ -83,10 +109,10 @@ func sourceOf(cfg config.Config, key string) string {
 	return ""
 }
 
-// explain adds a hint to a fault.ErrUnavailable if the address came from the address file, because the file may
+// Explain adds a hint to a fault.ErrUnavailable if the address came from the address file, because the file may
 // be stale.
 func (e Endpoint) Explain(err error) error {
-	if err == nil || e.Named || !errors.Is(err, fault.ErrUnavailable) {
+	if err == nil || e.Named || e.set || !errors.Is(err, fault.ErrUnavailable) {
 		return err
 	}
 	return fmt.Errorf("%w; the address is from %s, which is stale if that coordinator has ended", err, e.file)
@@ -96,7 +122,7 @@ func (e Endpoint) Explain(err error) error {
 // is closed after that, and returns its error. It returns fault.ErrUnavailable if there
 // is no coordinator.
 func Call(ctx context.Context, cfg config.Config, do func(context.Context, *client.Client) error) error {
-	e, err := Find(ctx, cfg)
+	e, err := FindDefault(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,53 @@ func TestACoordinatorIsWhereTheUserSaysElseWhereTheFileDoes(t *testing.T) {
 	}
 }
 
+func TestTheSettingHTTPNamesTheAPIForACommandWithoutAHost(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	listens, dir := l.Addr().String(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, datadir.AddressFile), []byte(`{"http":"127.0.0.1:2"}`), 0o600))
+	for name, c := range map[string]struct{ http, data, want string }{
+		"it listens":      {listens, dir, "http://" + listens},
+		"no address file": {"127.0.0.1:9", t.TempDir(), "http://127.0.0.1:9"},
+		"it does not listen, as --http was another": {"127.0.0.1:9", dir, "http://127.0.0.1:2"},
+		"any port": {"127.0.0.1:0", dir, "http://127.0.0.1:2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("LEASEHOLD_HTTP", c.http)
+			f, err := Find(t.Context(), configOf(t, "--data", c.data))
+			require.NoError(t, err)
+			require.Equal(t, c.want, f.API)
+			require.False(t, f.Named)
+		})
+	}
+}
+
+func TestACommandWithoutACoordinatorInItsFolderAsksTheDefaultHost(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	e, err := engine.Open(t.Context(), engine.Config{Journal: &journal.Memory{}})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	running.Go(func() { _ = e.Run(ctx) })
+	running.Go(func() { _ = native.New(native.Config{Engine: e, HTTP: "127.0.0.1:9"}).Serve(ctx, l) })
+	t.Setenv("LEASEHOLD_DATA", t.TempDir())
+	cfg := configOf(t)
+	cfg.Host = l.Addr().String() // as if it were the default
+	f, err := FindDefault(t.Context(), cfg)
+	require.NoError(t, err)
+	require.Equal(t, "http://127.0.0.1:9", f.API)
+
+	cfg = configOf(t, "--data", t.TempDir())
+	cfg.Host = l.Addr().String()
+	f, err = FindDefault(t.Context(), cfg)
+	require.NoError(t, err)
+	require.Empty(t, f.API, "the folder that the command names has no coordinator")
+}
+
 func TestAWorkerWithoutAHostJoinsTheCoordinatorOfItsDataFolder(t *testing.T) {
 	t.Parallel()
 	gate, err := net.Listen("tcp", "127.0.0.1:0")

@@ -82,7 +82,7 @@ func (l *loader) mergeSources() error {
 	errs := []error{l.viper.MergeConfigMap(fromFile)}
 	for _, s := range settings {
 		l.viper.SetDefault(s.key, s.defaultText())
-		errs = append(errs, l.viper.BindEnv(s.key, s.envName()))
+		errs = append(errs, l.viper.BindEnv(append([]string{s.key}, s.envNames()...)...))
 		if f := l.flags.Lookup(s.key); f != nil {
 			errs = append(errs, l.viper.BindPFlag(s.key, f))
 		}
@@ -126,8 +126,10 @@ func (l *loader) source(s setting) string {
 	if f := l.flags.Lookup(s.key); f != nil && f.Changed {
 		return "--" + s.key
 	}
-	if os.Getenv(s.envName()) != "" {
-		return "environment variable " + s.envName()
+	for _, name := range s.envNames() {
+		if os.Getenv(name) != "" {
+			return "environment variable " + name
+		}
 	}
 	if e, ok := l.entries[s.key]; ok {
 		return e.source
@@ -160,8 +162,10 @@ func unknownEnv(environ []string) Invalid {
 	known := map[string]bool{fileEnv: true, TaskIDEnv: true, TaskActionEnv: true, TaskAttemptsEnv: true, TaskTagsEnv: true, TaskParentsEnv: true}
 	names := []string{fileEnv}
 	for _, s := range settings {
-		known[s.envName()] = true
-		names = append(names, s.envName())
+		for _, name := range s.envNames() {
+			known[name] = true
+			names = append(names, name)
+		}
 	}
 	var wrong Invalid
 	for _, kv := range environ {

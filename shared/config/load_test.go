@@ -218,6 +218,31 @@ func TestABadValueIsReportedWithItsSourceAndWhatIsAccepted(t *testing.T) {
 	}
 }
 
+func TestTheHostHasAVariableWithThePrefixToo(t *testing.T) {
+	alone(t)
+	t.Setenv("LEASEHOLD_HOST", "far:7000")
+	c, err := load(t)
+	require.NoError(t, err)
+	require.Equal(t, "far:7000", c.Host)
+	t.Setenv("host", "near")
+	c, err = load(t)
+	require.NoError(t, err)
+	require.Equal(t, "far:7000", c.Host, "it counts before the one without the prefix")
+	t.Setenv("LEASEHOLD_HOST", "")
+	c, err = load(t)
+	require.NoError(t, err)
+	require.Equal(t, "near:7411", c.Host)
+}
+
+func TestAWorkerMayServeOnlyItsOwnActions(t *testing.T) {
+	alone(t)
+	c, err := load(t, "--actions=", "--exec=count=wc")
+	require.NoError(t, err)
+	require.Empty(t, c.Actions)
+	_, err = load(t, "--actions=")
+	require.ErrorContains(t, err, "actions must name an action unless exec does")
+}
+
 func TestEveryFaultIsNamedAtOnce(t *testing.T) {
 	alone(t)
 	write(t, "leasehold.yaml", "hartbeat: 2s\nmode: boss\n")

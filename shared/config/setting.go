@@ -16,6 +16,7 @@ type setting struct {
 	defaultValue string // the default, as it would be written in the file; empty for none
 	help         string // one line, beginning with a lower-case word
 	env          string // the environment variable, if it is not LEASEHOLD_KEY
+	alias        string // another one that sets it too, and counts if both are set; empty: none
 	group        string // of the flag in help texts: one of groups
 	usedBy       modes
 	field        func(*Config) value
@@ -79,7 +80,7 @@ var settings = []setting{
 		field: func(c *Config) value { return size{&c.Memory, 32 << 20, 1024 * gib, memory.Default} },
 		help:  "memory for tuples, waiting calls, sessions and requests; puts are refused when it is used up; auto is half of the cgroup's limit or of RAM"},
 
-	{key: "host", env: "host", defaultValue: "localhost", group: network, usedBy: byClient,
+	{key: "host", env: "host", alias: "LEASEHOLD_HOST", defaultValue: "localhost", group: network, usedBy: byClient,
 		field: func(c *Config) value { return address{&c.Host, GatePort} },
 		help:  "gate of the coordinator to connect to; if not set, the coordinator that runs in the data folder comes first"},
 	{key: "listen", defaultValue: "127.0.0.1", group: network, usedBy: byCoordinator,
@@ -112,7 +113,7 @@ var settings = []setting{
 		help:  "tasks that the worker runs at once; auto is one per core"},
 	{key: "actions", defaultValue: strings.Join(models.ActionNames(), ","), group: workers, usedBy: byWorker | byRun,
 		field: func(c *Config) value { return words{&c.Actions, models.ActionNames()} },
-		help:  "actions that workers serve, separated by commas"},
+		help:  "actions that workers serve, separated by commas; empty: only those of exec"},
 	{key: "exec", group: workers, usedBy: byWorker | byRun,
 		field: func(c *Config) value { return commands{&c.Commands} },
 		help:  "command that runs the tasks of your own action, as ACTION=COMMAND (docs/tasks.md); may be repeated; in a file or the environment, one a line"},
@@ -293,6 +294,14 @@ func (s setting) envName() string {
 		return s.env
 	}
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(s.key, "-", "_"))
+}
+
+// envNames returns the environment variables that set s, the one that counts most first.
+func (s setting) envNames() []string {
+	if s.alias != "" {
+		return []string{s.alias, s.envName()}
+	}
+	return []string{s.envName()}
 }
 
 // accepts describes the values that s takes, such as "a whole number from 1 to 100".

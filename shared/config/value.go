@@ -66,10 +66,14 @@ type words struct {
 	known []string
 }
 
-// set reads words, separated by commas, at least one. Spaces around them are removed.
+// set reads words, separated by commas. Spaces around them are removed; empty text is an empty list.
 // errNotAccepted: one is unknown.
 func (w words) set(text string) error {
 	var list []string
+	if strings.TrimSpace(text) == "" {
+		*w.to = nil
+		return nil
+	}
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
 		if err := (word{&item, w.known}).set(item); err != nil {
@@ -80,7 +84,7 @@ func (w words) set(text string) error {
 	*w.to = list
 	return nil
 }
-func (w words) accepts() string { return "a list of " + wording.Or(w.known...) }
+func (w words) accepts() string { return "a list of " + wording.Or(w.known...) + ", or empty" }
 func (w words) kind() string    { return "list" }
 func (w words) String() string  { return strings.Join(*w.to, ",") }
 

@@ -22,7 +22,7 @@ type Task struct {
 	CurrentClaimant *string        `json:"current_claimant" doc:"the worker that has it; null: none has"`
 	Session         string         `json:"session,omitempty" doc:"of the worker that has it"`
 	CreatedAt       time.Time      `json:"created_at,omitzero"`
-	ClaimedAt       time.Time      `json:"claimed_at,omitzero"`
+	ClaimedAt       *time.Time     `json:"claimed_at" doc:"by the worker that has it, or that ended it; null: none"`
 	TaskOptions
 	Progress *models.Progress `json:"progress,omitempty" doc:"that the worker noted"`
 	Why      *Why             `json:"why,omitempty" doc:"why a task that is alive is not running"`

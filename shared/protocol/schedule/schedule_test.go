@@ -384,6 +384,16 @@ func TestARunThatFailedHalfwayIsMadeOnceByTheNextCoordinator(t *testing.T) {
 	})
 }
 
+func TestAListOfCronWithAnEmptyMemberIsRefused(t *testing.T) {
+	inBubble(t, "2026-11-22T12:00:00Z", func(f *fixture) {
+		for _, cron := range []string{"1,,2 * * * *", "0 9 * * 1,", "0 ,9 * * *", "0 9 , * *"} {
+			_, _, err := f.Set(t.Context(), "s", models.Schedule{Cron: cron, Task: models.ScheduledTask{Action: "a"}})
+			require.ErrorIs(t, err, fault.ErrInvalid)
+			require.ErrorContains(t, err, "empty member", cron)
+		}
+	})
+}
+
 func TestARunWhoseTaskALimitDropsIsNoted(t *testing.T) {
 	inBubble(t, "2026-11-22T12:00:00Z", func(f *fixture) {
 		require.NoError(t, f.tasks.SetLimit(t.Context(), task.Limit{Name: "db", Max: 1}))

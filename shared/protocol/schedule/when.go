@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // the zones, for systems that have none, such as a scratch image
@@ -89,7 +91,7 @@ func parseCron(text, zone string) (timing, error) {
 	case strings.HasPrefix(text, "@every"):
 		return nil, fmt.Errorf("%w: cron expression %q: give an interval apart from it (every)", fault.ErrInvalid, text)
 	}
-	parsed, err := cronParser.Parse(text)
+	parsed, err := cronParser.Parse(sundayIsZero(text))
 	if err != nil {
 		return nil, fmt.Errorf("%w: cron expression %q: %w; %s", fault.ErrInvalid, text, err, wantCron)
 	}
@@ -111,6 +113,55 @@ func parseCron(text, zone string) (timing, error) {
 		x.fields.Location = x.zone
 	}
 	return x, nil
+}
+
+// emptyMember reports whether a list in a cron expression has an empty member, which cronParser would skip.
+func emptyMember(text string) bool {
+	return slices.ContainsFunc(strings.Fields(text), func(field string) bool {
+		return slices.Contains(strings.Split(field, ","), "")
+	})
+}
+
+// sundayIsZero replaces day 7 of the week, which cronParser does not know, by 0. A range up to 7 becomes the list of
+// its days, with its step. Text of another form is left to cronParser, which refuses it.
+func sundayIsZero(text string) string {
+	fields := strings.Fields(text)
+	if len(fields) != 5 {
+		return text
+	}
+	var days []string
+	for member := range strings.SplitSeq(fields[4], ",") {
+		span, step, stepped := strings.Cut(member, "/")
+		first, last, isRange := strings.Cut(span, "-")
+		from, every := dayOfWeek(first), 1
+		if stepped {
+			every, _ = strconv.Atoi(step)
+		}
+		switch {
+		case member == "7":
+			member = "0"
+		case isRange && last == "7" && from >= 0 && every > 0:
+			var within []string
+			for day := from; day <= 7; day += every {
+				within = append(within, strconv.Itoa(day%7))
+			}
+			member = strings.Join(within, ",")
+		}
+		days = append(days, member)
+	}
+	fields[4] = strings.Join(days, ",")
+	return strings.Join(fields, " ")
+}
+
+// dayOfWeek returns the number of a day, from 0 to 7 or by name; -1 if it is none.
+func dayOfWeek(text string) int {
+	if at := slices.Index([]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}, strings.ToLower(text)); at >= 0 {
+		return at
+	}
+	if day, err := strconv.Atoi(text); err == nil && day >= 0 && day <= 7 {
+		return day
+	}
+	return -1
 }
 
 // after returns the first due time after t. If the hour is restricted, the expression is

@@ -46,6 +46,10 @@ func TestCronFollowsTheClocksOfItsZone(t *testing.T) {
 		"half an hour that exists twice":      {"45 1 * * *", "Australia/Lord_Howe", "2026-04-04T12:00:00Z", []string{"2026-04-04T14:45:00Z", "2026-04-05T15:15:00Z"}},
 		"days of the week":                    {"0 9 * * MON-FRI", "America/New_York", "2026-11-20T15:00:00Z", []string{"2026-11-23T14:00:00Z"}},
 		"a day that exists in leap years":     {"0 0 29 2 *", "", "2026-11-22T00:00:00Z", []string{"2028-02-29T00:00:00Z"}},
+		"day 7 is Sunday":                     {"0 9 * * 7", "", "2026-11-20T15:00:00Z", []string{"2026-11-22T09:00:00Z", "2026-11-29T09:00:00Z"}},
+		"a range up to day 7":                 {"0 9 * * 6-7", "", "2026-11-20T15:00:00Z", []string{"2026-11-21T09:00:00Z", "2026-11-22T09:00:00Z", "2026-11-28T09:00:00Z"}},
+		"a range with a name up to day 7":     {"0 9 * * fri-7/2", "", "2026-11-20T15:00:00Z", []string{"2026-11-22T09:00:00Z", "2026-11-27T09:00:00Z"}},
+		"all days by number":                  {"0 9 * * 0-7", "", "2026-11-20T15:00:00Z", []string{"2026-11-21T09:00:00Z", "2026-11-22T09:00:00Z"}},
 		"@daily":                              {"@daily", "Asia/Kolkata", "2026-11-22T00:00:00Z", []string{"2026-11-22T18:30:00Z"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,6 +72,8 @@ func TestWhatIsNoTimingIsRefusedWithWhatIsAccepted(t *testing.T) {
 		"want minute, hour, day of the month": {Cron: "nightly"},
 		"above maximum (59)":                  {Cron: "60 * * * *"},
 		"expected exactly 5 fields":           {Cron: "0 0 3 * * *"},
+		"above maximum (6): 8":                {Cron: "0 0 * * 8"},
+		"above maximum (6): 7-8":              {Cron: "0 0 * * 7-8"},
 		"name the time zone apart":            {Cron: "TZ=Europe/Berlin 0 3 * * *"},
 		"name the time zone":                  {Cron: "TZ="},
 		"give an interval apart":              {Cron: "@every 5m"},

@@ -128,7 +128,7 @@ func (f fixture) fail() string {
 	}
 }
 
-// forgive removes the claimants of the waiting tasks.
+// forgive lets the claimants of the waiting tasks claim them again.
 func (f fixture) forgive() {
 	_, err := f.repo.Call(f.Context(), space.OpID{}, "forgive", nil)
 	require.NoError(f, err)

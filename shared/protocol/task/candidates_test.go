@@ -42,9 +42,13 @@ func TestATaskThatFailedOnOneMachineGoesToAnotherOneFirst(t *testing.T) {
 		require.Equal(f, "every worker gave it back; they may try again after the back-off", shown.State)
 		<-time.After(backoff)
 		i = f.gets(mill)
-		require.Empty(f, i.Claimants)
+		require.Equal(f, []string{"w1", "w3", "w2"}, i.Claimants, "they are kept, and may try again")
 		require.Empty(f, i.Hosts)
 		require.EqualValues(f, 3, i.Attempts)
+		require.NoError(f, mill.Release(f.Context(), i, "cannot"))
+		require.Empty(f, f.gets(mill).ID)
+		i = f.gets(barn)
+		require.Equal(f, []string{"w3", "w2", "w1"}, i.Claimants, "the last one gave it back last")
 	})
 }
 

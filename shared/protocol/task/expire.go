@@ -58,7 +58,7 @@ func (p Policy) endHiding(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		i.RetryAt, i.NotBefore = noTime, noTime
 	}
 	if unclaimable(tx, i) {
-		i.Claimants, i.Hosts = nil, nil
+		i.forgiven, i.Hosts = len(i.Claimants), nil
 	}
 	return nil, p.place(tx, e, i, space.NewPlace)
 }

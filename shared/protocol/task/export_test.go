@@ -33,14 +33,14 @@ func AddChildren() space.Procedure {
 	})
 }
 
-// Forgive is a procedure that removes the claimants of all visible tasks.
+// Forgive is a procedure that lets the claimants of all visible tasks claim them again.
 func Forgive(tx space.Tx, _ tuple.Tuple) (tuple.Tuple, error) {
 	for _, e := range tx.Scan(Space, Any()) {
 		i, err := DecodeEntry(e)
 		if err != nil {
 			return nil, err
 		}
-		i.Claimants, i.Hosts = nil, nil
+		i.forgiven, i.Hosts = len(i.Claimants), nil
 		if err := rewrite(tx, e, i, e.Turn); err != nil {
 			return nil, err
 		}

@@ -52,6 +52,7 @@ const (
 	tagExisting
 	tagDiedAt
 	tagEndedAs
+	tagForgiven
 )
 
 // The tags of an attempt within a record.
@@ -115,7 +116,8 @@ func (w *recordWriter) flag(tag uint64, v bool) {
 func encodeRecord(i Item) string {
 	w := make(recordWriter, 1, 96)
 	w[0] = recordVersion
-	w.texts(tagClaimant, i.Claimants) // first, because a claim reads them
+	w.number(tagForgiven, int64(i.forgiven)) // first, as the claimants, because a claim reads them
+	w.texts(tagClaimant, i.Claimants)
 	w.texts(tagHost, i.Hosts)
 	w.text(tagSubject, i.Subject)
 	w.texts(tagPart, i.Parts)
@@ -200,15 +202,24 @@ func uvarint(s string) (v uint64, n int) {
 	return 0, 0
 }
 
-// gaveBack reports whether the record of a task names a worker among its claimants. It reads
+// gaveBack reports whether the record of a task names a worker among its claimants that are not forgiven. It reads
 // no more than the claimants.
 func gaveBack(record, worker string) (found bool) {
 	if record == "" || record[0] != recordVersion {
 		return false
 	}
+	var forgiven int64
 	_ = readRecord(record[1:], func(tag uint64, v string) bool { // DecodeEntry returns the error of a damaged record
-		found = tag == tagClaimant && v == worker
-		return tag == tagClaimant && !found
+		switch tag {
+		case tagForgiven:
+			forgiven, _ = binary.Varint([]byte(v))
+			return true
+		case tagClaimant:
+			forgiven--
+			found = forgiven < 0 && v == worker
+			return !found
+		}
+		return false
 	})
 	return found
 }
@@ -270,6 +281,10 @@ func (r *recordReader) setField(i *Item, tag uint64, v string) {
 		i.Timeout = models.Seconds(r.float(v))
 	case tagQueueTTL:
 		i.QueueTTL = models.Seconds(r.float(v))
+	case tagForgiven:
+		if i.forgiven = int(r.number(v)); i.forgiven < 0 || i.forgiven > maxClaimants {
+			r.fail("a number of claimants")
+		}
 	case tagClaimant:
 		i.Claimants = append(i.Claimants, v)
 	case tagHost:

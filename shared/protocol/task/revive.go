@@ -14,14 +14,14 @@ const allGaveBack = "every worker gave it back; they may try again after the bac
 // willingWorkers returns the live workers that serve a task's action and have not given it back.
 func willingWorkers(tx space.Tx, i Item) []status.Serving {
 	return slices.DeleteFunc(status.Servers(tx, i.Action), func(s status.Serving) bool {
-		return slices.Contains(i.Claimants, nameOf(tx, s.ID))
+		return slices.Contains(i.Excluded(), nameOf(tx, s.ID))
 	})
 }
 
 // unclaimable reports whether workers serve the action and all of them gave the task
 // back.
 func unclaimable(tx space.Tx, i Item) bool {
-	return len(i.Claimants) > 0 && len(willingWorkers(tx, i)) == 0 && len(status.Servers(tx, i.Action)) > 0
+	return len(i.Excluded()) > 0 && len(willingWorkers(tx, i)) == 0 && len(status.Servers(tx, i.Action)) > 0
 }
 
 // reviveStuck (action) finds the waiting tasks of an action that no worker will ever claim. If all live workers gave

@@ -101,7 +101,7 @@ func explainWaiting(i Item, f Facts) Why {
 	var slots int64
 	hasFreeSlot := false
 	for _, s := range f.Servers {
-		if !slices.Contains(i.Claimants, s.Name) {
+		if !slices.Contains(i.Excluded(), s.Name) {
 			willing = append(willing, s)
 			slots += s.Slots
 			hasFreeSlot = hasFreeSlot || s.Running < s.Slots

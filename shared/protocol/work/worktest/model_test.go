@@ -173,7 +173,7 @@ func (f *fleet) claim(r *rapid.T) {
 }
 
 func (w *hand) takes(r *rapid.T, i task.Item) {
-	require.NotContains(r, i.Claimants, w.repo.Session(), "it gave it back")
+	require.NotContains(r, i.Excluded(), w.repo.Session(), "it gave it back")
 	w.items = append(w.items, &held{Item: i})
 	w.items[len(w.items)-1].renew()
 }
