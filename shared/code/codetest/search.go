@@ -120,7 +120,10 @@ func (s *naiveSearch) searchFile(m code.Manifest, f naiveFile) {
 	}
 	found := map[int][]code.Range{} // by line, from 1
 	shown := false
-	code.Shown(s.query.Root, leaf, func(e code.Expr) {
+	for _, e := range wanted(s.query.Root, nil) {
+		if leaf(e) != code.True {
+			continue
+		}
 		shown = true
 		switch e := e.(type) {
 		case code.Content:
@@ -128,13 +131,30 @@ func (s *naiveSearch) searchFile(m code.Manifest, f naiveFile) {
 		case code.Sym:
 			s.findSymbols(e.Pattern, f.blob, found)
 		}
-	})
+	}
 	if !shown {
 		s.matches = append(s.matches, s.match(m, f, 0, nil))
 	}
 	for line, ranges := range found {
 		s.matches = append(s.matches, s.match(m, f, line, code.JoinRanges(ranges)))
 	}
+}
+
+// wanted appends the words, expressions and symbols of e that are not behind a minus.
+func wanted(e code.Expr, leaves []code.Expr) []code.Expr {
+	switch e := e.(type) {
+	case code.And:
+		for _, sub := range e.Of {
+			leaves = wanted(sub, leaves)
+		}
+	case code.Or:
+		for _, sub := range e.Of {
+			leaves = wanted(sub, leaves)
+		}
+	case code.Content, code.Sym:
+		leaves = append(leaves, e)
+	}
+	return leaves
 }
 
 // holds evaluates a leaf of the query. The content of a skipped blob is unknown, so that neither

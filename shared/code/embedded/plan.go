@@ -181,15 +181,13 @@ func (n *node) evaluate(value func(leaf int) code.Truth) code.Truth {
 	return value(n.leaf)
 }
 
-// shown appends the leaves whose matches are shown for a file, each once: content and symbols
-// that hold and are not negated, as code.Shown does.
+// shown appends the leaves whose matches are shown for a blob, each once: content and symbols
+// that hold and are not negated, as code.Shown does. They are the same for all places of the blob.
 func (p *plan) shown(n *node, value func(leaf int) code.Truth, leaves []int) []int {
 	switch n.op {
 	case opAnd, opOr:
 		for i := range n.of {
-			if n.op == opAnd || n.of[i].evaluate(value) == code.True {
-				leaves = p.shown(&n.of[i], value, leaves)
-			}
+			leaves = p.shown(&n.of[i], value, leaves)
 		}
 	case opLeaf:
 		if k := p.leaves[n.leaf].kind; (k == kindContent || k == kindSym) && value(n.leaf) == code.True && !slices.Contains(leaves, n.leaf) {
