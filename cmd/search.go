@@ -172,7 +172,8 @@ const (
 // print prints a match: its place alone if the whole file matches, otherwise its line
 // with those around it.
 func (p *matchPrinter) print(m types.CodeMatch) error {
-	place := placeOf(m.Repo, m.Branch, m.Path)
+	// A line feed in a name would begin another match, also for a program that reads them.
+	place := printable(placeOf(m.Repo, m.Branch, m.Path))
 	if p.lines > 0 { // matches with lines around them are separated
 		if p.last != "" {
 			if _, err := fmt.Fprintln(p.out, "--"); err != nil {
@@ -236,8 +237,8 @@ func (p *matchPrinter) marked(m types.CodeMatch) string {
 	return b.String() + p.plain(m.Text[at:])
 }
 
-// plain returns text, on a terminal without control sequences. Elsewhere programs read it, so it
-// is complete.
+// plain returns text of a file, on a terminal without control sequences. Elsewhere programs read
+// it, so it is complete.
 func (p *matchPrinter) plain(text string) string {
 	if !p.terminal {
 		return text
