@@ -169,7 +169,25 @@ func (s *search) selectRepos() {
 			s.stats.Repos++
 			if lost := s.view.lost[g.repoID]; lost > 0 {
 				s.stats.Skipped[code.SkipLost] += lost
+				s.stats.Missing = max(1, len(s.view.missingSegments))
 			}
+		}
+	}
+	s.countMissingRepos()
+}
+
+// countMissingRepos counts in Stats the generations that are missing and whose repositories the
+// filters do not exclude.
+func (s *search) countMissingRepos() {
+	for _, repo := range s.view.missingRepos {
+		truth := s.plan.root.evaluate(func(n int) code.Truth {
+			if l := s.plan.leaves[n]; l.kind == kindRepo {
+				return code.TruthOf(l.filter(repo))
+			}
+			return code.Unknown
+		})
+		if truth != code.False {
+			s.stats.Missing++
 		}
 	}
 }
