@@ -47,7 +47,8 @@ const (
 )
 
 // aboutBlob reports whether a leaf of kind k has one value for a blob. The others have a value
-// for each place of a blob, because they compare its repository, path or refs.
+// for each place of a blob, because they compare its repository, path or refs. kindLang has one for
+// each place of an empty blob.
 func (k kind) aboutBlob() bool { return k == kindLang || k == kindSym || k == kindContent }
 
 // A plan is a compiled query.

@@ -239,7 +239,7 @@ func (s *search) evaluateForPlace(n int, p *part, blob int, at place) code.Truth
 		g.refsOf(int(at.file), func(r code.Ref) { holds = holds || l.filter(r.Name) })
 		return code.TruthOf(holds)
 	case kindLang:
-		return code.TruthOf(l.filter(p.Lang(blob)))
+		return code.TruthOf(l.filter(p.langOf(blob, g.path(int(at.file)))))
 	}
 	return code.Unknown
 }
@@ -308,7 +308,7 @@ func (s *search) truthByPlaces(p *partSearch, blob int, places []place) code.Tru
 func (s *search) placesThatMatch(p *partSearch, blob int, places []place, blobValue func(int) code.Truth) (matching []place) {
 	for _, at := range places {
 		truth := s.plan.root.evaluate(func(n int) code.Truth {
-			if s.plan.leaves[n].kind.aboutBlob() {
+			if k := s.plan.leaves[n].kind; k.aboutBlob() && (k != kindLang || !p.isEmpty(blob)) {
 				return blobValue(n)
 			}
 			return s.evaluateForPlace(n, p.part, blob, at)

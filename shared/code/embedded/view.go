@@ -48,6 +48,17 @@ type part struct {
 // placesOf returns the places of blob i; none if no generation has it here.
 func (p *part) placesOf(i int) []place { return p.places[p.starts[i]:p.starts[i+1]] }
 
+// isEmpty reports whether blob i is indexed and has no text.
+func (p *part) isEmpty(i int) bool { return p.TextBytes(i) == 0 && p.Skipped(i) == "" }
+
+// langOf returns the language of blob i in a file of this name.
+func (p *part) langOf(i int, name []byte) string {
+	if p.isEmpty(i) {
+		return code.FileLang(string(name), code.BlobInfo{})
+	}
+	return p.Lang(i)
+}
+
 // A view is what a search sees. It does not change.
 type view struct {
 	users int // searches, and the index itself; guarded by Index.mu
