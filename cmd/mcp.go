@@ -139,6 +139,8 @@ func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArgu
 // memory ended it, or that nothing matches.
 func endForAssistant(end types.SearchEnd) string {
 	switch {
+	case end.Incomplete:
+		return fmt.Sprintf("(the code index lacks %d files: there may be more matches)\n", end.Missing)
 	case end.Stopped != "": // also without a match, because the rest was not searched
 		return fmt.Sprintf("(stopped at the limit of %s: there may be more matches)\n", strings.ReplaceAll(end.Stopped, "limit", "matches"))
 	case end.Matches == 0:

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"leasehold/shared/api/types"
 	"leasehold/shared/code"
 	"leasehold/shared/config"
+	"leasehold/shared/fault"
 	"leasehold/shared/process/wording"
 )
 
@@ -103,6 +105,9 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 		}
 	}
 	a.reportSearchEnd(end, o)
+	if n == 0 && end.Incomplete {
+		return incomplete(end)
+	}
 	if n == 0 {
 		for _, hint := range end.Hints {
 			fmt.Fprintln(a.err, "no match;", hint)
@@ -111,6 +116,23 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 		return errNoMatch
 	}
 	return nil
+}
+
+// incomplete returns the error of a search that found nothing in a part of the index: the exit code
+// tells whether the rest comes back by itself.
+func incomplete(end types.SearchEnd) error {
+	if end.Fetching {
+		return errors.Join(errReported, fault.ErrUnavailable)
+	}
+	return errors.Join(errReported, fault.ErrCorrupt)
+}
+
+// remedyOf returns what brings the missing files of the index back.
+func remedyOf(end types.SearchEnd) string {
+	if end.Fetching {
+		return "its repositories are visited again now"
+	}
+	return "a successful visit of its repositories indexes them again (leasehold run --until-idle, or a coordinator)"
 }
 
 // filterLike matches a word of a query that has the form of a filter.
@@ -137,6 +159,9 @@ func (a *app) reportSearchEnd(end types.SearchEnd, o searchOptions) {
 		fmt.Fprintf(a.err, "only the first %d matches are shown; narrow the query\n", maxMatches)
 	case end.Stopped == "time" || end.Stopped == "memory":
 		fmt.Fprintf(a.err, "the search reached its limit of %s and stopped; narrow the query\n", end.Stopped)
+	}
+	if end.Incomplete {
+		fmt.Fprintf(a.err, "the search was not over everything, because the code index lacks %s; %s\n", count(end.Missing, "file"), remedyOf(end))
 	}
 	skipped := 0
 	for _, n := range end.Skipped {
@@ -172,7 +197,8 @@ const (
 // print prints a match: its place alone if the whole file matches, otherwise its line
 // with those around it.
 func (p *matchPrinter) print(m types.CodeMatch) error {
-	place := placeOf(m.Repo, m.Branch, m.Path)
+	// A line feed in a name would begin another match, also for a program that reads them.
+	place := printable(placeOf(m.Repo, m.Branch, m.Path))
 	if p.lines > 0 { // matches with lines around them are separated
 		if p.last != "" {
 			if _, err := fmt.Fprintln(p.out, "--"); err != nil {
@@ -236,8 +262,8 @@ func (p *matchPrinter) marked(m types.CodeMatch) string {
 	return b.String() + p.plain(m.Text[at:])
 }
 
-// plain returns text, on a terminal without control sequences. Elsewhere programs read it, so it
-// is complete.
+// plain returns text of a file, on a terminal without control sequences. Elsewhere programs read
+// it, so it is complete.
 func (p *matchPrinter) plain(text string) string {
 	if !p.terminal {
 		return text

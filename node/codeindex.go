@@ -10,6 +10,7 @@ import (
 
 	codeindex "leasehold/coordinator/code"
 	managercode "leasehold/manager/code"
+	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/code"
 	"leasehold/shared/code/analyse"
@@ -86,6 +87,9 @@ func (d *DataDir) openSearch() error {
 		if err := removed.Do(ctx, func() error { return index.DropRemoved(ctx) }); err != nil {
 			return nil // ctx has ended
 		}
+		if err := d.visitLacking(ctx); err != nil {
+			d.log.Error("code index: visits of lost repositories are not scheduled", "error", err)
+		}
 		store.Run(ctx, d.log)
 		return nil
 	}
@@ -120,6 +124,24 @@ func (d *DataDir) hostIndex(ctx context.Context) error {
 	}
 	d.log.Error("the code index cannot be used; all other work goes on", "error", err)
 	d.index, err = d.newIndex(codeindex.Unusable(err))
+	return err
+}
+
+// visitLacking schedules visits of the repositories that the code index lacks files of. A damaged index and
+// a search server that is away are reported elsewhere.
+func (d *DataDir) visitLacking(ctx context.Context) error {
+	lack, err := d.index.Lacks()
+	if err == nil && len(lack.Repos) > 0 {
+		d.log.Warn("the code index lacks files; searches are not over everything until their repositories are visited again, which is due now",
+			"files", lack.Files, "repositories", len(lack.Repos), "first", lack.Repos[0].Repo)
+	}
+	err = d.index.VisitLacking(ctx, func(ctx context.Context, lacking []models.Origin) error {
+		const onlyLacking = false
+		return d.VisitNow(ctx, lacking, onlyLacking)
+	})
+	if errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrUnavailable) || errors.Is(err, fault.ErrOverloaded) {
+		return nil
+	}
 	return err
 }
 

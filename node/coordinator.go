@@ -79,6 +79,11 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if err := d.hostIndex(ctx); err != nil {
 		return err
 	}
+	if d.cfg.Search == "" { // else once the search server answers
+		if err := d.visitLacking(ctx); err != nil {
+			return err
+		}
+	}
 	memory.LimitHeap(d.cfg.Memory)
 	budget := memory.New(d.cfg.Memory)
 	settings := d.coordinatorConfig(spaces, traced, budget)

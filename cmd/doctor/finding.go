@@ -32,7 +32,7 @@ type Folders struct {
 // Examine runs all checks, in a fixed order.
 func Examine(ctx context.Context, f Folders) []Finding {
 	return slices.Concat(
-		[]Finding{checkDataFolder(f.Data), checkDiskSpace("disk space for data", f.Data), checkDiskSpace("disk space for spools", f.temp())},
+		[]Finding{checkDataFolder(f.Data), checkDiskSpace("disk space for data", f.Data), checkDiskSpace("disk space for spools", f.temp()), checkCodeIndex(f.Data)},
 		[]Finding{checkOpenFiles(), checkClock(), checkProcessors()},
 		[]Finding{checkGit()},
 		checkSound(ctx),

@@ -22,7 +22,7 @@ func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
 }
 
 // readyz responds ok if the spaces and the catalog respond, the disk is not full, and the
-// server is not draining; otherwise 503 and the reason.
+// server is not draining; otherwise 503 and the reason. A code index that lacks files is a second line.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	err := s.checkReady(r.Context())
 	if err != nil {
@@ -37,6 +37,18 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.healthz(w, r)
+	s.writeLack(w)
+}
+
+// writeLack adds a line to a positive answer if the code index lacks files. Searches go on without them,
+// and all other work too, so the coordinator is ready.
+func (s *server) writeLack(w io.Writer) {
+	if s.Index == nil {
+		return
+	}
+	if lack, err := s.Index.Lacks(); err == nil && len(lack.Repos) > 0 {
+		_, _ = fmt.Fprintf(w, "the code index lacks files of %d repositories, which are visited again\n", len(lack.Repos))
+	}
 }
 
 // check is a check of readiness. Its error is set when done is closed.

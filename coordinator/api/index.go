@@ -20,6 +20,8 @@ type CodeIndex interface {
 	Read(ctx context.Context, at types.FilePlace) (types.CodeFile, error)
 	// Complete reports whether all files of an origin are indexed.
 	Complete(ctx context.Context, id string) (bool, error)
+	// Lacks returns what files the index has lost.
+	Lacks() (code.Lack, error)
 	// Received, Append and Commit take a segment in parts; see coordinator/codeindex.
 	Received(hash string) (int64, error)
 	Append(ctx context.Context, hash string, offset int64, part []byte) (received int64, err error)

@@ -24,6 +24,7 @@ type fixedIndex struct {
 	matches       int
 	err           error
 	got           []any
+	lack          code.Lack
 }
 
 func (x *fixedIndex) keep(args ...any) error { x.got = args; return x.err }
@@ -56,6 +57,7 @@ func (x *fixedIndex) Read(_ context.Context, at types.FilePlace) (types.CodeFile
 	return types.CodeFile{}, x.keep(at)
 }
 func (x *fixedIndex) Complete(_ context.Context, id string) (bool, error) { return true, x.keep(id) }
+func (x *fixedIndex) Lacks() (code.Lack, error)                           { return x.lack, nil }
 func (x *fixedIndex) Received(hash string) (int64, error)                 { return 5, x.keep(hash) }
 func (x *fixedIndex) Append(_ context.Context, hash string, offset int64, part []byte) (int64, error) {
 	return offset + int64(len(part)), x.keep(hash, offset, string(part))
@@ -73,6 +75,14 @@ func (h *fixture) lines(ctx context.Context, query string) (all []types.SearchLi
 		all = append(all, l)
 	}
 	return all
+}
+
+func TestReadyzTellsThatTheCodeIndexLacksFiles(t *testing.T) {
+	t.Parallel()
+	index := &fixedIndex{lack: code.Lack{Files: []string{"x.segment"}, Repos: []code.RepoInfo{{ID: "r", Repo: "r", Lost: 1}}}}
+	h := newFixtureWith(t, func(c *api.Config) { c.Index = index })
+	require.Equal(t, "ok\nthe code index lacks files of 1 repositories, which are visited again\n", h.text("/readyz"))
+	require.Equal(t, "ok\n", h.text("/healthz"))
 }
 
 func TestTheLastLineOfASearchTellsHowItEnded(t *testing.T) {

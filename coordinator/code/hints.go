@@ -9,11 +9,15 @@ import (
 	"leasehold/shared/process/wording"
 )
 
-// Search is code.Searcher.Search. If nothing matches, Stats.Hints tells which filters make a match
-// impossible.
+// Search is code.Searcher.Search. If nothing matches, Stats.Hints tells why nothing can; and
+// Stats.Fetching whether missing files come back.
 func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
 	stats, err := x.Store.Search(ctx, q, o, visit)
-	if err != nil || stats.Matches > 0 {
+	if stats.Missing == 0 && stats.Skipped[code.SkipLost] > 0 {
+		stats.Missing = 1 // a search server does not tell how many
+	}
+	stats.Fetching = stats.Missing > 0 && x.isFetched(ctx)
+	if err != nil || stats.Matches > 0 || stats.Missing > 0 {
 		return stats, err
 	}
 	if repos, err := x.Repos(ctx); err == nil { // hints are not worth an error

@@ -36,7 +36,7 @@ func TestAQueryThatCannotMatchTellsWhyAndTheNearestName(t *testing.T) {
 		"needle repo:zoekd.git":              {"repo:zoekd.git: no such repository is indexed (did you mean zoekt?)"},
 		"needle branch:mian":                 {"branch:mian: no such branch is indexed (did you mean main?)"},
 		"needle repo:zoekt branch:main":      {"branch:main: no such branch is indexed"},
-		"(needle repo:hond) or lang:pthon":    {"repo:hond: no such repository is indexed (did you mean Hound?)", "lang:pthon: there is no such language (did you mean python?)"},
+		"(needle repo:hond) or lang:pthon":   {"repo:hond: no such repository is indexed (did you mean Hound?)", "lang:pthon: there is no such language (did you mean python?)"},
 	} {
 		end, err := c.Search(t.Context(), query, 10, 0, func(types.CodeMatch) bool { return true })
 		require.NoError(t, err, query)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"leasehold/models"
 	"leasehold/shared/code"
@@ -33,7 +34,8 @@ type Index struct {
 	origins Origins
 	uploads uploads
 
-	publishing sync.Mutex // held while a generation is published or removed
+	fetching   atomic.Bool // see VisitLacking
+	publishing sync.Mutex  // held while a generation is published or removed
 }
 
 // New returns the index over a store, and removes the unfinished uploads of an earlier process from the folder
@@ -74,6 +76,66 @@ func (x *Index) Complete(ctx context.Context, id string) (bool, error) {
 	return slices.ContainsFunc(repos, func(r code.RepoInfo) bool { return r.ID == id && r.Lost == 0 }), err
 }
 
+// Lacks returns what the index in the folder should have and does not, because files of it were
+// removed. It sends no request to a search server, whose losses lostRepos finds.
+func (x *Index) Lacks() (code.Lack, error) {
+	if s, ok := x.Store.(interface{ Lacks() (code.Lack, error) }); ok {
+		return s.Lacks()
+	}
+	return code.Lack{}, nil
+}
+
+// lostRepos returns the repositories that searches do not see as a whole.
+func (x *Index) lostRepos(ctx context.Context) ([]code.RepoInfo, error) {
+	lack, err := x.Lacks()
+	if err != nil || len(lack.Repos) > 0 {
+		return lack.Repos, err
+	}
+	repos, err := x.Repos(ctx)
+	return slices.DeleteFunc(repos, func(r code.RepoInfo) bool { return r.Lost == 0 }), err
+}
+
+// VisitLacking calls visit with the origins of the repositories that the index does not have as a
+// whole, which indexes them again. From then on searches tell that missing files are fetched.
+func (x *Index) VisitLacking(ctx context.Context, visit func(context.Context, []models.Origin) error) error {
+	lost, err := x.lostRepos(ctx)
+	if err != nil {
+		return err
+	}
+	var lacking []models.Origin
+	for _, r := range lost {
+		o, err := x.origins.Origin(ctx, r.ID)
+		if errors.Is(err, fault.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		lacking = append(lacking, o)
+	}
+	x.fetching.Store(true)
+	if len(lacking) == 0 {
+		return nil
+	}
+	return visit(ctx, lacking)
+}
+
+// isFetched reports whether the missing files come back by the visits that VisitLacking asked for: no such
+// visit has failed since.
+func (x *Index) isFetched(ctx context.Context) bool {
+	if !x.fetching.Load() {
+		return false
+	}
+	lost, err := x.lostRepos(ctx)
+	for _, r := range lost {
+		o, originErr := x.origins.Origin(ctx, r.ID)
+		if originErr != nil || o.LastError != "" {
+			return false
+		}
+	}
+	return err == nil
+}
+
 // DropRemoved removes the generations of origins that are no longer in the catalog, because they were removed
 // while the index could not be used. After an error, repositories before it stay removed.
 func (x *Index) DropRemoved(ctx context.Context) error {
@@ -81,7 +143,11 @@ func (x *Index) DropRemoved(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range repos {
+	lack, err := x.Lacks() // a repository whose list of files is missing is not in repos
+	if err != nil {
+		return err
+	}
+	for _, r := range append(repos, lack.Repos...) {
 		_, err := x.origins.Origin(ctx, r.ID)
 		if errors.Is(err, fault.ErrNotFound) {
 			err = x.DropRepo(ctx, r.ID)

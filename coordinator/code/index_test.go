@@ -33,11 +33,17 @@ import (
 )
 
 // origins is a catalog with the origin r, and those whose ids have a slash.
-type origins struct{ removed atomic.Bool }
+type origins struct {
+	removed atomic.Bool
+	failed  atomic.Bool // the last visits
+}
 
 func (o *origins) Origin(_ context.Context, id string) (models.Origin, error) {
 	if o.removed.Load() || id != "r" && !strings.Contains(id, "/") {
 		return models.Origin{}, fmt.Errorf("origin %s: %w", id, fault.ErrNotFound)
+	}
+	if o.failed.Load() {
+		return models.Origin{ID: id, LastError: "no such host"}, nil
 	}
 	return models.Origin{ID: id}, nil
 }

@@ -6,7 +6,7 @@ import "bytes"
 // File, because one blob may occur at several paths.
 type Blob struct {
 	OID     OID
-	Content []byte // empty if Skipped
+	Content []byte // empty if Skipped; of a file in UTF-16, what DecodeUTF16 returns
 	BlobInfo
 	Symbols   []Symbol         // ordered by line
 	Functions []FunctionReport // ordered by line
@@ -15,7 +15,7 @@ type Blob struct {
 // BlobInfo describes a blob without its content.
 type BlobInfo struct {
 	Size       int64  // of the blob in the repository, in bytes
-	Lang       string // name of the language as go-enry spells it; empty if unknown
+	Lang       string // name of the language as go-enry spells it; empty if unknown; see FileLang
 	Lines      int    // all lines; Code, Comment and the blank ones
 	Code       int
 	Comment    int

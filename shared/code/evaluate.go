@@ -57,8 +57,8 @@ func Evaluate(e Expr, leaf func(Expr) Truth) Truth {
 }
 
 // Shown calls visit for each Content and Sym of e whose matches are shown for a file: those that
-// are True and not negated. leaf returns the values for the file; e is True for it. Of an Or,
-// it visits only the parts that are True.
+// are True and not negated, also in a part of an Or that is not True. So the lines of a file do not
+// depend on the files that a query lets through. leaf returns the values for the file.
 func Shown(e Expr, leaf func(Expr) Truth, visit func(Expr)) {
 	switch e := e.(type) {
 	case And:
@@ -67,9 +67,7 @@ func Shown(e Expr, leaf func(Expr) Truth, visit func(Expr)) {
 		}
 	case Or:
 		for _, sub := range e.Of {
-			if Evaluate(sub, leaf) == True {
-				Shown(sub, leaf, visit)
-			}
+			Shown(sub, leaf, visit)
 		}
 	case Content, Sym:
 		if leaf(e) == True {

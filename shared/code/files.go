@@ -23,6 +23,12 @@ type RepoInfo struct {
 	Lost  int // of Files, those whose blobs the index does not have any more
 }
 
+// A Lack is what an index should have and does not, because files of it were removed.
+type Lack struct {
+	Files []string   // names of the missing files
+	Repos []RepoInfo // that searches do not see as a whole
+}
+
 // A Lister lists the repositories and their files. Its methods may be called concurrently.
 type Lister interface {
 	// Repos returns all repositories, by the order of their names.

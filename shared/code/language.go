@@ -1,6 +1,7 @@
 package code
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -33,4 +34,28 @@ func LanguageAliases() []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// FileLang returns the language of a file. An empty blob occurs under many names, so its language is
+// that of the name; other blobs have one.
+func FileLang(name string, b BlobInfo) string {
+	if b.Size > 0 || b.Skipped != "" {
+		return b.Lang
+	}
+	base := path.Base(name)
+	if found := data.LanguagesByFilename[base]; len(found) > 0 {
+		return found[0]
+	}
+	for lower, i := strings.ToLower(base), 0; i < len(lower); i++ {
+		if lower[i] != '.' {
+			continue
+		}
+		if lower[i:] == ".showcase" {
+			return Showcase
+		}
+		if found := data.LanguagesByExtension[lower[i:]]; len(found) > 0 {
+			return found[0]
+		}
+	}
+	return ""
 }

@@ -60,7 +60,8 @@ func hasAnyChar(re *syntax.Regexp) bool {
 }
 
 // Compile returns the regular expression that finds p in a line, or in a whole file if p is
-// Multiline; then ^ and $ match at each line. If fold is true, it ignores case. It fails with
+// Multiline; then ^ and $ match at each line. ^ matches also behind a byte order mark, and $
+// before CRLF (AtEdges). If fold is true, it ignores case. It fails with
 // fault.ErrInvalid if p does not compile.
 func (p Pattern) Compile(fold bool) (*regexp.Regexp, error) {
 	flags := ""
@@ -78,7 +79,17 @@ func (p Pattern) Compile(fold bool) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 	}
-	return re, nil
+	if !p.Regexp {
+		return re, nil
+	}
+	tree, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, fault.ErrInvalid)
+	}
+	if edged, changed := AtEdges(tree); changed {
+		re, err = regexp.Compile(edged.String())
+	}
+	return re, err
 }
 
 // maxStates is how many states a regular expression may have, about: repetitions multiply.

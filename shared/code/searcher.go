@@ -86,6 +86,8 @@ type Stats struct {
 	Files        int            // with at least one match that was visited
 	Matches      int            // visited
 	Skipped      map[string]int // files that the filters do not exclude and that are not indexed, by reason
+	Missing      int            // files that the index has lost and that may have matches: segments and lists of files
+	Fetching     bool           // the repositories of missing files are visited again; a coordinator's index sets it
 	Stopped      string         // StoppedLimit, StoppedTime, StoppedMemory; empty if the search was complete
 	Hints        []string       // why nothing can match, such as an unknown language; a coordinator's index sets it
 	Elapsed      time.Duration

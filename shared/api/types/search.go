@@ -94,6 +94,10 @@ type SearchEnd struct {
 	Stopped string         `json:"stopped,omitempty" doc:"limit, time or memory: what ended the search early"`
 	Hints   []string       `json:"hints,omitempty" doc:"why nothing can match, such as a filter with an unknown language, and the nearest name"`
 	Elapsed float64        `json:"elapsed_s"`
+
+	Incomplete bool `json:"incomplete,omitempty" doc:"the search was not over everything, because files of the index are missing"`
+	Missing    int  `json:"missing,omitempty" doc:"missing files of the index: segments and lists of files"`
+	Fetching   bool `json:"fetching,omitempty" doc:"the repositories of the missing files are visited again; absent: the files are missing for good"`
 }
 
 // IndexedFile is a file of a repository, indexed or skipped.

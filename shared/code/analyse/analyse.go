@@ -32,10 +32,15 @@ func New(ctagsPath string) *Analyser {
 func (a *Analyser) Close() error { return a.ctags.close() }
 
 // Blob returns the document of a blob that occurs at the given path. A blob that must not
-// be indexed has the reason, and neither content nor symbols. An error means that ctx has
+// be indexed has the reason, and neither content nor symbols. Of UTF-16 the content is the text
+// (code.DecodeUTF16). An error means that ctx has
 // ended.
 func (a *Analyser) Blob(ctx context.Context, name string, oid code.OID, content []byte) (code.Blob, error) {
-	b := code.Blob{OID: oid, BlobInfo: code.BlobInfo{Size: int64(len(content)), Skipped: code.SkipReason(content)}}
+	size := int64(len(content))
+	if text, ok := code.DecodeUTF16(content); ok {
+		content = text
+	}
+	b := code.Blob{OID: oid, BlobInfo: code.BlobInfo{Size: size, Skipped: code.SkipReason(content)}}
 	if b.Skipped != "" {
 		return b, nil
 	}

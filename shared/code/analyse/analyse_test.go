@@ -38,6 +38,15 @@ func TestWhatIsNotIndexedHasAReason(t *testing.T) {
 	}
 }
 
+func TestAFileInUTF16IsIndexedAsItsText(t *testing.T) {
+	t.Parallel()
+	b := analyse(t, "a.py", []byte("\xff\xfed\x00e\x00f\x00 \x00f\x00(\x00)\x00:\x00\n\x00"))
+	require.Empty(t, b.Skipped)
+	require.Equal(t, "def f():\n", string(b.Content))
+	require.EqualValues(t, 20, b.Size)
+	require.Equal(t, "f", b.Symbols[0].Name)
+}
+
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

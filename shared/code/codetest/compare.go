@@ -96,16 +96,29 @@ func drawBlob(r *rapid.T) code.Blob {
 }
 
 // drawQuery returns a query of one to three terms: words, regular expressions at the limits of
-// the language, and filters.
+// the language, filters, and groups of them.
 func drawQuery(r *rapid.T) string {
 	term := rapid.OneOf(
-		rapid.SampledFrom([]string{"needle", "Needle", "eed", "stack", "naïve", "kelvin", "func", "é", "x", "ee", `"("`, `"dle "`}),
+		rapid.SampledFrom([]string{"needle", "Needle", "eed", "stack", "naïve", "kelvin", "func", "é", "x", "ee", `"("`, `"dle "`, "a/n", "needle.go", "NEEDLE.GO", ".txt", "content:needle", `content:"go"`}),
 		rapid.SampledFrom([]string{`/needle|stack/`, `/^needle/`, `/x$/`, `/n.*e\b/`, `/\w+Box/`, `/(?i)NAÏ/`, `/.*/`, `/^$/`, `/e\nn/`, `/(?s)needle.+stack/`, `/\s+/`, `/[^n]e/`, `/\x{fffd}/`, `/\n/`, `/(a*)*k/`, `/\n*$/`}),
 		rapid.SampledFrom([]string{"repo:a", "repo:host", "-repo:b", `file:\.go$`, "file:needle", "lang:go", "-lang:go", "sym:needle", "sym:/NEEDLE$/", "branch:dev", "-branch:dev", "vendor:yes", "vendor:no"}),
 	)
-	parts := rapid.SliceOfN(term, 1, 3).Draw(r, "terms")
-	query := strings.Join(parts, rapid.SampledFrom([]string{" ", " or ", " -"}).Draw(r, "operator"))
+	query := drawGroup(r, term, 2)
 	return query + rapid.SampledFrom([]string{"", " case:no", " case:auto"}).Draw(r, "case")
+}
+
+// drawGroup returns one to three terms with operators between them; some are groups of terms, at most
+// depth one in the other.
+func drawGroup(r *rapid.T, term *rapid.Generator[string], depth int) string {
+	parts := make([]string, rapid.IntRange(1, 3).Draw(r, "terms"))
+	for i := range parts {
+		if depth > 0 && rapid.IntRange(0, 2).Draw(r, "group") == 0 {
+			parts[i] = "(" + drawGroup(r, term, depth-1) + ")"
+		} else {
+			parts[i] = term.Draw(r, "term")
+		}
+	}
+	return strings.Join(parts, rapid.SampledFrom([]string{" ", " or ", " -", " AND NOT ", " or NOT "}).Draw(r, "operator"))
 }
 
 // sorted returns all matches of a query by place, without their scores, and the stats that

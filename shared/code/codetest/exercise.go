@@ -21,6 +21,7 @@ func Exercise(t *testing.T, open func(t *testing.T) code.Searcher) {
 		{"a generation is replaced as a whole", generations},
 		{"a generation with missing blobs is refused and the old one stays", incomplete},
 		{"a repository is dropped by its id only", dropRepo},
+		{"an empty file has the language of its name", emptyFiles},
 		{"what is not indexed has a reason", skipped},
 		{"the best matches come first", ranking},
 		{"a match has its text, ranges, context and symbol", matchFields},

@@ -92,6 +92,19 @@ func dropRepo(f fixture) {
 	require.Equal(f, []string{"a:y:1", "b:README:1", "b:x:1"}, f.places("needle"))
 }
 
+// emptyFiles checks that one empty blob has the language of each of its names.
+func emptyFiles(f fixture) {
+	ctx := context.Background()
+	empty := blob("", "")
+	require.NoError(f, f.PutBlobs(ctx, "batch", []code.Blob{empty, blob("x\n", "Python")}))
+	require.NoError(f, f.Publish(ctx, manifest("r", tree{"a.txt": "", "b/__init__.py": "", "c.py": "x\n", "d.go": ""})))
+	require.Equal(f, []string{"r:b/__init__.py:0", "r:c.py:0"}, f.places("lang:py"))
+	require.Equal(f, []string{"r:b/__init__.py:0"}, f.places("lang:py -/x/"))
+	require.Equal(f, []string{"r:a.txt:0", "r:d.go:0"}, f.places("-lang:py"))
+	matches, _ := f.search("lang:go", code.Options{})
+	require.Equal(f, "Go", matches[0].Lang)
+}
+
 // skipped puts a blob for each reason not to index one: searches count it, Missing does not ask
 // for it again, and its name is found.
 func skipped(f fixture) {

@@ -120,7 +120,10 @@ func (s *naiveSearch) searchFile(m code.Manifest, f naiveFile) {
 	}
 	found := map[int][]code.Range{} // by line, from 1
 	shown := false
-	code.Shown(s.query.Root, leaf, func(e code.Expr) {
+	for _, e := range wanted(s.query.Root, nil) {
+		if leaf(e) != code.True {
+			continue
+		}
 		shown = true
 		switch e := e.(type) {
 		case code.Content:
@@ -128,13 +131,30 @@ func (s *naiveSearch) searchFile(m code.Manifest, f naiveFile) {
 		case code.Sym:
 			s.findSymbols(e.Pattern, f.blob, found)
 		}
-	})
+	}
 	if !shown {
 		s.matches = append(s.matches, s.match(m, f, 0, nil))
 	}
 	for line, ranges := range found {
 		s.matches = append(s.matches, s.match(m, f, line, code.JoinRanges(ranges)))
 	}
+}
+
+// wanted appends the words, expressions and symbols of e that are not behind a minus.
+func wanted(e code.Expr, leaves []code.Expr) []code.Expr {
+	switch e := e.(type) {
+	case code.And:
+		for _, sub := range e.Of {
+			leaves = wanted(sub, leaves)
+		}
+	case code.Or:
+		for _, sub := range e.Of {
+			leaves = wanted(sub, leaves)
+		}
+	case code.Content, code.Sym:
+		leaves = append(leaves, e)
+	}
+	return leaves
 }
 
 // holds evaluates a leaf of the query. The content of a skipped blob is unknown, so that neither
@@ -175,7 +195,7 @@ func (s *naiveSearch) filterHolds(e code.Filter, m code.Manifest, f naiveFile) b
 	case code.FieldFile:
 		return matches(f.Path)
 	case code.FieldLang:
-		return matches(f.blob.Lang)
+		return matches(code.FileLang(f.Path, f.blob.BlobInfo))
 	}
 	return slices.ContainsFunc(f.refs, func(r code.Ref) bool { return matches(r.Name) })
 }
@@ -196,7 +216,7 @@ func (s *naiveSearch) findContent(p code.Pattern, content []byte, found map[int]
 	if !p.Multiline() {
 		for i, line := range lines {
 			for _, at := range re.FindAllIndex(line, -1) {
-				found[i+1] = append(found[i+1], code.Range{Start: at[0], End: at[1]})
+				found[i+1] = append(found[i+1], trim(p, line, code.Range{Start: at[0], End: at[1]}))
 			}
 		}
 		return
@@ -208,11 +228,19 @@ func (s *naiveSearch) findContent(p code.Pattern, content []byte, found map[int]
 			// An empty match touches the line that it is in; others touch each line
 			// that shares a byte with them, its line feed included.
 			if at[0] <= end && (at[1] > start || at[0] == at[1] && at[0] >= start) {
-				found[i+1] = append(found[i+1], code.Range{Start: max(at[0], start) - start, End: min(at[1], end) - start})
+				found[i+1] = append(found[i+1], trim(p, line, code.Range{Start: max(at[0], start) - start, End: min(at[1], end) - start}))
 			}
 			start = end + 1
 		}
 	}
+}
+
+// trim returns a range without the characters that ^ and $ of a regular expression take.
+func trim(p code.Pattern, line []byte, r code.Range) code.Range {
+	if p.Regexp && strings.ContainsAny(p.Source, "^$") {
+		return code.TrimEdges(line, r)
+	}
+	return r
 }
 
 // findSymbols adds the places of the symbols whose names match p to found, by line; an empty range
@@ -234,7 +262,7 @@ func (s *naiveSearch) findSymbols(p code.Pattern, b code.Blob, found map[int][]c
 // match returns the match of a line of f, or of the file if line is 0. Its commit is the first
 // ref's; its branch is empty if all refs of the repository have the file.
 func (s *naiveSearch) match(m code.Manifest, f naiveFile, line int, ranges []code.Range) code.Match {
-	match := code.Match{RepoID: m.RepoID, Repo: m.Repo, Commit: f.refs[0].Commit, Path: f.Path, OID: f.OID, Lang: f.blob.Lang, Line: line}
+	match := code.Match{RepoID: m.RepoID, Repo: m.Repo, Commit: f.refs[0].Commit, Path: f.Path, OID: f.OID, Lang: code.FileLang(f.Path, f.blob.BlobInfo), Line: line}
 	var newest time.Time
 	for _, r := range f.refs {
 		match.Refs = append(match.Refs, r.Name)

@@ -73,7 +73,9 @@ func (x *Index) setBlobFacts(ctx context.Context, m code.Manifest, all []*file) 
 			return fmt.Errorf("repository %q: blob %s is not on the search server, to which all workers must write: %w", m.Repo, id, fault.ErrConflict)
 		}
 		for _, f := range filesByID[id] {
-			f.Language, f.Lang, f.Skipped, f.Place.Info = b.Info.Lang, fold(b.Info.Lang), b.Info.Skipped, b.Info
+			f.Place.Info = b.Info
+			f.Place.Info.Lang = code.FileLang(string(f.Place.Path), b.Info)
+			f.Language, f.Lang, f.Skipped = f.Place.Info.Lang, fold(f.Place.Info.Lang), b.Info.Skipped
 		}
 		return nil
 	})

@@ -140,7 +140,7 @@ func (c *candidates) queryFor(e code.Expr) (query any, exact bool) {
 }
 
 // blobLeaf is candidates.leaf for blobs: the query of a text, a symbol and lang:, and whether it
-// is exact. Trigrams only bound the matches. A Sym without known trigrams requires that the blob
+// is exact. Trigrams only bound the matches, and a language those of blobs with text. A Sym without known trigrams requires that the blob
 // defines any symbol.
 func blobLeaf(c *candidates, e code.Expr) (query any, exact bool) {
 	switch e := e.(type) {
@@ -152,7 +152,11 @@ func blobLeaf(c *candidates, e code.Expr) (query any, exact bool) {
 		}
 		return object{"exists": object{"field": "defines"}}, false
 	}
-	return languageLeaf(e)
+	q, exact := languageLeaf(e)
+	if q != nil { // the language of an empty blob is that of the file's name
+		q, exact = object{"bool": object{"should": []any{q, object{"term": object{"size": 0}}}, "minimum_should_match": 1}}, false
+	}
+	return q, exact
 }
 
 // fileLeaf is candidates.leaf for files: the query of vendor:, file:, lang: and the path of a word,

@@ -121,6 +121,9 @@ func (s *search) selectRepos() error {
 		})
 		if truth != code.False {
 			s.shown[g.ID] = g
+			if g.Blobs != *s.index.blobsID.Load() { // the index of its blobs was deleted
+				s.stats.Skipped[code.SkipLost] += g.Files
+			}
 		}
 	}
 	s.stats.Repos = len(s.shown)

@@ -60,7 +60,11 @@ func (s *search) verifyGroup(group []*candidate) error {
 		r := &readBlob{candidate: group[i], values: map[code.Expr]code.Truth{}, hits: map[code.Expr][]hit{}}
 		i++
 		if b == nil {
-			s.stats.Skipped[code.SkipLost] += len(r.places)
+			for _, f := range r.places {
+				if s.shown[f.Generation].Blobs == *s.index.blobsID.Load() { // others were counted as a whole
+					s.stats.Skipped[code.SkipLost]++
+				}
+			}
 			r.Skipped, r.Info.Skipped = code.SkipLost, code.SkipLost
 		} else {
 			r.blob, r.text = *b, b.content()

@@ -67,7 +67,7 @@ func (r *results) fileMatch(f *found, at place) code.Match {
 	}
 	g := r.search.view.repos[at.repo]
 	i := int(at.file)
-	m := code.Match{RepoID: g.repoID, Repo: g.repo, Path: string(g.path(i)), OID: g.oid(i), Lang: f.Lang(f.blob), Score: r.fileScore(f, at)}
+	m := code.Match{RepoID: g.repoID, Repo: g.repo, Path: string(g.path(i)), OID: g.oid(i), Lang: f.langOf(f.blob, g.path(i)), Score: r.fileScore(f, at)}
 	g.refsOf(i, func(ref code.Ref) {
 		if len(m.Refs) == 0 {
 			m.Commit = ref.Commit

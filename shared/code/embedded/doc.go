@@ -4,8 +4,9 @@
 //	segments/SHA256.segment        immutable; a new one for each batch, and for each merge
 //	merging/                       a merged segment that is not installed yet
 //	repositories/NAME.generation   replaced by renaming; NAME is a hash of the repository's id
+//	inventory                      the names of these files, so that a missing one is noticed
 //
-// There is no other state, so the folder is consistent after a crash at any point: a file
+// Only the inventory repeats what the folder has, so the folder is consistent after a crash at any point: a file
 // is written beside its place, synced, renamed, and then its folder is synced. A merged
 // segment names those that it replaces; Open removes any of them that a crash left.
 //

@@ -104,5 +104,6 @@ func (v *view) fileInfo(g *generation, i int) (code.FileInfo, func() []code.Func
 		return f, func() []code.FunctionReport { return nil }
 	}
 	f.BlobInfo = v.parts[part].Info(blob)
+	f.Lang = code.FileLang(f.Path, f.BlobInfo)
 	return f, func() []code.FunctionReport { return v.parts[part].Functions(blob) }
 }

@@ -23,7 +23,11 @@ func grep(t testing.TB, dir string, c comparison, paths map[string]bool) []strin
 	for _, option := range c.options {
 		arguments = append(arguments, "-"+string(option))
 	}
-	cmd := exec.CommandContext(t.Context(), "grep", append(arguments, "-e", c.pattern, "--", dir)...)
+	pattern := c.pattern
+	if strings.HasSuffix(pattern, "$") && !strings.Contains(c.options, "F") {
+		pattern = strings.TrimSuffix(pattern, "$") + "\r?$" // $ of the index is also before CRLF
+	}
+	cmd := exec.CommandContext(t.Context(), "grep", append(arguments, "-e", pattern, "--", dir)...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
 	var out, errors bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errors

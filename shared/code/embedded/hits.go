@@ -125,6 +125,8 @@ func (a numbers) each(n int) func(yield func(int) bool) {
 func (s *search) evaluateForBlob(n int, p *partSearch, blob int) (code.Truth, error) {
 	l := &s.plan.leaves[n]
 	switch {
+	case l.kind == kindLang && p.isEmpty(blob): // by the name of each place
+		return code.Unknown, nil
 	case l.kind == kindLang:
 		return code.TruthOf(l.filter(p.Lang(blob))), nil
 	case p.Skipped(blob) != "":

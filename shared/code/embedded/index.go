@@ -40,6 +40,7 @@ type Index struct {
 	reached     func(string) error // returns nil; tests replace it to fail at the named step
 	now         func() time.Time
 	searches    sync.Pool  // *searchMemory
+	inventory   *inventory // nil if the index is read-only; guarded by writing
 	merging     sync.Mutex // held by the one merge that runs
 	writing     sync.Mutex // held by one writer while it makes and installs a view
 	mu          sync.Mutex // guards current, and the users and views of its files
@@ -61,7 +62,10 @@ func Open(dir string, o Options) (*Index, error) {
 	segments, err := x.openSegments()
 	generations, generationsErr := x.openGenerations()
 	v := newView(segments, generations)
-	if err := errors.Join(err, generationsErr); err != nil {
+	if err = errors.Join(err, generationsErr); err == nil {
+		err = x.takeInventory(dir, v)
+	}
+	if err != nil {
 		v.eachMapping(func(m *mapping) { _ = m.close() })
 		return nil, fmt.Errorf("code index %s: %w", dir, err)
 	}

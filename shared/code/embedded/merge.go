@@ -210,8 +210,15 @@ func (x *Index) installMerged(group []mergedPart, path string) (mergeAgain bool,
 		if err := cmp.Or(os.Rename(path, s.path), segment.SyncDir(x.segments), x.reached("merged segment renamed")); err != nil {
 			return false, errors.Join(err, s.Close())
 		}
+		err = x.inventory.add(segmentEntry(s.path))
 	}
 	x.install(v.withMerged(group, s))
+	for _, m := range group {
+		err = cmp.Or(err, x.inventory.remove(filepath.Base(m.path)))
+	}
+	if err != nil {
+		return true, err
+	}
 	for _, m := range group {
 		err = cmp.Or(err, x.reached("merged segments installed"), os.Remove(m.path))
 	}

@@ -47,7 +47,8 @@ const (
 )
 
 // aboutBlob reports whether a leaf of kind k has one value for a blob. The others have a value
-// for each place of a blob, because they compare its repository, path or refs.
+// for each place of a blob, because they compare its repository, path or refs. kindLang has one for
+// each place of an empty blob.
 func (k kind) aboutBlob() bool { return k == kindLang || k == kindSym || k == kindContent }
 
 // A plan is a compiled query.
@@ -181,15 +182,13 @@ func (n *node) evaluate(value func(leaf int) code.Truth) code.Truth {
 	return value(n.leaf)
 }
 
-// shown appends the leaves whose matches are shown for a file, each once: content and symbols
-// that hold and are not negated, as code.Shown does.
+// shown appends the leaves whose matches are shown for a blob, each once: content and symbols
+// that hold and are not negated, as code.Shown does. They are the same for all places of the blob.
 func (p *plan) shown(n *node, value func(leaf int) code.Truth, leaves []int) []int {
 	switch n.op {
 	case opAnd, opOr:
 		for i := range n.of {
-			if n.op == opAnd || n.of[i].evaluate(value) == code.True {
-				leaves = p.shown(&n.of[i], value, leaves)
-			}
+			leaves = p.shown(&n.of[i], value, leaves)
 		}
 	case opLeaf:
 		if k := p.leaves[n.leaf].kind; (k == kindContent || k == kindSym) && value(n.leaf) == code.True && !slices.Contains(leaves, n.leaf) {

@@ -75,7 +75,11 @@ func (x *Index) openAdded(path string) error {
 	if err != nil {
 		return err
 	}
-	x.install(v.withSegment(newOpenSegment(s, path)))
+	w := v.withSegment(newOpenSegment(s, path))
+	if err := cmp.Or(x.inventory.add(segmentEntry(path)), x.forgetMissing(v, w)); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	x.install(w)
 	x.requestMerge()
 	return nil
 }
@@ -156,7 +160,11 @@ func (x *Index) Publish(_ context.Context, m code.Manifest) error {
 	if err != nil {
 		return fmt.Errorf("repository %q: %w", m.Repo, err)
 	}
-	x.install(v.withGeneration(g))
+	w := v.withGeneration(g)
+	if err := cmp.Or(x.inventory.add(generationEntry(m.RepoID, m.Repo)), x.forgetMissing(v, w)); err != nil {
+		return errors.Join(fmt.Errorf("repository %q: %w", m.Repo, err), g.close())
+	}
+	x.install(w)
 	x.requestMerge()
 	return nil
 }
@@ -172,7 +180,14 @@ func (x *Index) DropRepo(_ context.Context, repoID string) error {
 		return err
 	}
 	w, dropped := v.withoutRepo(repoID)
-	if dropped == nil {
+	if w == v {
+		return nil
+	}
+	if err := cmp.Or(x.inventory.remove(generationEntry(repoID, "").Name), x.forgetMissing(v, w)); err != nil {
+		return fmt.Errorf("repository %q: %w", repoID, err)
+	}
+	if dropped == nil { // its file was missing
+		x.install(w)
 		return nil
 	}
 	if err := os.Remove(generationPath(x.repos, repoID)); err != nil && !errors.Is(err, os.ErrNotExist) {

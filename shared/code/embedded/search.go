@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"leasehold/shared/code"
@@ -170,7 +169,25 @@ func (s *search) selectRepos() {
 			s.stats.Repos++
 			if lost := s.view.lost[g.repoID]; lost > 0 {
 				s.stats.Skipped[code.SkipLost] += lost
+				s.stats.Missing = max(1, len(s.view.missingSegments))
 			}
+		}
+	}
+	s.countMissingRepos()
+}
+
+// countMissingRepos counts in Stats the generations that are missing and whose repositories the
+// filters do not exclude.
+func (s *search) countMissingRepos() {
+	for _, repo := range s.view.missingRepos {
+		truth := s.plan.root.evaluate(func(n int) code.Truth {
+			if l := s.plan.leaves[n]; l.kind == kindRepo {
+				return code.TruthOf(l.filter(repo))
+			}
+			return code.Unknown
+		})
+		if truth != code.False {
+			s.stats.Missing++
 		}
 	}
 }
@@ -221,7 +238,7 @@ func (s *search) evaluateForPlace(n int, p *part, blob int, at place) code.Truth
 		g.refsOf(int(at.file), func(r code.Ref) { holds = holds || l.filter(r.Name) })
 		return code.TruthOf(holds)
 	case kindLang:
-		return code.TruthOf(l.filter(p.Lang(blob)))
+		return code.TruthOf(l.filter(p.langOf(blob, g.path(int(at.file)))))
 	}
 	return code.Unknown
 }
@@ -251,15 +268,20 @@ func (s *search) searchBlob(p *partSearch, blob int) error {
 	if truth != code.False {
 		truth = s.plan.root.evaluate(blobValue)
 	}
-	var err error
 	switch {
-	case failed != nil || truth == code.False:
-	case truth == code.True:
-		err = s.addBlob(p, blob, places, s.plan.shown(&s.plan.root, blobValue, nil))
-	default:
-		err = s.searchEachPlace(p, blob, places, blobValue)
+	case truth == code.False:
+		places = nil
+	case truth == code.Unknown && failed == nil:
+		places = s.placesThatMatch(p, blob, places, blobValue)
 	}
-	return cmp.Or(failed, err)
+	if len(places) == 0 || failed != nil {
+		return failed
+	}
+	shown := s.plan.shown(&s.plan.root, blobValue, nil)
+	if failed != nil {
+		return failed
+	}
+	return s.addBlob(p, blob, places, shown)
 }
 
 // notEvaluated is the value of a leaf before it is evaluated for a blob.
@@ -280,34 +302,18 @@ func (s *search) truthByPlaces(p *partSearch, blob int, places []place) code.Tru
 	return code.False
 }
 
-// searchEachPlace evaluates the query for each place of a blob, and adds the places that match.
-// Successive places for which the same leaves are shown are added together, so that their hits are
-// kept once.
-func (s *search) searchEachPlace(p *partSearch, blob int, places []place, blobValue func(int) code.Truth) error {
-	var group []place
-	var shown []int
+// placesThatMatch evaluates the query for each place of a blob, and returns those that match.
+func (s *search) placesThatMatch(p *partSearch, blob int, places []place, blobValue func(int) code.Truth) (matching []place) {
 	for _, at := range places {
-		value := func(n int) code.Truth {
-			if s.plan.leaves[n].kind.aboutBlob() {
+		truth := s.plan.root.evaluate(func(n int) code.Truth {
+			if k := s.plan.leaves[n].kind; k.aboutBlob() && (k != kindLang || !p.isEmpty(blob)) {
 				return blobValue(n)
 			}
 			return s.evaluateForPlace(n, p.part, blob, at)
+		})
+		if truth == code.True {
+			matching = append(matching, at)
 		}
-		if s.plan.root.evaluate(value) != code.True {
-			continue
-		}
-		leaves := s.plan.shown(&s.plan.root, value, nil)
-		slices.Sort(leaves)
-		if len(group) > 0 && !slices.Equal(leaves, shown) {
-			if err := s.addBlob(p, blob, group, shown); err != nil {
-				return err
-			}
-			group = nil
-		}
-		group, shown = append(group, at), leaves
 	}
-	if len(group) == 0 {
-		return nil
-	}
-	return s.addBlob(p, blob, group, shown)
+	return matching
 }

@@ -48,6 +48,17 @@ type part struct {
 // placesOf returns the places of blob i; none if no generation has it here.
 func (p *part) placesOf(i int) []place { return p.places[p.starts[i]:p.starts[i+1]] }
 
+// isEmpty reports whether blob i is indexed and has no text.
+func (p *part) isEmpty(i int) bool { return p.TextBytes(i) == 0 && p.Skipped(i) == "" }
+
+// langOf returns the language of blob i in a file of this name.
+func (p *part) langOf(i int, name []byte) string {
+	if p.isEmpty(i) {
+		return code.FileLang(string(name), code.BlobInfo{})
+	}
+	return p.Lang(i)
+}
+
 // A view is what a search sees. It does not change.
 type view struct {
 	users int // searches, and the index itself; guarded by Index.mu
@@ -55,9 +66,14 @@ type view struct {
 	repos []*generation     // by slot; nil if it is free
 	slots map[string]uint32 // by repository id
 	lost  map[string]int    // files whose blobs no segment has, by repository id
+
+	missingSegments []string          // names of files that the inventory has; empty if no blob is lost
+	missingRepos    map[string]string // names of repositories whose generations the inventory has, by id
 }
 
-func emptyView() *view { return &view{slots: map[string]uint32{}, lost: map[string]int{}} }
+func emptyView() *view {
+	return &view{slots: map[string]uint32{}, lost: map[string]int{}, missingRepos: map[string]string{}}
+}
 
 // eachMapping calls visit for each file that v uses.
 func (v *view) eachMapping(visit func(*mapping)) {
@@ -84,7 +100,8 @@ func (v *view) findBlob(id code.OID) (part, blob int, ok bool) {
 
 // clone returns a copy whose slices and maps may be changed; parts are shared.
 func (v *view) clone() *view {
-	return &view{parts: slices.Clone(v.parts), repos: slices.Clone(v.repos), slots: maps.Clone(v.slots), lost: maps.Clone(v.lost)}
+	return &view{parts: slices.Clone(v.parts), repos: slices.Clone(v.repos), slots: maps.Clone(v.slots), lost: maps.Clone(v.lost),
+		missingSegments: v.missingSegments, missingRepos: maps.Clone(v.missingRepos)}
 }
 
 // withSegment returns v with one more segment. Repositories that have lost blobs get their
@@ -97,6 +114,7 @@ func (v *view) withSegment(s *openSegment) *view {
 		slot := w.slots[id]
 		w.setPlaces(slot, w.repos[slot])
 	}
+	w.forgetFound()
 	return w
 }
 
@@ -115,21 +133,29 @@ func (v *view) withGeneration(g *generation) *view {
 	}
 	w.repos[slot] = g
 	w.setPlaces(slot, g)
+	delete(w.missingRepos, g.repoID)
+	w.forgetFound()
 	return w
 }
 
-// withoutRepo returns v without a repository, and the repository's generation. If v does not
-// have the repository, it returns v itself and nil.
+// withoutRepo returns v without a repository, and the repository's generation, which is nil if it
+// is missing. If v does not know the repository, it returns v itself and nil.
 func (v *view) withoutRepo(repoID string) (*view, *generation) {
 	slot, ok := v.slots[repoID]
 	if !ok {
-		return v, nil
+		if _, missing := v.missingRepos[repoID]; !missing {
+			return v, nil
+		}
+		w := v.clone()
+		delete(w.missingRepos, repoID)
+		return w, nil
 	}
 	w := v.clone()
 	delete(w.slots, repoID)
 	delete(w.lost, repoID)
 	w.repos[slot] = nil
 	w.setPlaces(slot, nil)
+	w.forgetFound()
 	return w, v.repos[slot]
 }
 

@@ -19,7 +19,8 @@ func (m *Matcher) SpanLines(ctx context.Context, text []byte, visit func(line, s
 			next := lineStart + lineEnd(text[lineStart:])
 			end := withoutFeed(text, next)
 			if from <= end { // the match begins in this line or an earlier one
-				visit(line, lineStart, end, code.Range{Start: max(from, lineStart) - lineStart, End: min(to, end) - lineStart})
+				r := code.Range{Start: max(from, lineStart) - lineStart, End: min(to, end) - lineStart}
+				visit(line, lineStart, end, m.trim(text[lineStart:end], r))
 				if to <= next {
 					return true // the next match may begin in the same line
 				}

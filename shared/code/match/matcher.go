@@ -24,6 +24,7 @@ type Matcher struct {
 	oneOfTexts [][]byte       // each matching line has one of these; folded if fold
 	fold       bool           // oneOfTexts is to be found in folded text
 	multiline  bool
+	edges      bool // matches may have characters beside the edges of lines (code.AtEdges)
 	need       Need // folded; may have trigrams of classes, for an index
 	lineNeed   Need // of a line, before the expression runs on it; folded if fold
 	states     int  // of the expression, about
@@ -45,6 +46,9 @@ func New(p code.Pattern, fold bool) (*Matcher, error) {
 	tree, err := syntax.Parse(p.Expression(), flags)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, fault.ErrInvalid)
+	}
+	if p.Regexp {
+		tree, m.edges = code.AtEdges(tree)
 	}
 	m.states = code.States(tree)
 	if !m.multiline {
@@ -146,7 +150,7 @@ func (m *Matcher) Ranges(line []byte) []code.Range {
 	var all []code.Range
 	if m.literal == nil {
 		for _, at := range m.re.FindAllIndex(line, maxRanges) {
-			all = append(all, code.Range{Start: at[0], End: at[1]})
+			all = append(all, m.trim(line, code.Range{Start: at[0], End: at[1]}))
 		}
 		return all
 	}
@@ -159,6 +163,14 @@ func (m *Matcher) Ranges(line []byte) []code.Range {
 		at += i + len(m.literal)
 	}
 	return all
+}
+
+// trim returns a range of a match in a line without characters beside the line's edges.
+func (m *Matcher) trim(line []byte, r code.Range) code.Range {
+	if m.edges {
+		return code.TrimEdges(line, r)
+	}
+	return r
 }
 
 // maxSpans is how many matches of a pattern over several lines are found in one text.

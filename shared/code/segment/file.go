@@ -118,7 +118,7 @@ func (s *Segment) Verify() error {
 		if s.Skipped(i) != "" {
 			continue
 		}
-		if id := s.OID(i); code.OIDLike(id, text) != id {
+		if id := s.OID(i); !code.IsTextOf(id, text) {
 			return fmt.Errorf("segment %s: the text of blob %s has another hash: %w", s.name, id, fault.ErrCorrupt)
 		}
 	}
