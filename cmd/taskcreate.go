@@ -31,8 +31,8 @@ func (a *app) newTaskCreate() *cobra.Command {
 		Long: `Create a task for a worker that serves the action. The data of the task is JSON:
 an argument, a file, or standard input (@-). --each creates a task for each line
 of a file, with the line as its data, in batches of 1,000, each all or nothing.
-The exit code is 1 if a task was cancelled at once by --on-limit drop, or is dead
-because of a parent.`,
+The exit code is 1 if a task was cancelled at once by --on-limit drop, or is
+dead because of a parent.`,
 		Example: `  leasehold task create count '{"n": 1}' --timeout 5m
   ls *.png | jq -R . | leasehold task create convert --each -
   leasehold task create report --after t17,t18 --not-before 2h
