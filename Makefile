@@ -64,6 +64,8 @@ soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzin
 	.ci/race -count=5 -timeout 60m ./...
 	.ci/race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
 	.ci/race ./coordinator/visits -count=1 -timeout 60m -run Flood -flood 100000
+	go test ./cmd -count=1 -timeout 60m -v -run LiveVisits -visits.live 10m
+	go test ./cmd -count=1 -timeout 60m -run LargePutsOnABusyMachine -flood.large 48
 	go test ./shared/space/journal/pebble -count=1 -timeout 60m -run 'RandomCorruption|EachFileOperation' -corruptions 2500 -failures 10000
 	go test ./shared/clips/match -count=1 -timeout 60m -run NoFlood -match.crowd 1000
 	go test ./shared/protocol/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
@@ -71,6 +73,7 @@ soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzin
 	go test -count=1 -timeout 0 ./internal/chaos -v -chaos.time $(SOAK_CHAOS)
 	go -C internal/versus vet ./...
 	SPIN_PROGRAMS=200 go test -count=1 -timeout 30m ./tup4fun/promela
+	.ci/windows
 	.ci/fuzz $(SOAK_FUZZ_SECONDS)
 
 # go-gremlins changes one package at a time, and runs the tests of that package.

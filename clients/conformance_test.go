@@ -1,10 +1,12 @@
 package clients
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -21,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/internal/binary"
-	"leasehold/shared/api/client"
+	apiclient "leasehold/shared/api/client"
 	"leasehold/shared/api/types"
 )
 
@@ -49,6 +51,22 @@ const limit = time.Minute
 func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
 	t.Parallel()
 	at := startCoordinator(t)
+	inEachLanguage(t, func(t *testing.T, name string, client program) {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		printed, err := client(ctx, at, name+"-verbs").CombinedOutput()
+		require.NoError(t, err, "%s", printed)
+		require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nsession\n", string(printed))
+		testWorker(t, at, name, client(t.Context(), refuseOneReport(t, at), name, "worker"))
+	})
+}
+
+// program returns the command that runs the conformance program of a client.
+type program func(ctx context.Context, args ...string) *exec.Cmd
+
+// inEachLanguage builds each client, and tests it beside the others. A client whose programs are not installed is left
+// out.
+func inEachLanguage(t *testing.T, test func(t *testing.T, name string, client program)) {
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,27 +83,71 @@ func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
 				printed, err := c.CombinedOutput()
 				require.NoError(t, err, "%s", printed)
 			}
-			client := func(ctx context.Context, args ...string) *exec.Cmd {
+			test(t, l.name, func(ctx context.Context, args ...string) *exec.Cmd {
 				words := append(l.run(out), args...)
 				c := exec.CommandContext(ctx, words[0], words[1:]...)
 				c.Dir = l.name
 				return c
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
-			defer cancel()
-			printed, err := client(ctx, at, l.name+"-verbs").CombinedOutput()
-			require.NoError(t, err, "%s", printed)
-			require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nsession\n", string(printed))
-			testWorker(t, at, l.name, client(t.Context(), refuseOneReport(t, at), l.name, "worker"))
+			})
 		})
 	}
+}
+
+// outage is longer than a client repeats a request to a coordinator that has never answered.
+const outage = 3 * time.Second
+
+// A client goes on over a restart of the coordinator, and what it repeats happens once. If it gives up, its error tells
+// whether the operation happened.
+func TestEachClientGoesOnOverARestartOfTheCoordinator(t *testing.T) {
+	t.Parallel()
+	inEachLanguage(t, func(t *testing.T, name string, client program) {
+		at := newCoordinator(t)
+		at.start()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
+		defer cancel()
+		c := client(ctx, at.url(), name, "restart")
+		var failed bytes.Buffer
+		c.Stderr = &failed
+		in, err := c.StdinPipe()
+		require.NoError(t, err)
+		out, err := c.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, c.Start())
+		lines := bufio.NewScanner(out)
+		step := func(want string) {
+			t.Helper()
+			if !lines.Scan() || lines.Text() != want {
+				_ = c.Wait()
+				t.Fatalf("want %s, got %s\n%s", want, lines.Text(), &failed)
+			}
+		}
+		next := func() {
+			_, err := io.WriteString(in, "\n")
+			require.NoError(t, err)
+		}
+		step("ready")
+		at.kill()
+		next()
+		<-time.After(outage)
+		at.start()
+		step("restarted")
+		next()
+		step("told")
+		require.NoError(t, c.Wait(), "%s", &failed)
+		api, err := apiclient.New(at.url())
+		require.NoError(t, err)
+		defer api.Close()
+		counts, err := api.Action(t.Context(), name)
+		require.NoError(t, err)
+		require.EqualValues(t, 2, counts.Tasks["waiting"], "what was repeated happened once")
+	})
 }
 
 // testWorker starts a worker with two slots, whose session lives for 1 s without a heartbeat, has
 // it do tasks of every outcome, and stops it with SIGTERM while it has two.
 func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 	t.Helper()
-	api, err := client.New(at)
+	api, err := apiclient.New(at)
 	require.NoError(t, err)
 	defer api.Close()
 	var printed bytes.Buffer
@@ -111,7 +173,7 @@ func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 	claimed := func(now types.Task) bool { return now.State == "claimed" }
 
 	ids := map[string]string{}
-	for _, do := range []string{"slow", "double", "fail", "exit", "giveup", "later", "unsendable"} {
+	for _, do := range []string{"slow", "double", "fail", "exit", "giveup", "later", "unsendable", "never", "shout"} {
 		ids[do] = create(do)
 	}
 	for do, want := range map[string]string{"slow": `"done"`, "double": `42`, "later": `"later"`} {
@@ -120,7 +182,7 @@ func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 		require.JSONEq(t, want, string(now.Result), do)
 		require.Zero(t, now.Attempts, do)
 	}
-	for do, want := range map[string]string{"fail": "broken", "exit": "leave", "giveup": "never", "unsendable": "its result was refused"} {
+	for do, want := range map[string]string{"fail": "broken", "exit": "leave", "giveup": "never", "unsendable": "its result was refused", "never": "its delay was refused", "shout": "its error was refused"} {
 		now := await(ids[do], types.Task.HasEnded)
 		require.Equal(t, "dead", now.State, do)
 		require.Contains(t, now.Note, want)
@@ -185,32 +247,64 @@ func refuseOneReport(t *testing.T, coordinator string) string {
 // startCoordinator runs the real binary until the test ends, and returns the URL of its API.
 func startCoordinator(t *testing.T) string {
 	t.Helper()
+	c := newCoordinator(t)
+	c.start()
+	return c.url()
+}
+
+// coordinator is the real binary, which can be killed and started again.
+type coordinator struct {
+	*testing.T
+	program, data, gate, api string
+	running                  *exec.Cmd
+	printed                  bytes.Buffer
+}
+
+func newCoordinator(t *testing.T) *coordinator {
+	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "leasehold")
-	require.NoError(t, binary.Build(program))
-	gate, err := binary.FreeAddress()
+	c := &coordinator{T: t, program: filepath.Join(dir, "leasehold"), data: filepath.Join(dir, "data")}
+	require.NoError(t, binary.Build(c.program))
+	var err error
+	c.gate, err = binary.FreeAddress()
 	require.NoError(t, err)
-	api, err := binary.FreeAddress()
+	c.api, err = binary.FreeAddress()
 	require.NoError(t, err)
-	c := exec.Command(program, "coordinator", "--data", filepath.Join(dir, "data"), "--listen", gate, "--http", api)
+	t.Cleanup(func() {
+		if c.running != nil {
+			_ = c.running.Process.Signal(syscall.SIGTERM)
+			require.NoError(t, c.running.Wait(), "%s", &c.printed)
+		}
+	})
+	return c
+}
+
+func (c *coordinator) url() string { return "http://" + c.api }
+
+// start starts it, and returns when it is ready.
+func (c *coordinator) start() {
+	c.Helper()
+	c.running = exec.Command(c.program, "coordinator", "--data", c.data, "--listen", c.gate, "--http", c.api)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "LEASEHOLD_") && !strings.HasPrefix(v, "mode=") && !strings.HasPrefix(v, "host=") {
-			c.Env = append(c.Env, v)
+			c.running.Env = append(c.running.Env, v)
 		}
 	}
-	var printed bytes.Buffer
-	c.Stdout, c.Stderr = &printed, &printed
-	require.NoError(t, c.Start())
-	t.Cleanup(func() {
-		_ = c.Process.Signal(syscall.SIGTERM)
-		require.NoError(t, c.Wait(), "%s", &printed)
-	})
-	require.Eventually(t, func() bool {
-		r, err := http.Get("http://" + api + "/readyz")
+	c.running.Stdout, c.running.Stderr = &c.printed, &c.printed
+	require.NoError(c, c.running.Start())
+	require.Eventually(c, func() bool {
+		r, err := http.Get(c.url() + "/readyz")
 		if err == nil {
 			r.Body.Close()
 		}
 		return err == nil && r.StatusCode == http.StatusOK
-	}, limit, 20*time.Millisecond, "%s", &printed)
-	return "http://" + api
+	}, limit, 20*time.Millisecond, "%s", &c.printed)
+}
+
+// kill ends it at once.
+func (c *coordinator) kill() {
+	c.Helper()
+	require.NoError(c, c.running.Process.Kill())
+	_ = c.running.Wait() // it was killed
+	c.running = nil
 }

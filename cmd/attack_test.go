@@ -41,6 +41,18 @@ var attacks = []attack{
 	{"followers_of_the_page", attackWithSockets(300, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")},
 }
 
+// largePuts is a flood of BenchmarkAnotherSession. What it puts it takes again.
+var largePuts = attack{"puts_of_200_kB", func(ctx context.Context, f *floodFixture) {
+	s, large := f.dial("client").repo.Space("flood"), tuple.New("large", make([]byte, 200_000))
+	f.repeat(ctx, 64, func() error {
+		if err := s.PutP(ctx, large, 0); err != nil {
+			return err
+		}
+		_, _, err := s.GetP(ctx, tuple.Match("large", tuple.Formal{Type: tuple.Bytes}))
+		return err
+	})
+}}
+
 // repeat runs do in so many goroutines, repeatedly until ctx ends.
 func (f *floodFixture) repeat(ctx context.Context, goroutines int, do func() error) {
 	var running sync.WaitGroup
@@ -158,7 +170,7 @@ func (f *floodFixture) startAttacker(name, nice string) (stop func()) {
 // attackOnly attacks until the process is killed.
 func attackOnly(b *testing.B) {
 	f := &floodFixture{TB: b, coordinatorProcess: &coordinatorProcess{at: datadir.Addresses{Gate: *attackGate, HTTP: *attackHTTP}}}
-	for _, x := range attacks {
+	for _, x := range append(slices.Clone(attacks), largePuts) {
 		if x.name == *attackName {
 			x.run(b.Context(), f)
 		}

@@ -197,6 +197,9 @@ func (f *finder) search(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	if note := s.Note(); note != "" {
+		fmt.Fprintf(f.err, "%s: %s\n", path, note)
+	}
 	for found, matchErr := range f.clips.Match(ctx, f.progress.watch(s), clips.Options{Threshold: f.o.threshold, MinCoverage: f.o.minCoverage}) {
 		if err = matchErr; err != nil {
 			break

@@ -11,7 +11,6 @@ import (
 
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 )
 
 // newDead is `leasehold dead`.
@@ -36,7 +35,7 @@ func (a *app) newDeadShow() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		if err := needID("task", args[0]); err != nil {
 			return err
 		}
@@ -45,10 +44,10 @@ func (a *app) newDeadShow() *cobra.Command {
 			return err
 		}
 		row := taskRow{t}
-		if o.form == asTable {
+		if !o.structured() {
 			row.History = nil // each attempt follows below the table
 		}
-		if err := showOne(a, o, row); err != nil || o.form != asTable {
+		if err := showOne(a, o, row); err != nil || o.structured() {
 			return err
 		}
 		for _, h := range t.History {
@@ -63,8 +62,6 @@ func (a *app) newDeadShow() *cobra.Command {
 		}
 		return nil
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // requeueOne requeues a dead letter. It returns what becomes of the work; "" if it waits under its id.
@@ -84,10 +81,9 @@ func discardOne(ctx context.Context, api *client.Client, id string) (string, err
 	return "", api.Discard(ctx, id)
 }
 
-// newDeadChange returns a command that changes dead letters that are named or that a
-// filter selects. Those of a filter are counted first, and need a confirmation. The
-// command calls do with each id and prints past, the id and the detail that do returns,
-// which may be empty.
+// newDeadChange returns a command that changes dead letters, which are named or selected by a
+// filter. Those of a filter are counted first, and need a confirmation. The command calls do with
+// each id, and prints a line: past (such as "requeued"), the id, and what do returns, if anything.
 func (a *app) newDeadChange(verb, short, long, past string, do func(context.Context, *client.Client, string) (string, error)) *cobra.Command {
 	var f client.TaskFilter
 	var all, yes bool
@@ -104,7 +100,7 @@ before it changes a selection, unless --yes is set.`,
 	c.Flags().BoolVar(&all, "all", false, "select all dead letters, or all that match the other flags")
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	op := bindOperation(c.Flags())
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		selects := all || f != client.TaskFilter{}
 		switch {
 		case selects && len(args) > 0:
@@ -130,15 +126,13 @@ before it changes a selection, unless --yes is set.`,
 			}
 		}
 		var isDone func(id string) bool
-		if selects {
+		if selects { // a parent that is requeued requeues its children, which the filter may have selected too
 			isDone = func(id string) bool { return verb == "requeue" && isAlive(ctx, api, id) }
 		}
 		return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *client.Client, id string) (string, error) {
 			return do(op.of(ctx, id), api, id)
 		})
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // isAlive reports whether a task is neither dead nor has ended otherwise, or has resolved: a child
@@ -216,7 +210,7 @@ func (a *app) newDeadExport() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	bindTaskFilter(c, &f)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
 		found, _, err := api.Dead(ctx, f, client.All)
 		if err != nil {
 			return err
@@ -232,6 +226,4 @@ func (a *app) newDeadExport() *cobra.Command {
 		}
 		return nil
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }

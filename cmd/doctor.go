@@ -6,28 +6,39 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/cmd/doctor"
+	"leasehold/node"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
 
 // newDoctor is `leasehold doctor`.
 func (a *app) newDoctor() *cobra.Command {
+	var deep bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "check whether this machine is ready, with advice",
 		Long: `Check the data folder, disk space, open files, clock, git and audio decoders of
 this machine. The exit code is 1 if a check fails. A warning means that
-something works less well.`,
+something works less well.
+
+--deep also reads all files of the data folder and looks for damage: the
+database, the journal, the code index, fetched media, fingerprints and mirrors.
+Database and journal are not read while a coordinator runs on the folder. It
+reads its database each night itself; status and log show the result.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
+	c.Flags().BoolVar(&deep, "deep", false, "read all files of the data folder and look for damage, too")
 	config.BindFlags(c.Flags(), "data")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := a.load(c)
 		if err != nil {
 			return err
 		}
-		found := doctor.Examine(c.Context(), doctor.Folders{Data: cfg.Data})
+		found := doctor.Examine(c.Context(), doctor.Folders{Data: cfg.Data, Deep: deep})
+		if deep {
+			found = append(found, doctor.Database(node.ExamineDatabase(c.Context(), cfg)), doctor.Journal(node.ExamineJournal(cfg, a.newLogger(cfg))))
+		}
 		if err := show(a, o, examRows(found), "no checks"); err != nil {
 			return err
 		}

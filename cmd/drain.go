@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/shared/api/client"
-	"leasehold/shared/config"
 )
 
 // newDrain is `leasehold drain`.
@@ -23,21 +22,19 @@ Docker restarts a drained container if its restart policy is always or
 unless-stopped, but not if it is on-failure.`,
 		Example: "  leasehold drain worker-7f3a9c01",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
-			for _, id := range args {
-				if err := needID("session", id); err != nil {
-					return err
-				}
-				if err := api.Drain(ctx, id); err != nil {
-					return err
-				}
-				if _, err := fmt.Fprintf(a.out, "draining %s\n", id); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
 	}
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		for _, id := range args {
+			if err := needID("session", id); err != nil {
+				return err
+			}
+			if err := api.Drain(ctx, id); err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(a.out, "draining %s\n", id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -185,6 +185,7 @@ type problemRow struct {
 	Subject string `json:"subject"`
 	Reason  string `json:"reason"`
 	At      string `json:"at"`
+	RetryAt string `json:"retry_at,omitempty"`
 	Origin  string `json:"origin,omitempty"`
 	Item    string `json:"item,omitempty"`
 	Episode string `json:"episode,omitempty"`
@@ -193,12 +194,17 @@ type problemRow struct {
 }
 
 func (r problemRow) columns() []column {
-	return []column{{head: "problem with", cell: r.Subject, fit: cut}, {head: "reason", cell: wording.WithoutKind(r.Reason), fit: wrap}}
+	return []column{{head: "problem with", cell: r.Subject, fit: cut}, {head: "reason", cell: wording.WithoutKind(r.Reason), fit: wrap}, {head: "next attempt", cell: r.RetryAt, rare: true}}
 }
 
 func problemRows(problems []catalog.Problem) []problemRow {
 	return rowsOf(problems, func(p catalog.Problem) problemRow {
+		retryAt := ""
+		if !p.RetryAt.IsZero() {
+			retryAt = p.RetryAt.Format(timeFormat)
+		}
 		return problemRow{
+			RetryAt: retryAt,
 			Subject: subject(p), Reason: p.Reason, At: p.At.Format(timeFormat),
 			Origin: p.OriginURI, Item: p.Item, Episode: p.EpisodeTitle, Clip: p.ClipTitle, Clips: p.Clips,
 		}

@@ -3,9 +3,11 @@ package cmd
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +20,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/platform"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
@@ -329,4 +332,42 @@ func TestACoordinatorOf512MiBSurvivesFloods(t *testing.T) {
 			t.Logf("%d accepted, %.0f MB resident at most", accepted, resident)
 		})
 	}
+}
+
+var largeClients = flag.Int("flood.large", 12, "clients that each put 25 large tuples on a busy machine; 48 put twice the memory")
+
+// While other programs use the processors, the garbage collector of the coordinator falls behind, and requests wait
+// with their bytes in memory. make soak puts 1,200 tuples of 900 kB, because other tests are slow meanwhile.
+func TestACoordinatorOf512MiBSurvivesLargePutsOnABusyMachine(t *testing.T) {
+	f := startFlooded(t)
+	require.NoError(t, f.dial("manager").repo.Create(t.Context(), "flood", space.Options{}))
+	ctx, stop := context.WithCancel(context.Background())
+	busy := exec.CommandContext(ctx, "sh", "-c", `for i in 1 2 3 4 5 6 7 8; do while :; do :; done & done; wait`)
+	platform.KillWithChildren(busy)
+	require.NoError(t, busy.Start())
+	t.Cleanup(func() { stop(); _ = busy.Wait() })
+	large := tuple.New("large", make([]byte, 900_000))
+	var accepted, refused atomic.Int64
+	var pouring sync.WaitGroup
+	for range *largeClients {
+		s := f.dial("client").repo.Space("flood")
+		pouring.Go(func() {
+			for range 25 {
+				switch err := s.PutP(t.Context(), large, 0); {
+				case err == nil:
+					accepted.Add(1)
+				case errors.Is(err, fault.ErrOverloaded):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			}
+		})
+	}
+	pouring.Wait()
+	resident, ok := statusMB("VmHWM", f.cmd.Process.Pid)
+	require.True(t, ok, "the coordinator was killed: %s", f.text())
+	require.EqualValues(t, accepted.Load(), countTuples(f), "each that was accepted, and no more")
+	require.Less(t, resident, float64(floodLimit>>20))
+	t.Logf("%d accepted, %d refused, %.0f MB resident at most", accepted.Load(), refused.Load(), resident)
 }

@@ -87,7 +87,12 @@ type nextVisitWithWhy struct {
 	Expected *types.Expected `json:"expected,omitempty"`
 	Group    string          `json:"host_group,omitempty"`
 	Gap      models.Seconds  `json:"host_gap_s,omitempty"`
-	Why      string          `json:"why,omitempty"`
+
+	Overflows int            `json:"overflows,omitempty"`
+	Missed    int            `json:"missed_items,omitempty"`
+	MaxLag    models.Seconds `json:"max_lag_s,omitempty"`
+
+	Why string `json:"why,omitempty"`
 }
 
 func TestANextVisitHasTheFieldsOfItsDocument(t *testing.T) {

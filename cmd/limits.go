@@ -9,7 +9,6 @@ import (
 
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 )
 
 // newLimit is `leasehold limit`.
@@ -35,7 +34,7 @@ create --limits NAME) and start from now on.`,
 	}
 	c.Flags().Int64Var(&n.Max, "max", 0, "tasks that may run at once; 0 is any number")
 	c.Flags().Float64Var(&n.Rate, "rate", 0, "tasks that may start in a second; 0 is any number")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		if math.IsNaN(n.Rate) || math.IsInf(n.Rate, 0) {
 			return usagef("--rate must be a number of 0 or more; got %v", n.Rate)
 		}
@@ -45,8 +44,6 @@ create --limits NAME) and start from now on.`,
 		_, err := fmt.Fprintf(a.out, "set %s\n", printable(args[0]))
 		return err
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // limitRow is a limit as a row.
@@ -64,18 +61,9 @@ func (a *app) newLimitList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "print the limits and how many tasks use them",
-		Args:  cobra.NoArgs,
 	}
-	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
-		all, err := api.Limits(ctx)
-		if err != nil {
-			return err
-		}
-		return show(a, o, rowsOf(all, func(l types.Limit) limitRow { return limitRow{l} }), "no limits")
-	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	asRow := func(l types.Limit) limitRow { return limitRow{l} }
+	return listCommand(a, c, (*client.Client).Limits, asRow, "no limits")
 }
 
 // newLimitRemove is `leasehold limit remove`.
@@ -84,18 +72,16 @@ func (a *app) newLimitRemove() *cobra.Command {
 		Use:   "remove NAME…",
 		Short: "remove limits; tasks that name them become unlimited",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
-			for _, name := range args {
-				if err := api.RemoveLimit(ctx, name); err != nil {
-					return err
-				}
-				if _, err := fmt.Fprintf(a.out, "removed %s\n", printable(name)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
 	}
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		for _, name := range args {
+			if err := api.RemoveLimit(ctx, name); err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(a.out, "removed %s\n", printable(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

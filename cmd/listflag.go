@@ -37,6 +37,9 @@ func (v *listValue) Set(text string) error {
 		return err
 	}
 	all := slices.Concat(lines...)
+	for n := range all {
+		all[n] = strings.TrimSpace(all[n])
+	}
 	if len(all) == 0 || slices.Contains(all, "") {
 		return errEmptyValue
 	}
@@ -93,6 +96,9 @@ func bindOperation(f *pflag.FlagSet) *operation {
 	filledVar(f, &o.id, "operation-id", "id of this operation; repeating the command with it within 10 minutes has no further effect")
 	return o
 }
+
+// onlyRequest is the part of a command that makes one request.
+const onlyRequest = "1"
 
 // of returns the context for the request that changes one thing, which part names: several
 // requests of a command must not have the same id. Without the flag each has an id of its own.

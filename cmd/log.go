@@ -129,7 +129,7 @@ func (a *app) printLog(o logOptions, lines []types.Tuple) error {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b logRow) int { return a.time().Compare(b.time()) })
-	if !o.follow || o.out.form != asTable {
+	if !o.follow || o.out.structured() {
 		return show(a, o.out, rows, "no lines")
 	}
 	for _, r := range rows { // without aligning columns, which needs all rows

@@ -17,15 +17,13 @@ import (
 
 	"leasehold/shared/api/types"
 	"leasehold/shared/protocol/status"
-	"leasehold/shared/tuple"
 )
 
 func TestTheFollowedLogContinuesWithEachNewLine(t *testing.T) {
 	t.Parallel()
 	h := startCoordinator(t, t.Cleanup)
 	put := func(message string) {
-		line := tuple.New("log", time.Now().UTC().Format(time.RFC3339Nano), "worker-9", "error", message)
-		require.NoError(t, h.worker.Space(status.Log).PutP(t.Context(), line, 0))
+		require.NoError(t, status.Write(t.Context(), h.worker, status.Line{At: time.Now(), ID: "worker-9", Level: "error", Message: message}))
 	}
 	put("first")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -39,7 +37,7 @@ func TestTheFollowedLogContinuesWithEachNewLine(t *testing.T) {
 	lines := bufio.NewScanner(read)
 	for _, message := range []string{"first", "second", "third"} {
 		require.True(t, lines.Scan())
-		require.Regexp(t, `^20\S+Z  error  worker-9  `+message+`$`, lines.Text())
+		require.Regexp(t, `^20\S+Z  error  worker-9  `+message+` \(written by `+h.worker.Session()+`\)$`, lines.Text())
 		switch message {
 		case "first":
 			put("second")
@@ -57,7 +55,7 @@ func TestTheFollowedLogContinuesWhenTheCoordinatorIsBack(t *testing.T) {
 	h := startCoordinator(t, t.Cleanup)
 	address := h.server.Listener.Addr().String()
 	put := func(message string) {
-		require.NoError(t, h.worker.Space(status.Log).PutP(t.Context(), tuple.New("log", time.Now().UTC().Format(time.RFC3339Nano), "w", "warn", message), 0))
+		require.NoError(t, status.Write(t.Context(), h.worker, status.Line{At: time.Now(), ID: "w", Level: "warn", Message: message}))
 	}
 	put("first")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -123,6 +123,28 @@ func (a *app) withCoordinator(do func(context.Context, *client.Client, []string)
 	}
 }
 
+// coordinatorCommand completes a command that asks a running coordinator: with do, as withCoordinator calls
+// it, and with the flags that name the coordinator.
+func (a *app) coordinatorCommand(c *cobra.Command, do func(context.Context, *client.Client, []string) error) *cobra.Command {
+	c.RunE = a.withCoordinator(do)
+	config.BindFlags(c.Flags(), coordinatorKeys...)
+	return c
+}
+
+// listCommand completes a command that prints all rows that the coordinator returns; none is the text in
+// place of a table without rows.
+func listCommand[T any, R row](a *app, c *cobra.Command, get func(*client.Client, context.Context) ([]T, error), asRow func(T) R, none string) *cobra.Command {
+	c.Args = cobra.NoArgs
+	o := bindOutput(c)
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
+		all, err := get(api, ctx)
+		if err != nil {
+			return err
+		}
+		return show(a, o, rowsOf(all, asRow), none)
+	})
+}
+
 // withCatalog returns what a command runs that reads the catalog of the running coordinator or, if there is
 // none, of the data folder, which must exist.
 func (a *app) withCatalog(do func(context.Context, *node.CatalogSource, []string) error) func(*cobra.Command, []string) error {
@@ -164,7 +186,7 @@ var (
 	visitKeys       = append(slices.Clone(catalogKeys), "visit-policy", "visit-rules", "host-groups") // of commands that ask when origins are visited
 	addKeys         = slices.Concat(visitKeys, fetchKeys, gitKeys)                                    // of the command that visits origins
 	gitKeys         = []string{"git-schemes", "git-hosts", "git-token", "git-ssh"}
-	fetchKeys       = []string{"fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private"}
+	fetchKeys       = []string{"fetch-max-bytes", "fetch-stall", "fetch-redirects", "cache-bytes", "allow-private", "contact"}
 )
 
 // newLogger logs to standard error as configured. A reload changes its level.

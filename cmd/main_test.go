@@ -56,7 +56,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "cp-tree": copyTree, "await-file": awaitFile,
-			"where": where, "free-addresses": freeAddresses, "await-state": awaitState, "await-researched": awaitResearched,
+			"where": where, "free-addresses": freeAddresses, "await-state": awaitState, "await-log": awaitLog, "await-researched": awaitResearched,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))

@@ -138,6 +138,10 @@ func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArgu
 // endForAssistant returns what follows the matches of a search: whether the limit, the time or the
 // memory ended it, or that nothing matches.
 func endForAssistant(end types.SearchEnd) string {
+	if n := end.RankedOf; n > 0 {
+		end.RankedOf = 0
+		return fmt.Sprintf("(the best of the first %d matches found, not of all)\n", n) + endForAssistant(end)
+	}
 	switch {
 	case end.Incomplete:
 		return fmt.Sprintf("(the code index lacks %d files: there may be more matches)\n", end.Missing)

@@ -51,6 +51,14 @@ func awaitState(ts *testscript.TestScript, neg bool, args []string) {
 	awaitAnswer(ts, "status", args[0])
 }
 
+// awaitLog is a command of the scripts: `await-log TEXT` waits until a line of the log has the text.
+func awaitLog(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await-log TEXT")
+	}
+	awaitAnswer(ts, "spaces/log/tuples?limit=100&template=...", args[0])
+}
+
 // awaitResearched is a command of the scripts: `await-researched N` waits until N
 // pairs are researched.
 func awaitResearched(ts *testscript.TestScript, neg bool, args []string) {

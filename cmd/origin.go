@@ -25,7 +25,7 @@ func (a *app) newOrigin() *cobra.Command {
 		Use:   "origin",
 		Short: "add and manage origins: feeds, folders, repositories, listers",
 	}
-	c.AddCommand(a.newOriginAdd(), a.newOriginList(), a.newOriginShow(), a.newOriginRemove(),
+	c.AddCommand(a.newOriginAdd(), a.newOriginSet(), a.newOriginList(), a.newOriginShow(), a.newOriginRemove(),
 		a.newSteer(types.Enable, "enable disabled origins, and reset their failures"),
 		a.newSteer(types.Disable, "disable visits of origins until they are enabled"),
 		a.newSteer(types.SaveNow, "visit origins now, ahead of the queue"))
@@ -37,7 +37,8 @@ func (a *app) newOriginAdd() *cobra.Command {
 	var kind string
 	var priority int64
 	var every time.Duration
-	var branches []string
+	var hours string
+	var branches, tags []string
 	c := &cobra.Command{
 		Use:   "add PATH…",
 		Short: "add origins and visit them",
@@ -68,36 +69,49 @@ coordinator's machine.`,
 				origins[i].Every = &fixed
 			}
 		}
-		if err := setBranches(origins, branches); err != nil {
+		if c.Flags().Changed("hours") {
+			given, err := parseHours(hours)
+			if err != nil {
+				return err
+			}
+			for i := range origins {
+				origins[i].Hours = given
+			}
+		}
+		if err := setRefs(origins, branches, tags); err != nil {
 			return err
 		}
 		if s.Dir == nil {
-			return a.addToCoordinator(ctx, s, origins, keepPriority)
+			err = a.addToCoordinator(ctx, s, origins, keepPriority)
+		} else {
+			err = a.addToFolder(ctx, s.Dir, origins, keepPriority)
 		}
-		return a.addToFolder(ctx, s.Dir, origins, keepPriority)
+		return errors.Join(err, a.tellDetected(a.out, origins, args, kind))
 	})
 	c.Flags().Int64Var(&priority, "priority", 0, "priority of recordings without their own; higher is sooner (default: from the manifest, else unchanged, else 0)")
 	c.Flags().DurationVar(&every, "every", 0, "fixed time between visits, such as 24h, whatever the policy; 0 leaves it to the policy again (default: from the manifest, else unchanged)")
+	c.Flags().StringVar(&hours, "hours", "", hoursHelp+" (default: from the manifest, else unchanged)")
 	c.Flags().StringSliceVar(&branches, "branch", nil, "branch to index: a name, a pattern such as release-*, or HEAD; may be repeated; for a lister, of the repositories that it lists (default: the manager's setting, else unchanged)")
+	c.Flags().StringSliceVar(&tags, "tag", nil, "tag to index beside the branches: a name, or a pattern such as v*; may be repeated; the newest, at most 64 with the branches; for a lister, of the repositories that it lists (default: the manager's setting, else unchanged)")
 	c.Flags().StringVar(&kind, "kind", "", kindHelp())
 	config.BindFlags(c.Flags(), addKeys...)
 	return c
 }
 
-// setBranches selects the branches of origins, unless there are none. The error is a usage error:
-// branches that are not valid, or an origin whose kind has none.
-func setBranches(origins []models.Origin, branches []string) error {
-	if len(branches) == 0 {
-		return nil
-	}
-	if !models.ValidBranches(branches) {
-		return usagef("--branch %q: %s", branches, models.BranchRule)
-	}
+// setRefs selects the branches and the tags of origins, unless there are none. The error is a usage
+// error: patterns that are not valid, or an origin whose kind has no branches.
+func setRefs(origins []models.Origin, branches, tags []string) error {
 	for i, o := range origins {
-		if !o.Kind.HasBranches() {
-			return usagef("--branch: %s is of kind %s: want a repository or a lister", o.URI, o.Kind)
+		if len(branches) > 0 {
+			origins[i].Branches = branches
 		}
-		origins[i].Branches = branches
+		if len(tags) > 0 {
+			origins[i].Tags = tags
+		}
+		given := models.Origin{Kind: o.Kind, Branches: branches, Tags: tags}
+		if problem := given.CheckRefs(); problem != "" {
+			return usagef("%s: %s", o.URI, problem)
+		}
 	}
 	return nil
 }
@@ -112,11 +126,14 @@ func (a *app) addToFolder(ctx context.Context, d *node.DataDir, origins []models
 	var failed []error
 	visited := d.VisitAll(ctx, origins, func(v node.AddVisit) {
 		o, found := v.Origin, count(v.Items, v.Origin.Kind.Info().Item)
+		if !v.Opens.IsZero() {
+			found = "not visited, because its hours begin at " + when(v.Opens) + "; leasehold run visits it then"
+		}
 		if v.Skipped {
 			found = "not visited, because a visit to another origin of its host failed; leasehold run visits it"
 		}
 		if v.Err == nil {
-			_, v.Err = fmt.Fprintf(a.out, "added %s %s %s: %s%s\n", o.ID, o.Kind, o.URI, found, branchesNow(o))
+			_, v.Err = fmt.Fprintf(a.out, "added %s %s %s: %s%s\n", o.ID, o.Kind, o.URI, found, refsNow(o))
 		}
 		failed = append(failed, v.Err)
 	})
@@ -136,20 +153,23 @@ func (a *app) addToCoordinator(ctx context.Context, s *node.CatalogSource, origi
 		if !isNew {
 			verb = "already there:"
 		}
-		if _, err := fmt.Fprintf(a.out, "%s %s %s %s%s; a manager will visit it\n", verb, added.ID, added.Kind, added.URI, branchesNow(o)); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s %s %s %s%s; a manager will visit it\n", verb, added.ID, added.Kind, added.URI, refsNow(o)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// branchesNow tells which branches the user has selected for o, because they replace those that a
-// known origin had; "" if none were selected.
-func branchesNow(o models.Origin) string {
-	if len(o.Branches) == 0 {
-		return ""
+// refsNow tells which branches and tags the user has selected for o, because they replace those that
+// a known origin had; "" if none were selected.
+func refsNow(o models.Origin) (text string) {
+	if len(o.Branches) > 0 {
+		text = "; its branches are now " + strings.Join(o.Branches, ", ")
 	}
-	return "; its branches are now " + strings.Join(o.Branches, ", ")
+	if len(o.Tags) > 0 {
+		text += "; its tags are now " + strings.Join(o.Tags, ", ")
+	}
+	return text
 }
 
 // kindHelp describes the flag --kind.
@@ -174,7 +194,10 @@ func (r originRow) columns() []column {
 		{head: "disabled by", cell: r.Disabled, rare: true, fit: cut},
 		{head: "uri", cell: r.URI, fit: cutStart},
 		{head: "branches", cell: strings.Join(r.Branches, ","), detail: true},
+		{head: "tags", cell: strings.Join(r.Tags, ","), detail: true},
 		{head: "added", cell: when(r.AddedAt), detail: true},
+		{head: "moves to", cell: r.MovesTo, detail: true},
+		{head: "moved from", cell: r.MovedFrom, detail: true},
 		{head: "error", cell: wording.WithoutKind(r.LastError), detail: true},
 	}
 }

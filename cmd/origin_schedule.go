@@ -39,11 +39,23 @@ func (r shownOrigin) columns() []column {
 		if s.Every > 0 {
 			detail("visited every", time.Duration(float64(s.Every)*float64(time.Second)).String())
 		}
+		if s.Hours != "" {
+			detail("hours", string(s.Hours))
+		}
+		if s.Hub != nil {
+			detail("hub", hubState(*s.Hub, time.Now()))
+		}
+		if s.Skip != nil {
+			detail("feed skips", skipped(*s.Skip))
+		}
 		if e := s.Expected; e != nil {
 			detail("next change", strings.TrimPrefix(expectation(e, time.Now()), "; "))
 		}
 		if text := pace(s.HostGroup, s.HostGap); text != "" {
 			detail("host", strings.TrimPrefix(text, "; "))
+		}
+		if text := missedItems(s.Overflows, s.Missed); text != "" {
+			detail("lost", strings.TrimPrefix(text, "; "))
 		}
 		detail("failures", fmt.Sprint(s.Failures))
 		if s.Lister != "" {
@@ -51,6 +63,30 @@ func (r shownOrigin) columns() []column {
 		}
 	}
 	return columns
+}
+
+// hubState tells whether a hub reports the changes of an origin, and if not, why.
+func hubState(h types.Hub, now time.Time) string {
+	state := "not subscribed; a coordinator with public-url subscribes"
+	switch {
+	case h.Until.After(now):
+		state = "reports changes until " + when(h.Until) + ", renewed before"
+	case h.Asked > 0:
+		state = fmt.Sprintf("does not confirm the subscription, %s so far", count(h.Asked, "request"))
+	}
+	if h.Error != "" {
+		state += ": " + h.Error
+	}
+	return h.URL + " " + state
+}
+
+// skipped lists the hours and days at which a feed asks not to be read.
+func skipped(s models.Skip) string {
+	var parts []string
+	for _, h := range s.Hours {
+		parts = append(parts, fmt.Sprintf("%02d:00", h))
+	}
+	return strings.Join(append(parts, s.Days...), ", ") + " (UTC)"
 }
 
 // queued formats the class and the value of an origin; both are - if it does not wait in a queue
@@ -64,13 +100,15 @@ func queued(pool string, class int, value float64) (shownClass, shownValue strin
 }
 
 // reason returns why an origin is not visited now. A visit in progress comes first, then one that
-// was requested, then why the origin is disabled, then why it rests and until when.
+// was requested and what it waits for, then why the origin is disabled, then why it rests and until when.
 func reason(s types.Schedule) string {
 	switch {
 	case s.Visit != "":
 		return s.Visit + " is waiting for a manager or in progress"
 	case s.Asked && !s.Until.IsZero():
 		return "a visit was requested; " + s.Why + " until " + when(s.Until)
+	case s.Asked && s.Why != policy.Eligible: // until the visit of another origin of its host ends
+		return "a visit was requested; " + s.Why
 	case s.Asked:
 		return "a visit was requested"
 	case s.Disabled == string(policy.ByFailures):
@@ -82,14 +120,17 @@ func reason(s types.Schedule) string {
 	case s.Disabled == string(policy.ByOperator):
 		return "disabled by the operator"
 	case !s.Until.IsZero():
-		return strings.TrimPrefix(s.Why, "absolute ") + " until " + when(s.Until)
+		return restReason(s) + " until " + when(s.Until)
 	}
 	return s.Why
 }
 
+// restReason tells why an origin rests.
+func restReason(s types.Schedule) string { return strings.TrimPrefix(s.Why, "absolute ") }
+
 // showOrigin prints an origin; as a table, its past visits follow.
 func (a *app) showOrigin(o *output, r shownOrigin) error {
-	if err := showOne(a, o, r); err != nil || o.form != asTable || r.Schedule == nil || len(r.Schedule.History) == 0 {
+	if err := showOne(a, o, r); err != nil || o.structured() || r.Schedule == nil || len(r.Schedule.History) == 0 {
 		return err
 	}
 	fmt.Fprintln(a.out)
@@ -134,7 +175,7 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 		}),
 	}
 	if what == types.SaveNow {
-		c.Flags().BoolVar(&force, "force", false, "visit even if the origin or its host asked to wait (Retry-After), or the host could not be reached")
+		c.Flags().BoolVar(&force, "force", false, "visit even if the origin or its host asked to wait (Retry-After), the host could not be reached, or it is outside of its hours")
 	}
 	config.BindFlags(c.Flags(), visitKeys...)
 	return c

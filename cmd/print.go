@@ -59,6 +59,10 @@ func (o *output) set(flag, form string) error {
 	return nil
 }
 
+// structured reports whether the output is for programs. A command may print other text than a
+// table if it is not.
+func (o *output) structured() bool { return o.form != asTable }
+
 func (o *output) String() string { return o.form }
 
 func (o *output) Type() string { return "format" }

@@ -1,21 +1,21 @@
 package cmd
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
-	"leasehold/shared/process/datadir"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"leasehold/internal/lockedbuffer"
+	"leasehold/shared/process/datadir"
 )
 
 // process is the real binary, started by a test.
@@ -24,27 +24,16 @@ type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the process has ended
 
-	mu     sync.Mutex // guards stderr
-	stderr bytes.Buffer
+	stderr lockedbuffer.Buffer
 }
 
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.stderr.Write(b)
-}
-
-func (p *process) text() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.stderr.String()
-}
+func (p *process) text() string { return p.stderr.String() }
 
 // start starts a program in a folder; it is killed when the test ends.
 func start(t testing.TB, dir, program string, args ...string) *process {
 	t.Helper()
 	p := &process{TB: t, cmd: exec.Command(program, args...), done: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Stderr, p.cmd.WaitDelay = dir, p, time.Second
+	p.cmd.Dir, p.cmd.Stderr, p.cmd.WaitDelay = dir, &p.stderr, time.Second
 	p.cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 	require.NoError(t, p.cmd.Start())
 	go func() { _ = p.cmd.Wait(); close(p.done) }()

@@ -18,6 +18,7 @@ import (
 // recordings are the methods of the catalog for one sort of recording.
 type recordings[T row] struct {
 	noun    string // episode or clip
+	about   func(id string) catalog.About
 	command string // episode or clips
 	list    func(context.Context, catalog.Catalog) ([]T, error)
 	set     func(ctx context.Context, from catalog.Catalog, id string, priority *int64) (T, error) // nil: the origin's priority
@@ -26,6 +27,7 @@ type recordings[T row] struct {
 
 var episodeRecordings = recordings[episodeRow]{
 	noun: "episode", command: "episode",
+	about: func(id string) catalog.About { return catalog.About{Episode: id} },
 	list: func(ctx context.Context, from catalog.Catalog) ([]episodeRow, error) {
 		all, err := from.Episodes(ctx)
 		return rowsOf(all, func(e models.Episode) episodeRow { return episodeRow{e} }), err
@@ -39,6 +41,7 @@ var episodeRecordings = recordings[episodeRow]{
 
 var clipRecordings = recordings[clipRow]{
 	noun: "clip", command: "clips",
+	about: func(id string) catalog.About { return catalog.About{Clip: id} },
 	list: func(ctx context.Context, from catalog.Catalog) ([]clipRow, error) {
 		all, err := from.Clips(ctx)
 		return rowsOf(all, func(c models.Clip) clipRow { return clipRow{c} }), err
@@ -54,7 +57,7 @@ var clipRecordings = recordings[clipRow]{
 func (a *app) newEpisode() *cobra.Command {
 	c := &cobra.Command{
 		Use:   episodeRecordings.command,
-		Short: "list episodes, and set which are searched first",
+		Short: "list and retry episodes, and set which are searched first",
 	}
 	addRecordings(a, c, episodeRecordings)
 	return c
@@ -62,7 +65,7 @@ func (a *app) newEpisode() *cobra.Command {
 
 // addRecordings adds the commands that list, show and set one sort of recording.
 func addRecordings[T row](a *app, c *cobra.Command, r recordings[T]) {
-	c.AddCommand(newRecordingList(a, r), newRecordingShow(a, r), newRecordingSet(a, r))
+	c.AddCommand(newRecordingList(a, r), newRecordingShow(a, r), newRecordingSet(a, r), newRecordingRetry(a, r))
 }
 
 // newRecordingList is `leasehold episode list` or `leasehold clips list`.
@@ -155,6 +158,56 @@ on, and visits do not change it; --reset returns to the origin's priority.`, r.n
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("priority") == reset { // both or none
 			return usagef("%s needs either --priority or --reset", nameOf(c))
+		}
+		return run(c, args)
+	}
+	return c
+}
+
+// newRecordingRetry is `leasehold episode retry` or `leasehold clips retry`. All names are looked up
+// before the first recording is tried again.
+func newRecordingRetry[T row](a *app, r recordings[T]) *cobra.Command {
+	var problems bool
+	c := &cobra.Command{
+		Use:   "retry [NAME…]",
+		Short: fmt.Sprintf("try %ss with a problem again now", r.noun),
+		Long: fmt.Sprintf(`Try %[1]ss with a problem again now: those that could not be fetched, which
+otherwise wait for their next attempt, and those whose content or search failed.
+NAME is an id, a title, or the name at the origin. --problems selects all
+recordings with a problem.`, r.noun),
+	}
+	c.Flags().BoolVar(&problems, "problems", false, "all recordings with a problem, instead of NAME")
+	config.BindFlags(c.Flags(), catalogKeys...)
+	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
+		wanted := []catalog.About{{}}
+		if !problems {
+			rows, err := r.list(ctx, s.Catalog)
+			if err != nil {
+				return err
+			}
+			wanted = nil
+			for _, name := range args {
+				found, err := r.find(rows, name)
+				if err != nil {
+					return err
+				}
+				wanted = append(wanted, r.about(r.of(found).ID))
+			}
+		}
+		total := 0
+		for _, about := range wanted {
+			n, err := s.Catalog.Retry(ctx, about, true)
+			if err != nil {
+				return err
+			}
+			total += n
+		}
+		_, err := fmt.Fprintf(a.out, "%s to try again\n", count(total, "recording"))
+		return err
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if problems == (len(args) > 0) { // both or none
+			return usagef("%s needs either NAME or --problems", nameOf(c))
 		}
 		return run(c, args)
 	}

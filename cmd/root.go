@@ -48,14 +48,14 @@ func (a *app) newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "leasehold",
 		Short: "coordinate work through tuple spaces: clips, code, visits and tasks",
-		Long: `Leasehold coordinates work through tuple spaces and has four jobs: it finds
-where clips are played in recordings, searches the code of repositories, decides
-which origin to visit next, and runs tasks of your own. Managers put work into
-the spaces under leases, workers take it and put results back, and the work of a
-process that dies goes to another one.
+		Long: `Leasehold has four jobs. It finds where clips are played in recordings, searches
+the code of repositories, decides which origin to visit next, and runs your own
+tasks. Managers create work, and workers take it under a lease. If one of them
+dies, another takes over its work.
 
-Without a command, it runs the mode in the environment variable mode (or --mode,
-or mode: in the file of settings), with the flags of that mode.`,
+Without a command, leasehold runs as a coordinator, a manager or a worker if the
+setting "mode" names one: as the environment variable mode, as --mode, or in the
+file of settings. It then accepts the flags of that command.`,
 		Args:          knownCommand,
 		SilenceErrors: true, // run prints them
 		SilenceUsage:  true,

@@ -9,6 +9,7 @@ import (
 
 	"leasehold/node"
 	"leasehold/shared/config"
+	"leasehold/shared/process/retry"
 )
 
 // newRun is `leasehold run`.
@@ -55,6 +56,9 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 	if err := d.AddOrigins(ctx, named, keepPriority); err != nil {
 		return err
 	}
+	if err := a.tellDetected(a.err, named, paths, kind); err != nil {
+		return err
+	}
 	origins, err := d.Catalog.Origins(ctx)
 	if err != nil {
 		return err
@@ -67,7 +71,7 @@ func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, k
 		return err
 	}
 	var idle bool
-	var s summary
+	s := summary{began: time.Now()}
 	err = node.RunLocal(ctx, d, func(ctx context.Context, l *node.Local) (err error) {
 		idle, err = a.showProgress(ctx, l, untilIdle)
 		return errors.Join(err, s.read(l))
@@ -105,6 +109,7 @@ func (a *app) showProgress(ctx context.Context, l *node.Local, untilIdle bool) (
 		switch {
 		case ctx.Err() != nil:
 			return false, nil
+		case retry.CanPass(err): // the catalog cannot be used for now; the work itself is repeated, too
 		case err != nil:
 			return false, err
 		case idle && untilIdle:

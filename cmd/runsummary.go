@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"leasehold/models"
 	"leasehold/node"
@@ -25,6 +26,8 @@ type summary struct {
 	problems []catalog.Problem
 	costs    []string
 	reports  []types.CodeReport // of the first repositories
+	resting  []types.Schedule   // of origins that were not visited with success since began
+	began    time.Time
 }
 
 // read reads what a run did. It does not take the context of the run, because that has ended if the
@@ -50,7 +53,21 @@ func (s *summary) read(l *node.Local) (err error) {
 	if s.problems, err = l.Catalog.Problems(ctx); err != nil {
 		return err
 	}
+	if s.resting, err = l.Resting(ctx, s.unvisited()); err != nil {
+		return err
+	}
 	return s.readReports(ctx, l)
+}
+
+// unvisited returns the ids of origins that were not visited with success in this run.
+func (s *summary) unvisited() (ids []string) {
+	for _, o := range s.origins {
+		visited := !o.LastVisit.Before(s.began.Truncate(time.Microsecond)) && (o.LastOutcome == models.Eventful || o.LastOutcome == models.Uneventful)
+		if o.Kind.Visited() && o.Disabled == "" && !visited {
+			ids = append(ids, o.ID)
+		}
+	}
+	return ids
 }
 
 // Bounds of the reports of a summary.
@@ -79,7 +96,7 @@ func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 }
 
 // plainWord matches what a shell reads as one word without quotes.
-var plainWord = regexp.MustCompile(`^[\w./+-]+$`)
+var plainWord = regexp.MustCompile(`^[\w./+:=@%,-]+$`)
 
 // printReports prints the heads of reports, and below them a search to try; nothing if there are
 // no reports. a.flags must be those of run.
@@ -104,13 +121,7 @@ func (a *app) printReports(s summary) error {
 	if f := s.reports[0].Functions; len(f) > 0 {
 		name = f[0].Function
 	}
-	folder := ""
-	if f := a.flags.Lookup("data"); f.Changed { // else the commands find the folder themselves
-		folder = " --data " + f.Value.String()
-		if !plainWord.MatchString(f.Value.String()) {
-			folder = fmt.Sprintf(" --data '%s'", f.Value)
-		}
-	}
+	folder := a.dataFlag()
 	_, err := fmt.Fprintf(a.out, "try: leasehold search%s 'sym:%s'; leasehold report%s %s\n\n", folder, name, folder, s.reports[0].ID)
 	return err
 }
@@ -173,7 +184,7 @@ func (s summary) leasesText() string {
 	return text
 }
 
-// printSummary prints the findings, the problems and totals. It prints the costs to
+// printSummary prints the findings, the problems and totals. It prints the costs, and what rests, to
 // standard error, because they differ from run to run. It returns an error if nothing
 // could be done.
 func (a *app) printSummary(s summary) error {
@@ -197,6 +208,7 @@ func (a *app) printSummary(s summary) error {
 	for _, line := range s.costs {
 		fmt.Fprintln(a.err, line)
 	}
+	err = errors.Join(err, a.tellResting(a.err, s.resting, time.Now()))
 	if err == nil && s.nothingDone() {
 		return fmt.Errorf("no work could be done: %s", count(len(s.problems), "problem"))
 	}

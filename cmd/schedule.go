@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"leasehold/models"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 	"leasehold/shared/process/wording"
 )
 
@@ -29,8 +29,6 @@ func (a *app) newSchedule() *cobra.Command {
 
 // newScheduleAdd is `leasehold schedule add`.
 func (a *app) newScheduleAdd() *cobra.Command {
-	var n types.NewTaskSchedule
-	var every, timeout, backoff time.Duration
 	c := &cobra.Command{
 		Use:   "add NAME ACTION [JSON|@FILE|@-]",
 		Short: "add a schedule, or replace the one with this name",
@@ -41,55 +39,78 @@ JSON: an argument, a file, or standard input (@-).`,
   leasehold schedule add poll check --every 15m --missed none`,
 		Args: cobra.RangeArgs(2, 3),
 	}
-	o := bindOutput(c)
-	f, t := c.Flags(), &n.Task
+	add := scheduleAdd{app: a, command: c, output: bindOutput(c)}
+	add.bindFlags(c.Flags())
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		if err := add.read(args); err != nil {
+			return err
+		}
+		return add.set(ctx, api, args[0])
+	})
+}
+
+// scheduleAdd is a call of `leasehold schedule add`.
+type scheduleAdd struct {
+	*app
+	command                 *cobra.Command
+	output                  *output
+	schedule                types.NewTaskSchedule
+	every, timeout, backoff time.Duration
+}
+
+// bindFlags adds the flags that describe the schedule and its tasks.
+func (s *scheduleAdd) bindFlags(f *pflag.FlagSet) {
+	n, t := &s.schedule, &s.schedule.Task
 	f.StringVar(&n.Cron, "cron", "", "minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly, @monthly, @yearly")
-	f.DurationVar(&every, "every", 0, "interval, instead of --cron: 1s to 8784h")
+	f.DurationVar(&s.every, "every", 0, "interval, instead of --cron: 1s to 8784h")
 	f.StringVar(&n.Zone, "zone", "", "time zone of --cron, such as Europe/Berlin (default UTC)")
 	f.StringVar(&n.Missed, "missed", "", "if it was due while no coordinator ran: create one task (the default) or none")
 	f.StringVar(&n.Overlap, "overlap", "", "if the previous task is still alive: skip (the default), wait or allow")
 	f.Int64Var(&t.Priority, "priority", 0, "priority; higher is sooner")
-	f.DurationVar(&timeout, "timeout", 0, "how long an attempt may take (default 10m)")
-	f.Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
-	f.Int64Var(&t.MaxAttempts, "max-attempts", 0, "failed attempts that a task survives (default: the coordinator's max-attempts)")
-	f.DurationVar(&backoff, "backoff", 0, "pause after a failed attempt")
+	f.DurationVar(&s.timeout, "timeout", 0, "how long an attempt may take (default 10m)")
+	f.Int64Var(&t.MaxAttempts, "max-attempts", 0, "number of failed attempts after which the task becomes a dead letter (default: the coordinator's max-attempts, plus 1)")
+	f.DurationVar(&s.backoff, "backoff", 0, "pause after a failed attempt")
 	filledVar(f, &t.Group, "group", "group of the tasks; groups of equal priority take turns")
 	listVar(f, &t.Tags, "tags", "tags, separated by commas")
 	listVar(f, &t.Limits, "limits", "limits that the tasks count towards (leasehold limit)")
 	f.StringVar(&t.OnLimit, "on-limit", "", "if a limit is reached: wait (the default), cancel_running or drop")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) (err error) {
-		if err := needID("schedule", args[0]); err != nil {
-			return err
-		}
-		if hasCron, hasEvery := n.Cron != "", c.Flags().Changed("every"); hasCron == hasEvery {
-			return usagef("set either --cron, such as --cron '30 3 * * *', or --every, such as --every 15m")
-		}
-		if err := checkMaxAttempts(c, t.MaxAttempts); err != nil {
-			return err
-		}
-		t.Action, n.Every = args[1], models.SecondsOf(every)
-		t.Timeout, t.Backoff = models.SecondsOf(timeout), models.SecondsOf(backoff)
-		if len(args) > 2 {
-			if t.Data, err = readData(args[2], c.InOrStdin()); err != nil {
-				return err
-			}
-		}
-		s, added, err := api.SetTaskSchedule(ctx, args[0], n)
-		if err != nil {
-			return err
-		}
-		if o.form != asTable {
-			return showOne(a, o, scheduleRow{s})
-		}
-		verb := "changed"
-		if added {
-			verb = "added"
-		}
-		_, err = fmt.Fprintf(a.out, "%s %s, next at %s\n", verb, s.Name, scheduleRow{s}.next())
+}
+
+// read completes the schedule with the arguments and the durations.
+func (s *scheduleAdd) read(args []string) (err error) {
+	n, t := &s.schedule, &s.schedule.Task
+	if err := needID("schedule", args[0]); err != nil {
 		return err
-	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	}
+	if hasCron, hasEvery := n.Cron != "", s.command.Flags().Changed("every"); hasCron == hasEvery {
+		return usagef("set either --cron, such as --cron '30 3 * * *', or --every, such as --every 15m")
+	}
+	if err := checkMaxAttempts(s.command, t.MaxAttempts); err != nil {
+		return err
+	}
+	t.Action, n.Every = args[1], models.SecondsOf(s.every)
+	t.Timeout, t.Backoff = models.SecondsOf(s.timeout), models.SecondsOf(s.backoff)
+	if len(args) > 2 {
+		t.Data, err = readData(args[2], s.command.InOrStdin())
+	}
+	return err
+}
+
+// set adds or changes the schedule at the coordinator, and prints it.
+func (s *scheduleAdd) set(ctx context.Context, api *client.Client, name string) error {
+	set, added, err := api.SetTaskSchedule(ctx, name, s.schedule)
+	if err != nil {
+		return err
+	}
+	if s.output.structured() {
+		return showOne(s.app, s.output, scheduleRow{set})
+	}
+	verb := "changed"
+	if added {
+		verb = "added"
+	}
+	_, err = fmt.Fprintf(s.out, "%s %s, next at %s\n", verb, set.Name, scheduleRow{set}.next())
+	return err
 }
 
 // scheduleRow is a schedule of tasks as a row.
@@ -139,18 +160,9 @@ func (a *app) newScheduleList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "print the schedules, when each is due, and why one was skipped",
-		Args:  cobra.NoArgs,
 	}
-	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
-		all, err := api.TaskSchedules(ctx)
-		if err != nil {
-			return err
-		}
-		return show(a, o, rowsOf(all, func(s types.TaskSchedule) scheduleRow { return scheduleRow{s} }), "no schedules")
-	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	asRow := func(s types.TaskSchedule) scheduleRow { return scheduleRow{s} }
+	return listCommand(a, c, (*client.Client).TaskSchedules, asRow, "no schedules")
 }
 
 // newScheduleShow is `leasehold schedule show`.
@@ -161,7 +173,7 @@ func (a *app) newScheduleShow() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		if err := needID("schedule", args[0]); err != nil {
 			return err
 		}
@@ -171,8 +183,6 @@ func (a *app) newScheduleShow() *cobra.Command {
 		}
 		return showOne(a, o, scheduleRow{s})
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // newScheduleRemove is `leasehold schedule remove`.
@@ -181,14 +191,12 @@ func (a *app) newScheduleRemove() *cobra.Command {
 		Use:   "remove NAME…",
 		Short: "remove schedules, but not the tasks that they created",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
-			return a.eachSchedule(args, func(name string) (string, error) {
-				return "removed " + name, api.RemoveTaskSchedule(ctx, name)
-			})
-		}),
 	}
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		return a.eachSchedule(args, func(name string) (string, error) {
+			return "removed " + name, api.RemoveTaskSchedule(ctx, name)
+		})
+	})
 }
 
 // newScheduleChange is `leasehold schedule pause` or `leasehold schedule resume`: it
@@ -198,18 +206,16 @@ func (a *app) newScheduleChange(verb, short, past string, do func(*client.Client
 		Use:   verb + " NAME…",
 		Short: short,
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
-			return a.eachSchedule(args, func(name string) (string, error) {
-				s, err := do(api, ctx, name)
-				if err == nil && !s.Paused {
-					return fmt.Sprintf("%s %s, next at %s", past, name, scheduleRow{s}.next()), nil
-				}
-				return past + " " + name, err
-			})
-		}),
 	}
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		return a.eachSchedule(args, func(name string) (string, error) {
+			s, err := do(api, ctx, name)
+			if err == nil && !s.Paused {
+				return fmt.Sprintf("%s %s, next at %s", past, name, scheduleRow{s}.next()), nil
+			}
+			return past + " " + name, err
+		})
+	})
 }
 
 // eachSchedule calls do with each schedule, and prints the line that it returns. The

@@ -39,7 +39,7 @@ func (a *app) newSearch() *cobra.Command {
 		Use:   "search QUERY…",
 		Short: "search the files of indexed repositories",
 		Long: `Search the files of indexed repositories: in the running coordinator or, if none
-answers, in the data folder. The exit code is 1 if nothing matches, as of grep.
+answers, in the data folder. The exit code is 1 if nothing matches, as in grep.
 
 A file must have all words, in its text or its path; combine words with OR, and
 exclude one with NOT or a leading -. "quoted text" and /regular expressions/ of
@@ -159,6 +159,9 @@ func (a *app) reportSearchEnd(end types.SearchEnd, o searchOptions) {
 		fmt.Fprintf(a.err, "only the first %d matches are shown; narrow the query\n", maxMatches)
 	case end.Stopped == "time" || end.Stopped == "memory":
 		fmt.Fprintf(a.err, "the search reached its limit of %s and stopped; narrow the query\n", end.Stopped)
+	}
+	if end.RankedOf > 0 {
+		fmt.Fprintf(a.err, "the first matches are the best of the first %d found, not of all; narrow the query\n", end.RankedOf)
 	}
 	if end.Incomplete {
 		fmt.Fprintf(a.err, "the search was not over everything, because the code index lacks %s; %s\n", count(end.Missing, "file"), remedyOf(end))

@@ -9,7 +9,6 @@ import (
 
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 )
 
 // newSession is `leasehold session`.
@@ -28,20 +27,11 @@ func (a *app) newSessionList() *cobra.Command {
 		Use:   "list",
 		Short: "print the sessions, and the program behind each",
 		Long: `Print the sessions of managers, workers, the coordinator itself and all other
-clients, and how the program behind each describes itself. "leasehold status"
+clients, with the host, process and version of each program. "leasehold status"
 shows what managers and workers are doing.`,
-		Args: cobra.NoArgs,
 	}
-	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
-		sessions, err := api.Sessions(ctx)
-		if err != nil {
-			return err
-		}
-		return show(a, o, rowsOf(sessions, func(s types.OpenSession) openSessionRow { return openSessionRow{s} }), "no sessions")
-	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	asRow := func(s types.OpenSession) openSessionRow { return openSessionRow{s} }
+	return listCommand(a, c, (*client.Client).Sessions, asRow, "no sessions")
 }
 
 // openSessionRow is a session as a row.
@@ -82,18 +72,16 @@ A manager or worker that still runs opens a new session; to stop it, use
 "leasehold drain". Sessions of the coordinator's own process cannot be ended.`,
 		Example: "  leasehold session end client-7f3a9c01",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
-			for _, id := range args {
-				if err := api.EndSession(ctx, id); err != nil {
-					return err
-				}
-				if _, err := fmt.Fprintf(a.out, "ended %s\n", printable(id)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
 	}
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		for _, id := range args {
+			if err := api.EndSession(ctx, id); err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(a.out, "ended %s\n", printable(id)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

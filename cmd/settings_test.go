@@ -26,12 +26,12 @@ var readers = map[string]string{
 	"host-groups":   visitReaders,
 	"git-schemes":   `^origin add$`, "git-hosts": `^origin add$`, "git-token": `^origin add$`, "git-ssh": `^origin add$`,
 	"fetch-max-bytes": `^origin add$`, "fetch-stall": `^origin add$`, "fetch-redirects": `^origin add$`,
-	"cache-bytes": `^origin add$`, "allow-private": `^origin add$`,
+	"cache-bytes": `^origin add$`, "allow-private": `^origin add$`, "contact": `^origin add$`,
 }
 
 const (
-	catalogReaders = `^((clips|episode) (list|show|set)|findings|search|symbols|report|mcp|backup|origin .*|visits (next|capacity))$`
-	visitReaders   = `^(origin (add|show|enable|disable|save-now)|visits (next|capacity))$`
+	catalogReaders = `^((clips|episode) (list|show|set|retry)|findings|search|symbols|report|mcp|backup|origin .*|visits (next|capacity))$`
+	visitReaders   = `^(origin (add|set|show|enable|disable|save-now)|visits (next|capacity))$`
 )
 
 func TestACommandListsTheSettingsThatItReadsAndNoOthers(t *testing.T) {

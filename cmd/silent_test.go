@@ -39,10 +39,12 @@ func commandsThatAsk(t *testing.T, c *cobra.Command, words []string) (all [][]st
 
 // needed are arguments that a command needs before it asks a coordinator.
 var needed = map[string][]string{
-	"health":       {"--mode", "coordinator"},
-	"episode set":  {"--priority", "1"},
-	"clips set":    {"--priority", "1"},
-	"dead requeue": {"x"},
+	"health":        {"--mode", "coordinator"},
+	"episode set":   {"--priority", "1"},
+	"clips set":     {"--priority", "1"},
+	"clips retry":   {"x"},
+	"dead requeue":  {"x"},
+	"episode retry": {"x"},
 }
 
 // A listener accepts connections and never answers, as a coordinator in a debugger does.

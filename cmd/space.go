@@ -13,7 +13,6 @@ import (
 	"leasehold/models"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/tuple"
 )
@@ -48,15 +47,13 @@ func (a *app) newSpaceList() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
 		spaces, err := api.Spaces(ctx)
 		if err != nil {
 			return err
 		}
 		return show(a, o, spaceRows(spaces), "no spaces")
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // spaceRow is a space as a row.
@@ -102,7 +99,7 @@ func (a *app) newSpaceCount() *cobra.Command {
 	}
 	o := bindOutput(c)
 	c.Flags().BoolVar(&held, "held", false, "include held tuples")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		line, err := listTemplate(args[1:])
 		if err != nil {
 			return err
@@ -111,14 +108,12 @@ func (a *app) newSpaceCount() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if o.form == asTable {
+		if !o.structured() {
 			_, err := fmt.Fprintln(a.out, page.Total)
 			return err
 		}
 		return showOne(a, o, counted{args[0], line, page.Total})
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // listTemplate checks the template of a list, and writes it in the form that the API reads. No
@@ -175,7 +170,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 	o := bindOutput(c)
 	c.Flags().BoolVar(&held, "held", false, "include held tuples")
 	most := bindLimit(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		line, err := listTemplate(args[1:])
 		if err != nil {
 			return err
@@ -186,7 +181,7 @@ func (a *app) newSpaceQuery() *cobra.Command {
 		}
 		rows := rowsOf(page.Items, func(t types.Tuple) tupleRow { return tupleRow{t} })
 		if page.Total == 0 {
-			if o.form != asTable {
+			if o.structured() {
 				err = show(a, o, rows, "")
 			}
 			return errors.Join(err, fmt.Errorf("space %s: no tuple matches %s: %w", args[0], line, fault.ErrNotFound))
@@ -196,8 +191,6 @@ func (a *app) newSpaceQuery() *cobra.Command {
 		}
 		return a.reportTruncated(len(rows), page.Omitted, page.Total)
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // A limit is the maximum number of rows of a list; client.All (-1) is all.
@@ -256,7 +249,7 @@ func (a *app) newSpacePut() *cobra.Command {
 		Args:    cobra.MinimumNArgs(2),
 	}
 	c.Flags().DurationVar(&ttl, "ttl", 0, "how long the tuple stays; 0 is until it is taken")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		t, err := tuple.ParseTuple(args[1:])
 		if err != nil {
 			return usagef("tuple: %s", err)
@@ -268,8 +261,6 @@ func (a *app) newSpacePut() *cobra.Command {
 		_, err = fmt.Fprintf(a.out, "put %s\n", put.Line)
 		return err
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // newSpaceGet is `leasehold space get`.
@@ -290,7 +281,7 @@ tuple is taken, the tuple is lost.
 	c.Flags().DurationVar(&timeout, "timeout", -1, "how long to wait (default: until interrupted)")
 	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait; the same as --timeout 0s")
 	c.Flags().Lookup("timeout").DefValue = "0s" // hides the default in the help
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		if c.Flags().Changed("timeout") && (noWait || timeout < 0) {
 			return usagef("--timeout must not be negative and cannot be combined with --no-wait")
 		}
@@ -305,12 +296,10 @@ tuple is taken, the tuple is lost.
 		if err != nil {
 			return err
 		}
-		if o.form == asTable {
+		if !o.structured() {
 			_, err := fmt.Fprintln(a.out, t.Line)
 			return err
 		}
 		return showOne(a, o, tupleRow{t})
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }

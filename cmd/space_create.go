@@ -8,7 +8,6 @@ import (
 
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 	"leasehold/shared/space"
 )
 
@@ -29,7 +28,7 @@ space already exists with the same options.`,
 	f.IntVar(&n.Capacity, "capacity", space.DefaultCapacity, "maximum number of tuples")
 	f.StringVar(&n.Overflow, "overflow", string(space.Block), "what a put does if the space is full: block or drop_oldest")
 	f.BoolVar(&n.Volatile, "volatile", false, "keep tuples in memory only; they are lost when the coordinator restarts")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		n.Name = args[0]
 		if _, err := (space.Options{Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow)}).Normalize(); err != nil {
 			return usagef("%s", err)
@@ -45,6 +44,4 @@ space already exists with the same options.`,
 		_, err = fmt.Fprintf(a.out, text, printable(s.Name))
 		return err
 	})
-	config.BindFlags(f, coordinatorKeys...)
-	return c
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/shared/api/client"
-	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
 
@@ -24,7 +23,7 @@ leasehold itself needs cannot be deleted.`,
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&force, "force", false, "delete its tuples too")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		d, err := api.DeleteSpace(ctx, args[0], force)
 		if errors.Is(err, fault.ErrConflict) {
 			return fmt.Errorf("%w; use --force to delete them too", err)
@@ -35,6 +34,4 @@ leasehold itself needs cannot be deleted.`,
 		_, err = fmt.Fprintf(a.out, "deleted %s and %s\n", printable(d.Name), count(d.Tuples, "tuple"))
 		return err
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }

@@ -9,7 +9,6 @@ import (
 
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 )
 
 // newStatus is `leasehold status`.
@@ -25,15 +24,13 @@ a container's health check.
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
 		s, err := api.Status(ctx)
 		if err != nil {
 			return err
 		}
 		return a.showStatus(o, s)
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // showStatus prints the status: as a table the sessions, spaces, costs and totals; as CSV only
@@ -58,10 +55,28 @@ func (a *app) showStatus(o *output, s client.Status) error {
 	for _, line := range costLines(s.Costs) {
 		fmt.Fprintf(a.out, "\n%s\n", line)
 	}
+	for _, line := range databaseLines(s.Database) {
+		fmt.Fprintf(a.out, "\n%s\n", line)
+	}
 	_, err := fmt.Fprintf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
 		count(s.Totals.Origins, "origin"), count(s.Totals.Episodes, "episode"), count(s.Totals.Clips, "clip"), count(s.Totals.Findings, "finding"),
 		withHint(s.Totals.Problems, "problem", "leasehold findings --problems"), withHint(s.Dead, "dead letter", "leasehold dead list"))
 	return err
+}
+
+// databaseLines describes the latest nightly check of the database; empty if there was none.
+func databaseLines(c types.DatabaseCheck) (lines []string) {
+	for _, damage := range c.Damage {
+		lines = append(lines, "the database is damaged: "+damage+"; restore a backup")
+	}
+	switch {
+	case c.At.IsZero():
+	case c.Error != "":
+		lines = append(lines, fmt.Sprintf("the check of the database at %s could not be finished: %s", when(c.At), c.Error))
+	case len(lines) == 0:
+		lines = append(lines, fmt.Sprintf("the database was checked at %s: no damage", when(c.At)))
+	}
+	return lines
 }
 
 // withHint formats a number of things that need attention, with the command that shows them if

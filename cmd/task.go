@@ -9,7 +9,6 @@ import (
 
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 )
 
 // newTask is `leasehold task`.
@@ -45,7 +44,7 @@ func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *cli
 	o := bindOutput(c)
 	bindTaskFilter(c, f)
 	most := bindLimit(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, _ []string) error {
+	a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
 		all, more, err := list(api, ctx, *f, int(*most))
 		if err != nil {
 			return err
@@ -56,7 +55,6 @@ func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *cli
 		_, err = fmt.Fprintf(a.err, "leasehold: %d shown, and there are more; raise --limit to see them\n", len(all))
 		return err
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
 	return c, f
 }
 
@@ -82,7 +80,7 @@ func (a *app) newTaskShow() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
 		if err := needID("task", args[0]); err != nil {
 			return err
 		}
@@ -92,8 +90,6 @@ func (a *app) newTaskShow() *cobra.Command {
 		}
 		return showOne(a, o, taskRow{t})
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
 }
 
 // newTaskCancel is `leasehold task cancel`.
@@ -126,21 +122,19 @@ func (a *app) eachTask(use, short, past string, do func(context.Context, *client
 		Use:   use,
 		Short: short,
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
-			for _, id := range args {
-				if err := needID("task", id); err != nil {
-					return err
-				}
-			}
-			var isDone func(id string) bool // nil: the first error ends it
-			return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *client.Client, id string) (string, error) {
-				return do(op.of(ctx, id), api, id)
-			})
-		}),
 	}
 	op = bindOperation(c.Flags())
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		for _, id := range args {
+			if err := needID("task", id); err != nil {
+				return err
+			}
+		}
+		var isDone func(id string) bool // nil: the first error ends it
+		return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *client.Client, id string) (string, error) {
+			return do(op.of(ctx, id), api, id)
+		})
+	})
 }
 
 // newTaskPause is `leasehold task pause`.
@@ -162,29 +156,27 @@ func (a *app) eachAction(use, short string, do func(*client.Client, context.Cont
 		Use:   use,
 		Short: short,
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
-			for _, action := range args {
-				if err := needID("action", action); err != nil {
-					return err
-				}
-			}
-			for _, action := range args {
-				x, err := do(api, op.of(ctx, action), action)
-				if err != nil {
-					return err
-				}
-				state := "not paused"
-				if x.Paused {
-					state = "paused"
-				}
-				if _, err := fmt.Fprintf(a.out, "%s is %s: %d running, %d waiting\n", action, state, x.Tasks["claimed"], x.Tasks["waiting"]+x.Tasks["paused"]); err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
 	}
 	op = bindOperation(c.Flags())
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		for _, action := range args {
+			if err := needID("action", action); err != nil {
+				return err
+			}
+		}
+		for _, action := range args {
+			x, err := do(api, op.of(ctx, action), action)
+			if err != nil {
+				return err
+			}
+			state := "not paused"
+			if x.Paused {
+				state = "paused"
+			}
+			if _, err := fmt.Fprintf(a.out, "%s is %s: %d running, %d waiting\n", action, state, x.Tasks["claimed"], x.Tasks["waiting"]+x.Tasks["paused"]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -16,15 +16,11 @@ import (
 	"leasehold/models"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 	"leasehold/shared/protocol/task"
 )
 
 // newTaskCreate is `leasehold task create`.
 func (a *app) newTaskCreate() *cobra.Command {
-	var n types.NewTask
-	var d taskDurations
-	var each string
 	c := &cobra.Command{
 		Use:   "create ACTION [JSON|@FILE|@-]",
 		Short: "create a task, or one for each line of a file",
@@ -39,53 +35,83 @@ dead because of a parent.`,
   leasehold task create import --unique-key nightly --group tenant-7 --limits api`,
 		Args: cobra.RangeArgs(1, 2),
 	}
-	o := bindOutput(c)
-	bindNewTask(c, &n, &d)
-	op := bindOperation(c.Flags())
-	c.Flags().StringVar(&each, "each", "", "file with one line of JSON for each task; - is standard input")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) (err error) {
-		n.Action = args[0]
-		if err := needID("action", n.Action); err != nil {
+	create := taskCreate{app: a, command: c, output: bindOutput(c), operation: bindOperation(c.Flags())}
+	bindNewTask(c, &create.task, &create.durations)
+	c.Flags().StringVar(&create.each, "each", "", "file with one line of JSON for each task; - is standard input")
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		if err := create.read(args, time.Now()); err != nil {
 			return err
 		}
-		if len(args) > 1 {
-			if n.Data, err = readData(args[1], c.InOrStdin()); err != nil {
-				return err
-			}
+		if create.each != "" {
+			e := eachLine{output: create.output, operation: create.operation}
+			return a.createEach(ctx, api, e, create.task, create.each, c.InOrStdin())
 		}
-		if err := d.apply(c, &n, time.Now()); err != nil {
-			return err
-		}
-		if op.id != "" && (isDuration(d.notBefore) || isDuration(d.expires)) {
-			return usagef("with --operation-id, use times such as 2026-11-22T15:00:00Z: a duration counts from now, so the repeated command would differ")
-		}
-		if each != "" {
-			if len(args) > 1 || n.UniqueKey != "" {
-				return usagef("--each cannot be combined with data or --unique-key, because each line is the data of its own task")
-			}
-			return a.createEach(ctx, api, eachLine{output: o, operation: op}, n, each, c.InOrStdin())
-		}
-		t, err := api.CreateTask(op.of(ctx, "1"), n)
-		if err != nil {
-			return err
-		}
-		ended := endedAtOnce(t)
-		switch {
-		case o.form != asTable:
-			err = showOne(a, o, taskRow{t})
-		case ended == nil:
-			_, err = fmt.Fprintln(a.out, createdLine(t, n.OnConflict))
-		}
-		return errors.Join(err, ended)
+		return create.one(ctx, api)
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+}
+
+// taskCreate is a call of `leasehold task create`.
+type taskCreate struct {
+	*app
+	command   *cobra.Command
+	output    *output
+	operation *operation
+	task      types.NewTask
+	durations taskDurations
+	each      string // file with the data of many tasks; empty if there is one task
+}
+
+// read completes the task with the arguments and the durations, and refuses flags that cannot be
+// combined. now is the time from which durations count.
+func (c *taskCreate) read(args []string, now time.Time) (err error) {
+	c.task.Action = args[0]
+	if err := needID("action", c.task.Action); err != nil {
+		return err
+	}
+	if len(args) > 1 {
+		if c.task.Data, err = readData(args[1], c.command.InOrStdin()); err != nil {
+			return err
+		}
+	}
+	if err := c.durations.apply(c.command, &c.task, now); err != nil {
+		return err
+	}
+	if c.operation.id != "" && (isDuration(c.durations.notBefore) || isDuration(c.durations.expires)) {
+		return usagef("with --operation-id, use times such as 2026-11-22T15:00:00Z: a duration counts from now, so the repeated command would differ")
+	}
+	if c.each != "" && (len(args) > 1 || c.task.UniqueKey != "") {
+		return usagef("--each cannot be combined with data or --unique-key, because each line is the data of its own task")
+	}
+	return nil
+}
+
+// one creates the task and prints it. It fails if the task has ended at once.
+func (c *taskCreate) one(ctx context.Context, api *client.Client) error {
+	t, err := api.CreateTask(c.operation.of(ctx, onlyRequest), c.task)
+	if err != nil {
+		return err
+	}
+	ended := endedAtOnce(t)
+	if c.output.structured() {
+		err = showOne(c.app, c.output, taskRow{t})
+	} else if ended == nil { // otherwise the error has the ID
+		_, err = fmt.Fprintln(c.out, createdLine(t, c.task.OnConflict))
+	}
+	return errors.Join(err, ended)
 }
 
 // endedAtOnce returns an error for a new task that its limit dropped, or that died because of a parent.
 func endedAtOnce(t types.Task) error {
 	if t.State != string(task.Cancelled) && t.State != string(task.StateDead) {
 		return nil
+	}
+	return endedAs(t)
+}
+
+// endedAs is the error for a task that has not been resolved, with the reason if there is one.
+func endedAs(t types.Task) error {
+	if t.Note == "" || t.Note == t.State {
+		return fmt.Errorf("task %s is %s", t.ID, t.State)
 	}
 	return fmt.Errorf("task %s is %s: %s", t.ID, t.State, t.Note)
 }
@@ -109,10 +135,9 @@ func bindNewTask(c *cobra.Command, n *types.NewTask, d *taskDurations) {
 	f.StringVar(&n.Subject, "subject", "", "subject of the task")
 	f.Int64Var(&n.Priority, "priority", 0, "priority; higher is sooner")
 	f.DurationVar(&d.timeout, "timeout", 0, "how long an attempt may take (default 10m)")
-	f.Lookup("timeout").DefValue = "0s" // hides the default in the help: it is the coordinator's
 	filledVar(f, &d.notBefore, "not-before", "earliest start: a duration from now, or a time such as 2026-11-22T15:00:00Z")
 	filledVar(f, &d.expires, "expires", "when it becomes a dead letter unless a worker has it; same form as --not-before")
-	f.Int64Var(&n.MaxAttempts, "max-attempts", 0, "failed attempts that it survives (default: the coordinator's max-attempts)")
+	f.Int64Var(&n.MaxAttempts, "max-attempts", 0, "number of failed attempts after which the task becomes a dead letter (default: the coordinator's max-attempts, plus 1)")
 	f.DurationVar(&d.backoff, "backoff", 0, "pause after a failed attempt")
 	filledVar(f, &n.UniqueKey, "unique-key", "key that only one live task can have; if another has it, that task is printed")
 	f.StringVar(&n.OnConflict, "on-conflict", "", "if the unique key is taken: keep the other task (the default) or replace its data")
@@ -143,6 +168,9 @@ func (d taskDurations) apply(c *cobra.Command, n *types.NewTask, now time.Time) 
 		}
 		s := models.SecondsOf(d.timeout)
 		n.Timeout = &s
+	}
+	if c.Flags().Changed("result-tuple") && d.resultTTL <= 0 {
+		return usagef("--result-tuple must be above 0; got %s", d.resultTTL)
 	}
 	n.Backoff, n.ResultTTL, n.ResultTuple = models.SecondsOf(d.backoff), models.SecondsOf(d.resultTTL), d.resultTTL > 0
 	if n.NotBefore, err = parseTime("--not-before", d.notBefore, now); err != nil {
@@ -185,6 +213,9 @@ func parseTime(flag, text string, now time.Time) (time.Time, error) {
 // maxData is the maximum size of a body at the API, in bytes.
 const maxData = 1 << 20
 
+// withoutBOM returns text without the byte order mark that editors and shells of Windows write in front of UTF-8.
+func withoutBOM(text string) string { return strings.TrimPrefix(text, "\ufeff") }
+
 // readData reads the data of a task: JSON text, or @ and the name of a file with it; @- is stdin.
 // Errors are usage errors, also for more than maxData.
 func readData(argument string, stdin io.Reader) (json.RawMessage, error) {
@@ -206,13 +237,16 @@ func readData(argument string, stdin io.Reader) (json.RawMessage, error) {
 		if len(data) > maxData {
 			return nil, usagef("data %s: larger than %d bytes", argument, maxData)
 		}
-		text = string(data)
+		text = withoutBOM(string(data))
 	}
 	if !utf8.ValidString(text) {
 		return nil, usagef("data must be UTF-8; got %.100q", text)
 	}
 	var compact json.RawMessage
 	if err := json.Unmarshal([]byte(text), &compact); err != nil {
+		if text == "" && argument != "" {
+			return nil, usagef("data %s: want JSON; it is empty", argument)
+		}
 		return nil, usagef("data must be JSON or @FILE: %s; got %.100q", err, argument)
 	}
 	return compact, nil

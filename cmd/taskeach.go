@@ -39,7 +39,11 @@ func (a *app) createEach(ctx context.Context, api *client.Client, e eachLine, n 
 	lines.Buffer(nil, maxData)
 	for lines.Scan() {
 		e.line++
-		data := bytes.TrimSpace(lines.Bytes())
+		data := lines.Bytes()
+		if e.line == 1 {
+			data = bytes.TrimPrefix(data, []byte("\ufeff"))
+		}
+		data = bytes.TrimSpace(data)
 		if len(data) == 0 {
 			continue
 		}
@@ -60,7 +64,7 @@ func (a *app) createEach(ctx context.Context, api *client.Client, e eachLine, n 
 		return e.failed(err)
 	}
 	var err error
-	if e.output.form == asTable {
+	if !e.output.structured() {
 		_, err = fmt.Fprintf(a.out, "created %d tasks %s\n", e.created, n.Action)
 	} else {
 		err = show(a, e.output, e.made, "")
@@ -126,7 +130,7 @@ func (e *eachLine) flush(ctx context.Context) error {
 			e.firstEnded = ended
 		}
 	}
-	if e.output.form != asTable {
+	if e.output.structured() {
 		for _, t := range made {
 			e.made = append(e.made, taskRow{t})
 		}

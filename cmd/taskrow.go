@@ -42,6 +42,7 @@ func (r taskRow) columns() []column {
 		{head: "parts", cell: strings.Join(r.Parts, ", "), detail: true},
 		{head: "lease", cell: r.Lease, detail: true},
 		{head: "session", cell: r.Session, detail: true},
+		{head: "lost", cell: countOrNone(r.Lost), detail: true},
 		{head: "progress", cell: progress, detail: true},
 		{head: "timeout", cell: r.Timeout.Duration().String(), detail: true},
 		{head: "not before", cell: whenSet(r.NotBefore), detail: true},
@@ -65,4 +66,12 @@ func (r taskRow) columns() []column {
 
 func taskRows(tasks []types.Task) []taskRow {
 	return rowsOf(tasks, func(t types.Task) taskRow { return taskRow{t} })
+}
+
+// countOrNone returns a number as text; empty for 0.
+func countOrNone(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
 }

@@ -10,13 +10,12 @@ import (
 
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/task"
 )
 
 // newTaskWait is `leasehold task wait`.
 func (a *app) newTaskWait() *cobra.Command {
-	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "wait ID…",
 		Short: "wait for tasks to finish, and print their results",
@@ -30,53 +29,62 @@ known, or has not finished within the timeout.`,
   leasehold task wait t17 --json`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	o := bindOutput(c)
-	c.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait (default: no limit)")
-	c.RunE = a.withCoordinator(func(ctx context.Context, api *client.Client, args []string) error {
-		for _, id := range args {
+	w := taskWait{app: a, output: bindOutput(c)}
+	c.Flags().DurationVar(&w.timeout, "timeout", 0, "how long to wait (default: no limit)")
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, ids []string) error {
+		for _, id := range ids {
 			if err := needID("task", id); err != nil {
 				return err
 			}
 		}
-		if c.Flags().Changed("timeout") && timeout <= 0 {
-			return usagef("--timeout must be above 0; got %s", timeout)
+		if c.Flags().Changed("timeout") && w.timeout <= 0 {
+			return usagef("--timeout must be above 0; got %s", w.timeout)
 		}
-		whole := ctx // without the timeout
-		if timeout > 0 {
-			late := fmt.Errorf("not finished within %s", timeout)
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, timeout, late)
-			defer cancel()
-		}
-		var ended []types.Task
-		var failed []error
-		for _, id := range args {
-			t, err := api.WaitTask(ctx, id)
-			if errors.Is(err, fault.ErrNotFound) {
-				failed = append(failed, err)
-				continue
-			}
-			if err != nil {
-				failed = append(failed, fmt.Errorf("task %s: %w%s", id, err, whyNotEnded(whole, api, id)))
-				break
-			}
-			if t.State != "resolved" {
-				failed = append(failed, fmt.Errorf("task %s is %s: %s", id, t.State, t.Note))
-			}
-			ended = append(ended, t)
-			if o.form == asTable {
-				if err := a.printResult(t); err != nil {
-					return err
-				}
-			}
-		}
-		if o.form != asTable {
-			failed = append(failed, show(a, o, taskRows(ended), "no tasks"))
-		}
-		return errors.Join(failed...)
+		return w.run(ctx, api, ids)
 	})
-	config.BindFlags(c.Flags(), coordinatorKeys...)
-	return c
+}
+
+// taskWait waits for tasks and prints them.
+type taskWait struct {
+	*app
+	output  *output
+	timeout time.Duration // 0: no limit
+}
+
+// run waits for the tasks in the order of ids. A task that is not resolved, or not known, does not
+// keep it from the next one; any other error does, because the next wait would fail as well.
+func (w taskWait) run(ctx context.Context, api *client.Client, ids []string) error {
+	waiting := ctx
+	if w.timeout > 0 {
+		late := fmt.Errorf("not finished within %s", w.timeout)
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeoutCause(ctx, w.timeout, late)
+		defer cancel()
+	}
+	var ended []types.Task
+	var failed []error
+	for _, id := range ids {
+		t, err := api.WaitTask(waiting, id)
+		if errors.Is(err, fault.ErrNotFound) {
+			failed = append(failed, err)
+			continue
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("task %s: %w%s", id, err, whyNotEnded(ctx, api, id)))
+			break
+		}
+		if t.State != string(task.Resolved) {
+			failed = append(failed, endedAs(t))
+		}
+		ended = append(ended, t)
+		if !w.output.structured() {
+			failed = append(failed, w.printResult(t))
+		}
+	}
+	if w.output.structured() {
+		failed = append(failed, show(w.app, w.output, taskRows(ended), "no tasks"))
+	}
+	return errors.Join(failed...)
 }
 
 // whyNotEnded returns ": " and why a task has not ended: why it is not running, or who runs it. It returns ""

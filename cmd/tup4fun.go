@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,18 +45,34 @@ func bindModel(c *cobra.Command) *modelFlags {
 	return &f
 }
 
-// read returns a model's source: the file at path, with the start in --init before it. Errors are
-// usage errors, also a file that has a start although --init is set.
-func (f *modelFlags) read(path string) (string, error) {
+// read returns a model's source: the file at path, and the start in --init. Errors are usage errors,
+// also a file that has a start although --init is set.
+func (f *modelFlags) read(path string) (syntax.Boxes, error) {
 	program, err := readSource(path)
+	boxes := syntax.Boxes{File: path, Program: program, InitFile: f.init}
 	if err != nil || f.init == "" {
-		return program, err
+		return boxes, err
 	}
 	if syntax.HasStart(program) {
-		return "", usagef("%s has its own start; remove --init %s", path, f.init)
+		return boxes, usagef("%s has its own start; remove --init %s", path, f.init)
 	}
-	start, err := readSource(f.init)
-	return syntax.Join(start, program), err
+	boxes.Init, err = readSource(f.init)
+	return boxes, err
+}
+
+// repeat returns a line with the command that takes the run of a trace again.
+func (f *modelFlags) repeat(path string, t *explore.Trace) string {
+	words := []string{"      repeat it: leasehold tup4fun run", path}
+	if f.init != "" {
+		words = append(words, "--init", f.init)
+	}
+	if f.capacity > 0 {
+		words = append(words, "--capacity", strconv.Itoa(f.capacity))
+	}
+	if len(t.Choices) > 0 {
+		words = append(words, "--choose", strings.ReplaceAll(strings.Trim(fmt.Sprint(t.Choices), "[]"), " ", ","))
+	}
+	return strings.Join(append(words, "--steps", strconv.Itoa(len(t.Choices))), " ")
 }
 
 // load reads and compiles a model. An error in the model is a usage error.
@@ -66,7 +84,7 @@ func (f *modelFlags) load(path string) (*explore.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := syntax.Parse(path, src)
+	p, err := src.Parse()
 	if err != nil {
 		return nil, usageError(err.Error())
 	}

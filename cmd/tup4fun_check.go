@@ -15,9 +15,9 @@ func (a *app) newTupCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check MODEL…",
 		Short: "check which properties hold in all states of a model",
-		Long: `Check which of its properties hold in all states of a model; if it has none,
-whether it is free of deadlocks. The exit code is 0 if all hold, 1 if one is
-violated, and 2 if that is unknown (a bound was reached) or the model cannot be
+		Long: `Check which properties of a model hold in all its states. A model without
+properties is checked for deadlocks. The exit code is 0 if all hold, 1 if one is
+violated, and 2 if that is unknown (a limit was reached) or the model cannot be
 read.`,
 		Example: "  leasehold tup4fun check --no-reduction philosophers.tup",
 		Args:    cobra.MinimumNArgs(1),
@@ -35,7 +35,7 @@ read.`,
 				return err
 			}
 			r := explore.Check(c.Context(), m, options)
-			if err := a.showReport(o, r); err != nil {
+			if err := a.showReport(o, r, model); err != nil {
 				return err
 			}
 			worst = worse(worst, verdict(r.Outcome))
@@ -52,18 +52,23 @@ type verdictRow struct {
 	Outcome string `json:"outcome"`
 	Detail  string `json:"detail"`
 	Steps   int    `json:"steps"`
+	Vacuous bool   `json:"vacuous"`
 }
 
 func (v verdictRow) columns() []column {
-	return []column{{head: "property", cell: v.Name, fit: cut}, {head: "verdict", cell: v.Outcome}, {head: "", cell: v.Detail, fit: wrap}}
+	outcome := v.Outcome
+	if v.Vacuous {
+		outcome += " (never begins)"
+	}
+	return []column{{head: "property", cell: v.Name, fit: cut}, {head: "verdict", cell: outcome}, {head: "", cell: v.Detail, fit: wrap}}
 }
 
 // showReport prints a report. Its error is one of writing: a violated property is an error of
 // the command (verdict).
-func (a *app) showReport(o *output, r *explore.Report) error {
+func (a *app) showReport(o *output, r *explore.Report, model *modelFlags) error {
 	var rows []verdictRow
 	for _, v := range r.Verdicts {
-		row := verdictRow{r.File, v.Name, string(v.Outcome), v.Detail, 0}
+		row := verdictRow{r.File, v.Name, string(v.Outcome), v.Detail, 0, v.Vacuous}
 		if v.Trace != nil {
 			row.Steps = len(v.Trace.Steps)
 		}
@@ -81,12 +86,34 @@ func (a *app) showReport(o *output, r *explore.Report) error {
 	if err := show(a, o, rows, ""); err != nil {
 		return err
 	}
+	a.showUnreached(r)
 	for _, v := range r.Verdicts {
 		if v.Trace != nil {
-			fmt.Fprintf(a.out, "\n%s is violated; a shortest run to it:\n%s", v.Name, draw.Text(v.Trace))
+			run := "a run that shows it"
+			if v.Trace.Shortest {
+				run = "a shortest run to it"
+			}
+			fmt.Fprintf(a.out, "\n%s is violated; %s:\n%s%s\n", v.Name, run, draw.Text(v.Trace), model.repeat(r.File, v.Trace))
 		}
 	}
 	return nil
+}
+
+// maxUnreached is the number of statements that showUnreached prints.
+const maxUnreached = 20
+
+// showUnreached prints the statements that no run reaches.
+func (a *app) showUnreached(r *explore.Report) {
+	if len(r.Unreached) == 0 {
+		return
+	}
+	fmt.Fprintln(a.out, "\nno run reaches:")
+	for _, u := range r.Unreached[:min(len(r.Unreached), maxUnreached)] {
+		fmt.Fprintf(a.out, "  %s  %s  (line %d)\n", u.Process, u.Text, u.Pos.Line)
+	}
+	if more := len(r.Unreached) - maxUnreached; more > 0 {
+		fmt.Fprintf(a.out, "  and %d more; --json has all\n", more)
+	}
 }
 
 // showCounts prints the outcome of a report, its counts, and the use of each space.

@@ -18,9 +18,10 @@ func (a *app) newTupExport() *cobra.Command {
 		Short: "print a model in Promela, the language of Spin, or as a drawing",
 		Long: `Print a model in Promela, the language of Spin, or its program graphs as a
 drawing or JSON. Promela needs to know how many tuples each space can have, so
-all states are explored first. Without its reductions (spin -o1 -o2 -a, cc
--DNOREDUCE -DSAFETY), Spin counts one state and two transitions more than check
---no-reduction.`,
+all states are explored first. The comment at its beginning has the command of
+Spin for each property; a property that Spin cannot decide is refused. Without
+its reductions (spin -o1 -o2 -a, cc -DNOREDUCE -DSAFETY), Spin counts one state
+and two transitions more than check --no-reduction.`,
 		Args: cobra.ExactArgs(1),
 	}
 	model, search := bindModel(c), bindSearch(c)
@@ -42,7 +43,7 @@ all states are explored first. Without its reductions (spin -o1 -o2 -a, cc
 		if r.Reason != "" {
 			return usagef("%s: the maximum number of tuples in its spaces is unknown: %s", args[0], r.Reason)
 		}
-		text, err := promela.Export(m, promela.Seen{Spaces: r.Spaces, Least: r.Least, Most: r.Most})
+		text, err := promela.Export(m, promela.SeenIn(r))
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}

@@ -36,7 +36,7 @@ standard input. With a final marking, also check whether each run can complete,
 and whether it does so with no tokens left over. The exit code is 0 if all
 properties hold, 1 if one is violated, 2 if that is unknown or the net cannot
 be read.`,
-		Example: "  leasehold tup4fun petri --final '{p0}' --tokens 6 examples/petri/index-flow.apt",
+		Example: "  leasehold tup4fun petri --final '{p0}' --tokens 6 examples/original/index-flow.apt",
 		Args:    cobra.ExactArgs(1),
 	}
 	o := bindOutput(c)
@@ -203,6 +203,9 @@ func (a *app) showPetriCounts(r *petri.Report) error {
 	}
 	if r.SemiflowsReason != "" {
 		t.row("  semiflows", r.SemiflowsReason)
+	}
+	if len(r.OffTheWay) > 0 {
+		t.row("  no workflow net", "on no way from the source to the sink: "+strings.Join(r.OffTheWay, ", "))
 	}
 	return t.print()
 }

@@ -41,11 +41,12 @@ func (a *app) newTupTrace() *cobra.Command {
 	var property string
 	c := &cobra.Command{
 		Use:   "trace MODEL",
-		Short: "print a shortest run that violates a property",
-		Long: `Print a shortest run that violates a property: that of --property, or the first
-violated property of the model. The format mermaid is a sequence diagram. The
-exit code is 1 if there is such a run, 0 if the property holds, and 2 if that is
-unknown.`,
+		Short: "print a run that violates a property",
+		Long: `Print a run that violates a property: that of --property, or the first violated
+property of the model. For properties of states it is a shortest run, unless the
+search for one reached a limit (shortest in JSON). The format mermaid is a
+sequence diagram. The exit code is 1 if there is such a run, 0 if the property
+holds, and 2 if that is unknown.`,
 		Args: cobra.ExactArgs(1),
 	}
 	model, search := bindModel(c), bindSearch(c)
@@ -71,6 +72,9 @@ unknown.`,
 		}
 		if err := a.showTrace(v.Trace, *format, v.Name); err != nil {
 			return err
+		}
+		if *format == asText {
+			fmt.Fprintln(a.out, model.repeat(r.File, v.Trace))
 		}
 		return verdict(v.Outcome)
 	}

@@ -46,7 +46,7 @@ growing. The estimate uses the visit times and change rates seen so far.`,
 // showCapacity prints what the slots can hold; as a table, the kinds of origins and the warnings
 // follow.
 func (a *app) showCapacity(o *output, r capacityRow) error {
-	if err := showOne(a, o, r); err != nil || o.form != asTable {
+	if err := showOne(a, o, r); err != nil || o.structured() {
 		return err
 	}
 	rows := rowsOf(r.Kinds, func(k types.KindCapacity) kindCapacityRow { return kindCapacityRow{k} })

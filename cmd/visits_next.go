@@ -52,7 +52,7 @@ func (a *app) showNext(ctx context.Context, o *output, s *node.CatalogSource, n 
 	for i, x := range next {
 		rows[i] = nextRow{NextVisit: x, explain: explain}
 		if explain {
-			rows[i].Why = because(x) + pace(x.HostGroup, x.HostGap)
+			rows[i].Why = because(x) + pace(x.HostGroup, x.HostGap) + missedItems(x.Overflows, x.Missed)
 		}
 		seen[x.Origin] = true
 	}
@@ -89,9 +89,9 @@ func restingRows(ctx context.Context, s *node.CatalogSource, next map[string]boo
 		if why == policy.Eligible {
 			why = "others of its host or its kind come first"
 		}
-		rows = append(rows, nextRow{explain: true, Why: "not now: " + why + lastFailure(x) + expectation(x.Expected, time.Now()) + pace(x.HostGroup, x.HostGap), NextVisit: types.NextVisit{
+		rows = append(rows, nextRow{explain: true, Why: "not now: " + why + lastFailure(x) + hoursNote(x.Hours) + expectation(x.Expected, time.Now()) + pace(x.HostGroup, x.HostGap) + missedItems(x.Overflows, x.Missed), NextVisit: types.NextVisit{
 			Origin: x.Origin, Kind: x.Kind, URI: x.URI, Pool: x.Pool, Class: x.Class, Rate: x.Rate, Value: x.Value,
-			Expected: x.Expected, HostGroup: x.HostGroup, HostGap: x.HostGap,
+			Expected: x.Expected, HostGroup: x.HostGroup, HostGap: x.HostGap, Overflows: x.Overflows, Missed: x.Missed,
 		}})
 	}
 	return rows, nil
@@ -123,18 +123,30 @@ func lastFailure(x types.Schedule) (text string) {
 func because(x types.NextVisit) string {
 	why := map[string]string{
 		"first": "never visited", "known": "changes expected since the last visit", "quiet": "its lister dates no change, but may overlook one",
-		"signal": "its lister dates a change", "due": "it changes regularly", "failing": "its last visits failed", policy.SaveNow: "a visit was requested",
+		"signal": "its lister dates a change", "due": "it changes regularly", "failing": "its last visits failed", policy.SaveNow: "a visit was requested", policy.Told: "a change was reported",
 		"A": "no dates", "B1": "dated, never visited", "B2": "dated after its last visit", "B3": "last resort: no date is newer than its last visit",
 		"all": "it waits longest", "fixed": "its interval is fixed, and over",
 	}[x.Pool]
 	switch x.Pool {
-	case policy.SaveNow:
+	case policy.SaveNow, policy.Told:
 		return why
 	case "fixed":
 		return fmt.Sprintf("%s since %.2g days", why, x.Value)
 	}
 	why = fmt.Sprintf("%s: %.2g changes a day (class %d), value %.3g", why, x.Rate, x.Class, x.Value)
+	if x.MaxLag > 0 {
+		why += fmt.Sprintf("; not visited for %.3g days (max-lag)", float64(x.MaxLag)/86400)
+	}
 	return why + expectation(x.Expected, time.Now())
+}
+
+// missedItems tells how many items of a feed were probably replaced by newer ones between two visits, such as
+// "; 12 items may have been missed in 3 visits"; nothing if there were none.
+func missedItems(overflows, missed int) string {
+	if overflows == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s may have been missed before %s", count(missed, "item"), count(overflows, "visit"))
 }
 
 // expectation returns when the next change is expected, in UTC, such as "; expected Tuesday

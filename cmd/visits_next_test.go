@@ -36,3 +36,20 @@ func TestAnExplanationNamesTheLastFailure(t *testing.T) {
 	failed.History = []types.PastVisit{{Status: "eventful"}}
 	require.Empty(t, lastFailure(failed))
 }
+
+func TestAnExplanationNamesMaxLag(t *testing.T) {
+	t.Parallel()
+	next := types.NextVisit{Pool: "known", Rate: 1}
+	require.NotContains(t, because(next), "max-lag")
+	next.MaxLag = 14 * 86400
+	require.Contains(t, because(next), "; not visited for 14 days (max-lag)")
+}
+
+func TestAnExplanationNamesTheItemsThatMayHaveBeenMissed(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, missedItems(0, 0))
+	require.Equal(t, "; 12 items may have been missed before 1 visit", missedItems(1, 12))
+	require.Equal(t, "; 1 item may have been missed before 2 visits", missedItems(2, 1))
+	shown := shownOrigin{Schedule: &types.Schedule{Overflows: 3, Missed: 12}}
+	require.Contains(t, shown.columns(), column{head: "lost", cell: "12 items may have been missed before 3 visits", detail: true})
+}

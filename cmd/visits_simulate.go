@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,7 +34,7 @@ func (a *app) newVisitsSimulate() *cobra.Command {
 		Short: "simulate and compare policies",
 		Long: `Simulate policies in scenarios, and compare them with each other and with a
 policy that knows how often each origin changes (known-rates). A scenario is one
-of S1 to S20 (docs/visits.md describes them), a range such as S1..S8, or a JSON
+of S1 to S23 (docs/visits.md describes them), a range such as S1..S8, or a JSON
 file, which visits replay --world can write. Separate scenarios by commas. It
 needs no coordinator.
 
@@ -47,12 +49,13 @@ lag<=1*swh2026. mean(fresh)>=1.05*swh2026 compares the means of all scenarios.`,
 	}
 	o := bindOutput(c)
 	f := c.Flags()
-	f.StringVar(&s.scenario, "scenario", "S1..S8", "S1 to S20, ranges of them, or files, separated by commas")
+	f.StringVar(&s.scenario, "scenario", "S1..S8", "S1 to S23, ranges of them, or files, separated by commas")
 	f.StringSliceVar(&s.policies, "policy", []string{"value", "swh2026"}, "policies: "+strings.Join(policy.Names, ", "))
 	f.IntVar(&s.setup.Origins, "origins", 4000, "number of origins")
 	f.IntVar(&s.setup.Days, "days", 365, "number of days")
 	f.UintSliceVar(&s.seeds, "seed", []uint{1}, "seeds, separated by commas")
 	f.Float64Var(&s.setup.Capacity, "capacity", 0, "visits a day; 0 is the scenario's share of its origins")
+	f.IntVar(&s.setup.Claim, "claim", 0, "visits of a claim; 0 gives out the slots of six hours at once")
 	f.StringVar(&s.rules, "rules", "", "rules that differ from the defaults, in the form of --visit-rules")
 	f.StringArrayVar(&s.require, "require", nil, "condition that the first policy must meet")
 	f.StringVar(&s.plot, "plot", "", "SVG file to draw the comparison to")
@@ -71,7 +74,13 @@ func (a *app) simulate(ctx context.Context, o *output, s simulation) error {
 	if len(s.policies) == 0 || len(s.seeds) == 0 {
 		return usagef("--policy and --seed need at least one value each")
 	}
-	if s.setup.Rules, err = policy.ParseRules(s.rules); err != nil {
+	if slices.ContainsFunc(scenarios, func(s simulate.Scenario) bool { return len(s.Kinds) > 0 }) {
+		plan, err := policy.ParsePlan(policy.Names[0], s.rules)
+		if err != nil {
+			return usagef("%s", err)
+		}
+		s.setup.Rules, s.setup.OfKinds = plan.Rules(""), s.rules
+	} else if s.setup.Rules, err = policy.ParseRules(s.rules); err != nil {
 		return usagef("%s", err)
 	}
 	if err := s.setup.Check(); err != nil {
@@ -157,7 +166,7 @@ func (a *app) compare(ctx context.Context, o *output, s simulation, scenarios []
 		return results, err
 	}
 	shown := results
-	if o.form == asTable {
+	if !o.structured() {
 		shown = simulate.Means(results)
 	}
 	return results, show(a, o, rowsOf(shown, func(r simulate.Result) resultRow { return resultRow{r} }), "no results")
@@ -185,6 +194,7 @@ func (r resultRow) columns() []column {
 		{head: "lag d", cell: number(r.LagDays)},
 		{head: "delay d p50", cell: number(r.DelayP50)}, {head: "p95", cell: number(r.DelayP95)}, {head: "p99", cell: number(r.DelayP99)},
 		{head: "useless", cell: percent(r.Useless)}, {head: "dead", cell: percent(r.Dead)}, {head: "first d", cell: number(r.FirstVisit)},
+		{head: "first p95", cell: number(r.FirstP95)}, {head: "never", cell: strconv.Itoa(r.Never)}, {head: "lost", cell: strconv.Itoa(r.Lost)},
 		{head: "slots used", cell: percent(float64(r.Visits) / float64(max(r.Slots, 1)))}, {head: "size", cell: number(r.Size)},
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +38,7 @@ import (
 	"leasehold/shared/space/memory"
 	"leasehold/shared/space/trace"
 	"leasehold/shared/space/transaction"
+	"leasehold/shared/tuple"
 )
 
 // Config is the configuration of a coordinator.
@@ -55,6 +55,7 @@ type Config struct {
 	Log    *slog.Logger        // nil: slog.Default
 	Memory *memory.Budget      // nil: no limit
 	MaxTTL time.Duration       // of sessions that are restored from the journal; 0: no limit
+	Grace  time.Duration       // after a restart, in which clients without a TTL may come back
 	Retain space.HistoryLimits // of the ended tasks that are kept; zero: a day, a million tasks, 128 MiB
 	// Decorate, if not nil, wraps the connection of each session in this process: tests make
 	// it refuse calls.
@@ -89,7 +90,7 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	lost := make(chan lostSession, maxLost)
 	d := newDurations()
 	e, err := engine.Open(ctx, engine.Config{
-		Journal: c.Journal, Measures: d.measures(), Procedures: procedures(c), Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(Definitions()), Trace: c.Trace, SessionLost: func(id string, p space.Process) { noteLost(lost, lostSession{id, p.Host}) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL,
+		Journal: c.Journal, Measures: d.measures(), Procedures: Procedures(c), Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(Definitions()), PutChecks: space.PutChecks(Definitions()), Reserving: space.Reserving(Definitions()), ShareBy: space.ShareBy(Definitions()), Trace: c.Trace, Settings: traced(c), SessionLost: func(id string, p space.Process) { noteLost(lost, lostSession{id, p.Host}) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL, Grace: c.Grace,
 	})
 	if err != nil {
 		return nil, err
@@ -97,52 +98,20 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	return &Coordinator{Config: c, engine: e, lost: lost, durations: d}, nil
 }
 
-// maxLost is how many lost sessions wait to be logged; more are not logged.
-const maxLost = 1000
+// traced returns the settings on which a model of a protocol depends, as the trace has them.
+func traced(c Config) tuple.Tuple { return tuple.New("max-attempts", c.Work.Task.MaxAttempts) }
 
-// lostSession is a session that was lost, and the name of its machine.
-type lostSession struct{ id, host string }
-
-// noteLost queues a lost session for logLost. The engine calls it while it is locked, so it must
-// not block: if the queue is full the session is not logged.
-func noteLost(lost chan<- lostSession, s lostSession) {
-	select {
-	case lost <- s:
-	default:
-	}
-}
-
-// logLost logs the sessions that are lost until ctx ends. Those of commands, and of programs that
-// use package spaces, go to the space "log" only, without a warning, because a user may have
-// killed them.
-func (c *Coordinator) logLost(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case s := <-c.lost:
-			const text = "session lost: no heartbeat came in time; what it held is offered again"
-			if strings.HasPrefix(s.id, "client-") { // as remote.SessionID names them
-				status.Tell(c.Log, slog.LevelInfo, s.id, text)
-			} else {
-				c.Log.Warn(text, "session", s.id, "host", s.host)
-			}
-		}
-	}
-}
-
-// procedures returns those of all protocols. Transactions of users may not change the spaces of the
+// Procedures returns those of all protocols, which a coordinator registers. Transactions of users may not change the spaces of the
 // protocols.
-func procedures(c Config) space.Procedures {
-	queryOnly := space.QueryOnly(Definitions())
+func Procedures(c Config) space.Procedures {
 	var own []string                            // spaces of the protocols, whose tuples only they put and take
-	unheld := map[string]bool{task.Space: true} // a task is claimed
+	closed := map[string]bool{task.Space: true} // spaces from which only the protocols take: a task is claimed
 	for _, d := range Definitions() {
 		own = append(own, d.Name)
-		unheld[d.Name] = unheld[d.Name] || d.QueryOnly
+		closed[d.Name] = closed[d.Name] || d.QueryOnly
 	}
-	return space.Join(status.Procedures(), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures(),
-		c.Work.Task.AdminProcedures(), browse.Procedures(), interop.Procedures(queryOnly), hold.Procedures(unheld), batch.Procedures(), schedule.Procedures(), idempotency.Procedures(),
+	return space.Join(status.GuardedProcedures(task.Holds), lease.Procedures(), c.Work.Task.Procedures(), c.Work.Procedures(), c.Visit.Procedures(),
+		c.Work.Task.AdminProcedures(), browse.Procedures(), interop.Procedures(closed), hold.Procedures(closed), batch.Procedures(), schedule.Procedures(), idempotency.Procedures(),
 		transaction.Procedures(own...))
 }
 
@@ -179,10 +148,10 @@ func (c *Coordinator) Run(ctx context.Context, ready func()) error {
 	return errors.Join(err, engineErr)
 }
 
-// runParts creates the spaces of the protocols, puts the visits that were in flight, calls ready, and then runs
-// the schedule of visits, the sweep, the alerts and the schedules of tasks until ctx ends, and returns nil then,
-// or until the schedule of visits fails, whose error it returns. Calls that the spaces refuse for now are
-// repeated, except those of task schedules, which are tried each second anyway.
+// runParts creates the spaces of the protocols, puts the visits that were in flight into their space again, and
+// calls ready. Then it runs the schedule of visits, the sweep, the alerts and the schedules of tasks until ctx
+// ends, when it returns nil. If the schedule of visits fails, it stops and returns the error. Calls that the
+// spaces refuse for now are repeated, except those of task schedules, which are tried each second anyway.
 func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	own, err := c.Connect(ctx, "coordinator", 0)
 	if err != nil {
@@ -198,7 +167,7 @@ func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	if err := schedule.start(ctx); err != nil {
 		return unlessEnded(ctx, err)
 	}
-	status.Tell(c.Log, slog.LevelInfo, "", "coordinator started; lines of the time before are in the logs of the processes")
+	status.Tell(c.Log, slog.LevelInfo, "", "coordinator started; the logs of the processes have the earlier lines")
 	if ready != nil {
 		ready()
 	}

@@ -39,25 +39,19 @@ func addListed(ctx context.Context, c catalog.Catalog, s *visits.Store, o models
 		if !lister.MayList(n) || n.Kind.IsProgram() && !slices.Contains(programs, n.Kind) {
 			continue // a manager of ours never names it
 		}
-		l.Origins = append(l.Origins, visits.Named{Created: n.Created, Updated: n.Updated, Fork: n.Fork || n.ForkOf != "", ForkOf: models.Redact(n.ForkOf), Metadata: n.Metadata, Origin: models.Origin{
+		named := visits.Named{Created: n.Created, Updated: n.Updated, Fork: n.Fork || n.ForkOf != "", ForkOf: models.Redact(n.ForkOf), Metadata: n.Metadata, Origin: models.Origin{
 			ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, Priority: lister.Priority, AddedAt: time.Now().UTC(), Listed: true,
-			Branches: branchesOf(lister, n.Kind),
-		}})
+		}}
+		if n.Kind == models.Git { // other kinds have none
+			named.Branches, named.Tags = lister.Branches, lister.Tags
+		}
+		l.Origins = append(l.Origins, named)
 	}
 	err = s.List(ctx, time.Now(), l)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil
 	}
 	return err
-}
-
-// branchesOf returns the branches of the origins of a kind that a lister lists: those of the
-// lister for git, whose origins alone have branches.
-func branchesOf(lister models.Origin, kind models.OriginKind) []string {
-	if kind != models.Git {
-		return nil
-	}
-	return lister.Branches
 }
 
 // Push adds the origins that a program lists, as a visit of a lister does. The lister is an origin of kind

@@ -65,7 +65,7 @@ func TestTheTracePageNamesEveryFieldAndNoOther(t *testing.T) {
 
 func TestTheTracePageNamesEveryOperationAndNoOther(t *testing.T) {
 	t.Parallel()
-	want := []string{trace.Reload, trace.Restore, trace.Begin, trace.End, trace.Expire, trace.Ack, trace.Call}
+	want := []string{trace.Reload, trace.Settings, trace.Restore, trace.Begin, trace.Hide, trace.End, trace.Expire, trace.Ack, trace.Call}
 	for _, v := range []space.Verb{space.VerbPut, space.VerbPutP, space.VerbGet, space.VerbGetP, space.VerbGetAll, space.VerbQuery, space.VerbQueryP, space.VerbQueryAll, space.VerbGetUpTo, space.VerbQueryUpTo, space.VerbCreate} {
 		want = append(want, v.String())
 	}

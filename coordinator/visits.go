@@ -46,13 +46,15 @@ func newScheduler(c *Coordinator, s *visits.Store, repo space.Repository) *sched
 // is an old copy. Visits that the spaces refuse for now are left in v.rest. It is called before run.
 func (v *scheduler) start(ctx context.Context) error {
 	underWay, err := v.visitsInSpaces(ctx)
+	var claimed []models.Visit
 	if err == nil {
-		err = v.store.AdoptInFlight(ctx, time.Now(), underWay)
+		err = catalog.RetryOwn(ctx, v.coordinator.Log, func() (err error) {
+			if err = v.store.AdoptInFlight(ctx, time.Now(), underWay); err == nil {
+				claimed, err = v.store.Claimed(ctx)
+			}
+			return err
+		})
 	}
-	if err != nil {
-		return fmt.Errorf("coordinator: visits: %w", err)
-	}
-	claimed, err := v.store.Claimed(ctx)
 	if err != nil {
 		return fmt.Errorf("coordinator: visits: %w", err)
 	}
@@ -136,7 +138,7 @@ func (v *scheduler) schedule(ctx context.Context) error {
 		}
 		var claimed []models.Visit
 		if free > 0 {
-			err = catalog.RetryOverload(ctx, v.coordinator.Log, func() (err error) {
+			err = catalog.RetryOwn(ctx, v.coordinator.Log, func() (err error) {
 				claimed, err = v.store.Claim(ctx, time.Now(), min(free, maxClaim))
 				return err
 			})
@@ -173,7 +175,11 @@ const (
 func (v *scheduler) sleep(ctx context.Context, full bool) error {
 	length := pollInterval
 	if !full {
-		at, err := v.store.Wake(ctx, time.Now())
+		var at time.Time
+		err := catalog.RetryOwn(ctx, v.coordinator.Log, func() (err error) {
+			at, err = v.store.Wake(ctx, time.Now())
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -244,7 +250,7 @@ func (v *scheduler) takeResults(ctx context.Context, endings chan ending) error 
 			v.coordinator.Log.Error("coordinator: malformed outcome of a visit, dropped", "origin", h.Subject, "worker", h.Worker, "error", err)
 			o = models.Outcome{Origin: h.Subject, Visit: h.Part, Status: models.Lost, At: time.Now().UTC()}
 		}
-		err = catalog.RetryOverload(ctx, v.coordinator.Log, func() error { return addListed(ctx, v.coordinator.Catalog, v.store, o) })
+		err = catalog.RetryOwn(ctx, v.coordinator.Log, func() error { return addListed(ctx, v.coordinator.Catalog, v.store, o) })
 		if err != nil {
 			return fmt.Errorf("coordinator: listing of %s: %w", h.Subject, err)
 		}
@@ -268,7 +274,7 @@ func (v *scheduler) recordEndings(ctx context.Context, endings chan ending) erro
 		for _, e := range batch {
 			outcomes = append(outcomes, e.outcome)
 		}
-		err = catalog.RetryOverload(ctx, v.coordinator.Log, func() error {
+		err = catalog.RetryOwn(ctx, v.coordinator.Log, func() error {
 			_, err := v.store.Record(ctx, time.Now(), outcomes)
 			return err
 		})

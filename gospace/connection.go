@@ -24,9 +24,9 @@ const defaultPort = "31415"
 // closeTimeout bounds the orderly end of a session.
 const closeTimeout = 5 * time.Second
 
-// reconnectTimeout is how long the client tries to replace a lost connection. It is as long as a gate keeps a session
-// without a connection: if the program at the other end has ended, its space has too.
-const reconnectTimeout = 6 * time.Second
+// reconnectTimeout is how long the client tries to replace a lost connection: as long as a coordinator may take to
+// restart. If the program at the other end has ended for good, its space has too.
+const reconnectTimeout = 30 * time.Second
 
 // connection is what the copies of a Space share.
 type connection struct {

@@ -140,7 +140,7 @@ func ExampleTransact() {
 	fmt.Println(bob.Size())
 	// Output:
 	// 5 <nil>
-	// operation on this space failed: operation 1 of 2, get in "alice" ("coin", ?int): no tuple matches: nothing has happened: conflict
+	// operation on this space failed: operation 1 of 2, get in "alice" ("coin", ?int): no tuple matches: nothing was changed: conflict
 	// 1 <nil>
 }
 

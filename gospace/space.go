@@ -20,17 +20,29 @@ const callTimeout = 10 * time.Second
 
 // SpaceError is the error of all operations on spaces.
 type SpaceError struct {
-	Msg   string
-	cause error
+	Msg    string
+	Sid    string      // of NewSpaceError: the handle's ID
+	Val    string      // of NewSpaceError: the tuple or template, printed
+	Sop    bool        // whether the operation succeeded: false
+	Status interface{} // of NewSpaceError
+	cause  error
 }
 
-// Error returns the message and the cause.
-func (e SpaceError) Error() string { return e.Msg + ": " + e.cause.Error() }
+// Error returns the message and the cause, or the value.
+func (e SpaceError) Error() string {
+	if e.cause == nil {
+		return e.Msg + ": " + e.Val
+	}
+	return e.Msg + ": " + e.cause.Error()
+}
+
+// Operation reports whether the operation succeeded.
+func (e SpaceError) Operation() bool { return e.Sop }
 
 // Unwrap returns the cause: ErrNoMatch, a kind of package fault, or the error of a context.
 func (e SpaceError) Unwrap() error { return e.cause }
 
-func failure(err error) error { return SpaceError{"operation on this space failed", err} }
+func failure(err error) error { return SpaceError{Msg: failed, cause: err} }
 
 // SpaceFrame is the set of operations on a space.
 type SpaceFrame interface {

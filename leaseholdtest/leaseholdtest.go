@@ -44,8 +44,8 @@ type Coordinator struct {
 func Open() (*Coordinator, error) {
 	ctx := context.Background()
 	e, err := engine.Open(ctx, engine.Config{
-		Journal: &journal.Memory{}, Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(definitions()),
-		Procedures: space.Join(status.Procedures(), lease.Procedures(), Policy.Procedures(), Policy.AdminProcedures(), browse.Procedures()),
+		Journal: &journal.Memory{}, Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(definitions()), PutChecks: space.PutChecks(definitions()), Reserving: space.Reserving(definitions()), ShareBy: space.ShareBy(definitions()),
+		Procedures: space.Join(status.GuardedProcedures(task.Holds), lease.Procedures(), Policy.Procedures(), Policy.AdminProcedures(), browse.Procedures()),
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,9 +43,12 @@ type Robots interface {
 
 // Config is the configuration of a manager.
 type Config struct {
-	Flows     map[models.FlowName]Flow // by the name that the tables in package models give them
-	Slots     int                      // visits at once; 0: 1
-	Robots    Robots                   // nil: robots.txt is not read
+	Flows  map[models.FlowName]Flow // by the name that the tables in package models give them
+	Slots  int                      // visits at once; 0: 1
+	Robots Robots                   // nil: robots.txt is not read
+	// SetPace is called before each visit with the limits of the requests of one host (fetch.Fetcher.SetPace); nil:
+	// there are none.
+	SetPace   func(slots int, longestGap time.Duration)
 	Heartbeat time.Duration
 	Grace     time.Duration // how long closing the session may take
 	Log       *slog.Logger  // nil: slog.Default
@@ -176,6 +180,9 @@ func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *v
 			return err
 		}
 		v.Origin.URI = models.Redact(v.Origin.URI) // flows read the origin from the catalog
+		if c.SetPace != nil && v.HostSlots > 0 {
+			c.SetPace(v.HostSlots, v.LongestGap.Duration())
+		}
 		state.beginVisit(v.Origin)
 		outcome, visitErr := Visit(ctx, c.Flows, v)
 		outcome.CrawlDelay = c.crawlDelay(ctx, v, outcome)
@@ -194,13 +201,13 @@ func (c Config) visitInTurn(ctx context.Context, repo space.Repository, state *v
 	}
 }
 
-// crawlDelay returns the Crawl-delay of an origin's host; nil if it is not known. A host that could not be
+// crawlDelay returns the Crawl-delay of the host that answered the visit of an origin; nil if it is not known. A host that could not be
 // reached or asks for a pause is not asked.
 func (c Config) crawlDelay(ctx context.Context, v models.Visit, o models.Outcome) *models.Seconds {
 	if c.Robots == nil || !models.IsWebURL(v.Origin.URI) || o.Fault == models.HostFault || o.RetryAfter > 0 {
 		return nil
 	}
-	delay, known := c.Robots.CrawlDelay(ctx, v.Origin.URI)
+	delay, known := c.Robots.CrawlDelay(ctx, cmp.Or(o.Answered, v.Origin.URI))
 	if !known {
 		return nil
 	}
@@ -213,6 +220,7 @@ func (c Config) crawlDelay(ctx context.Context, v models.Visit, o models.Outcome
 // without passwords.
 func Visit(ctx context.Context, flows map[models.FlowName]Flow, v models.Visit) (outcome models.Outcome, err error) {
 	began := time.Now()
+	ctx, answered := fetch.WithAnswered(ctx)
 	if f := flows[v.Origin.Kind.Info().Flow]; f != nil {
 		outcome, err = f.Visit(ctx, v)
 	} else {
@@ -224,6 +232,7 @@ func Visit(ctx context.Context, flows map[models.FlowName]Flow, v models.Visit) 
 			outcome.Status = models.NotFound
 		}
 	}
+	outcome.Answered = answered.URL()
 	outcome.Visit, outcome.Origin = v.ID, v.Origin.ID
 	outcome.At, outcome.Took = began.UTC(), models.SecondsOf(time.Since(began))
 	return outcome, err

@@ -11,6 +11,10 @@ const (
 	ActionIndex    = "index"    // analyses a batch of a repository's files for code search
 )
 
+// ActionVisit is the action of the results that carry the outcomes of visits. No task has it, so that only the manager
+// that holds a visit can end it.
+const ActionVisit = "visit"
+
 // The ways in which tasks of research are done (Cost.How).
 const (
 	ResearchKnown   = "known"   // the worker has the episode's landmarks and sound

@@ -7,7 +7,10 @@ import (
 	"regexp"
 )
 
-var wellFormedID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+// IDPattern is the regular expression of ids.
+const IDPattern = `^[A-Za-z0-9._:-]{1,128}$`
+
+var wellFormedID = regexp.MustCompile(IDPattern)
 
 // IDRule is the end of an error about an id: what ValidID accepts. The error wraps fault.ErrInvalid.
 const IDRule = "want an id: 1 to 128 of A-Z a-z 0-9 . _ : -"

@@ -196,7 +196,7 @@ func (k OriginKind) Accepted(uri string) bool {
 // MayList reports whether a lister may name an origin: a URL of a kind that is Listable, a URI of a program's type
 // (the caller checks that it is registered), or, if the lister is a folder, a path below it.
 func (o Origin) MayList(n ListedOrigin) bool {
-	below := o.Kind.Info().Local == LocalFolder && isCleanPath(n.URI) && strings.HasPrefix(n.URI, o.URI+"/")
+	below := o.Kind.Info().Local == LocalFolder && isCleanPath(n.URI) && isBelow(o.URI, n.URI)
 	return n.Kind.Info().Listable && (IsWebURL(n.URI) || below) || n.Kind.IsProgram() && isProgramURI(n.URI)
 }
 
@@ -205,11 +205,6 @@ func (o Origin) MayList(n ListedOrigin) bool {
 func isProgramURI(uri string) bool {
 	u, err := url.Parse(uri)
 	return err == nil && len(uri) <= maxURI && u.Scheme != "" && u.Scheme != "file" && strings.IndexFunc(uri, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
-}
-
-// isCleanPath reports whether uri is an absolute path without . and .., of at most 4096 bytes.
-func isCleanPath(uri string) bool {
-	return path.IsAbs(uri) && path.Clean(uri) == uri && len(uri) <= maxURI
 }
 
 // kindsWith returns the kinds whose rows keep reports, in the order of the table.

@@ -27,6 +27,7 @@ type Audio struct {
 	Modified string `json:"modified,omitempty" doc:"Last-Modified"`
 	Bytes    int64  `json:"bytes,omitempty" doc:"Content-Length; absent if the server did not report it"`
 	Replaced bool   `json:"replaced,omitempty" doc:"the audio is not the one of the last check"`
+	Silent   bool   `json:"silent,omitempty" doc:"the server answered this check with an error, or not at all; the other fields are of an earlier check"`
 }
 
 // Recording is the fields that episodes and clips share.

@@ -18,6 +18,7 @@ type Task struct {
 	Hosts           []string        `json:"hosts,omitempty"`     // machines of the claimants
 	CurrentClaimant string          `json:"current_claimant,omitempty"`
 	Attempts        int64           `json:"attempts"`
+	Lost            int64           `json:"lost,omitempty"`    // how often its worker was lost
 	State           string          `json:"state,omitempty"`   // the reason why it waits, for people
 	History         []Attempt       `json:"history,omitempty"` // the attempts that failed, the latest at the end
 	CreatedAt       time.Time       `json:"created_at"`

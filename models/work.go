@@ -87,6 +87,20 @@ const (
 	ScopePart Scope = "part"
 )
 
+// Retry is when a recording with a problem is tried again without being asked for.
+type Retry string
+
+// The cases of Retry.
+const (
+	RetryNever Retry = "" // its content is the reason
+	// RetryLater: it could not be fetched. It is fetched again after a pause, which grows with each
+	// failure, and at once when a visit finds that its server answers or has changed.
+	RetryLater Retry = "later"
+	// RetryChanged: the settings of the worker refuse it. Only what a visit finds, or an operator, has
+	// it fetched again.
+	RetryChanged Retry = "changed"
+)
+
 // Researched is the body of a result of research: the findings of one clip in one
 // episode, or a problem of one or several clips; with ScopePart it may be both. A result with
 // neither means that the clip does not occur.
@@ -96,6 +110,9 @@ type Researched struct {
 	Findings []Finding `json:"findings,omitempty"`
 	Problem  string    `json:"problem,omitempty"`
 	Scope    Scope     `json:"scope,omitempty"` // with a problem
+	Retry    Retry     `json:"retry,omitempty"` // with a problem of an episode or of clips: they could not be fetched
+	// RetryAfter is how long the server asks to be left alone; 0: it does not ask.
+	RetryAfter Seconds `json:"retry_after_s,omitempty"`
 	// Versions of the media that were searched. The catalog ignores a result for
 	// other versions than its own, because the recording has changed since.
 	EpisodeMedia MediaRef            `json:"episode_media"`
@@ -110,7 +127,9 @@ type Swept struct {
 	Findings  []Finding           `json:"findings,omitempty"`
 	Problems  map[string]string   `json:"problems,omitempty"` // of the clip in one episode, by the episode's id
 	// Problem is the problem of the clip, in every episode; no episode was searched then.
-	Problem string `json:"problem,omitempty"`
+	Problem    string  `json:"problem,omitempty"`
+	Retry      Retry   `json:"retry,omitempty"`         // see Researched
+	RetryAfter Seconds `json:"retry_after_s,omitempty"` // see Researched
 	// Less is true in the last result if the worker could search less than half of the episodes
 	// of the task without decoding them; the others are left to tasks of their own.
 	Less bool `json:"less,omitempty"`
@@ -133,7 +152,7 @@ func (s Swept) Results() []Researched {
 		}
 		switch {
 		case s.Problem != "":
-			r.Problem, r.Scope = s.Problem, ScopeClip
+			r.Problem, r.Scope, r.Retry, r.RetryAfter = s.Problem, ScopeClip, s.Retry, s.RetryAfter
 		case s.Problems[id] != "":
 			r.Problem, r.Scope = s.Problems[id], ScopePair
 		}

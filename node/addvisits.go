@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+	"time"
 
 	"leasehold/coordinator"
 	"leasehold/manager"
@@ -17,9 +18,10 @@ import (
 // data folder.
 type AddVisit struct {
 	Origin  models.Origin
-	Items   int   // that the visit found
-	Skipped bool  // not visited, because its host did not serve another origin
-	Err     error // why the visit failed
+	Items   int       // that the visit found
+	Skipped bool      // not visited, because its host did not serve another origin
+	Opens   time.Time // not visited, because its hours begin then; zero: visited
+	Err     error     // why the visit failed
 }
 
 // VisitAll visits origins in this process and records the outcomes, also those of visits that
@@ -78,6 +80,9 @@ func (a *addVisits) visitHost(ctx context.Context, origins []models.Origin) {
 	for _, o := range origins {
 		v := AddVisit{Origin: o, Skipped: unavailable}
 		if !unavailable {
+			v.Opens, v.Err = a.dir.Visits.Opens(ctx, time.Now(), o.ID)
+		}
+		if !unavailable && v.Err == nil && v.Opens.IsZero() {
 			v.Items, v.Err = a.visit(ctx, o)
 			unavailable = models.IsWebURL(o.URI) && errors.Is(v.Err, fault.ErrUnavailable)
 		}

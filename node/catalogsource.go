@@ -158,7 +158,7 @@ func (s *CatalogSource) Origin(ctx context.Context, name string) (models.Origin,
 	case 1:
 		return there[0], nil
 	default:
-		return models.Origin{}, fmt.Errorf("origin %s: %d origins are there, name one by its id: %s: %w",
+		return models.Origin{}, fmt.Errorf("origin %s: %d origins have this path or URL, name one by its id: %s: %w",
 			strings.TrimSpace(name), len(there), wording.Or(ids...), fault.ErrConflict)
 	}
 	return models.Origin{}, fmt.Errorf("origin %s: %w; see leasehold origin list", strings.TrimSpace(name), fault.ErrNotFound)
@@ -209,6 +209,24 @@ func (s *CatalogSource) Steer(ctx context.Context, o models.Origin, what string)
 		return types.Schedule{}, err
 	}
 	return s.Schedule(ctx, o.ID)
+}
+
+// Change changes the priority of an origin, its fixed interval and its hours; what change leaves out stays.
+func (s *CatalogSource) Change(ctx context.Context, o models.Origin, change types.OriginChange) error {
+	if s.API != nil {
+		_, err := s.API.ChangeOrigin(ctx, o.ID, change)
+		return err
+	}
+	if v := change.Visiting(); v != (models.Visiting{}) {
+		if err := s.Dir.Visits.Set(ctx, time.Now(), o.ID, v); err != nil {
+			return err
+		}
+	}
+	if change.Priority == nil {
+		return nil
+	}
+	_, err := s.Catalog.SetOriginPriority(ctx, o.ID, *change.Priority)
+	return err
 }
 
 // Backup copies the spaces and the catalog to the new folder dest, which is on the coordinator's machine.

@@ -225,7 +225,7 @@ func advertised(configured string, listens net.Addr) string {
 
 // flow returns the flow that visits and indexes repositories.
 func (x *indexer) flow(cfg config.Config, common managercode.Config, own codeIndex) *managercode.Flow {
-	common.Wanted = gitrepo.Wanted{Branches: cfg.Branches, History: cfg.History}
+	common.Wanted = gitrepo.Wanted{Branches: cfg.Branches, Tags: cfg.Tags, History: cfg.History}
 	common.Timeout, common.Look = indexTimeout, cfg.CapacityLook
 	common.Mirrors = x.mirrors
 	if x.content != nil {

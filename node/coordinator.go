@@ -98,6 +98,7 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if d.pair != nil {
 		helpers = append(helpers, func(ctx context.Context) error { d.pair.Run(ctx, d.log); return nil })
 	}
+	helpers = append(helpers, func(ctx context.Context) error { d.database.RunExaminations(ctx, d.log); return nil })
 	forwardLog := func(ctx context.Context) error { return d.forwardLog(ctx, c) }
 	return supervisor.Host(ctx, c.Run, main, append(helpers, d.maintainIndex, forwardLog)...)
 }
@@ -120,7 +121,7 @@ func (d *DataDir) forwardLog(ctx context.Context, c *coordinator.Coordinator) er
 func (d *DataDir) coordinatorConfig(spaces journal.Journal, traced func(trace.Event), budget *memory.Budget) coordinator.Config {
 	return coordinator.Config{
 		Journal: spaces, Catalog: d.Catalog, Visits: d.Visits, Trace: traced, Log: d.log,
-		Memory: budget, MaxTTL: d.cfg.SessionMaxTTL, Retain: retain(d.cfg), Decorate: d.decorate,
+		Memory: budget, MaxTTL: d.cfg.SessionMaxTTL, Grace: d.cfg.SessionLost, Retain: retain(d.cfg), Decorate: d.decorate,
 		Visit: visit.Policy{Timeout: visitTimeout},
 		Work: work.Policy{
 			Task:     task.Policy{MaxAttempts: int64(d.cfg.MaxAttempts), Backoff: d.cfg.ReleaseBackoff},

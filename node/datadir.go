@@ -20,6 +20,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/process/datadir"
+	"leasehold/shared/process/platform"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/visit/policy"
@@ -92,7 +93,7 @@ func (d *DataDir) open(ctx context.Context, tolerant bool, timeout time.Duration
 		return err
 	}
 	d.opened.Push(release)
-	if info, err := os.Stat(d.cfg.Data); err == nil && info.Mode().Perm()&0o077 != 0 {
+	if info, err := os.Stat(d.cfg.Data); err == nil && !platform.IsPrivate(info.Mode()) {
 		d.log.Warn("other users of this machine can read the data folder, which may contain passwords of origins; if they should not: chmod 700",
 			"folder", d.cfg.Data, "mode", fmt.Sprintf("%o", info.Mode().Perm()))
 	}
@@ -137,7 +138,7 @@ func (d *DataDir) openFetcher() error {
 
 func newFetcher(cfg config.Config, dir string) (*fetch.Fetcher, error) {
 	return fetch.New(fetch.Config{
-		Dir: dir, MaxBytes: cfg.FetchMaxBytes, Stall: cfg.FetchStall, MaxRedirects: cfg.FetchRedirects,
+		Dir: dir, MaxBytes: cfg.FetchMaxBytes, Stall: cfg.FetchStall, MaxRedirects: cfg.FetchRedirects, Contact: cfg.Contact,
 		CacheBytes: cfg.CacheBytes, AllowPrivate: cfg.AllowPrivate,
 	})
 }
@@ -227,6 +228,32 @@ func (d *DataDir) openJournal() (journal.Journal, error) {
 		return &journal.Memory{}, nil
 	}
 	return pebble.Open(d.journalConfig())
+}
+
+// ExamineDatabase lists the damage in the database of a data folder, and changes nothing. A folder that
+// another process holds gives fault.ErrConflict or its kind, and a folder without a database fault.ErrNotFound.
+func ExamineDatabase(ctx context.Context, cfg config.Config) (damage []string, err error) {
+	path := filepath.Join(cfg.Data, catalogFile)
+	if _, err := os.Stat(path); err != nil { // the lock would make the folder
+		return nil, fmt.Errorf("database: %w: %w", fault.ErrNotFound, err)
+	}
+	release, err := datadir.Lock(cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	return database.Examine(ctx, path)
+}
+
+// ExamineJournal returns the damage of the journal of a data folder that leasehold repair can repair; "" if there is none.
+// It changes nothing. It fails as ExamineDatabase does, and with fault.ErrCorrupt for other damage.
+func ExamineJournal(cfg config.Config, log *slog.Logger) (damage string, err error) {
+	if _, err := os.Stat(filepath.Join(cfg.Data, journalDir)); err != nil {
+		return "", fmt.Errorf("journal: %w: %w", fault.ErrNotFound, err)
+	}
+	const apply = false
+	found, err := Repair(cfg, log, apply)
+	return found.Damage, err
 }
 
 // Repair diagnoses the journal of a data folder and, if apply is true, makes a damaged one usable again, as

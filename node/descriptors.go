@@ -1,6 +1,10 @@
 package node
 
-import "leasehold/shared/process/platform"
+import (
+	"log/slog"
+
+	"leasehold/shared/process/platform"
+)
 
 const (
 	// reservedDescriptors are the file descriptors that a coordinator keeps for its data,
@@ -9,6 +13,8 @@ const (
 	// connectionLimit is how many connections the gate and the API each accept if the
 	// system allows that many file descriptors.
 	connectionLimit = 10_000
+	// fewConnections is a share that a fleet of some machines may use up.
+	fewConnections = 200
 )
 
 // maxConnections returns how many connections the gate and the API may each have:
@@ -23,10 +29,17 @@ func maxConnections() int {
 	return connectionShare(limit)
 }
 
-// connectionShare returns the share of each of two listeners, at least 1.
+// connectionShare returns the share of each of two listeners, at least 1. A process that may open very few files
+// keeps three quarters of them for its data, because a coordinator without clients has about 32 open.
 func connectionShare(descriptors uint64) int {
-	if descriptors <= reservedDescriptors {
-		return 1
+	reserved := min(reservedDescriptors, descriptors/4*3)
+	return int(min(max((descriptors-reserved)/2, 1), connectionLimit))
+}
+
+// warnOfFewFiles warns if the process may open so few files that clients are refused soon.
+func warnOfFewFiles(log *slog.Logger) {
+	if limit, ok := platform.MaxOpenFiles(); ok && connectionShare(limit) < fewConnections {
+		log.Warn("coordinator: few open files are allowed, so few clients can connect; set ulimit -n 4096 or more",
+			"open files", limit, "connections to the gate", connectionShare(limit), "connections to the API", connectionShare(limit))
 	}
-	return int(min(max((descriptors-reservedDescriptors)/2, 1), connectionLimit))
 }

@@ -9,7 +9,12 @@ import (
 )
 
 // OpenAPI returns the OpenAPI document of a coordinator's HTTP API, as YAML.
-func OpenAPI() ([]byte, error) { return api.OpenAPI() }
+func OpenAPI(users bool) ([]byte, error) {
+	if users {
+		return api.OpenAPI(api.UsersDocument)
+	}
+	return api.OpenAPI(api.WholeDocument)
+}
 
 // ServeHTTP answers requests at port with the limits of a coordinator's API, until ctx ends. It
 // closes port.

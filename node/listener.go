@@ -7,15 +7,17 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/net/netutil"
+	"slices"
 
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/gate/native"
+	"leasehold/coordinator/hub"
 	"leasehold/coordinator/page"
 	"leasehold/coordinator/peer"
+	"leasehold/models"
+	"leasehold/shared/api/types"
 	"leasehold/shared/process/datadir"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/space"
@@ -23,7 +25,7 @@ import (
 )
 
 // peerConnections is the maximum number of connections of one peer to the API.
-const peerConnections = 500
+const peerConnections = 2_200 // a claim and a heartbeat of each of its sessions, and others
 
 // listeners are the open ports of a coordinator: the native gate, and the API with the
 // dashboard.
@@ -80,6 +82,7 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 		return err
 	}
 	defer os.Remove(filepath.Join(h.cfg.Data, datadir.AddressFile))
+	warnOfFewFiles(h.log)
 	spaces := peer.NewSpaces()
 	measured, calls := durations(h)
 	gate := native.New(native.Config{
@@ -88,16 +91,26 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 		Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Memory: h.memory, Log: h.log,
 	})
 	catalog := h.DataDir.Catalog
-	page := page.New(page.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Log: h.log})
+	page := page.New(page.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Visits: h.DataDir.Visits, Health: h.database.Health, Log: h.log})
 	settings := api.Config{
-		Conn: conn, Catalog: catalog, Index: h.index, Visits: h.DataDir.Visits, Page: page, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
-		Backup: func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
+		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: page, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
+		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
+		Database: h.examination,
+	}
+	var hubs []supervisor.Task
+	if h.cfg.PublicURL != "" {
+		subscriber, err := h.newSubscriber()
+		if err != nil {
+			return err
+		}
+		settings.Hub = subscriber
+		hubs = append(hubs, func(ctx context.Context) error { subscriber.Run(ctx); return nil })
 	}
 	foreign, err := l.foreign.tasks(ctx, h)
 	if err != nil {
 		return err
 	}
-	tasks := append(append(foreign, l.ports.tasks(h.log)...),
+	tasks := append(slices.Concat(foreign, hubs, l.ports.tasks(h.log)),
 		func(ctx context.Context) error { return gate.Serve(ctx, l.gate) },
 		serveHTTP(l.http, api.New(settings), h))
 	if l.compat != nil {
@@ -106,11 +119,19 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	return supervisor.All(ctx, tasks...)
 }
 
+// newSubscriber returns what subscribes to the hubs of feeds, and answers them at the public URL.
+func (h *hosted) newSubscriber() (*hub.Subscriber, error) {
+	if err := h.openFetcher(); err != nil {
+		return nil, err
+	}
+	return &hub.Subscriber{Store: h.DataDir.Visits, Poster: h.fetcher, Base: h.cfg.PublicURL, Log: h.log}, nil
+}
+
 // serveHTTP serves a handler on a port, with the quotas of peers.
 func serveHTTP(port net.Listener, handler http.Handler, h *hosted) supervisor.Task {
 	return func(ctx context.Context) error {
 		ports := peer.Limit(port, peer.NewQuota("connections", peerConnections), h.cfg.QuotaExempt)
-		return api.Serve(ctx, netutil.LimitListener(ports, maxConnections()), handler)
+		return api.ServeUpTo(ctx, ports, handler, maxConnections())
 	}
 }
 
@@ -121,4 +142,17 @@ func (l *listeners) addresses() datadir.Addresses {
 		all.Compat = l.compat.Addr().String()
 	}
 	return all
+}
+
+// examination returns the result of the latest nightly check of the database.
+func (h *hosted) examination() types.DatabaseCheck {
+	e := h.database.LastExamination()
+	c := types.DatabaseCheck{At: e.At.UTC(), Took: models.SecondsOf(e.Took), Damage: append([]string{}, e.Damage...)}
+	if e.At.IsZero() {
+		c.At = e.At
+	}
+	if e.Err != nil {
+		c.Error = e.Err.Error()
+	}
+	return c
 }

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
+	"leasehold/shared/api/types"
+	"leasehold/shared/catalog"
 	"leasehold/shared/config"
+	"leasehold/shared/fault"
 	"leasehold/shared/process/retry"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/protocol/lease"
@@ -32,6 +36,14 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 		return err
 	}
 	if err := d.hostIndex(ctx); err != nil {
+		return err
+	}
+	// A person who runs the program again expects it to try again what could not be fetched.
+	err = catalog.RetryOwn(ctx, d.log, func() error {
+		_, err := d.Catalog.Retry(ctx, catalog.About{}, false)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	files, closeFiles := newIndexing(ctx, d.index, d.log)
@@ -111,4 +123,24 @@ func (l *Local) LeaseTotals(ctx context.Context) (map[string]int64, error) {
 		totals[event] -= n
 	}
 	return totals, err
+}
+
+// mostResting bounds how many origins Resting looks at, because each needs a transaction.
+const mostResting = 10_000
+
+// Resting returns the schedules of those of the origins that rest now. It looks at the first mostResting ids.
+func (l *Local) Resting(ctx context.Context, ids []string) ([]types.Schedule, error) {
+	var resting []types.Schedule
+	now := time.Now()
+	for _, id := range ids[:min(len(ids), mostResting)] {
+		o, err := l.Coordinator.Visits.Schedule(ctx, now, id)
+		switch s := api.ScheduleOf(o); {
+		case errors.Is(err, fault.ErrNotFound): // removed since
+		case err != nil:
+			return nil, err
+		case s.Visit == "" && s.Until.After(now):
+			resting = append(resting, s)
+		}
+	}
+	return resting, nil
 }

@@ -19,6 +19,7 @@ import (
 type ports struct {
 	uses   map[string]int       // how many gates have an address
 	shared map[string]*mux.Port // by address: ports of several gates that are open
+	ports  []*mux.Port          // those of shared, and of gates for foreign programs
 	open   []net.Listener       // all that were opened; the caller closes them
 }
 
@@ -53,18 +54,22 @@ func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener
 	}
 	p.open = append(p.open, l)
 	// With port 0 each gate gets a free port of its own.
-	if p.uses[address] == 1 || strings.HasSuffix(address, ":0") {
-		return l, nil
+	alone := p.uses[address] == 1 || strings.HasSuffix(address, ":0")
+	if alone && (protocol == mux.Native || protocol == mux.HTTP) {
+		return l, nil // these answer clients of other protocols themselves
 	}
 	port := mux.New(l, mux.Config{})
-	p.shared[address] = port
+	p.ports = append(p.ports, port)
+	if !alone {
+		p.shared[address] = port
+	}
 	return port.Listener(protocol), nil
 }
 
-// tasks returns the tasks that serve the ports which gates share. The other ports are served by
-// their gates.
+// tasks returns the tasks that serve the ports that recognise protocols. The other ports are served
+// by their gates.
 func (p *ports) tasks(log *slog.Logger) (all []supervisor.Task) {
-	for _, port := range p.shared {
+	for _, port := range p.ports {
 		port.Log = log
 		all = append(all, func(ctx context.Context) error { return port.Serve(ctx) })
 	}

@@ -173,7 +173,7 @@ func (r *remoteNode) trustOrigins(ctx context.Context) error {
 // more, because the origin of ref may have been added since.
 func (r *remoteNode) Fetch(ctx context.Context, ref models.MediaRef) (fetch.File, error) {
 	f, err := r.fetcher.Fetch(ctx, ref)
-	if !errors.Is(err, fault.ErrInvalid) {
+	if !fetch.Refused(err) {
 		return f, err
 	}
 	if err := r.trustOrigins(ctx); err != nil {

@@ -107,7 +107,7 @@ func tuneGC() {
 
 func runManager(ctx context.Context, connect status.Connect, cfg config.Config, f *fetch.Fetcher, flows map[models.FlowName]manager.Flow, log *slog.Logger) error {
 	return manager.Run(ctx, connect, manager.Config{
-		Flows: flows, Robots: f, Slots: cfg.VisitSlots, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
+		Flows: flows, Robots: f, SetPace: f.SetPace, Slots: cfg.VisitSlots, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
 	})
 }
 

@@ -102,7 +102,7 @@ func ExampleRepository_Transact() {
 	fmt.Println(repo.Space("orders").Count(ctx, tuple.Match("alice", "tea")))
 	// Output:
 	// ("tea", 7) <nil>
-	// operation 2 of 3, get in "stock" ("tea", ?int64): no tuple matches: nothing has happened: conflict
+	// operation 2 of 3, get in "stock" ("tea", ?int64): no tuple matches: nothing was changed: conflict
 	// 1 <nil>
 }
 

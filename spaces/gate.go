@@ -9,6 +9,7 @@ import (
 
 	"leasehold/coordinator/gate/foreign"
 	"leasehold/coordinator/gate/gospace"
+	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/gate/native"
 	"leasehold/coordinator/gate/pspace"
 	"leasehold/shared/fault"
@@ -67,11 +68,30 @@ func (h *Host) prepareServer(g Gate) (func(context.Context, net.Listener) error,
 		if g.Space == "" {
 			return nil, fmt.Errorf("a gate for goSpace opens one space: want its name: %w", fault.ErrInvalid)
 		}
-		return gospace.New(gospace.Config{Hub: h.hub, Space: g.Space, Access: access, Log: h.config.Log}).Serve, h.hub.Create(context.Background(), g.Space)
+		serve := gospace.New(gospace.Config{Hub: h.hub, Space: g.Space, Access: access, Log: h.config.Log}).Serve
+		return h.refusingOthers(mux.Gob, serve), h.hub.Create(context.Background(), g.Space)
 	case PSpace:
-		return pspace.New(pspace.Config{Hub: h.hub, Access: access, Log: h.config.Log}).Serve, nil
+		return h.refusingOthers(mux.JSON, pspace.New(pspace.Config{Hub: h.hub, Access: access, Log: h.config.Log}).Serve), nil
 	}
 	return nil, fmt.Errorf("protocol %q: want %s: %w", g.Protocol, strings.Join([]string{string(Native), string(GoSpace), string(PSpace)}, ", "), fault.ErrInvalid)
+}
+
+// refusingOthers returns serve for a port whose clients of other protocols get an error in words.
+func (h *Host) refusingOthers(p mux.Protocol, serve func(context.Context, net.Listener) error) func(context.Context, net.Listener) error {
+	return func(ctx context.Context, l net.Listener) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		port := mux.New(l, mux.Config{Log: h.config.Log})
+		gate := port.Listener(p)
+		ended := make(chan error, 1)
+		go func() {
+			defer cancel() // without its port the gate has no more to do
+			ended <- port.Serve(ctx)
+		}()
+		err := serve(ctx, gate)
+		cancel()
+		return errors.Join(err, <-ended)
+	}
 }
 
 // CloseGate closes the gate at an address that OpenGate returned. Its connections end; the spaces and other gates

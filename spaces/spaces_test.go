@@ -2,6 +2,7 @@ package spaces_test
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"testing"
 
@@ -102,4 +103,31 @@ func TestAJoinedSpaceHidesTheOwnAndIsReplacedByTheNext(t *testing.T) {
 		require.Equal(t, tuple.New(name), got)
 	}
 	require.NoError(t, repo.Close(t.Context()))
+}
+
+func TestAGateOfAHostRefusesClientsOfOtherProtocolsInWords(t *testing.T) {
+	h, err := spaces.Start(spaces.Config{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, h.Stop()) }()
+	for _, g := range []struct {
+		gate       spaces.Gate
+		send, want string
+	}{
+		{spaces.Gate{Protocol: spaces.GoSpace, Space: "s"}, `{"messageType":"PUT_REQUEST"}`, `"statusMessage":"this port does not speak`},
+		{spaces.Gate{Protocol: spaces.PSpace}, "\x28\x7f\x03\x01\x01\x07Message", "this port does not speak"},
+		{spaces.Gate{Protocol: spaces.Native}, `{"messageType":"PUT_REQUEST"}`, `"statusMessage":"this port does not speak`},
+	} {
+		g.gate.Address = "127.0.0.1:0"
+		address, err := h.OpenGate(g.gate)
+		require.NoError(t, err)
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		_, err = io.WriteString(c, g.send)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(c)
+		require.NoError(t, err)
+		require.Contains(t, string(answer), g.want)
+		require.NoError(t, c.Close())
+		require.NoError(t, h.CloseGate(address))
+	}
 }

@@ -216,6 +216,19 @@ func TestTheContextOfAHandlerEndsWithIt(t *testing.T) {
 	})
 }
 
+// The coordinator refuses a delay over ten years, and a refused call would end the session of the worker.
+func TestATaskThatIsHandedBackForCenturiesDoesNotEndTheWorker(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		stop := b.run(does(func(context.Context, worker.Job) error {
+			return worker.Later(200*365*24*time.Hour, errors.New("much later"))
+		}))
+		b.create("act")
+		synctest.Wait()
+		require.Equal(b.t, int64(0), b.only().Attempts)
+		require.NoError(b.t, stop())
+	})
+}
+
 func TestTheLogTellsWhatBecameOfATaskThatWasNotResolved(t *testing.T) {
 	broken := errors.New("broken")
 	for want, handle := range map[string]does{

@@ -25,6 +25,7 @@ type Failure struct {
 	Err    error
 	Output string        // the last lines that the attempt printed
 	GiveUp bool          // no worker could do the task: it is dead at once
+	Unable bool          // this machine can do no task of the action: the attempt does not count, and the worker pauses
 	Later  time.Duration // not 0: the attempt does not count, and the task is offered again after this time
 }
 
@@ -61,6 +62,10 @@ type Job interface {
 	// Resolve puts the last result and ends the task. In the same call the worker claims its
 	// next task, so Handle should return soon.
 	Resolve(ctx context.Context, part string, body any) error
+	// PassOn gives the task to another worker, because this machine lacks what err names, such as a
+	// file. It returns nil if it did, and the handler returns then. If no other worker is left, the
+	// error is err with the workers and machines that lack it, and the handler still has the task.
+	PassOn(ctx context.Context, err error) error
 	// Note tells how far the task is, and restarts its timeout. Its error may be ignored,
 	// because the context of a task that was taken away ends.
 	Note(ctx context.Context, p models.Progress) error

@@ -21,7 +21,9 @@ import (
 // job is one task while its handler runs.
 type job struct {
 	item     task.ClaimedTask
+	shift    *shift
 	actions  []string // of the slot
+	began    time.Time
 	client   task.Client
 	log      *slog.Logger
 	alive    context.Context // until the session ends
@@ -73,9 +75,13 @@ func (j *job) Resolve(ctx context.Context, part string, body any) error {
 	err := j.stopIfStale(j.resolveAndClaim(ctx, task.ToResolve(j.item.Item, part, body)))
 	if err == nil {
 		j.resolved.Store(true)
+		j.shift.resume(j.item.Action)
 	}
 	return err
 }
+
+// PassOn gives the task to another worker; see Job.
+func (j *job) PassOn(ctx context.Context, err error) error { return j.shift.passOn(ctx, j, err) }
 
 // resolveAndClaim ends the task with o, and in the same call claims the next task for the slot,
 // unless the worker drains or an earlier call has claimed one. It stores the claimed task in
@@ -83,25 +89,26 @@ func (j *job) Resolve(ctx context.Context, part string, body any) error {
 // task ended.
 func (j *job) resolveAndClaim(ctx context.Context, o task.Outcome) error {
 	toClaim := 0
-	if ctx.Err() == nil && !isClosed(j.draining) && j.claims.CompareAndSwap(false, true) {
+	actions, _ := j.shift.claimable(j.actions)
+	if len(actions) > 0 && ctx.Err() == nil && !isClosed(j.draining) && j.claims.CompareAndSwap(false, true) {
 		// Not ctx: if the handler's context ended before the answer came, the session would hold
 		// the claimed task and no slot would know it.
 		toClaim, ctx = 1, j.alive
 	}
-	refused, claimed, err := j.client.Next(ctx, []task.Outcome{o}, toClaim, j.actions...)
+	ends, claimed, err := j.client.Next(ctx, []task.Outcome{o}, toClaim, actions...)
 	switch {
 	case len(claimed) > 0:
 		j.next.Store(&claimed[0])
 	case toClaim > 0:
 		j.claims.Store(false) // nothing was claimed, so a repeated call may claim
 	}
-	if len(refused) == 0 { // the call failed as a whole
+	if len(ends) == 0 { // the call failed as a whole
 		return err
 	}
 	if err != nil { // of the claimed task
 		logMalformed(j.log, err)
 	}
-	return refused[0] // nil if the outcome was accepted
+	return ends[0].Err // nil if the outcome was accepted
 }
 
 // logMalformed logs that a task was claimed that could not be read.
@@ -142,7 +149,7 @@ func (j *job) stopIfStale(err error) error {
 func (s *shift) runTask(draining, alive context.Context, item task.ClaimedTask, actions []string) (next *task.ClaimedTask, err error) {
 	ctx, stop := context.WithCancelCause(alive)
 	defer stop(nil)
-	j := &job{item: item, actions: actions, client: s.client, log: s.Log, alive: alive, draining: draining.Done(), stop: stop}
+	j := &job{item: item, shift: s, actions: actions, began: time.Now(), client: s.client, log: s.Log, alive: alive, draining: draining.Done(), stop: stop}
 	finished := s.addRunning(item.Item, stop)
 	defer finished()
 	handled := make(chan error, 1)
@@ -193,16 +200,28 @@ func (s *shift) giveBackUnresolved(alive, ctx context.Context, j *job, err error
 	case err == nil:
 		err = errors.New("the handler returned without a last result")
 	}
-	return s.sessionError(alive, s.giveBack(alive, log, j.item.Item, err))
+	return s.sessionError(alive, s.giveBack(alive, log, j, err))
 }
 
-// giveBack gives back a task whose handler failed with err: for a Failure with Later without counting the
-// attempt; with GiveUp as a dead letter; otherwise as a counted attempt.
-func (s *shift) giveBack(ctx context.Context, log *slog.Logger, item task.Item, err error) error {
-	f := &Failure{}
-	if errors.As(err, &f) && f.Later > 0 {
+// giveBack gives back a task whose handler failed with err. If this machine is the cause (unable.go), or for a
+// Failure with Later, the attempt does not count; with GiveUp the task becomes a dead letter; otherwise the attempt
+// counts.
+func (s *shift) giveBack(ctx context.Context, log *slog.Logger, j *job, err error) error {
+	f, item := &Failure{}, j.item.Item
+	switch told := errors.As(err, &f); {
+	case told && f.GiveUp:
+	case isUnable(err):
+		log.Warn("worker: task handed back, because this machine cannot do it", "error", err)
+		s.suspend(item.Action, j.began, minPause, err)
+		return s.client.HandBack(ctx, item)
+	case told && f.Later > 0:
 		log.Info("worker: task handed back for later", "reason", err, "delay", f.Later)
-		return s.client.HandBackFor(ctx, item, f.Later)
+		return s.client.HandBackFor(ctx, item, min(f.Later, task.MaxDelay))
+	case lacksPath(err):
+		log.Warn("worker: this machine lacks what the task needs", "error", err)
+		if err = s.passOn(ctx, j, err); err == nil || !errors.As(err, new(*lacking)) {
+			return err
+		}
 	}
 	if f.GiveUp {
 		log.Warn("worker: no worker can do the task", "error", err)

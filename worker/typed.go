@@ -59,7 +59,7 @@ func HandleParts[D any](f func(ctx context.Context, t Task[D]) error) Handler {
 func GiveUp(err error) error { return &Failure{Err: err, GiveUp: true} }
 
 // Later returns an error of a handler after which the task is offered again when a delay is
-// over. The attempt does not count.
+// over, or after ten years if that is sooner. The attempt does not count.
 func Later(delay time.Duration, err error) error { return &Failure{Err: err, Later: delay} }
 
 // Middleware wraps the handlers of all actions, for logs, metrics or traces.

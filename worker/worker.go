@@ -106,6 +106,7 @@ type shift struct {
 
 	mu       sync.Mutex                         // guards the fields below
 	running  map[string]context.CancelCauseFunc // by the id of the task
+	pauses   map[string]pause                   // by action; of those that this machine cannot do
 	last     string                             // action and id of the task that began last; "" if there was none
 	draining bool
 }
@@ -113,7 +114,7 @@ type shift struct {
 // newShift returns the work of a session that has not begun. Its heartbeat tells the slots of
 // each action; actions that share slots each have all of them.
 func newShift(repo space.Repository, c Config) *shift {
-	s := &shift{Config: c, repo: repo, client: task.Client{Repo: repo}, running: map[string]context.CancelCauseFunc{}}
+	s := &shift{Config: c, repo: repo, client: task.Client{Repo: repo}, running: map[string]context.CancelCauseFunc{}, pauses: map[string]pause{}}
 	serves := map[string]int{}
 	for _, p := range c.pools() {
 		s.pools = append(s.pools, p)
@@ -252,32 +253,63 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 }
 
 // runSlot claims and does tasks of some actions, one after the other, until claiming ends; then it returns nil.
-// next is the task that was claimed together with the last result, if any; when claiming has ended by then, it is
-// handed back.
+// next is the task that was claimed together with the last result, if any; when claiming has ended by then, or its
+// action is paused, it is handed back.
 func (s *shift) runSlot(claiming, alive context.Context, actions []string) error {
 	var next *task.ClaimedTask
 	for {
 		if next == nil {
-			claimed, err := s.client.ClaimUpTo(claiming, 1, actions...)
+			var err error
+			next, err = s.claimOne(claiming, actions)
 			switch {
-			case claiming.Err() != nil && err != nil:
+			case claiming.Err() != nil && next == nil:
 				return nil
 			case errors.Is(err, fault.ErrCorrupt): // the task, not the session
 				logMalformed(s.Log, err)
 				continue
 			case err != nil:
 				return err
+			case next == nil:
+				continue
 			}
-			next = &claimed[0]
 		}
-		if claiming.Err() != nil {
-			return s.sessionError(alive, s.client.HandBack(alive, next.Item))
+		ready, _ := s.claimable([]string{next.Action})
+		if claiming.Err() != nil || len(ready) == 0 {
+			err := s.sessionError(alive, s.client.HandBack(alive, next.Item))
+			if next = nil; err != nil || claiming.Err() != nil {
+				return err
+			}
+			continue
 		}
 		var err error
 		if next, err = s.runTask(claiming, alive, *next, actions); err != nil {
 			return err
 		}
 	}
+}
+
+// claimOne waits for a task of those of actions that are not paused. It returns nil without an error when a pause
+// ends, because then there is one action more.
+func (s *shift) claimOne(claiming context.Context, actions []string) (*task.ClaimedTask, error) {
+	ready, pauseEnds := s.claimable(actions)
+	ctx := claiming
+	if !pauseEnds.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(claiming, pauseEnds)
+		defer cancel()
+	}
+	if len(ready) == 0 {
+		<-ctx.Done()
+		return nil, nil
+	}
+	claimed, err := s.client.ClaimUpTo(ctx, 1, ready...)
+	switch {
+	case err == nil:
+		return &claimed[0], nil
+	case claiming.Err() == nil && ctx.Err() != nil:
+		return nil, nil
+	}
+	return nil, err
 }
 
 // addRunning adds a task to the running ones, whose context stop ends, and returns the function that
@@ -297,15 +329,16 @@ func (s *shift) addRunning(item task.Item, stop context.CancelCauseFunc) (finish
 }
 
 // showState reports the state of the worker in its heartbeat: draining, idle or at work, with the
-// task that it began last. The caller holds mu.
+// task that it began last, and before it what this machine cannot do. The caller holds mu.
 func (s *shift) showState() {
+	paused := s.pausesText()
 	switch {
 	case s.draining:
 		s.heartbeat.SetState("draining")
 	case len(s.running) == 0:
-		s.heartbeat.SetState("idle, last task: " + s.last)
+		s.heartbeat.SetState(paused + "idle, last task: " + s.last)
 	default:
-		s.heartbeat.SetState("Working on: " + s.last)
+		s.heartbeat.SetState(paused + "Working on: " + s.last)
 	}
 }
 

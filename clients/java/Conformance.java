@@ -1,3 +1,6 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,19 +17,42 @@ import java.util.stream.Collectors;
  * <pre>
  * java Conformance URL ACTION         calls each verb, and prints the steps that passed
  * java Conformance URL ACTION worker  works until SIGTERM, as the tasks' data demand
+ * java Conformance URL ACTION restart calls verbs once a line comes, while the coordinator is away
  * </pre>
  */
 public final class Conformance {
     private static final Map<String, Object> DATA = Map.of("n", 1L, "text", "é \"\n\ud83e\udd80", "list", Arrays.asList(1.5, null, true));
     private static final Set<String> SEEN = ConcurrentHashMap.newKeySet();
 
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) throws InterruptedException, IOException {
         var client = new Leasehold(args[0]);
-        if (args.length > 2) {
+        if (args.length > 2 && args[2].equals("restart")) {
+            restart(client, args[1]);
+        } else if (args.length > 2) {
             new Leasehold.Worker(client, Map.of(args[1], Conformance::handle), 2, args[1], 1, Duration.ofSeconds(1)).run();
         } else {
             verbs(client, args[1]);
         }
+    }
+
+    private static void restart(Leasehold client, String action) throws IOException {
+        var lines = new BufferedReader(new InputStreamReader(System.in));
+        var first = (String) client.create(action, null).get("id");
+        var second = (String) client.create(action, null).get("id");
+        System.out.println("ready");
+        lines.readLine();
+        client.create(action, null, Map.of(), action + "-restart");
+        client.cancel(first, "");
+        same("waiting", client.get(second).get("state"));
+        same("cancelled", client.await(first, null).get("state"));
+        System.out.println("restarted");
+        lines.readLine();
+        try {
+            throw new AssertionError(new Leasehold("http://127.0.0.1:1").create(action, null));
+        } catch (Leasehold.Unavailable e) {
+            if (e.happened != Boolean.FALSE || !e.getMessage().contains("did not happen")) throw e;
+        }
+        System.out.println("told");
     }
 
     private static void same(Object want, Object got) {
@@ -143,6 +169,10 @@ public final class Conformance {
                 throw new AssertionError("leave");
             case "unsendable": // any value has a JSON text, but this one is too large
                 return "x".repeat(2 << 20);
+            case "never":
+                throw new Leasehold.HandBack(-1);
+            case "shout":
+                throw new IllegalStateException("x".repeat(2 << 20));
             case "giveup":
                 throw new Leasehold.GiveUp("never");
             case "later":

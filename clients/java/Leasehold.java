@@ -43,14 +43,16 @@ import java.util.concurrent.TimeUnit;
  * that they take effect once. All methods may be called by several threads.
  */
 public final class Leasehold {
-    private static final int TRIES = 5; // of one request
+    private static final int TRIES = 5; // of one request, at least
     private static final int WAIT = 20; // seconds that one request waits for a task, at most 25
+    private static final int OUTAGE = 60; // seconds in which a call of this class goes on without a coordinator that has answered before
     private static final Duration TIMEOUT = Duration.ofSeconds(60); // of one request
     private static final String HOST = hostName();
     private static final System.Logger LOG = System.getLogger("leasehold");
 
     private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10)).build();
     private final String base;
+    private volatile boolean answered; // whether a coordinator has, so that one restarts if none does
 
     /** A client of the coordinator at LEASEHOLD_HTTP, or at port 7412. */
     public Leasehold() {
@@ -105,7 +107,17 @@ public final class Leasehold {
     /** The data or the result is too large; the detail names the limit. */
     public static class TooLarge extends Failure { TooLarge(int s, String c, String t, String d) { super(s, c, t, d); } }
     /** The coordinator is overloaded or cannot be reached. */
-    public static class Unavailable extends Failure { Unavailable(int s, String c, String t, String d) { super(s, c, t, d); } }
+    public static class Unavailable extends Failure {
+        /** False: the request did not reach it. Null: it may have; the same key does it once. */
+        public final Boolean happened;
+
+        Unavailable(int s, String c, String t, String d) { this(s, c, t, d, c.equals("overloaded") ? false : null); }
+
+        Unavailable(int s, String c, String t, String d, Boolean happened) {
+            super(s, c, t, d);
+            this.happened = happened;
+        }
+    }
 
     /** The task had not ended when the timeout of {@link #await} was over. */
     public static class TimedOut extends RuntimeException {
@@ -144,7 +156,7 @@ public final class Leasehold {
         var body = new LinkedHashMap<String, Object>(options);
         body.put("action", action);
         body.put("data", data);
-        return post("/tasks", body, key, null);
+        return patiently("/tasks", body, key);
     }
 
     /** Creates tasks, all or none: maps with action, data and options. */
@@ -156,13 +168,13 @@ public final class Leasehold {
     }
 
     /** Returns a task, alive or ended. {@link NotFound}: it never was, or ended long ago. */
-    public Map<String, Object> get(String id) { return request("GET", "/tasks/" + quote(id), null, null, null); }
+    public Map<String, Object> get(String id) { return request("GET", "/tasks/" + quote(id), null, null, null, PATIENT); }
 
     /** Returns how the tasks of "after" of a task ended, with all results. {@link NotFound}: it never was, or has ended. */
     public List<Map<String, Object>> parents(String id) {
         var found = new ArrayList<Map<String, Object>>();
         for (Object next = 0; next != null; ) {
-            var page = request("GET", "/tasks/" + quote(id) + "/parents?offset=" + next, null, null, null);
+            var page = request("GET", "/tasks/" + quote(id) + "/parents?offset=" + next, null, null, null, PATIENT);
             found.addAll(maps(page.get("items")));
             next = page.get("next");
         }
@@ -174,12 +186,13 @@ public final class Leasehold {
      * not null, throws {@link TimedOut}.
      */
     public Map<String, Object> await(String id, Duration timeout) {
-        long end = timeout == null ? Long.MAX_VALUE : System.nanoTime() + timeout.toNanos();
+        long end = timeout == null ? PATIENT : System.nanoTime() + timeout.toNanos();
+        int wait = 0; // the first request does not wait, to learn whether a coordinator answers
         while (true) {
-            double left = timeout == null ? WAIT : Math.max(0, Math.min(WAIT, (end - System.nanoTime()) / 1e9));
-            var task = request("GET", "/tasks/" + quote(id) + "?wait=" + (int) Math.ceil(left), null, null, null);
+            var task = request("GET", "/tasks/" + quote(id) + "?wait=" + wait, null, null, null, end);
             if (Set.of("resolved", "dead", "cancelled").contains(task.get("state"))) return task;
             if (timeout != null && System.nanoTime() >= end) throw new TimedOut(task, timeout);
+            wait = timeout == null ? WAIT : (int) Math.ceil(Math.min(WAIT, (end - System.nanoTime()) / 1e9));
         }
     }
 
@@ -188,14 +201,14 @@ public final class Leasehold {
 
     /** Ends a task that has not ended. The same key does it once; null: a new key. */
     public void cancel(String id, String reason, String key) {
-        post("/tasks/" + quote(id) + "/cancel", Map.of("reason", reason), key, null);
+        patiently("/tasks/" + quote(id) + "/cancel", Map.of("reason", reason), key);
     }
 
     /** Has a dead task tried again. */
     public void requeue(String id) { requeue(id, null); }
 
     /** Has a dead task tried again. The same key does it once; null: a new key. */
-    public void requeue(String id, String key) { post("/dead/" + quote(id) + "/requeue", null, key, null); }
+    public void requeue(String id, String key) { patiently("/dead/" + quote(id) + "/requeue", null, key); }
 
     /**
      * Opens the session of a worker that serves actions: slots by action. It lives while a request of it
@@ -234,7 +247,14 @@ public final class Leasehold {
         }
 
         /** Keeps the session alive. Returns its claims, and whether it is draining. */
-        public Map<String, Object> heartbeat() { return post(path() + "/heartbeat", null, null, null); }
+        public Map<String, Object> heartbeat() { return heartbeat(0, null); }
+
+        /** Keeps the session alive, and returns within wait seconds, at most 25: at once when it loses a task or shall drain. */
+        public Map<String, Object> heartbeat(int waitSeconds) { return heartbeat(waitSeconds, null); }
+
+        private Map<String, Object> heartbeat(int waitSeconds, Stop stop) {
+            return post(path() + "/heartbeat", Map.of("wait", waitSeconds), null, stop);
+        }
 
         /**
          * Claims up to limit tasks of the actions (those that the session serves if there are none), and
@@ -251,7 +271,7 @@ public final class Leasehold {
         /** Ends the session. Tasks that it has are handed back. */
         @Override public void close() {
             try {
-                request("DELETE", path(), null, null, null);
+                request("DELETE", path(), null, null, null, 0);
             } catch (NotFound | SessionClosed lost) {
                 LOG.log(System.Logger.Level.DEBUG, "the session was lost: " + lost.getMessage());
             }
@@ -266,11 +286,15 @@ public final class Leasehold {
         public final Map<String, Object> fields;
         private final Session session;
         private volatile boolean stopped, draining;
+        private volatile long due; // when it times out, by System.nanoTime
 
         Task(Session session, Map<String, Object> fields) {
             this.session = session;
             this.fields = fields;
+            startTimeout();
         }
+
+        private void startTimeout() { due = System.nanoTime() + (long) (((Number) fields.get("timeout")).doubleValue() * 1e9); }
 
         public String id() { return (String) fields.get("id"); }
         public String action() { return (String) fields.get("action"); }
@@ -289,9 +313,15 @@ public final class Leasehold {
         public boolean draining() { return draining; }
 
         /** Starts the timeout of the task again. */
-        public void extend() { call("extend", Map.of()); }
+        public void extend() {
+            call("extend", Map.of());
+            startTimeout();
+        }
         /** Starts the timeout of the task again, and notes its progress: from 0 to 1, and a text. */
-        public void extend(double fraction, String text) { call("extend", Map.of("progress", Map.of("fraction", fraction, "text", text))); }
+        public void extend(double fraction, String text) {
+            call("extend", Map.of("progress", Map.of("fraction", fraction, "text", text)));
+            startTimeout();
+        }
 
         /** Ends the task with its result, any JSON, and creates tasks in the same transaction. Returns those. */
         @SafeVarargs public final List<Map<String, Object>> resolve(Object result, Map<String, ?>... create) {
@@ -341,7 +371,7 @@ public final class Leasehold {
         private final Duration drain;
         private final String name;
         private final Map<Thread, Task> running = new ConcurrentHashMap<>(); // guarded by itself for waiting
-        private final Stop stop = new Stop();
+        private final Stop stop = new Stop(), beating = new Stop();
         private final CountDownLatch ended = new CountDownLatch(1);
         private volatile Session session;
 
@@ -365,6 +395,9 @@ public final class Leasehold {
             var heart = new Thread(this::beat, "leasehold-heartbeat");
             heart.setDaemon(true);
             heart.start();
+            var clock = new Thread(this::watchTimeouts, "leasehold-timeouts");
+            clock.setDaemon(true);
+            clock.start();
             var finished = new CountDownLatch(1);
             var hook = new Thread(() -> { // the process ends when the hook does
                 stop();
@@ -380,7 +413,9 @@ public final class Leasehold {
                 finish();
             } finally {
                 ended.countDown();
+                beating.stop();
                 heart.join();
+                clock.join();
                 session.close();
                 finished.countDown();
                 try {
@@ -463,18 +498,20 @@ public final class Leasehold {
             thread.interrupt();
         }
 
+        /**
+         * Keeps a heartbeat waiting, which answers when a task is lost or the session shall drain. Then sees
+         * what the session has: tasks may have been claimed while it waited.
+         */
         private void beat() {
+            long pause = 0;
             try {
-                while (!ended.await(ttl * 1000L / 3, TimeUnit.MILLISECONDS)) {
-                    var before = Map.copyOf(running);
+                while (!ended.await(pause, TimeUnit.MILLISECONDS)) {
+                    pause = ttl * 1000L / 3;
                     try {
-                        var state = session.heartbeat();
-                        var has = new HashSet<String>();
-                        maps(state.get("claims")).forEach(c -> has.add(c.get("task") + " " + c.get("token")));
-                        before.forEach((thread, task) -> {
-                            if (!has.contains(task.id() + " " + task.token())) interrupt(thread, task);
-                        });
-                        if (Boolean.TRUE.equals(state.get("draining"))) stop();
+                        if (!see()) {
+                            session.heartbeat(WAIT, beating);
+                            pause = 100;
+                        }
                     } catch (SessionClosed e) {
                         try {
                             if (!stop.stopped()) reopen();
@@ -482,8 +519,35 @@ public final class Leasehold {
                             LOG.log(System.Logger.Level.WARNING, "heartbeat: " + again.getMessage());
                         }
                     } catch (Failure e) {
-                        LOG.log(System.Logger.Level.WARNING, "heartbeat: " + e.getMessage());
+                        if (!beating.stopped()) LOG.log(System.Logger.Level.WARNING, "heartbeat: " + e.getMessage());
                     }
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        /** Stops the tasks that the session does not have. Returns whether it shall drain. */
+        private boolean see() {
+            var before = Map.copyOf(running);
+            var state = session.heartbeat();
+            var has = new HashSet<String>();
+            maps(state.get("claims")).forEach(c -> has.add(c.get("task") + " " + c.get("token")));
+            before.forEach((thread, task) -> {
+                if (!has.contains(task.id() + " " + task.token())) interrupt(thread, task);
+            });
+            boolean draining = Boolean.TRUE.equals(state.get("draining"));
+            if (draining) stop();
+            return draining;
+        }
+
+        /** Stops tasks at their timeouts. */
+        private void watchTimeouts() {
+            try {
+                while (!ended.await(100, TimeUnit.MILLISECONDS)) {
+                    running.forEach((thread, task) -> {
+                        if (!task.stopped && System.nanoTime() - task.due >= 0) interrupt(thread, task);
+                    });
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -508,24 +572,33 @@ public final class Leasehold {
             } catch (StaleClaim e) {
                 throw e;
             } catch (GiveUp e) {
-                report(task, () -> task.release(e.getMessage(), 0, "", true));
+                end(task, "reason", () -> task.release(e.getMessage(), 0, "", true));
                 return;
             } catch (HandBack e) {
-                report(task, () -> task.handBack(e.delay));
+                end(task, "delay", () -> task.handBack(e.delay));
                 return;
             } catch (Throwable e) { // also an Error, which would end only this thread
                 if (task.stopped) return; // it is not ours any more
                 var trace = new StringWriter();
                 e.printStackTrace(new PrintWriter(trace));
-                report(task, () -> task.release(e.toString(), 0, trace.toString(), false));
+                end(task, "error", () -> task.release(e.toString(), 0, trace.toString(), false));
                 return;
             }
+            end(task, "result", () -> task.resolve(result));
+        }
+
+        /**
+         * Tells how a task ended. If the coordinator refuses what it is told, because it is too large, out of
+         * range or no JSON, the attempt failed: else the task would be claimed until its timeout.
+         */
+        private void end(Task task, String what, Runnable call) {
             try {
-                report(task, () -> task.resolve(result));
+                report(task, call);
             } catch (StaleClaim | SessionClosed | Unavailable e) {
                 throw e;
-            } catch (RuntimeException e) { // it is too large, or no JSON
-                report(task, () -> task.release("its result was refused: " + e, 0, "", false));
+            } catch (RuntimeException e) {
+                LOG.log(System.Logger.Level.WARNING, what + " of task " + task.id() + ": " + e.getMessage());
+                report(task, () -> task.release("its " + what + " was refused: " + e, 0, "", false));
             }
         }
 
@@ -594,19 +667,36 @@ public final class Leasehold {
         }
     }
 
-    private Map<String, Object> post(String path, Object body, String key, Stop stop) {
-        return request("POST", path, body, key == null ? UUID.randomUUID().toString() : key, stop);
+    private static final long PATIENT = Long.MAX_VALUE; // a call that goes on over an outage, as far as OUTAGE
+
+    private Map<String, Object> patiently(String path, Object body, String key) {
+        return request("POST", path, body, key == null ? UUID.randomUUID().toString() : key, null, PATIENT);
     }
 
-    private Map<String, Object> request(String method, String path, Object body, String key, Stop stop) {
-        for (int attempt = 1; ; attempt++) {
+    private Map<String, Object> post(String path, Object body, String key, Stop stop) {
+        return request("POST", path, body, key == null ? UUID.randomUUID().toString() : key, stop, 0);
+    }
+
+    // end is when a call that goes on over an outage ends at the latest, by System.nanoTime; 0: it does not go on.
+    private Map<String, Object> request(String method, String path, Object body, String key, Stop stop, long end) {
+        long began = System.nanoTime(), outage = OUTAGE * 1_000_000_000L;
+        boolean patient = end != 0 && answered, sent = false;
+        for (int tries = 1; ; tries++) {
             try {
-                return once(method, path, body, key, stop);
+                var answer = once(method, path, body, key, stop);
+                answered = true;
+                return answer;
             } catch (Unavailable e) {
-                if (attempt == TRIES || stop != null && stop.stopped()) throw e;
+                sent |= e.happened == null;
+                long now = System.nanoTime();
+                boolean goesOn = patient && (e.status == 0 || e.status == 503) && now - began < outage && (end == PATIENT || now < end);
+                if (tries >= TRIES && !goesOn || stop != null && stop.stopped() || Thread.currentThread().isInterrupted()) {
+                    var outcome = key == null ? "" : sent ? "; it may have happened" : "; it did not happen";
+                    throw new Unavailable(e.status, e.code, e.title, e.detail + outcome, sent ? null : false);
+                }
             }
             try {
-                Thread.sleep(50L << attempt);
+                Thread.sleep(Math.min(50L << Math.min(tries, 10), 2000));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new Unavailable(0, "unavailable", "unavailable", "interrupted");
@@ -628,7 +718,8 @@ public final class Leasehold {
             Thread.currentThread().interrupt();
             throw new Unavailable(0, "unavailable", "unavailable", method + " " + path + ": interrupted");
         } catch (ExecutionException | CancellationException e) {
-            throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (e.getCause() == null ? e : e.getCause()));
+            boolean unreached = e.getCause() instanceof java.net.ConnectException || e.getCause() instanceof java.net.http.HttpConnectTimeoutException;
+            throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (e.getCause() == null ? e : e.getCause()), unreached ? false : null);
         }
         var text = response.body().strip();
         @SuppressWarnings("unchecked")

@@ -2,8 +2,10 @@
 //
 // node conformance.js URL ACTION         calls each verb, and prints the steps that passed
 // node conformance.js URL ACTION worker  works until SIGTERM, as the tasks' data demand
+// node conformance.js URL ACTION restart calls verbs once a line comes, while the coordinator is away
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
+import { createInterface } from 'node:readline';
 import * as leasehold from './leasehold.js';
 
 const DATA = { n: 1, text: 'é "\n\u{1f980}', list: [1.5, null, true] };
@@ -106,6 +108,10 @@ async function handle(task) {
       throw 'leave';
     case 'unsendable':
       return 1n;
+    case 'never':
+      throw new leasehold.HandBack(-1);
+    case 'shout':
+      throw new Error('x'.repeat(2 << 20));
     case 'giveup':
       throw new leasehold.GiveUp('never');
     case 'later':
@@ -121,10 +127,31 @@ async function handle(task) {
   }
 }
 
+async function restart(client, action) {
+  const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+  const [first, second] = [await client.create(action), await client.create(action)];
+  console.log('ready');
+  await lines.next();
+  await client.create(action, null, {}, `${action}-restart`);
+  await client.cancel(first.id);
+  assert.equal((await client.get(second.id)).state, 'waiting');
+  assert.equal((await client.wait(first.id)).state, 'cancelled');
+  console.log('restarted');
+  await lines.next();
+  await assert.rejects(new leasehold.Client('http://127.0.0.1:9999').create(action), (err) => {
+    assert(err instanceof leasehold.UnavailableError && err.happened === false, err);
+    return err.message.includes('did not happen');
+  });
+  console.log('told');
+}
+
 const [url, action, mode] = process.argv.slice(2);
 const client = new leasehold.Client(url);
 if (mode === 'worker') {
   await new leasehold.Worker(client, { [action]: handle }, { concurrency: 2, name: action, ttl: 1, drain: 1 }).run();
+} else if (mode === 'restart') {
+  await restart(client, action);
+  process.exit();
 } else {
   await verbs(client, action);
 }

@@ -18,8 +18,11 @@
  * that can pass, with an idempotency key, so that they take effect once.
  */
 
-const TRIES = 5; // of one request
+const TRIES = 5; // of one request, at least
+const LONGEST_TIMER = 2 ** 31 - 1; // milliseconds; a longer one fires at once
 const WAIT = 20; // seconds that one request waits for a task, at most 25
+const OUTAGE = 60; // seconds in which a call of Client goes on without a coordinator that has answered before
+const UNREACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 const TIMEOUT = 60; // seconds of one request
 
 /** A request that the coordinator refused, or that did not reach it (status 0). */
@@ -45,7 +48,10 @@ export class KeyReusedError extends LeaseholdError {}
 export class SessionClosedError extends LeaseholdError {}
 /** The data or the result is too large; the detail names the limit. */
 export class TooLargeError extends LeaseholdError {}
-/** The coordinator is overloaded or cannot be reached. */
+/**
+ * The coordinator is overloaded or cannot be reached. The field happened is false if the request
+ * did not reach it, and undefined if it may have: the same key does it once.
+ */
 export class UnavailableError extends LeaseholdError {}
 
 const ERRORS = {
@@ -89,6 +95,7 @@ const pause = (seconds, signal) => new Promise((resolve) => {
 export class Client {
   constructor(url = `http://${globalThis.process?.env.LEASEHOLD_HTTP ?? '127.0.0.1:7412'}`) {
     this.base = `${new URL(url).href.replace(/\/+$/, '')}/api/v1`;
+    this.answered = false; // whether a coordinator has, so that one restarts if none does
   }
 
   /**
@@ -96,24 +103,24 @@ export class Client {
    * timeout: 60, unique_key: 'a', after: ['t1']. The same key creates the task once.
    */
   create(action, data = null, options = {}, key = undefined) {
-    return this.post('/tasks', { action, data, ...options }, { key });
+    return this.post('/tasks', { action, data, ...options }, { key, patient: true });
   }
 
   /** Create tasks, all or none: objects with action, data and options. */
   async createAll(tasks, key = undefined) {
-    return (await this.post('/task-batches', { tasks }, { key })).items;
+    return (await this.post('/task-batches', { tasks }, { key, patient: true })).items;
   }
 
   /** Return a task, alive or ended. NotFoundError: it never was, or ended long ago. */
   get(id) {
-    return this.request('GET', `/tasks/${encodeURIComponent(id)}`);
+    return this.request('GET', `/tasks/${encodeURIComponent(id)}`, undefined, { patient: true });
   }
 
   /** Return how the tasks of after of a task ended, with all results. NotFoundError: it never was, or has ended. */
   async parents(id) {
     const found = [];
     for (let next = 0; next !== undefined;) {
-      const page = await this.request('GET', `/tasks/${encodeURIComponent(id)}/parents?offset=${next}`);
+      const page = await this.request('GET', `/tasks/${encodeURIComponent(id)}/parents?offset=${next}`, undefined, { patient: true });
       found.push(...page.items);
       next = page.next;
     }
@@ -126,22 +133,23 @@ export class Client {
    */
   async wait(id, timeout = Infinity) {
     const end = Date.now() + timeout * 1000;
+    let wait = 0; // the first request does not wait, to learn whether a coordinator answers
     for (;;) {
-      const wait = Math.ceil(Math.max(0, Math.min(WAIT, (end - Date.now()) / 1000)));
-      const task = await this.request('GET', `/tasks/${encodeURIComponent(id)}?wait=${wait}`);
+      const task = await this.request('GET', `/tasks/${encodeURIComponent(id)}?wait=${wait}`, undefined, { patient: true, end });
       if (['resolved', 'dead', 'cancelled'].includes(task.state)) return task;
       if (Date.now() >= end) throw new TimeoutError(task, timeout);
+      wait = Math.ceil(Math.min(WAIT, (end - Date.now()) / 1000));
     }
   }
 
   /** End a task that has not ended; its worker stops. The same key does it once. */
   cancel(id, reason = '', key = undefined) {
-    return this.post(`/tasks/${encodeURIComponent(id)}/cancel`, { reason }, { key });
+    return this.post(`/tasks/${encodeURIComponent(id)}/cancel`, { reason }, { key, patient: true });
   }
 
   /** Have a dead task tried again. The same key does it once. */
   requeue(id, key = undefined) {
-    return this.post(`/dead/${encodeURIComponent(id)}/requeue`, undefined, { key });
+    return this.post(`/dead/${encodeURIComponent(id)}/requeue`, undefined, { key, patient: true });
   }
 
   /**
@@ -159,17 +167,27 @@ export class Client {
   }
 
   /** @private */
-  post(path, body, { key, signal } = {}) {
-    return this.request('POST', path, body, key ?? newKey(), signal);
+  post(path, body, { key, ...more } = {}) {
+    return this.request('POST', path, body, { key: key ?? newKey(), ...more });
   }
 
   /** @private */
-  async request(method, path, body, key, signal) {
-    for (let attempt = 1, seconds = 0.1; ; attempt++, seconds *= 2) {
+  async request(method, path, body, { key, signal, patient, end = Infinity } = {}) {
+    const until = patient && this.answered ? Math.min(end, Date.now() + OUTAGE * 1000) : 0;
+    for (let tries = 1, seconds = 0.1, sent = false; ; tries++, seconds = Math.min(2 * seconds, 2)) {
       try {
-        return await this.once(method, path, body, key, signal);
+        const answer = await this.once(method, path, body, key, signal);
+        this.answered = true;
+        return answer;
       } catch (err) {
-        if (!(err instanceof UnavailableError) || attempt === TRIES || signal?.aborted) throw err;
+        if (!(err instanceof UnavailableError)) throw err;
+        sent ||= err.happened === undefined;
+        const goesOn = [0, 503].includes(err.status) && Date.now() < until;
+        if (signal?.aborted || tries >= TRIES && !goesOn) {
+          err.happened = sent ? undefined : false;
+          if (key) err.message += sent ? '; it may have happened' : '; it did not happen';
+          throw err;
+        }
       }
       await pause(seconds, signal);
     }
@@ -191,7 +209,9 @@ export class Client {
       });
       text = await response.text();
     } catch (err) {
-      throw new UnavailableError(0, 'unavailable', 'unavailable', `${method} ${path}: ${err.cause?.message ?? err.message}`);
+      const unreached = new UnavailableError(0, 'unavailable', 'unavailable', `${method} ${path}: ${err.cause?.message ?? err.message}`);
+      if (UNREACHED.includes(err.cause?.code)) unreached.happened = false;
+      throw unreached;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
@@ -199,7 +219,9 @@ export class Client {
     const answer = /^\s*[{[]/.test(text) ? JSON.parse(text) : {};
     if (response.ok) return answer;
     const Kind = ERRORS[answer.code] ?? LeaseholdError;
-    throw new Kind(response.status, answer.code ?? 'internal', answer.title ?? response.statusText, answer.detail ?? '');
+    const refused = new Kind(response.status, answer.code ?? 'internal', answer.title ?? response.statusText, answer.detail ?? '');
+    if (answer.code === 'overloaded') refused.happened = false;
+    throw refused;
   }
 }
 
@@ -234,9 +256,12 @@ export class Session {
     return this.client.post('/sessions', { ...this.body, resume: this.id });
   }
 
-  /** Keep the session alive. Return an object with its claims, and whether it is draining. */
-  heartbeat() {
-    return this.client.post(`${this.path}/heartbeat`);
+  /**
+   * Keep the session alive. Return an object with its claims, and whether it is draining. With wait,
+   * up to 25 seconds, that is when it loses a task or shall drain.
+   */
+  heartbeat({ wait = 0, signal } = {}) {
+    return this.client.post(`${this.path}/heartbeat`, { wait }, { signal });
   }
 
   /**
@@ -267,6 +292,7 @@ export class Task {
   #session;
   #stopping = new AbortController();
   #draining = new AbortController();
+  #timer; // of a Worker: stops the task at its timeout
 
   constructor(session, fields) {
     Object.assign(this, fields);
@@ -286,6 +312,7 @@ export class Task {
   /** Start the timeout of the task again, and note its progress: from 0 to 1, and a text. */
   async extend(fraction, text = '') {
     await this.#call('extend', fraction === undefined ? {} : { progress: { fraction, text } });
+    if (this.#timer) this.watch();
   }
 
   /** End the task with its result, any JSON, and create tasks in the same transaction. Return those. */
@@ -309,6 +336,27 @@ export class Task {
   /** @private */
   stop() {
     this.#stopping.abort();
+  }
+
+  /** @private Stop when the timeout is over, which starts again now. */
+  watch() {
+    this.forget();
+    const end = Date.now() + this.timeout * 1000;
+    const look = () => {
+      const left = end - Date.now();
+      if (left <= 0) {
+        this.stop();
+        return;
+      }
+      this.#timer = setTimeout(look, Math.min(left, LONGEST_TIMER));
+      this.#timer.unref?.(); // it must not keep the process
+    };
+    look();
+  }
+
+  /** @private */
+  forget() {
+    clearTimeout(this.#timer);
   }
 
   /** @private */
@@ -410,6 +458,7 @@ export class Worker {
       const tasks = await this.session.claim({ limit: Math.min(free, 64), wait: WAIT, signal: this.#stopping.signal });
       for (const task of tasks) {
         this.#running.add(task);
+        task.watch();
         this.#work(task);
       }
     } catch (err) {
@@ -437,17 +486,22 @@ export class Worker {
     }
   }
 
+  /**
+   * Keep a heartbeat waiting, which answers when a task is lost or the session shall drain. Then see
+   * what the session has: tasks may have been claimed while it waited.
+   */
   async #beat() {
-    for (;;) {
-      await pause(this.ttl / 3, this.#ended.signal);
+    for (let seconds = 0; ;) {
+      await pause(seconds, this.#ended.signal);
       if (this.#ended.signal.aborted) return;
-      const running = [...this.#running];
+      seconds = this.ttl / 3;
       try {
-        const state = await this.session.heartbeat();
-        const has = new Set(state.claims.map((c) => `${c.task} ${c.token}`));
-        running.filter((t) => !has.has(`${t.id} ${t.token}`)).forEach((t) => t.stop());
-        if (state.draining) this.stop();
+        if (!await this.#see()) {
+          await this.session.heartbeat({ wait: WAIT, signal: this.#ended.signal });
+          seconds = 0.1;
+        }
       } catch (err) {
+        if (this.#ended.signal.aborted) return;
         this.log(`leasehold: heartbeat: ${err.message}`);
         if (err instanceof SessionClosedError && !this.#stopping.signal.aborted) {
           await this.#reopen().catch((failed) => this.log(`leasehold: ${failed.message}`));
@@ -456,12 +510,23 @@ export class Worker {
     }
   }
 
+  /** Stop the tasks that the session does not have. Return whether it shall drain. */
+  async #see() {
+    const running = [...this.#running];
+    const state = await this.session.heartbeat();
+    const has = new Set(state.claims.map((c) => `${c.task} ${c.token}`));
+    running.filter((t) => !has.has(`${t.id} ${t.token}`)).forEach((t) => t.stop());
+    if (state.draining) this.stop();
+    return state.draining;
+  }
+
   async #work(task) {
     try {
       await this.#conclude(task);
     } catch (err) {
       this.log(`leasehold: task ${task.id}: ${err.message}`);
     } finally {
+      task.forget();
       this.#running.delete(task);
       this.#freed();
     }
@@ -473,16 +538,25 @@ export class Worker {
       result = await this.handlers[task.action](task);
     } catch (err) {
       if (err instanceof StaleClaimError) throw err;
-      if (err instanceof GiveUp) await this.#report(task, () => task.release(err.message, { giveUp: true }));
-      else if (err instanceof HandBack) await this.#report(task, () => task.handBack(err.delay));
-      else await this.#report(task, () => task.release(String(err), { output: err?.stack ?? '' }));
+      if (err instanceof GiveUp) await this.#end(task, 'reason', () => task.release(err.message, { giveUp: true }));
+      else if (err instanceof HandBack) await this.#end(task, 'delay', () => task.handBack(err.delay));
+      else await this.#end(task, 'error', () => task.release(String(err), { output: err?.stack ?? '' }));
       return;
     }
+    await this.#end(task, 'result', () => task.resolve(result));
+  }
+
+  /**
+   * Tell how a task ended. If the coordinator refuses what it is told, because it is too large, out of
+   * range or no JSON, the attempt failed: else the task would be claimed until its timeout.
+   */
+  async #end(task, what, call) {
     try {
-      await this.#report(task, () => task.resolve(result));
-    } catch (err) { // if it is not about the claim, the result is too large, or no JSON
+      await this.#report(task, call);
+    } catch (err) {
       if ([StaleClaimError, SessionClosedError, UnavailableError].some((kind) => err instanceof kind)) throw err;
-      await this.#report(task, () => task.release(`its result was refused: ${err}`));
+      this.log(`leasehold: ${what} of task ${task.id}: ${err.message}`);
+      await this.#report(task, () => task.release(`its ${what} was refused: ${err}`));
     }
   }
 

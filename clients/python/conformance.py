@@ -2,6 +2,7 @@
 
 conformance.py URL ACTION         calls each verb, and prints the steps that passed
 conformance.py URL ACTION worker  works until SIGTERM, as the tasks' data demand
+conformance.py URL ACTION restart calls verbs once a line comes, while the coordinator is away
 """
 
 import os
@@ -113,6 +114,10 @@ def handle(task, seen=set()):
         sys.exit("leave")
     if do == "unsendable":
         return {1, 2}
+    if do == "never":
+        raise leasehold.HandBack(-1)
+    if do == "shout":
+        raise ValueError("x" * (2 << 20))
     if do == "giveup":
         raise leasehold.GiveUp("never")
     if do == "later" and task.id not in seen:
@@ -126,10 +131,30 @@ def handle(task, seen=set()):
     return do
 
 
+def restart(client, action):
+    first, second = client.create(action), client.create(action)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    client.create(action, key=action + "-restart")
+    client.cancel(first["id"])
+    assert client.get(second["id"])["state"] == "waiting"
+    assert client.wait(first["id"])["state"] == "cancelled"
+    print("restarted", flush=True)
+    sys.stdin.readline()
+    nowhere = leasehold.Client("http://127.0.0.1:1")
+    try:
+        raise AssertionError(nowhere.create(action))
+    except leasehold.Unavailable as err:
+        assert err.happened is False and "did not happen" in str(err), err
+    print("told", flush=True)
+
+
 def main():
     client, action = leasehold.Client(sys.argv[1]), sys.argv[2]
     if sys.argv[3:] == ["worker"]:
         leasehold.Worker(client, {action: handle}, concurrency=2, name=action, ttl=1, drain=1).run()
+    elif sys.argv[3:] == ["restart"]:
+        restart(client, action)
     else:
         verbs(client, action)
 

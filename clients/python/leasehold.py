@@ -34,8 +34,9 @@ import uuid
 
 log = logging.getLogger("leasehold")
 
-_TRIES = 5  # of one request
+_TRIES = 5  # of one request, at least
 _WAIT = 20  # seconds that one request waits for a task, at most 25
+_OUTAGE = 60  # seconds in which a call of Client goes on without a coordinator that has answered before
 
 
 class Error(Exception):
@@ -75,7 +76,10 @@ class TooLarge(Error):
 
 
 class Unavailable(Error):
-    """The coordinator is overloaded or cannot be reached."""
+    """The coordinator is overloaded or cannot be reached. The field happened is False if the
+    request did not reach it, and None if it may have: the same key does it once."""
+
+    happened = None
 
 
 _ERRORS = {
@@ -107,48 +111,51 @@ class Client:
             raise ValueError(f"url {url!r}: want one such as http://127.0.0.1:7412")
         self._https, self._address = parts.scheme == "https", parts.netloc
         self._base, self._timeout = parts.path.rstrip("/") + "/api/v1", timeout
+        self._answered = False  # whether a coordinator has, so that one restarts if none does
 
     def create(self, action, data=None, *, key=None, **options):
         """Create a task and return it. Options are the fields of the API, such as priority=5,
         timeout=60, unique_key="a", after=["t1"]. The same key creates the task once."""
-        return self._post("/tasks", {"action": action, "data": data, **options}, key)
+        return self._post("/tasks", {"action": action, "data": data, **options}, key, patient=True)
 
     def create_all(self, tasks, *, key=None):
         """Create tasks, all or none: dictionaries with action, data and options."""
-        return self._post("/task-batches", {"tasks": list(tasks)}, key)["items"]
+        return self._post("/task-batches", {"tasks": list(tasks)}, key, patient=True)["items"]
 
     def get(self, task_id):
         """Return a task, alive or ended. NotFound: it never was, or ended long ago."""
-        return self._request("GET", "/tasks/" + _quote(task_id))
+        return self._request("GET", "/tasks/" + _quote(task_id), patient=True)
 
     def parents(self, task_id):
         """Return how the tasks of after of a task ended, with all of their results. NotFound: it
         never was, or has ended."""
         found, page = [], {"next": 0}
         while "next" in page:
-            page = self._request("GET", f"/tasks/{_quote(task_id)}/parents?offset={page['next']}")
+            page = self._request("GET", f"/tasks/{_quote(task_id)}/parents?offset={page['next']}", patient=True)
             found += page["items"]
         return found
 
     def wait(self, task_id, timeout=None):
-        """Wait until a task is resolved, dead or cancelled, and return it. After timeout
-        seconds, TimeoutError."""
-        end = None if timeout is None else time.monotonic() + timeout
+        """Wait until a task is resolved, dead or cancelled, and return it, also while the
+        coordinator restarts for up to a minute. After timeout seconds, TimeoutError."""
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        left = 0  # the first request does not wait, to learn whether a coordinator answers
         while True:
-            left = _WAIT if end is None else max(0, min(_WAIT, end - time.monotonic()))
-            task = self._request("GET", f"/tasks/{_quote(task_id)}?wait={math.ceil(left)}")
+            task = self._request("GET", f"/tasks/{_quote(task_id)}?wait={math.ceil(left)}", patient=True, end=end)
             if task["state"] in ("resolved", "dead", "cancelled"):
                 return task
-            if end is not None and time.monotonic() >= end:
+            now = time.monotonic()
+            if now >= end:
                 raise TimeoutError(f"task {task_id} is {task['state']} after {timeout} s")
+            left = min(_WAIT, end - now)
 
     def cancel(self, task_id, reason="", *, key=None):
         """End a task that has not ended; its worker stops. The same key does it once."""
-        self._post(f"/tasks/{_quote(task_id)}/cancel", {"reason": reason}, key)
+        self._post(f"/tasks/{_quote(task_id)}/cancel", {"reason": reason}, key, patient=True)
 
     def requeue(self, task_id, *, key=None):
         """Have a dead task tried again. The same key does it once."""
-        return self._post(f"/dead/{_quote(task_id)}/requeue", None, key)
+        return self._post(f"/dead/{_quote(task_id)}/requeue", None, key, patient=True)
 
     def session(self, serves=None, *, name=None, ttl=30):
         """Open the session of a worker that serves actions: a dictionary of action and slots.
@@ -159,16 +166,24 @@ class Client:
     def _post(self, path, body, key=None, **more):
         return self._request("POST", path, body, key or str(uuid.uuid4()), **more)
 
-    def _request(self, method, path, body=None, key=None, calling=None):
-        pause = 0.1
-        for attempt in range(1, _TRIES + 1):
+    def _request(self, method, path, body=None, key=None, calling=None, patient=False, end=math.inf):
+        pause, tries, sent = 0.1, 0, False
+        until = min(end, time.monotonic() + _OUTAGE) if patient and self._answered else 0
+        while True:
             try:
-                return self._once(method, path, body, key, calling)
-            except Unavailable:
-                if attempt == _TRIES or calling and calling.stopped:
+                answer = self._once(method, path, body, key, calling)
+                self._answered = True
+                return answer
+            except Unavailable as err:
+                tries, sent = tries + 1, sent or err.happened is None
+                away = err.status in (0, 503)
+                if calling and calling.stopped or tries >= _TRIES and not (away and time.monotonic() < until):
+                    err.happened = None if sent else False
+                    if key:
+                        err.args = (f"{err}; {'it may have happened' if sent else 'it did not happen'}",)
                     raise
             time.sleep(pause)
-            pause *= 2
+            pause = min(2 * pause, 2)
 
     def _once(self, method, path, body, key, calling):
         make = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
@@ -176,13 +191,17 @@ class Client:
         headers = {"Content-Type": "application/json", **({"Idempotency-Key": key} if key else {})}
         try:
             connection.connect()
+        except OSError as err:
+            connection.close()
+            raise _unreached(f"{method} {self._address}{path}: {err}", False) from err
+        try:
             if calling:
                 calling.began(connection.sock)
             connection.request(method, self._base + path, None if body is None else json.dumps(body), headers)
             response = connection.getresponse()
             content = response.read()
         except (OSError, http.client.HTTPException) as err:
-            raise Unavailable(0, "unavailable", "unavailable", f"{method} {self._address}{path}: {err}") from err
+            raise _unreached(f"{method} {self._address}{path}: {err}", None) from err
         finally:
             connection.close()
         answer = json.loads(content) if content.strip()[:1] in (b"{", b"[") else {}
@@ -190,7 +209,16 @@ class Client:
             return answer
         code = answer.get("code", "internal")
         kind = _ERRORS.get(code, Error)
-        raise kind(response.status, code, answer.get("title", response.reason), answer.get("detail", ""))
+        err = kind(response.status, code, answer.get("title", response.reason), answer.get("detail", ""))
+        if code == "overloaded":
+            err.happened = False
+        raise err
+
+
+def _unreached(detail, happened):
+    err = Unavailable(0, "unavailable", "unavailable", detail)
+    err.happened = happened
+    return err
 
 
 class _Call:
@@ -237,9 +265,10 @@ class Session:
         """Go on after a restart of the coordinator. SessionClosed: the session was lost."""
         return self._client._post("/sessions", {**self._body, "resume": self.id})
 
-    def heartbeat(self):
-        """Keep the session alive. Return what it has: a dictionary with claims and draining."""
-        return self._client._post(self._path("/heartbeat"), None)
+    def heartbeat(self, wait=0, *, _calling=None):
+        """Keep the session alive. Return what it has: a dictionary with claims and draining. With
+        wait, up to 25 seconds, that is when it loses a task or shall drain."""
+        return self._client._post(self._path("/heartbeat"), {"wait": wait}, calling=_calling)
 
     def claim(self, actions=None, *, limit=1, wait=0, _calling=None):
         """Claim up to limit tasks of the actions (those that the session serves if None), and
@@ -266,6 +295,7 @@ class Task:
         self._session, self.fields, self.token = session, fields, fields["token"]
         self.id, self.action, self.data = fields["id"], fields["action"], fields.get("data")
         self.attempts = fields["attempts"]
+        self._timer = None  # of a Worker: sets stopped at the timeout
         self._parents = fields.get("parents", [])
         #: Set when the worker must stop: the task was cancelled, timed out or is another's.
         self.stopped = threading.Event()
@@ -284,6 +314,8 @@ class Task:
         """Start the timeout of the task again, and note its progress: from 0 to 1, and a text."""
         progress = {} if fraction is None else {"progress": {"fraction": fraction, "text": text}}
         self._call("extend", progress)
+        if self._timer:
+            self._watch()
 
     def resolve(self, result=None, create=()):
         """End the task with its result, any JSON, and create further tasks in the same
@@ -299,6 +331,17 @@ class Task:
         """Give the task back without counting an attempt."""
         self._call("hand-back", {"delay": delay})
 
+    def _watch(self):
+        """Set stopped when the timeout is over, which starts again now."""
+        self._forget()
+        self._timer = threading.Timer(self.fields["timeout"], self.stopped.set)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _forget(self):
+        if self._timer:
+            self._timer.cancel()
+
     def _call(self, verb, body):
         path = self._session._path(f"/claims/{_quote(self.id)}/{verb}")
         body = {"token": self.token, **body}
@@ -309,6 +352,11 @@ class Task:
                 raise
         self._session._reopen()
         return self._session._client._post(path, body)
+
+
+def _describe(err):
+    """Return the kind of an exception and, if it has one, its message."""
+    return f"{type(err).__name__}: {err}" if str(err) else type(err).__name__
 
 
 class Worker:
@@ -327,7 +375,7 @@ class Worker:
         self._changed = threading.Condition()  # guards the fields below
         self._running = {}  # Task by thread
         self._stopping = False
-        self._claiming = _Call()
+        self._claiming, self._beating = _Call(), _Call()
         self._ended = threading.Event()
 
     def run(self):
@@ -347,6 +395,7 @@ class Worker:
             self._finish()
         finally:
             self._ended.set()
+            self._beating.stop()
             heart.join()
             self._session.end()
 
@@ -392,6 +441,7 @@ class Worker:
             thread = threading.Thread(target=self._work, args=(task,), daemon=True)
             with self._changed:
                 self._running[thread] = task
+            task._watch()
             thread.start()
 
     def _reopen(self):
@@ -408,25 +458,35 @@ class Worker:
                 self._session = self._open()
 
     def _beat(self):
-        while not self._ended.wait(self._ttl / 3):
-            with self._changed:
-                running = list(self._running.values())
+        """Keep a heartbeat waiting, which answers when a task is lost or the session shall drain.
+        Then see what the session has: tasks may have been claimed while it waited."""
+        pause = 0
+        while not self._ended.wait(pause):
+            pause = self._ttl / 3
             try:
                 try:
-                    state = self._session.heartbeat()
+                    if not self._see():
+                        self._session.heartbeat(_WAIT, _calling=self._beating)
+                        pause = 0.1
                 except SessionClosed:
                     if not self._stopping:
                         self._reopen()
-                    continue
             except Error as err:
-                log.warning("heartbeat: %s", err)
-                continue
-            has = {(c["task"], c["token"]) for c in state["claims"]}
-            for task in running:
-                if (task.id, task.token) not in has:
-                    task.stopped.set()
-            if state["draining"]:
-                self.stop()
+                if not self._ended.is_set():
+                    log.warning("heartbeat: %s", err)
+
+    def _see(self):
+        """Stop the tasks that the session does not have. Return whether it shall drain."""
+        with self._changed:
+            running = list(self._running.values())
+        state = self._session.heartbeat()
+        has = {(c["task"], c["token"]) for c in state["claims"]}
+        for task in running:
+            if (task.id, task.token) not in has:
+                task.stopped.set()
+        if state["draining"]:
+            self.stop()
+        return state["draining"]
 
     def _work(self, task):
         try:
@@ -436,6 +496,7 @@ class Worker:
         except Error as err:
             log.warning("task %s: %s", task.id, err)
         finally:
+            task._forget()
             with self._changed:
                 self._running.pop(threading.current_thread())
                 self._changed.notify_all()
@@ -444,25 +505,27 @@ class Worker:
         try:
             result = self._handlers[task.action](task)
         except GiveUp as err:
-            self._report(task, task.release, str(err), give_up=True)
+            self._end(task, "reason", task.release, str(err), give_up=True)
         except HandBack as err:
-            self._report(task, task.hand_back, err.delay)
+            self._end(task, "delay", task.hand_back, err.delay)
         except StaleClaim:
             raise
         except BaseException as err:  # also sys.exit, which would end only this thread
             log.warning("task %s failed", task.id, exc_info=True)
-            self._report(task, task.release, f"{type(err).__name__}: {err}", output=traceback.format_exc())
+            self._end(task, "error", task.release, _describe(err), output=traceback.format_exc())
         else:
-            self._resolve(task, result)
+            self._end(task, "result", task.resolve, result)
 
-    def _resolve(self, task, result):
+    def _end(self, task, what, verb, *args, **more):
+        """Tell how a task ended. If the coordinator refuses what it is told, because it is too large,
+        out of range or no JSON, the attempt failed: else the task would be claimed until its timeout."""
         try:
-            self._report(task, task.resolve, result)
+            self._report(task, verb, *args, **more)
         except (StaleClaim, SessionClosed, Unavailable):
             raise
-        except Exception as err:  # the result is too large, or no JSON
-            log.warning("result of task %s", task.id, exc_info=True)
-            self._report(task, task.release, f"its result was refused: {type(err).__name__}: {err}")
+        except Exception as err:
+            log.warning("%s of task %s", what, task.id, exc_info=True)
+            self._report(task, task.release, f"its {what} was refused: {_describe(err)}")
 
     def _report(self, task, verb, *args, **more):
         """Tell how a task ended. Repeat that while the coordinator cannot be reached: after a

@@ -27,12 +27,14 @@ type Finding struct {
 type Folders struct {
 	Data string
 	Temp string // for spools; empty: the system's
+	Deep bool   // read all files of the data folder but those of the database and the journal
 }
 
 // Examine runs all checks, in a fixed order.
 func Examine(ctx context.Context, f Folders) []Finding {
 	return slices.Concat(
-		[]Finding{checkDataFolder(f.Data), checkDiskSpace("disk space for data", f.Data), checkDiskSpace("disk space for spools", f.temp()), checkCodeIndex(f.Data)},
+		[]Finding{checkDataFolder(f.Data), checkDiskSpace("disk space for data", f.Data), checkDiskSpace("disk space for spools", f.temp())},
+		checkFiles(ctx, f),
 		[]Finding{checkOpenFiles(), checkClock(), checkProcessors()},
 		[]Finding{checkGit()},
 		checkSound(ctx),

@@ -1,7 +1,6 @@
 package alert_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/coordinator/alert"
+	"leasehold/internal/lockedbuffer"
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
@@ -46,25 +45,7 @@ var loopback = []string{"127.0.0.0/8"}
 type fixture struct {
 	t     *testing.T
 	tasks task.Client
-	log   *safeBuffer
-}
-
-// safeBuffer is a buffer that several goroutines write to.
-type safeBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
+	log   *lockedbuffer.Buffer
 }
 
 func start(t *testing.T, channels ...alert.Channel) *fixture {
@@ -80,7 +61,7 @@ func start(t *testing.T, channels ...alert.Channel) *fixture {
 	for _, d := range slices.Concat(task.Spaces(), status.Spaces(), lease.Spaces()) {
 		require.NoError(t, repo.Create(t.Context(), d.Name, d.Options))
 	}
-	f := &fixture{t: t, tasks: task.Client{Repo: repo}, log: &safeBuffer{}}
+	f := &fixture{t: t, tasks: task.Client{Repo: repo}, log: &lockedbuffer.Buffer{}}
 	alerting, stopAlerting := context.WithCancel(context.Background())
 	go func() { done <- alert.Run(alerting, f.tasks, channels, slog.New(slog.NewTextHandler(f.log, nil))) }()
 	t.Cleanup(func() {

@@ -17,6 +17,7 @@ import (
 
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
+	"leasehold/shared/process/build"
 )
 
 // The headers of a webhook. The signature is "v1=" and the HMAC-SHA256 in hex of the
@@ -74,7 +75,7 @@ func (w *webhook) Send(ctx context.Context, n Notice, body []byte) error {
 	}
 	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("User-Agent", "leasehold")
+	r.Header.Set("User-Agent", build.UserAgent(""))
 	r.Header.Set(TimestampHeader, timestamp)
 	r.Header.Set(SignatureHeader, Sign(w.secret, timestamp, body))
 	r.Header.Set(keyHeader, n.key())

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -9,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leasehold/coordinator/hub"
 	"leasehold/coordinator/peer"
 	"leasehold/coordinator/visits"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/process/histogram"
 	"leasehold/shared/protocol/hold"
@@ -37,6 +40,9 @@ const (
 	// managers: those that may wait for a task, and the others.
 	peerRequests = 64
 	peerWaiting  = 1_000
+	// peerBeats bounds the concurrent heartbeats of one peer. Each worker over HTTP keeps one waiting, beside its claim,
+	// and may send another one. Those of all are as many as claims may wait.
+	peerBeats = 2 * peerSessions
 
 	callTimeout = 30 * time.Second // of one request, from its first byte to its last
 	bulkTimeout = 5 * time.Minute  // of a request with a body of up to maxListing bytes
@@ -49,16 +55,24 @@ type Config struct {
 	// Visits is the coordinator's schedule of visits to the origins of Catalog, of the same
 	// database.
 	Visits *visits.Store
+	Health func() error // of the database of Catalog and Visits, for readyz; nil: it is not checked
 	// Index is the code index; nil: there is none.
 	Index CodeIndex
+	// Hub serves the callbacks of hubs, below /hub/; nil: they are not found.
+	Hub http.Handler
 	// Page serves / and every other path outside /api; nil: they are not found.
 	Page http.Handler
+	// Connections is how many connections the API has at most, 0: maxConnections. Requests that wait take at most two
+	// fifths of them, and heartbeats of workers as many, so that the requests of managers find one.
+	Connections int
 	// Hosts are the names that clients may use for the coordinator, besides addresses,
 	// localhost and names without a dot, such as a container's. "*" allows every name.
 	Hosts []string
 	// Backup copies the coordinator's data to a folder that does not exist; nil: backups
 	// are refused.
 	Backup func(ctx context.Context, path string) error
+	// Database returns the result of the latest check of the database; nil: there are none.
+	Database func() types.DatabaseCheck
 	// Engine reports its health, its figures and its sessions; nil: they are left out, and no
 	// session is ended and no space deleted.
 	Engine Engine
@@ -82,7 +96,8 @@ type Durations struct {
 
 // Engine is the administrators' part of the space engine: an engine.Engine.
 type Engine interface {
-	Health() error // nil unless the engine refuses some requests
+	Health() error              // nil unless the engine refuses some requests
+	Filled() []engine.SpaceFill // spaces that take only the fleet's own work
 	Stats() engine.Stats
 	Sessions() []engine.SessionInfo
 	EndSession(ctx context.Context, id string) error
@@ -104,11 +119,14 @@ type server struct {
 	slots, fleetSlots chan struct{}
 	waitSlots         chan struct{} // of requests that may wait for a task
 	waitPeers         *peer.Quota   // of waitSlots
+	beatSlots         chan struct{} // of heartbeats of workers
+	beatPeers         *peer.Quota   // of beatSlots
 	listings          chan struct{} // bulk requests
 	scrapes           chan struct{} // of metrics
 	peers             *peer.Quota   // of slots
 	// Of bodies that are read or handled.
 	bodies, fleetBodies budget
+	answers             budget // that wait for their readers
 
 	workers workers
 
@@ -130,7 +148,11 @@ func New(c Config) http.Handler {
 	}
 	mux.HandleFunc("/api/", notFound)
 	for path, h := range map[string]http.HandlerFunc{"/healthz": s.healthz, "/readyz": s.readyz, "/metrics": s.serveMetrics} {
-		mux.Handle(path, s.metrics.measure(path, h))
+		mux.Handle("GET "+path, s.metrics.measure(path, h))
+		mux.Handle(path, refuseMethod([]string{http.MethodGet}))
+	}
+	if c.Hub != nil {
+		mux.Handle(hub.Path, s.metrics.measure(hub.Path, c.Hub))
 	}
 	if c.Page != nil {
 		mux.Handle("/", s.metrics.measure("/", c.Page))
@@ -146,13 +168,16 @@ func newServer(c Config) *server {
 	if c.Spaces == nil {
 		c.Spaces = peer.NewSpaces()
 	}
+	longCalls := max(1, cmp.Or(c.Connections, maxConnections)*2/5)
 	repo := space.Over(c.Conn)
 	return &server{
 		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo}, holds: hold.Client{Repo: repo},
 		metrics: newMetrics(), peers: peer.NewQuota("requests at a time", peerRequests), slots: make(chan struct{}, MaxInFlight), fleetSlots: make(chan struct{}, MaxInFlight),
-		waitSlots: make(chan struct{}, maxWaiting), waitPeers: peer.NewQuota("requests that wait", peerWaiting),
+		waitSlots: make(chan struct{}, min(maxWaiting, longCalls)), waitPeers: peer.NewQuota("requests that wait", peerWaiting),
+		beatSlots: make(chan struct{}, min(maxWaiting, longCalls)), beatPeers: peer.NewQuota("heartbeats", peerBeats),
 		workers:  workers{peers: peer.NewQuota("sessions over HTTP", peerSessions), open: map[string]*worker{}},
 		listings: make(chan struct{}, maxListings), scrapes: make(chan struct{}, maxScrapes), bodies: budget{max: maxBodies, memory: c.Memory, class: memory.Growth},
+		answers:     budget{max: maxAnswers, memory: c.Memory, class: memory.Draining},
 		fleetBodies: budget{max: maxFleetBodies, memory: c.Memory, class: memory.Draining},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/protocol/visit"
@@ -320,7 +321,12 @@ func TestCostsOfTasksAreListedAndMeasured(t *testing.T) {
 	for _, how := range []string{"known", "decoded", "known"} {
 		worker := h.connect()
 		require.NoError(t, status.NewHeartbeat(worker, time.Second, map[string]int{"research": 1}).Beat(t.Context()))
-		require.NoError(t, status.Spend(t.Context(), worker, models.Cost{Action: "research", How: how, Tasks: 1, Wall: .5, CPU: .25, Windows: 4}))
+		cost := models.Cost{Action: "research", How: how, Tasks: 1, Wall: .5, CPU: .25, Windows: 4}
+		require.ErrorIs(t, status.Spend(t.Context(), worker, cost), fault.ErrForbidden, "it has no task")
+		h.ok("POST", v1+"/tasks", `{"action": "research"}`)
+		_, err := task.Client{Repo: worker}.Claim(t.Context(), "research")
+		require.NoError(t, err)
+		require.NoError(t, status.Spend(t.Context(), worker, cost))
 	}
 	require.Equal(t, map[string]any{"total": 2.0, "items": []any{
 		map[string]any{"action": "research", "how": "decoded", "tasks": 1.0, "wall_s": .5, "cpu_s": .25, "windows": 4.0},
@@ -367,10 +373,10 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"invalid", "GET", "/spaces/task/tuples?template='", ""},
 		{"invalid", "GET", "/spaces/task/tuples?limit=1001", ""},
 		{"invalid", "POST", "/spaces/task/put", `{"tuple":"not ordered"}`},
-		{"invalid", "POST", "/spaces/log/put", `{"tuple":"?string"}`},
-		{"invalid", "POST", "/spaces/log/put", `{"tuple":"x","ttl_s":-1}`},
-		{"invalid", "POST", "/spaces/log/get", `{"template":"x ..."}`},
-		{"invalid", "POST", "/spaces/log/get", `{"template":"x","wait_s":26}`},
+		{"invalid", "POST", "/spaces/result/put", `{"tuple":"?string"}`},
+		{"invalid", "POST", "/spaces/result/put", `{"tuple":"x","ttl_s":-1}`},
+		{"invalid", "POST", "/spaces/result/get", `{"template":"x ..."}`},
+		{"invalid", "POST", "/spaces/result/get", `{"template":"x","wait_s":26}`},
 		{"not_found", "GET", "/nothing", ""},
 		{"usage", "PUT", "/origins", ""},
 		{"usage", "PUT", "/spaces/task", ""},

@@ -107,7 +107,7 @@ func TestAnAnswerIsWrittenUnlessItsClientHasGone(t *testing.T) {
 		"redacted": {t.Context(), "https://bob:s3cret@example.org", false, "", "\"https://redacted@example.org\"\n", "application/json", true},
 		"exact":    {t.Context(), "https://bob:s3cret@example.org", true, "", "\"https://bob:s3cret@example.org\"\n", "application/json", true},
 		"YAML":     {t.Context(), yamlText("a: b"), false, "", "a: b", yamlType, true},
-		"gone":     {gone, "x", false, "", "", "application/json", false},
+		"gone":     {gone, "x", false, "", "", "application/problem+json", false},
 		"no JSON":  {t.Context(), func() {}, false, "", "", "application/problem+json", false},
 	} {
 		w, finished := httptest.NewRecorder(), []bool{}
@@ -120,6 +120,8 @@ func TestAnAnswerIsWrittenUnlessItsClientHasGone(t *testing.T) {
 		switch name {
 		case "no JSON":
 			require.Equal(t, http.StatusInternalServerError, w.Code)
+		case "gone":
+			require.Equal(t, http.StatusServiceUnavailable, w.Code)
 		case "redacted":
 			require.NotContains(t, w.Body.String(), "s3cret")
 			require.Contains(t, w.Body.String(), "@example.org")
@@ -143,7 +145,7 @@ func TestAnErrorIsAProblemOfItsKind(t *testing.T) {
 	}{
 		"too long a time": {context.DeadlineExceeded, 503, "", "it took too long; repeat it"},
 		"cancelled":       {context.Canceled, 503, "", "the request was cancelled"},
-		"overloaded":      {takeSlot(make(chan struct{})), 507, "1", "0 requests are in progress"},
+		"overloaded":      {takeSlot(make(chan struct{})), 507, "1", "0 requests are already in progress, the maximum"},
 		"too many wait":   {refusedSlot(route{isWaiting: true}, fault.ErrOverloaded), 429, "1", "too many requests wait"},
 		"none may wait":   {refusedSlot(route{}, fault.ErrOverloaded), 507, "1", "overloaded"},
 		"a secret":        {fault.ErrInvalid, 400, "", "invalid"},
@@ -183,10 +185,10 @@ func TestARequestTakesASlotOfItsSortAndGivesItBack(t *testing.T) {
 		"of the index":   {route{path: v1 + "/index/x"}, 0, 1, 0, 0},
 		"a bulk request": {route{path: v1 + "/catalog/x", isBulk: true}, 0, 1, 0, 1},
 	} {
-		release, err := s.admit(t.Context(), r, c.route)
+		place, err := s.admit(t.Context(), r, c.route)
 		require.NoError(t, err)
 		require.Equal(t, []int{c.slots, c.fleet, c.waits, c.listings}, []int{len(s.slots), len(s.fleetSlots), len(s.waitSlots), len(s.listings)}, name)
-		release()
+		place.leave()
 		require.Zero(t, len(s.slots)+len(s.fleetSlots)+len(s.waitSlots)+len(s.listings), name)
 	}
 	for range maxListings {

@@ -51,7 +51,7 @@ func TestWhatIsAtABoundIsAcceptedAndBeyondItRefused(t *testing.T) {
 		{"POST", "/tasks", task(`"backoff":` + most), task(`"backoff":` + most + `.1`)},
 		{"POST", "/tasks", task(`"backoff":0`), task(`"backoff":-0.001`)},
 		{"POST", "/tasks", task(`"result_tuple":true,"result_ttl":` + most), task(`"result_tuple":true`)},
-		{"POST", "/tasks", task(`"result_ttl":` + most), task(`"result_ttl":` + most + `.1`)},
+		{"POST", "/tasks", task(`"result_ttl":` + most + `,"result_tuple":true`), task(`"result_ttl":5`)},
 		{"POST", "/tasks", task(`"on_failure":"run","after":["t1"]`), task(`"on_failure":"stay","after":["t1"]`)},
 		{"POST", "/tasks", task(`"on_failure":"run","after":["t1"]`), task(`"on_failure":"run"`)},
 		{"POST", "/tasks", task(`"on_limit":"drop","limits":["l"]`), task(`"on_limit":"hope","limits":["l"]`)},
@@ -104,12 +104,13 @@ func TestValuesOfSessionsClaimsAndListsAtTheirBoundsAreAcceptedAndTheErrorBeyond
 		{v1 + "/sessions", serves(1, 2), serves(0, 2), `serves: action "a0", slots 0`},
 		{v1 + "/sessions", serves(status.MaxSlots, 1), serves(status.MaxSlots+1, 1), "1 to 16384 slots"},
 		{worker + "/claims", `{"limit":64}`, `{"limit":65}`, "limit 65: invalid: want 1 to 64"},
-		{worker + "/claims", `{"limit":0}`, `{"limit":-1}`, "limit -1"},
+		{worker + "/claims", `{"limit":1}`, `{"limit":0}`, "limit 0: invalid: want 1 to 64, or 0 with finish"},
+		{worker + "/claims", `{"finish":[{"task":"t1","hand_back":{"token":1}}],"limit":0}`, `{"limit":-1}`, "limit -1"},
 		{worker + "/claims", `{"wait":0}`, `{"wait":-0.001}`, "wait -0.001: invalid: want 0 to 25 seconds"},
 		{lister, list(models.MaxListed, ""), list(models.MaxListed+1, ""), "at most 5000 origins"},
 		{lister, list(0, `,"from":0`), list(0, `,"from":-1`), "from"},
 		{lister, list(0, `,"next":0`), list(0, `,"next":-1`), "next"},
-		{lister, list(1, `,"next":1`), list(1, `,"next":1,"full":true`), "full"},
+		{lister, list(1, `,"next":1`), list(1, `,"next":2`), "next 2: invalid: want 1"},
 	} {
 		h.ok("POST", c.path, c.at)
 		code, problem := h.call("POST", c.path, c.beyond)

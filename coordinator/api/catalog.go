@@ -23,6 +23,11 @@ func (s *server) listProblems(ctx context.Context, q *request) (types.Page[catal
 	return toPage(problems, total, itself), err
 }
 
+func (s *server) retryProblems(ctx context.Context, _ *request, r types.Retry) (done types.Retried, err error) {
+	done.Recordings, err = s.Catalog.Retry(ctx, catalog.About{Origin: r.Origin, Episode: r.Episode, Clip: r.Clip}, r.Lasting)
+	return done, err
+}
+
 func (s *server) getTotals(ctx context.Context, _ *request) (catalog.Totals, error) {
 	return s.Catalog.Totals(ctx)
 }
@@ -44,7 +49,7 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup types.Backup
 // The routes below /catalog are the methods of catalog.Catalog, for managers that keep
 // their catalog here (package api/catalog).
 
-// catalogOrigin adds an origin for a manager. Only a client on this machine may add a path (otherwise
+// catalogOrigin adds an origin for a manager, guarded as addOrigin does. Only a client on this machine may add a path (otherwise
 // fault.ErrForbidden), and a kind of a program must be registered (fault.ErrInvalid).
 func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added types.Added, err error) {
 	err = requireLocal(q.Request, o.URI)
@@ -54,6 +59,7 @@ func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin)
 	if err != nil {
 		return added, err
 	}
+	o.Listed = o.Listed || !isLocal(q.Request)
 	added.New, err = s.Catalog.AddOrigin(ctx, o)
 	return added, err
 }

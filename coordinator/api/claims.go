@@ -20,8 +20,12 @@ func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClai
 	if err != nil {
 		return answer, err
 	}
-	if n.Limit < 0 || n.Limit > task.MaxClaims {
-		return answer, fmt.Errorf("limit %d: %w: want 1 to %d", n.Limit, fault.ErrInvalid, task.MaxClaims)
+	limit := 1
+	if n.Limit != nil {
+		limit = *n.Limit
+	}
+	if onlyEnds := limit == 0 && len(n.Finish) > 0; !onlyEnds && (limit < 1 || limit > task.MaxClaims) {
+		return answer, fmt.Errorf("limit %d: %w: want 1 to %d, or 0 with finish", limit, fault.ErrInvalid, task.MaxClaims)
 	}
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {
@@ -40,62 +44,65 @@ func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClai
 		}
 	}
 	client := task.Client{Repo: q.idempotent(w.repo), Reads: w.repo}
-	if answer.Finished, err = finishTasks(ctx, client, n.Finish, n.Actions); err != nil {
-		return answer, err
+	var claimed []task.ClaimedTask
+	if len(n.Finish) > 0 {
+		if answer.Finished, claimed, err = finishTasks(ctx, client, n.Finish, limit, n.Actions); err != nil {
+			return answer, err
+		}
+		wait = 0 // the worker shall know soon what became of its tasks
 	}
-	claimed, err := w.claim(ctx, client, max(1, n.Limit), wait, n.Actions)
-	if err != nil {
-		return answer, err
+	if limit > 0 && len(claimed) == 0 {
+		if claimed, err = w.claim(ctx, client, limit, wait, n.Actions); err != nil {
+			return answer, err
+		}
 	}
 	for _, c := range claimed {
 		answer.Items = append(answer.Items, showClaimed(c))
 	}
 	q.finish = func(written bool) {
 		if !written {
-			finishCalls := min(1, len(n.Finish)) // one call ends all tasks of Finish
-			s.undoClaims(context.WithoutCancel(ctx), w, q, claimed, finishCalls)
+			s.undoClaims(context.WithoutCancel(ctx), w, q, claimed, len(n.Finish) > 0)
 		}
 	}
 	return answer, nil
 }
 
-// finishTasks ends tasks of a session in one transaction, and returns for each, in the order of all, why it was
-// refused, if it was. actions are claimed by the caller afterwards. An error means that no task was ended.
-func finishTasks(ctx context.Context, client task.Client, all []types.Finish, actions []string) ([]types.Finished, error) {
-	if len(all) == 0 {
-		return nil, nil
-	}
+// finishTasks ends tasks of a session and claims up to a number of tasks, in one transaction and without waiting. It
+// returns what became of each end, in the order of all. An error means that no task was ended.
+func finishTasks(ctx context.Context, client task.Client, all []types.Finish, claims int, actions []string) ([]types.Finished, []task.ClaimedTask, error) {
 	outcomes := make([]task.Outcome, len(all))
 	for n, f := range all {
 		var err error
 		if outcomes[n], err = outcomeOf(f); err != nil {
-			return nil, fmt.Errorf("finish %d, task %.200q: %w", n+1, f.Task, err)
+			return nil, nil, fmt.Errorf("finish %d, task %.200q: %w", n+1, f.Task, err)
 		}
 	}
-	const claims = 0 // the actions are only checked, so that an invalid one ends no task
-	refused, _, err := client.Next(ctx, outcomes, claims, actions...)
+	ends, claimed, err := client.Next(ctx, outcomes, claims, actions...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	finished := make([]types.Finished, len(all))
-	for n, why := range refused {
+	for n, end := range ends {
 		finished[n].Task = all[n].Task
-		if why != nil {
-			finished[n].Code, finished[n].Detail = fault.Of(why).Code, why.Error()
+		if end.Err != nil {
+			finished[n].Code, finished[n].Detail = fault.Of(end.Err).Code, end.Err.Error()
+		}
+		for _, c := range end.Created {
+			finished[n].Created = append(finished[n].Created, showNew(c))
 		}
 	}
-	return finished, nil
+	return finished, claimed, nil
 }
 
 // outcomeOf converts how a task shall end, which must be exactly one of the three ways.
 func outcomeOf(f types.Finish) (task.Outcome, error) {
 	held := func(token int64) task.Item { return task.Item{Task: models.Task{ID: f.Task}, Token: token} }
 	switch {
+	case f.Resolve != nil && f.Resolve.Token == 0, f.Release != nil && f.Release.Token == 0, f.HandBack != nil && f.HandBack.Token == 0:
+		return task.Outcome{}, errNoToken
 	case f.Resolve != nil && f.Release == nil && f.HandBack == nil:
-		if len(f.Resolve.Create) > 0 {
-			return task.Outcome{}, fmt.Errorf("%w: create is only for the route that resolves one task", fault.ErrInvalid)
-		}
-		return task.ToResolve(held(f.Resolve.Token), "", f.Resolve.Result), nil
+		create, err := newTasks(f.Resolve.Create)
+		return task.ToResolve(held(f.Resolve.Token), "", f.Resolve.Result, create...), err
 	case f.Release != nil && f.Resolve == nil && f.HandBack == nil:
 		failure, err := failureOf(*f.Release)
 		return task.ToRelease(held(f.Release.Token), failure), err
@@ -145,17 +152,22 @@ func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time
 // tasks behind many that cannot be claimed, which each claim moves out of the way.
 const minClaimWait = 5 * time.Millisecond
 
-// undoClaims hands back tasks whose claims their session never heard of, so that a repeated
-// request claims again. The request made callsBefore calls before those of the claim, which keep
-// their effect. An error only means that the session has ended, and its claims with it.
-func (s *server) undoClaims(ctx context.Context, w *worker, q *request, claimed []task.ClaimedTask, callsBefore int) {
+// undoClaims hands back tasks whose claims their session never heard of, so that a repeated request claims again. If the
+// first call of the request ended tasks (finishes), that keeps its effect, and its answer but for what it claimed. An
+// error only means that the session has ended, and its claims with it.
+func (s *server) undoClaims(ctx context.Context, w *worker, q *request, claimed []task.ClaimedTask, finishes bool) {
 	for _, c := range claimed {
 		if err := (task.Client{Repo: w.repo}).HandBack(ctx, c.Item); err != nil {
 			s.Log.Debug("api: a claim could not be undone", "task", c.ID, "session", w.Session(), "error", err)
 		}
 	}
-	if q.keyed != nil {
-		_ = q.keyed.ForgetFrom(ctx, callsBefore)
+	switch {
+	case q.keyed == nil:
+	case finishes:
+		_ = q.keyed.ForgetFrom(ctx, 1)
+		_ = q.keyed.AmendFirst(ctx, task.WithoutClaims)
+	default:
+		_ = q.keyed.ForgetFrom(ctx, 0)
 	}
 }
 
@@ -172,9 +184,15 @@ func showParent(p task.ParentResult) types.ParentResult {
 	return types.ParentResult{Task: p.ID, State: string(p.State), Result: []byte(p.Result), LeftOut: p.LeftOut}
 }
 
+// errNoToken refuses a call without a token: as a stale one it would tell a worker to stop a task that it has.
+var errNoToken = fmt.Errorf("token: %w: want that of the claim", fault.ErrInvalid)
+
 // held returns the client of a session, and the task of a request that names it and its token. The task has no
 // other fields; the protocol checks that the session has it with that token.
 func (s *server) held(ctx context.Context, q *request, token int64) (task.Client, task.Item, error) {
+	if token == 0 {
+		return task.Client{}, task.Item{}, errNoToken
+	}
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {
 		return task.Client{}, task.Item{}, err

@@ -100,6 +100,50 @@ func TestAWorkerOverHTTPReleasesAndHandsBack(t *testing.T) {
 	require.Len(t, dead["history"], 2)
 }
 
+func TestARequestWithFinishAndTheLimit0ClaimsNothing(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	for range 2 {
+		h.ok("POST", "/api/v1/tasks", `{"action":"count"}`)
+	}
+	claimed := first(h.ok("POST", w+"/claims", ""))
+	body := fmt.Sprintf(`{"limit":0,"finish":[{"task":%q,"resolve":{"token":%v,"result":1}}]}`, claimed["id"], claimed["token"])
+	require.Empty(t, items(h.ok("POST", w+"/claims", body)))
+	require.Equal(t, "waiting", h.ok("GET", "/api/v1/tasks/t2", "")["state"])
+}
+
+// As a stale token, a missing one would tell the worker to stop a task that it has.
+func TestACallAboutAClaimWithoutItsTokenIsRefusedAsSuch(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	h.ok("POST", "/api/v1/tasks", `{"action":"count"}`)
+	claimed := first(h.ok("POST", w+"/claims", ""))
+	for _, verb := range []string{"extend", "resolve", "release", "hand-back"} {
+		h.refuses("invalid", "POST", fmt.Sprintf("%s/claims/%s/%s", w, claimed["id"], verb), `{}`)
+	}
+	for _, end := range []string{"resolve", "release", "hand_back"} {
+		h.refuses("invalid", "POST", w+"/claims", fmt.Sprintf(`{"finish":[{"task":%q,%q:{}}]}`, claimed["id"], end))
+	}
+	require.Equal(t, "claimed", h.ok("GET", "/api/v1/tasks/t1", "")["state"])
+}
+
+func TestAWorkerMayGiveUpWithoutAReason(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	h.ok("POST", "/api/v1/tasks", `{"action":"count"}`)
+	claimed := first(h.ok("POST", w+"/claims", ""))
+	h.ok("POST", fmt.Sprintf("%s/claims/%s/release", w, claimed["id"]), fmt.Sprintf(`{"token":%v,"give_up":true}`, claimed["token"]))
+	require.Equal(t, "given up after attempt 1", h.ok("GET", "/api/v1/dead/t1", "")["note"])
+}
+
+func TestAWorkerThatServesAnActionTwiceIsRefused(t *testing.T) {
+	t.Parallel()
+	newFixture(t).refuses("invalid", "POST", "/api/v1/sessions", `{"serves":[{"action":"count","slots":1},{"action":"count","slots":2}]}`)
+}
+
 func TestAWorkerOverHTTPEndsTasksAndClaimsTheNextInOneRequest(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -111,7 +155,7 @@ func TestAWorkerOverHTTPEndsTasksAndClaimsTheNextInOneRequest(t *testing.T) {
 	for n, claimed := range items(h.ok("POST", w+"/claims", `{"limit":4}`)) {
 		ids[n], tokens[n] = claimed.(map[string]any)["id"].(string), int64(claimed.(map[string]any)["token"].(float64))
 	}
-	body := fmt.Sprintf(`{"finish":[{"task":%q,"resolve":{"token":%d,"result":{"n":4}}},{"task":%q,"resolve":{"token":0}},
+	body := fmt.Sprintf(`{"finish":[{"task":%q,"resolve":{"token":%d,"result":{"n":4}}},{"task":%q,"resolve":{"token":999}},
 		{"task":%q,"release":{"token":%d,"error":"not an image","give_up":true}},{"task":%q,"hand_back":{"token":%d,"delay":60}}]}`,
 		ids[0], tokens[0], ids[1], ids[2], tokens[2], ids[3], tokens[3])
 	for range 2 { // the second is a repetition of the first
@@ -128,7 +172,7 @@ func TestAWorkerOverHTTPEndsTasksAndClaimsTheNextInOneRequest(t *testing.T) {
 	require.Equal(t, "claimed", h.ok("GET", "/api/v1/tasks/"+ids[1], "")["state"])
 	require.Contains(t, h.ok("GET", "/api/v1/dead/"+ids[2], "")["note"], "not an image")
 	for _, bad := range []string{
-		`{}`, `{"resolve":{"token":1},"release":{"token":1,"error":""}}`, `{"resolve":{"token":1,"create":[{"action":"a"}]}}`,
+		`{}`, `{"resolve":{"token":1},"release":{"token":1,"error":""}}`, `{"resolve":{"token":1,"create":[{"action":"a","timeout":-1}]}}`,
 		`{"hand_back":{"token":1,"delay":-1}}`, `{"release":{"token":1,"error":"x","delay":-1}}`,
 	} {
 		h.refuses("invalid", "POST", w+"/claims", `{"finish":[`+bad+`]}`)
@@ -136,6 +180,28 @@ func TestAWorkerOverHTTPEndsTasksAndClaimsTheNextInOneRequest(t *testing.T) {
 	end := fmt.Sprintf(`"finish":[{"task":%q,"resolve":{"token":%d}}]`, ids[1], tokens[1])
 	h.refuses("invalid", "POST", w+"/claims", `{"actions":["a b"],`+end+`}`)
 	require.Equal(t, "claimed", h.ok("GET", "/api/v1/tasks/"+ids[1], "")["state"], "a request that is refused ends no task")
+}
+
+func TestAnEndCreatesTasksAndTheyAreClaimedInTheSameStep(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	h.ok("POST", "/api/v1/tasks", `{"action":"count"}`)
+	path, token := h.claimOne(w)
+	id := path[strings.LastIndexByte(path, '/')+1:]
+	body := fmt.Sprintf(`{"wait":20,"limit":2,"finish":[{"task":%q,"resolve":{"token":%d,"create":[{"action":"count"},{"action":"later","after":[%q]}]}},
+		{"task":"t99","resolve":{"token":7,"create":[{"action":"count"}]}}]}`, id, token, id)
+	for range 2 {
+		status, answer := h.keyed("k", "POST", w+"/claims", body)
+		require.Equal(t, 200, status, answer)
+		made := answer["finished"].([]any)[0].(map[string]any)["created"].([]any)
+		require.Len(t, made, 2)
+		require.Equal(t, "stale_token", answer["finished"].([]any)[1].(map[string]any)["code"])
+		require.Len(t, items(answer), 1, "the refused end has created nothing")
+		require.Equal(t, made[0].(map[string]any)["id"], first(answer)["id"])
+		require.Equal(t, "waiting", h.ok("GET", "/api/v1/tasks/"+made[1].(map[string]any)["id"].(string), "")["state"], "its parent has ended")
+	}
+	h.ok("POST", w+"/claims", fmt.Sprintf(`{"wait":20,"finish":[{"task":%q,"resolve":{"token":%d}}]}`, id, token)) // a wait would last longer than the test may
 }
 
 func TestEndsOfARequestWhoseClaimCannotBeWrittenHappenOnce(t *testing.T) {
@@ -372,5 +438,63 @@ func TestManyClaimsMayWaitAtOnce(t *testing.T) {
 		n, err := h.repo.Space(task.Space).Count(t.Context(), task.Any())
 		require.NoError(t, err)
 		require.Zero(t, n, "all ten were claimed")
+	})
+}
+
+func TestAHeartbeatThatWaitsAnswersAtOnceWhenTheSessionLosesATaskOrShallDrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newFixture(t)
+		h.server.Close()
+		code, body := h.post("/api/v1/sessions", `{"ttl":10,"serves":[{"action":"count","slots":1}]}`)
+		require.Equal(t, 201, code)
+		id := body[len(`{"id":"`):strings.Index(body, `","`)]
+		w := "/api/v1/sessions/" + id
+		beat := func() chan string {
+			answer := make(chan string, 1)
+			go func() {
+				code, body := h.post(w+"/heartbeat", `{"wait":25}`)
+				require.Equal(t, 200, code)
+				answer <- body
+			}()
+			synctest.Wait()
+			return answer
+		}
+		claim := func(timeout int) string {
+			code, _ := h.post("/api/v1/tasks", fmt.Sprintf(`{"action":"count","timeout":%d}`, timeout))
+			require.Equal(t, 201, code)
+			code, body := h.post(w+"/claims", `{}`)
+			require.Equal(t, 200, code)
+			return body[len(`{"items":[{"id":"`):strings.Index(body, `","action"`)]
+		}
+		began := time.Now()
+		waiting := beat()
+		cancelled := claim(60)
+		synctest.Wait()
+		require.Empty(t, waiting, "only a loss ends the wait")
+		code, _ = h.post("/api/v1/tasks/"+cancelled+"/cancel", `{}`)
+		require.Equal(t, 204, code)
+		require.Contains(t, <-waiting, `"claims":[]`)
+		require.Less(t, time.Since(began), time.Second)
+
+		waiting = beat()
+		claim(5)
+		require.Contains(t, <-waiting, `"claims":[]`)
+		require.InDelta(t, 5, time.Since(began).Seconds(), 1, "it timed out")
+
+		waiting = beat()
+		require.Contains(t, <-waiting, id)
+		require.InDelta(t, 30, time.Since(began).Seconds(), 1, "nothing happened, and the wait kept the session")
+
+		waiting = beat()
+		require.Equal(t, 200, h.record("POST", w+"/heartbeat", ""))
+		require.Contains(t, <-waiting, id, "another heartbeat ends the wait")
+
+		waiting = beat()
+		require.Equal(t, 202, h.record("POST", w+"/drain", ""))
+		require.Contains(t, <-waiting, `"draining":true`)
+		require.Contains(t, <-beat(), `"draining":true`, "and from then on at once")
+		code, _ = h.post(w+"/heartbeat", `{"wait":26}`)
+		require.Equal(t, 400, code)
 	})
 }

@@ -39,14 +39,14 @@ func NewCompat(c Config) http.Handler {
 
 // compatRoutes declares the control endpoints: handlers of the API at paths without v1.
 func (s *server) compatRoutes() []route {
-	add := on("POST", "/add", "Add the repository whose URL is the body, or visit it again.", s.compatAdd).returns(201, 200)
+	add := on("addRepository", "POST", "/add", "Add the repository whose URL is the body, or visit it again.", s.compatAdd).returns(201, 200)
 	add.body = reflect.TypeFor[string]()
 	all := []route{
 		add,
-		on("GET", "/repo", "List the repositories.", s.compatRepos, page(maxPage)...),
-		on("GET", "/tasks", "List the tasks.", s.listTasks, append(byTask, byState)...),
-		on("GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
-		on("GET", "/log", "List the latest lines of the log, the oldest first.", s.compatLog, limit(100, maxLogLines)),
+		on("listRepositories", "GET", "/repo", "List the repositories.", s.compatRepos, page(maxPage)...),
+		on("listTasks", "GET", "/tasks", "List the tasks.", s.listTasks, append(byTask, byState)...),
+		on("listStatus", "GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
+		on("listLog", "GET", "/log", "List the latest lines of the log, the oldest first.", s.compatLog, limit(100, maxLogLines)),
 	}
 	for i := range all {
 		all[i].path = strings.TrimPrefix(all[i].path, v1)

@@ -6,12 +6,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/api"
 	"leasehold/shared/protocol/status"
-	"leasehold/shared/tuple"
 )
 
 // newCompat serves the control endpoints beside the API of a fixture.
@@ -55,8 +55,8 @@ func TestTheOriginalControlEndpointsAddRepositoriesAndShowTheWork(t *testing.T) 
 	code, text = compatCall(t, compat, "GET", "/status", "")
 	require.Equal(t, 200, code)
 	require.Contains(t, text, `"items":[`)
-	line := tuple.New("log", "2126-01-02T03:04:05Z", "worker-1", "warn", "late news")
-	require.NoError(t, h.repo.Space(status.Log).Put(t.Context(), line, 0))
+	line := status.Line{At: time.Date(2126, 1, 2, 3, 4, 5, 0, time.UTC), ID: h.repo.Session(), Level: "warn", Message: "late news"}
+	require.NoError(t, status.Write(t.Context(), h.repo, line))
 	code, text = compatCall(t, compat, "GET", "/log?limit=1", "")
 	require.Equal(t, 200, code)
 	require.Contains(t, text, `"message":"late news"`)

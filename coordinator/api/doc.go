@@ -16,7 +16,8 @@
 // Every error is a problem document (RFC 9457) whose status and code come from the table
 // of package fault. Everything is bounded: bodies (maxBody, and maxListing for the
 // listings of managers), pages (maxPage), concurrent requests (MaxInFlight), and the time
-// of each. A request takes a slot after its body has arrived, which must not be slow, and
+// of each. A request takes a slot after its body has arrived, which must not be slow, until its answer is
+// written, which must not be read slowly, and
 // managers' calls have slots of their own; health and metrics take none of these. Unknown fields
 // and parameters are errors. A request that panics fails alone, and is counted.
 //

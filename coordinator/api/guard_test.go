@@ -82,6 +82,39 @@ func TestAPathCanBeAddedOnlyFromThisMachine(t *testing.T) {
 	}
 }
 
+// An origin that another machine adds leads managers to no private address, as one that a feed lists.
+func TestAnOriginOfAnotherMachineIsGuardedUntilTheOperatorAddsIt(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	add := func(path, body, from string) {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost"+v1+path, strings.NewReader(body))
+		r.RemoteAddr = from
+		h.server.Config.Handler.ServeHTTP(w, r)
+		require.Less(t, w.Code, 300, "%s", w.Body)
+	}
+	const uri = "http://127.0.0.1:8080/feed.xml"
+	id := models.NewID("feed", uri)
+	isGuarded := func() bool {
+		o, err := h.catalog.Origin(t.Context(), id)
+		require.NoError(t, err)
+		return o.Listed
+	}
+	for _, path := range []string{"/origins", "/catalog/origins"} {
+		body := `{"kind":"feed","uri":"` + uri + `"}`
+		if path == "/catalog/origins" {
+			body = `{"id":"` + id + `","kind":"feed","uri":"` + uri + `"}`
+		}
+		add(path, body, "192.0.2.1:9")
+		require.True(t, isGuarded(), path)
+		add(path, body, "127.0.0.1:9")
+		require.False(t, isGuarded(), path)
+		add(path, body, "192.0.2.1:9")
+		require.False(t, isGuarded(), "the operator has added it already")
+		require.NoError(t, h.catalog.RemoveOrigin(t.Context(), id))
+	}
+}
+
 func TestABackupWantsAnAbsolutePathAndAClientOnThisMachine(t *testing.T) {
 	t.Parallel()
 	var made []string

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"leasehold/coordinator/peer"
@@ -18,8 +19,8 @@ import (
 )
 
 // serve returns the handler of a route: it limits the time and the size of each request,
-// and the number of concurrent ones. A request takes a slot after its body was read, so that
-// slow clients take none.
+// and the number of concurrent ones. A request takes a slot after its body was read, and gives
+// it back before its answer is written, so that slow clients take none.
 func (s *server) serve(rt route) http.Handler {
 	timeout, maxBytes := callTimeout, int64(maxBody)
 	if rt.isBulk {
@@ -37,45 +38,57 @@ func (s *server) serve(rt route) http.Handler {
 		// and takes any error for a lost connection.
 		_ = c.SetReadDeadline(time.Now().Add(timeout)) // a test's recorder has none
 		_ = c.SetWriteDeadline(time.Now().Add(timeout))
+		freeBody := func() {}
 		if rt.body != nil {
 			release, err := bodies.readBody(w, r, maxBytes, timeout)
 			if err != nil {
 				s.fail(w, r, err)
 				return
 			}
-			defer release()
+			freeBody = sync.OnceFunc(release)
+			defer freeBody()
 		}
-		release, err := s.admit(ctx, r, rt)
+		place, err := s.admit(ctx, r, rt)
 		if err != nil {
+			freeBody()
 			s.fail(w, r, err)
 			return
 		}
-		defer release()
+		defer place.leave()
+		free := func() { freeBody(); place.freeSlot() }
 		q, err := rt.newRequest(r)
 		if err != nil {
+			free()
 			s.fail(w, r, err)
 			return
 		}
 		answer, err := rt.handle(ctx, q)
 		if err != nil {
+			free()
 			s.fail(w, r, err)
 			return
 		}
+		q.free = free
 		s.write(w, q, answer, rt.isForManagers() || rt.isExact)
 	}
 	return s.metrics.measure(rt.method+" "+rt.path, http.HandlerFunc(h))
 }
 
-// admit takes one of the slots for a request, and one of its peer's, until release is
-// called. A bulk request waits for its turn first, without a slot; others never wait.
-// With an error, release is nil and nothing is taken: fault.ErrOverloaded (refusedSlot),
-// or ctx.Err() of a bulk request.
-func (s *server) admit(ctx context.Context, r *http.Request, rt route) (release func(), err error) {
+// place is what an admitted request has: freeSlot gives back its slot, and leave that and its peer's. Both
+// may be called again.
+type place struct{ freeSlot, leave func() }
+
+// admit takes one of the slots for a request, and one of its peer's. A bulk request waits for its turn
+// first, without a slot; others never wait. With an error nothing is taken: fault.ErrOverloaded
+// (refusedSlot), or ctx.Err() of a bulk request.
+func (s *server) admit(ctx context.Context, r *http.Request, rt route) (admitted place, err error) {
 	slots, peers := s.slots, s.peers
 	if rt.isForManagers() {
 		slots, peers = s.fleetSlots, nil
 	} else if rt.isWaiting {
 		slots, peers = s.waitSlots, s.waitPeers
+	} else if rt.isBeat {
+		slots, peers = s.beatSlots, s.beatPeers
 	}
 	if rt.isBulk {
 		select {
@@ -86,28 +99,31 @@ func (s *server) admit(ctx context.Context, r *http.Request, rt route) (release 
 				}
 			}()
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return place{}, ctx.Err()
 		}
 	}
 	if err := takeSlot(slots); err != nil {
-		return nil, refusedSlot(rt, err)
+		return place{}, refusedSlot(rt, err)
 	}
 	p := peer.OfText(r.RemoteAddr, s.Exempt)
 	if peers != nil {
 		if err := peers.Take(p); err != nil {
 			<-slots
-			return nil, refusedSlot(rt, err)
+			return place{}, refusedSlot(rt, err)
 		}
 	}
-	return func() {
-		if peers != nil {
-			peers.Return(p)
-		}
+	freeSlot := sync.OnceFunc(func() {
 		<-slots
 		if rt.isBulk {
 			<-s.listings
 		}
-	}, nil
+	})
+	return place{freeSlot, sync.OnceFunc(func() {
+		freeSlot()
+		if peers != nil {
+			peers.Return(p)
+		}
+	})}, nil
 }
 
 // takeSlot takes a slot without waiting.
@@ -116,7 +132,7 @@ func takeSlot(slots chan struct{}) error {
 	case slots <- struct{}{}:
 		return nil
 	default:
-		return fmt.Errorf("%w: %d requests are in progress", fault.ErrOverloaded, cap(slots))
+		return fmt.Errorf("%w: %d requests are already in progress, the maximum", fault.ErrOverloaded, cap(slots))
 	}
 }
 
@@ -127,7 +143,7 @@ var errTooMany = errors.New("too many requests wait")
 // refusedSlot returns the error of a request that got no slot; a route that may wait gets
 // errTooMany too.
 func refusedSlot(rt route, err error) error {
-	if rt.isWaiting {
+	if rt.isWaiting || rt.isBeat {
 		return fmt.Errorf("%w: %w", errTooMany, err)
 	}
 	return err
@@ -162,8 +178,10 @@ func (s *server) write(w http.ResponseWriter, q *request, answer any, exact bool
 		}
 		w.Header().Set("Content-Type", "application/json")
 	}
-	if q.Context().Err() != nil {
-		return // the client has gone
+	if q.Context().Err() != nil && q.finish != nil { // a client that only ended its sending half must not take an empty answer for what it asked for
+		w.Header().Del("Content-Type")
+		s.fail(w, q.Request, fmt.Errorf("%w: the client ended its side of the connection before the answer, so what was taken is back", fault.ErrUnavailable))
+		return
 	}
 	if q.location != "" {
 		w.Header().Set("Location", q.location)
@@ -171,12 +189,35 @@ func (s *server) write(w http.ResponseWriter, q *request, answer any, exact bool
 	if len(data) > 0 {
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	}
+	defer s.beginAnswer(w, q, len(data))()
 	w.WriteHeader(q.status)
 	_, err = w.Write(data)
 	if err == nil && q.finish != nil {
 		err = http.NewResponseController(w).Flush()
 	}
 	written = err == nil
+}
+
+// Limits of answers that wait for their readers.
+const (
+	maxAnswers = 64 << 20 // bytes; further ones keep their slots while they are written
+
+	// An answer must be read at answerRate on average, and begin to be read within answerSlack.
+	answerRate  = 16 << 10 // bytes a second
+	answerSlack = 5 * time.Second
+)
+
+// beginAnswer sets the time until which an answer must be read, and gives back the slot and the body of its request,
+// so that slow readers stop no others. The answer counts to the memory until done is called. If there is none for it,
+// the request keeps its slot: so the number of slots bounds the memory beyond maxAnswers.
+func (s *server) beginAnswer(w http.ResponseWriter, q *request, size int) (done func()) {
+	allowed := answerSlack + time.Duration(float64(size)/answerRate*float64(time.Second))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(min(allowed, bulkTimeout))) // a test's recorder has none
+	if q.free == nil || s.answers.take(size, 0) != nil {
+		return func() {}
+	}
+	q.free()
+	return func() { s.answers.giveBack(size) }
 }
 
 // encode returns the JSON of v, with a line feed. It leaves <, > and & as they are.
@@ -226,6 +267,7 @@ func writeProblem(w http.ResponseWriter, row fault.Row, detail string) {
 		data = []byte("{}")
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerSlack)) // a test's recorder has none
 	w.WriteHeader(row.HTTPStatus)
 	_, _ = w.Write(data) // the client may be gone
 }

@@ -146,15 +146,15 @@ func TestTheLogOfTheControlEndpointsIsItsLatestLinesInOrder(t *testing.T) {
 	_, text := compatCall(t, compat, "GET", "/log?limit=1000", "")
 	before := strings.Count(text, `"message"`)
 	for _, minute := range []int{2, 1, 3} {
-		line := tuple.New("log", fmt.Sprintf("2126-01-02T03:0%d:05Z", minute), "worker-1", "warn", fmt.Sprint("minute ", minute))
-		require.NoError(t, h.repo.Space(status.Log).Put(t.Context(), line, 0))
+		at := time.Date(2126, 1, 2, 3, minute, 5, 0, time.UTC)
+		require.NoError(t, status.Write(t.Context(), h.repo, status.Line{At: at, ID: h.repo.Session(), Level: "warn", Message: fmt.Sprint("minute ", minute)}))
 	}
 	code, text := compatCall(t, compat, "GET", "/log?limit=2", "")
 	require.Equal(t, 200, code)
 	require.NotContains(t, text, "minute 1")
 	require.Less(t, strings.Index(text, "minute 2"), strings.Index(text, "minute 3"))
 	require.Contains(t, text, fmt.Sprintf(`"total":%d`, before+3))
-	require.Contains(t, text, `"session":"worker-1","level":"warn"`)
+	require.Contains(t, text, `"session":"api-1","level":"warn"`)
 	_, text = compatCall(t, compat, "GET", "/log?limit=1000", "")
 	require.Equal(t, before+3, strings.Count(text, `"message"`), "all of fewer lines")
 

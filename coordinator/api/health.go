@@ -21,14 +21,14 @@ func (s *server) healthz(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// readyz responds ok if the spaces and the catalog respond, the disk is not full, and the
-// server is not draining; otherwise 503 and the reason. A code index that lacks files is a second line.
+// readyz responds ok if the spaces and the catalog respond, the disk is not full, the database
+// of the catalog can be written, and the server is not draining; otherwise 503 and the reason. A code index that lacks files is a second line.
 func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	err := s.checkReady(r.Context())
 	if err != nil {
 		s.Log.Warn("api: not ready", "error", err)
 		reason := "see the coordinator's log"
-		if errors.Is(err, fault.ErrOverloaded) { // its text contains no internals
+		if errors.Is(err, fault.ErrOverloaded) || errors.Is(err, fault.ErrUnavailable) { // its text contains no internals
 			reason = err.Error()
 		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -37,7 +37,19 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.healthz(w, r)
+	s.writeFilled(w)
 	s.writeLack(w)
+}
+
+// writeFilled adds a line to a positive answer for each space in which only the fleet's own work still finds
+// places. That goes on, and so do claims, so the coordinator is ready.
+func (s *server) writeFilled(w io.Writer) {
+	if s.Engine == nil {
+		return
+	}
+	for _, f := range s.Engine.Filled() {
+		_, _ = fmt.Fprintf(w, "space %s holds %d of %d tuples: only managers' work is accepted\n", f.Name, f.Tuples, f.Capacity)
+	}
 }
 
 // writeLack adds a line to a positive answer if the code index lacks files. Searches go on without them,
@@ -93,6 +105,11 @@ func (s *server) ready(ctx context.Context) error {
 	}
 	if s.Engine != nil {
 		if err := s.Engine.Health(); err != nil {
+			return err
+		}
+	}
+	if s.Health != nil {
+		if err := s.Health(); err != nil {
 			return err
 		}
 	}

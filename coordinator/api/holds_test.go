@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -98,19 +100,77 @@ func TestAGetOverHTTPIsAcknowledged(t *testing.T) {
 	require.Contains(t, string(text), "claims")
 }
 
-func TestASessionOfAnyKindCannotChangeASpaceOfTheProtocols(t *testing.T) {
+// The server learns of a client that has ended its sending half as of one that has gone.
+func TestAClientThatEndsItsSendingHalfGetsNoEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	for _, name := range []string{"lease", "dead", "schedule", "status", "batch", "hold", "idempotency", "taskdata", "alert", "taskends"} {
-		in := h.repo.Space(name)
-		require.ErrorIs(t, in.Put(t.Context(), tuple.New("forged"), 0), fault.ErrForbidden, name)
-		_, _, err := in.GetP(t.Context(), tuple.Match(tuple.AnyString))
-		require.ErrorIs(t, err, fault.ErrForbidden, name)
-		_, err = in.GetAll(t.Context(), tuple.Match(tuple.AnyString))
-		require.ErrorIs(t, err, fault.ErrForbidden, name)
-		_, err = h.repo.Call(t.Context(), space.OpID{}, "interop.find", tuple.New(name, int64(1), []byte{}))
-		require.ErrorIs(t, err, fault.ErrForbidden, name)
-		_, err = in.QueryAll(t.Context(), tuple.Match(tuple.AnyString))
-		require.NoError(t, err, "it can be queried")
+	h.ok("POST", v1+"/spaces", `{"name":"notes"}`)
+	for n := range 20 {
+		h.ok("POST", v1+"/spaces/notes/put", fmt.Sprintf(`{"tuple":"note %d"}`, n))
 	}
+	delivered := 0
+	for range 20 {
+		c, err := net.Dial("tcp", h.server.Listener.Addr().String())
+		require.NoError(t, err)
+		const body = `{"template":"note ?int64"}`
+		_, err = fmt.Fprintf(c, "POST %s/spaces/notes/get HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", v1, h.server.Listener.Addr(), len(body), body)
+		require.NoError(t, err)
+		require.NoError(t, c.(*net.TCPConn).CloseWrite())
+		answer, err := io.ReadAll(c)
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+		if strings.HasPrefix(string(answer), "HTTP/1.1 200 ") {
+			require.Contains(t, string(answer), `"line":"note`)
+			delivered++
+		} else {
+			require.Contains(t, string(answer), `"code":"unavailable"`)
+		}
+	}
+	require.EqualValues(t, 20-delivered, h.ok("GET", v1+"/spaces/notes", "")["visible"])
+}
+
+// What a session puts into the open spaces of the protocols is checked as if a procedure had put it.
+func TestASessionPutsOnlyTasksThatCouldBeCreatedAndResultsOfTasksThatItHolds(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	ctx := t.Context()
+	tasks, results := h.repo.Space(task.Space), h.repo.Space(task.Result)
+	newTask := func(action, id, lease string, token int64, data string) tuple.Tuple {
+		return tuple.New("task", action, id, lease, token, int64(0), data)
+	}
+	for name, c := range map[string]struct {
+		t    tuple.Tuple
+		want error
+	}{
+		"no task":            {tuple.New("forged"), fault.ErrInvalid},
+		"an action":          {newTask("not an id", "a1", "", 0, "{}"), fault.ErrInvalid},
+		"an id":              {newTask("count", "", "", 0, "{}"), fault.ErrInvalid},
+		"data":               {newTask("count", "a1", "", 0, "{"), fault.ErrInvalid},
+		"too much data":      {newTask("count", "a1", "", 0, `"`+strings.Repeat("x", 600<<10)+`"`), fault.ErrTooLarge},
+		"a lease":            {newTask("count", "a1", "l1", 0, "{}"), fault.ErrForbidden},
+		"an attempt's token": {newTask("count", "a1", "", 7, "{}"), fault.ErrForbidden},
+	} {
+		require.ErrorIs(t, tasks.Put(ctx, c.t, 0), c.want, name)
+	}
+	require.NoError(t, tasks.Put(ctx, newTask("count", "a1", "", 0, `{"n": 1}`), 0))
+	require.ErrorIs(t, tasks.Put(ctx, newTask("count", "a1", "", 0, "{}"), 0), fault.ErrConflict)
+
+	claimed, err := h.connect().Space(task.Space).Get(ctx, task.AnyOf("count"))
+	require.NoError(t, err)
+	holder := h.last.Space(task.Result)
+	i, err := task.DecodeEntry(space.Entry{Tuple: claimed})
+	require.NoError(t, err)
+	require.ErrorIs(t, tasks.Put(ctx, newTask("count", "a1", "", 0, "{}"), 0), fault.ErrConflict, "while it runs")
+	result := task.ResultTuple{Action: "count", Token: i.Token, Final: true, Body: "1"}
+	require.ErrorIs(t, results.Put(ctx, task.EncodeResult(result), 0), fault.ErrStaleToken, "another session holds it")
+	require.NoError(t, holder.Put(ctx, task.EncodeResult(result), 0))
+	for _, forged := range []task.ResultTuple{
+		{Action: "count", Token: i.Token + 1, Body: "1"},
+		{Action: "other", Token: i.Token, Body: "1"}, {Action: "count", Lease: "l1", Token: i.Token, Body: "1"},
+	} {
+		require.ErrorIs(t, holder.Put(ctx, task.EncodeResult(forged), 0), fault.ErrStaleToken, forged)
+	}
+	result.Body = "{"
+	require.ErrorIs(t, holder.Put(ctx, task.EncodeResult(result), 0), fault.ErrInvalid)
+	require.NoError(t, holder.Put(ctx, tuple.New("note"), 0), "no manager takes it")
 }

@@ -108,7 +108,7 @@ func TestFewListersHaveSeriesOfTheirOwn(t *testing.T) {
 func TestTheCountsOfVisitsAreMetrics(t *testing.T) {
 	t.Parallel()
 	m := visits.Metrics{
-		Facts:  visits.Facts{Eventful: 3, Uneventful: 1, Failed: 4, NotFound: 5, Lost: 6, Ignored: 7, Asked: 8, Granted: 9, Urgent: 10, Deferred: 11},
+		Facts:  visits.Facts{Eventful: 3, Uneventful: 1, Failed: 4, NotFound: 5, Lost: 6, Ignored: 7, Asked: 8, Granted: 9, Urgent: 10, Deferred: 11, Overflows: 12, Missed: 13},
 		Shares: map[string]int64{"first": 12}, Picked: map[string]int64{"first": 13}, Refilled: map[string]int64{"known": 14},
 		Position: map[models.OriginKind]int64{"git": 15}, Drift: map[models.OriginKind]int64{"git": 16}, Fresh: 0.5, OldestNew: 17,
 		Took: visits.Summary{At: [3]float64{1, 2, 3}, Count: 4, Sum: 5},
@@ -118,7 +118,7 @@ func TestTheCountsOfVisitsAreMetrics(t *testing.T) {
 		`leasehold_visits_total{outcome="eventful"} 3`, `leasehold_visits_total{outcome="uneventful"} 1`, `leasehold_visits_total{outcome="failed"} 4`, `leasehold_visits_total{outcome="not_found"} 5`, `leasehold_visits_total{outcome="lost"} 6`,
 		`leasehold_visits_total{outcome="ignored"} 7`, `leasehold_visit_slots_total{what="asked"} 8`, `leasehold_visit_slots_total{what="granted"} 9`, `leasehold_visit_slots_total{what="save-now"} 10`, "leasehold_visit_deferred_total 11",
 		`leasehold_visit_shares_total{pools="first"} 12`, `leasehold_visit_picks_total{pool="first"} 13`, `leasehold_visit_refills_total{pool="known"} 14`, `leasehold_visit_queue_position{kind="git"} 15`, `leasehold_visit_drift_seconds{kind="git"} 16`,
-		"leasehold_visit_useless_ratio 0.25", "leasehold_visit_fresh_ratio 0.5", "leasehold_visit_oldest_new_seconds 17", `leasehold_visit_seconds{quantile="0.5"} 1`, `leasehold_visit_seconds{quantile="0.99"} 3`, "leasehold_visit_seconds_sum 5", "leasehold_visit_seconds_count 4",
+		"leasehold_visit_useless_ratio 0.25", "leasehold_visit_overflows_total 12", "leasehold_visit_missed_items_total 13", "leasehold_visit_fresh_ratio 0.5", "leasehold_visit_oldest_new_seconds 17", `leasehold_visit_seconds{quantile="0.5"} 1`, `leasehold_visit_seconds{quantile="0.99"} 3`, "leasehold_visit_seconds_sum 5", "leasehold_visit_seconds_count 4",
 	} {
 		require.Contains(t, lines, want)
 	}
@@ -229,7 +229,7 @@ func TestOnlyThisMachineMayNameAPath(t *testing.T) {
 		ok        bool
 	}{
 		{"127.0.0.1:9", "/a", true}, {"[::1]:9", "/a", true}, {"[::ffff:127.0.0.1]:9", "/a", true}, {"192.0.2.1:9", "/a", false}, {"", "/a", false}, {"127.0.0.1", "/a", false},
-		{"192.0.2.1:9", "https://a.example", true}, {"", "https://a.example", true}, {"192.0.2.1:9", "a", true},
+		{"192.0.2.1:9", "https://a.example", true}, {"", "https://a.example", true}, {"192.0.2.1:9", `C:\a`, false}, {"192.0.2.1:9", `C:/a`, false}, {"192.0.2.1:9", `\\server\share`, false}, {"192.0.2.1:9", "a", true},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
 		r.RemoteAddr = c.from

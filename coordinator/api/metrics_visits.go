@@ -59,6 +59,8 @@ func collectVisitCounts(m visits.Metrics, to sink) {
 			to.counter(x.name, x.help, float64(n), x.label, pool)
 		}
 	}
+	to.counter("leasehold_visit_overflows_total", "Visits that found that a document had probably lost items unseen.", float64(m.Overflows))
+	to.counter("leasehold_visit_missed_items_total", "Estimated number of these items.", float64(m.Missed))
 	to.counter("leasehold_visit_deferred_total", "Candidates that were refused to limit the visits of their host.", float64(m.Deferred))
 }
 
@@ -135,7 +137,7 @@ func collectGroups(m visits.Metrics, to sink) {
 	for class, n := range m.Rates {
 		if n > 0 {
 			to.gauge("leasehold_visit_rates", "Origins that wait, by their expected changes a day.", float64(n),
-				"rate", strconv.FormatFloat(schedule.ClassRate(uint8(class)), 'g', 3, 64))
+				"rate", strconv.FormatFloat(schedule.ClassRate(uint16(class)), 'g', 3, 64))
 		}
 	}
 }

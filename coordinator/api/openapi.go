@@ -2,18 +2,17 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/config"
-	"leasehold/shared/fault"
 )
 
 // yamlText is an answer in YAML already.
@@ -24,41 +23,82 @@ const (
 	linesType = "application/x-ndjson" // one JSON object on each line
 )
 
-func (s *server) getOpenAPI(context.Context, *request) (yamlText, error) {
-	return OpenAPI()
+// serveDocument returns the handler of a document.
+func serveDocument(d Document) func(context.Context, *request) (yamlText, error) {
+	return func(context.Context, *request) (yamlText, error) {
+		return OpenAPI(d)
+	}
 }
 
-// OpenAPI returns the OpenAPI document, generated from the declarations of the routes and
+// A Document is one of the two descriptions of the API.
+type Document int
+
+// Documents.
+const (
+	WholeDocument Document = iota // every route; those that only managers and workers call have x-internal
+	UsersDocument                 // the routes for users and programs
+)
+
+// tags are the groups of routes: the four jobs and the system. Each has a sentence.
+var tags = []object{
+	{"name": "clips", "description": "Find where known clips are played in episodes: recordings, findings and problems."},
+	{"name": "code", "description": "Search the files of git repositories."},
+	{"name": "visits", "description": "Decide when each origin is visited again, and report visits and changes."},
+	{"name": "tasks", "description": "Create, claim and end tasks; see actions, limits, schedules and dead letters."},
+	{"name": "system", "description": "Use tuple spaces, and see the coordinator, its sessions and its health."},
+}
+
+// OpenAPI returns an OpenAPI document, generated from the declarations of the routes and
 // from the types of their bodies.
-func OpenAPI() ([]byte, error) {
-	g := generator{schemas: object{}, types: map[string]reflect.Type{}}
-	problem := object{"description": "an error", "content": object{"application/problem+json": object{"schema": g.schema(reflect.TypeFor[types.Problem]())}}}
+func OpenAPI(d Document) ([]byte, error) {
+	routes := newServer(Config{}).routes()
+	if d == UsersDocument {
+		routes = slices.DeleteFunc(routes, route.isForManagers)
+	}
+	answers := newGenerator()
+	bodies := answers.forBodies()
+	examples, err := bodyExamples()
+	if err != nil {
+		return nil, err
+	}
+	problem := object{"description": "an error", "content": object{"application/problem+json": object{"schema": answers.schema(reflect.TypeFor[types.Problem]())}}}
 	paths := map[string]map[string]operation{}
-	for _, r := range newServer(Config{}).routes() {
+	for _, r := range routes {
 		if paths[r.path] == nil {
 			paths[r.path] = map[string]operation{}
 		}
-		paths[r.path][strings.ToLower(r.method)] = g.operation(r)
+		paths[r.path][strings.ToLower(r.method)] = answers.operation(r)
 	}
-	for path, summary := range map[string]string{
-		"/healthz": "Respond while the process can respond.",
-		"/readyz":  "Respond with 200 if the spaces and the catalog respond, with 503 if not.",
-		"/metrics": "Return the metrics in the text format of Prometheus.",
-	} {
-		paths[path] = map[string]operation{"get": {Summary: summary, Responses: object{"200": content("text/plain", nil)}}}
+	for _, r := range routes { // after all answers, so that the names of their schemas are known
+		o := paths[r.path][strings.ToLower(r.method)]
+		o.RequestBody = bodies.requestBody(r, examples)
+		paths[r.path][strings.ToLower(r.method)] = o
 	}
+	addHealth(paths)
 	var b strings.Builder
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	err := e.Encode(document{
+	err = e.Encode(document{
 		OpenAPI: "3.1.0",
 		Info: object{"title": "Leasehold", "version": "v1", "description": fmt.Sprintf(
 			"The coordinator's HTTP API. Errors are problem documents (RFC 9457). Bodies are limited to %d bytes unless stated otherwise; unknown fields and parameters are errors. There is no authentication yet: listen on loopback.", maxBody)},
 		Servers:    []object{{"url": fmt.Sprintf("http://127.0.0.1:%d", config.HTTPPort)}},
+		Tags:       tags,
 		Paths:      paths,
-		Components: object{"responses": object{"Problem": problem}, "schemas": g.schemas},
+		Components: object{"responses": object{"Problem": problem}, "schemas": answers.schemas},
 	})
 	return []byte(b.String()), err
+}
+
+// addHealth adds the routes that are outside of the table.
+func addHealth(paths map[string]map[string]operation) {
+	for _, r := range []struct{ path, id, summary string }{
+		{"/healthz", "getHealth", "Respond while the process can respond."},
+		{"/readyz", "getReadiness", "Respond with 200 if the spaces and the catalog respond, with 503 if not."},
+		{"/metrics", "getMetrics", "Return the metrics in the text format of Prometheus."},
+	} {
+		paths[r.path] = map[string]operation{"get": {ID: r.id, Tags: []string{"system"}, Summary: r.summary, Responses: object{"200": content("text/plain", nil)}}}
+	}
 }
 
 type object map[string]any
@@ -67,34 +107,28 @@ type document struct {
 	OpenAPI    string `yaml:"openapi"`
 	Info       object
 	Servers    []object
+	Tags       []object
 	Paths      map[string]map[string]operation
 	Components object
 }
 
 type operation struct {
+	ID          string `yaml:"operationId"`
+	Tags        []string
 	Summary     string
 	Description string   `yaml:",omitempty"`
+	Internal    bool     `yaml:"x-internal,omitempty"` // only managers and workers call it
 	Parameters  []object `yaml:",omitempty"`
 	RequestBody object   `yaml:"requestBody,omitempty"`
 	Responses   object
 }
 
-// A generator collects the schemas of the types that operations use.
-type generator struct {
-	schemas object                  // by name
-	types   map[string]reflect.Type // that have these names
-}
-
-// operation describes a route, and adds the schemas of its bodies.
-func (g generator) operation(r route) operation {
-	o := operation{Summary: r.summary, Responses: object{"default": object{"$ref": "#/components/responses/Problem"}}}
+// operation describes a route without its body, and adds the schemas of its answers.
+func (g *generator) operation(r route) operation {
+	o := operation{ID: r.id, Tags: []string{r.tag}, Summary: r.summary, Internal: r.isForManagers(),
+		Responses: object{"default": object{"$ref": "#/components/responses/Problem"}}}
 	for _, p := range r.params {
 		o.Parameters = append(o.Parameters, p.describe())
-	}
-	if r.body != nil {
-		o.RequestBody = content("application/json", g.schema(r.body))
-		o.RequestBody["required"] = !allOptional(r.body)
-		delete(o.RequestBody, "description") // content describes an answer
 	}
 	if r.isBulk {
 		o.Description = fmt.Sprintf("The body is limited to %d bytes, the time to %v seconds.", maxListing, bulkTimeout.Seconds())
@@ -107,10 +141,37 @@ func (g generator) operation(r route) operation {
 	} else if r.answer != nil {
 		success = content("application/json", g.schema(r.answer))
 	}
+	if links := r.describeLinks(); links != nil {
+		success["links"] = links
+	}
 	for _, status := range r.statuses {
 		o.Responses[strconv.Itoa(status)] = success
 	}
 	return o
+}
+
+// requestBody describes the body of a route, with an example, and adds its schemas; nil: it has none.
+func (g *generator) requestBody(r route, examples map[reflect.Type]any) object {
+	if r.body == nil {
+		return nil
+	}
+	media := object{"schema": g.schema(r.body)}
+	if example, ok := examples[r.body]; ok {
+		media["example"] = example
+	}
+	return object{"required": !allOptional(r.body), "content": object{"application/json": media}}
+}
+
+// describeLinks returns the links from an answer to the routes that take its id; nil: there are none.
+func (r route) describeLinks() object {
+	if len(r.links) == 0 {
+		return nil
+	}
+	links := object{}
+	for _, l := range r.links {
+		links[l.operation] = object{"operationId": l.operation, "parameters": object{l.param: "$response.body#/" + l.field}}
+	}
+	return links
 }
 
 // content returns a response or a body of a media type. A nil schema describes text.
@@ -125,131 +186,26 @@ func content(mediaType string, schema object) object {
 // describe returns the description of a parameter, which is in the query unless p.in says another
 // place.
 func (p param) describe() object {
-	schema := object{"type": [...]string{textParam: "string", idParam: "string", numberParam: "integer", flagParam: "boolean"}[p.kind]}
-	if p.kind == numberParam {
-		schema["minimum"], schema["maximum"] = 0, p.max
+	s := object{"type": [...]string{textParam: "string", idParam: "string", numberParam: "integer", flagParam: "boolean"}[p.kind]}
+	switch p.kind {
+	case numberParam:
+		s["minimum"], s["maximum"] = 0, p.max
+	case idParam:
+		s["pattern"] = models.IDPattern
 	}
+	constrain(s, p.schema)
 	if p.absent != nil {
-		schema["default"] = p.absent
+		s["default"] = p.absent
 	}
-	described := object{"name": p.name, "in": "query", "schema": schema}
+	described := object{"name": p.name, "in": "query", "schema": s}
 	if p.in != "" {
-		described["in"], described["required"] = p.in, p.in == "path"
+		described["in"] = p.in
+	}
+	if p.in == "path" || p.required {
+		described["required"] = true
 	}
 	if p.doc != "" {
 		described["description"] = p.doc
 	}
 	return described
-}
-
-// enums are the values of string types.
-var enums = map[reflect.Type]func() []string{
-	reflect.TypeFor[types.ErrorCode](): func() (codes []string) {
-		for _, row := range fault.Table {
-			codes = append(codes, row.Code)
-		}
-		return codes
-	},
-}
-
-// schema returns the schema of a type, which is a reference if the type is a struct with a name
-// of its own. Any kind that has no case is an integer.
-func (g generator) schema(t reflect.Type) object {
-	switch t {
-	case reflect.TypeFor[time.Time]():
-		return object{"type": "string", "format": "date-time"}
-	case reflect.TypeFor[json.RawMessage]():
-		return object{} // any JSON
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return g.schema(t.Elem())
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return object{"type": "string", "contentEncoding": "base64"}
-		}
-		return object{"type": "array", "items": g.schema(t.Elem())}
-	case reflect.Map:
-		return object{"type": "object", "additionalProperties": g.schema(t.Elem())}
-	case reflect.Struct:
-		if strings.Contains(t.Name(), "[") { // a page
-			return g.structure(t)
-		}
-		return object{"$ref": "#/components/schemas/" + g.addSchema(t)}
-	case reflect.Bool:
-		return object{"type": "boolean"}
-	case reflect.Float64:
-		return object{"type": "number"}
-	case reflect.String:
-		if values := enums[t]; values != nil {
-			return object{"type": "string", "enum": values()}
-		}
-		return object{"type": "string"}
-	}
-	return object{"type": "integer"}
-}
-
-// addSchema adds the schema of a struct, if it is missing, and returns its name. If another
-// package has a type of the same name, the name has the package too.
-func (g generator) addSchema(t reflect.Type) string {
-	name := t.Name()
-	if known := g.types[name]; known != nil && known != t {
-		pkg := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:]
-		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
-	}
-	if g.types[name] == nil {
-		g.types[name] = t
-		g.schemas[name] = g.structure(t)
-	}
-	return name
-}
-
-// structure returns the schema of a struct with its fields.
-func (g generator) structure(t reflect.Type) object {
-	properties, required := object{}, []string{}
-	g.addFields(t, properties, &required)
-	s := object{"type": "object", "properties": properties}
-	if len(required) > 0 {
-		s["required"] = required
-	}
-	return s
-}
-
-// allOptional reports whether a struct has no required field.
-func allOptional(t reflect.Type) bool {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if embeds := f.Anonymous && name == ""; embeds && !allOptional(f.Type) || !embeds && !isOptional(options) {
-			return false
-		}
-	}
-	return true
-}
-
-// isOptional reports whether a field with these options of its JSON tag may be absent.
-func isOptional(options string) bool { return strings.HasPrefix(options, "omit") }
-
-// addFields adds the fields of a struct as encoding/json names them, and to required
-// those that are never omitted.
-func (g generator) addFields(t reflect.Type, properties object, required *[]string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && name == "" {
-			g.addFields(f.Type, properties, required)
-			continue
-		}
-		s := g.schema(f.Type)
-		if doc := f.Tag.Get("doc"); doc != "" {
-			s["description"] = doc
-		}
-		if values := f.Tag.Get("enum"); values != "" {
-			s["enum"] = strings.Split(values, ",")
-		}
-		properties[name] = s
-		if !isOptional(options) {
-			*required = append(*required, name)
-		}
-	}
 }

@@ -24,7 +24,7 @@ func readDocument(t *testing.T) (d struct {
 	Components struct{ Schemas map[string]object }
 }) {
 	t.Helper()
-	text, err := OpenAPI()
+	text, err := OpenAPI(WholeDocument)
 	require.NoError(t, err)
 	require.NoError(t, yaml.Unmarshal(text, &d))
 	require.Equal(t, "3.1.0", d.OpenAPI)
@@ -33,15 +33,16 @@ func readDocument(t *testing.T) (d struct {
 
 func TestTheDocumentInDocsIsTheGeneratedOne(t *testing.T) {
 	t.Parallel()
-	const path = "../../docs/openapi.yaml"
-	text, err := OpenAPI()
-	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile(path, text, 0o644))
+	for d, path := range map[Document]string{WholeDocument: "../../docs/openapi.yaml", UsersDocument: "../../docs/openapi-users.yaml"} {
+		text, err := OpenAPI(d)
+		require.NoError(t, err)
+		if *update {
+			require.NoError(t, os.WriteFile(path, text, 0o644))
+		}
+		kept, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, string(kept), string(text), "write it with: leasehold openapi >docs/openapi.yaml; leasehold openapi --users >docs/openapi-users.yaml")
 	}
-	kept, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(kept), string(text), "write it with: leasehold openapi >docs/openapi.yaml")
 }
 
 func TestTheDocumentHasEveryRoute(t *testing.T) {
@@ -81,7 +82,7 @@ func TestEachOperationDeclaresItsParametersItsBodyAndItsErrors(t *testing.T) {
 					require.True(t, required[part], "%s: %s", where, part)
 				}
 			}
-			bodiless := regexp.MustCompile("/(requeue|drain|heartbeat|pause|resume|changed|ack|back)$").MatchString(path) // webhooks (changed) send bodies of any form
+			bodiless := regexp.MustCompile("/(requeue|drain|pause|resume|changed|ack|back)$").MatchString(path) // webhooks (changed) send bodies of any form
 			takes := method == "put" || method == "patch" || method == "post" && !bodiless
 			require.Equal(t, takes, o.RequestBody != nil, where)
 			references(o.RequestBody, func(ref string) {
@@ -111,7 +112,7 @@ func references(node any, visit func(string)) {
 
 func TestEachReferenceOfTheDocumentNamesASchemaAndEachSchemaIsReferenced(t *testing.T) {
 	t.Parallel()
-	text, err := OpenAPI()
+	text, err := OpenAPI(WholeDocument)
 	require.NoError(t, err)
 	var all object
 	require.NoError(t, yaml.Unmarshal(text, &all))
@@ -145,7 +146,95 @@ func TestEveryRouteHasItsLimits(t *testing.T) {
 	require.LessOrEqual(t, maxListings, MaxInFlight)
 	require.Positive(t, time.Duration(headerTimeout))
 	for _, r := range newServer(Config{}).routes() {
-		bulk := slices.Contains([]string{"curate", "select", "backups", "commit", "generations"}, r.path[strings.LastIndexByte(r.path, '/')+1:])
+		bulk := slices.Contains([]string{"curate", "select", "backups", "commit", "generations", "retry"}, r.path[strings.LastIndexByte(r.path, '/')+1:])
 		require.Equal(t, r.isBulk, r.method == http.MethodPost && bulk, r.path)
+	}
+}
+
+func TestEachOperationHasAnIDOfItsOwnAndATag(t *testing.T) {
+	t.Parallel()
+	known, ids := map[string]bool{}, map[string]bool{}
+	for _, tag := range tags {
+		known[tag["name"].(string)] = true
+		require.NotEmpty(t, tag["description"])
+	}
+	for path, operations := range readDocument(t).Paths {
+		for method, o := range operations {
+			require.Regexp(t, "^[a-z]+[A-Z][A-Za-z]*$", o.ID, "%s %s: a verb and a noun", method, path)
+			require.False(t, ids[o.ID], o.ID)
+			ids[o.ID] = true
+			require.Len(t, o.Tags, 1, o.ID)
+			require.True(t, known[o.Tags[0]], o.ID)
+		}
+	}
+}
+
+func TestEachBodyHasAnExampleThatItsSchemaDescribes(t *testing.T) {
+	t.Parallel()
+	document := readDocument(t)
+	for _, operations := range document.Paths {
+		for _, o := range operations {
+			if o.RequestBody == nil {
+				continue
+			}
+			media := o.RequestBody["content"].(object)["application/json"].(object)
+			example, ok := media["example"].(object)
+			require.True(t, ok, o.ID)
+			name := strings.TrimPrefix(media["schema"].(object)["$ref"].(string), "#/components/schemas/")
+			schema := document.Components.Schemas[name]
+			require.Equal(t, false, schema["additionalProperties"], "%s: a body has no other fields", name)
+			for field := range example {
+				require.Contains(t, schema["properties"], field, name)
+			}
+			required, _ := schema["required"].([]any)
+			for _, field := range required {
+				require.Contains(t, example, field, name)
+			}
+		}
+	}
+}
+
+func TestALinkLeadsToAParameterOfAnOperation(t *testing.T) {
+	t.Parallel()
+	takes := map[string][]string{}
+	routes := newServer(Config{}).routes()
+	for _, r := range routes {
+		for _, p := range r.params {
+			takes[r.id] = append(takes[r.id], p.name)
+		}
+	}
+	n := 0
+	for _, r := range routes {
+		for _, l := range r.links {
+			require.Contains(t, takes[l.operation], l.param, r.id)
+			n++
+		}
+	}
+	require.Positive(t, n)
+}
+
+func TestTheUsersDocumentHasNoInternalRoute(t *testing.T) {
+	t.Parallel()
+	text, err := OpenAPI(UsersDocument)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "x-internal: true")
+	require.NotContains(t, string(text), v1+"/catalog/")
+	require.Contains(t, string(text), "operationId: createTask")
+	for path, operations := range readDocument(t).Paths {
+		for _, o := range operations {
+			require.Equal(t, strings.HasPrefix(path, v1+"/catalog/") || strings.HasPrefix(path, v1+"/index/"), o.Internal, o.ID)
+		}
+	}
+}
+
+// TestTheSchemasFitTheNamesOfOtherLanguages: a schema must not be New… (constructors of generated Go clients), nor have
+// a name that Python's typing has.
+func TestTheSchemasFitTheNamesOfOtherLanguages(t *testing.T) {
+	t.Parallel()
+	schemas := readDocument(t).Components.Schemas
+	require.Contains(t, schemas, "TaskCreation")
+	for name := range schemas {
+		require.False(t, strings.HasPrefix(name, "New"), name)
+		require.NotContains(t, []string{"Tuple", "List", "Dict", "Any", "Optional", "Union"}, name)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"path"
 	"slices"
 	"time"
 
@@ -71,28 +70,45 @@ func checkOrigin(o types.NewOrigin) error {
 		return fmt.Errorf("uri: %w: at most 4096 bytes", fault.ErrInvalid)
 	case o.Every != nil && !models.ValidEvery(*o.Every):
 		return fmt.Errorf("every_s %v: %w: %s", *o.Every, fault.ErrInvalid, models.EveryRule)
-	case !models.ValidBranches(o.Branches):
-		return fmt.Errorf("branches %.200q: %w: %s", o.Branches, fault.ErrInvalid, models.BranchRule)
-	case len(o.Branches) > 0 && !o.Kind.HasBranches():
-		return fmt.Errorf("branches of kind %q: %w: want a repository or a lister", o.Kind, fault.ErrInvalid)
+	case o.Hours != nil && badHours(*o.Hours) != nil:
+		return fmt.Errorf("%w: %w", fault.ErrInvalid, badHours(*o.Hours))
+	case refsOf(o).CheckRefs() != "":
+		return fmt.Errorf("%w: %s", fault.ErrInvalid, refsOf(o).CheckRefs())
 	case o.Kind.Accepted(o.URI):
 		return nil
 	}
 	return fmt.Errorf("uri %.100q: %w: feeds, repositories and lists have an http(s) URL or a path, folders have a path; paths are absolute and clean", models.Redact(o.URI), fault.ErrInvalid)
 }
 
+// badHours returns why hours are not accepted.
+func badHours(h models.Hours) error {
+	_, err := models.ParseHours(h)
+	return err
+}
+
+// isLocal reports whether a request comes from the coordinator's own machine, and so from the operator.
+func isLocal(r *http.Request) bool {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && from.Addr().Unmap().IsLoopback()
+}
+
+// refsOf returns the kind, branches and tags of a new origin.
+func refsOf(o types.NewOrigin) models.Origin {
+	return models.Origin{Kind: o.Kind, Branches: o.Branches, Tags: o.Tags}
+}
+
 // requireLocal returns fault.ErrForbidden for a path in a request from another machine: managers
 // read what an origin names, and only the operator may let them read files. Other URIs pass.
 func requireLocal(r *http.Request, uri string) error {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if !path.IsAbs(uri) || err == nil && from.Addr().Unmap().IsLoopback() {
+	if !models.IsPath(uri) || isLocal(r) {
 		return nil
 	}
 	return fmt.Errorf("uri %.100q: %w: a path can be added only on the coordinator's own machine", uri, fault.ErrForbidden)
 }
 
 // addOrigin adds an origin, and has it visited if it is new (201). A known one (200) gets the priority, if the
-// request has one.
+// request has one. One that a client on another machine adds is guarded as one that a list names, because the
+// managers can reach addresses that such a client cannot.
 func (s *server) addOrigin(ctx context.Context, q *request, n types.NewOrigin) (o models.Origin, err error) {
 	if err := s.requireRegistered(ctx, n.Kind); err != nil {
 		return o, err
@@ -103,7 +119,7 @@ func (s *server) addOrigin(ctx context.Context, q *request, n types.NewOrigin) (
 	if err := requireLocal(q.Request, n.URI); err != nil {
 		return o, err
 	}
-	o = models.Origin{ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, AddedAt: time.Now().UTC(), Every: n.Every, Branches: n.Branches}
+	o = models.Origin{ID: models.NewID(string(n.Kind), n.URI), Kind: n.Kind, URI: n.URI, AddedAt: time.Now().UTC(), Every: n.Every, Hours: n.Hours, Branches: n.Branches, Tags: n.Tags, Listed: !isLocal(q.Request)}
 	if n.Priority != nil { // else a known one keeps its own, because AddOrigin sets it
 		o.Priority = *n.Priority
 	} else if known, err := s.Catalog.Origin(ctx, o.ID); err == nil {
@@ -139,13 +155,20 @@ func checkPriority(p types.Priority) (int64, error) {
 	return *p.Priority, nil
 }
 
-func (s *server) patchOrigin(ctx context.Context, q *request, p types.Priority) (models.Origin, error) {
-	priority, err := checkPriority(p)
-	if err != nil {
-		return models.Origin{}, err
+// patchOrigin changes an origin. The hours and the interval come first, because only they can be refused.
+func (s *server) patchOrigin(ctx context.Context, q *request, change types.OriginChange) (o models.Origin, err error) {
+	if change == (types.OriginChange{}) {
+		return o, fmt.Errorf("body: %w: want priority, every_s or hours", fault.ErrInvalid)
 	}
-	o, err := s.Catalog.SetOriginPriority(ctx, q.text("origin"), priority)
-	if err != nil {
+	if v := change.Visiting(); v != (models.Visiting{}) {
+		if err := s.Visits.Set(ctx, time.Now(), q.text("origin"), v); err != nil {
+			return o, err
+		}
+	}
+	if change.Priority == nil {
+		return s.getOrigin(ctx, q)
+	}
+	if o, err = s.Catalog.SetOriginPriority(ctx, q.text("origin"), *change.Priority); err != nil {
 		return o, err
 	}
 	one := []models.Origin{o} // markDisabled sets the field Disabled

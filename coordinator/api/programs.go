@@ -58,8 +58,14 @@ func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (
 	if lister.Kind != models.Pushed {
 		return types.Pushed{}, fmt.Errorf("origin %s is of kind %s: %w: want a lister of kind %s", lister.ID, lister.Kind, fault.ErrInvalid, models.Pushed)
 	}
-	if len(l.Origins) > models.MaxListed || l.From < 0 || l.Next < 0 || l.Full && l.Next > 0 {
-		return types.Pushed{}, fmt.Errorf("list: %w: want at most %d origins, and from and next of 0 or more; full only with the last part", fault.ErrInvalid, models.MaxListed)
+	if len(l.Origins) > models.MaxListed || l.From < 0 || l.Next < 0 {
+		return types.Pushed{}, fmt.Errorf("list: %w: want at most %d origins, and from and next of 0 or more", fault.ErrInvalid, models.MaxListed)
+	}
+	if end := l.From + len(l.Origins); l.Next > 0 && l.Next != end {
+		return types.Pushed{}, fmt.Errorf("list: next %d: %w: want %d, which is from and the number of origins in this part", l.Next, fault.ErrInvalid, end)
+	}
+	if l.Full { // the last part, behind which the list does not go on
+		l.Next = 0
 	}
 	for i, n := range l.Origins {
 		if err := s.requireRegistered(ctx, n.Kind); err != nil {

@@ -159,3 +159,37 @@ func TestListsOfProgramsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestALongListIsPushedInPartsAsTheDocsRead(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	lister := h.ok("POST", v1+"/listers", `{"kind":"lister","uri":"in parts"}`)["id"].(string)
+	feed := func(n int) string { return fmt.Sprintf(`{"kind":"feed","uri":"https://example.org/%d"}`, n) }
+	push := func(origins, more string) {
+		h.ok("POST", v1+"/listers/"+lister+"/origins", `{"origins":[`+origins+`]`+more+`}`)
+	}
+	disabled := func() (ids []string) {
+		for _, x := range items(h.ok("GET", v1+"/origins?limit=100", "")) {
+			if o := x.(map[string]any); o["disabled"] == "lister" {
+				ids = append(ids, o["uri"].(string))
+			}
+		}
+		return ids
+	}
+	push(feed(1)+","+feed(2), `,"from":0,"next":2`)
+	push(feed(3)+","+feed(9), `,"from":2,"next":4`) // more would follow
+	require.Empty(t, disabled())
+	for _, last := range []string{`,"from":2,"next":3,"full":true`, `,"from":2,"full":true`} { // next may be left out
+		push(feed(9), "")
+		require.Empty(t, disabled(), "named again")
+		require.Eventually(t, func() bool { // an origin that was named in the second in which the list begins is kept
+			push(feed(1)+","+feed(2), `,"from":0,"next":2`)
+			push(feed(3), last)
+			return len(disabled()) > 0
+		}, time.Minute, 100*time.Millisecond, last)
+		require.Equal(t, []string{"https://example.org/9"}, disabled(), last)
+	}
+	push(feed(1), `,"from":7,"full":true`)
+	require.Equal(t, []string{"https://example.org/9"}, disabled(), "a part that does not follow the one before only adds")
+	h.refuses("invalid", "POST", v1+"/listers/"+lister+"/origins", `{"origins":[`+feed(1)+`],"from":2,"next":7,"full":true}`)
+}

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http/httptest"
 	"testing"
 	"testing/synctest"
@@ -70,9 +72,9 @@ func TestARefusedBulkRequestGivesItsTurnBack(t *testing.T) {
 	}
 	<-s.slots
 	for range maxListings + 1 {
-		release, err := s.admit(ctx, r, bulk)
+		place, err := s.admit(ctx, r, bulk)
 		require.NoError(t, err)
-		release()
+		place.leave()
 	}
 	require.Empty(t, s.slots)
 	require.Empty(t, s.listings)
@@ -96,4 +98,21 @@ func TestACoordinatorOfWhichAPartFailsIsNotReady(t *testing.T) {
 	require.NoError(t, (&server{Config: Config{Catalog: fails(nil)}, repo: answeringSpaces{}}).ready(t.Context()))
 	require.ErrorContains(t, (&server{Config: Config{Catalog: fails(nil)}, repo: brokenSpaces{}}).ready(t.Context()), "no space answers")
 	require.ErrorContains(t, (&server{Config: Config{Catalog: fails(errors.New("no catalog"))}, repo: answeringSpaces{}}).ready(t.Context()), "no catalog")
+}
+
+// Work is done in the background, and waits while the database cannot be written.
+func TestACatalogThatCannotBeWrittenIsNotReadyAndTheAnswerTellsWhy(t *testing.T) {
+	t.Parallel()
+	ready := &slowCatalog{answer: make(chan error, 1)}
+	ready.answer <- nil
+	locked := fmt.Errorf("the catalog cannot be written since noon: %w", fault.ErrUnavailable)
+	s := &server{Config: Config{Catalog: ready, Health: func() error { return locked }, Log: slog.New(slog.DiscardHandler)}, repo: answeringSpaces{}}
+	w := httptest.NewRecorder()
+	s.readyz(w, httptest.NewRequest("GET", "/readyz", nil))
+	require.Equal(t, 503, w.Code)
+	require.Equal(t, "not ready: the catalog cannot be written since noon: unavailable\n", w.Body.String())
+	locked = nil
+	w = httptest.NewRecorder()
+	s.readyz(w, httptest.NewRequest("GET", "/readyz", nil))
+	require.Equal(t, 200, w.Code)
 }

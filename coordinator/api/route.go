@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -26,7 +27,10 @@ import (
 // A route is one method on one path. serve checks a request against its declarations,
 // and the OpenAPI document describes them.
 type route struct {
+	id                    string // operationId of the OpenAPI document
 	method, path, summary string
+	tag                   string       // one of tags
+	links                 []link       // from its answer
 	params                []param      // of the path and the query
 	body                  reflect.Type // nil: the body is not read
 	answer                reflect.Type // nil: the response has no body
@@ -34,9 +38,21 @@ type route struct {
 	isStream              bool         // the answer is lines of JSON, each of the type answer
 	isBulk                bool         // it may take bulkTimeout, and its body be maxListing bytes
 	isWaiting             bool         // it may wait for long, with slots of its own
+	isBeat                bool         // a heartbeat: the same, so that waiting claims and a flood of others stop none
 	isExact               bool         // users and passwords of URLs stay in its answers
 	isKeyed               bool         // it takes an idempotency key
 	handle                func(context.Context, *request) (any, error)
+}
+
+// A link leads from a field of an answer to the operation that takes it as a parameter.
+type link struct{ operation, param, field string }
+
+// tagged gives the routes a tag.
+func tagged(tag string, routes []route) []route {
+	for i := range routes {
+		routes[i].tag = tag
+	}
+	return routes
 }
 
 // none is the answer of a handler whose responses have no body.
@@ -47,8 +63,8 @@ var inBraces = regexp.MustCompile(`{(\w+)}`)
 // on declares a route without a body. path is relative to v1; its parameters in braces
 // are ids, except those whose names may have any characters. query are the parameters of
 // the query. If A is none, the status of a success is 204, otherwise 200.
-func on[A any](method, path, summary string, h func(context.Context, *request) (A, error), query ...param) route {
-	r := route{method: method, path: v1 + path, summary: summary, answer: reflect.TypeFor[A](), statuses: []int{http.StatusOK}}
+func on[A any](id, method, path, summary string, h func(context.Context, *request) (A, error), query ...param) route {
+	r := route{id: id, method: method, path: v1 + path, summary: summary, answer: reflect.TypeFor[A](), statuses: []int{http.StatusOK}}
 	if r.answer == reflect.TypeFor[none]() {
 		r.answer, r.statuses = nil, []int{http.StatusNoContent}
 	}
@@ -56,6 +72,8 @@ func on[A any](method, path, summary string, h func(context.Context, *request) (
 		p := param{name: m[1], in: "path", kind: idParam}
 		if p.name == "space" || p.name == "session" || p.name == "limit" { // its name may have any characters
 			p.kind = textParam
+		} else if p.name == "segment" {
+			p.schema = "sha256"
 		}
 		r.params = append(r.params, p)
 	}
@@ -66,8 +84,8 @@ func on[A any](method, path, summary string, h func(context.Context, *request) (
 
 // withBody declares a route whose requests must have a JSON object of type B as body. An empty body
 // is {} if B has no required field.
-func withBody[B, A any](method, path, summary string, h func(context.Context, *request, B) (A, error)) route {
-	r := on(method, path, summary, func(ctx context.Context, q *request) (answer A, err error) {
+func withBody[B, A any](id, method, path, summary string, h func(context.Context, *request, B) (A, error)) route {
+	r := on(id, method, path, summary, func(ctx context.Context, q *request) (answer A, err error) {
 		var body B
 		if in, ok := q.Body.(*bodyInMemory); ok && len(in.data) == 0 && allOptional(reflect.TypeFor[B]()) {
 			return h(ctx, q, body)
@@ -81,15 +99,22 @@ func withBody[B, A any](method, path, summary string, h func(context.Context, *r
 	return r
 }
 
+// link declares that the field of an answer is the parameter of another operation.
+func (r route) link(operation, param, field string) route {
+	r.links = append(r.links, link{operation, param, field})
+	return r
+}
+
 func (r route) returns(statuses ...int) route { r.statuses = statuses; return r }
 func (r route) bulk() route                   { r.isBulk = true; return r }
 func (r route) waits() route                  { r.isWaiting = true; return r }
+func (r route) beats() route                  { r.isBeat = true; return r }
 func (r route) exact() route                  { r.isExact = true; return r }
 
 // keyed declares that the changes of a request happen once for its idempotency key.
 func (r route) keyed() route {
 	r.isKeyed = true
-	r.params = append(r.params, param{name: keyHeader, in: "header", doc: keyDoc})
+	r.params = append(r.params, param{name: keyHeader, in: "header", schema: "pattern: '^[!-~]{1,128}$'", doc: keyDoc})
 	return r
 }
 
@@ -104,8 +129,10 @@ type param struct {
 	name, doc string
 	in        string // path or header; empty: query
 	kind      paramKind
-	absent    any // the value if it is absent; nil: the zero value
-	max       int // of a number, which is 0 or more
+	absent    any    // the value if it is absent; nil: the zero value
+	max       int    // of a number, which is 0 or more
+	required  bool   // of a query
+	schema    string // more constraints, as constrain reads them
 }
 
 type paramKind int
@@ -133,25 +160,38 @@ func held(absent bool) param {
 	return param{name: "held", kind: flagParam, absent: absent, doc: "include what is held"}
 }
 
-// parse returns the value of a parameter: a string, an int or a bool. Empty text is p.absent or the zero value,
-// except for an id in a path.
+// read returns the value of a parameter that is given with these texts: p.absent or the zero value if there are
+// none. It fails with fault.ErrInvalid if there are several, or none and one is required, or as parse.
+func (p param) read(texts []string) (value any, err error) {
+	switch {
+	case len(texts) > 1:
+		return nil, fmt.Errorf("%w: parameter %s is given %d times", fault.ErrInvalid, p.name, len(texts))
+	case len(texts) == 1:
+		return p.parse(texts[0])
+	case p.required:
+		return nil, fmt.Errorf("%w: parameter %s is missing", fault.ErrInvalid, p.name)
+	case p.absent != nil:
+		return p.absent, nil
+	}
+	return [...]any{textParam: "", idParam: "", numberParam: 0, flagParam: false}[p.kind], nil
+}
+
+// parse returns the value of a parameter: a string, an int or a bool.
 func (p param) parse(text string) (value any, err error) {
 	switch {
-	case text == "" && p.absent != nil:
-		return p.absent, nil
 	case p.kind == numberParam:
 		n, err := strconv.Atoi(text)
-		if text != "" && (err != nil || n < 0 || n > p.max) {
-			return nil, fmt.Errorf("%s %.64q: %w: want a number from 0 to %d", p.name, text, fault.ErrInvalid, p.max)
+		if err != nil || n < 0 || n > p.max {
+			return nil, fmt.Errorf("%s %.64q: %w: want a whole number from 0 to %d", p.name, text, fault.ErrInvalid, p.max)
 		}
 		return n, nil
 	case p.kind == flagParam:
 		b, err := strconv.ParseBool(text)
-		if text != "" && err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("%s %.64q: %w: want true or false", p.name, text, fault.ErrInvalid)
 		}
 		return b, nil
-	case p.kind == idParam && !models.ValidID(text) && (text != "" || p.in == "path"):
+	case p.kind == idParam && !models.ValidID(text):
 		return nil, fmt.Errorf("%s %.64q: %w: %s", p.name, text, fault.ErrInvalid, models.IDRule)
 	}
 	return text, nil
@@ -167,6 +207,8 @@ type request struct {
 	// finish is called once the response was written, or could not be (written is false), but
 	// not if the handler returned an error. nil: nothing is called.
 	finish func(written bool)
+	// free gives back the slot and the body of the request, before its answer is written. nil: nothing is called.
+	free func()
 	// key and fingerprint are of a request with an idempotency key.
 	key, fingerprint string
 	keyed            *idempotency.Keyed // set if the request has an idempotency key and its handler calls idempotent
@@ -181,15 +223,13 @@ func (rt route) newRequest(r *http.Request) (*request, error) {
 	}
 	q := &request{Request: r, values: map[string]any{}, status: rt.statuses[0]}
 	for _, p := range rt.params {
-		text := query.Get(p.name) // its place if p.in is empty
+		values := query[p.name] // its place if p.in is empty
 		if p.in == "path" {
-			text = r.PathValue(p.name)
+			values = []string{r.PathValue(p.name)}
 		} else if p.in == "header" {
-			text = r.Header.Get(p.name)
-		} else if n := len(query[p.name]); n > 1 {
-			return nil, fmt.Errorf("%w: parameter %s is given %d times", fault.ErrInvalid, p.name, n)
+			values = r.Header.Values(p.name)
 		}
-		if q.values[p.name], err = p.parse(text); err != nil {
+		if q.values[p.name], err = p.read(values); err != nil {
 			return nil, err
 		}
 	}
@@ -252,6 +292,9 @@ func decode(body io.Reader, v any) error {
 	}
 	if err := strictjson.Decode(body, v); err != nil {
 		return fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
+	}
+	if in, ok := body.(*bodyInMemory); ok && string(bytes.TrimSpace(in.data)) == "null" { // which leaves v as it is
+		return fmt.Errorf("body: %w: want an object, got null", fault.ErrInvalid)
 	}
 	return nil
 }

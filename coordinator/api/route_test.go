@@ -17,33 +17,40 @@ import (
 func TestAParameterIsReadByItsKindAndRange(t *testing.T) {
 	t.Parallel()
 	number := param{name: "n", kind: numberParam, max: 9}
+	texts := func(all ...string) []string { return all }
 	for name, c := range map[string]struct {
-		p    param
-		text string
-		want any // nil: it is refused
+		p     param
+		texts []string
+		want  any // nil: it is refused
 	}{
-		"text":                    {param{}, "a b", "a b"},
-		"no text":                 {param{}, "", ""},
-		"no text, with a default": {param{absent: "x"}, "", "x"},
-		"text, with a default":    {param{absent: "x"}, "y", "y"},
-		"a number":                {number, "9", 9},
-		"zero":                    {number, "0", 0},
-		"no number":               {number, "", 0},
-		"a larger number":         {number, "10", nil},
-		"a negative number":       {number, "-1", nil},
-		"text for a number":       {number, "x", nil},
-		"the default of a number": {param{kind: numberParam, absent: 5, max: 9}, "", 5},
-		"true":                    {param{kind: flagParam}, "true", true},
-		"no flag":                 {param{kind: flagParam}, "", false},
-		"the default of a flag":   {param{kind: flagParam, absent: true}, "", true},
-		"a flag of text":          {param{kind: flagParam}, "maybe", nil},
-		"an id":                   {param{kind: idParam}, "a-1", "a-1"},
-		"no id":                   {param{kind: idParam}, "", ""},
-		"no id in a path":         {param{kind: idParam, in: "path"}, "", nil},
-		"an id with a space":      {param{kind: idParam}, "a b", nil},
-		"text with a space":       {param{kind: textParam, in: "path"}, "a b", "a b"},
+		"text":                        {param{}, texts("a b"), "a b"},
+		"empty text":                  {param{}, texts(""), ""},
+		"no text":                     {param{}, nil, ""},
+		"no text, with a default":     {param{absent: "x"}, nil, "x"},
+		"text, with a default":        {param{absent: "x"}, texts("y"), "y"},
+		"two texts":                   {param{}, texts("a", "b"), nil},
+		"no text that is required":    {param{required: true}, nil, nil},
+		"a number":                    {number, texts("9"), 9},
+		"zero":                        {number, texts("0"), 0},
+		"no number":                   {number, nil, 0},
+		"an empty number":             {number, texts(""), nil},
+		"a larger number":             {number, texts("10"), nil},
+		"a negative number":           {number, texts("-1"), nil},
+		"text for a number":           {number, texts("x"), nil},
+		"the default of a number":     {param{kind: numberParam, absent: 5, max: 9}, nil, 5},
+		"empty, and not the default":  {param{kind: numberParam, absent: 5, max: 9}, texts(""), nil},
+		"true":                        {param{kind: flagParam}, texts("true"), true},
+		"no flag":                     {param{kind: flagParam}, nil, false},
+		"the default of a flag":       {param{kind: flagParam, absent: true}, nil, true},
+		"an empty flag":               {param{kind: flagParam}, texts(""), nil},
+		"a flag of text":              {param{kind: flagParam}, texts("maybe"), nil},
+		"an id":                       {param{kind: idParam}, texts("a-1"), "a-1"},
+		"no id":                       {param{kind: idParam}, nil, ""},
+		"an empty id":                 {param{kind: idParam}, texts(""), nil},
+		"an id with a space":          {param{kind: idParam}, texts("a b"), nil},
+		"text with a space in a path": {param{kind: textParam, in: "path"}, texts("a b"), "a b"},
 	} {
-		got, err := c.p.parse(c.text)
+		got, err := c.p.read(c.texts)
 		require.Equal(t, c.want, got, name)
 		if c.want == nil {
 			require.ErrorIs(t, err, fault.ErrInvalid, name)
@@ -68,7 +75,7 @@ func TestARequestHasDeclaredParametersOnlyAndEachOnce(t *testing.T) {
 	require.Equal(t, 202, q.status)
 	require.Empty(t, q.key, "the route takes none")
 	for query, says := range map[string]string{
-		"a=1&a=2": "parameter a is given 2 times", "b=1": `unknown parameter "b" of /x; use a or n`, "id=o2": "unknown parameter", "X-Key=1": "unknown parameter", "n=x": "want a number", "%zz": "query",
+		"a=1&a=2": "parameter a is given 2 times", "b=1": `unknown parameter "b" of /x; use a or n`, "id=o2": "unknown parameter", "X-Key=1": "unknown parameter", "n=x": "want a whole number", "%zz": "query",
 	} {
 		_, err := parse(query)
 		require.ErrorIs(t, err, fault.ErrInvalid, query)

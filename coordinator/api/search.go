@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	codeindex "leasehold/coordinator/code"
 	"leasehold/models"
@@ -25,8 +26,8 @@ const (
 type stream func(visit func(line any) error) error
 
 // streaming declares a route whose answer is lines of JSON, each of type A.
-func streaming[A any](method, path, summary string, h func(context.Context, *request) (stream, error), query ...param) route {
-	r := on(method, path, summary, func(ctx context.Context, q *request) (*A, error) { return nil, nil }, query...)
+func streaming[A any](id, method, path, summary string, h func(context.Context, *request) (stream, error), query ...param) route {
+	r := on(id, method, path, summary, func(ctx context.Context, q *request) (*A, error) { return nil, nil }, query...)
 	r.isStream = true
 	r.handle = func(ctx context.Context, q *request) (any, error) { return h(ctx, q) }
 	return r
@@ -37,17 +38,18 @@ func streaming[A any](method, path, summary string, h func(context.Context, *req
 func (s *server) writeLines(w http.ResponseWriter, q *request, lines stream) {
 	w.Header().Set("Content-Type", linesType)
 	w.WriteHeader(q.status)
-	n := 0
+	c, n := http.NewResponseController(w), 0
 	send := func(line any) error {
 		data, err := encode(line)
 		if err != nil {
 			return err
 		}
-		if _, err := w.Write(data); err != nil { // not redacted, because it is the text of files
+		_ = c.SetWriteDeadline(time.Now().Add(answerSlack)) // a test's recorder has none
+		if _, err := w.Write(data); err != nil {            // not redacted, because it is the text of files
 			return err
 		}
 		if n++; n%flushLines == 0 {
-			return http.NewResponseController(w).Flush()
+			return c.Flush()
 		}
 		return nil
 	}

@@ -30,7 +30,7 @@ type fixedIndex struct {
 func (x *fixedIndex) keep(args ...any) error { x.got = args; return x.err }
 
 func (x *fixedIndex) Search(_ context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
-	stats := code.Stats{Repos: 1}
+	stats := code.Stats{Repos: 1, RankedOf: 70}
 	for stats.Matches < x.matches && visit(code.Match{Repo: "r", Path: "p", Line: stats.Matches + 1}) {
 		stats.Matches++
 	}
@@ -100,6 +100,7 @@ func TestTheLastLineOfASearchTellsHowItEnded(t *testing.T) {
 			require.Nil(t, l.Error)
 		}
 		require.Equal(t, index.matches, all[index.matches].Done.Matches)
+		require.Equal(t, 70, all[index.matches].Done.RankedOf, "the best are not those of all matches")
 		require.Nil(t, all[index.matches].Error)
 
 		index.err = fmt.Errorf("https://bob:s3cret@example.org: %w", fault.ErrCorrupt)

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"leasehold/shared/process/supervisor"
 )
 
@@ -29,6 +27,13 @@ type drainKey struct{}
 // progress finish for up to shutdownGrace, and returns nil. It closes ln. A handler that
 // waits or streams should return when the channel of Draining is closed.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
+	return ServeUpTo(ctx, ln, h, maxConnections)
+}
+
+// ServeUpTo is Serve with at most so many connections at a time. For another one, the connection that has been without
+// a request for longest is closed.
+func ServeUpTo(ctx context.Context, ln net.Listener, h http.Handler, most int) error {
+	limited := limitConnections(ln, most)
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
@@ -36,9 +41,10 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
 		BaseContext: func(net.Listener) context.Context {
 			return context.WithValue(context.WithoutCancel(ctx), drainKey{}, ctx)
 		},
-		ErrorLog: log.New(io.Discard, "", 0), // errors of single connections are the clients'
+		ConnState: limited.noteState,
+		ErrorLog:  log.New(io.Discard, "", 0), // errors of single connections are the clients'
 	}
-	if err := supervisor.ServeHTTP(ctx, s, netutil.LimitListener(ln, maxConnections), shutdownGrace); err != nil {
+	if err := supervisor.ServeHTTP(ctx, s, limited, shutdownGrace); err != nil {
 		return fmt.Errorf("api: %w", err)
 	}
 	return nil

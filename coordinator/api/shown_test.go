@@ -133,13 +133,18 @@ func TestATaskEndsInExactlyOneWay(t *testing.T) {
 	t.Parallel()
 	resolve, release, back := &types.Resolution{Token: 5}, &types.Release{Token: 5, Error: "x"}, &types.HandBack{Token: 5, Delay: 2}
 	held := task.Item{Task: models.Task{ID: "t1"}, Token: 5}
+	timeout := types.NewTask{Action: "a", Timeout: new(models.Seconds)}
+	*timeout.Timeout = -1
+	one, err := newTasks([]types.NewTask{{Action: "a"}})
+	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		f    types.Finish
 		want task.Outcome
 	}{
-		"resolved":    {types.Finish{Resolve: resolve}, task.ToResolve(held, "", json.RawMessage(nil))},
-		"released":    {types.Finish{Release: release}, task.ToRelease(held, task.Failure{Reason: "x"})},
-		"handed back": {types.Finish{HandBack: back}, task.ToHandBack(held, 2*time.Second)},
+		"resolved":               {types.Finish{Resolve: resolve}, task.ToResolve(held, "", json.RawMessage(nil))},
+		"resolved, with another": {types.Finish{Resolve: &types.Resolution{Token: 5, Create: []types.NewTask{{Action: "a"}}}}, task.ToResolve(held, "", json.RawMessage(nil), one...)},
+		"released":               {types.Finish{Release: release}, task.ToRelease(held, task.Failure{Reason: "x"})},
+		"handed back":            {types.Finish{HandBack: back}, task.ToHandBack(held, 2*time.Second)},
 	} {
 		c.f.Task = "t1"
 		got, err := outcomeOf(c.f)
@@ -149,7 +154,7 @@ func TestATaskEndsInExactlyOneWay(t *testing.T) {
 	for name, f := range map[string]types.Finish{
 		"none": {}, "all": {Resolve: resolve, Release: release, HandBack: back}, "resolved and released": {Resolve: resolve, Release: release},
 		"resolved and handed back": {Resolve: resolve, HandBack: back}, "released and handed back": {Release: release, HandBack: back},
-		"with a task": {Resolve: &types.Resolution{Create: make([]types.NewTask, 1)}}, "released, too late": {Release: &types.Release{Delay: 1e12}}, "handed back, too late": {HandBack: &types.HandBack{Delay: 1e12}},
+		"with a task that cannot be": {Resolve: &types.Resolution{Token: 5, Create: []types.NewTask{timeout}}}, "released, too late": {Release: &types.Release{Delay: 1e12}}, "handed back, too late": {HandBack: &types.HandBack{Delay: 1e12}},
 	} {
 		_, err := outcomeOf(f)
 		require.ErrorIs(t, err, fault.ErrInvalid, name)

@@ -30,9 +30,10 @@ func (s *server) createSpace(ctx context.Context, q *request, n types.NewSpace) 
 		return types.Space{}, err
 	}
 	found := slices.ContainsFunc(infos, func(i space.Info) bool { return i.Name == n.Name })
-	// The engine would let the API create more, because the session of the API is one of the fleet.
+	// The engine bounds the spaces of clients, but takes the API for one of the coordinator's own
+	// processes, so the bound for clients is checked here.
 	if !found && len(infos) >= engine.ClientSpaces {
-		return types.Space{}, fmt.Errorf("%w: there are %d spaces", fault.ErrOverloaded, len(infos))
+		return types.Space{}, fmt.Errorf("%w: there are already %d spaces, the maximum", fault.ErrOverloaded, len(infos))
 	}
 	create := space.Request{Verb: space.VerbCreate, Space: n.Name, Options: options}
 	if _, err := s.Spaces.Create(ctx, peer.OfText(q.RemoteAddr, s.Exempt), s.Conn, create); err != nil {

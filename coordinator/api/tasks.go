@@ -23,7 +23,7 @@ import (
 func showTask(item task.Item, state task.State) types.Task {
 	shown := types.Task{
 		ID: item.ID, Action: item.Action, State: string(state), Subject: item.Subject, Parts: item.Parts, Lease: item.Lease, Priority: item.Priority,
-		Timeout: item.Timeout, Attempts: item.Attempts, Claimants: append([]string{}, item.Claimants...), CreatedAt: item.CreatedAt,
+		Timeout: item.Timeout, Attempts: item.Attempts, Lost: item.Lost, Claimants: append([]string{}, item.Claimants...), CreatedAt: item.CreatedAt,
 		Progress: item.Progress, Note: item.State, History: item.History,
 		TaskOptions: types.TaskOptions{
 			NotBefore: item.NotBefore, ExpiresAt: item.ExpiresAt, MaxAttempts: item.MaxAttempts, Backoff: item.Backoff, UniqueKey: item.UniqueKey, Group: item.Group,

@@ -102,6 +102,7 @@ func NextOf(n visits.Next) types.NextVisit {
 	return types.NextVisit{
 		Origin: n.Origin.ID, Kind: n.Origin.Kind, URI: n.Origin.URI, Pool: n.Pool, Class: n.Class, Rate: n.Rate, Value: n.Value,
 		Expected: expectedOf(n.Habit), HostGroup: n.HostGroup, HostGap: models.SecondsOf(n.HostGap),
+		Overflows: n.Overflows, Missed: n.Missed, MaxLag: models.SecondsOf(n.MaxLag),
 	}
 }
 
@@ -112,8 +113,14 @@ func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (
 	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
 		return recorded, fmt.Errorf("outcome: %w: want an origin's id and the time of its visit; the origins of a lister are not accepted here", fault.ErrInvalid)
 	}
-	if len(o.ChangedAt) > models.MaxChanges || o.Changes < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0 && o.FreshFor >= 0) || o.CrawlDelay != nil && !(*o.CrawlDelay >= 0) {
+	if len(o.ChangedAt) > models.MaxChanges || o.Changes < 0 || o.Window < 0 || o.New != nil && *o.New < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0 && o.FreshFor >= 0) || o.CrawlDelay != nil && !(*o.CrawlDelay >= 0) {
 		return recorded, fmt.Errorf("outcome: %w: want numbers of 0 or more, and at most %d times of changes", fault.ErrInvalid, models.MaxChanges)
+	}
+	if o.Skip != nil && !o.Skip.Valid() {
+		return recorded, fmt.Errorf("outcome: skip: %w: want hours from 0 to 23, and days from Monday to Sunday", fault.ErrInvalid)
+	}
+	if o.Hub != nil && !o.Hub.Valid() {
+		return recorded, fmt.Errorf("outcome: hub: %w: want an http(s) url and topic, each of at most 2048 bytes, without a user and a fragment, or neither", fault.ErrInvalid)
 	}
 	if !slices.Contains([]models.Status{models.Eventful, models.Uneventful, models.Failed, models.NotFound}, o.Status) {
 		return recorded, fmt.Errorf("outcome: status %.64q: %w: use one of eventful, uneventful, failed and not_found", o.Status, fault.ErrInvalid)
@@ -153,21 +160,31 @@ func expectedOf(h *schedule.Habit) *types.Expected {
 	return &types.Expected{At: timeOf(h.Next), Within: models.Seconds(h.Spread), Every: models.Seconds(h.Gap)}
 }
 
-// ScheduleOf converts the schedule of an origin. Until is set only for an enabled origin that
-// rests. Times and the target that the store does not have (schedule.Never) are absent.
+// ScheduleOf converts the schedule of an origin. Until is set only for an origin that rests
+// and is enabled or requested. Times and the target that the store does not have (schedule.Never) are absent.
 func ScheduleOf(o visits.OriginSchedule) types.Schedule {
 	shown := types.Schedule{
 		Origin: o.Origin.ID, Kind: o.Origin.Kind, URI: o.Origin.URI, Why: o.Why, Disabled: string(o.Disabled), Group: schedule.Group(o.State).String(),
-		Pool: o.Pool, Class: int(o.Place.Class), Value: o.Value, Rate: o.Rate, Asked: o.Urgent, Visit: o.Visit, Lister: o.Listed, ForkOf: o.ForkOf, Metadata: o.Metadata,
+		Pool: o.Pool, Class: o.Place.RateClass(), Value: o.Value, Rate: o.Rate, Asked: o.Urgent, Visit: o.Visit, Lister: o.Listed, ForkOf: o.ForkOf, Metadata: o.Metadata,
 		FirstSeen: timeOf(o.FirstSeen), LastSeen: timeOf(o.LastSeen), LastUpdate: timeOf(o.LastUpdate),
 		LastScheduled: timeOf(o.LastScheduled), LastSuccess: timeOf(o.LastSuccess), Failures: o.Failures, Index: o.Index, Digest: o.LastDigest,
-		HostGroup: o.HostGroup, HostGap: models.SecondsOf(o.HostGap),
+		HostGroup: o.HostGroup, HostGap: models.SecondsOf(o.HostGap), Overflows: o.Overflows, Missed: o.Missed,
 		Expected: expectedOf(o.Habit), History: []types.PastVisit{},
 	}
-	if o.Why != schedule.Eligible && o.Enabled() {
+	if o.Why != schedule.Eligible && (o.Enabled() || o.Urgent) {
 		shown.Until = timeOf(o.Until)
 	}
-	shown.Every = models.Seconds(o.Every)
+	shown.Every, shown.Hours = models.Seconds(o.Every), o.Hours
+	if o.Skip != 0 {
+		skip := o.Skip.Skip()
+		shown.Skip = &skip
+	}
+	if h := o.Hub; h != nil {
+		shown.Hub = &types.Hub{Hub: h.Hub, Asked: h.Asked, Error: h.Error}
+		if h.Until > 0 {
+			shown.Hub.Until = timeOf(h.Until)
+		}
+	}
 	if o.Target != schedule.Never {
 		shown.Target = &o.Target
 	}

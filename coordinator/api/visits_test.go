@@ -133,6 +133,11 @@ func TestBranchesOfAnOriginAreKeptUntilOthersAreNamed(t *testing.T) {
 	id := h.ok("GET", v1+"/origins", "")["items"].([]any)[0].(map[string]any)["id"].(string)
 	require.Equal(t, both, h.ok("PATCH", v1+"/origins/"+id, `{"priority":3}`)["branches"])
 	require.Nil(t, add(`,"branches":[]`))
+	require.Equal(t, []any{"v*"}, h.ok("POST", v1+"/origins", `{"kind":"git","uri":"https://example.org/x.git","tags":["v*"]}`)["tags"])
+	require.Equal(t, both, add(`,"branches":["main","release-*"]`))
+	require.Equal(t, []any{"v*"}, h.ok("GET", v1+"/origins/"+id, "")["tags"], "they are kept")
+	h.refuses("invalid", "POST", v1+"/origins", `{"kind":"git","uri":"https://example.org/x.git","tags":["a b"]}`)
+	h.refuses("invalid", "POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f","tags":["v1"]}`)
 	for _, bad := range []string{`[""]`, `["-f"]`, `["["]`, `["a b"]`, `["a\u0000b"]`, `"main"`, `[` + strings.Repeat(`"b",`, 64) + `"b"]`} {
 		h.refuses("invalid", "POST", v1+"/origins", `{"kind":"git","uri":"https://example.org/x.git","branches":`+bad+`}`)
 	}
@@ -143,7 +148,7 @@ func TestRepositoriesOfAListerHaveItsBranches(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	addLister := func(uri, branches string) string {
-		return h.ok("POST", v1+"/listers", `{"kind":"urls","uri":"`+uri+`","branches":`+branches+`}`)["id"].(string)
+		return h.ok("POST", v1+"/listers", `{"kind":"urls","uri":"`+uri+`","branches":`+branches+`,"tags":["v*"]}`)["id"].(string)
 	}
 	one, two := addLister("https://example.org/1", `["release-*"]`), addLister("https://example.org/2", `["dev"]`)
 	byHand := h.ok("POST", v1+"/origins", `{"kind":"git","uri":"https://b.example/x.git"}`)["id"].(string)
@@ -157,6 +162,7 @@ func TestRepositoriesOfAListerHaveItsBranches(t *testing.T) {
 	}
 	list(one)
 	require.Equal(t, []any{"release-*"}, branches(models.Git, "https://a.example/x.git"))
+	require.Equal(t, []any{"v*"}, h.ok("GET", v1+"/origins/"+models.NewID(string(models.Git), "https://a.example/x.git"), "")["tags"])
 	require.Nil(t, branches(models.Feed, "https://a.example/feed"))
 	require.Nil(t, h.ok("GET", v1+"/origins/"+byHand, "")["branches"], "the operator added it without")
 	list(two)
@@ -238,4 +244,23 @@ func TestAScheduleTellsUntilWhenAnEnabledOriginRests(t *testing.T) {
 		shown := marshal(t, api.ScheduleOf(o))
 		require.Equal(t, c.want, strings.Contains(shown, `"until":"2027-01-15T08:00:00Z"`), "%s: %s", name, shown)
 	}
+}
+
+func TestTheHoursOfAnOriginAreSetOverTheAPI(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	add := `{"kind":"feed","uri":"https://hours.example/feed.xml"`
+	id := h.ok("POST", v1+"/origins", add+`,"hours":"22:00-06:00@Europe/Berlin"}`)["id"].(string)
+	require.Equal(t, "22:00-06:00@Europe/Berlin", h.ok("GET", v1+"/origins/"+id+"/schedule", "")["hours"])
+	h.ok("PATCH", v1+"/origins/"+id, `{"hours":"01:00-02:00","every_s":3600}`)
+	shown := h.ok("GET", v1+"/origins/"+id+"/schedule", "")
+	require.Equal(t, "01:00-02:00@UTC", shown["hours"])
+	require.EqualValues(t, 3600, shown["every_s"])
+	h.ok("PATCH", v1+"/origins/"+id, `{"hours":"any"}`)
+	require.Nil(t, h.ok("GET", v1+"/origins/"+id+"/schedule", "")["hours"])
+	for _, bad := range []string{`{"hours":""}`, `{"hours":"25:00-06:00"}`, `{"hours":"22:00-06:00@Nowhere"}`, `{"every_s":1}`, `{}`} {
+		h.refuses("invalid", "PATCH", v1+"/origins/"+id, bad)
+	}
+	h.refuses("invalid", "POST", v1+"/origins", add+`,"hours":"22"}`)
+	h.refuses("not_found", "PATCH", v1+"/origins/feed-0", `{"hours":"any"}`)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,8 +52,11 @@ type worker struct {
 	ttl       time.Duration
 	actions   []string // that it serves
 
-	mu       sync.Mutex // guards draining
+	receiving chan struct{} // capacity 1; the heartbeat that has its token receives the messages
+
+	mu       sync.Mutex // guards the fields below
 	draining bool
+	endWait  context.CancelFunc // of the heartbeat that waits; nil: none does
 }
 
 // openSession opens the session of a worker, or resumes the one that n.Resume names. It counts for the quota of
@@ -77,14 +81,14 @@ func (s *server) openSession(ctx context.Context, q *request, n types.NewSession
 		return types.WorkerSession{}, err
 	}
 	s.workers.add(w, id, n.Serves)
-	return s.beat(ctx, w)
+	return s.beat(ctx, w, 0)
 }
 
 // newWorker checks the body that opens a session, and returns a worker without the session. The comparison of the
 // TTL is negated, because NaN must not pass.
 func (s *server) newWorker(q *request, n types.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
-	w := &worker{peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
+	w := &worker{receiving: make(chan struct{}, 1), peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
 	if n.TTL != 0 {
 		w.ttl = n.TTL.Duration()
 		if !(n.TTL >= models.SecondsOf(min(minTTL, most)) && n.TTL <= models.SecondsOf(most)) {
@@ -102,6 +106,9 @@ func (s *server) newWorker(q *request, n types.NewSession) (*worker, error) {
 	for _, served := range n.Serves {
 		if !models.ValidID(served.Action) || served.Slots < 1 || served.Slots > status.MaxSlots {
 			return nil, fmt.Errorf("serves: action %.64q, slots %d: %w: %s, and 1 to %d slots", served.Action, served.Slots, fault.ErrInvalid, models.IDRule, status.MaxSlots)
+		}
+		if slices.Contains(w.actions, served.Action) {
+			return nil, fmt.Errorf("serves: action %s: %w: it is there twice", served.Action, fault.ErrInvalid)
 		}
 		w.actions = append(w.actions, served.Action)
 	}
@@ -144,10 +151,13 @@ func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 	return w, w.heartbeat.Beat(ctx)
 }
 
-// beat returns a session and the tasks that it has, and restarts its TTL. It fails if the session has ended
-// meanwhile.
-func (s *server) beat(ctx context.Context, w *worker) (types.WorkerSession, error) {
+// beat waits for a message of the session, up to wait, and returns the session and the tasks that it has, and
+// restarts its TTL. It fails if the session has ended meanwhile.
+func (s *server) beat(ctx context.Context, w *worker, wait time.Duration) (types.WorkerSession, error) {
 	shown := types.WorkerSession{ID: w.Session(), TTL: models.SecondsOf(w.ttl), Claims: []types.Claim{}}
+	if err := w.awaitMessage(ctx, wait); err != nil {
+		return shown, err
+	}
 	claims, err := w.repo.Space(lease.Space).QueryAll(ctx, task.ClaimsOf(w.Session()))
 	if err != nil {
 		return shown, err
@@ -156,43 +166,89 @@ func (s *server) beat(ctx context.Context, w *worker) (types.WorkerSession, erro
 		c := task.DecodeClaim(t)
 		shown.Claims = append(shown.Claims, types.Claim{Task: c.Task, Token: c.Token, Due: c.Due})
 	}
-	if shown.Draining, err = w.pollDraining(ctx); err != nil {
-		return shown, err
-	}
+	w.mu.Lock()
+	shown.Draining = w.draining
+	w.mu.Unlock()
 	if shown.Draining {
 		w.heartbeat.SetState("draining")
 	}
 	return shown, w.heartbeat.Beat(ctx)
 }
 
-// pollDraining reports whether an administrator has asked the session to drain, now or before. It takes all
-// messages of the session; those that stop a task are not needed, because a heartbeat shows which tasks the
-// session has.
-func (w *worker) pollDraining(ctx context.Context) (bool, error) {
+// awaitMessage takes all messages of the session, and waits up to wait for the first one. A message that stops a task
+// is not needed itself, because a heartbeat shows which tasks the session has. One call receives at a time; a later
+// one ends the wait of an earlier one. The wait also ends when the session shall drain or the server stops.
+func (w *worker) awaitMessage(ctx context.Context, wait time.Duration) error {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	for {
-		poll, cancel := context.WithTimeout(ctx, drainPoll)
-		message, err := w.repo.Receive(poll)
-		cancel()
+	if w.endWait != nil {
+		w.endWait()
+	}
+	w.endWait = cancel
+	w.mu.Unlock()
+	select {
+	case w.receiving <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-w.receiving }()
+	for end := time.Now().Add(wait); ; {
+		poll := drainPoll
+		if left := time.Until(end); !w.isDraining() && waiting.Err() == nil && left > 0 {
+			poll = min(left, w.ttl/3)
+		}
+		received, err := w.receive(waiting, ctx, poll)
 		switch {
-		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			return w.draining, nil
 		case err != nil:
-			return w.draining, err
-		case status.IsDrain(message):
-			w.draining = true
+			return err
+		case received:
+			end = time.Time{} // what else is there is taken too
+		case time.Until(end) <= 0 || waiting.Err() != nil || w.isDraining() || draining(ctx):
+			return nil
+		default:
+			if err := w.heartbeat.Beat(ctx); err != nil {
+				return err
+			}
 		}
 	}
 }
 
+// receive takes one message, for which it waits until the timeout or until waiting ends, and reports whether there
+// was one. It fails if the session or ctx ended.
+func (w *worker) receive(waiting, ctx context.Context, timeout time.Duration) (received bool, err error) {
+	err = waitFor(waiting, timeout, func(ctx context.Context) error {
+		message, err := w.repo.Receive(ctx)
+		if err == nil && status.IsDrain(message) {
+			w.mu.Lock()
+			w.draining = true
+			w.mu.Unlock()
+		}
+		return err
+	})
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return false, ctx.Err()
+	}
+	return err == nil, err
+}
+
+func (w *worker) isDraining() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.draining
+}
+
 // sessionHeartbeat keeps a session alive, and returns what beat returns.
-func (s *server) sessionHeartbeat(ctx context.Context, q *request) (types.WorkerSession, error) {
+func (s *server) sessionHeartbeat(ctx context.Context, q *request, n types.NewHeartbeat) (types.WorkerSession, error) {
+	wait, err := seconds("wait", n.Wait, maxWait)
+	if err != nil {
+		return types.WorkerSession{}, err
+	}
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {
 		return types.WorkerSession{}, err
 	}
-	return s.beat(ctx, w)
+	return s.beat(ctx, w, wait)
 }
 
 // hostOf returns the address of a client without its port; empty if it has another form.

@@ -42,11 +42,11 @@ func hints(q code.Query, repos []code.RepoInfo) (all []string) {
 	eachFilter(q.Root, func(f code.Filter) {
 		switch {
 		case f.Field == code.FieldLang && !code.IsLanguage(f.Value):
-			all = append(all, fmt.Sprintf("lang:%s: there is no such language%s", f.Value, wording.DidYouMean(strings.ToLower(f.Value), code.LanguageAliases())))
+			all = append(all, fmt.Sprintf("unknown language %q%s", f.Value, wording.DidYouMean(strings.ToLower(f.Value), code.LanguageAliases())))
 		case f.Field == code.FieldRepo && !namesOne(f, repoNames(repos)):
-			all = append(all, fmt.Sprintf("repo:%s: no such repository is indexed%s", f.Value, nearest(f, repoNames(repos))))
+			all = append(all, fmt.Sprintf("no indexed repository matches %q%s", f.Value, nearest(f, repoNames(repos))))
 		case f.Field == code.FieldBranch && !namesOne(f, branchNames(selected)):
-			all = append(all, fmt.Sprintf("branch:%s: no such branch is indexed%s", f.Value, nearest(f, branchNames(selected))))
+			all = append(all, fmt.Sprintf("no indexed branch matches %q%s", f.Value, nearest(f, branchNames(selected))))
 		}
 	})
 	return all

@@ -29,14 +29,14 @@ func TestAQueryThatCannotMatchTellsWhyAndTheNearestName(t *testing.T) {
 		"absent or repo:hond":                nil,
 		"absent -repo:hond":                  nil,
 		"absent -lang:pyhton":                nil,
-		"needle lang:pyhton":                 {"lang:pyhton: there is no such language (did you mean python?)"},
-		"needle lang:qqqqqqqqqq":             {"lang:qqqqqqqqqq: there is no such language"},
-		"needle repo:hond":                   {"repo:hond: no such repository is indexed (did you mean Hound?)"},
-		"needle repo:^github.com/ety/hound$": {"repo:^github.com/ety/hound$: no such repository is indexed (did you mean github.com/etsy/Hound?)"},
-		"needle repo:zoekd.git":              {"repo:zoekd.git: no such repository is indexed (did you mean zoekt?)"},
-		"needle branch:mian":                 {"branch:mian: no such branch is indexed (did you mean main?)"},
-		"needle repo:zoekt branch:main":      {"branch:main: no such branch is indexed"},
-		"(needle repo:hond) or lang:pthon":   {"repo:hond: no such repository is indexed (did you mean Hound?)", "lang:pthon: there is no such language (did you mean python?)"},
+		"needle lang:pyhton":                 {`unknown language "pyhton" (did you mean python?)`},
+		"needle lang:qqqqqqqqqq":             {`unknown language "qqqqqqqqqq"`},
+		"needle repo:hond":                   {`no indexed repository matches "hond" (did you mean Hound?)`},
+		"needle repo:^github.com/ety/hound$": {`no indexed repository matches "^github.com/ety/hound$" (did you mean github.com/etsy/Hound?)`},
+		"needle repo:zoekd.git":              {`no indexed repository matches "zoekd.git" (did you mean zoekt?)`},
+		"needle branch:mian":                 {`no indexed branch matches "mian" (did you mean main?)`},
+		"needle repo:zoekt branch:main":      {`no indexed branch matches "main"`},
+		"(needle repo:hond) or lang:pthon":   {`no indexed repository matches "hond" (did you mean Hound?)`, `unknown language "pthon" (did you mean python?)`},
 	} {
 		end, err := c.Search(t.Context(), query, 10, 0, func(types.CodeMatch) bool { return true })
 		require.NoError(t, err, query)

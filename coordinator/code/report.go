@@ -31,7 +31,7 @@ func MatchOf(m code.Match) types.CodeMatch {
 
 // EndOf returns the statistics of a search as the API has them.
 func EndOf(s code.Stats) types.SearchEnd {
-	return types.SearchEnd{Matches: s.Matches, Files: s.Files, Repos: s.Repos, Skipped: s.Skipped, Stopped: s.Stopped, Hints: s.Hints,
+	return types.SearchEnd{Matches: s.Matches, Files: s.Files, Repos: s.Repos, Skipped: s.Skipped, RankedOf: s.RankedOf, Stopped: s.Stopped, Hints: s.Hints,
 		Incomplete: s.Missing > 0, Missing: s.Missing, Fetching: s.Fetching, Elapsed: s.Elapsed.Seconds()}
 }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog/sqlfile"
@@ -28,6 +29,8 @@ type Database struct {
 	marks   uint64 // rows that SetMark has changed
 	last    row    // the mark in the database
 	emptied int    // how often the log was emptied when last was written
+
+	examined atomic.Pointer[Examination] // the latest one; nil: none
 }
 
 // Open opens the database at path, and creates it if it does not exist. errors.Is finds what
@@ -69,6 +72,9 @@ func open(ctx context.Context, path string, plan *policy.Plan, onStep func(strin
 
 // Copy writes the database as of one moment to a new file at path, while it is used.
 func (d *Database) Copy(ctx context.Context, path string) error { return d.file.Copy(ctx, path) }
+
+// Health returns nil if the database can be written, and otherwise why not and since when.
+func (d *Database) Health() error { return d.file.Health() }
 
 // Close waits for calls under way and gives up the file. A second Close returns nil.
 func (d *Database) Close() error { return d.file.Close() }

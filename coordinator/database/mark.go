@@ -17,7 +17,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-var pairSchema = sqlfile.Schema{Name: "pair", Migrations: migrations}
+var pairSchema = sqlfile.Schema{Name: "pair", Migrations: migrations, Checks: pairChecks}
 
 // FindState returns in which state the file at path is. It does not make one, and changes nothing. No process may
 // have the file open. A *pairing.Mixed means that the file and its log do not belong together, so that it must

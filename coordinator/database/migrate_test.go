@@ -39,8 +39,8 @@ func stepsToMake(t *testing.T) (steps []string) {
 	})
 	require.NoError(t, err)
 	require.NoError(t, d.Close())
-	require.Contains(t, steps, "within catalog 1")
-	require.Contains(t, steps, "after schedule 1")
+	require.Contains(t, steps, "within catalog 2")
+	require.Contains(t, steps, "after schedule 2")
 	require.Contains(t, steps, "before pair 1")
 	return steps
 }

@@ -100,3 +100,17 @@ func TestWhatCannotBeSearchedIsOnThePage(t *testing.T) {
 	require.Contains(t, get("/code/file?repo=r&path=a+b%26c.go").Body.String(), fmt.Sprint("from=", 5001))
 	require.NotContains(t, get("/code/file?repo=r&path=a+b%26c.go&from=10001").Body.String(), "next lines")
 }
+
+// partlyRanked is an index that could not rank all matches.
+type partlyRanked struct{ page.Code }
+
+func (partlyRanked) Search(context.Context, code.Query, code.Options, func(code.Match) bool) (code.Stats, error) {
+	return code.Stats{Matches: 50, Files: 2, RankedOf: 70}, nil
+}
+
+func TestThePageTellsOfHowManyMatchesTheFirstAreTheBest(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	page.New(page.Config{Code: partlyRanked{}, Log: slog.New(slog.DiscardHandler)}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/code?q=x", nil))
+	require.Contains(t, w.Body.String(), "50 matches in 2 files; the best of the first 70 found")
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/api"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
@@ -42,6 +43,7 @@ type snapshot struct {
 
 	Schedules    []schedule.State
 	SchedulesAll int
+	Trouble      string // why the catalog's database cannot be used; empty: it can
 	catalogPart
 	HTML map[string]template.HTML // each section, rendered
 }
@@ -51,6 +53,7 @@ type catalogPart struct {
 	Problems []catalog.Problem // the latest first
 	Findings []catalog.Finding
 	Totals   catalog.Totals
+	Visits   visits.Facts
 }
 
 type session struct {
@@ -137,6 +140,11 @@ func (p *Page) collect(ctx context.Context, kept *catalogPart) (*snapshot, error
 	}
 	s.SchedulesAll = len(s.Schedules)
 	s.Schedules = s.Schedules[:min(s.SchedulesAll, maxSchedules)]
+	if p.Health != nil {
+		if err := p.Health(); err != nil {
+			s.Trouble = err.Error()
+		}
+	}
 	if kept != nil {
 		s.catalogPart = *kept
 	} else if s.catalogPart, err = p.readCatalog(ctx); err != nil {
@@ -146,7 +154,7 @@ func (p *Page) collect(ctx context.Context, kept *catalogPart) (*snapshot, error
 }
 
 // readCatalog reads the totals, the latest problems and the first findings of the
-// catalog.
+// catalog, and the counters of visits.
 func (p *Page) readCatalog(ctx context.Context) (c catalogPart, err error) {
 	if c.Totals, err = p.Catalog.Totals(ctx); err != nil {
 		return c, err
@@ -156,6 +164,11 @@ func (p *Page) readCatalog(ctx context.Context) (c catalogPart, err error) {
 		return c, err
 	}
 	slices.Reverse(c.Problems)
+	if p.Visits != nil {
+		if c.Visits, err = p.Visits.Facts(ctx); err != nil {
+			return c, err
+		}
+	}
 	c.Findings, _, err = p.Catalog.FindingsOf(ctx, catalog.About{}, catalog.Part{Limit: maxRows})
 	return c, err
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"html/template"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/process/wording"
@@ -30,9 +32,17 @@ type Config struct {
 	Repo    space.Repository
 	Catalog catalog.Catalog
 	Code    Code         // nil: without code search
+	Visits  Visits       // nil: nothing of visits is shown
+	Health  func() error // of the catalog's database; nil: it is not shown
 	Log     *slog.Logger // nil: slog.Default
 	// WriteTimeout is the timeout of each write to a visitor; 0 is ten seconds.
 	WriteTimeout time.Duration
+}
+
+// Visits is the schedule of visits. *visits.Store implements it.
+type Visits interface {
+	// Facts returns counters since the store was made.
+	Facts(ctx context.Context) (visits.Facts, error)
 }
 
 // Page is the handler. It starts nothing.

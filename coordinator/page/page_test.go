@@ -23,6 +23,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/page"
+	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/protocol/schedule"
@@ -95,6 +96,7 @@ func (h *fixture) fill(title, reason string) {
 	require.NoError(h, err)
 	claimed, err := tasks.Claim(h.Context(), "research")
 	require.NoError(h, err)
+	require.NoError(h, status.Spend(h.Context(), h.repo, models.Cost{Action: "research", How: "decoded", Tasks: 3, Wall: 6.25, CPU: 5, Windows: 71}))
 	require.NoError(h, tasks.Fail(h.Context(), claimed, task.Failure{Reason: reason, GiveUp: true}))
 }
 
@@ -109,7 +111,6 @@ func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
 	h := newFixture(t)
 	h.setState("Working on: research 9c1e")
 	h.fill("Monday", "no enclosure: not found")
-	require.NoError(t, status.Spend(t.Context(), h.repo, models.Cost{Action: "research", How: "decoded", Tasks: 3, Wall: 6.25, CPU: 5, Windows: 71}))
 	w := h.get("/")
 	require.Equal(t, http.StatusOK, w.Code)
 	for _, want := range []string{
@@ -124,6 +125,22 @@ func TestThePageShowsEverythingWithoutAScript(t *testing.T) {
 		h.page.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", "/", nil))
 		return w.Code
 	}())
+}
+
+// counted are the counters of visits.
+type counted visits.Facts
+
+func (c counted) Facts(context.Context) (visits.Facts, error) { return visits.Facts(c), nil }
+
+func TestThePageCountsTheItemsThatMayHaveBeenMissed(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.page = page.New(page.Config{Repo: h.repo, Catalog: h.store, Visits: counted{}, Log: slog.New(slog.DiscardHandler)})
+	require.NotContains(t, h.get("/").Body.String(), "may have been missed")
+	h.page = page.New(page.Config{Repo: h.repo, Catalog: h.store, Visits: counted{Overflows: 2, Missed: 12}, Log: slog.New(slog.DiscardHandler)})
+	require.Contains(t, h.get("/").Body.String(), "12 items of feeds may have been missed before 2 visits.")
+	h.page = page.New(page.Config{Repo: h.repo, Catalog: h.store, Visits: counted{Overflows: 1, Missed: 1}, Log: slog.New(slog.DiscardHandler)})
+	require.Contains(t, h.get("/").Body.String(), "1 item of feeds may have been missed before 1 visit.")
 }
 
 func TestThePageShowsWhenSchedulesAreDue(t *testing.T) {

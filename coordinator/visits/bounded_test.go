@@ -114,13 +114,13 @@ func TestOriginsWithoutAHostAreVisitedAtATimeAsManyAsThereAreSlots(t *testing.T)
 	}
 }
 
-// The rate of an origin counts its changes in the time in which they were seen: at the first visit
-// the half year before it.
+// The rate of an origin counts its changes in the time in which they were seen: at the first visit since the oldest
+// one, but not since one long before all others.
 func TestTheRateOfAnOriginIsItsChangesInTheTimeInWhichTheyWereSeen(t *testing.T) {
 	t.Parallel()
 	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
 	require.NoError(t, s.List(t.Context(), now, Listing{Origins: hosted(1, 1)}))
-	for visit, want := range []float64{90.0 / 180, 180.0 / 360} {
+	for visit, want := range []float64{0.5, 0.5} {
 		at := now.AddDate(0, 0, -181+180*visit)
 		var changes []time.Time
 		for n := range 90 {

@@ -35,7 +35,9 @@ type cache struct {
 	preferred map[int32]bool             // listers with a priority: first visits of the origins that they name come first
 	position  map[models.OriginKind]int64
 	facts     Facts
-	saved     map[string]int64 // counters as they are in the file
+	served    map[policy.Pool]int64 // slots given out, by pool of the policy
+	pace      policy.Pace           // of all visits
+	saved     map[string]int64      // counters as they are in the file
 	tally     *tally
 	clock     int64 // when the last pick was
 
@@ -138,7 +140,7 @@ func (s *Store) load(c *sqlfile.Conn) error {
 	s.cache = cache{
 		queues: map[policy.Queue]int{}, pools: map[policy.Pool]int{}, groups: map[Group]int{}, disabled: map[policy.Reason]int{},
 		flights: map[string]int{}, underWay: map[string]int{}, claims: map[int64]row{}, claimKeys: map[string]int64{}, gapEnds: was.gapEnds, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, unsaved: map[int32]bool{}, preferred: map[int32]bool{},
-		position: map[models.OriginKind]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
+		position: map[models.OriginKind]int64{}, served: map[policy.Pool]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
 		stale: true, // until all is read
 	}
 	k := &s.cache

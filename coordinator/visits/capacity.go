@@ -39,8 +39,8 @@ const (
 )
 
 // Capacity computes what a number of slots can hold, which intervals fit, and warns if origins wait in a pool
-// that grows without end. Without enabled origins only the visits per day are set. The numbers are extrapolated
-// from the sample of origins.
+// that grows without end, of items that may have been missed, and if max-lag has no effect. Without enabled origins
+// only the visits per day are set. The numbers are extrapolated from the sample of origins.
 func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capacity, err error) {
 	m, err := s.Metrics(ctx, now)
 	if err != nil {
@@ -52,14 +52,14 @@ func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capac
 	}
 	c.VisitsPerDay = float64(slots) * 86400 / c.VisitSeconds
 	var states []policy.State
-	enabled := 0
+	enabled, late := 0, 0.0
 	err = s.write(ctx, "capacity of visits", func() error { // only a write transaction may read the cache
 		for _, x := range s.cache.sample.states {
 			if x.Enabled() {
 				states = append(states, x)
 			}
 		}
-		enabled = s.cache.counts.A + s.cache.counts.B
+		enabled, late = s.cache.counts.A+s.cache.counts.B, s.policy.LateVisits(s.counts())
 		return nil
 	})
 	if err != nil || len(states) == 0 {
@@ -67,13 +67,19 @@ func (s *Store) Capacity(ctx context.Context, now time.Time, slots int) (c Capac
 	}
 	s.divideVisits(&c, states, float64(enabled)/float64(len(states)))
 	c.Warnings = s.growthWarnings(c, m, states, float64(enabled)/float64(len(states)), now.Unix())
+	if late > c.VisitsPerDay*policy.LateShare {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("max-lag needs %.0f visits a day, more than half of the %.0f that the slots hold: origins wait longer", late, c.VisitsPerDay))
+	}
+	if m.Overflows > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("feeds had more new items than they hold, so that %d items may have been missed (visits next --explain names the feeds)", m.Missed))
+	}
 	return c, nil
 }
 
 // divideVisits divides the visits among the origins of the sample, and sets Fixed, Fresh and Kinds.
 // states has at least one, and each stands for scale origins. First those with a fixed interval get
 // their visits; the rest of the visits goes to the others by policy.Optimum. No interval is shorter
-// than the cooldown. It sorts states by type, so that the kinds are in that order.
+// than the rest of the origin (Rules.ShortestInterval), from which the schedule is made too. It sorts states by type, so that the kinds are in that order.
 func (s *Store) divideVisits(c *Capacity, states []policy.State, scale float64) {
 	slices.SortFunc(states, func(a, b policy.State) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Key, b.Key)) })
 	var groups []policy.RateGroup
@@ -84,7 +90,8 @@ func (s *Store) divideVisits(c *Capacity, states []policy.State, scale float64) 
 			c.Fixed += scale * 86400 / float64(x.Every)
 			continue
 		}
-		groups = append(groups, policy.RateGroup{Rate: s.policy.Rules(x.Type).Rate(x), Origins: scale})
+		rules := s.policy.Rules(x.Type)
+		groups = append(groups, policy.RateGroup{Rate: rules.Rate(x), Origins: scale, Shortest: rules.ShortestInterval(x)})
 		types = append(types, x.Type)
 		if kinds[x.Type] == nil {
 			kinds[x.Type] = &KindCapacity{Kind: models.OriginKind(x.Type)}
@@ -96,9 +103,8 @@ func (s *Store) divideVisits(c *Capacity, states []policy.State, scale float64) 
 		k.Origins += g.Origins
 		k.Changes += g.Origins * g.Rate
 		if g.Interval > 0 {
-			interval := max(g.Interval, s.policy.Rules(types[i]).Cooldown.Hours()/24)
-			k.Visits += g.Origins / interval
-			x := g.Rate * interval
+			k.Visits += g.Origins / g.Interval
+			x := g.Rate * g.Interval
 			c.Fresh += -math.Expm1(-x) / x / float64(len(groups)) // the share of the interval before the first change, which is a Poisson process
 		}
 	}

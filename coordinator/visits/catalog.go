@@ -15,24 +15,32 @@ import (
 type Catalog interface {
 	// AddListed adds an origin unless the catalog has it, and returns it as it is there.
 	AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error)
-	// SetBranches replaces the branches of an origin that are indexed.
-	SetBranches(c *sqlfile.Conn, id string, branches []string) error
-	// RecordOutcomeIn notes how a visit ended. fault.ErrNotFound: the origin is unknown.
-	RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error
+	// SetRefs replaces the branches and tags of an origin that are indexed.
+	SetRefs(c *sqlfile.Conn, o models.Origin) error
+	// RecordOutcomeIn notes how a visit ended, and returns the new URI of an origin that moves by
+	// it. fault.ErrNotFound: the origin is unknown.
+	RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) (movedTo string, err error)
 }
 
 // Attach has s change a catalog too. It must be called before s is used.
 func (s *Store) Attach(c Catalog) { s.catalog = c }
 
 // OriginAdded implements sqlite.Schedule, in the catalog's transaction. Adding a known origin again is a listing
-// by hand: it enables the origin if failures or its lister disabled it. Kinds that are neither visited nor list
+// by hand: it enables the origin if failures or its lister disabled it, and brings back one that has moved. Kinds that are neither visited nor list
 // others are ignored.
 func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 	if err := s.enter(c); err != nil || !o.Kind.Visited() && !o.Kind.Info().Lister {
 		return err
 	}
 	s.notify()
-	return s.putNamed(0, Named{Origin: o}, time.Now().Unix())
+	if err := s.putNamed(0, Named{Origin: o}, time.Now().Unix()); err != nil || o.Listed {
+		return err
+	}
+	r, err := read(c, o.ID)
+	if err != nil || r.uri == models.Redact(o.URI) {
+		return err
+	}
+	return s.move(o.ID, o.URI, time.Now())
 }
 
 // OriginPriority implements sqlite.Schedule, in the catalog's transaction. It sets the priority of an origin, and
@@ -97,6 +105,9 @@ func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 		if err := s.showFirst(r); err != nil {
 			return err
 		}
+	}
+	if err := s.leaveHubs(id, time.Now().Unix()); err != nil {
+		return err
 	}
 	k := s.update()
 	k.add(r, -1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -28,7 +29,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []model
 	next := picked
 	err = s.runSteps(ctx, op, func() (done bool, err error) {
 		if len(next) == 0 {
-			s.countGranted(n, picked, hosts)
+			s.countGranted(now, n, picked, hosts)
 			return true, nil
 		}
 		c := next[0]
@@ -47,7 +48,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []model
 
 // claim notes, in the transaction under way, that an origin is visited from at on, and returns
 // the visit. It reports false, without an error, if the origin does not wait any more where c was
-// picked. It moves the position of the queue and starts the gap of the host. No visit has the id
+// picked, or its hours are over. It moves the position of the queue and starts the gap of the host. No visit has the id
 // of an earlier one, even if it follows it within a second, because the id has a random part.
 func (s *Store) claim(c policy.Candidate, at time.Time) (models.Visit, bool, error) {
 	was, ok, err := find(s.db, selectRows+" WHERE key = ?", c.Key)
@@ -55,13 +56,17 @@ func (s *Store) claim(c policy.Candidate, at time.Time) (models.Visit, bool, err
 		return models.Visit{}, false, err
 	}
 	r, now := was, at.Unix()
+	if opens, _ := r.opens(now); opens > now { // more ended their hours than one sweep places
+		return models.Visit{}, false, s.save(was, was, now)
+	}
 	r.claim(fmt.Sprintf("visit-%.80s-%d-%016x", r.id, now, rand.Uint64()), now)
 	k := s.update()
 	before, known := k.position[r.kind]
 	if !known {
 		before = policy.Never
 	}
-	if position := s.policy.Position(before, r.State); position != before {
+	// A requested visit may have a target that is years ahead.
+	if position := s.policy.Position(before, r.State); position != before && c.Place.Pool != poolUrgent {
 		k.position[r.kind] = position
 	}
 	s.startHostGap(r.host, at)
@@ -76,7 +81,8 @@ func (s *Store) visitOf(r row) models.Visit {
 		ID:     r.visit,
 		Origin: r.origin(),
 		Known:  models.Known{Digest: r.LastDigest, ETag: r.etag, Modified: r.modified, Next: s.cache.dates[int32(r.Key)].next},
-		Listed: r.Lister != 0,
+		Listed: r.Lister != 0, HostSlots: s.rules.HostSlots, LongestGap: models.SecondsOf(s.rules.LongestGap),
+		Unconditional: s.rulesOf(r.kind).Unconditional(r.State, r.LastScheduled),
 	}
 	if r.LastSuccess != policy.Never {
 		v.Known.At = time.Unix(r.LastSuccess, 0).UTC()
@@ -144,8 +150,8 @@ func (s *Store) pick(ctx context.Context, op string, now time.Time, n int) (pick
 }
 
 // choose chooses n of the origins that wait now, in the transaction under way. It changes nothing. First come the
-// requested origins, in the slots that are reserved for them, then the others by policy, and in the slots that
-// these leave more requested ones. busy, which is never nil, has the waits of hosts, for which accept refused
+// requested origins, in the slots that are reserved for them, then in the same way those whose changes were
+// reported, then the others by policy, and in the slots that these leave more requested and reported ones. busy, which is never nil, has the waits of hosts, for which accept refused
 // origins.
 func (s *Store) choose(now time.Time, n int) (picked []policy.Candidate, busy *hosts, err error) {
 	h := s.hostsFor(now.UnixMilli(), n)
@@ -154,19 +160,25 @@ func (s *Store) choose(now time.Time, n int) (picked []policy.Candidate, busy *h
 	}
 	q := &queues{store: s, hosts: h, cursors: map[cursorKey]*cursor{}, want: n}
 	counts := s.counts()
-	picked = policy.Pick(policy.RoundRobin{}, asUrgent{q}, now.Unix(), s.reserved(n), counts, h.accept)
-	picked = append(picked, policy.Pick(s.policy, q, now.Unix(), n-len(picked), counts, h.accept)...)
-	if left := n - len(picked); left > 0 {
-		picked = append(picked, policy.Pick(policy.RoundRobin{}, asUrgent{q}, now.Unix(), left, counts, h.accept)...)
+	pick := func(p policy.Policy, from policy.Queues, most int) {
+		picked = append(picked, policy.Pick(p, from, now.Unix(), min(most, n-len(picked)), counts, h.accept)...)
 	}
+	urgent, told := onlyPool{q, poolUrgent}, onlyPool{q, poolTold}
+	pick(policy.RoundRobin{}, urgent, s.reserved(n, s.rules.NowShare))
+	pick(policy.RoundRobin{}, told, s.reserved(n, toldShare))
+	pick(s.policy, q, n)
+	pick(policy.RoundRobin{}, urgent, n)
+	pick(policy.RoundRobin{}, told, n)
 	return picked, h, q.err
 }
 
 // counts returns the numbers by which the policy divides slots, from the cache: the origins of
-// each type with and without dates, its visits under way, and the slots handed out so far.
+// each type with and without dates, its visits under way, the slots handed out so far by pool, and the visits a day
+// that were granted lately.
 func (s *Store) counts() policy.Counts {
 	c := s.cache.counts
-	c.Served = s.cache.facts.Granted
+	c.PerDay = s.cache.pace.PerDay
+	c.ServedBy = maps.Clone(s.cache.served)
 	c.Types = map[string]policy.TypeCounts{}
 	for name, n := range s.cache.underWay {
 		c.Types[name] = policy.TypeCounts{Flight: n}
@@ -184,15 +196,22 @@ func (s *Store) counts() policy.Counts {
 	return c
 }
 
-// reserved is how many of n slots are for visits that were asked for: their share,
-// which also begins with a slot, and is exact over many batches.
-func (s *Store) reserved(n int) int {
+// toldShare is the largest share of the slots for origins whose changes were reported while others wait, so that
+// reports without end do not stop all other visits.
+const toldShare = 0.5
+
+// reserved is how many of n slots a share is, such as that of visits that were asked for: it
+// begins with a slot, and is exact over many batches.
+func (s *Store) reserved(n int, share float64) int {
 	served := float64(s.cache.facts.Granted)
-	return int(math.Ceil((served+float64(n))*s.rules.NowShare)) - int(math.Ceil(served*s.rules.NowShare))
+	return int(math.Ceil((served+float64(n))*share)) - int(math.Ceil(served*share))
 }
 
-// asUrgent shows the urgent pool to a policy of one pool.
-type asUrgent struct{ *queues }
+// onlyPool shows one pool of the store to a policy of one pool.
+type onlyPool struct {
+	*queues
+	pool policy.Pool
+}
 
-// Of implements policy.Queues: the queues of poolUrgent, for every pool.
-func (q asUrgent) Of(policy.Pool) []policy.Queue { return q.queues.Of(poolUrgent) }
+// Of implements policy.Queues: the queues of the one pool, for every pool.
+func (q onlyPool) Of(policy.Pool) []policy.Queue { return q.queues.Of(q.pool) }

@@ -18,7 +18,8 @@ const claimsStay = 10
 
 // claim notes a visit that began, as it is in the table claim.
 func (r *row) claim(visit string, at int64) {
-	r.claimed, r.visit, r.LastScheduled, r.urgent = true, visit, at, 0
+	r.Begin(at)
+	r.claimed, r.visit, r.urgent, r.forced = true, visit, 0, false
 }
 
 // waitsAt returns where an origin waits. Its place in the file may be an earlier one.

@@ -161,7 +161,9 @@ func TestAVisitTellsWhatIsKnownOfItsOrigin(t *testing.T) {
 	r := row{id: "o", kind: models.Feed, uri: "https://a.example", visit: "v", etag: "e", modified: "m"}
 	r.Key, r.LastDigest, r.LastSuccess = 7, "d", policy.Never
 	origin := models.Origin{ID: "o", Kind: models.Feed, URI: "https://a.example"}
-	require.Equal(t, models.Visit{ID: "v", Origin: origin, Known: models.Known{Digest: "d", ETag: "e", Modified: "m", Next: 5}}, s.visitOf(r))
+	want := models.Visit{ID: "v", Origin: origin, Known: models.Known{Digest: "d", ETag: "e", Modified: "m", Next: 5}, HostSlots: 4, LongestGap: 300}
+	require.Equal(t, want, s.visitOf(r))
 	r.LastSuccess, r.Lister = 77, 3
-	require.Equal(t, models.Visit{ID: "v", Origin: origin, Listed: true, Known: models.Known{Digest: "d", ETag: "e", Modified: "m", Next: 5, At: time.Unix(77, 0).UTC()}}, s.visitOf(r))
+	want.Listed, want.Known.At = true, time.Unix(77, 0).UTC()
+	require.Equal(t, want, s.visitOf(r))
 }

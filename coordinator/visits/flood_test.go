@@ -35,6 +35,7 @@ func TestAFloodOfOriginsDoesNotStarveOthers(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
 			s := openFile(t, sqlfile.Memory)
+			s.policy = planned(t, "value", "first-share=0.2,known-share=0.1").policy
 			now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 			fill(t, s, now, *flood, x.flood)
 			left := max(x.batch, 20)

@@ -151,15 +151,15 @@ func (x *transactions) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origi
 	return o, nil
 }
 
-func (x *transactions) SetBranches(c *sqlfile.Conn, _ string, _ []string) error {
+func (x *transactions) SetRefs(c *sqlfile.Conn, _ models.Origin) error {
 	x.join(c)
 	return nil
 }
 
-func (x *transactions) RecordOutcomeIn(c *sqlfile.Conn, _ models.Outcome) error {
+func (x *transactions) RecordOutcomeIn(c *sqlfile.Conn, _ models.Outcome) (string, error) {
 	x.outcomes++
 	x.join(c)
-	return nil
+	return "", nil
 }
 
 func (x *transactions) join(c *sqlfile.Conn) {

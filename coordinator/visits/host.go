@@ -55,7 +55,7 @@ func (k *cache) sumGaps(groups policy.HostGroups) {
 // noteCrawlDelay keeps the Crawl-delay of an origin's host, at most longestCrawlDelay; 0 removes it. An origin
 // without a host has none.
 func (s *Store) noteCrawlDelay(r row, delay models.Seconds) error {
-	name := hostOf(r.uri)
+	name := r.hostName()
 	h := s.cache.hosts[name]
 	gap := int64(min(max(float64(delay)*1000, 0), longestCrawlDelay)) // milliseconds
 	if name == "" || h.gap == gap {
@@ -124,9 +124,10 @@ func (s *Store) noteHostAnswer(name string) error {
 	return s.keepHost(name, h)
 }
 
-// ForceNow has an origin visited as SaveNow does, and lifts what would delay that: the Retry-After of all origins
-// of its host or host group, and the rest of a host that could not be reached. It takes several transactions;
-// after an error it can be repeated. An unknown origin gives fault.ErrNotFound.
+// ForceNow has an origin visited as SaveNow does, with an unconditional request, and lifts what would delay that: the
+// Retry-After of all origins of its host or host group, the rest of a host that could not be reached, and the hours of
+// the origin. It takes several transactions; after an error it can be repeated. An unknown origin gives
+// fault.ErrNotFound.
 func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 	op := "force " + id
 	var name string
@@ -153,6 +154,8 @@ func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 	}
 	return s.alter(ctx, op, now, id, func(r *row) {
 		lift(r)
+		r.LastRead = policy.Never // so that the request is unconditional
 		r.request(now)
+		r.forced = true
 	})
 }

@@ -121,7 +121,7 @@ func TestASecondOriginThatAsksForAWaitClosesItsHost(t *testing.T) {
 func TestEachPoolHasTheNameThatUsersKnow(t *testing.T) {
 	t.Parallel()
 	for pool, want := range map[policy.Pool]string{
-		poolUrgent: policy.SaveNow, poolRest: policy.Resting, poolFlight: policy.InFlight, poolProgram: "program", poolOff: policy.Disabled, policy.PoolFirst: policy.PoolFirst.String(),
+		poolUrgent: policy.SaveNow, poolTold: policy.Told, poolRest: policy.Resting, poolFlight: policy.InFlight, poolProgram: "program", poolOff: policy.Disabled, policy.PoolFirst: policy.PoolFirst.String(),
 	} {
 		require.Equal(t, want, poolName(pool))
 	}

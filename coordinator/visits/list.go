@@ -86,7 +86,9 @@ func (s *Store) recordListing(ctx context.Context, op string, lister int32, l Li
 		return err
 	}
 	empty := l.From == 0 && l.Next == 0 && l.Full && len(named) == 0
-	if emptyBefore := d.empty != "" && d.empty != l.Visit; l.Next == 0 && l.Full && (!empty || emptyBefore) {
+	emptyBefore := d.empty != "" && d.empty != l.Visit
+	isWhole := l.Next == 0 && l.Full
+	if isWhole && (!empty || emptyBefore) {
 		isNamed := func(id string, seen int64) bool {
 			inEarlierPart := l.From != 0 && seen >= d.begun
 			return named[id] || inEarlierPart

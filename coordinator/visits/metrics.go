@@ -18,7 +18,7 @@ type Metrics struct {
 	Pools    map[string]int
 	Disabled map[policy.Reason]int
 	Rates    [policy.Classes]int         // origins that wait, by the class of their rate
-	Position map[models.OriginKind]int64 // the largest target handed out; none while there was none
+	Position map[models.OriginKind]int64 // the largest target handed out, of kinds with targets; none while there was none
 	Drift    map[models.OriginKind]int64 // seconds from the position to the clock
 	Active   map[int32]int               // by lister: dated since the listing before its last
 
@@ -55,10 +55,11 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 			m.Pools[poolName(p)] += n
 		}
 		for q, n := range k.queues {
-			if q.Pool < poolUrgent {
+			if q.Pool < poolTold {
 				m.Rates[q.Class%policy.Classes] += n // the class of a fork is the class of its rate plus Classes
 			}
 		}
+		maps.DeleteFunc(m.Position, func(kind models.OriginKind, _ int64) bool { return !s.policy.UsesTargets(string(kind)) })
 		for kind, at := range m.Position {
 			m.Drift[kind] = now.Unix() - at
 		}
@@ -74,6 +75,15 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 		return nil
 	})
 	return m, err
+}
+
+// Facts returns the counters. It reads in a write transaction, because only that may read the cache.
+func (s *Store) Facts(ctx context.Context) (f Facts, err error) {
+	err = s.write(ctx, "counters of visits", func() error {
+		f = s.cache.facts
+		return nil
+	})
+	return f, err
 }
 
 // oldestNew is read from an index of its own.

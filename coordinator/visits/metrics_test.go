@@ -134,7 +134,7 @@ func TestMetricsOfTimesAndSizes(t *testing.T) {
 
 func TestMetricsSayWhoGotWhichSlots(t *testing.T) {
 	t.Parallel()
-	s := open(t, nil)
+	s := open(t, func(r *policy.Rules) { r.FirstShare, r.KnownShare = 0.2, 0.1 })
 	list(t, s, noon, visits.Listing{Origins: folders(10)})
 	claim(t, s, noon, 10)
 	m := metrics(t, s, noon)

@@ -31,7 +31,7 @@ func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, no
 			continue
 		}
 		named[o.ID] = true
-		branches := o.Branches // of this lister; AddListed returns those that the catalog has
+		refs := o.Origin // with those of this lister; AddListed returns those that the catalog has
 		if lister != 0 && s.catalog != nil {
 			if o.Origin, err = s.catalog.AddListed(s.db, o.Origin); err != nil {
 				return fmt.Errorf("%s: %w", o.URI, err)
@@ -40,7 +40,7 @@ func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, no
 		if err := s.putNamed(lister, o, now); err != nil {
 			return fmt.Errorf("%s: %w", o.URI, err)
 		}
-		if err := s.followBranches(lister, o.Origin, branches); err != nil {
+		if err := s.followRefs(lister, o.Origin, refs); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Store) putNamed(lister int32, o Named, now int64) error {
 	was, err := read(s.db, o.ID)
 	r := was
 	if errors.Is(err, fault.ErrNotFound) {
-		r = row{State: policy.NewState(0, now, s.rulesOf(o.Kind)), id: o.ID, kind: o.Kind, uri: o.URI, host: s.policy.Hosts.Of(hostOf(o.URI))}
+		r = row{State: policy.NewState(0, now, s.rulesOf(o.Kind)), id: o.ID, kind: o.Kind, uri: o.URI, host: s.policy.Hosts.Of(models.HostOf(o.URI))}
 	} else if err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (s *Store) putNamed(lister int32, o Named, now int64) error {
 	}
 	r.State = policy.Listed(r.State, now, updated)
 	r.priority, r.Fork = o.Priority, r.Fork || o.Fork
-	if lister == 0 && o.Every != nil && models.ValidEvery(*o.Every) {
-		r.Every = int64(*o.Every)
+	if fixed := r; lister == 0 && fixed.set(models.Visiting{Every: o.Every, Hours: o.Hours}) == nil { // the API refuses other values
+		r = fixed
 	}
 	if created := second(o.Created, now); r.Created == policy.Never {
 		r.Created = created
@@ -110,17 +110,17 @@ func second(t time.Time, now int64) int64 {
 	return t.Unix()
 }
 
-// followBranches gives an origin that only listers name the branches that its first lister has by now. An origin
-// that the user added keeps the branches of the user.
-func (s *Store) followBranches(lister int32, o models.Origin, branches []string) error {
-	if lister == 0 || s.catalog == nil || !o.Listed || slices.Equal(o.Branches, branches) {
+// followRefs gives an origin that only listers name the branches and tags of refs, which its first lister has by
+// now. An origin that the user added keeps those of the user.
+func (s *Store) followRefs(lister int32, o, refs models.Origin) error {
+	if lister == 0 || s.catalog == nil || !o.Listed || slices.Equal(o.Branches, refs.Branches) && slices.Equal(o.Tags, refs.Tags) {
 		return nil
 	}
 	r, err := read(s.db, o.ID)
 	if err != nil || r.Lister != lister {
 		return err
 	}
-	return s.catalog.SetBranches(s.db, o.ID, branches)
+	return s.catalog.SetRefs(s.db, refs)
 }
 
 // maxDescription limits the bytes of the description of one origin; a longer one is not

@@ -14,7 +14,7 @@ var migrations embed.FS
 
 // Schema is the store's part of a database file, behind the schema of the catalog.
 func Schema() sqlfile.Schema {
-	return sqlfile.Schema{Name: "schedule", Migrations: migrations}
+	return sqlfile.Schema{Name: "schedule", Migrations: migrations, Checks: checks}
 }
 
 // Store is the visit schedule of all origins.

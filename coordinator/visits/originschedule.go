@@ -18,15 +18,20 @@ type Next struct {
 	Pool   string
 	Class  int           // of its rate
 	Rate   float64       // changes a day, after its last silence
-	Value  float64       // 0 for one that was asked for
+	Value  float64       // 0 for one that was asked for or reported
 	Habit  *policy.Habit // nil: it does not change regularly
 
 	HostGroup string        // as in OriginSchedule
 	HostGap   time.Duration // as in OriginSchedule
+
+	Overflows, Missed int // as in policy.State
+
+	MaxLag time.Duration // of one that is next because it was not visited for so long; else 0
 }
 
 // Next lists the n origins that a claim would take now, the best first. It takes none, but, as pick, brings back
-// origins whose rest is over. A requested one has the value 0, because a request does not compete by value.
+// origins whose rest is over. Requested and
+// reported ones have the value 0, because they do not compete by value.
 func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, err error) {
 	const op = "next visits"
 	picked, _, err := s.pick(ctx, op, now, n)
@@ -42,13 +47,17 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 			if !ok { // removed meanwhile
 				continue
 			}
-			if x.Place.Pool == poolUrgent {
+			if x.Place.Pool == poolUrgent || x.Place.Pool == poolTold {
 				x.Value = 0
+			}
+			var lag time.Duration
+			if x.Late {
+				lag = s.rulesOf(r.kind).MaxLag
 			}
 			group, gap := s.explainPace(r.host)
 			list = append(list, Next{
-				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: int(x.Place.Class), Rate: s.rulesOf(r.kind).RateNow(r.State), Value: x.Value,
-				Habit: habitOf(r), HostGroup: group, HostGap: gap,
+				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: x.Place.RateClass(), Rate: s.rulesOf(r.kind).RateNow(r.State), Value: x.Value,
+				Habit: habitOf(r), HostGroup: group, HostGap: gap, Overflows: r.Overflows, Missed: r.Missed, MaxLag: lag,
 			})
 		}
 		return nil
@@ -69,6 +78,9 @@ type OriginSchedule struct {
 	Until    int64             // when its rest is over
 	Visit    string            // under way
 	Urgent   bool              // a visit was asked for
+	Hub      *Subscription     // at the WebSub hub of its feed; nil: there is none
+	Skip     models.Skipped    // when its feed asks not to be read
+	Hours    models.Hours      // in which it may be visited; empty: at any time
 	Listed   string            // the id of the lister that named it
 	ForkOf   string            // URI, if a lister gave it
 	Metadata map[string]string // that a lister gave
@@ -102,29 +114,24 @@ type PastVisit struct {
 
 // Schedule returns when an origin is visited, and why. It fails with fault.ErrNotFound for an unknown origin. It
 // reads in a write transaction, because only such a transaction may read the cache. The reason is a visit under
-// way, else a rest, else the wait for its host. A requested origin waits for no host, except for a Retry-After.
+// way, else a rest, else the wait for its host. Of a requested origin the rest is only a Retry-After or its hours,
+// and Urgent tells that it was requested, also while it waits for its host.
 func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o OriginSchedule, err error) {
 	err = s.write(ctx, "schedule of "+id, func() error {
 		r, err := read(s.db, id)
 		if err != nil {
 			return err
 		}
-		until, _ := s.rulesOf(r.kind).Rest(r.State)
+		until, why := s.restOf(r, now.Unix())
 		o = OriginSchedule{
 			State: r.State, Origin: r.origin(), Pool: poolName(r.waitsAt().Pool), Place: r.waitsAt(), Rate: s.rulesOf(r.kind).RateNow(r.State),
-			Why: s.rulesOf(r.kind).Why(r.State, now.Unix()), Until: until, Visit: r.visit, Urgent: r.urgent != 0, Habit: habitOf(r),
+			Why: why, Until: until, Hours: r.hours, Skip: r.skip, Visit: r.visit, Urgent: r.urgent != 0, Habit: habitOf(r),
 		}
-		if !r.claimed && r.place.Pool < poolUrgent { // only the policy's own pools have a value
+		if !r.claimed && r.place.Pool < poolTold { // only the policy's own pools have a value
 			o.Value = s.policy.Worth(r.place, s.quality(r.place.Lister), now.Unix())
 		}
 		if !s.policy.UsesTargets(r.Type) {
 			o.Target = policy.Never
-		}
-		if r.urgent != 0 { // cooldowns do not matter
-			o.Why, o.Until = policy.Eligible, policy.Never
-			if r.NotBefore > now.Unix() {
-				o.Why, o.Until = policy.RetryAfter, r.NotBefore
-			}
 		}
 		o.HostGroup, o.HostGap = s.explainPace(r.host)
 		if w := s.hostsFor(now.UnixMilli(), 1).waitOf(r.host); r.host != "" && o.Why == policy.Eligible && w.why != "" {
@@ -137,6 +144,9 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 			o.Why = policy.InFlight
 		}
 		if o.ForkOf, o.Metadata, err = s.described(r.Key); err != nil {
+			return err
+		}
+		if o.Hub, err = s.subscriptionFor(r.id); err != nil {
 			return err
 		}
 		if r.Lister != 0 {

@@ -142,3 +142,19 @@ func all(t *testing.T, s *Store) []models.Visit {
 	require.NoError(t, err)
 	return visits
 }
+
+func TestARequestedOriginThatWaitsForItsHostIsShownAsRequested(t *testing.T) {
+	t.Parallel()
+	path, now := filepath.Join(t.TempDir(), "catalog.db"), time.Now().Truncate(time.Second)
+	s := grouped(t, path, now, "", "https://a.example/1", "https://a.example/2")
+	first := claims(t, s, now)
+	require.Len(t, first, 1)
+	ends(t, s, now, first[0], 60)
+	id := first[0].Origin.ID
+	require.NoError(t, s.SaveNow(t.Context(), now, id))
+	require.Empty(t, claims(t, s, now), "a request waits for the host too")
+	shown, err := s.Schedule(t.Context(), now, id)
+	require.NoError(t, err)
+	require.Equal(t, []any{true, gapOfHost, now.Unix() + 60}, []any{shown.Urgent, shown.Why, shown.Until})
+	require.Equal(t, "save-now", shown.Pool)
+}

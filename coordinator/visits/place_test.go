@@ -37,15 +37,22 @@ func TestAnOriginWaitsWhereTheFirstReasonPutsIt(t *testing.T) {
 		"asked for, and resting":  {at(models.Feed, func(r *row) { asked(r); resting(r) }), policy.Place{Pool: poolUrgent, Ref: 77}},
 		"asked to wait":           {at(models.Feed, func(r *row) { asked(r); r.NotBefore = now + 1 }), policy.Place{Pool: poolRest, Ref: now + 1}},
 		"the wait is over":        {at(models.Feed, func(r *row) { asked(r); r.NotBefore = now }), policy.Place{Pool: poolUrgent, Ref: 77}},
-		"a program, asked for":    {at(program, func(r *row) { asked(r); resting(r) }), policy.Place{Pool: poolProgram, Ref: -1<<61 + 77}},
-		"a program, new":          {at(program, func(*row) {}), policy.Place{Pool: poolProgram, Ref: -1<<60 + now - 5000}},
-		"a program, known":        {at(program, func(r *row) { r.LastVisit, r.LastSuccess = 500, 500 }), policy.Place{Pool: poolProgram, Ref: 500}},
-		"a program, resting":      {at(program, resting), policy.Place{Pool: poolRest, Ref: now + 100_000}},
-		"disabled":                {at(models.Feed, disabled), policy.Place{Pool: poolOff}},
-		"disabled, and resting":   {at(models.Feed, func(r *row) { disabled(r); resting(r) }), policy.Place{Pool: poolOff}},
-		"only names others":       {at(models.Pushed, asked), policy.Place{Pool: poolOff}},
-		"resting":                 {at(models.Feed, resting), policy.Place{Pool: poolRest, Ref: now + 100_000}},
-		"rests until now":         {at(models.Feed, func(r *row) { resting(r); r.LastScheduled, r.FreshUntil = now-10*86400, now }), policy.Place{Pool: policy.PoolKnown, Class: policy.ClassOf(1.0 / 45), Ref: now - 50}},
+		"reported":                {at(models.Feed, func(r *row) { resting(r); r.State = policy.Tell(r.State, now) }), policy.Place{Pool: poolTold, Ref: now}},
+		"reported within the gap": {at(models.Feed, func(r *row) { resting(r); r.LastScheduled = now - 59; r.State = policy.Tell(r.State, now) }), policy.Place{Pool: poolRest, Ref: now + 1}},
+		"reported, not trusted": {at(models.Feed, func(r *row) {
+			resting(r)
+			r.LastScheduled, r.LastVisit, r.LastSuccess, r.ToldFalse = now-480, now-480, now-480, 3
+			r.State = policy.Tell(r.State, now)
+		}), policy.Place{Pool: policy.PoolSignal, Lister: policy.TellersID, Class: policy.ClassOf(1.0 / 45), Ref: now - 480}},
+		"a program, asked for":  {at(program, func(r *row) { asked(r); resting(r) }), policy.Place{Pool: poolProgram, Ref: -1<<61 + 77}},
+		"a program, new":        {at(program, func(*row) {}), policy.Place{Pool: poolProgram, Ref: -1<<60 + now - 5000}},
+		"a program, known":      {at(program, func(r *row) { r.LastVisit, r.LastSuccess = 500, 500 }), policy.Place{Pool: poolProgram, Ref: 500}},
+		"a program, resting":    {at(program, resting), policy.Place{Pool: poolRest, Ref: now + 100_000}},
+		"disabled":              {at(models.Feed, disabled), policy.Place{Pool: poolOff}},
+		"disabled, and resting": {at(models.Feed, func(r *row) { disabled(r); resting(r) }), policy.Place{Pool: poolOff}},
+		"only names others":     {at(models.Pushed, asked), policy.Place{Pool: poolOff}},
+		"resting":               {at(models.Feed, resting), policy.Place{Pool: poolRest, Ref: now + 100_000}},
+		"rests until now":       {at(models.Feed, func(r *row) { resting(r); r.LastScheduled, r.FreshUntil = now-10*86400, now }), policy.Place{Pool: policy.PoolKnown, Class: policy.ClassOf(1.0 / 45), Ref: now - 50}},
 	} {
 		require.Equal(t, c.want, s.placeOf(c.r, now), name)
 		claimed := c.r
@@ -69,7 +76,7 @@ func TestTheHostOfAURIIsInLowerCaseAndWithoutTheUsualPort(t *testing.T) {
 		"https://A.example/x": "a.example", "https://a.example:443/x": "a.example", "https://a.example:80/x": "a.example:80", "http://a.example:80": "a.example",
 		"http://a.example:443": "a.example:443", "svn://a.example:80/x": "a.example:80", "/srv/a": "", "file:///srv/a": "", "file://h/srv": "", "a": "", "%zz://": "", "ssh://git@A.example/x": "a.example",
 	} {
-		require.Equal(t, want, hostOf(uri), uri)
+		require.Equal(t, want, models.HostOf(uri), uri)
 	}
 }
 
@@ -88,28 +95,28 @@ func TestATimeOfTheFileIsWholeSecondsOrNever(t *testing.T) {
 func TestTheSlotsForRequestsAreTheirShareAndBeginWithOne(t *testing.T) {
 	t.Parallel()
 	s := planned(t, "value", "now-share=0.1")
-	require.Equal(t, 1, s.reserved(1))
-	require.Equal(t, 10, s.reserved(100))
+	require.Equal(t, 1, s.reserved(1, 0.1))
+	require.Equal(t, 10, s.reserved(100, 0.1))
 	sum := 0
 	for s.cache.facts.Granted = range int64(100) {
-		sum += s.reserved(1)
+		sum += s.reserved(1, 0.1)
 	}
 	require.Equal(t, 10, sum)
 	s.cache.facts.Granted = 1
-	require.Zero(t, s.reserved(9))
-	require.Equal(t, 1, s.reserved(10))
+	require.Zero(t, s.reserved(9, 0.1))
+	require.Equal(t, 1, s.reserved(10, 0.1))
 }
 
 func TestTheNumbersByWhichSlotsAreDividedAreThoseOfTheCache(t *testing.T) {
 	t.Parallel()
 	s := planned(t, "value", "")
-	s.cache.counts.A, s.cache.counts.B, s.cache.facts.Granted = 8, 9, 77
+	s.cache.counts.A, s.cache.counts.B, s.cache.served = 8, 9, map[policy.Pool]int64{policy.PoolFirst: 77}
 	s.cache.underWay = map[string]int{"git": 2, "svn": 1}
 	s.cache.groups = map[Group]int{
 		{Kind: "git", Group: "A"}: 3, {Kind: "git", Group: "A", Never: true}: 1, {Kind: "git", Group: "B1"}: 4, {Kind: "git", Group: "B2"}: 5, {Kind: "git", Group: "B3"}: 6,
 		{Kind: "git", Group: "disabled"}: 9, {Kind: "feed", Group: "B2"}: 7,
 	}
 	c := s.counts()
-	require.Equal(t, []int64{8, 9, 77}, []int64{int64(c.A), int64(c.B), c.Served})
+	require.Equal(t, []int64{8, 9, 77}, []int64{int64(c.A), int64(c.B), c.ServedBy[policy.PoolFirst]})
 	require.Equal(t, map[string]policy.TypeCounts{"git": {A: 4, B: 15, Flight: 2}, "svn": {Flight: 1}, "feed": {B: 7}}, c.Types)
 }

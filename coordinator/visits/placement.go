@@ -13,21 +13,22 @@ import (
 )
 
 // placementRevision counts how often the program's way to place was changed.
-const placementRevision = 7
+const placementRevision = 8
 
 // placeAll places all origins again if another policy, other rules, other groups of hosts or
 // another revision placed them. If the process dies before the end, the next one begins again,
 // because what placed them is noted last.
 func (s *Store) placeAll(ctx context.Context, op string) error {
 	now := time.Now()
-	placed, err := s.isPlaced(ctx, op)
+	placed, before, err := s.isPlaced(ctx, op)
 	if err != nil {
 		return err
 	}
 	if placed {
 		return s.fixClock(ctx, op, now.Unix())
 	}
-	if err := s.reschedule(ctx, op, "", now.Unix()); err != nil {
+	retargeted := s.retargetedSince(before)
+	if err := s.reschedule(ctx, op, "", now.Unix(), retargeted); err != nil {
 		return err
 	}
 	rules, err := json.Marshal(s.policy.AllRules())
@@ -35,15 +36,32 @@ func (s *Store) placeAll(ctx context.Context, op string) error {
 		return err
 	}
 	return s.write(ctx, op, func() error {
+		for kind := range s.cache.position {
+			if retargeted(string(kind)) {
+				s.update().position[kind] = now.Unix()
+			}
+		}
 		return s.db.Exec("INSERT OR REPLACE INTO placement VALUES (1, ?, ?, ?)", s.placedBy(), placementRevision, string(rules))
 	})
 }
 
-// isPlaced reports whether the policy and the rules of s, and this revision of the program, placed the origins.
-// Rules that cannot be read are other rules.
-func (s *Store) isPlaced(ctx context.Context, op string) (placed bool, err error) {
+// retargetedSince returns whether a type of visits has a policy with targets now, and had another policy, or an
+// unknown one, when before (placedBy) placed the origins. The targets that the other policy left mean nothing to
+// this one.
+func (s *Store) retargetedSince(before string) func(visitType string) bool {
+	policies, _, _ := strings.Cut(before, " ")
+	earlier, err := policy.ParsePlan(policies, "")
+	return func(visitType string) bool {
+		same := err == nil && earlier.PolicyOf(visitType) == s.policy.PolicyOf(visitType)
+		return before != "" && s.policy.UsesTargets(visitType) && !same
+	}
+}
+
+// isPlaced reports whether the policy and the rules of s, and this revision of the program, placed the origins,
+// and what placed them (placedBy); empty: nothing did. Rules that cannot be read are other rules.
+func (s *Store) isPlaced(ctx context.Context, op string) (placed bool, name string, err error) {
 	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
-		var name, text string
+		var text string
 		var revision int
 		var rules map[string]policy.Rules
 		known, err := c.One("SELECT policy, revision, rules FROM placement", nil, sqlfile.Into(&name, &revision, &text))
@@ -54,12 +72,13 @@ func (s *Store) isPlaced(ctx context.Context, op string) (placed bool, err error
 		placed = err == nil && name == s.placedBy() && revision == placementRevision && reflect.DeepEqual(rules, s.policy.AllRules())
 		return nil
 	})
-	return placed, err
+	return placed, name, err
 }
 
-// placedBy identifies the policy and the groups of hosts of s.
+// placedBy identifies the policy and the groups of hosts of s. Up to the first space it is the policy.
 func (s *Store) placedBy() string {
-	return strings.TrimSpace(s.policy.Name() + " " + s.policy.Hosts.String())
+	policies := strings.ReplaceAll(s.policy.Name(), " ", "")
+	return strings.TrimSpace(policies + " " + s.policy.Hosts.String())
 }
 
 // fixClock finds origins that rest for longer than any rule states, or were scheduled in the future, because the
@@ -70,22 +89,26 @@ func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
 		return err
 	}
 	longest := max(s.policy.LongestRest(), maxRetryAfter*time.Second)
-	return s.reschedule(ctx, op, fmt.Sprintf("WHERE front = 1 AND pool IN (%d, %d) AND (ref > %d + every OR last_scheduled > %d)", poolRest, poolFlight, now+int64(longest.Seconds()), now), now)
+	return s.reschedule(ctx, op, fmt.Sprintf("WHERE front = 1 AND pool IN (%d, %d) AND (ref > %d + every OR last_scheduled > %d)", poolRest, poolFlight, now+int64(longest.Seconds()), now), now, func(string) bool { return false })
 }
 
 // reschedule places the origins that a WHERE clause selects again (empty: all), and takes back times that are in
-// the future. It also finds their hosts or groups again, since the groups may be others.
-func (s *Store) reschedule(ctx context.Context, op, where string, now int64) error {
+// the future. It also finds their hosts or groups again, since the groups may be others, and sets the targets of
+// the types that retargeted reports.
+func (s *Store) reschedule(ctx context.Context, op, where string, now int64, retargeted func(visitType string) bool) error {
 	keys, err := s.keys(ctx, op, "SELECT key FROM schedule "+where)
 	if err != nil {
 		return err
 	}
 	return stepThrough(ctx, s, op, keys, func(key int64) error {
 		return s.editKey(key, now, func(r *row) {
-			for _, t := range []*int64{&r.LastScheduled, &r.LastVisit, &r.LastSuccess, &r.LastUpdate, &r.LastSeen} {
+			for _, t := range []*int64{&r.LastScheduled, &r.ToldAt, &r.LastVisit, &r.LastSuccess, &r.LastUpdate, &r.LastSeen} {
 				*t = min(*t, now)
 			}
-			r.host = s.policy.Hosts.Of(hostOf(r.uri))
+			if retargeted(r.Type) {
+				r.Target = s.rulesOf(r.kind).TargetAfterVisit(r.State)
+			}
+			r.host = s.policy.Hosts.Of(r.hostName())
 			s.update().noteRefusal(*r, now) // refusals count by r.host
 		})
 	})

@@ -36,7 +36,11 @@ func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Out
 			if s.catalog == nil {
 				break
 			}
-			if err := s.catalog.RecordOutcomeIn(s.db, o); err != nil && !errors.Is(err, fault.ErrNotFound) {
+			movedTo, err := s.catalog.RecordOutcomeIn(s.db, o)
+			if err == nil && movedTo != "" {
+				err = s.move(o.Origin, movedTo, now)
+			}
+			if err != nil && !errors.Is(err, fault.ErrNotFound) {
 				return fmt.Errorf("%s: %w", o.Origin, err)
 			}
 		}
@@ -44,6 +48,17 @@ func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Out
 		return nil
 	})
 	return effects, err
+}
+
+// move gives an origin another URI, in the transaction under way. The validators are of the document at the old one.
+func (s *Store) move(id, uri string, now time.Time) error {
+	if err := s.db.Exec("UPDATE schedule SET uri = ? WHERE id = ?", models.Redact(uri), id); err != nil {
+		return err
+	}
+	return s.edit(id, now.Unix(), func(r *row) {
+		r.answered, r.host = "", s.policy.Hosts.Of(models.HostOf(uri))
+		r.etag, r.modified = "", ""
+	})
 }
 
 // UnknownOrigin is why the outcome of an unknown origin is ignored.
@@ -57,72 +72,105 @@ const (
 )
 
 // record applies one outcome, in the transaction under way, and saves the origin. at is the
-// present time; the outcome has its own date. First the Crawl-delay is kept, even if the outcome
-// is ignored, because it is the host's. Then the visit under way ends, if the outcome is of it,
-// and the gap of its host begins. A lost or future outcome only takes back the schedule. For any
-// other the policy decides; one that it ignores changes nothing else. A success teaches (learn).
-// A failure that was the host's, or came with a Retry-After, does not count as one of the origin.
+// present time; the outcome has its own date. The Crawl-delay is kept even if the outcome is
+// ignored, because it is the host's. A lost or future outcome only takes back the schedule. For
+// any other the policy decides; one that it ignores changes nothing else.
 //
-// Effect.Ignored is empty, UnknownOrigin, Lost, GivenUp, visit.InFuture or the reason of the policy. The deferred
+// Effect.Ignored is empty, UnknownOrigin, Lost, GivenUp, policy.InFuture or the reason of the policy. The deferred
 // call counts the outcome in each case.
 func (s *Store) record(at time.Time, o models.Outcome) (effect policy.Effect, err error) {
 	now := at.Unix()
-	was, ok, err := s.current(o.Origin)
-	defer func() { s.countOutcome(was, o, effect) }()
+	before, ok, err := s.current(o.Origin)
+	defer func() { s.countOutcome(before, o, effect) }()
 	if err != nil || !ok {
 		return policy.Effect{Ignored: UnknownOrigin}, err
 	}
-	r := was
+	after := before
+	s.noteAnswered(&after, o.Answered)
 	if o.CrawlDelay != nil {
-		if err := s.noteCrawlDelay(r, *o.CrawlDelay); err != nil {
+		if err := s.noteCrawlDelay(after, *o.CrawlDelay); err != nil {
 			return effect, err
 		}
 	}
-	if o.Visit != "" && o.Visit == r.visit {
-		r.visit = ""
-		s.startHostGap(r.host, at)
+	ends := o.Visit != "" && o.Visit == before.visit
+	if ends {
+		after.visit = ""
+		s.startHostGap(before.host, at)
+		s.startHostGap(after.host, at)
 	}
 	if o.Status == models.Lost {
 		effect.Ignored = Lost
-		if r.lost >= maxLost {
+		if before.lost >= maxLost {
 			effect.Ignored = GivenUp
 		}
-		return effect, s.recordLost(was, r, now)
+		return effect, s.recordLost(before, after, now)
 	}
-	e := s.eventOf(r, o)
-	if e.At > now+int64(s.rulesOf(r.kind).Ahead.Seconds()) {
-		return policy.Effect{Ignored: policy.InFuture}, s.recordLost(was, r, now)
+	e := s.eventOf(after, o)
+	if e.At > now+int64(s.rulesOf(after.kind).Ahead.Seconds()) {
+		return policy.Effect{Ignored: policy.InFuture}, s.recordLost(before, after, now)
 	}
-	if ends := was.visit != "" && r.visit == ""; ends && e.At <= r.LastVisit && e.At >= r.LastVisit-minSpacing {
-		e.At = r.LastVisit + 1 // a visit right after another, and not the same outcome twice
+	if ends && e.At <= after.LastVisit && e.At >= after.LastVisit-minSpacing {
+		e.At = after.LastVisit + 1 // the policy ignores an outcome that is not newer; this one is of another visit
 	}
-	r.State, effect = s.policy.Record(r.State, e, s.queuePosition(r.kind, now))
-	if effect.Ignored != "" {
-		return effect, s.save(was, r, now)
+	after.State, effect = s.policy.Record(after.State, e, s.queuePosition(after.kind, now))
+	if effect.Ignored == "" {
+		if err := s.apply(before, &after, o, e, effect, now); err != nil {
+			return effect, err
+		}
 	}
-	r.lost = 0
-	if was.visit == "" { // a curator came without a visit
-		r.LastScheduled = max(r.LastScheduled, e.At)
+	return effect, s.save(before, after, now)
+}
+
+// longestHost is how long the name of a host may be, with its port.
+const longestHost = 300
+
+// noteAnswered notes the server that answered a visit of an origin, as Outcome.Answered names it. Without one, the last
+// one stays.
+func (s *Store) noteAnswered(r *row, server string) {
+	host := models.HostOf(server)
+	if host == "" || len(host) > longestHost {
+		return
+	}
+	r.answered = host
+	if host == models.HostOf(r.uri) {
+		r.answered = ""
+	}
+	r.host = s.policy.Hosts.Of(r.hostName())
+}
+
+// apply sets in after, and in the memory of hosts, listers and visits, what an outcome shows that
+// the policy did not ignore. A failure that was the host's, or came with a Retry-After, does not
+// count as one of the origin.
+func (s *Store) apply(before row, after *row, o models.Outcome, e policy.Event, effect policy.Effect, now int64) error {
+	after.lost = 0
+	if before.visit == "" { // a curator came without a visit
+		after.Begin(max(after.LastScheduled, e.At))
 	}
 	if effect.Success {
-		r.etag, r.modified = o.ETag, o.Modified
-		if r.Disabled == policy.ByFailures {
-			r.Disabled = ""
+		after.etag, after.modified = o.ETag, o.Modified
+		if o.Skip != nil {
+			after.skip, _ = o.Skip.Set()
 		}
-		s.learn(was, &r, e, effect)
+		if after.Disabled == policy.ByFailures {
+			after.Disabled = ""
+		}
+		s.learn(before, after, e, effect)
+		if o.Hub != nil {
+			if err := s.noteHub(after.id, *o.Hub, now); err != nil {
+				return err
+			}
+		}
 	}
-	spared, err := s.noteHostOutcome(r, o, effect, now)
+	spared, err := s.noteHostOutcome(*after, o, effect, now)
 	if err != nil {
-		return effect, err
+		return err
 	}
-	if e.NotBefore > 0 && !effect.Success || spared {
-		r.State = policy.AfterRefusal(was.State, r.State)
+	refused := e.NotBefore > 0 && !effect.Success
+	if refused || spared {
+		after.State = policy.AfterRefusal(before.State, after.State)
 	}
-	s.update().noteRefusal(r, now)
-	if err := s.remember(was.Key, o, e, effect); err != nil {
-		return effect, err
-	}
-	return effect, s.save(was, r, now)
+	s.update().noteRefusal(*after, now)
+	return s.remember(before.Key, o, e, effect)
 }
 
 // learn records what a success shows about the lister of its origin and about silences, and sets
@@ -138,7 +186,7 @@ func (s *Store) learn(was row, r *row, e policy.Event, effect policy.Effect) {
 // and not of the origin. A host in a group is not counted, because a host without a connection is not the fault
 // of the whole group; then each of its origins fails.
 func (s *Store) noteHostOutcome(r row, o models.Outcome, effect policy.Effect, now int64) (spared bool, err error) {
-	name := hostOf(r.uri)
+	name := r.hostName()
 	switch {
 	case name == "" || policy.HostGroupName(r.host) != "":
 		return false, nil
@@ -168,6 +216,9 @@ func (s *Store) recordLost(was, r row, now int64) error {
 	if r.lost++; r.lost <= maxLost {
 		r.LastScheduled = policy.Never
 	}
+	if r.Told && r.LastUpdate > r.LastSuccess {
+		r.ToldAt = r.LastUpdate // the report that the lost visit was to answer
+	}
 	return s.save(was, r, now)
 }
 
@@ -190,8 +241,12 @@ func (s *Store) eventOf(r row, o models.Outcome) policy.Event {
 		if e.Digest == "" {
 			e.Digest = assumed(r.State, o)
 		}
+		e.Times, e.Window, e.Unmodified = changeTimes(o), o.Window, o.Unmodified
 		e.Changes, e.Span = countChanges(r.State, o, e.Digest)
-		e.Times = changeTimes(o)
+		e.Open = isOpen(r.State, o, e)
+		if e.Digest == r.LastDigest {
+			e.Times = nil // all dates are new although nothing has changed
+		}
 	case models.NotFound:
 		e.Status = policy.NotFound
 		if o.Fault == models.GoneFault {
@@ -235,39 +290,6 @@ func assumed(s policy.State, o models.Outcome) string {
 	return "at " + o.At.UTC().Format(time.RFC3339Nano)
 }
 
-// firstSpan is how far back, in days, the changes count that a first visit sees.
-const firstSpan = 180
-
-// countChanges returns how many changes an outcome knows of, and in how many days (span). Both
-// are 0 if it does not know, so that policies compare digests. Changes are counted since the last
-// success, or at the first one firstSpan days back. Dates may miss a change (an item dated back,
-// a commit pushed late); so another digest is at least one change.
-func countChanges(s policy.State, o models.Outcome, digest string) (changes, span float64) {
-	from := s.LastSuccess
-	if from == policy.Never {
-		if len(o.ChangedAt) == 0 {
-			return 0, 0
-		}
-		from = o.At.Unix() - firstSpan*86400
-	} else if digest != s.LastDigest {
-		changes = 1
-	}
-	span = float64(o.At.Unix()-from) / 86400
-	dated := 0.0
-	for _, t := range o.ChangedAt {
-		if t.Unix() > from && !t.After(o.At) {
-			dated++
-		}
-	}
-	switch {
-	case len(o.ChangedAt) > 0:
-		return max(changes, dated, float64(o.Changes)), span
-	case o.Changes > 0:
-		return float64(o.Changes), span
-	}
-	return 0, 0
-}
-
 // changeTimes are the dates of the changes that an outcome names, ascending, without those
 // after the visit.
 func changeTimes(o models.Outcome) (times []int64) {
@@ -296,11 +318,15 @@ func (s *Store) scoreLister(was row, e policy.Event, effect policy.Effect) {
 const historyMost = 10
 
 // remember adds an outcome to the history of an origin, in which one of the same second is
-// replaced, and removes all but the latest historyMost. The error text is redacted and cut to 500
-// characters.
+// replaced, and removes all but the latest historyMost. The changes of one with Open are all that it saw. The error
+// text is redacted and cut to 500 characters.
 func (s *Store) remember(key int64, o models.Outcome, e policy.Event, effect policy.Effect) error {
+	changes := e.Changes
+	if e.Open {
+		changes = float64(len(e.Times))
+	}
 	err := s.db.Exec("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, e.At, o.Visit, o.Status,
-		effect.Changed, e.Changes, float64(o.Took), o.Size, fmt.Sprintf("%.500s", models.Redact(o.Error)))
+		effect.Changed, changes, float64(o.Took), o.Size, fmt.Sprintf("%.500s", models.Redact(o.Error)))
 	if err != nil {
 		return err
 	}

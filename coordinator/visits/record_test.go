@@ -14,7 +14,7 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-func TestChangesAreCountedSinceTheLastSuccessOrForHalfAYear(t *testing.T) {
+func TestChangesAreCountedSinceTheLastSuccessOrSinceAllAreKnown(t *testing.T) {
 	t.Parallel()
 	const hours = 3600
 	at := time.Unix(400*86400, 0)
@@ -24,32 +24,41 @@ func TestChangesAreCountedSinceTheLastSuccessOrForHalfAYear(t *testing.T) {
 		}
 		return times
 	}
-	never := policy.State{LastSuccess: policy.Never}
+	never := policy.State{LastSuccess: policy.Never, Created: policy.Never}
+	created := policy.State{LastSuccess: policy.Never, Created: at.Unix() - 20*24*hours}
 	known := policy.State{LastSuccess: at.Unix() - 48*hours, LastDigest: "old"}
 	for name, c := range map[string]struct {
 		state         policy.State
 		digest        string
 		changes       int
+		since         float64 // days that the outcome covers; 0: it does not tell
 		times         []time.Time
 		want, wantFor float64 // days
 	}{
-		"first, without dates":          {never, "new", 0, nil, 0, 0},
-		"first, with a count only":      {never, "new", 5, nil, 0, 0},
-		"first, with dates":             {never, "new", 0, ago(0, 180*24*hours-1, 180*24*hours, -1), 2, 180},
-		"first, with dates and a count": {never, "new", 7, ago(1), 7, 180},
-		"same, without dates":           {known, "old", 0, nil, 0, 0},
-		"same, with old dates":          {known, "old", 0, ago(48*hours, 49*hours), 0, 2},
-		"other, without dates":          {known, "new", 0, nil, 0, 0},
-		"other, with old dates":         {known, "new", 0, ago(48*hours, 49*hours), 1, 2},
-		"other, with new dates":         {known, "new", 0, ago(48*hours-1, 1, 0, -1), 3, 2},
-		"other, with a count only":      {known, "new", 4, nil, 4, 2},
-		"other, with a lower count":     {known, "new", 1, ago(1, 2), 2, 2},
-		"other, with a higher count":    {known, "new", 3, ago(1, 2), 3, 2},
+		"first, without dates":           {never, "new", 0, 0, nil, 0, 0},
+		"first, with a count only":       {never, "new", 5, 0, nil, 0, 0},
+		"first, with the latest dates":   {never, "new", 0, 0, ago(0, 9*24*hours), 0, 0},
+		"first, with all dates":          {never, "new", 0, 180, ago(0, 180*24*hours-1, 180*24*hours, -1), 2, 180},
+		"first, created later":           {created, "new", 0, 180, ago(0, 19*24*hours), 2, 20},
+		"first, older than its creation": {created, "new", 0, 180, ago(0, 40*24*hours-1), 2, 40},
+		"first, created before":          {created, "new", 0, 10, ago(0, 9*24*hours), 2, 10},
+		"same, without dates":            {known, "old", 0, 0, nil, 0, 0},
+		"same, with old dates":           {known, "old", 0, 0, ago(48*hours, 49*hours), 0, 2},
+		"same, with new dates":           {known, "old", 0, 0, ago(2, 1), 0, 2},
+		"other, without dates":           {known, "new", 0, 0, nil, 0, 0},
+		"other, with old dates":          {known, "new", 0, 0, ago(48*hours, 49*hours), 1, 2},
+		"other, with new dates":          {known, "new", 0, 0, ago(48*hours-1, 1, 0, -1), 3, 2},
+		"other, with a count only":       {known, "new", 4, 0, nil, 4, 2},
+		"other, with a lower count":      {known, "new", 1, 0, ago(1, 2), 2, 2},
+		"other, with a higher count":     {known, "new", 3, 0, ago(1, 2), 3, 2},
 	} {
 		o := models.Outcome{At: at, Changes: c.changes, ChangedAt: c.times}
+		if c.since > 0 {
+			o.Since = at.Add(-time.Duration(c.since * 24 * float64(time.Hour)))
+		}
 		changes, span := countChanges(c.state, o, c.digest)
-		require.InDelta(t, c.want, changes, 1e-9, name)
-		require.InDelta(t, c.wantFor, span, 1e-9, name)
+		require.InDelta(t, c.want, changes, 1e-4, name)
+		require.InDelta(t, c.wantFor, span, 1e-4, name)
 	}
 	require.Equal(t, []int64{at.Unix() - 9, at.Unix() - 5, at.Unix()}, changeTimes(models.Outcome{At: at, ChangedAt: ago(5, -1, 0, 9)}))
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // SaveNow has an origin visited as soon as its host allows, in the share reserved for such visits, regardless of
-// cooldowns, but not before the end of a Retry-After. If a visit is under way, another follows. Like the methods
+// cooldowns, but not before the end of a Retry-After and not outside its hours. If a visit is under way, another follows. Like the methods
 // below, it fails with fault.ErrNotFound for an unknown origin.
 func (s *Store) SaveNow(ctx context.Context, now time.Time, id string) error {
 	return s.alter(ctx, "save now "+id, now, id, func(r *row) { r.request(now) })
@@ -43,9 +43,17 @@ func (s *Store) SaveAllNow(ctx context.Context, now time.Time, all []models.Orig
 }
 
 // Tell records a report that an origin has changed, such as one of a forge's webhook. It counts as a date;
-// whether such reports are true is learned. A visit follows when its value is due.
+// whether such reports are true is learned. A visit follows within Rules.ToldGap if a slot and its host allow;
+// further reports until then change nothing, and write nothing.
 func (s *Store) Tell(ctx context.Context, now time.Time, id string) error {
-	return s.alter(ctx, "changed "+id, now, id, func(r *row) { r.State = policy.Tell(r.State, now.Unix()) })
+	return s.write(ctx, "changed "+id, func() error {
+		r, err := read(s.db, id)
+		if err != nil || policy.Tell(r.State, now.Unix()) == r.State {
+			return err
+		}
+		s.notify()
+		return s.edit(id, now.Unix(), func(r *row) { r.State = policy.Tell(r.State, now.Unix()) })
+	})
 }
 
 // Enable enables an origin again, and forgets its failures and the rest after them.
@@ -57,7 +65,7 @@ func (s *Store) Enable(ctx context.Context, now time.Time, id string) error {
 
 // Disable takes an origin out until the operator enables it. A visit under way is not stopped.
 func (s *Store) Disable(ctx context.Context, now time.Time, id string) error {
-	return s.alter(ctx, "disable "+id, now, id, func(r *row) { r.Disabled, r.urgent = policy.ByOperator, 0 })
+	return s.alter(ctx, "disable "+id, now, id, func(r *row) { r.Disabled, r.urgent, r.forced = policy.ByOperator, 0, false })
 }
 
 // Steer calls Enable, Disable, SaveNow or ForceNow, as action names it: enable, disable, save-now or force-now.

@@ -1,9 +1,8 @@
 package visits
 
 import (
+	"cmp"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"leasehold/models"
 	"leasehold/shared/catalog/sqlfile"
@@ -15,7 +14,8 @@ import (
 type row struct {
 	policy.State
 	id, uri        string
-	host           string // policy.HostGroups.Of the host of uri
+	host           string // policy.HostGroups.Of hostName
+	answered       string // the host at which its last visit ended, if that is not the host of uri
 	kind           models.OriginKind
 	priority       int64
 	etag, modified string
@@ -23,15 +23,23 @@ type row struct {
 	urgent         int64  // when a visit was asked for, 0: it was not
 	visit          string // under way
 	place          policy.Place
-	front          bool // a pick may read it; see front.go
-	claimed        bool // its claim is not in its row yet, so that place is where it was picked; see claims.go
+	front          bool           // a pick may read it; see front.go
+	hours          models.Hours   // in which it may be visited
+	skip           models.Skipped // when its feed asks not to be read
+	forced         bool           // the visit that was asked for does not wait for its hours
+	claimed        bool           // its claim is not in its row yet, so that place is where it was picked; see claims.go
 }
 
 func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kind, URI: r.uri} }
 
 const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
 	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
-	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until, activity, refusals`
+	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until, activity, refusals, told_at, told_false, answered,
+	hours, skip, forced, closes, items, overflows, missed, last_read`
+
+// hostName returns the host whose limits the visits of an origin count for: the one that answers, because a redirect
+// may lead the origins of many hosts to one.
+func (r row) hostName() string { return cmp.Or(r.answered, models.HostOf(r.uri)) }
 
 // selectRows reads what scanRow scans.
 const selectRows = "SELECT " + columns + ", coalesce(claimed, ''), coalesce(claimed_at, 0) FROM schedule LEFT JOIN claim USING (key)"
@@ -48,7 +56,9 @@ func scanRow(from sqlfile.Row) (row, error) {
 		&r.LastStatus, &r.LastDigest, &r.etag, &r.modified, orNever{&r.Target}, &r.Index,
 		&r.Failures, &r.Disabled, orNever{&r.NotBefore}, &r.Changes, &r.Days, &r.lost, &r.urgent, &r.visit,
 		&r.place.Pool, &r.place.Lister, &r.place.Class, &r.place.Ref, &r.front, &r.Dates, &recent,
-		&r.Fork, &r.Every, &r.Told, orNever{&r.FreshUntil}, &r.Activity, &r.Refusals, &claimed, &claimedAt)
+		&r.Fork, &r.Every, &r.Told, orNever{&r.FreshUntil}, &r.Activity, &r.Refusals, orNever{&r.ToldAt}, &r.ToldFalse, &r.answered,
+		&r.hours, &r.skip, &r.forced, orNever{new(int64)},
+		&r.Window, &r.Overflows, &r.Missed, orNever{&r.LastRead}, &claimed, &claimedAt)
 	r.Recent, r.Type = policy.RecentOf(recent), string(r.kind)
 	if claimed != "" {
 		r.claim(claimed, claimedAt)
@@ -144,6 +154,10 @@ func (s *Store) save(was, r row, now int64) (err error) {
 	if r.front, err = s.moveFront(was, r); err != nil {
 		return err
 	}
+	closes := policy.Never
+	if r.place.Pool < poolRest || r.place.Pool == poolProgram { // it may be visited now
+		closes = r.closes(now)
+	}
 	k := s.update()
 	r.claimed = false
 	if was.claimed {
@@ -152,12 +166,13 @@ func (s *Store) save(was, r row, now int64) (err error) {
 		}
 	}
 	if r.Key == 0 {
-		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 			r.id, r.kind, models.Redact(r.uri), r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, orNull(r.Created), orNull(r.LastUpdate),
 			orNull(r.LastScheduled), orNull(r.LastVisit), orNull(r.LastSuccess), r.LastStatus, r.LastDigest, r.etag, r.modified,
 			orNull(r.Target), r.Index, r.Failures, r.Disabled, orNull(r.NotBefore),
 			r.Changes, r.Days, r.lost, r.urgent, r.visit, r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
-			r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Refusals)
+			r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Refusals, orNull(r.ToldAt), r.ToldFalse, r.answered,
+			r.hours, r.skip, r.forced, orNull(closes), r.Window, r.Overflows, r.Missed, orNull(r.LastRead))
 		k.add(r, 1)
 		return err
 	}
@@ -165,24 +180,13 @@ func (s *Store) save(was, r row, now int64) (err error) {
 	return s.db.Exec(`UPDATE schedule SET priority = ?, lister = ?, last_seen = ?, created = ?, last_update = ?, last_scheduled = ?, last_visit = ?,
 		last_success = ?, last_status = ?, digest = ?, etag = ?, modified = ?, target = ?, idx = ?, failures = ?, disabled = ?,
 		not_before = ?, host = ?, changes = ?, days = ?, lost = ?, urgent = ?, visit = ?, pool = ?, queue = ?, class = ?, ref = ?, front = ?, dates = ?, recent = ?,
-		fork = ?, every = ?, told = ?, fresh_until = ?, activity = ?, refusals = ? WHERE key = ?`,
+		fork = ?, every = ?, told = ?, fresh_until = ?, activity = ?, refusals = ?, told_at = ?, told_false = ?, answered = ?,
+		hours = ?, skip = ?, forced = ?, closes = ?,
+		items = ?, overflows = ?, missed = ?, last_read = ? WHERE key = ?`,
 		r.priority, r.Lister, r.LastSeen, orNull(r.Created), orNull(r.LastUpdate), orNull(r.LastScheduled), orNull(r.LastVisit),
 		orNull(r.LastSuccess), r.LastStatus, r.LastDigest, r.etag, r.modified, orNull(r.Target), r.Index, r.Failures, r.Disabled,
 		orNull(r.NotBefore), r.host, r.Changes, r.Days, r.lost, r.urgent, r.visit,
 		r.place.Pool, r.place.Lister, r.place.Class, r.place.Ref, r.front, r.Dates, r.Recent.Bytes(),
-		r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Refusals, r.Key)
-}
-
-// hostOf is the host that a visit of uri loads, in lower case and without the port that
-// its scheme implies; a path has none.
-func hostOf(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme == "" || u.Scheme == "file" {
-		return ""
-	}
-	host := strings.ToLower(u.Host)
-	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; port != "" {
-		host = strings.TrimSuffix(host, port)
-	}
-	return host
+		r.Fork, r.Every, r.Told, orNull(r.FreshUntil), r.Activity, r.Refusals, orNull(r.ToldAt), r.ToldFalse, r.answered,
+		r.hours, r.skip, r.forced, orNull(closes), r.Window, r.Overflows, r.Missed, orNull(r.LastRead), r.Key)
 }

@@ -158,13 +158,14 @@ func TestRatesOfForksAreCountedWithThoseOfOthers(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	s := politeStore(t, sqlfile.Memory, now, 0)
+	s.policy = planned(t, "value,git=seed", "").policy
 	require.NoError(t, s.write(t.Context(), "set", func() error {
 		s.cache.queues = map[policy.Queue]int{
 			{Pool: policy.PoolKnown, Class: 3}: 5, {Pool: policy.PoolKnown, Class: policy.Classes + 3}: 7, {Pool: policy.PoolQuiet, Lister: 2, Class: 3}: 1, {Pool: policy.PoolFirst, Class: policy.Classes - 1}: 4,
 			{Pool: poolUrgent}: 50, {Pool: poolRest}: 60,
 		}
 		s.cache.pools = map[policy.Pool]int{policy.PoolKnown: 2, policy.PoolKnown + 16: 3, poolRest: 4}
-		s.cache.position = map[models.OriginKind]int64{models.Git: now.Unix() - 30}
+		s.cache.position = map[models.OriginKind]int64{models.Git: now.Unix() - 30, models.Feed: 7}
 		s.cache.dates = map[int32]dates{3: {active: 8}}
 		return nil
 	}))
@@ -173,7 +174,8 @@ func TestRatesOfForksAreCountedWithThoseOfOthers(t *testing.T) {
 	want := [policy.Classes]int{3: 13, policy.Classes - 1: 4}
 	require.Equal(t, want, m.Rates)
 	require.Equal(t, map[string]int{"known": 5, policy.Resting: 4}, m.Pools)
-	require.Equal(t, map[models.OriginKind]int64{models.Git: 30}, m.Drift)
+	require.Equal(t, map[models.OriginKind]int64{models.Git: 30}, m.Drift, "the policy of feeds has no targets")
+	require.Len(t, m.Position, 1)
 	require.Equal(t, map[int32]int{3: 8}, m.Active)
 	require.Zero(t, m.OldestNew)
 	require.EqualValues(t, 1, m.Fresh)
@@ -183,11 +185,12 @@ func TestRequestsAndRefillsAreCountedByPoolAndSharesWithoutFixedIntervals(t *tes
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	s := politeStore(t, sqlfile.Memory, now, 0)
+	s.policy = planned(t, "value", "first-share=0.2,known-share=0.1").policy
 	require.NoError(t, s.write(t.Context(), "count", func() error {
 		of := func(pool policy.Pool, refill bool) policy.Candidate {
 			return policy.Candidate{Place: policy.Place{Pool: pool}, Refill: refill}
 		}
-		s.countGranted(12, []policy.Candidate{of(poolUrgent, false), of(poolUrgent, true), of(policy.PoolFirst, false), of(policy.PoolKnown, true), of(policy.PoolFixed, false)}, &hosts{deferred: 6})
+		s.countGranted(now, 12, []policy.Candidate{of(poolUrgent, false), of(poolUrgent, true), of(policy.PoolFirst, false), of(policy.PoolKnown, true), of(policy.PoolFixed, false)}, &hosts{deferred: 6})
 		require.Equal(t, Facts{Asked: 12, Granted: 5, Urgent: 2, Deferred: 6}, s.cache.facts)
 		require.Equal(t, map[string]int64{policy.SaveNow: 2, "first": 1, "known": 1, "fixed": 1}, s.cache.tally.picked)
 		require.Equal(t, map[string]int64{policy.SaveNow: 1, "known": 1}, s.cache.tally.refilled)
@@ -226,7 +229,7 @@ func TestOriginsArePlacedAgainUnlessTheSamePlanPlacedThem(t *testing.T) {
 		if change != "" {
 			insert(t, s, "UPDATE placement SET "+change)
 		}
-		is, err := s.isPlaced(t.Context(), "look")
+		is, _, err := s.isPlaced(t.Context(), "look")
 		require.NoError(t, err)
 		return is
 	}

@@ -37,7 +37,7 @@ func TestAStartThatFailsAnywhereIsAnErrorAndTheNextOnePlacesAllOrigins(t *testin
 		visits, err := again.Claim(t.Context(), now, 10)
 		require.NoError(t, err)
 		require.Len(t, visits, 2, "one of each host")
-		placed, err := again.isPlaced(t.Context(), "look")
+		placed, _, err := again.isPlaced(t.Context(), "look")
 		require.NoError(t, err)
 		require.True(t, placed)
 		break

@@ -99,7 +99,7 @@ func TestAnIntervalIsFixedAndTakenBack(t *testing.T) {
 		require.NoError(t, s.SaveNow(t.Context(), noon, o.ID))
 		v := claim(t, s, noon, 1)
 		require.Len(t, v, 1, policy)
-		record(t, s, noon.Add(time.Minute), outcome(v[0], noon.Add(time.Minute), models.Failed, ""))
+		record(t, s, noon.Add(time.Minute), outcome(v[0], noon.Add(time.Minute), models.Eventful, "a"))
 		require.NoError(t, s.Close())
 
 		s = openPlan(t, path, policy, "")
@@ -139,11 +139,17 @@ func TestReportsOfChangesAreDatesWhoseTruthIsLearned(t *testing.T) {
 	require.NoError(t, s.Tell(t.Context(), at, id))
 	next, err := s.Next(t.Context(), at, 1)
 	require.NoError(t, err)
-	require.Equal(t, "signal", next[0].Pool)
-	before := next[0].Value
-	for range 20 { // none of the reports is true
+	require.Equal(t, policy.Told, next[0].Pool)
+	before := 0.0
+	for n := range 20 { // none of the reports is true
 		visitOnce(models.Uneventful, "a")
 		require.NoError(t, s.Tell(t.Context(), at, id))
+		next, err = s.Next(t.Context(), at, 1)
+		require.NoError(t, err)
+		require.Equal(t, n < 2, next[0].Pool == policy.Told, "after %d false reports", n+1)
+		if n == 2 {
+			before = next[0].Value
+		}
 	}
 	require.NoError(t, s.Close())
 	s = openPlan(t, path, "value", "")

@@ -38,12 +38,12 @@ func onLow(rooms ...string) []string { return append(rooms, low...) }
 // own only where a promise needs it.
 var rules = []importRule{
 	{"", []string{"cmd"}, nil, "main only starts cmd"},
-	{"cmd", []string{"node", "shared", "models", "tup4fun"}, []string{"coordinator", "internal/binary"}, "cmd parses and prints; what opens a folder or a mode is called through node"},
+	{"cmd", []string{"node", "shared", "models", "tup4fun"}, []string{"coordinator", "internal/binary", "internal/lockedbuffer"}, "cmd parses and prints; what opens a folder or a mode is called through node"},
 	{"node", []string{"coordinator", "manager", "worker", "shared", "models"}, nil, "node assembles processes of several modes, because modes do not import each other"},
 	{"node/backup", low, nil, "a backup copies files and does not read them"},
 	{"node/locate", []string{"shared"}, []string{"coordinator/gate"}, "a command that asks a coordinator needs no mode"},
-	{"coordinator", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
-	{"coordinator/visits", []string{"shared/protocol/visit/policy", "shared/catalog/sqlfile", "shared/process", "shared/fault", "models"}, []string{"coordinator/database", "shared/catalog/sqlite"}, "the schedule of visits is one database file, which the coordinator uses"},
+	{"coordinator", []string{"shared", "models"}, []string{"internal/lockedbuffer"}, "the modes never import each other: they exchange tuples"},
+	{"coordinator/visits", []string{"shared/protocol/visit/policy", "shared/catalog/sqlfile", "shared/process", "shared/fault", "models"}, []string{"coordinator/database", "shared/catalog/sqlite", "shared/protocol/visit/simulate"}, "the schedule of visits is one database file, which the coordinator uses"},
 	{"manager", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
 	{"worker", []string{"shared", "models"}, nil, "the modes never import each other: they exchange tuples"},
 
@@ -56,7 +56,7 @@ var rules = []importRule{
 	{"shared/fault", nil, nil, "the kinds of error import nothing of ours"},
 	{"shared/fetch", low, nil, "fetch is a library of its own"},
 	{"shared/process", []string{"shared/fault"}, nil, "every package may use what every process needs"},
-	{"shared/protocol", onLow("shared/space!", "shared/space/browse", "shared/space/memory"), []string{"shared", "leaseholdtest"}, "a protocol is procedures on spaces, and knows no engine"},
+	{"shared/protocol", onLow("shared/space!", "shared/space/browse", "shared/space/memory"), []string{"shared", "leaseholdtest", "internal/lockedbuffer"}, "a protocol is procedures on spaces, and knows no engine"},
 	{"shared/protocol/task/tasktest", onLow("shared/space!", "shared/protocol"), nil, "the suite runs on any coordinator, and needs no engine"},
 	{"shared/protocol/work/worktest", []string{"shared", "models"}, nil, "the scenarios of the protocols need an engine to run on"},
 	{"shared/protocol/visit/policy", []string{"shared/process", "shared/fault", "models"}, nil, "a policy is arithmetic, and needs no space"},
@@ -67,6 +67,7 @@ var rules = []importRule{
 	{"models", nil, nil, "the vocabulary imports nothing of ours"},
 
 	{"tup4fun", []string{"shared/tuple", "shared/space/trace", "shared/process/wording"}, nil, "models are checked against traces, not against code"},
+	{"tup4fun/page", []string{"tup4fun", "shared/process/wording", "examples/original"}, nil, "the menu of the page has the models that examples/original prints, and only texts are there"},
 	{"leaseholdtest", []string{"shared/space", "shared/protocol"}, []string{"worker", "models", "shared/fault"}, "a coordinator for tests of users has the protocols of tasks, and no mode"},
 	{"gospace", onLow("spaces", "shared/space", "shared/protocol/interop", "coordinator/gate"), nil, "a library for programs hosts and joins spaces, and needs no mode"},
 	{"spaces", onLow("shared/space", "shared/protocol/interop", "coordinator/gate"), nil, "a library for programs hosts spaces and opens gates, and needs no mode"},

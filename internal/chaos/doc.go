@@ -11,6 +11,8 @@
 //   - podcast_test.go: the example, with coordinator, managers and workers as processes
 //     that are killed, stopped and continued, and as one process, killed ten times in a row.
 //
+// The trace of each coordinator must conform to all models of tup4fun/conform at the end of its test.
+//
 // A seed determines everything except the scheduling of processes, and is logged. Seed
 // and duration can be set:
 //

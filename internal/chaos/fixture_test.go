@@ -3,7 +3,10 @@
 package chaos
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +17,8 @@ import (
 
 	"leasehold/internal/binary"
 	"leasehold/shared/api/client"
+	"leasehold/shared/space/trace"
+	"leasehold/tup4fun/conform"
 )
 
 // fixture is a data folder and the coordinator that currently runs on it.
@@ -22,21 +27,56 @@ type fixture struct {
 	dir        string
 	gate, http string
 	env        []string
+	trace      string   // file
 	wrapper    []string // a program that runs the coordinator, such as strace
 	*process
 }
 
-// newFixture makes an empty data folder. The settings are environment variables,
-// KEY=VALUE.
+// newFixture makes an empty data folder, whose trace must conform to all models at the end of the test. The
+// settings are environment variables, KEY=VALUE.
 func newFixture(t *testing.T, settings ...string) *fixture {
 	t.Helper()
 	return fixtureAt(t, filepath.Join(t.TempDir(), "data"), settings...)
 }
 
+// requireConforms requires that the trace of a coordinator conforms to all models. Without a trace, no
+// coordinator was started. One without an event that a model covers is of spaces of the test.
+func requireConforms(t *testing.T, path string) {
+	t.Helper()
+	log, err := trace.OpenAll(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	require.NoError(t, err)
+	defer log.Close()                                                     // only read
+	system, err := conform.LoadSystem(conform.Options{Search: 1_000_000}) // many crashes leave much undecided
+	require.NoError(t, err)
+	reports, err := system.Check(context.Background(), path, log)
+	if errors.Is(err, conform.ErrNoLog) && !t.Failed() {
+		info, statErr := os.Stat(path)
+		require.NoError(t, statErr)
+		require.Zero(t, info.Size(), err)
+		return
+	}
+	require.NoError(t, err)
+	for _, r := range reports {
+		var text bytes.Buffer
+		require.NoError(t, r.Text(&text))
+		require.NotEqual(t, conform.Violates, r.Outcome, text.String())
+		if r.Explained > 0 {
+			require.Equal(t, conform.Conforms, r.Outcome, text.String())
+		}
+		t.Logf("%s: %s, %d of %d events, %d reloads", r.Model, r.Outcome, r.Explained, r.Events, r.Reloads)
+	}
+}
+
+// fixtureAt is newFixture with a data folder of the test. The trace is in another folder.
 func fixtureAt(t *testing.T, dir string, settings ...string) *fixture {
 	t.Helper()
-	env := []string{"LEASEHOLD_DATA=" + dir, "LEASEHOLD_SESSION_MAX_TTL=" + longTTL.String()}
-	return &fixture{t: t, dir: dir, gate: freeAddress(t), http: freeAddress(t), env: append(env, settings...)}
+	h := &fixture{t: t, dir: dir, gate: freeAddress(t), http: freeAddress(t), trace: filepath.Join(t.TempDir(), "trace.jsonl")}
+	h.env = append([]string{"LEASEHOLD_DATA=" + dir, "LEASEHOLD_SESSION_MAX_TTL=" + longTTL.String(), "LEASEHOLD_TRACE=" + h.trace}, settings...)
+	t.Cleanup(func() { requireConforms(t, h.trace) }) // after the processes were killed, whose cleanups are later ones
+	return h
 }
 
 func freeAddress(t *testing.T) string {

@@ -198,9 +198,11 @@ func (l *workload) report(ctx context.Context, client task.Client, item task.Ite
 	for n, part := range item.Parts {
 		final := n == len(item.Parts)-1
 		if final && claims {
-			var refused []error
-			refused, next, err = client.Next(ctx, []task.Outcome{task.ToResolve(item, part, struct{}{})}, 1, dig)
-			err = errors.Join(append(refused, err)...)
+			var ends []task.Ended
+			ends, next, err = client.Next(ctx, []task.Outcome{task.ToResolve(item, part, struct{}{})}, 1, dig)
+			if len(ends) > 0 {
+				err = errors.Join(ends[0].Err, err)
+			}
 		} else {
 			err = client.Report(ctx, item, part, final, struct{}{})
 		}

@@ -53,6 +53,8 @@ type archiveRun struct {
 	db      *database.Database
 	store   catalog.Catalog // of db
 	running sync.WaitGroup
+	users   userTasks
+	max     int64 // max-attempts of the coordinator
 
 	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
@@ -65,20 +67,19 @@ type archiveRun struct {
 // recorded runs the archive for a duration and returns its log. Its managers and workers
 // are killed or closed at random, and so is the coordinator if restarts is set.
 func recorded(t *testing.T, seed uint64, long time.Duration, restarts bool) (log []byte) {
-	synctest.Test(t, func(t *testing.T) {
-		r := &archiveRun{T: t, random: rand.New(rand.NewPCG(seed, 7))}
-		db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", visits.DefaultRules())
-		require.NoError(t, err)
-		r.db, r.store = db, db.Catalog
-		r.curate(int(10+seed%5), 6)
-		r.open()
-		ctx, stop := context.WithCancel(context.Background())
+	return recordedWith(t, seed, long, restarts, func(*archiveRun, context.Context) {})
+}
+
+// recordedWith is recorded with further processes beside those of the archive, which begin adds.
+func recordedWith(t *testing.T, seed uint64, long time.Duration, restarts bool, begin func(*archiveRun, context.Context)) (log []byte) {
+	return logOf(t, seed, func(r *archiveRun, ctx context.Context) {
 		for range 2 {
 			r.running.Go(func() { r.member(ctx, "manager", r.runManager) })
 		}
 		for range 3 {
 			r.running.Go(func() { r.member(ctx, "worker", r.runWorker) })
 		}
+		begin(r, ctx)
 		for end := time.Now().Add(long); time.Now().Before(end); {
 			<-time.After(r.upTo(30 * time.Minute))
 			if restarts {
@@ -86,6 +87,20 @@ func recorded(t *testing.T, seed uint64, long time.Duration, restarts bool) (log
 				r.open()
 			}
 		}
+	})
+}
+
+// logOf runs a coordinator in fake time, and beside it what run does, and returns the log.
+func logOf(t *testing.T, seed uint64, run func(*archiveRun, context.Context)) (log []byte) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &archiveRun{T: t, random: rand.New(rand.NewPCG(seed, 7))}
+		db, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), "value", visits.DefaultRules())
+		require.NoError(t, err)
+		r.db, r.store, r.max = db, db.Catalog, int64(1+seed%3)
+		r.curate(int(10+seed%5), 6)
+		r.open()
+		ctx, stop := context.WithCancel(context.Background())
+		run(r, ctx)
 		stop()
 		r.running.Wait()
 		r.halt()
@@ -112,7 +127,7 @@ func (r *archiveRun) curate(episodes, clips int) {
 // open starts a coordinator on the journal.
 func (r *archiveRun) open() {
 	policy := work.Policy{
-		Task:     task.Policy{MaxAttempts: 3, Backoff: 30 * time.Second},
+		Task:     task.Policy{MaxAttempts: r.max, Backoff: 30 * time.Second},
 		LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute,
 	}
 	coord, err := coordinator.New(r.Context(), coordinator.Config{

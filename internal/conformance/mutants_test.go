@@ -158,24 +158,30 @@ type score struct{ made, byLog, byModel int }
 
 func TestMutatedLogsAreRejected(t *testing.T) {
 	var checkers []*conform.Checker
-	for _, p := range protocols {
-		checkers = append(checkers, checkerWith(t, systemModels, p, conform.Options{Search: search}))
+	for _, p := range conform.Protocols() {
+		c, err := conform.LoadProtocol(p, conform.Options{Search: search})
+		require.NoError(t, err)
+		checkers = append(checkers, c)
 	}
 	scores := map[string]*score{}
 	total := &score{}
-	for seed := range uint64(2) {
+	logs := [][]byte{
+		recorded(t, 100, 40*time.Minute, false), recorded(t, 101, 40*time.Minute, true), recordedWith(t, 102, 20*time.Minute, true, withUsers),
+	}
+	for seed, log := range logs {
 		var events []trace.Event
-		require.NoError(t, trace.Read(bytes.NewReader(recorded(t, 100+seed, 40*time.Minute, seed == 1)), func(e trace.Event) error {
+		require.NoError(t, trace.Read(bytes.NewReader(log), func(e trace.Event) error {
 			events = append(events, e)
 			return nil
 		}))
 		require.Empty(t, verdict(t, checkers, events), "as it was logged")
-		r := rand.New(rand.NewPCG(seed, 99))
+		r := rand.New(rand.NewPCG(uint64(seed), 99))
 		for _, m := range mutations {
-			if scores[m.name] == nil {
-				scores[m.name] = &score{}
+			name := fmt.Sprintf("log %d, %s", seed+1, m.name)
+			if scores[name] == nil {
+				scores[name] = &score{}
 			}
-			s := scores[m.name]
+			s := scores[name]
 			for made := 0; made < *mutants; {
 				i := 1 + r.IntN(len(events)-2)
 				if !covered(events[i]) {
@@ -199,14 +205,14 @@ func TestMutatedLogsAreRejected(t *testing.T) {
 		}
 	}
 	for name, s := range scores {
-		t.Logf("%-9s %3d mutants: %d contradict themselves, %d a model rejects, %d survive", name, s.made, s.byLog, s.byModel, s.made-s.byLog-s.byModel)
+		t.Logf("%-16s %3d mutants: %d contradict themselves, %d a model rejects, %d survive", name, s.made, s.byLog, s.byModel, s.made-s.byLog-s.byModel)
 		total.made += s.made
 		total.byLog += s.byLog
 		total.byModel += s.byModel
 	}
 	rate := 100 * float64(total.byLog+total.byModel) / float64(total.made)
 	t.Logf("killed %.1f %% of %d", rate, total.made)
-	require.GreaterOrEqual(t, rate, 70.0, "of many it is 97 %% (docs/benchmarks.md); these are few, of logs that are never twice the same")
+	require.GreaterOrEqual(t, rate, 70.0, "of many it is 92 %% (docs/benchmarks.md); these are few, of logs that are never twice the same")
 }
 
 // verdict returns the reason of the first checker that rejects a log, or "" if none does.
@@ -222,7 +228,7 @@ func verdict(t *testing.T, checkers []*conform.Checker, events []trace.Event) st
 		if err != nil {
 			return err.Error()
 		}
-		if r.Outcome != conform.Conforms {
+		if r.Outcome == conform.Violates || r.Outcome == conform.Incomplete && r.Explained > 0 {
 			why := r.Reason
 			if r.Violation != nil {
 				why = r.Violation.Why

@@ -118,8 +118,11 @@ func (s *leaseholdSlot) turn() error {
 		for n, c := range s.claimed {
 			outcomes[n] = task.ToResolve(c.Item, "", json.RawMessage(data))
 		}
-		refused, next, err := s.worker.Next(s.ctx, outcomes, s.batch, s.action)
-		if err = errors.Join(append(refused, err)...); err != nil {
+		ends, next, err := s.worker.Next(s.ctx, outcomes, s.batch, s.action)
+		for _, end := range ends {
+			err = errors.Join(err, end.Err)
+		}
+		if err != nil {
 			return err
 		}
 		s.claimed, done = next, done+len(outcomes)

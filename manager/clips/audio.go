@@ -20,6 +20,8 @@ import (
 const (
 	audioChecks    = 5                // episodes of one visit
 	audioCheckTime = 10 * time.Second // for all of them
+	// audioCheckWaits is how long they wait for their turns at hosts. With a longer Crawl-delay no audio is checked.
+	audioCheckWaits = time.Minute
 )
 
 // checkAudio asks servers about the audio of those episodes of the feed that were checked longest
@@ -43,26 +45,32 @@ func (f *Flow) checkAudio(ctx context.Context, o models.Origin) (replaced int, e
 		return err
 	})
 	if replaced > 0 {
-		status.Tell(f.Log, slog.LevelInfo, "", "audio of %d episodes of %s was replaced: they are researched again", replaced, o.URI)
+		status.Tell(f.Log, slog.LevelInfo, "", "audio of %d episodes of %s was replaced or can be fetched now: they are researched again", replaced, o.URI)
 	}
 	return replaced, err
 }
 
-// askServers asks servers about audio for audioCheckTime at most, and returns those of list that
+// askServers asks servers about audio for audioCheckTime and audioCheckWaits at most, and returns those of list that
 // count as checked, with what was reported. A server that does not answer is not asked again; its
-// episodes count as checked, so that they do not keep others from being checked. Errors are logged.
+// episodes count as checked without an answer (models.Audio.Silent), so that they do not keep others
+// from being checked. So does the last episode, if the time ends with it. Errors are logged.
 func (f *Flow) askServers(ctx context.Context, o models.Origin, list []models.Audio) []models.Audio {
-	ctx, cancel := context.WithTimeout(ctx, audioCheckTime)
+	visit := ctx
+	ctx, cancel := fetch.WithoutWaits(ctx, audioCheckTime, audioCheckWaits)
 	defer cancel()
 	silent := map[string]bool{} // hosts
 	for i, a := range list {
+		list[i].Silent = true
 		u, err := url.Parse(a.URI)
 		if err != nil || silent[u.Host] {
 			continue
 		}
 		reported, err := f.Lister.audio(ctx, o, a)
-		if ctx.Err() != nil { // the rest does not count as checked
+		switch { // the rest does not count as checked
+		case visit.Err() != nil:
 			return list[:i]
+		case ctx.Err() != nil:
+			return list[:i+1]
 		}
 		silent[u.Host] = errors.Is(err, fault.ErrUnavailable)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
+	"leasehold/manager/repair"
 	"leasehold/models"
 	"leasehold/shared/code/gitrepo"
 	"leasehold/shared/fault"
@@ -132,7 +133,7 @@ func detectFile(path string, kind models.OriginKind, manifests bool) ([]models.O
 	if err != nil {
 		return nil, err
 	}
-	if gofeed.DetectFeedType(bytes.NewReader(begin)) == gofeed.FeedTypeUnknown {
+	if text, _, err := repair.Document(begin, "", detectBytes); err != nil || gofeed.DetectFeedType(bytes.NewReader(text)) == gofeed.FeedTypeUnknown {
 		return nil, fmt.Errorf("the file is not an RSS, Atom or JSON feed; %s: %w", accepted(), fault.ErrInvalid)
 	}
 	return one(models.Feed, path), nil
@@ -147,8 +148,10 @@ func accepted() string {
 	return "accepted are " + strings.Join(labels, ", ") + ", and a folder with an " + manifestName
 }
 
-// beginningBytes is how much of a document is read to detect a feed.
-const beginningBytes = 4096
+const (
+	beginningBytes = 4096    // of a document are read to detect a feed
+	detectBytes    = 4 << 20 // are what these may be when they are decoded
+)
 
 // beginning returns the first bytes of a file, enough to detect a feed.
 func beginning(path string) ([]byte, error) {
@@ -222,6 +225,10 @@ func isRepository(path string) bool {
 // holdsRecordings reports whether a folder has a recording among its first detectEntries entries. It skips hidden
 // files and folders, and folders below that cannot be read.
 func holdsRecordings(path string) (found bool, err error) {
+	path, err = filepath.EvalSymlinks(path) // WalkDir does not follow a link
+	if err != nil {
+		return false, fmt.Errorf("the folder cannot be read: %w: %w", withoutPath(err), fault.ErrInvalid)
+	}
 	seen := 0
 	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
 		seen++

@@ -12,6 +12,18 @@ import (
 	"leasehold/shared/fault"
 )
 
+func TestAFileIsAFeedAlsoInUTF16AndBehindAComment(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		"wide.xml": "\xff\xfe<\x00r\x00s\x00s\x00>\x00", "late.xml": "<!-- c --><?xml version='1.1'?><!DOCTYPE a [<!ENTITY b 'c'>]><feed/>",
+	})
+	for _, name := range []string{"wide.xml", "late.xml"} {
+		origins, err := Detect(filepath.Join(dir, name), "")
+		require.NoError(t, err)
+		require.Equal(t, models.Feed, origins[0].Kind)
+	}
+}
+
 func TestDetect(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
@@ -106,8 +118,8 @@ func TestManifestErrorsNameTheLineAndWhatIsAccepted(t *testing.T) {
 		"":                                     "it lists no origins",
 		"[]":                                   "it lists no origins",
 		"origins: []":                          "line 1: want a list of origins",
-		"- a":                                  "want keys and values: kind, uri, path, priority, every, branches are accepted",
-		"- path: a\n  prio: 1":                 `line 2: unknown key "prio": kind, uri, path, priority, every, branches are accepted`,
+		"- a":                                  "want keys and values: kind, uri, path, priority, every, hours, branches, tags are accepted",
+		"- path: a\n  prio: 1":                 `line 2: unknown key "prio": kind, uri, path, priority, every, hours, branches, tags are accepted`,
 		"- kind: films\n  path: a":             `line 1: kind "films": feed, media, clips, git, `,
 		"- priority: 1":                        "line 1: an origin needs uri or path",
 		"- path: a\n  uri: http://x":           "line 2: uri and path are one",
@@ -206,4 +218,18 @@ func TestAManifestMayBeALinkAndNameAbsolutePaths(t *testing.T) {
 	require.NoError(t, os.Remove(list))
 	_, err = Detect(filepath.Join(dir, "show"), "")
 	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+func TestAFolderNamedByALinkIsDetected(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "shows"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "shows", "one.wav"), []byte("RIFF"), 0o600))
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink("shows", link))
+	origins, err := Detect(link, "")
+	require.NoError(t, err)
+	require.Len(t, origins, 1)
+	require.Equal(t, models.Media, origins[0].Kind)
+	require.Equal(t, link, origins[0].URI)
 }

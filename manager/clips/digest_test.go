@@ -45,10 +45,10 @@ func TestAnUnchangedFolderIsTheSame(t *testing.T) {
 func TestAFeedIsItsItems(t *testing.T) {
 	t.Parallel()
 	digest := func(items string) string {
-		all, _, err := parseFeed(t.Context(), []byte(`<rss version="2.0"><channel><lastBuildDate>now</lastBuildDate>`+items+`</channel></rss>`))
+		all, _, err := parseFeed(t.Context(), []byte(`<rss version="2.0"><channel><lastBuildDate>now</lastBuildDate>`+items+`</channel></rss>`), feedItems)
 		require.NoError(t, err)
-		require.Len(t, feedTimes(all), 2)
-		return feedDigest(all)
+		require.Len(t, feedTimes(all.Items), 2)
+		return feedDigest(all.Items)
 	}
 	one := `<item><guid>1</guid><title>one</title><pubDate>Sat, 21 Nov 2026 06:00:00 GMT</pubDate></item>`
 	two := `<item><guid>2</guid><title>two</title><pubDate>Sun, 22 Nov 2026 06:00:00 GMT</pubDate></item>`
@@ -73,13 +73,15 @@ func TestTheTTLOfAFeedIsReadFromItsHead(t *testing.T) {
 
 func TestAManifestSelectsBranches(t *testing.T) {
 	t.Parallel()
-	entries, err := parseManifest([]byte("- uri: https://example.org/a.git\n  kind: git\n  branches: main, release-*\n- uri: https://example.org/b\n"))
+	entries, err := parseManifest([]byte("- uri: https://example.org/a.git\n  kind: git\n  branches: main, release-*\n  tags: v*, w1\n- uri: https://example.org/b\n"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"main", "release-*"}, entries[0].branches)
 	require.Nil(t, entries[1].branches)
+	require.Equal(t, []string{"v*", "w1"}, entries[0].tags)
 	o, err := entries[0].origin(t.TempDir())
 	require.NoError(t, err)
 	require.Equal(t, []string{"main", "release-*"}, o.Branches)
+	require.Equal(t, []string{"v*", "w1"}, o.Tags)
 	for _, bad := range []string{"-rf", "'['", "main,", "a b", "''"} {
 		_, err := parseManifest([]byte("- uri: https://example.org/a\n  branches: " + bad + "\n"))
 		require.ErrorContains(t, err, "want at most 64 names, patterns", bad)
@@ -113,9 +115,9 @@ func TestADigestIsThatOfEarlierVersions(t *testing.T) {
 	seen, err := l.read(t.Context(), o, models.Known{})
 	require.NoError(t, err)
 	require.Equal(t, "priority 3, tree:952373f9d74e554ad5e667d3c0f05994d0fd5f9835769c910a35f2e24173ad04", seen.digest)
-	items, _, err := parseFeed(t.Context(), []byte(rss(enclosing("b", "b.mp3"), `<item><link>https://example.org/a</link><title>A</title></item>`, enclosing("b", "b.mp3"))))
+	items, _, err := parseFeed(t.Context(), []byte(rss(enclosing("b", "b.mp3"), `<item><link>https://example.org/a</link><title>A</title></item>`, enclosing("b", "b.mp3"))), feedItems)
 	require.NoError(t, err)
-	require.Equal(t, "items:7b7aa590738c3bb308828187167723319ed45e16a01edb48b4609c9aa0ee481e", feedDigest(items))
+	require.Equal(t, "items:7b7aa590738c3bb308828187167723319ed45e16a01edb48b4609c9aa0ee481e", feedDigest(items.Items))
 }
 
 func TestAFileThatIsGoneChangesTheDigestOfItsFolder(t *testing.T) {
@@ -144,4 +146,16 @@ func TestTheTimesOfAFeedAreTheLatestOfItsItems(t *testing.T) {
 	require.Equal(t, begin.Add(models.MaxChanges*time.Hour), times[0])
 	require.Equal(t, begin.Add(time.Hour), times[len(times)-1])
 	require.Len(t, feedTimes(items[:3]), 2)
+}
+
+func TestAManifestHasHours(t *testing.T) {
+	t.Parallel()
+	entries, err := parseManifest([]byte("- uri: https://example.org/a\n  hours: 22:00-06:00@Europe/Berlin\n- uri: https://example.org/b\n"))
+	require.NoError(t, err)
+	require.Equal(t, models.Hours("22:00-06:00@Europe/Berlin"), *entries[0].hours)
+	require.Nil(t, entries[1].hours)
+	for _, bad := range []string{"22", "22:00-06:00@Nowhere", ""} {
+		_, err := parseManifest([]byte("- uri: https://example.org/a\n  hours: " + bad + "\n"))
+		require.ErrorContains(t, err, "want", bad)
+	}
 }

@@ -39,13 +39,13 @@ func chooseEnclosure(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 	case maybe != nil:
 		return trimmed(*maybe), nil
 	case len(others) > 0:
-		return gofeed.Enclosure{}, fmt.Errorf("no sound is enclosed, but %s", sanitize(strings.Join(others, ", ")))
+		return gofeed.Enclosure{}, fmt.Errorf("no sound is enclosed, only %s", sanitize(strings.Join(others, ", ")))
 	}
 	return gofeed.Enclosure{}, errors.New("nothing is enclosed")
 }
 
 func trimmed(e gofeed.Enclosure) gofeed.Enclosure {
-	e.URL = strings.TrimSpace(e.URL)
+	e.URL = strings.ReplaceAll(strings.TrimSpace(e.URL), "&amp;", "&") // escaped twice
 	return e
 }
 

@@ -200,7 +200,9 @@ func TestItemsThatCannotBeCuratedAreProblems(t *testing.T) {
 	t.Parallel()
 	l, _ := listFeedFile(t, rss(
 		enclosing("a", "https://example.org/a.mp3"),
-		enclosing("a", "https://example.org/b.mp3"),
+		enclosing("a", "https://example.org/a.mp3?token=2"),
+		`<item><enclosure url="https://example.org/f.mp3"/></item>`,
+		`<item><title>again</title><enclosure url="https://example.org/f.mp3"/></item>`,
 		`<item><title>picture</title><enclosure url="x.jpg" type="image/jpeg"/></item>`,
 		`<item><title>nothing</title></item>`,
 		`<item/>`,
@@ -208,16 +210,17 @@ func TestItemsThatCannotBeCuratedAreProblems(t *testing.T) {
 		`<item><title>longest</title><guid>`+strings.Repeat("h", nameLimit)+`</guid><enclosure url="https://example.org/e.mp3"/></item>`,
 		`<item><title>long</title><guid>`+strings.Repeat("g", 2000)+`</guid><enclosure url="https://example.org/d.mp3"/></item>`,
 	), nil)
-	require.Equal(t, []string{"a", "odd", strings.Repeat("h", nameLimit)}, names(l))
+	require.Equal(t, []string{"a", "https://example.org/f.mp3", "odd", strings.Repeat("h", nameLimit)}, names(l))
 	require.Equal(t, map[string]string{
-		"a":       "an earlier item has the same guid, a",
-		"picture": "no sound is enclosed, but image/jpeg",
+		"a":       "an earlier item has the same guid and enclosure, a",
+		"again":   "an earlier item has the same enclosure, https://example.org/f.mp3",
+		"picture": "no sound is enclosed, only image/jpeg",
 		"nothing": "nothing is enclosed",
-		"item 5":  "nothing is enclosed",
+		"item 7":  "nothing is enclosed",
 		"odd":     `priority "high" is not a whole number; the origin's 3 is used`,
 		"long":    "its guid, or the URL in its place, has more than 1024 bytes",
 	}, reasons(l))
-	require.EqualValues(t, 3, l.Episodes[1].Priority)
+	require.EqualValues(t, 3, l.Episodes[2].Priority)
 	for _, p := range l.Problems {
 		require.NotEmpty(t, p.Origin)
 	}
@@ -240,12 +243,12 @@ func TestWhatIsNoFeedFailsTheVisit(t *testing.T) {
 		"empty":          {"", "but empty"},
 		"only spaces":    {" \n\t", "but empty"},
 		"no items":       {rss(), "no items"},
-		"truncated":      {rss(enclosing("a", "https://x.org/a.mp3"))[:150], "malformed"},
+		"truncated":      {rss(enclosing("a", "https://x.org/a.mp3"))[:150], "end of the feed missing"},
 		"JSON, not feed": {`{"a":1}`, "no items"},
-		"JSON, cut":      {`{"items":[{"id":"1"},`, "cut off"},
+		"JSON, cut":      {`{"items":[{"id":"1`, "not well-formed JSON"},
 		"JSON, null":     {`{"items":[null]}`, ""},
 		"JSON, no list":  {`{"items":{"a":1}}`, "not a list"},
-		"comment":        {"<rss><!-- ", "within <!--"},
+		"comment":        {"<rss><!-- ", "comment with"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -255,10 +258,9 @@ func TestWhatIsNoFeedFailsTheVisit(t *testing.T) {
 			require.ErrorIs(t, err, fault.ErrInvalid)
 			require.ErrorContains(t, err, c.says)
 			require.ErrorContains(t, err, path)
-			items, more, err := parseFeed(t.Context(), []byte(c.doc))
+			d, err := readDocument(t.Context(), fetch.Poll{Content: []byte(c.doc)}, feedBytes, feedItems)
 			require.Error(t, err)
-			require.Empty(t, items)
-			require.Zero(t, more)
+			require.Empty(t, d)
 		})
 	}
 }
@@ -272,20 +274,20 @@ func TestListingEndsWithItsContext(t *testing.T) {
 		_, err := lister(t, o).List(ctx, o)
 		require.ErrorIs(t, err, context.Canceled)
 	}
-	_, more, err := parseFeed(ctx, []byte(rss("<item/>")))
+	_, more, err := parseFeed(ctx, []byte(rss("<item/>")), feedItems)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Zero(t, more)
-	_, err = (&Lister{}).listFeed(ctx, models.Origin{ID: "o"}, web{}, []*gofeed.Item{{}}, 0)
+	_, err = (&Lister{}).listFeed(ctx, models.Origin{ID: "o"}, web{}, pages{items: []*gofeed.Item{{}}})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestAFeedThatIsReadWholeHidesTheProblemsOfWhatItNoLongerLists(t *testing.T) {
 	t.Parallel()
-	for more, latest := range map[int]bool{0: true, 1: false} {
+	for _, whole := range []bool{true, false} {
 		l := &Lister{}
-		listing, err := l.listFeed(t.Context(), models.Origin{ID: "o"}, web{}, nil, more)
+		listing, err := l.listFeed(t.Context(), models.Origin{ID: "o"}, web{}, pages{whole: whole})
 		require.NoError(t, err)
-		require.Equal(t, latest, listing.Latest)
+		require.Equal(t, whole, listing.Latest)
 	}
 }
 
@@ -346,7 +348,7 @@ func TestOfSeveralEnclosuresTheFirstSoundIsChosenOrElseTheFirstOfAnUnknownType(t
 		require.Equal(t, "https://example.org/"+want, e.URL)
 	}
 	_, err := chooseEnclosure([]*gofeed.Enclosure{at("cover", "image/png"), at("notes", "text/html")})
-	require.EqualError(t, err, "no sound is enclosed, but image/png, text/html")
+	require.EqualError(t, err, "no sound is enclosed, only image/png, text/html")
 	_, err = chooseEnclosure([]*gofeed.Enclosure{nil, {URL: " "}})
 	require.EqualError(t, err, "nothing is enclosed")
 }
@@ -361,9 +363,9 @@ func TestAFeedAtItsLimitsIsReadAndOneBeyondThemIsTooLarge(t *testing.T) {
 		"depth": {nested(maxDepth), nested(maxDepth + 1)},
 		"tag":   {tag(maxTagBytes - 1), tag(maxTagBytes + 1)},
 	} {
-		_, _, err := parseFeed(t.Context(), []byte(c.at))
+		_, _, err := parseFeed(t.Context(), []byte(c.at), feedItems)
 		require.NoError(t, err, name)
-		_, _, err = parseFeed(t.Context(), []byte(c.beyond))
+		_, _, err = parseFeed(t.Context(), []byte(c.beyond), feedItems)
 		require.ErrorIs(t, err, fault.ErrTooLarge, name)
 	}
 }

@@ -61,6 +61,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if o.LastVisit.IsZero() || !strings.HasPrefix(known.Digest, prefix(o)) {
 		known = models.Known{}
 	}
+	if v.Unconditional {
+		known.ETag, known.Modified = "", ""
+	}
 	var seen observed
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
 		seen, err = f.Lister.read(ctx, o, known)
@@ -71,11 +74,21 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	}
 	outcome := models.Outcome{
 		Status: models.Uneventful, Items: len(seen.Episodes) + len(seen.Clips), Digest: seen.digest, ETag: seen.etag, Modified: seen.modified,
-		ChangedAt: seen.times, Size: seen.size, FreshFor: models.SecondsOf(seen.freshFor),
+		ChangedAt: seen.times, Size: seen.size, FreshFor: models.SecondsOf(seen.freshFor), Skip: seen.skip, Hub: seen.hub, Move: seen.move,
+		Window: seen.window, Unmodified: seen.same,
+	}
+	if seen.move != nil && seen.move.Answers {
+		status.Tell(f.Log, slog.LevelInfo, "", "%s moves to %s", o.URI, seen.move.To)
 	}
 	changes, err := f.curate(ctx, o, seen)
 	if err != nil {
 		return models.Outcome{}, err
+	}
+	if o.Kind == models.Feed && !seen.same {
+		outcome.New = &changes.New
+		if len(seen.times) == 0 && known.Digest != "" {
+			outcome.Changes = changes.New
+		}
 	}
 	replaced := 0
 	if o.Kind == models.Feed {
@@ -117,6 +130,7 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 			return true, f.ingest(ctx, client, h)
 		},
 		Issue: f.issueAll,
+		Log:   f.Log,
 	}.Run(ctx)
 }
 

@@ -435,7 +435,7 @@ func TestTheFleetIsToldWhatChangedAndWhatCouldNotBeResearched(t *testing.T) {
 		}
 		session := b.repo.Session()
 		require.ElementsMatch(b, []string{
-			session + " info curated /o: 1 new, 0 changed, 0 gone", session + " info audio of 2 episodes of /o was replaced: they are researched again",
+			session + " info curated /o: 1 new, 0 changed, 0 gone", session + " info audio of 2 episodes of /o was replaced or can be fetched now: they are researched again",
 			"worker-1 warn research of episode e: too long",
 		}, told)
 	})

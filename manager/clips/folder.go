@@ -51,7 +51,7 @@ func (l *Lister) listFolder(ctx context.Context, v *folderVisit) (catalog.Listin
 		}
 		switch {
 		case err != nil:
-			v.problems.add(sanitize(name), "%s", withoutKind(err))
+			v.problems.add(sanitize(name), "%s", fault.Reason(err))
 		case o.Kind == models.Clips:
 			listing.Clips = append(listing.Clips, models.Clip{Recording: rec})
 		default:
@@ -195,7 +195,7 @@ func (v *folderVisit) readSidecar(name string) sidecar {
 			side, err = parseSidecar(content)
 		}
 		if err != nil {
-			v.problems.add(sanitize(beside), "%s; %s is curated without it", withoutKind(err), sanitize(path.Base(name)))
+			v.problems.add(sanitize(beside), "%s; %s is curated without it", fault.Reason(err), sanitize(path.Base(name)))
 			return sidecar{}
 		}
 		return side

@@ -10,7 +10,6 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/failpoint"
-	"leasehold/shared/process/retry"
 	"leasehold/shared/protocol/work"
 )
 
@@ -27,8 +26,7 @@ const (
 	sweepBytes = 256 << 10
 )
 
-// issueAll issues work-items until there is no capacity, nothing is left to select, or the spaces
-// take nothing new for now. more reports that the capacity was used up, so that something may be
+// issueAll issues work-items until there is no capacity or nothing is left to select. more reports that the capacity was used up, so that something may be
 // left to select; otherwise work.Loop calls it again at its next tick, and has ingested results by
 // then, which takes tuples out of the spaces. A conflict means that another manager was faster:
 // then it selects again, at most conflictsInARow times. Any other error ends it and is returned.
@@ -40,8 +38,6 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) (more bool, err
 			return false, nil
 		case errors.Is(err, fault.ErrConflict):
 			conflicts++
-		case retry.CanPass(err):
-			return false, nil
 		case err != nil || !issued:
 			return true, err
 		default:

@@ -54,8 +54,12 @@ type observed struct {
 	digest         string
 	etag, modified string
 	times          []time.Time   // of changes, the latest first
-	freshFor       time.Duration // by its server's Cache-Control, or by its own ttl
+	window         int           // items of a feed that has no further pages, so that it may lose the oldest
+	freshFor       time.Duration // by its server's Cache-Control, or by its own ttl or update period
+	hub            *models.Hub   // that a feed names; nil: as before
+	skip           *models.Skip  // when a feed asks not to be read; nil: as before
 	size           int64
+	move           *models.Move // of a feed that gives a new address or is redirected to one
 }
 
 // read lists an origin, but has no listing (same) if nothing has changed since the known visit.

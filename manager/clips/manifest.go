@@ -21,8 +21,10 @@ import (
 //   - path: clips
 //     priority: 5
 //     every: 24h
+//     hours: 22:00-06:00@Europe/Berlin
 //   - uri: https://example.org/code.git
 //     branches: main, release-*
+//     tags: v*
 //
 // Paths are relative to the file's folder. A missing kind is detected. Other manifests are not followed.
 func readManifest(path string) ([]models.Origin, error) {
@@ -65,7 +67,9 @@ type entry struct {
 	uri      string            // a URL, or a path
 	priority int64
 	every    *models.Seconds
+	hours    *models.Hours
 	branches []string // that are indexed of a repository
+	tags     []string // beside them
 }
 
 // origin detects the origin of an entry; dir is the folder of the manifest.
@@ -79,9 +83,9 @@ func (e entry) origin(dir string) (models.Origin, error) {
 		return models.Origin{}, fmt.Errorf("%s: %w", uri, err)
 	}
 	o := found[0]
-	o.Priority, o.Every, o.Branches = e.priority, e.every, e.branches
-	if len(o.Branches) > 0 && !o.Kind.HasBranches() {
-		return models.Origin{}, fmt.Errorf("branches of %s of kind %s: %w: want a repository or a lister", uri, o.Kind, fault.ErrInvalid)
+	o.Priority, o.Every, o.Hours, o.Branches, o.Tags = e.priority, e.every, e.hours, e.branches, e.tags
+	if problem := o.CheckRefs(); problem != "" {
+		return models.Origin{}, fmt.Errorf("%s: %w: %s", uri, fault.ErrInvalid, problem)
 	}
 	return o, nil
 }
@@ -95,7 +99,7 @@ func parseManifest(content []byte) ([]entry, error) {
 		return nil, fmt.Errorf("it lists no origins: %w", fault.ErrInvalid)
 	}
 	if top.Kind != yaml.SequenceNode {
-		return nil, invalidAt(top, "want a list of origins, each with kind, uri or path, priority, every and branches")
+		return nil, invalidAt(top, "want a list of origins, each with kind, uri or path, priority, every, hours, branches and tags")
 	}
 	var entries []entry
 	for _, node := range top.Content {
@@ -111,7 +115,7 @@ func parseManifest(content []byte) ([]entry, error) {
 // parseEntry parses one entry, which must have either uri or path. Errors name the line.
 func parseEntry(node *yaml.Node) (entry, error) {
 	e := entry{line: node.Line}
-	err := eachKey(node, []string{"kind", "uri", "path", "priority", "every", "branches"}, func(key string, value *yaml.Node) error {
+	err := eachKey(node, []string{"kind", "uri", "path", "priority", "every", "hours", "branches", "tags"}, func(key string, value *yaml.Node) error {
 		switch key {
 		case "kind":
 			e.kind = models.OriginKind(value.Value)
@@ -142,12 +146,24 @@ func parseEntry(node *yaml.Node) (entry, error) {
 				return invalidAt(value, "every %q: %s", sanitize(value.Value), models.EveryRule)
 			}
 			e.every = &every
-		case "branches":
-			for name := range strings.SplitSeq(value.Value, ",") {
-				e.branches = append(e.branches, strings.TrimSpace(name))
+		case "hours":
+			hours := models.Hours(value.Value)
+			if _, err := models.ParseHours(hours); err != nil {
+				return invalidAt(value, "%s", sanitize(err.Error()))
 			}
-			if !models.ValidBranches(e.branches) {
-				return invalidAt(value, "branches %q: %s, separated by commas", sanitize(value.Value), models.BranchRule)
+			e.hours = &hours
+		case "branches", "tags":
+			var names []string
+			for name := range strings.SplitSeq(value.Value, ",") {
+				names = append(names, strings.TrimSpace(name))
+			}
+			if !models.ValidBranches(names) {
+				return invalidAt(value, "%s %q: %s, separated by commas", key, sanitize(value.Value), models.BranchRule)
+			}
+			if key == "tags" {
+				e.tags = names
+			} else {
+				e.branches = names
 			}
 		}
 		return nil

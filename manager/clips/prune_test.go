@@ -9,6 +9,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
 )
 
 func TestFault49FeedBombsAreRefusedBeforeTheyAreParsed(t *testing.T) {
@@ -31,7 +32,7 @@ func TestFault49FeedBombsAreRefusedBeforeTheyAreParsed(t *testing.T) {
 		"JSON members":    {`{"items":[{"tags":[""` + strings.Repeat(`,""`, maxCommas+1) + `]}]}`, fault.ErrTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
-			items, more, err := parseFeed(t.Context(), []byte(c.doc))
+			items, more, err := parseFeed(t.Context(), []byte(c.doc), feedItems)
 			require.ErrorIs(t, err, c.want)
 			require.Empty(t, items)
 			require.Zero(t, more)
@@ -158,7 +159,10 @@ func FuzzFeed(f *testing.F) {
 		if _, _, err := prune(doc, 2); err != nil {
 			require.NotEmpty(t, err.Error())
 		}
-		items, _, err := parseFeed(t.Context(), doc)
+		if _, _, err := parseFeed(t.Context(), doc, feedItems); err != nil {
+			require.NotEmpty(t, err.Error())
+		}
+		d, err := readDocument(t.Context(), fetch.Poll{Content: doc}, feedBytes, feedItems)
 		if err != nil {
 			return
 		}
@@ -166,7 +170,7 @@ func FuzzFeed(f *testing.F) {
 		require.NoError(t, err)
 		defer from.close()
 		c := curator{origin: o, resolve: from.resolve, seen: map[string]bool{}}
-		for i, item := range items {
+		for i, item := range d.feed.Items {
 			c.addItem(i, item)
 		}
 		for _, e := range c.episodes {

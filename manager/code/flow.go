@@ -123,20 +123,28 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 }
 
 // digestPrefix returns the beginning of the digests of visits that publish o with the wanted
-// branches; "" if this manager does not index. A change of the setting changes it.
+// branches and tags; "" if this manager does not index. A change of the setting changes it.
 func (f *Flow) digestPrefix(o models.Origin) string {
 	if f.Index == nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(strings.Join(f.wantedBranches(o).Branches, "\n")))
+	w := f.wantedRefs(o)
+	selected := strings.Join(w.Branches, "\n")
+	if len(w.Tags) > 0 {
+		selected += "\n" + gitrepo.TagPrefix + strings.Join(w.Tags, "\n"+gitrepo.TagPrefix)
+	}
+	sum := sha256.Sum256([]byte(selected))
 	return "indexed:" + hex.EncodeToString(sum[:4]) + ":"
 }
 
-// wantedBranches selects the branches of an origin: its own, or those of the manager.
-func (f *Flow) wantedBranches(o models.Origin) gitrepo.Wanted {
+// wantedRefs selects the branches and the tags of an origin: its own, or those of the manager.
+func (f *Flow) wantedRefs(o models.Origin) gitrepo.Wanted {
 	w := f.Wanted
 	if len(o.Branches) > 0 {
 		w.Branches = o.Branches
+	}
+	if len(o.Tags) > 0 {
+		w.Tags = o.Tags
 	}
 	return w
 }

@@ -547,3 +547,42 @@ func TestRepositoryNames(t *testing.T) {
 		require.Equal(t, want, repositoryName(uri))
 	}
 }
+
+func TestTagsAreIndexedBesideBranchesMovedOnesFollowedAndDeletedOnesNotSearched(t *testing.T) {
+	b := newBench(t)
+	b.worker("w1", nil)
+	dir := b.repo(map[string]string{"same": "same\n", "a": "one\n"})
+	b.git(dir, "tag", "-a", "-m", "annotated", "v1")
+	b.commit(dir, map[string]string{"a": "two\n"})
+	b.git(dir, "tag", "v2")
+	b.commit(dir, map[string]string{"a": "three\n"})
+	o := b.origin(models.Git, dir)
+	m := b.manage("m1", gitrepo.Wanted{Branches: []string{"HEAD"}, Tags: []string{"v2"}})
+	var outcome models.Outcome
+	visit := func(tags ...string) models.Status {
+		o.Tags = tags
+		_, err := b.store.AddOrigin(t.Context(), o)
+		require.NoError(t, err)
+		outcome, err = m.visit(t.Context(), o, outcome)
+		require.NoError(t, err)
+		return outcome.Status
+	}
+	visit()
+	require.Equal(t, []string{"main a@main", "main,tag/v2 same", "tag/v2 a@tag/v2"}, b.matches(o, "/^./"), "the manager's setting")
+	require.Equal(t, models.Eventful, visit("v*", "absent"), "the refs are the same, the tags are others")
+	require.Equal(t, []string{"tag/v1 a@tag/v1"}, b.matches(o, "one branch:tag/v1"))
+	require.Empty(t, b.matches(o, "one branch:main"))
+	problems, err := b.store.Problems(t.Context())
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	require.Equal(t, "tag/absent", problems[0].Item)
+	require.Contains(t, problems[0].Reason, "no tag has this name")
+	require.Equal(t, models.Uneventful, visit("v*", "absent"))
+
+	b.git(dir, "tag", "-f", "v1", "v2")
+	b.git(dir, "tag", "-d", "v2")
+	require.Equal(t, models.Eventful, visit("v*"))
+	require.Equal(t, []string{"tag/v1 a@tag/v1"}, b.matches(o, "two"), "a moved tag is followed")
+	require.Empty(t, b.matches(o, "one"))
+	require.Empty(t, b.matches(o, "branch:v2"), "a deleted tag is not searched")
+}

@@ -12,6 +12,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/code"
 	"leasehold/shared/code/analyse"
+	"leasehold/shared/code/gitrepo"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/batch"
 	"leasehold/shared/protocol/work"
@@ -41,7 +42,7 @@ func (j *job) listFiles(ctx context.Context) error {
 	j.manifest = code.Manifest{RepoID: j.origin.ID, Repo: repositoryName(j.origin.URI)}
 	for _, ref := range j.source.refs() {
 		if len(j.manifest.Refs) == code.MaxRefs {
-			return fmt.Errorf("%w: more than %d branches: name fewer", fault.ErrTooLarge, code.MaxRefs)
+			return fmt.Errorf("%w: more than %d branches and tags: name fewer", fault.ErrTooLarge, code.MaxRefs)
 		}
 		j.manifest.Refs = append(j.manifest.Refs, ref)
 		entries, err := j.source.files(ctx, ref)
@@ -294,15 +295,13 @@ func (j *job) requeueLost(ctx context.Context, client work.Client, pending map[s
 const maxProblems = 1000
 
 // problems returns the problems of the origin for the catalog: no branches, patterns without a
-// branch, and the files that cannot be read; the first maxProblems by name, the others as a number.
+// branch or tag, and the files that cannot be read; the first maxProblems by name, the others as a number.
 func (j *job) problems() []models.Problem {
 	var list []models.Problem
 	if len(j.manifest.Refs) == 0 {
 		list = append(list, models.Problem{Origin: j.origin.ID, Reason: "the repository is empty: it has no branches"})
 	}
-	for _, pattern := range j.unmatched() {
-		list = append(list, models.Problem{Origin: j.origin.ID, Item: pattern, Reason: "no branch has this name or matches this pattern"})
-	}
+	list = append(list, j.unmatched()...)
 	more := 0
 	for _, f := range j.manifest.Files {
 		reason := j.unreadable[f.OID]
@@ -320,17 +319,27 @@ func (j *job) problems() []models.Problem {
 	return list
 }
 
-// unmatched returns the wanted patterns that match no branch of the repository; none for a folder,
-// and none for a repository without any branch, which is one problem already.
-func (j *job) unmatched() (list []string) {
+// unmatched returns a problem for each wanted pattern that matches no branch or no tag of the
+// repository; none for a folder, and none for a repository without any branch, which is one problem
+// already. Of many tags only the newest are indexed, so a pattern of older ones counts as unmatched.
+func (j *job) unmatched() (list []models.Problem) {
 	if j.origin.Kind != models.Git || len(j.manifest.Refs) == 0 {
 		return nil
 	}
-	for _, pattern := range j.flow.wantedBranches(j.origin).Branches {
-		selects := func(r code.Ref) bool { ok, err := path.Match(pattern, r.Name); return ok && err == nil }
-		if pattern != "HEAD" && !slices.ContainsFunc(j.manifest.Refs, selects) {
-			list = append(list, pattern)
+	missing := func(what, prefix string, patterns []string) {
+		for _, pattern := range patterns {
+			selects := func(r code.Ref) bool {
+				name, ok := strings.CutPrefix(r.Name, prefix)
+				matches, err := path.Match(pattern, name)
+				return ok && matches && err == nil
+			}
+			if pattern != "HEAD" && !slices.ContainsFunc(j.manifest.Refs, selects) {
+				list = append(list, models.Problem{Origin: j.origin.ID, Item: prefix + pattern, Reason: "no " + what + " has this name or matches this pattern"})
+			}
 		}
 	}
+	wanted := j.flow.wantedRefs(j.origin)
+	missing("branch", "", wanted.Branches)
+	missing("tag", gitrepo.TagPrefix, wanted.Tags)
 	return list
 }

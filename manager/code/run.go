@@ -10,7 +10,6 @@ import (
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/failpoint"
-	"leasehold/shared/process/retry"
 	"leasehold/shared/protocol/batch"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/work"
@@ -36,6 +35,7 @@ func (f *Flow) Run(ctx context.Context, repo space.Repository) error {
 			err = f.issueAll(ctx, client)
 			return f.queue.first() != nil, err
 		},
+		Log: f.Log,
 	}.Run(ctx)
 }
 
@@ -97,8 +97,6 @@ func (f *Flow) issueAll(ctx context.Context, client work.Client) error {
 		switch {
 		case errors.Is(err, fault.ErrConflict):
 			conflicts++
-		case retry.CanPass(err):
-			return nil
 		case err != nil || !issued:
 			return err
 		default:

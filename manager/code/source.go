@@ -106,7 +106,7 @@ func (f *Flow) compareGit(ctx context.Context, o models.Origin, known models.Kno
 	return outcome, nil
 }
 
-// openGit copies the wanted branches of a repository, and returns them as a source, which the caller
+// openGit copies the wanted branches and tags of a repository, and returns them as a source, which the caller
 // closes. A repository without branches has no folder to share. With an error, of mirror, copying or
 // sharing, no mirror is left open.
 func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
@@ -116,7 +116,7 @@ func (f *Flow) openGit(ctx context.Context, o models.Origin) (source, error) {
 	}
 	var found []gitrepo.Branch
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
-		found, err = m.Fetch(ctx, f.wantedBranches(o))
+		found, err = m.Fetch(ctx, f.wantedRefs(o))
 		return err
 	})
 	if err != nil {

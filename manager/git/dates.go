@@ -22,11 +22,12 @@ const (
 
 // requestDates returns when the commits of HEAD since a time were made, the latest first. It
 // requests the commits without trees and files, and returns nil if the server cannot
-// omit those, or after any error, because the visit already knows that the refs changed.
-func (f *Flow) requestDates(ctx context.Context, u *url.URL, ad gitrepo.Advertised, since time.Time) []time.Time {
+// omit those, or after any error, because the visit already knows that the refs changed. all is
+// true if no limit cut the dates off.
+func (f *Flow) requestDates(ctx context.Context, u *url.URL, ad gitrepo.Advertised, since time.Time) (times []time.Time, all bool) {
 	head := ad.Refs["HEAD"]
 	if head == "" || !ad.Can("filter") || !ad.Can("deepen-since") || !ad.Can("ofs-delta") {
-		return nil
+		return nil, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, packTime)
 	defer cancel()
@@ -35,15 +36,16 @@ func (f *Flow) requestDates(ctx context.Context, u *url.URL, ad gitrepo.Advertis
 	}
 	answer, err := f.Fetch.Post(ctx, u.JoinPath("git-upload-pack").String(), header, commitsRequest(head, since), packBytes)
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	_, pack, ok := bytes.Cut(answer, []byte("0008NAK\n"))
 	if !ok {
-		return nil
+		return nil, false
 	}
-	times := gitrepo.CommitTimes(pack)
+	times = gitrepo.CommitTimes(pack)
 	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
-	return times[:min(len(times), models.MaxChanges)]
+	all = len(times) > 0 && len(times) <= models.MaxChanges && len(answer) < packBytes
+	return times[:min(len(times), models.MaxChanges)], all
 }
 
 // commitsRequest returns the request for the commits of a head since a time, in the stateless

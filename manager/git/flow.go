@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"leasehold/manager/move"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/code/gitrepo"
@@ -42,7 +43,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if filepath.IsAbs(o.URI) {
 		readRefs = f.readFolder
 	}
-	var found gitrepo.State
+	var found state
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
 		found, err = readRefs(ctx, o.URI, v.Known)
 		return err
@@ -50,11 +51,18 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if err != nil {
 		return models.Outcome{RetryAfter: models.SecondsOf(fetch.RetryAfter(err))}, fmt.Errorf("git %s: %w", o.URI, err)
 	}
-	outcome := models.Outcome{Status: models.Eventful, Items: len(found.Refs), Digest: Digest(found.Refs), ChangedAt: found.Times, Size: found.Size}
+	outcome := models.Outcome{Status: models.Eventful, Items: len(found.Refs), Digest: Digest(found.Refs), ChangedAt: found.Times, Since: found.Since, Size: found.Size,
+		Move: move.Redirected(f.Fetch, o, found.movedTo)}
 	if outcome.Digest == v.Known.Digest {
 		outcome.Status = models.Uneventful
 	}
 	return outcome, nil
+}
+
+// state is what a visit found.
+type state struct {
+	gitrepo.State
+	movedTo string // where the server redirects for good; empty: nowhere
 }
 
 // refsBytes bounds the answer with all refs of a repository.
@@ -73,20 +81,20 @@ func Digest(refs map[string]string) string {
 
 // readRemote requests the refs of a repository behind http(s) and, if they have changed, the dates
 // of its commits, since the last visit or, at the first one, of packSpan.
-func (f *Flow) readRemote(ctx context.Context, uri string, known models.Known) (gitrepo.State, error) {
+func (f *Flow) readRemote(ctx context.Context, uri string, known models.Known) (state, error) {
 	u, err := url.Parse(uri)
 	if err != nil || !models.IsWebURL(uri) {
-		return gitrepo.State{}, fmt.Errorf("not a repository: want a folder or an http(s) URL: %w", fault.ErrInvalid)
+		return state{}, fmt.Errorf("not a repository: want a folder or an http(s) URL: %w", fault.ErrInvalid)
 	}
 	u.RawQuery = ""
 	at := u.JoinPath("info/refs")
 	at.RawQuery = "service=git-upload-pack"
-	content, err := f.Fetch.Document(ctx, at.String(), refsBytes)
+	doc, err := f.Fetch.Poll(ctx, at.String(), models.Known{}, refsBytes)
 	if err != nil {
-		return gitrepo.State{}, err
+		return state{}, err
 	}
-	ad, err := gitrepo.ParseAdvertised(content)
-	s := gitrepo.State{Refs: ad.Refs, Size: int64(len(content))}
+	ad, err := gitrepo.ParseAdvertised(doc.Content)
+	s := state{gitrepo.State{Refs: ad.Refs, Size: int64(len(doc.Content))}, repositoryAt(doc.MovedTo)}
 	if err != nil || Digest(s.Refs) == known.Digest {
 		return s, err
 	}
@@ -94,16 +102,35 @@ func (f *Flow) readRemote(ctx context.Context, uri string, known models.Known) (
 	if since.IsZero() {
 		since = time.Now().Add(-packSpan)
 	}
-	s.Times = f.requestDates(ctx, u, ad, since)
+	var all bool
+	s.Times, all = f.requestDates(ctx, u, ad, since)
+	if all {
+		s.Since = since
+	}
 	return s, nil
 }
 
+// repositoryAt returns the URL of the repository whose refs have a URL; empty if that is not a URL of refs.
+func repositoryAt(refs string) string {
+	u, err := url.Parse(refs)
+	if err != nil {
+		return ""
+	}
+	path, ok := strings.CutSuffix(u.Path, "/info/refs")
+	if !ok {
+		return ""
+	}
+	u.Path, u.RawPath, u.RawQuery = path, "", ""
+	return u.String()
+}
+
 // readFolder reads a repository in a folder of this machine.
-func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (gitrepo.State, error) {
+func (f *Flow) readFolder(ctx context.Context, path string, _ models.Known) (state, error) {
 	root, err := f.Fetch.Folder(path)
 	if err != nil {
-		return gitrepo.State{}, err
+		return state{}, err
 	}
 	defer root.Close()
-	return gitrepo.ReadFolder(ctx, root)
+	found, err := gitrepo.ReadFolder(ctx, root)
+	return state{State: found}, err
 }

@@ -147,3 +147,31 @@ func TestWhatIsNoRepositoryIsToldSo(t *testing.T) {
 		require.ErrorIs(t, err, fault.ErrInvalid, name)
 	}
 }
+
+func TestARepositoryMovesWhereItsServerRedirectsForGood(t *testing.T) {
+	t.Parallel()
+	answer := packet("# service=git-upload-pack\n") + "0000" + packet(one+" HEAD\x00symref=HEAD:refs/heads/main\n") + packet(one+" refs/heads/main\n") + "0000"
+	for status, moves := range map[int]bool{301: true, 308: true, 302: false, 307: false} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/old.git/info/refs":
+				http.Redirect(w, r, "/new.git/info/refs?"+r.URL.RawQuery, status)
+			case "/odd.git/info/refs":
+				http.Redirect(w, r, "/refs", status)
+			default:
+				fmt.Fprint(w, answer)
+			}
+		}))
+		t.Cleanup(server.Close)
+		o, err := visit(t, server.URL+"/old.git", models.Visit{})
+		require.NoError(t, err)
+		if moves {
+			require.Equal(t, &models.Move{To: server.URL + "/new.git", Answers: true}, o.Move, status)
+		} else {
+			require.Nil(t, o.Move, status)
+		}
+		o, err = visit(t, server.URL+"/odd.git", models.Visit{})
+		require.NoError(t, err)
+		require.Nil(t, o.Move, "a repository has another URL")
+	}
+}

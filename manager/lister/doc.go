@@ -17,5 +17,6 @@
 // The time of its last local commit is a repository's date, and the first entry of its
 // log of HEAD is its creation; forges give both dates, forks and archived repositories. The pages
 // of a forge are remembered in memory, so that unchanged ones are not sent again; only the
-// query of a link to the next page is used, so that no answer leads to another host. An outline of OPML may have a creation date (created).
+// query of a link to the next page is used, so that no answer leads to another host.
+// An outline of OPML may have a creation date (created). OPML is repaired as feeds are (manager/repair).
 package lister

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"leasehold/manager/move"
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fetch"
@@ -49,8 +50,9 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 		return models.Outcome{}, fmt.Errorf("%s %s: %w", o.Kind, o.URI, err)
 	}
 	var named []models.ListedOrigin
+	movedTo := ""
 	err = fetch.Within(ctx, o.Kind, func(ctx context.Context) (err error) {
-		named, err = f.list(ctx, o, v.Known.Next > 0)
+		named, movedTo, err = f.list(ctx, o, v)
 		return err
 	})
 	if err != nil {
@@ -59,7 +61,7 @@ func (f *Flow) Visit(ctx context.Context, v models.Visit) (models.Outcome, error
 	if fitting(named) < len(named) { // more than one visit can name
 		named = sortedByID(named)
 	}
-	outcome := models.Outcome{Status: models.Eventful, Digest: digest(named)}
+	outcome := models.Outcome{Status: models.Eventful, Digest: digest(named), Move: move.Redirected(f.Fetch, o, movedTo)}
 	from := 0
 	if outcome.Digest == v.Known.Digest {
 		outcome.Status = models.Uneventful
@@ -115,31 +117,43 @@ func fitting(named []models.ListedOrigin) int {
 	return len(named)
 }
 
-// list returns all origins of a list. goesOn means that the visit before has named the first of them. Lines of a
-// list of URLs that are not URLs are skipped and reported in the log.
-func (f *Flow) list(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
+// list returns all origins of a list. movedTo is where the server of a document redirects for good; empty: nowhere. An
+// API of a forge is not learned from its redirects, because they lead to single pages of it.
+func (f *Flow) list(ctx context.Context, o models.Origin, v models.Visit) (named []models.ListedOrigin, movedTo string, err error) {
 	switch o.Kind {
 	case models.Repositories:
-		return f.listFolder(ctx, o.URI)
+		named, err = f.listFolder(ctx, o.URI)
 	case models.Forge:
-		return f.listForge(ctx, o, goesOn)
+		named, err = f.listForge(ctx, o, v.Known.Next > 0, v.Unconditional)
+	default:
+		named, movedTo, err = f.listDocument(ctx, o)
 	}
+	return named, movedTo, err
+}
+
+// listDocument is list for OPML and lists of URLs. Lines of a list of URLs that are not URLs are skipped and reported in
+// the log, and so are the repairs of OPML.
+func (f *Flow) listDocument(ctx context.Context, o models.Origin) (named []models.ListedOrigin, movedTo string, err error) {
 	uri := o.URI
 	if !models.IsWebURL(uri) {
 		uri = fetch.FileURI(uri)
 	}
-	content, err := f.Fetch.Document(ctx, uri, documentBytes)
+	doc, err := f.Fetch.Poll(ctx, uri, models.Known{}, documentBytes)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if o.Kind == models.OPML {
-		return parseOPML(content)
+		named, faults, err := parseOPML(doc.Content, doc.Type)
+		if err == nil && faults.Any() {
+			status.Tell(f.Log, slog.LevelWarn, "", "list %s was repaired: %s", models.Redact(o.URI), faults)
+		}
+		return named, doc.MovedTo, err
 	}
-	named, skipped, err := parseURLs(content)
+	named, skipped, err := parseURLs(doc.Content)
 	if err == nil && len(skipped) > 0 {
 		status.Tell(f.Log, slog.LevelWarn, "", "list %s: %d lines are not http(s) URLs and were skipped, the first is line %d", models.Redact(o.URI), len(skipped), skipped[0])
 	}
-	return named, err
+	return named, doc.MovedTo, err
 }
 
 // digest has two parts: one depends on the set of named origins only, the other also on

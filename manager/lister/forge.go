@@ -51,6 +51,7 @@ type forgePage struct {
 	list  []models.ListedOrigin
 	next  string
 	read  time.Time
+	sent  time.Time // when the server last sent it, and not only that it was unmodified
 }
 
 // remembered returns the list of an origin, empty if it is new, and forgets those used longest ago
@@ -85,13 +86,15 @@ func (f *forges) remembered(uri string) *forgeList {
 
 // listForge lists the repositories that the API of a forge names, page by page. A visit that goes on with a list,
 // or follows one that failed on the way, uses the pages that the one before it has read, for at most listingFor;
-// all others are requested on the condition that they have changed. idlePages pages in a row without a new name,
+// all others are requested on the condition that they have changed, unless the visit is unconditional or the server
+// has not sent them for sentAgain. idlePages pages in a row without a new name,
 // or maxPages, are fault.ErrInvalid, because some servers answer each page with the first one.
-func (f *Flow) listForge(ctx context.Context, o models.Origin, goesOn bool) ([]models.ListedOrigin, error) {
+func (f *Flow) listForge(ctx context.Context, o models.Origin, goesOn, unconditional bool) ([]models.ListedOrigin, error) {
 	r, err := f.forgeReader(o.URI)
 	if err != nil {
 		return nil, err
 	}
+	r.unconditional = unconditional
 	l := f.forges.remembered(o.URI)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,7 +165,13 @@ type forgeReader struct {
 	token   string
 	skipped int       // elements that are not repositories
 	pause   time.Time // no request before it: the rate limit is used up
+
+	unconditional bool // no page is requested on a condition
 }
+
+// sentAgain is the longest time for which a page may stay unchanged before it is requested without a condition,
+// because a cache before the server may be stuck.
+const sentAgain = 7 * 24 * time.Hour
 
 // forgeReader returns a reader of the API for a list's URI, with the token of its host.
 func (f *Flow) forgeReader(uri string) (*forgeReader, error) {
@@ -180,6 +189,9 @@ func (r *forgeReader) read(ctx context.Context, uri string, was forgePage) (forg
 	if wait := time.Until(r.pause); wait > 0 {
 		return was, fetch.Busy(fmt.Errorf("the rate limit is used up: %w", fault.ErrUnavailable), wait)
 	}
+	if r.unconditional || time.Since(was.sent) > sentAgain {
+		was.known = models.Known{}
+	}
 	got, err := r.fetch.Page(ctx, uri, was.known, r.token, pageBytes)
 	if err != nil {
 		return was, err
@@ -187,10 +199,11 @@ func (r *forgeReader) read(ctx context.Context, uri string, was forgePage) (forg
 	if got.Pause > 0 {
 		r.pause = time.Now().Add(got.Pause)
 	}
-	page := forgePage{known: models.Known{ETag: got.ETag, Modified: got.Modified}, list: was.list, next: was.next, read: time.Now()}
+	page := forgePage{known: models.Known{ETag: got.ETag, Modified: got.Modified}, list: was.list, next: was.next, read: time.Now(), sent: was.sent}
 	if got.Same {
 		return page, nil
 	}
+	page.sent = page.read
 	var skipped int
 	page.list, skipped, err = parseRepositories(got.Content)
 	r.skipped += skipped

@@ -266,3 +266,17 @@ func FuzzRepositories(f *testing.F) {
 		}
 	})
 }
+
+func TestAnUnconditionalVisitOfAForgeReadsAllPages(t *testing.T) {
+	t.Parallel()
+	s := serveForge(t, func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, "["+repositoryItem(1)+"]") })
+	f := forgeFlow(t, s.URL+"/api/v1/users/x/repos", nil)
+	for _, x := range []struct {
+		unconditional bool
+		unchanged     int // answers without content
+	}{{false, 0}, {false, 1}, {true, 1}, {false, 2}} {
+		_, err := f.Visit(t.Context(), models.Visit{Unconditional: x.unconditional})
+		require.NoError(t, err)
+		require.Equal(t, x.unchanged, s.unchanged)
+	}
+}

@@ -3,6 +3,8 @@ package lister
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +59,22 @@ func uris(o models.Outcome) (all []string) {
 	return all
 }
 
+func TestAListMovesWhereItsServerRedirectsForGood(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/old" {
+			http.Redirect(w, r, "/new", http.StatusMovedPermanently)
+			return
+		}
+		fmt.Fprintln(w, "https://example.org/feed.xml")
+	}))
+	t.Cleanup(server.Close)
+	o, err := visit(t, models.URLs, server.URL+"/old", models.Known{})
+	require.NoError(t, err)
+	require.Equal(t, &models.Move{To: server.URL + "/new", Answers: true}, o.Move)
+	require.Len(t, o.Listed.Origins, 1)
+}
+
 func TestAListOfURLs(t *testing.T) {
 	t.Parallel()
 	path := file(t, "# mine\n\nhttps://a.example/feed\nhttps://b.example/x.git\r\nhttps://a.example/feed\n")
@@ -86,7 +104,7 @@ func TestADocumentOfFeeds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"feed https://a.example/feed"}, uris(o))
 	require.Equal(t, time.Unix(1700000000, 0).UTC(), o.Listed.Origins[0].Created)
-	for _, bad := range []string{"", "<html/>", "<opml>", strings.Repeat("<opml>", 100), `<!DOCTYPE o [<!ENTITY e "x">]><opml>&e;</opml>`} {
+	for _, bad := range []string{"", "<html/>", "<opml>", strings.Repeat("<opml>", 100), `<opml><outline xmlUrl="https://a.example/feed"/><outli`, `<rss/>`} {
 		_, err := visit(t, models.OPML, file(t, bad), models.Known{})
 		require.ErrorIs(t, err, fault.ErrInvalid, bad)
 	}
@@ -222,7 +240,11 @@ func FuzzLists(f *testing.F) {
 			named, _, err := parseURLs(content)
 			return named, err
 		}
-		for _, parse := range []func([]byte) ([]models.ListedOrigin, error){urls, parseOPML} {
+		opml := func(content []byte) ([]models.ListedOrigin, error) {
+			named, _, err := parseOPML(content, "")
+			return named, err
+		}
+		for _, parse := range []func([]byte) ([]models.ListedOrigin, error){urls, opml} {
 			named, _ := parse(content)
 			require.LessOrEqual(t, fitting(named), models.MaxListed)
 			for _, n := range named {

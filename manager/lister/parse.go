@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"leasehold/manager/repair"
 	"leasehold/models"
 	"leasehold/shared/fault"
 )
@@ -18,8 +19,29 @@ import (
 // maxDepth is the maximum nesting of outlines.
 const maxDepth = 64
 
-// parseOPML lists the feeds of an OPML document: the outlines with an xmlUrl.
-func parseOPML(content []byte) ([]models.ListedOrigin, error) {
+// parseOPML lists the feeds of an OPML document, the outlines with an xmlUrl, and returns what it repaired first.
+// contentType is the header of its server, or empty. A document that is cut off is refused, because feeds that a
+// list names no more are not visited.
+func parseOPML(content []byte, contentType string) ([]models.ListedOrigin, repair.Faults, error) {
+	content, faults, err := repair.Document(content, contentType, documentBytes)
+	if err != nil {
+		return nil, faults, err
+	}
+	list, err := outlines(content)
+	switch {
+	case err != nil && faults.Any():
+		err = fmt.Errorf("%w (after repairs: %s)", err, faults)
+	case err == nil && faults.CutOff():
+		err = fmt.Errorf("the OPML document is cut off: %w", fault.ErrInvalid)
+	}
+	if err != nil {
+		return nil, faults, err
+	}
+	return list, faults, nil
+}
+
+// outlines lists the feeds of a repaired OPML document.
+func outlines(content []byte) ([]models.ListedOrigin, error) {
 	d := xml.NewDecoder(bytes.NewReader(content))
 	d.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("charset %.20q: UTF-8 is accepted", charset)

@@ -12,7 +12,8 @@
 //
 // Errors that errors.Is finds: fault.ErrNotFound for an unknown id,
 // fault.ErrInvalid for a value that cannot be stored (nothing is written then),
-// fault.ErrConflict for a database that another process holds,
+// fault.ErrUnavailable while another program locks the database or the system fails to read
+// or write it, fault.ErrOverloaded while the disk is full,
 // fault.ErrCorrupt for one that cannot be read, fault.ErrClosed after Close.
 // All methods may be called concurrently. Times are kept in UTC, to the
 // microsecond.
@@ -28,7 +29,7 @@ import (
 // Catalog is one store.
 type Catalog interface {
 	// AddOrigin adds an origin or, when its id is known, sets its priority and, unless they
-	// are nil, its branches.
+	// are nil, its branches and its tags.
 	// It reports whether the origin is new.
 	AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error)
 	// SetOriginPriority sets the priority of an origin, which its recordings get when it is visited
@@ -42,7 +43,10 @@ type Catalog interface {
 	RemoveOrigin(ctx context.Context, id string) error
 	// RecordOutcome notes how a visit ended; a failed one is a problem of the
 	// origin until another ends. An outcome older than the last one recorded
-	// changes nothing.
+	// changes nothing. The origin moves to an address that the feed gave at each
+	// successful visit for models.MoveAfter (Outcome.Move) and at which a feed
+	// answers: the address becomes its URI, and its id and all that is known of it stay. It does
+	// not move to the URI of another origin.
 	RecordOutcome(ctx context.Context, o models.Outcome) error
 
 	// Curate records what one visit of an origin listed. A driver may take several
@@ -63,13 +67,15 @@ type Catalog interface {
 	Curate(ctx context.Context, origin string, at time.Time, l Listing) (Curated, error)
 	// AudioToCheck returns episodes that an origin lists now and whose audio is on a
 	// web server, at most limit: first those whose audio was checked longest ago, then
-	// the latest curated. With each comes what the server reported at the last check of
+	// the latest curated. Those that could not be fetched follow, at most four times limit
+	// in the same order. With each comes what the server reported at the last check of
 	// the same URI, if any.
 	AudioToCheck(ctx context.Context, origin string, limit int) ([]models.Audio, error)
 	// AudioChecked records what servers reported, and has the episodes whose audio was replaced researched again,
 	// as Curate has those of another version. Their Media.Version becomes another one, until the origin lists
-	// another version. It returns how many these are; repeating the call changes nothing. Unknown episodes, and
-	// those that have another URI by now, are left out.
+	// another version. An episode that could not be fetched is fetched again if the server did not answer the last
+	// check and answers now, or reports something else. It returns how many these are; repeating the call changes
+	// nothing. Unknown episodes, and those that have another URI by now, are left out.
 	AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (replaced int, err error)
 	// Episodes lists them, latest curated first.
 	Episodes(ctx context.Context) ([]models.Episode, error)
@@ -87,8 +93,9 @@ type Catalog interface {
 	// Select chooses what to research next: of the episodes that have a clip
 	// which is neither researched, busy, nor a problem (the episode's, the
 	// clip's or the pair's), the one with the highest priority, then the latest
-	// initial curation date, then the smallest id; then its such clips in the
-	// same order, at most limit. An episode that has busy clips and no researched ones is
+	// initial curation date, then the first in the order of Episodes: the latest aired, the first
+	// title, the smallest id; then its such clips in the
+	// order of Clips, at most limit. An episode that has busy clips and no researched ones is
 	// passed over, because two workers would decode it at once.
 	//
 	// If at least SweepShare times as many episodes of that priority, in this order, have been researched
@@ -104,12 +111,18 @@ type Catalog interface {
 	// problem of a pair that was researched. A problem of an episode or a pair ends
 	// the findings of earlier versions of the episode. A result that looked at clips must
 	// say at which versions (ClipMedia). Hashes that the catalog lacks are taken
-	// from it.
+	// from it. A recording that could not be fetched (models.Retry) rests: it is not
+	// selected until a pause is over, which grows with each failure from a minute to two
+	// days and is never shorter than the server asks. Its problem stays until it was read.
 	Ingest(ctx context.Context, r models.Researched, at time.Time) error
 	// Lift takes away the problems of these pairs, so that they may be selected
 	// again. Problems of the episode or of a clip stay; pairs without a problem
 	// and unknown ids change nothing.
 	Lift(ctx context.Context, episode string, clips []string) error
+	// Retry makes the recordings that a selects selectable now if they rest and, with
+	// lasting, if their content or research failed; duplicates stay problems. It returns
+	// how many these are. fault.ErrNotFound: an unknown episode or clip.
+	Retry(ctx context.Context, a About, lasting bool) (recordings int, err error)
 
 	// Findings lists what was found, by episode (in the order of Episodes), then
 	// offset, then clip title.
@@ -209,6 +222,7 @@ const (
 type Problem struct {
 	Reason       string    `json:"reason"`
 	At           time.Time `json:"at"`
+	RetryAt      time.Time `json:"retry_at,omitzero" doc:"when the recording is fetched again, if it could not be fetched and rests"`
 	OriginURI    string    `json:"origin,omitempty" doc:"URI"`
 	Item         string    `json:"item,omitempty" doc:"the name that the origin gives it"`
 	EpisodeTitle string    `json:"episode,omitempty" doc:"title"`

@@ -2,12 +2,10 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/fault"
 	"leasehold/shared/process/retry"
 )
 
@@ -15,20 +13,16 @@ import (
 // restart of the coordinator rarely ends sooner.
 var pauses = retry.Backoff{Min: time.Second, Max: 2 * time.Second}
 
-// RetryOverload repeats a write while the disk is full (fault.ErrOverloaded) and ctx lasts. Retrying is safe
-// because every write to a catalog may be repeated. Another error of write is returned at once; when ctx ends, it
-// returns the last error of write.
-func RetryOverload(ctx context.Context, log *slog.Logger, write func() error) error {
-	l := retry.Loop{
-		Message: "catalog: the disk is full; retrying until there is space", Log: log, Backoff: pauses,
-		Retry: func(err error) bool { return errors.Is(err, fault.ErrOverloaded) },
-	}
-	return l.Do(ctx, write)
+// RetryOwn repeats a call of a catalog in this process while the disk is full, another program locks the database or
+// the system fails to read or write it (retry.CanPass), and ctx lasts. Retrying is safe because every call of a
+// catalog may be repeated. Another error of call is returned at once; when ctx ends, it returns the last error.
+func RetryOwn(ctx context.Context, log *slog.Logger, call func() error) error {
+	l := retry.Loop{Message: "catalog: the database cannot be used; retrying until it can", Log: log, Backoff: pauses}
+	return l.Do(ctx, call)
 }
 
-// RetryUnavailable is RetryOverload for any call of a catalog that may be in another process. It also repeats the
-// call while the catalog is unreachable (fault.ErrUnavailable), so that a restart of the coordinator is only a
-// delay. If the caller's session is lost meanwhile, ctx must end. A permanent error is returned at once.
+// RetryUnavailable is RetryOwn for a catalog that may be in another process, so that a restart of the coordinator is
+// only a delay. If the caller's session is lost meanwhile, ctx must end. A permanent error is returned at once.
 func RetryUnavailable(ctx context.Context, log *slog.Logger, call func() error) error {
 	l := retry.Loop{Message: "catalog: the coordinator is unreachable or overloaded; retrying until it answers", Log: log, Backoff: pauses}
 	return l.Do(ctx, call)

@@ -22,7 +22,7 @@ func TestAWriteThatFindsNoRoomIsTriedAgainUntilThereIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tries, broken := 0, errors.New("broken")
-		err := catalog.RetryOverload(t.Context(), quiet, func() error {
+		err := catalog.RetryOwn(t.Context(), quiet, func() error {
 			if tries++; tries < 5 {
 				return fmt.Errorf("full: %w", fault.ErrOverloaded)
 			}
@@ -54,7 +54,7 @@ func TestAWriteThatFindsNoRoomIsGivenUpWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err := catalog.RetryOverload(ctx, quiet, func() error { return fault.ErrOverloaded })
+		err := catalog.RetryOwn(ctx, quiet, func() error { return fault.ErrOverloaded })
 		require.ErrorIs(t, err, fault.ErrOverloaded)
 	})
 }

@@ -26,7 +26,7 @@ func Load(ctx context.Context, path string, limit time.Duration) ([]float32, err
 func LoadAt(ctx context.Context, path string, rateHz int, limit time.Duration) ([]float32, error) {
 	most := int(limit.Seconds() * float64(rateHz))
 	var all []float32
-	err := convert(ctx, path, rateHz, func(block []float32) error {
+	err := convert(ctx, path, rateHz, nil, func(block []float32) error {
 		if len(all)+len(block) > most {
 			return &decode.Error{Kind: fault.ErrTooLarge, Reason: fmt.Sprintf("longer than %v", limit)}
 		}
@@ -40,15 +40,23 @@ func LoadAt(ctx context.Context, path string, rateHz int, limit time.Duration) (
 // block after emit returns. If emit returns an error, Each stops and returns it, except
 // that it returns nil for io.EOF.
 func Each(ctx context.Context, path string, emit func([]float32) error) error {
-	return convert(ctx, path, RateHz, emit)
+	return convert(ctx, path, RateHz, nil, emit)
+}
+
+// EachNoted is Each that sets note to the Note of the stream.
+func EachNoted(ctx context.Context, path string, note *string, emit func([]float32) error) error {
+	return convert(ctx, path, RateHz, note, emit)
 }
 
 // convert decodes and resamples, and calls emit with each block. It reuses the block after emit
-// returns. io.EOF, of emit too, ends it without an error.
-func convert(ctx context.Context, path string, rateHz int, emit func([]float32) error) (err error) {
+// returns. io.EOF, of emit too, ends it without an error. note, unless nil, gets the Note of the stream.
+func convert(ctx context.Context, path string, rateHz int, note *string, emit func([]float32) error) (err error) {
 	s, err := openAt(ctx, path, rateHz)
 	if err != nil {
 		return err
+	}
+	if note != nil {
+		*note = s.Note()
 	}
 	defer func() {
 		if closeErr := s.Close(); err == nil {

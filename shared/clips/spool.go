@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"leasehold/shared/process/platform"
 	"math"
 	"os"
 	"time"
@@ -25,7 +26,7 @@ type Recording struct {
 // folder. The caller closes the Recording. It fails with a *decode.Error if the file itself is the
 // cause.
 func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
-	f, err := os.CreateTemp(dir, "spool-*")
+	f, err := platform.CreateUnnamed(dir, "spool-*")
 	if err != nil {
 		return nil, fmt.Errorf("clips.Spool: %w", err)
 	}
@@ -34,12 +35,9 @@ func Spool(ctx context.Context, path, dir string) (r *Recording, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	if err := os.Remove(f.Name()); err != nil { // now, so that a killed process leaves no file
-		return nil, fmt.Errorf("clips.Spool: %w", err)
-	}
 	r = &Recording{f: f}
 	var raw []byte
-	err = convert(ctx, path, RateHz, func(block []float32) error {
+	err = convert(ctx, path, RateHz, nil, func(block []float32) error {
 		raw = raw[:0]
 		for _, v := range block {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))

@@ -3,6 +3,7 @@ package clips
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	gobuf "github.com/go-audio/audio"
@@ -87,6 +88,15 @@ func (s *Stream) Read(dst []float32) (n int, err error) {
 	n = copy(dst, s.rest)
 	s.rest = s.rest[n:]
 	return n, nil
+}
+
+// Note returns what of the recording is not decoded, in words for people: other tracks than the first one. It is
+// empty if all is.
+func (s *Stream) Note() string {
+	if n := s.source.Tracks(); n > 1 {
+		return fmt.Sprintf("it has %d audio tracks; only the first is searched", n)
+	}
+	return ""
 }
 
 // Share returns which share of the file was read so far; 0 if unknown.

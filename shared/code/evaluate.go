@@ -85,7 +85,7 @@ func (f Filter) Compile() (func(name string) bool, error) {
 	if f.Field == FieldLang {
 		return func(name string) bool { return strings.EqualFold(name, f.Value) }, nil
 	}
-	re, err := regexp.Compile("(?i:" + f.Value + ")")
+	re, err := regexp.Compile("(?i)" + f.Value) // no group, because \Q without \E would take its end for text
 	if err != nil {
 		return nil, fmt.Errorf("%s:%s: %w: %w", f.Field, f.Value, err, fault.ErrInvalid)
 	}
@@ -93,7 +93,7 @@ func (f Filter) Compile() (func(name string) bool, error) {
 	if f.Field != FieldRepo || plain == "" || plain == f.Value {
 		return re.MatchString, nil
 	}
-	without, err := regexp.Compile("(?i:" + plain + "$)")
+	without, err := regexp.Compile("(?i)" + plain + "$")
 	if err != nil { // the suffix was part of an expression
 		return re.MatchString, nil
 	}

@@ -40,7 +40,7 @@ func runeStart(line []byte, i int) int {
 // JoinRanges sorts ranges and joins those that overlap or touch. The result is in the memory of
 // ranges.
 func JoinRanges(ranges []Range) []Range {
-	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	sortRanges(ranges)
 	joined := ranges[:0]
 	for _, r := range ranges {
 		if n := len(joined); n > 0 && r.Start <= joined[n-1].End {
@@ -50,4 +50,9 @@ func JoinRanges(ranges []Range) []Range {
 		}
 	}
 	return joined
+}
+
+// sortRanges sorts ranges by start, then by end.
+func sortRanges(ranges []Range) {
+	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 }

@@ -158,7 +158,7 @@ func TestEvaluateStopsWhenTheResultIsCertain(t *testing.T) {
 // FuzzParse checks that each query is refused with an error of the input, or read into
 // patterns that compile, within bounds.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{`foo -(bar or "x y") /a.*b/ sym:New file:\.go$ case:auto`, `((((`, `/(a*)*b/`, `a)(b`, `-"`, `vendor:no or`, "/(?s).*\\n/"} {
+	for _, seed := range []string{`foo -(bar or "x y") /a.*b/ sym:New file:\.go$ case:auto`, `((((`, `/(a*)*b/`, `a)(b`, `-"`, `vendor:no or`, "/(?s).*\\n/", `file:\Q repo:\Qx.git`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {

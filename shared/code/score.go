@@ -10,8 +10,8 @@ import (
 
 // Weights of the reasons that rank a match. A definition outweighs all else.
 const (
-	weightDefines     = 8.0 // the line defines a symbol with exactly the name found
-	weightDefinesPart = 4.0 // … with what was found as a part of its name, or the reverse
+	WeightDefines     = 8.0 // the line defines a symbol with exactly the name found
+	WeightDefinesPart = 4.0 // … with what was found as a part of its name, or whose name is whole words of it
 	weightBoundary    = 1.0 // for each end of a range at a word's boundary
 	weightFileName    = 1.5 // a word of the query is the file's name without extension
 	weightInPath      = 0.5 // … occurs in the path
@@ -22,10 +22,15 @@ const (
 
 const yearS = 365.25 * 24 * 3600
 
+// MaxPlainScore is the highest LineScore of a line that defines no symbol.
+const MaxPlainScore = 2 * weightBoundary
+
 // LineScore returns the part of a match's score that comes from its line: the score of the best
-// of ranges, the places of the query in line. symbols are those that line defines; symbol is the
-// one that the best range names, or nil if none does.
+// of ranges, the places of the query in line, not joined: so the text of a range is what one pattern
+// found. It sorts them. symbols are those that line defines; symbol is the one that the best range
+// names, or nil if none does.
 func LineScore(line []byte, ranges []Range, symbols []Symbol) (best float64, symbol *Symbol) {
+	sortRanges(ranges) // of equal ranges the first one counts
 	for _, r := range ranges {
 		score := 0.0
 		if atBoundary(line, r.Start) {
@@ -43,24 +48,64 @@ func LineScore(line []byte, ranges []Range, symbols []Symbol) (best float64, sym
 	return best, symbol
 }
 
-// definedBy returns the symbol whose name is most like text, and its weight: weightDefines if
-// the name is equal but for case, weightDefinesPart if one contains the other. It returns 0 and
+// definedBy returns the symbol whose name is most like text, and its weight: WeightDefines if
+// the name is text, WeightDefinesPart if it contains text or is whole words of it. It returns 0 and
 // nil if no symbol does. Of equal weights the first symbol is taken.
 func definedBy(text string, symbols []Symbol) (weight float64, best *Symbol) {
 	for i := range symbols {
 		w := 0.0
 		switch name := symbols[i].Name; {
 		case text == "":
-		case strings.EqualFold(name, text):
-			w = weightDefines
-		case strings.Contains(name, text), strings.Contains(text, name):
-			w = weightDefinesPart
+		case name == text:
+			w = WeightDefines
+		case strings.Contains(name, text), hasWholeWords(text, name):
+			w = WeightDefinesPart
 		}
 		if w > weight {
 			weight, best = w, &symbols[i]
 		}
 	}
 	return weight, best
+}
+
+// hasWholeWords reports whether words occur in text and begin and end there at boundaries of words.
+func hasWholeWords(text, words string) bool {
+	for from := 0; words != ""; from++ {
+		i := strings.Index(text[from:], words)
+		if i < 0 {
+			return false
+		}
+		from += i
+		if atBoundary([]byte(text), from) && atBoundary([]byte(text), from+len(words)) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxWholeWords bounds WholeWords, because n words have n²/2 sequences.
+const maxWholeWords = 1000
+
+// WholeWords returns the texts that begin and end at boundaries of words in text, without text
+// itself. ok is false if there are more than 1,000.
+func WholeWords(text string) (all []string, ok bool) {
+	var edges []int
+	for i := range len(text) + 1 {
+		if atBoundary([]byte(text), i) {
+			edges = append(edges, i)
+		}
+	}
+	if len(edges)*len(edges)/2 > maxWholeWords {
+		return nil, false
+	}
+	for i, from := range edges {
+		for _, to := range edges[i+1:] {
+			if to-from < len(text) {
+				all = append(all, text[from:to])
+			}
+		}
+	}
+	return all, true
 }
 
 // atBoundary reports whether the byte offset i of line is between a character of a word

@@ -8,8 +8,10 @@ import (
 // A Searcher is an index of code. Its methods may be called concurrently.
 type Searcher interface {
 	// Search calls visit for each match of q until visit returns false or a limit of o is
-	// reached. The best RankedMatches come first, ordered by score; the others follow in an
-	// order that is the same in each search of an unchanged index. Each repository is
+	// reached. The best RankedMatches of all matches come first, ordered by score, then by
+	// repository, path and line; if the search's time does not allow to rank all,
+	// Stats.RankedOf tells. The others follow in an order that is the same in each search of an
+	// unchanged index. Each repository is
 	// searched as one generation. If a limit is reached, the error is nil and Stats.Stopped names it. If ctx ends,
 	// Search returns its cause.
 	Search(ctx context.Context, q Query, o Options, visit func(Match) bool) (Stats, error)
@@ -37,6 +39,10 @@ type Searcher interface {
 
 // RankedMatches is how many matches of a search come ordered by score.
 const RankedMatches = 50
+
+// RankingShare is the part of a search's time that ranking may take, as a divisor: after a quarter
+// the search delivers what it has found.
+const RankingShare = 4
 
 // Options limit a search. The zero value has no limit of matches and the default limits
 // of time and memory.
@@ -88,6 +94,7 @@ type Stats struct {
 	Skipped      map[string]int // files that the filters do not exclude and that are not indexed, by reason
 	Missing      int            // files that the index has lost and that may have matches: segments and lists of files
 	Fetching     bool           // the repositories of missing files are visited again; a coordinator's index sets it
+	RankedOf     int            // the best matches are those of the first RankedOf found; 0: of all
 	Stopped      string         // StoppedLimit, StoppedTime, StoppedMemory; empty if the search was complete
 	Hints        []string       // why nothing can match, such as an unknown language; a coordinator's index sets it
 	Elapsed      time.Duration

@@ -40,6 +40,7 @@ type Config struct {
 	Insecure     bool   // listen beyond loopback, without authentication
 
 	HTTPNames   []string       // names by which clients may call the API, such as coordinator.lan
+	PublicURL   string         // at which hubs reach the API, without a slash at its end; empty: no hub can
 	QuotaExempt []netip.Prefix // networks whose machines have no quotas
 
 	Name    string   // of a worker, the same after a restart; empty: its machine and its folder
@@ -78,6 +79,7 @@ type Config struct {
 	FetchRedirects int
 	CacheBytes     int64
 	AllowPrivate   []string
+	Contact        string // URL or mail address in the User-Agent; empty: none
 
 	EpisodeBytes   int64 // size of the kept fingerprints
 	MatchThreshold float64
@@ -88,6 +90,7 @@ type Config struct {
 	SearchViews   bool              // whether it also has the indices of the original indexer
 	Index         bool              // whether the files of repositories are indexed
 	Branches      []string          // patterns of the branches that are indexed; HEAD is one
+	Tags          []string          // patterns of the tags that are indexed beside the branches
 	History       bool              // whether mirrors have all commits
 	GitSchemes    []string          // of URLs of repositories that are accepted
 	GitHosts      []string          // of repositories that are accepted; empty: every host

@@ -126,6 +126,8 @@ func TestEveryKindOfValueIsReadFromEveryPlace(t *testing.T) {
 		"host-groups":   {"a=*.a.example,*.b.example,c=c.example:*", "a=*.a.example,*.b.example,c=c.example:*"},
 		"log-level":     {"debug", "debug"},
 		"allow-private": {"10.0.0.0/8, ::1,[::1]:80,media.lan:8080", "10.0.0.0/8,::1,[::1]:80,media.lan:8080"},
+		"public-url":    {"https://127.0.0.1/leasehold/", "https://127.0.0.1/leasehold"},
+		"contact":       {"crawler@example.org", "crawler@example.org"},
 		"http-names":    {"coordinator.lan, *", "coordinator.lan,*"},
 		"trace":         {"t.jsonl", "t.jsonl"},
 	} {
@@ -270,6 +272,7 @@ func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	for name, args := range map[string][]string{
 		"listen must be on this machine unless insecure":    {"--listen=0.0.0.0"},
 		"http must be on this machine unless insecure":      {"--http=10.0.0.1:80"},
+		"http-names must have the host of public-url":       {"--public-url=https://leasehold.example", "--http-names=other.example"},
 		"compat-listen must be on this machine":             {"--compat-listen=0.0.0.0"},
 		"session-lost must be longer than two heartbeats":   {"--heartbeat=3s"},
 		"release-backoff must be shorter than queue-ttl":    {"--queue-ttl=30s"},

@@ -216,3 +216,35 @@ func (s secretFile) String() string {
 	}
 	return "@" + *s.to
 }
+
+// publicURL is an http or https URL without a user, a query and a fragment.
+type publicURL struct{ to *string }
+
+// set reads such a URL without the slashes at its end; empty text is none. Other text is errNotAccepted.
+func (p publicURL) set(text string) error {
+	u, err := url.Parse(text)
+	bad := err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != ""
+	if text != "" && bad {
+		return errNotAccepted
+	}
+	*p.to = strings.TrimRight(text, "/")
+	return nil
+}
+func (p publicURL) accepts() string {
+	return "a URL that begins with https:// or http://, without a user, a query and a fragment"
+}
+func (p publicURL) kind() string   { return "url" }
+func (p publicURL) String() string { return *p.to }
+
+// allowsHost reports whether the host of a URL is one of names, or * is, or is an address or a name without a dot,
+// which are always allowed.
+func allowsHost(names []string, text string) bool {
+	u, err := url.Parse(text)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	_, notAddress := netip.ParseAddr(host)
+	return notAddress == nil || !strings.Contains(host, ".") ||
+		slices.ContainsFunc(names, func(n string) bool { return n == "*" || strings.EqualFold(n, host) })
+}

@@ -64,6 +64,7 @@ func (t truth) String() string  { return strconv.FormatBool(*t.to) }
 type words struct {
 	to    *[]string
 	known []string
+	hint  string // follows the known words in errors
 }
 
 // set reads words, separated by commas. Spaces around them are removed; empty text is an empty list.
@@ -84,7 +85,7 @@ func (w words) set(text string) error {
 	*w.to = list
 	return nil
 }
-func (w words) accepts() string { return "a list of " + wording.Or(w.known...) + ", or empty" }
+func (w words) accepts() string { return "a list of " + wording.Or(w.known...) + ", or empty" + w.hint }
 func (w words) kind() string    { return "list" }
 func (w words) String() string  { return strings.Join(*w.to, ",") }
 
@@ -149,6 +150,26 @@ func (g hostGroups) accepts() string {
 }
 func (g hostGroups) kind() string   { return "groups" }
 func (g hostGroups) String() string { return *g.to }
+
+// contact is a URL or a mail address that fits into the comment of a User-Agent.
+type contact struct{ to *string }
+
+var contactForm = regexp.MustCompile(`^(https?://[!-'*-~]+|(mailto:)?[A-Za-z0-9.!#$%&'*+=?^_{|}~-]+@[A-Za-z0-9.-]+)$`)
+
+// set reads a URL or mail address of at most 200 bytes; empty text is none. Other text is errNotAccepted, also text
+// with spaces, parentheses or control characters.
+func (c contact) set(text string) error {
+	if text != "" && (len(text) > 200 || !contactForm.MatchString(text)) {
+		return errNotAccepted
+	}
+	*c.to = text
+	return nil
+}
+func (c contact) accepts() string {
+	return "an http(s) URL or a mail address, such as crawler@example.org, of at most 200 characters without spaces and parentheses"
+}
+func (c contact) kind() string   { return "contact" }
+func (c contact) String() string { return *c.to }
 
 // label is a name that may be printed: 1 to 255 bytes of UTF-8 without control characters.
 type label struct{ to *string }

@@ -7,7 +7,10 @@
 // internal one.
 package fault
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // The kinds of error.
 var (
@@ -78,4 +81,15 @@ func FromCode(code string) error {
 		}
 	}
 	return nil
+}
+
+// Reason returns an error's text without its kind at the end, for a message that says already what kind it is.
+func Reason(err error) string {
+	s := err.Error()
+	for _, row := range Table {
+		if row.Kind != nil && errors.Is(err, row.Kind) {
+			s = strings.TrimSuffix(s, ": "+row.Kind.Error())
+		}
+	}
+	return s
 }

@@ -27,7 +27,6 @@ const (
 	stallBytes     = 4 << 10
 	maxHeaderBytes = 256 << 10
 	dialTimeout    = 30 * time.Second
-	userAgent      = "leasehold"
 )
 
 // Config has the limits of a Fetcher and what it may access. A number of 0 is replaced by its
@@ -37,7 +36,8 @@ type Config struct {
 	MaxBytes     int64         // of one fetched file, after decoding; local files are not limited
 	Stall        time.Duration // time without progress after which a transfer ends
 	MaxRedirects int
-	CacheBytes   int64 // of all cached files; files in use may exceed it
+	Contact      string // URL or mail address in the User-Agent; empty: none
+	CacheBytes   int64  // of all cached files; files in use may exceed it
 
 	// AllowPrivate lists what may be dialled although its address is not public: hosts
 	// ("nas.local"), hosts with a port ("127.0.0.1:8080") and networks ("10.1.0.0/16").

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// robotsName is the name of this program in robots.txt.
+const robotsName = "leasehold"
+
 // longestDelay limits the returned Crawl-delay.
 const longestDelay = 24 * time.Hour
 
@@ -30,7 +33,7 @@ func crawlDelay(content string) time.Duration {
 				forUs, forAll, inRules = false, false, false
 			}
 			forAll = forAll || value == "*"
-			if productOf(value) == userAgent {
+			if productOf(value) == robotsName {
 				forUs, named = true, true
 			}
 		case "crawl-delay":

@@ -9,9 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch/turns"
+	"leasehold/shared/process/platform"
 )
 
 // Fetcher fetches content. All its methods may be called concurrently.
@@ -23,6 +26,10 @@ type Fetcher struct {
 	cache  *cache
 	client *http.Client
 	robots robots
+
+	turns      *turns.Turns // of hosts
+	paced      atomic.Bool  // requests of visits take turns
+	longestGap atomic.Int64 // between two of them, in nanoseconds
 
 	mu        sync.Mutex // guards the fields below
 	downloads map[string]*sharedDownload
@@ -40,7 +47,7 @@ func New(c Config) (*Fetcher, error) {
 	if c.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return nil, fmt.Errorf("fetch.New: cache %s: %w", c.Dir, err)
 	}
-	f := &Fetcher{config: c, downloads: map[string]*sharedDownload{}}
+	f := &Fetcher{config: c, turns: turns.New(1), downloads: map[string]*sharedDownload{}}
 	for _, entry := range c.AllowPrivate {
 		if err := f.guard.allow(entry); err != nil {
 			return nil, fmt.Errorf("fetch.New: %w", err)
@@ -77,15 +84,15 @@ func (f *Fetcher) Close() error {
 // the same ref.Version; otherwise it is requested, on the condition that it has changed if that can
 // be expressed. Concurrent calls for one ref share a download, which is cancelled when the contexts
 // of all of them have ended. The caller closes the File. fault.ErrInvalid: the URI or the hash is
-// malformed, or the address is not allowed; fault.ErrClosed after Close; other errors are ctx's
+// malformed, or the address is not allowed (Refused); fault.ErrClosed after Close; other errors are ctx's
 // cause, those of local for a file, and those of the transfer (send, body.Read).
 func (f *Fetcher) Fetch(ctx context.Context, ref models.MediaRef) (File, error) {
 	u, err := f.parse(ref.URI)
 	if err != nil {
-		return File{}, err
+		return File{}, &refusal{err}
 	}
 	if ref.Hash != "" && !wellFormedHash.MatchString(ref.Hash) {
-		return File{}, fmt.Errorf("fetch %s: hash %q is not sha256: and 64 hex digits: %w", u.Redacted(), ref.Hash, fault.ErrInvalid)
+		return File{}, &refusal{fmt.Errorf("fetch %s: hash %q is not sha256: and 64 hex digits: %w", u.Redacted(), ref.Hash, fault.ErrInvalid)}
 	}
 	var file File
 	if u.Scheme == "file" {
@@ -170,7 +177,7 @@ func (f *Fetcher) check(u *url.URL) error {
 	case "http", "https":
 		return f.guard.checkURL(u)
 	case "file":
-		if (u.Host != "" && u.Host != "localhost") || !filepath.IsAbs(u.Path) {
+		if (u.Host != "" && u.Host != "localhost") || !filepath.IsAbs(platform.FilePath(u)) {
 			return fmt.Errorf("want file:///absolute/path: %w", fault.ErrInvalid)
 		}
 		return nil

@@ -88,7 +88,7 @@ func (g *guard) checkIP(hostport string, ip netip.Addr) error {
 // refused returns the end of an error about a host, of the kind fault.ErrInvalid, which tells the
 // operator how to allow it.
 func refused(host string) error {
-	return fmt.Errorf("add %q to the allowed private hosts if you trust it: %w", host, fault.ErrInvalid)
+	return &refusal{fmt.Errorf("add %q to the allowed private hosts if you trust it: %w", host, fault.ErrInvalid)}
 }
 
 // dial connects to addr ("host:port"), unless it resolves to a refused address.

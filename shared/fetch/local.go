@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/process/platform"
 )
 
 // maxHashes limits the cached hashes of local files, to about 2 MB.
@@ -21,18 +22,18 @@ const maxHashes = 10_000
 
 // FileURI returns the file:// URI of an absolute path.
 func FileURI(path string) string {
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+	return platform.FileURI(path).String()
 }
 
 // local returns a file of this machine without copying it. Its path has no links. want is the hash that it must
 // have, or empty. It fails if the path is outside of the roots, or if the file was replaced meanwhile.
 func (f *Fetcher) local(ctx context.Context, u *url.URL, want string) (File, error) {
-	src, info, err := f.roots.open(filepath.Clean(u.Path))
+	src, info, err := f.roots.open(filepath.Clean(platform.FilePath(u)))
 	if err != nil {
 		return File{}, err
 	}
 	defer src.Close()
-	path, err := withoutLinks(filepath.Clean(u.Path), info)
+	path, err := withoutLinks(filepath.Clean(platform.FilePath(u)), info)
 	if err != nil {
 		return File{}, err
 	}

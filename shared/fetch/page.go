@@ -87,7 +87,7 @@ func limitedFor(h http.Header) time.Duration {
 }
 
 // Busy returns an error with the wait that a server asked for, as RetryAfter returns it.
-func Busy(err error, wait time.Duration) error { return &retryError{err, wait} }
+func Busy(err error, wait time.Duration) error { return &retryError{err, wait, wait} }
 
 // sameServer reports whether two URLs are of one server, which may get the same token.
 func sameServer(a, b *url.URL) bool { return a.Scheme == b.Scheme && hostPort(a) == hostPort(b) }

@@ -13,6 +13,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/platform"
 )
 
 // A Poll is the response to a conditional request.
@@ -21,6 +22,9 @@ type Poll struct {
 	Same     bool // the server reports that nothing has changed; Content is nil
 	ETag     string
 	Modified string        // Last-Modified, as the server wrote it
+	Type     string        // Content-Type, as the server wrote it; empty for a file
+	MovedTo  string        // the URL to which permanent redirects lead (301, 308); empty: there is none
+	Links    []string      // the headers Link, as the server wrote them; none for a file
 	FreshFor time.Duration // for which the server calls the response fresh (Cache-Control); 0: it does not
 }
 
@@ -54,7 +58,7 @@ func (f *Fetcher) Poll(ctx context.Context, uri string, known models.Known, maxB
 		return Poll{}, err
 	}
 	if u.Scheme == "file" {
-		p.Content, err = f.readLocal(ctx, u.Path, maxBytes)
+		p.Content, err = f.readLocal(ctx, platform.FilePath(u), maxBytes)
 	} else {
 		p, _, err = f.poll(ctx, uri, http.Header{}, known, maxBytes)
 	}
@@ -80,19 +84,22 @@ func (f *Fetcher) poll(ctx context.Context, uri string, header http.Header, know
 	if known.Modified != "" {
 		header.Set("If-Modified-Since", known.Modified)
 	}
+	ctx = politely(ctx)
 	t, err := f.send(ctx, http.MethodGet, uri, header, nil, maxBytes)
 	if err != nil {
 		return Poll{}, nil, err
 	}
 	defer t.close()
+	moved := hopsOf(ctx).movedTo()
 	if t.StatusCode == http.StatusNotModified && (known.ETag != "" || known.Modified != "") {
-		return Poll{Same: true, ETag: known.ETag, Modified: known.Modified, FreshFor: maxAge(t.Header.Get("Cache-Control"))}, t.Header, nil
+		return Poll{Same: true, MovedTo: moved, ETag: known.ETag, Modified: known.Modified, FreshFor: maxAge(t.Header.Get("Cache-Control"))}, t.Header, nil
 	}
 	content, err := io.ReadAll(t.body)
 	if err != nil {
 		return Poll{}, nil, err
 	}
-	return Poll{Content: content, ETag: t.validator("ETag"), Modified: t.validator("Last-Modified"), FreshFor: maxAge(t.Header.Get("Cache-Control"))}, t.Header, nil
+	return Poll{Content: content, MovedTo: moved, ETag: t.validator("ETag"), Modified: t.validator("Last-Modified"), Type: t.validator("Content-Type"), Links: t.Header.Values("Link"),
+		FreshFor: maxAge(t.Header.Get("Cache-Control"))}, t.Header, nil
 }
 
 // Head returns what a server reports of a document without sending it: the validators for a later request, and
@@ -106,7 +113,7 @@ func (f *Fetcher) Head(ctx context.Context, uri string) (p Poll, bytes int64, er
 	if u.Scheme == "file" {
 		return Poll{}, 0, fmt.Errorf("fetch %s: want an http(s) URL: %w", u.Redacted(), fault.ErrInvalid)
 	}
-	t, err := f.send(ctx, http.MethodHead, uri, http.Header{"Accept-Encoding": {"identity"}}, nil, math.MaxInt64)
+	t, err := f.send(politely(ctx), http.MethodHead, uri, http.Header{"Accept-Encoding": {"identity"}}, nil, math.MaxInt64)
 	if err != nil {
 		return Poll{}, 0, fmt.Errorf("fetch %s: %w", u.Redacted(), err)
 	}
@@ -146,6 +153,7 @@ func (t *transfer) validator(name string) string {
 type retryError struct {
 	error
 	after time.Duration
+	asked time.Duration // 0: the server did not say how long
 }
 
 // Unwrap returns the error with its kind.
@@ -156,6 +164,15 @@ func RetryAfter(err error) time.Duration {
 	var e *retryError
 	if errors.As(err, &e) {
 		return e.after
+	}
+	return 0
+}
+
+// AskedToWait is RetryAfter without the time that a server is left alone if it does not say how long.
+func AskedToWait(err error) time.Duration {
+	var e *retryError
+	if errors.As(err, &e) {
+		return e.asked
 	}
 	return 0
 }

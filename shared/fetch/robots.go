@@ -47,7 +47,7 @@ func (f *Fetcher) CrawlDelay(ctx context.Context, uri string) (delay time.Durati
 	if err != nil || u.Scheme == "file" {
 		return 0, false
 	}
-	site := (&url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: "/robots.txt"}).String()
+	site := siteOf(u)
 	now := time.Now()
 	f.robots.mu.Lock()
 	e, asked := f.robots.hosts[site]
@@ -68,6 +68,11 @@ func (f *Fetcher) CrawlDelay(ctx context.Context, uri string) (delay time.Durati
 	f.robots.keep(site, e, now)
 	f.robots.mu.Unlock()
 	return e.delay, true
+}
+
+// siteOf returns the URL of the robots.txt for a URL, without a user.
+func siteOf(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: "/robots.txt"}).String()
 }
 
 // keep stores an entry; mu must be held. If there are too many, those that have expired (until)
@@ -91,8 +96,10 @@ func (r *robots) keep(site string, e robotsEntry, now time.Time) {
 // readRobots returns the beginning of a robots.txt; it is empty if the host has none. An error, of
 // send or of body.Read, means that it could not be read now.
 func (f *Fetcher) readRobots(ctx context.Context, site string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, robotsWithin)
+	ctx, cancel := WithoutWaits(ctx, robotsWithin, longestWaits)
 	defer cancel()
+	ctx = politely(ctx)
+	hopsOf(ctx).robots = true
 	t, err := f.send(ctx, http.MethodGet, site, http.Header{"Accept-Encoding": {"gzip"}}, nil, math.MaxInt64)
 	if refusedByServer(err) {
 		return "", nil

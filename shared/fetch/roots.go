@@ -47,7 +47,7 @@ func (r *roots) locate(path string) (root, rel string, err error) {
 		}
 	}
 	if root == "" {
-		return "", "", fmt.Errorf("not below a folder that the operator allowed: %w", fault.ErrInvalid)
+		return "", "", &refusal{fmt.Errorf("not below a folder that the operator allowed: %w", fault.ErrInvalid)}
 	}
 	return root, rel, nil
 }
@@ -124,7 +124,7 @@ func fileError(err error) error {
 	case platform.IsDiskFull(err):
 		return fmt.Errorf("%w: %w", err, fault.ErrOverloaded)
 	case strings.Contains(err.Error(), "escapes"): // os.Root has no sentinel for it
-		return fmt.Errorf("leads out of the folder that the operator allowed: %w", fault.ErrInvalid)
+		return &refusal{fmt.Errorf("leads out of the folder that the operator allowed: %w", fault.ErrInvalid)}
 	}
 	return fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 }

@@ -23,7 +23,7 @@ type sharedDownload struct {
 
 // share waits for the download of ref, which it starts if there is none. If ctx ends first, the download goes on
 // for other callers, and is cancelled if there are none. If both happen at the same moment, the download counts,
-// because the caller has a pin by then.
+// because it has pinned the file in the cache for each of its callers.
 func (f *Fetcher) share(ctx context.Context, ref models.MediaRef) (File, error) {
 	key := ref.URI + "\x00" + ref.Version + "\x00" + ref.Hash
 	f.mu.Lock()
@@ -51,7 +51,7 @@ func (f *Fetcher) share(ctx context.Context, ref models.MediaRef) (File, error) 
 	defer f.mu.Unlock()
 	d.callers--
 	if d.callers == 0 {
-		delete(f.downloads, key) // it is d, which stays there until it has finished or its last caller leaves
+		delete(f.downloads, key) // the last caller leaves, so no other can have replaced d
 		d.cancel(context.Canceled)
 	}
 	return File{}, context.Cause(ctx)

@@ -14,6 +14,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/build"
 )
 
 // A transfer is a request and its response.
@@ -35,7 +36,7 @@ func (t *transfer) close() {
 // port, loses the Authorization. The client does not decode bodies; body does it with limits.
 func (f *Fetcher) newClient() *http.Client {
 	return &http.Client{
-		Transport: &http.Transport{
+		Transport: polite{fetcher: f, Transport: &http.Transport{
 			Proxy:                  nil,
 			DialContext:            f.guard.dial,
 			DisableCompression:     true,
@@ -43,7 +44,7 @@ func (f *Fetcher) newClient() *http.Client {
 			MaxResponseHeaderBytes: maxHeaderBytes,
 			IdleConnTimeout:        dialTimeout,
 			ForceAttemptHTTP2:      true,
-		},
+		}},
 		CheckRedirect: func(next *http.Request, via []*http.Request) error {
 			if len(via) > f.config.MaxRedirects {
 				return fmt.Errorf("more than %d redirects: %w", f.config.MaxRedirects, fault.ErrInvalid)
@@ -51,6 +52,9 @@ func (f *Fetcher) newClient() *http.Client {
 			err := f.check(next.URL)
 			if err == nil && next.URL.Scheme == "file" {
 				err = fmt.Errorf("a redirect must not lead to a local file: %w", fault.ErrInvalid)
+			}
+			if h := hopsOf(next.Context()); h != nil && next.Response != nil {
+				h.noteRedirect(next.Response.StatusCode, next.URL)
 			}
 			if !sameServer(next.URL, via[0].URL) {
 				next.Header.Del("Authorization")
@@ -79,8 +83,13 @@ func (f *Fetcher) send(ctx context.Context, method, uri string, header http.Head
 		return fail(fmt.Errorf("%w: %w", err, fault.ErrInvalid))
 	}
 	req.Header = header.Clone()
-	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set("User-Agent", build.UserAgent(f.config.Contact))
+	h := hopsOf(ctx)
+	if h != nil {
+		h.stall = stall
+	}
 	resp, err := f.client.Do(req)
+	noteAnswered(ctx, h)
 	if err != nil {
 		return fail(transportError(ctx, err))
 	}
@@ -138,6 +147,20 @@ func FaultOf(err error) models.Fault {
 	return ""
 }
 
+// refusal is an error of a setting of this Fetcher, or of a malformed address.
+type refusal struct{ error }
+
+// Unwrap returns the error with its kind.
+func (e *refusal) Unwrap() error { return e.error }
+
+// Refused reports whether an error of Fetch means that the settings refuse what was to be fetched: its address, the
+// address that it resolves or is redirected to, or its size. Then a retry fails in the same way unless a setting, the
+// address or the answer changes. All other errors of Fetch can pass.
+func Refused(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) || errors.Is(err, fault.ErrTooLarge)
+}
+
 // statusFailure is an answer with the status of an error.
 type statusFailure struct {
 	error
@@ -163,6 +186,8 @@ const busyFor = time.Hour
 func statusError(r *http.Response) error {
 	kind := fault.ErrInvalid
 	switch code := r.StatusCode; {
+	case isPost(r) && (code == http.StatusAccepted || code == http.StatusNoContent):
+		return nil
 	case code == http.StatusOK, code == http.StatusNonAuthoritativeInfo, code == http.StatusNotModified:
 		return nil
 	case code == http.StatusNotFound, code == http.StatusGone:
@@ -178,14 +203,18 @@ func statusError(r *http.Response) error {
 	if code := r.StatusCode; after == 0 && (code == http.StatusForbidden || code == http.StatusTooManyRequests) {
 		after = limitedFor(r.Header)
 	}
+	asked := after
 	if busy := r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusServiceUnavailable; busy && after == 0 {
 		after = busyFor
 	}
 	if after > 0 {
-		return &retryError{err, after}
+		return &retryError{err, after, asked}
 	}
 	return err
 }
+
+// isPost reports whether a response is to a POST. Its answer need not have a document.
+func isPost(r *http.Response) bool { return r.Request != nil && r.Request.Method == http.MethodPost }
 
 // Post sends content to an http(s) URL and returns the first maxBytes of the response; it does not wait for the
 // rest. It fails with fault.ErrInvalid for the URI of a file.

@@ -20,6 +20,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/build"
 )
 
 func zipped(t *testing.T, content []byte) []byte {
@@ -242,7 +243,7 @@ func TestABodyOfTheMostThatIsAllowedIsReadAndOneByteMoreIsRefused(t *testing.T) 
 func TestAPostSendsItsContentAndReturnsTheBeginningOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		require.Equal(t, userAgent, r.Header.Get("User-Agent"))
+		require.Equal(t, build.UserAgent(""), r.Header.Get("User-Agent"))
 		content, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
 		_, _ = fmt.Fprintf(w, "%s %s %s", r.Method, r.Header.Get("Content-Type"), content)
@@ -349,7 +350,7 @@ func TestSecretsInURLsAreNotPrinted(t *testing.T) {
 
 // script dials a server on a pipe that sends lines, with pauses between them.
 func script(ctx context.Context, f *Fetcher, pause time.Duration, lines ...string) {
-	f.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+	f.client.Transport.(polite).Transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
 		go func() {
 			defer server.Close()

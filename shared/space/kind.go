@@ -95,5 +95,7 @@ type PutOptions struct {
 	// Ephemeral ties the tuple to the session that put it: it is removed when that
 	// ends.
 	Ephemeral bool
+	// Reserve lets the put use what a space of Reserving, and the memory budget, keep for the fleet's own work.
+	Reserve bool
 	Attributes
 }

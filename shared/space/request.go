@@ -93,6 +93,10 @@ func (v Verb) Takes() bool { return v == VerbGet || v == VerbGetP || v.TakesMany
 // TakesMany reports whether the verb takes any number of tuples out of a space.
 func (v Verb) TakesMany() bool { return v == VerbGetAll || v == VerbGetUpTo }
 
+// KeepsAnswer reports whether the gate keeps the answer until the client acknowledges it. The engine
+// does not know such a call by its operation id, so a repetition would find nothing.
+func (v Verb) KeepsAnswer() bool { return v == VerbReceive || v == VerbNext || v == VerbNotify }
+
 // Request is one call as it travels to the engine. The verb decides which fields are
 // used.
 type Request struct {

@@ -19,7 +19,7 @@ func TestJoinRefusesTwoProceduresOfOneName(t *testing.T) {
 
 func TestExpiredSurvivesItsArguments(t *testing.T) {
 	t.Parallel()
-	x := space.Expired{Ref: 7, Cause: space.Lost, Holder: "worker-1"}
+	x := space.Expired{Ref: 7, Cause: space.Lost, Holder: "worker-1", Beside: 3}
 	back, err := space.ParseExpired(x.Args())
 	require.NoError(t, err)
 	require.Equal(t, x, back)

@@ -36,6 +36,27 @@ type Definition struct {
 	Name      string
 	Options   Options
 	QueryOnly bool // only the protocol's procedures may put into it and take from it
+	Reserving bool // a tenth of its capacity is only for puts with PutOptions.Reserve
+	// ShareBy is the index of a string field, not 0: tuples with equal values have one share of the memory (Tx.Share),
+	// which the protocol bounds instead of the engine. 0: all tuples of the space have one share.
+	ShareBy int
+	Check   PutCheck
+}
+
+// A PutCheck refuses a tuple that a session puts, by itself and not in a procedure; nil accepts every tuple.
+type PutCheck func(tx Tx, t tuple.Tuple) error
+
+// PutChecks returns the checks of the spaces that have one.
+func PutChecks(protocols ...[]Definition) map[string]PutCheck {
+	checks := map[string]PutCheck{}
+	for _, spaces := range protocols {
+		for _, d := range spaces {
+			if d.Check != nil {
+				checks[d.Name] = d.Check
+			}
+		}
+	}
+	return checks
 }
 
 // ErrQueryOnly returns the error of a change of a space that only its protocol's procedures may
@@ -56,6 +77,32 @@ func QueryOnly(protocols ...[]Definition) map[string]bool {
 		}
 	}
 	return names
+}
+
+// Reserving returns the names of the spaces that keep a reserve.
+func Reserving(protocols ...[]Definition) map[string]bool {
+	names := map[string]bool{}
+	for _, spaces := range protocols {
+		for _, d := range spaces {
+			if d.Reserving {
+				names[d.Name] = true
+			}
+		}
+	}
+	return names
+}
+
+// ShareBy returns the fields by which the tuples of spaces have shares of the memory.
+func ShareBy(protocols ...[]Definition) map[string]int {
+	fields := map[string]int{}
+	for _, spaces := range protocols {
+		for _, d := range spaces {
+			if d.ShareBy != 0 {
+				fields[d.Name] = d.ShareBy
+			}
+		}
+	}
+	return fields
 }
 
 // Join returns one set of procedures. It panics if two have the same name, because the mistake is in the program and
@@ -101,6 +148,13 @@ type Tx interface {
 	Count(space string, p tuple.Template) int
 	// CountLabelled counts the tuples with a label, visible and held. It is O(1).
 	CountLabelled(space, label string) int
+	// Free returns how many more tuples fit into a space without PutOptions.Reserve, of how many in all; 0 and 0 for
+	// a space that does not exist. It is O(1).
+	Free(space string) (free, capacity int)
+	// Share returns the memory that the tuples of a space with a value in the field of Definition.ShareBy take, and
+	// how much is left for puts without PutOptions.Reserve, in bytes; nearlyFull reports whether that is less than a
+	// tenth. Without a budget all are 0. It is O(1).
+	Share(space, value string) (used, left int64, nearlyFull bool)
 
 	// Put adds a tuple. If the space is full it fails with fault.ErrOverloaded, because a procedure cannot wait for
 	// capacity.
@@ -307,19 +361,20 @@ type Expired struct {
 	Ref    int64
 	Cause  Cause
 	Holder string // the session that held it; empty for a TTL
+	Beside int64  // other holds with the same expiry procedure that its holder lost with it
 }
 
 // Args encodes x as the arguments of an expiry procedure.
 func (x Expired) Args() tuple.Tuple {
-	return tuple.New(x.Ref, string(x.Cause), x.Holder)
+	return tuple.New(x.Ref, string(x.Cause), x.Holder, x.Beside)
 }
 
 // ParseExpired decodes the arguments of an expiry procedure; it fails with fault.ErrInvalid for any other.
 func ParseExpired(args tuple.Tuple) (Expired, error) {
-	if len(args) != 3 || args.Int64(0) == 0 {
+	if len(args) != 4 || args.Int64(0) == 0 {
 		return Expired{}, fmt.Errorf("expiry arguments %s: %w", args, fault.ErrInvalid)
 	}
-	return Expired{Ref: args.Int64(0), Cause: Cause(args.Str(1)), Holder: args.Str(2)}, nil
+	return Expired{Ref: args.Int64(0), Cause: Cause(args.Str(1)), Holder: args.Str(2), Beside: args.Int64(3)}, nil
 }
 
 // Expiring must be the first call of an expiry procedure: it returns the tuple that expires, as it is now, and why.

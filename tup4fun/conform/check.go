@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/explore"
@@ -22,28 +24,39 @@ type Options struct {
 // Checker checks logs against one model, one log after the other. It caches the states
 // and steps of the model between logs. It is not safe for concurrent use.
 type Checker struct {
-	model    *explore.Model
-	mapping  *Map
-	options  Options
-	walker   *explore.Walker
-	shown    map[action]bool
-	restored []int
-	stepsOf  map[explore.State][]*step
-	spaces   map[string]bool // of the log that some rule names
-	start    []candidate
+	mapping    *Map
+	options    Options
+	compile    compileFunc     // nil: the settings of a log change no constant
+	spaces     map[string]bool // of the log that some rule names
+	procedures map[string]bool // that some rule names
+
+	// The fields below belong to the model with its current constants (useModel).
+	constants map[string]int64
+	model     *explore.Model
+	walker    *explore.Walker
+	shown     map[action]bool
+	restored  []int
+	stepsOf   map[explore.State][]*step
+	start     []candidate
+	anything  int64 // the symbol unknown, which stands for every value of the log
 
 	// The fields below belong to the log being checked.
-	covered  map[*explore.Edge]bool
-	used     map[*Rule]bool
-	named    map[string]*instance
-	all      []*instance
-	open     []*instance // instances in the middle of a step
-	logState *logState
-	block    []*observation // events since the reload
-	loading  bool
-	reloaded int // line of the last reload
-	last     []Seen
-	report   *Report
+	settings  map[string]int64 // that the last reload told
+	stopped   error            // why the check ended before the log did; nil: it goes on
+	uncovered bool             // the outcome is Incomplete because the map covers no event
+	early     *mismatch        // an event whose tuple is unknown; a later line may put it
+	unknown   map[string]bool  // procedures in the spaces of the map that no rule names
+	covered   map[syntax.Pos]bool
+	used      map[*Rule]bool
+	named     map[string]*instance
+	all       []*instance
+	open      []*instance // instances in the middle of a step
+	logState  *logState
+	block     []*observation // events since the reload
+	loading   bool
+	reloaded  int // line of the last reload
+	last      []Seen
+	report    *Report
 }
 
 // Load parses a model and a map and returns a Checker. An invalid file is a syntax.Errors
@@ -53,33 +66,38 @@ func Load(modelFile, model, mapFile, mapping string, o Options) (*Checker, error
 	if err != nil {
 		return nil, err
 	}
-	p, err := syntax.ParseWith(modelFile, model, m.Constants)
+	compile := func(constants map[string]int64) (*explore.Model, error) {
+		p, err := syntax.ParseWith(modelFile, model, constants)
+		if err != nil {
+			return nil, err
+		}
+		return explore.Compile(p, 0)
+	}
+	compiled, err := compile(m.Constants)
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := explore.Compile(p, 0)
+	c, err := New(compiled, m, o)
 	if err != nil {
 		return nil, err
 	}
-	return New(compiled, m, o)
+	c.compile = compile
+	return c, nil
 }
 
 // New returns a Checker. A map that does not fit the model is a syntax.Errors. Limits that are 0
-// get their defaults.
+// get their defaults. The settings of a log do not change the model.
 func New(model *explore.Model, m *Map, o Options) (*Checker, error) {
-	if err := m.resolve(model); err != nil {
-		return nil, err
-	}
 	o.States = cmp.Or(max(o.States, 0), 1_000_000)
 	o.Search = cmp.Or(max(o.Search, 0), 20_000)
-	c := &Checker{
-		model: model, mapping: m, options: o, walker: explore.NewWalker(model), shown: m.shownActions(), restored: m.restoredSpaces(),
-		stepsOf: map[explore.State][]*step{}, spaces: map[string]bool{},
-	}
+	c := &Checker{mapping: m, options: o, spaces: map[string]bool{}, procedures: map[string]bool{}}
 	for _, r := range m.Rules {
 		c.spaces[r.Event.Space] = true
+		for _, p := range r.Event.Procedures {
+			c.procedures[p] = true
+		}
 	}
-	return c, nil
+	return c, c.useModel(model, m.Constants)
 }
 
 // mismatch is an error: an event that no step of the model explains.
@@ -113,26 +131,73 @@ func (m *mismatch) awaitPut(line int, e trace.Event) error {
 // explain is an outcome, not an error. The error wraps ErrNoLog if the input is not a
 // log, and is ctx.Err() if ctx is done. With an error the report is unfinished.
 func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Report, error) {
-	c.resetForLog(name)
-	var err error
-	var early *mismatch // the tuple of the event is unknown; a later line may put it
-	if c.start, err = c.closure([]candidate{{}}); err == nil {
-		err = read(log, func(n int, e trace.Event) error {
-			if n%1024 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if early != nil {
-				return early.awaitPut(n, e)
-			}
-			err := c.checkEvent(n, e)
-			if c.logState.missing && errors.As(err, &early) {
-				return nil // read on, to report the line that puts the tuple
-			}
-			return err
-		})
+	reports, err := CheckAll(ctx, name, log, c)
+	return reports[0], err
+}
+
+// CheckAll is Check with several checkers, which read the log together. The reports are in their
+// order.
+func CheckAll(ctx context.Context, name string, log io.Reader, checkers ...*Checker) ([]*Report, error) {
+	return checkAll(ctx, name, log, func(trace.Event) {}, checkers)
+}
+
+// checkAll is CheckAll, and calls each with every event that it reads.
+func checkAll(ctx context.Context, name string, log io.Reader, each func(trace.Event), checkers []*Checker) ([]*Report, error) {
+	for _, c := range checkers {
+		c.resetForLog(name)
 	}
-	if early != nil && ctx.Err() == nil {
-		err = early
+	err := read(log, func(n int, e trace.Event) error {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		each(e)
+		var running bool
+		for _, c := range checkers {
+			if c.stopped == nil {
+				c.stopped = c.nextEvent(n, e)
+			}
+			running = running || c.stopped == nil
+		}
+		if !running {
+			return errAllStopped
+		}
+		return nil
+	})
+	reports := make([]*Report, len(checkers))
+	var errs []error
+	for i, c := range checkers {
+		reports[i] = c.report
+		errs = append(errs, c.endLog(err))
+	}
+	return reports, errors.Join(slices.CompactFunc(errs, sameText)...)
+}
+
+// sameText reports whether two errors have the same text; all checkers of a log get the error of reading it.
+func sameText(a, b error) bool { return a != nil && b != nil && a.Error() == b.Error() }
+
+// errAllStopped ends the reading of a log whose checkers have all ended.
+var errAllStopped = errors.New("all checks have ended")
+
+// nextEvent checks an event unless an earlier one had a tuple that does not exist. Then it only looks
+// for the line that puts that tuple.
+func (c *Checker) nextEvent(line int, e trace.Event) error {
+	if c.early != nil {
+		return c.early.awaitPut(line, e)
+	}
+	err := c.checkEvent(line, e)
+	if c.logState.missing && errors.As(err, &c.early) {
+		return nil
+	}
+	return err
+}
+
+// endLog completes the report. err ended the reading of the log; nil at its end.
+func (c *Checker) endLog(err error) error {
+	switch {
+	case c.stopped != nil:
+		err = c.stopped
+	case c.early != nil && (err == nil || errors.As(err, new(*tornLine))):
+		err = c.early
 	}
 	var torn *tornLine
 	if errors.As(err, &torn) {
@@ -141,13 +206,14 @@ func (c *Checker) Check(ctx context.Context, name string, log io.Reader) (*Repor
 	if err == nil && c.loading {
 		err = c.endReload()
 	}
-	return c.report, c.setOutcome(err)
+	return c.setOutcome(err)
 }
 
 // resetForLog empties the fields of a log. The outcome is Conforms until setOutcome.
 func (c *Checker) resetForLog(name string) {
 	c.report = &Report{Model: c.model.Program.File, Map: c.mapping.File, Trace: name, Outcome: Conforms}
-	c.covered, c.used = map[*explore.Edge]bool{}, map[*Rule]bool{}
+	c.settings, c.unknown, c.stopped, c.early, c.uncovered = nil, map[string]bool{}, nil, nil, false
+	c.covered, c.used = map[syntax.Pos]bool{}, map[*Rule]bool{}
 	c.named, c.all, c.open = map[string]*instance{}, nil, nil
 	c.logState, c.block, c.loading, c.last = newLogState(), nil, false, nil
 }
@@ -168,7 +234,12 @@ func (c *Checker) setOutcome(err error) error {
 	var m *mismatch
 	var wrong *explore.RuntimeError
 	switch {
+	case err == nil && len(c.unknown) > 0:
+		r.Outcome, r.Unknown = Incomplete, slices.Sorted(maps.Keys(c.unknown))
+		r.Reason = r.Model + " does not know " + strings.Join(r.Unknown, ", ")
+		return nil
 	case err == nil && r.Explained == 0:
+		c.uncovered = true
 		r.Outcome, r.Reason = Incomplete, "no rule of "+r.Map+" covers an event of the log: is it the log of another system?"
 		return nil
 	case err == nil:
@@ -204,8 +275,12 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 	if ofReload, err := c.noteReload(o); err != nil || ofReload {
 		return err
 	}
-	if err := c.endTransactions(o); err != nil {
+	if err := c.endTransactions(o); err != nil && len(c.unknown) == 0 {
 		return err
+	}
+	if len(c.unknown) > 0 { // the model has lost track; only what else it does not know counts
+		_, err := c.ruleFor(o)
+		return unlessMismatch(err)
 	}
 	return c.advanceInstance(o)
 }
@@ -214,6 +289,10 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 // It collects the latter; any other event ends them.
 func (c *Checker) noteReload(o *observation) (ofReload bool, err error) {
 	operation := o.event.Operation
+	if operation == trace.Settings {
+		c.settings = settingsOf(o.now)
+		return true, nil
+	}
 	if c.loading && (operation == trace.Begin || operation == trace.Restore) {
 		c.block = append(c.block, o)
 		return true, nil
@@ -226,7 +305,7 @@ func (c *Checker) noteReload(o *observation) (ofReload bool, err error) {
 	if operation != trace.Reload {
 		return false, nil
 	}
-	c.loading, c.reloaded, c.open = true, o.line, nil // steps under way have not happened
+	c.loading, c.reloaded, c.open, c.settings = true, o.line, nil, nil // steps under way have not happened
 	c.report.Reloads++
 	return true, nil
 }
@@ -235,7 +314,28 @@ func (c *Checker) noteReload(o *observation) (ofReload bool, err error) {
 func (c *Checker) endReload() error {
 	block := c.block
 	c.loading, c.block = false, nil
-	return c.continueFromReload(block)
+	if len(c.unknown) > 0 {
+		return nil
+	}
+	if err := c.applySettings(); err != nil {
+		return err
+	}
+	if c.start == nil {
+		var err error
+		if c.start, err = c.closure([]candidate{{}}); err != nil {
+			return err
+		}
+	}
+	if !c.mapping.Restarts {
+		return c.continueFromReload(block)
+	}
+	c.named, c.all = map[string]*instance{}, nil
+	for _, o := range block {
+		if err := c.advanceInstance(o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endTransactions requires that each instance in the middle of a step has finished it when the
@@ -291,9 +391,20 @@ func (c *Checker) advanceInstance(o *observation) error {
 	return nil
 }
 
+// unlessMismatch returns err unless it is a *mismatch.
+func unlessMismatch(err error) error {
+	var m *mismatch
+	if errors.As(err, &m) {
+		return nil
+	}
+	return err
+}
+
 // ruleFor returns the first rule that covers an event, and binds its variables in o. It
 // returns nil if the event is to be ignored: its space is in no rule, it was refused, its
-// rule has no actions, or it only reads. Another event without a rule is a mismatch.
+// rule has no actions, or it only reads. Another event without a rule is a mismatch, unless
+// no rule names its procedure: then it is noted in c.unknown, because the map is of a system
+// without that procedure.
 func (c *Checker) ruleFor(o *observation) (*Rule, error) {
 	if !c.spaces[o.event.Space] || refused(o.event) {
 		return nil, nil
@@ -312,6 +423,10 @@ func (c *Checker) ruleFor(o *observation) (*Rule, error) {
 		return r, nil
 	}
 	if o.event.Space == "" || slices.Contains(readOperations, o.event.Operation) {
+		return nil, nil
+	}
+	if p := o.event.Procedure; p != "" && !c.procedures[p] {
+		c.unknown[p] = true
 		return nil, nil
 	}
 	return nil, &mismatch{observed: o, why: "no rule of " + c.mapping.File + " covers this event"}
@@ -337,14 +452,23 @@ func (c *Checker) expect(r *Rule, o *observation, in *instance) (*expectation, e
 		}
 	}
 	for _, a := range r.resolved {
-		d := wantedAction{action: action{a.verb, a.space}}
-		for _, f := range a.fields {
-			d.values = append(d.values, c.value(r, f, o, in))
-			d.free = append(d.free, f.Kind == Any)
-		}
-		want.actions = append(want.actions, d)
+		want.actions = append(want.actions, c.wanted(r, a, o, in))
+	}
+	if r.input != nil {
+		input := c.wanted(r, *r.input, o, in)
+		want.input = &input
 	}
 	return want, nil
+}
+
+// wanted translates an action of a rule, with the values of the event in the instance.
+func (c *Checker) wanted(r *Rule, a resolvedAction, o *observation, in *instance) wantedAction {
+	d := wantedAction{action: action{a.verb, a.space}}
+	for _, f := range a.fields {
+		d.values = append(d.values, c.value(r, f, o, in))
+		d.free = append(d.free, f.Kind == Any)
+	}
+	return d
 }
 
 // nowhere is a value that occurs in no model.

@@ -144,8 +144,8 @@ func (e Pattern) String() string {
 	if len(e.Results) > 0 {
 		parts = append(parts, "= "+strings.Join(e.Results, " or "))
 	}
-	if len(e.Procedures) > 0 {
-		parts = append(parts, "in "+strings.Join(e.Procedures, " or "))
+	if len(e.Written) > 0 {
+		parts = append(parts, "in "+strings.Join(e.Written, " or "))
 	}
 	if e.Role != "" {
 		parts = append(parts, "from "+e.Role)
@@ -192,7 +192,7 @@ func (c *Checker) unseen() (all []Unseen) {
 	for _, code := range c.model.Codes {
 		for _, n := range code.Nodes {
 			for _, e := range n.Edges {
-				if e.Op == nil || c.covered[e] || !c.shown[action{verbOf(e.Op.Verb), e.Op.Space.Obj.Index}] {
+				if e.Op == nil || c.covered[e.Pos] || !c.shown[action{verbOf(e.Op.Verb), e.Op.Space.Obj.Index}] {
 					continue
 				}
 				all = append(all, Unseen{code.Proc.Title, e.Pos, e.Text})

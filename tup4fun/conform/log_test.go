@@ -81,7 +81,7 @@ func TestWhatContradictsItselfIsAViolation(t *testing.T) {
 		"names no tuple":                      {`"ref":1,"result":"ok"}` + "\n$", `"result":"ok"}` + "\n"},
 		"tuple 1 is in lock, not in key":      {`"take","space":"lock"`, `"take","space":"key"`},
 		"the result of take cannot be":        {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"due"}` + "\n"},
-		"it must be held for done":            {`"take"`, `"done"`},
+		"it must be held or hidden for done":  {`"take"`, `"done"`},
 		"comes back, but no session holds it": {`"take"`, `"back"`},
 		"but it is in lock already":           {`"take"`, `"put"`},
 		"begins, but it is live already":      {`"operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1`, `"operation":"begin","space":""`},
@@ -118,6 +118,16 @@ func (w why) Error() string { return string(w) }
 
 func errorOf(r *conform.Report) error { return why(r.Violation.Why) }
 
+func TestAnOperationOnASpaceThatDoesNotExistChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []string{"count", "receive", "notify", "next", "unnotify"} {
+		line := `{"seq":5,"clock":2,"process":"u-1","role":"u","operation":"` + operation + `","space":"nowhere","result":"no such space"}` + "\n"
+		r, err := judged(t, reload+begin+put+take+line, conform.Options{})
+		require.NoError(t, err)
+		require.Equal(t, conform.Conforms, r.Outcome, "%s: %+v", operation, r.Violation)
+	}
+}
+
 func TestAfterAReloadTheCheckGoesOnFromWhatTheLogSays(t *testing.T) {
 	t.Parallel()
 	again := `{"seq":5,"clock":2,"process":"","operation":"reload","space":"","result":"ok"}` + "\n"
@@ -133,6 +143,25 @@ func TestAfterAReloadTheCheckGoesOnFromWhatTheLogSays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, conform.Violates, r.Outcome)
 	require.ErrorContains(t, errorOf(r), "after the reload at line 5 the spaces hold tuples that the model cannot have there")
+}
+
+func TestATupleFromBeforeTheLogFillsItsSpace(t *testing.T) {
+	t.Parallel()
+	const model = `const Users = 1, Lock = (R, 1, {}), made = 0
+---
+par proc Owner = atomic { if made = 0 -> made := 1; Lock.put(1) fi }
+[] proc Earlier = atomic { if made = 0 & count(Lock) = 1 -> made := 1 fi }
+[] Users * proc User(i) = loop true -> Lock.get(1) pool
+rap`
+	m, err := conform.ParseMap("lock.map", strings.Replace(lockMap, "const Users", "earlier Earlier; const Users", 1))
+	require.NoError(t, err)
+	c, err := conform.New(compiled(t, "lock.tup", model, m.Constants), m, conform.Options{})
+	require.NoError(t, err)
+	restored := strings.NewReplacer(`"seq":3,"clock":1,"process":"u-1","role":"u"`, `"seq":2,"clock":0,"process":""`, `"put"`, `"restore"`).Replace(put)
+	later := strings.NewReplacer(`"seq":2`, `"seq":3`).Replace(begin)
+	r, err := c.Check(t.Context(), "t.jsonl", strings.NewReader(reload+restored+later+take))
+	require.NoError(t, err)
+	require.Equal(t, conform.Conforms, r.Outcome, "%s %+v", r.Reason, r.Violation)
 }
 
 func TestALogOfAnotherSystemIsNotSaidToConform(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 // acknowledged.
 const (
 	visible = "visible"
-	held    = "held"
+	held    = "held"   // by a session
+	hidden  = "hidden" // held by no session
 	taken   = "taken"
 )
 
@@ -41,7 +42,8 @@ func refused(e trace.Event) bool {
 	switch e.Operation {
 	case trace.Call, "create", "putp":
 		return e.Ref == 0
-	case "put", "get", "getp", "getall", "getupto", "query", "queryp", "queryall", "queryupto":
+	case "put", "get", "getp", "getall", "getupto", "query", "queryp", "queryall", "queryupto",
+		"count", "receive", "notify", "next", "unnotify":
 		return e.Ref == 0 && e.Result != trace.OK
 	}
 	return false
@@ -69,7 +71,7 @@ func (l *logState) applyEvent(e trace.Event) (before *tupleState, wrong string) 
 		l.loading = true
 		return nil, ""
 	}
-	if e.Operation != trace.Begin && e.Operation != trace.Restore {
+	if e.Operation != trace.Begin && e.Operation != trace.Restore && e.Operation != trace.Settings {
 		l.loading = false
 	}
 	if wrong := l.applyToSession(e); wrong != "" || e.Space == "" || refused(e) {
@@ -101,7 +103,7 @@ func checkResult(e trace.Event) string {
 	if !slices.Contains(may, e.Result) {
 		return fmt.Sprintf("the result of %s cannot be %q", e.Operation, e.Result)
 	}
-	if e.Space == "" && (e.Ref != 0 || e.Tuple != "" || e.Procedure != "") {
+	if e.Space == "" && (e.Ref != 0 || e.Tuple != "" && e.Operation != trace.Settings || e.Procedure != "") {
 		return fmt.Sprintf("%s is not about a space, but names a tuple or a procedure", e.Operation)
 	}
 	return ""
@@ -167,23 +169,25 @@ func puts(e, other trace.Event) bool {
 	return e.Ref == other.Ref && e.Space == other.Space && slices.Contains(arrivals, e.Operation)
 }
 
-// placeAfter returns where a tuple is after an event: visible, held or taken.
+// placeAfter returns where a tuple is after an event that adds it.
 func placeAfter(e trace.Event) string {
-	switch e.Result {
-	case trace.HeldResult:
+	switch {
+	case e.Result == trace.HeldResult && e.Process == "":
+		return hidden
+	case e.Result == trace.HeldResult:
 		return held
-	case trace.TakenResult:
+	case e.Result == trace.TakenResult:
 		return taken
 	}
 	return visible
 }
 
-// places lists where a tuple must be for an operation. Operations that are missing here
+// places lists where a tuple may be for an operation. Operations that are missing here
 // accept any place.
-var places = map[string]string{
-	"get": visible, "getp": visible, "getall": visible, "getupto": visible,
-	"query": visible, "queryp": visible, "queryall": visible, "queryupto": visible,
-	"done": held, "ack": taken,
+var places = map[string][]string{
+	"get": {visible}, "getp": {visible}, "getall": {visible}, "getupto": {visible},
+	"query": {visible}, "queryp": {visible}, "queryall": {visible}, "queryupto": {visible},
+	"done": {held, hidden}, "ack": {taken},
 }
 
 // applyChange applies an event to an existing tuple. It describes a contradiction, or
@@ -195,14 +199,16 @@ func (l *logState) applyChange(t *tupleState, e trace.Event) string {
 	if e.Operation != "replace" && t.text != e.Tuple {
 		return fmt.Sprintf("tuple %d is %s, not %s", e.Ref, truncate(t.text), truncate(e.Tuple))
 	}
-	if want := places[e.Operation]; want != "" && want != t.place {
-		return fmt.Sprintf("tuple %d is %s: it must be %s for %s", e.Ref, t.place, want, e.Operation)
+	if want := places[e.Operation]; want != nil && !slices.Contains(want, t.place) {
+		return fmt.Sprintf("tuple %d is %s: it must be %s for %s", e.Ref, t.place, strings.Join(want, " or "), e.Operation)
 	}
 	switch e.Operation {
 	case "replace":
 		t.text = e.Tuple
 	case "hold":
 		t.place = held
+	case trace.Hide:
+		t.place = hidden
 	case "back":
 		if t.place == visible {
 			return fmt.Sprintf("tuple %d comes back, but no session holds it", e.Ref)

@@ -9,7 +9,10 @@ const MaxMap = 1 << 20
 type Map struct {
 	File      string
 	Constants map[string]int64  // other values for constants of the model
+	Settings  map[string]string // by constant: the setting of the log that has its value, if the log tells it
+	Restarts  bool              // after a reload the model starts again, and the restored tuples are its first events
 	Instance  []string          // variables with values that name an instance
+	Earlier   string            // process that takes a step where the log lists an instance that it did not show before; "": none
 	Numbered  map[string]string // by variable with numbered values: the variable that it shares its numbers with
 	Rules     []*Rule
 }
@@ -22,23 +25,26 @@ type Rule struct {
 	By        string   // process of the model; "": any
 	Copy      string   // variable of the event with the number of the copy; "": any
 	NoSession bool     // the event has no session
+	Input     *Action  // a tuple with values of the event, which the step takes first; nil: none
 	Actions   []Action // none: the event is ignored
 	Never     bool     // the event must not happen
 
 	resolved []resolvedAction // set by resolve
+	input    *resolvedAction
 }
 
 // Pattern selects events. An empty field accepts any value.
 type Pattern struct {
 	Operations []string // or "any"
-	Place      string   // visible or held: the place of the tuple before the event
+	Place      string   // visible, held, hidden or taken: the place of the tuple before the event
 	Space      string
 	Before     []Field // the tuple before the event
 	Tuple      []Field // the tuple after the event
 	Results    []string
 	Procedures []string
-	Role       string // of the session
-	Serial     string // variable for the rest of the session's name
+	Written    []string // the procedures as the map writes them: names of lists are not replaced
+	Role       string   // of the session
+	Serial     string   // variable for the rest of the session's name
 }
 
 // FieldKind is the kind of a Field in a pattern or an action.

@@ -16,7 +16,7 @@ func TestAnErrorInAMapIsReportedWithItsPosition(t *testing.T) {
 	t.Parallel()
 	for source, says := range map[string]string{
 		"on put lease":                    "m.map:1:13: expected -> and the actions of the model, found the end of the file",
-		"on shove lease -> S.put(1)":      "m.map:1:4: expected an operation of the log (ack, any, back, begin, done, end, expire, get, getall, getp, getupto, hold, put, putp, query, queryall, queryp, queryupto, replace, restore, take), found shove",
+		"on shove lease -> S.put(1)":      "m.map:1:4: expected an operation of the log (ack, any, back, begin, done, end, expire, get, getall, getp, getupto, hide, hold, put, putp, query, queryall, queryp, queryupto, replace, restore, take), found shove",
 		"ignore put s":                    "m.map:1:13: expected ; after the item at 1:1, found the end of the file",
 		"const N = x;":                    "m.map:1:11: expected a number, found x",
 		"const N = 99999999999999999999;": "m.map:1:11: expected a number of at most 64 bits, found 99999999999999999999",
@@ -28,7 +28,7 @@ func TestAnErrorInAMapIsReportedWithItsPosition(t *testing.T) {
 		"on put s -> S.push(1);":          "m.map:1:15: expected put, get or query, found push",
 		"instance ;\nnumber 1;":           "m.map:1:10: expected a variable whose values name an instance, found ;\nm.map:2:8: expected a variable whose values are numbered, found 1",
 		"on put s in -> S.put(1);":        "m.map:1:13: expected a procedure, as work.issue, or none, found ->",
-		"é":                               "m.map:1:1: expected const, instance, number, ignore, never or on, found 'é', which is not a token of a map",
+		"é":                               "m.map:1:1: expected const, let, restart, earlier, instance, number, ignore, never or on, found 'é', which is not a token of a map",
 	} {
 		_, err := conform.ParseMap("m.map", source)
 		require.EqualError(t, err, says, source)

@@ -13,7 +13,8 @@ func ParseMap(file, src string) (*Map, error) {
 	lex := &lexer{syntax.NewCursor(src)}
 	p := &parser{
 		TokenParser: syntax.TokenParser{File: file, Next: lex.next, End: lex.End},
-		parsed:      &Map{File: file, Constants: map[string]int64{}, Numbered: map[string]string{}},
+		parsed:      &Map{File: file, Constants: map[string]int64{}, Settings: map[string]string{}, Numbered: map[string]string{}},
+		lists:       map[string][]string{},
 	}
 	if len(src) > MaxMap {
 		p.Report(syntax.Pos{Line: 1, Col: 1}, "the map has %d bytes; at most %d are read", len(src), MaxMap)
@@ -35,7 +36,8 @@ func ParseMap(file, src string) (*Map, error) {
 // syntax.ErrBroken.
 type parser struct {
 	syntax.TokenParser
-	parsed *Map // what was read so far
+	parsed *Map                // what was read so far
+	lists  map[string][]string // procedures, by the name that let gives them
 }
 
 // word reads a word; the error names what was expected.
@@ -63,6 +65,14 @@ func (p *parser) item() (err error) {
 		p.parsed.Instance, err = p.names(p.parsed.Instance, "a variable whose values name an instance")
 	case p.Accept("number"):
 		err = p.numbered()
+	case p.Accept("let"):
+		err = p.list()
+	case p.Accept("restart"):
+		p.parsed.Restarts = true
+	case p.Accept("earlier"):
+		var n syntax.Token
+		n, err = p.word("a process of the model")
+		p.parsed.Earlier = n.Text
 	case p.Tok.Is("ignore"), p.Tok.Is("never"):
 		r := &Rule{Pos: at, Never: p.Advance().Is("never")}
 		p.parsed.Rules = append(p.parsed.Rules, r)
@@ -70,7 +80,7 @@ func (p *parser) item() (err error) {
 	case p.Accept("on"):
 		err = p.rule(at)
 	default:
-		return p.Expected("const, instance, number, ignore, never or on")
+		return p.Expected("const, let, restart, earlier, instance, number, ignore, never or on")
 	}
 	if err != nil {
 		return err
@@ -97,7 +107,20 @@ func (p *parser) numbered() error {
 	})
 }
 
-// constant reads NAME = NUMBER.
+// list reads NAME = PROCEDURE{|PROCEDURE}.
+func (p *parser) list() error {
+	n, err := p.word("a name for a list of procedures")
+	if err != nil {
+		return err
+	}
+	if err := p.Need("=", " and the procedures of "+n.Text); err != nil {
+		return err
+	}
+	_, p.lists[n.Text], err = p.procedures()
+	return err
+}
+
+// constant reads NAME = ["SETTING" or] NUMBER.
 func (p *parser) constant() error {
 	n, err := p.word("the name of a constant of the model")
 	if err != nil {
@@ -105,6 +128,12 @@ func (p *parser) constant() error {
 	}
 	if err := p.Need("=", " and the value of "+n.Text); err != nil {
 		return err
+	}
+	if p.Tok.Kind == syntax.TextToken {
+		p.parsed.Settings[n.Text] = p.Advance().Text
+		if !p.Accept("or") {
+			return p.Expected("or, and the value of " + n.Text + " if the log does not have that setting")
+		}
 	}
 	f, err := p.number()
 	p.parsed.Constants[n.Text] = f.Value
@@ -139,7 +168,7 @@ func (p *parser) names(all []string, what string) ([]string, error) {
 	return all, err
 }
 
-// rule reads EVENT [by Process[(VARIABLE|nobody)]] -> action, action; at is where it begins. After
+// rule reads EVENT [by Process[(VARIABLE|nobody)]] [with Space(FIELDS)] -> action, action; at is where it begins. After
 // an error the rule may be in the map, without some actions.
 func (p *parser) rule(at syntax.Pos) error {
 	r := &Rule{Pos: at}
@@ -148,6 +177,12 @@ func (p *parser) rule(at syntax.Pos) error {
 	}
 	if p.Accept("by") {
 		if err := p.by(r); err != nil {
+			return err
+		}
+	}
+	if p.Accept("with") {
+		var err error
+		if r.Input, err = p.input(); err != nil {
 			return err
 		}
 	}
@@ -182,6 +217,18 @@ func (p *parser) by(r *Rule) error {
 		r.Copy = v.Text
 	}
 	return p.Need(")", "")
+}
+
+// input reads Space(field, field): a put.
+func (p *parser) input() (*Action, error) {
+	a := &Action{Pos: p.Tok.Pos, Verb: "put"}
+	n, err := p.word("a space of the model that gets values of the event")
+	if err != nil {
+		return nil, err
+	}
+	a.Space = n.Text
+	a.Fields, err = p.fields()
+	return a, err
 }
 
 // action reads Space.put(field, field), or get or query.

@@ -8,19 +8,19 @@ import (
 )
 
 // operations are the operations of events.
-var operations = []string{"ack", "any", "back", "begin", "done", "end", "expire", "get", "getall", "getp", "getupto", "hold", "put", "putp",
+var operations = []string{"ack", "any", "back", "begin", "done", "end", "expire", "get", "getall", "getp", "getupto", "hide", "hold", "put", "putp",
 	"query", "queryall", "queryp", "queryupto", "replace", "restore", "take"}
 
-// pattern reads OPERATION{|OPERATION} [visible|held] [SPACE] [TUPLE [to TUPLE]] [= RESULT{|RESULT}]
+// pattern reads OPERATION{|OPERATION} [visible|held|hidden|taken] [SPACE] [TUPLE [to TUPLE]] [= RESULT{|RESULT}]
 // [in PROCEDURE{|PROCEDURE}] [from ROLE[(VARIABLE)]].
 func (p *parser) pattern(e *Pattern) (err error) {
 	if e.Operations, err = p.choice(p.operation); err != nil {
 		return err
 	}
-	if p.Tok.Is("visible") || p.Tok.Is("held") {
+	if slices.Contains([]string{visible, held, hidden, taken}, p.Tok.Text) && p.Tok.Kind == syntax.WordToken {
 		e.Place = p.Advance().Text
 	}
-	if p.Tok.Kind == syntax.WordToken && !p.Tok.Is("in") && !p.Tok.Is("from") && !p.Tok.Is("by") {
+	if p.Tok.Kind == syntax.WordToken && !p.Tok.Is("in") && !p.Tok.Is("from") && !p.Tok.Is("by") && !p.Tok.Is("with") {
 		e.Space = p.Advance().Text
 	}
 	if err := p.tuples(e); err != nil {
@@ -32,7 +32,7 @@ func (p *parser) pattern(e *Pattern) (err error) {
 		}
 	}
 	if p.Accept("in") {
-		if e.Procedures, err = p.choice(p.procedure); err != nil {
+		if e.Written, e.Procedures, err = p.procedures(); err != nil {
 			return err
 		}
 	}
@@ -72,6 +72,24 @@ func (p *parser) operation() (string, error) {
 		return "", p.Expected("an operation of the log (" + strings.Join(operations, ", ") + ")")
 	}
 	return p.Advance().Text, nil
+}
+
+// procedures reads procedures separated by |. The name of a list (let) stands for its procedures.
+func (p *parser) procedures() (written, all []string, err error) {
+	written, err = p.choice(p.procedure)
+	for _, name := range written {
+		if list, ok := p.lists[name]; ok {
+			all = append(all, list...)
+		} else {
+			all = append(all, name)
+		}
+	}
+	for i, name := range written {
+		if name == "" {
+			written[i] = "none"
+		}
+	}
+	return written, all, err
 }
 
 func (p *parser) result() (string, error) {

@@ -8,8 +8,8 @@ import (
 	"leasehold/shared/space/trace"
 )
 
-// content is the tuples of each space as text, because text can be sorted and compared.
-type content map[int][]string
+// content is the tuples of each space.
+type content map[int][][]int64
 
 // continueFromReload continues from the state that a log lists after a reload. The last events
 // before it may be missing from the log, so the model may take unlogged steps, but only as few as
@@ -18,6 +18,7 @@ type content map[int][]string
 func (c *Checker) continueFromReload(block []*observation) error {
 	slices.SortStableFunc(block, func(a, b *observation) int { return cmp.Compare(maxNumber(a), maxNumber(b)) })
 	holds := map[*instance]content{}
+	known := len(c.all)
 	for _, in := range c.all {
 		holds[in] = content{}
 	}
@@ -31,8 +32,12 @@ func (c *Checker) continueFromReload(block []*observation) error {
 			lines[in] = o
 		}
 	}
-	for _, in := range c.all {
-		found, err := c.searchRestored(in.states, holds[in])
+	for n, in := range c.all {
+		search := c.searchRestored
+		if n >= known && c.mapping.Earlier != "" {
+			search = c.restoreEarlier
+		}
+		found, err := search(in.states, holds[in])
 		if err != nil {
 			return err
 		}
@@ -76,7 +81,7 @@ func (c *Checker) addRestored(o *observation, holds map[*instance]content) (*ins
 	}
 	for _, d := range want.actions {
 		if d.verb == "put" {
-			holds[in][d.space] = append(holds[in][d.space], fmt.Sprint(d.values))
+			holds[in][d.space] = append(holds[in][d.space], d.values)
 		}
 	}
 	return in, nil
@@ -133,17 +138,47 @@ func (c *Checker) searchRestored(from []candidate, want content) ([]candidate, e
 	return nil, nil
 }
 
+// restoreEarlier returns the states of an instance that the log did not show before: the tuples that
+// it lists, put into the positions in from, and after that a step of the process Earlier of the map, which
+// sets the variables that belong to them. Until that step the model has no such state, so other processes may fail
+// there. The positions are between steps.
+func (c *Checker) restoreEarlier(from []candidate, want content) ([]candidate, error) {
+	var found []candidate
+	for _, x := range from {
+		for _, space := range c.restored {
+			for _, t := range want[space] {
+				x.state = c.walker.With(x.state, space, t)
+			}
+		}
+		for p, proc := range c.model.Procs {
+			if proc.Code.Proc.Title != c.mapping.Earlier {
+				continue
+			}
+			moves, err := c.walker.MovesOf(x.state, p)
+			if err != nil {
+				return nil, fmt.Errorf("the model failed: %w", err)
+			}
+			for _, m := range moves {
+				if y := (candidate{state: m.To}); c.spacesEqual(y, want) {
+					found = append(found, y)
+				}
+			}
+		}
+	}
+	return c.closure(found)
+}
+
 // spacesEqual reports whether the spaces that the log restores hold the wanted content in
-// the state of x, which is not in the middle of a step. It sorts want.
+// the state of x, which is not in the middle of a step.
 func (c *Checker) spacesEqual(x candidate, want content) bool {
 	for _, space := range c.restored {
-		var have []string
-		for _, t := range c.walker.Content(x.state, space) {
-			have = append(have, fmt.Sprint(t))
+		have := c.walker.Content(x.state, space)
+		if len(have) != len(want[space]) {
+			return false
 		}
-		slices.Sort(have)
-		slices.Sort(want[space])
-		if !slices.Equal(have, want[space]) {
+		slices.SortFunc(have, slices.Compare)
+		sorted := slices.SortedFunc(slices.Values(want[space]), slices.Compare)
+		if !slices.EqualFunc(sorted, have, c.fits) {
 			return false
 		}
 	}

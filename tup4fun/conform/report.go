@@ -13,7 +13,7 @@ type Outcome string
 const (
 	Conforms   Outcome = "conforms"
 	Violates   Outcome = "violates"
-	Incomplete Outcome = "incomplete" // a bound was reached, or no event was checked
+	Incomplete Outcome = "incomplete" // a bound was reached, the map does not know a procedure, or no event was checked
 )
 
 // Report is the result of checking one log.
@@ -22,9 +22,10 @@ type Report struct {
 	Map       string     `json:"map"`
 	Trace     string     `json:"trace"`
 	Outcome   Outcome    `json:"outcome"`
-	Reason    string     `json:"reason,omitempty"` // for Incomplete
-	Events    int        `json:"events"`           // read
-	Explained int        `json:"explained"`        // of them, covered by a rule with actions
+	Reason    string     `json:"reason,omitempty"`  // for Incomplete
+	Unknown   []string   `json:"unknown,omitempty"` // procedures in the spaces of the map that no rule names
+	Events    int        `json:"events"`            // read
+	Explained int        `json:"explained"`         // of them, covered by a rule with actions
 	Reloads   int        `json:"reloads"`
 	Instances int        `json:"instances"`
 	States    int        `json:"states"` // of the model, explored

@@ -48,6 +48,9 @@ func (m *Map) resolve(model *explore.Model) error {
 			r.errorf(syntax.Pos{Line: 1, Col: 1}, "%s has no constant %s", prog.File, name)
 		}
 	}
+	if m.Earlier != "" && r.copies(m.Earlier) == 0 {
+		r.errorf(syntax.Pos{Line: 1, Col: 1}, "%s has no process %s", prog.File, m.Earlier)
+	}
 	for _, rule := range m.Rules {
 		r.resolveRule(rule)
 	}
@@ -81,7 +84,11 @@ func (r *resolver) resolveRule(rule *Rule) {
 	if rule.Copy != "" && !slices.Contains(bound, rule.Copy) {
 		r.errorf(rule.Pos, "%s is not a variable of the event, so the copy of %s is unknown", rule.Copy, rule.By)
 	}
-	rule.resolved = nil
+	rule.resolved, rule.input = nil, nil
+	if rule.Input != nil {
+		input := r.resolveAction(*rule.Input, bound)
+		rule.input = &input
+	}
 	for _, a := range rule.Actions {
 		rule.resolved = append(rule.resolved, r.resolveAction(a, bound))
 	}

@@ -22,8 +22,9 @@ type step struct {
 // is explained by several events in a row.
 type expectation struct {
 	actions []wantedAction
-	by      string // process of the model; "": any
-	number  int64  // of the copy; 0: any
+	by      string        // process of the model; "": any
+	number  int64         // of the copy; 0: any
+	input   *wantedAction // a tuple that a new step must take; nil: none
 }
 
 // wantedAction is an action with values. A free value matches any.
@@ -104,17 +105,26 @@ func (c *Checker) advance(states []candidate, want *expectation) ([]candidate, e
 			}
 			continue
 		}
-		steps, err := c.steps(x.state)
+		from := x.state
+		if want.input != nil {
+			from = c.walker.With(from, want.input.space, want.input.values)
+		}
+		steps, err := c.steps(from)
 		if err != nil {
 			return nil, err
 		}
 		for _, st := range steps {
-			if y, ok := c.continueStep(candidate{step: st}, want); ok && len(st.actions) > 0 {
+			if y, ok := c.continueStep(candidate{step: st}, want); ok && len(st.actions) > 0 && c.tookInput(st, want) {
 				next = append(next, y)
 			}
 		}
 	}
 	return c.closure(next)
+}
+
+// tookInput reports whether a step takes the input that want has, if any.
+func (c *Checker) tookInput(st *step, want *expectation) bool {
+	return want.input == nil || len(c.walker.Content(st.move.To, want.input.space)) == 0
 }
 
 // continueStep returns x, which is in the middle of a step, after the wanted actions. It
@@ -126,12 +136,12 @@ func (c *Checker) continueStep(x candidate, want *expectation) (candidate, bool)
 		return x, false
 	}
 	for i, a := range want.actions {
-		if !a.equals(rest[i]) {
+		if a.verb != rest[i].Verb || a.space != rest[i].Space || !c.fits(a.wanted(rest[i].Tuple), rest[i].Tuple) {
 			return x, false
 		}
 	}
 	for _, d := range rest[:len(want.actions)] {
-		c.covered[d.Edge] = true
+		c.covered[d.Edge.Pos] = true
 	}
 	if len(rest) == len(want.actions) {
 		return candidate{state: x.step.move.To}, true
@@ -148,18 +158,24 @@ func (c *Checker) isBy(st *step, want *expectation) bool {
 	return want.number == 0 || !p.Code.UsesNumber || p.Number == want.number
 }
 
-// equals reports whether o is operation d, where a free field may have any value. free has the
-// length of values.
-func (o wantedAction) equals(d explore.Operation) bool {
-	if o.verb != d.Verb || o.space != d.Space || len(o.values) != len(d.Tuple) {
-		return false
+// wanted returns the values of an action; a free one is that of the tuple, which has as many fields.
+func (o wantedAction) wanted(tuple []int64) []int64 {
+	if len(o.values) != len(tuple) || !slices.Contains(o.free, true) {
+		return o.values
 	}
-	for i, v := range o.values {
-		if !o.free[i] && v != d.Tuple[i] {
-			return false
+	values := slices.Clone(o.values)
+	for i, free := range o.free {
+		if free {
+			values[i] = tuple[i]
 		}
 	}
-	return true
+	return values
+}
+
+// fits reports whether a tuple of the model can stand for values of the log: they are equal, or the
+// model has the symbol unknown there.
+func (c *Checker) fits(values, tuple []int64) bool {
+	return slices.EqualFunc(values, tuple, func(v, in int64) bool { return v == in || in == c.anything })
 }
 
 // betweenSteps returns the states of an instance that are not in the middle of a step.

@@ -34,6 +34,15 @@ func (r *Report) Text(w io.Writer) error {
 	return err
 }
 
+// Line prints a report on one line, with the details behind it if the log does not conform.
+func (r *Report) Line(w io.Writer) error {
+	if r.Outcome != Conforms {
+		return r.Text(w)
+	}
+	_, err := fmt.Fprintf(w, "%s: %s %s (%d events, %d covered; %s)\n", r.Trace, r.Outcome, preposition(r), r.Events, r.Explained, counted(r.Instances, "instance"))
+	return err
+}
+
 // preposition returns the model with the word that joins it to the outcome, such as "conforms
 // to".
 func preposition(r *Report) string {

@@ -83,7 +83,7 @@ func Program(m *explore.Model) Graph {
 }
 
 // States returns a state graph with at most MaxNodes states; edges to other states are
-// left out.
+// left out. A state whose steps are not known ends with a line of dots.
 func States(s *explore.Graph, title string) Graph {
 	g := Graph{Title: title}
 	n := min(s.Len(), MaxNodes)
@@ -98,6 +98,8 @@ func States(s *explore.Graph, title string) Graph {
 		switch {
 		case i == 0:
 			node.Mark = Start
+		case !s.Expanded(i):
+			node.Label += "\n…"
 		case out == 0 && s.Terminated(i):
 			node.Mark = Terminated
 		case out == 0:

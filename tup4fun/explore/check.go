@@ -29,6 +29,7 @@ type Report struct {
 	Reason      string      `json:"reason,omitempty"` // for Incomplete
 	Spaces      []SpaceSeen `json:"spaces"`
 	Verdicts    []Verdict   `json:"verdicts"`
+	Unreached   []Unreached `json:"unreached"` // nil: unknown, because the search is incomplete
 	Warnings    []string    `json:"warnings"`
 	Bytes       int64       `json:"bytes"` // memory of the states
 	Elapsed     float64     `json:"seconds"`
@@ -50,7 +51,8 @@ type Verdict struct {
 	Text    string  `json:"text"`
 	Outcome Outcome `json:"outcome"`
 	Detail  string  `json:"detail,omitempty"`
-	Trace   *Trace  `json:"trace,omitempty"` // a shortest run that violates it
+	Vacuous bool    `json:"vacuous"`         // it holds because the left side of an implication never occurs
+	Trace   *Trace  `json:"trace,omitempty"` // a run that violates it
 }
 
 // noErrors is the property checked in every model: no step divides by zero, overflows, indexes
@@ -60,9 +62,7 @@ const noErrors = "noerrors"
 // Check explores all states of a model within the bounds and decides each property. An
 // incomplete search, also one that ctx ended, is an outcome.
 func Check(ctx context.Context, m *Model, o Options) *Report {
-	o = o.withDefaults()
-	s := newSearch(m, o)
-	s.run(ctx, toTheEnd)
+	s := searchAll(ctx, m, o.withDefaults())
 	r := &Report{File: m.Program.File, States: s.total.states, Transitions: s.total.transitions, Stuck: s.total.stuck,
 		Terminated: s.total.terminated, Depth: max(0, s.level-1), Reason: s.reason, Bytes: s.store.bytes() + s.tables.bytes(),
 		Spaces: []SpaceSeen{}, Verdicts: []Verdict{}, Warnings: []string{}}
@@ -75,10 +75,40 @@ func Check(ctx context.Context, m *Model, o Options) *Report {
 	for i := range s.found {
 		r.Verdicts = append(r.Verdicts, s.verdict(ctx, i))
 	}
+	r.Stuck = max(r.Stuck, s.stuckFound())
+	r.Unreached = s.unreached()
 	r.Least, r.Most = s.tables.extremes()
 	r.Outcome = r.overall()
 	r.Elapsed = time.Since(s.began).Seconds()
 	return r
+}
+
+// searchAll searches all states. A step that fails is the end of its state, so with partial-order
+// reduction it could hide the steps that other processes take before it. The search is then repeated
+// without this reduction.
+func searchAll(ctx context.Context, m *Model, o Options) *search {
+	s := newSearch(m, o)
+	s.run(ctx, toTheEnd)
+	if !o.Reduction.Order || s.found[len(m.props)] == nil {
+		return s
+	}
+	o.Reduction.Order = false
+	again := newSearch(m, o)
+	again.began = s.began
+	again.run(ctx, toTheEnd)
+	return again
+}
+
+// stuckFound returns 1 if a stuck state was found, otherwise 0. The counts of an incomplete level are
+// not part of the total, but a report of such a state must count it.
+func (s *search) stuckFound() int64 {
+	for i, f := range s.found {
+		isStuck := i == len(s.model.props) || s.model.props[i].Kind == syntax.DeadlockFree
+		if f != nil && isStuck {
+			return 1
+		}
+	}
+	return 0
 }
 
 // overall returns Violated if any property is violated, otherwise Incomplete if the
@@ -120,14 +150,17 @@ func (s *search) verdict(ctx context.Context, i int) Verdict {
 			v.Detail = f.err.Error()
 		}
 		var err error
-		if v.Trace, err = s.trace(ctx, f); err != nil {
+		if v.Trace, err = s.trace(ctx, i); err != nil {
 			v.Detail += err.Error()
 		}
 	case s.over.Load():
 		v.Outcome = Incomplete
 	default:
 		v.Outcome = Holds
-		if s.options.Compact {
+		if i < len(s.model.props) {
+			v.noteVacuous(s.model.props[i].begins, s.begun(i))
+		}
+		if s.options.Compact && !v.Vacuous {
 			v.Detail = "unless two states had the same 64-bit hash and one of them was not explored"
 		}
 	}

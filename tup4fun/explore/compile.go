@@ -261,7 +261,8 @@ func (c *compiler) compileBranches(s *syntax.Stmt, from, to int, inner bool) {
 // other edges of a node, because they are possible only if no process has another step.
 func (c *compiler) addEdge(e *Edge) {
 	n := c.code.Nodes[e.From]
-	e.reads = c.reads
+	e.reads, e.index = c.reads, c.model.edges
+	c.model.edges++
 	n.footprint.mem = n.footprint.mem || c.footprint.mem
 	for s := range c.footprint.spaces {
 		n.footprint.spaces = append(n.footprint.spaces, s)
@@ -294,8 +295,9 @@ func (c *compiler) compileOperation(e *Edge, o *syntax.Op) {
 	}
 }
 
-// compileTarget compiles the variable x that edge e writes, and records it in e.kills. A write
-// to an array element kills nothing, because the element is unknown.
+// compileTarget compiles the variable x that edge e writes, and records it in e.kills: the
+// variables whose earlier value is dead after the edge (live.go). A write to an array element kills
+// nothing, because the element is unknown.
 func (c *compiler) compileTarget(x *syntax.Expr, e *Edge) *target {
 	o := x.Name.Obj
 	t := &target{name: o.Name, index: o.Index}

@@ -3,8 +3,8 @@
 //
 // Compile turns a program into program graphs, with one edge for each test, assignment
 // and operation on a space; atomic is one step. Check explores every reachable state,
-// breadth first and on all cores, and decides each property, with a shortest run if it
-// is violated. Properties of whole runs (eventually, leadsto, ltl) are checked on the
+// breadth first and on all cores, and decides each property, with a run that violates
+// it, if there is one: a shortest one if Trace.Shortest is set. Properties of whole runs (eventually, leadsto, ltl) are checked on the
 // complete state graph: its product with a Büchi automaton of the negation is searched
 // for accepting strongly connected components.
 //

@@ -76,7 +76,7 @@ type deadKey struct {
 // with the others.
 func newExpander(m *Model, t *tables, r Reduction) *expander {
 	x := &expander{model: m, tables: t, reduction: r, memo: newMemo(), dead: map[deadKey]uint32{}}
-	x.step = stepper{model: m, tuples: t.tuples}
+	x.step = stepper{model: m, tuples: t.tuples, taken: make([]bool, m.edges)}
 	x.next = make([]uint32, m.width())
 	x.frame.tuples = t.tuples
 	if r.Symmetry {

@@ -100,3 +100,42 @@ func TestTheVectorsAreExact(t *testing.T) {
 		})
 	}
 }
+
+func TestTheFirstLevelsAndTheStatesOfRuns(t *testing.T) {
+	t.Parallel()
+	m := model(t, "x = 0, S = (R, 1, {})\n---\npar loop x < 40 -> x := x + 1 pool [] do x > 1 -> x := x - 1 od rap", 0)
+	whole, reason := Build(t.Context(), m, Options{})
+	require.Empty(t, reason)
+	for _, most := range []int{1, 7, 50, whole.Len() - 1, whole.Len()} {
+		g, _ := BuildPart(t.Context(), m, Part{Most: most})
+		require.LessOrEqual(t, g.Len(), most)
+		require.Equal(t, most == whole.Len(), g.Expanded(g.Len()-1), "%d states", most)
+	}
+
+	ways := whole.Ways()
+	last := whole.Len() - 1
+	run := RunTo(ways, last)
+	require.Greater(t, len(run), 20)
+	r := NewRun(m)
+	for _, choice := range run {
+		require.True(t, r.Take(choice))
+	}
+	require.Equal(t, whole.Config(last), r.Trace().End)
+
+	g, runs := BuildPart(t.Context(), m, Part{Most: 7, Runs: [][]int{run, {9}}, Total: 1000})
+	require.Len(t, runs[0], len(run)+1)
+	require.Equal(t, whole.Config(last), g.Config(runs[0][len(run)]))
+	require.Equal(t, []int{0}, runs[1], "there is no step 9")
+	g, runs = BuildPart(t.Context(), m, Part{Most: 7, Runs: [][]int{run}, Total: 10})
+	require.Less(t, len(runs[0]), len(run))
+	require.Less(t, g.Len(), 14)
+}
+
+func TestAStuckStateThatIsFoundIsCounted(t *testing.T) {
+	t.Parallel()
+	m := model(t, "x = 0, S = (R, 1, {})\n---\nif true -> S.get(1) [] true -> loop true -> x := x + 1 pool fi\n---\ndeadlockfree;", 0)
+	r := Check(t.Context(), m, Options{States: 3, Cores: 1})
+	require.Equal(t, Violated, r.Outcome)
+	require.NotEmpty(t, r.Reason)
+	require.EqualValues(t, 1, r.Stuck)
+}

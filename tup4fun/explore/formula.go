@@ -70,7 +70,7 @@ func (fs *formulas) intern(op uint8, left, right int) int {
 // build returns the number of x, or of its negation if not is set, in negation normal
 // form.
 func (fs *formulas) build(x *syntax.Expr, not bool) int {
-	if x.Kind == syntax.Event || !temporal(x) {
+	if x.Kind == syntax.Event || !x.IsTemporal() {
 		op := fAtom
 		if not {
 			op = fNotAtom

@@ -17,6 +17,7 @@ type Model struct {
 	props         []prop
 	slots         map[*syntax.Object]int // index in Variables of each shared variable and array
 	events        bool                   // some property has event atoms
+	edges         int                    // the number of edges, and more if processes share code
 
 	monotone bool // additional tuples never disable a step
 }
@@ -86,6 +87,7 @@ type Edge struct {
 	Entry    int          // Atomic: first node
 	Last     int          // Atomic: last node
 
+	index  int // among the edges of the model
 	test   truth
 	value  number
 	target *target

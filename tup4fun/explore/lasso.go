@@ -105,6 +105,6 @@ func (p *product) traceOf(prefix, cycle []move) *Trace {
 	if len(t.Steps) > before {
 		t.Cycle = before
 	}
-	t.End = p.graph.Config(int(at))
+	t.End, t.Choices = p.graph.Config(int(at)), choices(p.graph.model, t.Steps)
 	return t
 }

@@ -146,8 +146,12 @@ func (c *Code) cutCycles(root int, state []visitState) {
 	}
 }
 
-// exceptAt reports whether the property lets the process wait forever at that node.
-func exceptAt(p *syntax.Property, c *Code, node int) bool {
+// MayWait reports whether a process may wait forever at a node: it has ended there, or the property
+// deadlockfree excepts the place.
+func (c *Code) MayWait(p *syntax.Property, node int) bool {
+	if node == c.Final {
+		return true
+	}
 	for _, e := range p.Except {
 		if c.Proc.Name != nil && e.Process.Text == c.Proc.Name.Text && (e.Label == nil || e.Label.Text == c.Nodes[node].Label) {
 			return true

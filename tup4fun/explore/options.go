@@ -27,6 +27,12 @@ type Options struct {
 	Time      time.Duration // 0: no bound
 }
 
+// Unreduced returns the options without reductions.
+func (o Options) Unreduced() Options {
+	o.Reduction = Reduction{}
+	return o
+}
+
 // withDefaults returns the options with defaults for values that are 0 or negative.
 func (o Options) withDefaults() Options {
 	o.Cores = cmp.Or(max(o.Cores, 0), runtime.GOMAXPROCS(0))

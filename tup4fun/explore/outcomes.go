@@ -108,6 +108,7 @@ func (x *expander) emitTimeouts(s []uint32, each func(int, []uint32)) int {
 	for p := range x.model.Procs {
 		for _, e := range x.procInfo(s[p]).node.timeouts {
 			f := x.loadFrame(s, p)
+			x.step.taken[e.index] = true
 			code, node := x.procInfo(s[p]).code, x.procInfo(s[p]).node
 			x.step.moveTo(e, f, event{}, func(g *frame) {
 				x.emit(s, p, x.appendOutcome(nil, code, node, g), node, each)

@@ -7,9 +7,8 @@ import "slices"
 type product struct {
 	graph     *Graph
 	automaton *buchi
-	fs        *formulas
+	letters   *letters
 	fair      bool
-	seen      []uint64 // by state: bits of the atoms that hold
 	number    map[int64]int32
 	pairs     []int64 // state × number of automaton nodes + automaton node
 	start     []int32
@@ -53,7 +52,7 @@ func (p *product) moves(n int32) []move {
 	all := []move{}
 	edges := p.graph.edges[state]
 	for i, e := range edges {
-		letter := p.letter(e)
+		letter := p.letters.after(e)
 		for _, q := range next {
 			if p.automaton.nodes[q].reads(letter) {
 				all = append(all, move{p.internPair(e.to, q), e.proc, int32(i)})
@@ -62,7 +61,7 @@ func (p *product) moves(n int32) []move {
 	}
 	if len(edges) == 0 {
 		for _, q := range next {
-			if p.automaton.nodes[q].reads(p.seen[state]) {
+			if p.automaton.nodes[q].reads(p.letters.states[state]) {
 				all = append(all, move{p.internPair(state, q), -1, -1})
 			}
 		}
@@ -75,7 +74,7 @@ func (p *product) moves(n int32) []move {
 // lead to, until one accepts.
 func (p *product) search() *Trace {
 	for _, q := range p.automaton.start {
-		if p.automaton.nodes[q].reads(p.seen[0]) {
+		if p.automaton.nodes[q].reads(p.letters.states[0]) {
 			p.start = append(p.start, p.internPair(0, q))
 		}
 	}

@@ -14,6 +14,7 @@ type prop struct {
 	space     int   // Bound
 	limit     int
 	footprint footprint // what it reads
+	begins    []begin
 }
 
 // compileProperties compiles the properties of states, and notes for all properties what they read:
@@ -29,12 +30,15 @@ func (c *compiler) compileProperties() {
 	c.code = &Code{} // the expressions belong to no process
 	for _, p := range props {
 		c.resetAccess()
-		cp := prop{Property: p}
+		cp := prop{Property: p, begins: begins(p)}
 		switch p.Kind {
 		case syntax.Bound:
 			cp.space, cp.limit = p.Space.Obj.Index, int(p.X.Value)
 		case syntax.Invariant:
 			cp.holds = c.compileTruth(p.X)
+			for i := range cp.begins {
+				cp.begins[i].holds = c.compileTruth(cp.begins[i].cond)
+			}
 		case syntax.Eventually, syntax.LeadsTo, syntax.LTL:
 			c.noteAtoms(p.X)
 			if p.Y != nil {
@@ -62,25 +66,12 @@ func (c *compiler) noteAtoms(x *syntax.Expr) {
 	case x.Kind == syntax.Event:
 		c.model.events = true
 		c.compileFields(x.Fields)
-	case temporal(x):
+	case x.IsTemporal():
 		c.noteAtoms(x.X)
 		c.noteAtoms(x.Y)
 	default:
 		c.compileTruth(x)
 	}
-}
-
-// temporal reports whether x has a temporal operator or an event, so that it is about runs and
-// not about one state.
-func temporal(x *syntax.Expr) bool {
-	if x == nil {
-		return false
-	}
-	switch x.Kind {
-	case syntax.Always, syntax.Finally, syntax.Event:
-		return true
-	}
-	return x.Op == "U" || x.Op == "W" || temporal(x.X) || temporal(x.Y)
 }
 
 // propertyFrame returns a frame with the spaces and shared variables of a state.

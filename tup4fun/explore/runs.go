@@ -37,6 +37,7 @@ func (s *search) checkRuns(ctx context.Context, p *prop, v Verdict) Verdict {
 			return v
 		}
 	}
+	v.noteVacuous(p.begins, s.graph.begun(p.begins))
 	return v
 }
 
@@ -88,27 +89,6 @@ func (g *Graph) findRun(fs *formulas, formula int, fair bool) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &product{graph: g, automaton: b, fair: fair, number: map[int64]int32{}}
-	p.computeLetters(fs)
+	p := &product{graph: g, automaton: b, letters: g.newLetters(fs), fair: fair, number: map[int64]int32{}}
 	return p.search(), nil
-}
-
-// computeLetters computes the atoms that hold in each state.
-func (p *product) computeLetters(fs *formulas) {
-	p.seen = make([]uint64, p.graph.Len())
-	for i := range p.seen {
-		p.seen[i] = fs.stateAtoms(p.graph.expander.propertyFrame(p.graph.state(i)))
-	}
-	p.fs = fs
-}
-
-// letter returns the atoms that hold after edge e.
-func (p *product) letter(e graphEdge) uint64 {
-	bits := p.seen[e.to]
-	for _, a := range p.fs.atoms {
-		if a.test == nil {
-			return bits | p.fs.eventAtoms(p.graph.expander.propertyFrame(p.graph.state(int(e.to))), p.graph.events[e.label])
-		}
-	}
-	return bits
 }

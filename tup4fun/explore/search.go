@@ -54,6 +54,8 @@ type search struct {
 
 	graph       *Graph // for properties of runs, built on demand
 	graphReason string // the bound that left graph incomplete
+
+	unordered *search // the same without partial-order reduction, for shortest runs; built on demand
 }
 
 // newSearch returns a search that has not begun, with one worker for each of o.Cores. found
@@ -70,14 +72,14 @@ func newSearch(m *Model, o Options) *search {
 	return s
 }
 
-// toTheEnd is the level of a run without a last level.
-const toTheEnd = -1
+// toTheEnd is the argument of run that explores all states.
+func toTheEnd() bool { return false }
 
 // run explores until there are no new states, a bound is reached or ctx is done; for the last
-// two, s.over and s.reason tell. It works level by level, so that traces are shortest and the
-// result does not depend on the number of workers. If stop is a level it ends with the states of
-// that level, without expanding them.
-func (s *search) run(ctx context.Context, stop int) {
+// two, s.over and s.reason tell. It works level by level, so that the result does not depend on the
+// number of workers. It asks enough before it expands the states of a level, and ends if that is
+// true.
+func (s *search) run(ctx context.Context, enough func() bool) {
 	w := s.workers[0]
 	w.addState(w.expander.initial())
 	w.flushStates()
@@ -87,7 +89,7 @@ func (s *search) run(ctx context.Context, stop int) {
 			w.newStates = 0
 		}
 		pieces := s.store.endLevel(s.level)
-		if len(pieces) == 0 || s.level == stop {
+		if len(pieces) == 0 || enough() {
 			return
 		}
 		s.explore(ctx, pieces)

@@ -15,6 +15,7 @@ type Graph struct {
 	expander *expander
 	states   *table
 	edges    [][]graphEdge // by state
+	expanded []bool        // by state: its edges are known
 	labels   []Step
 	known    map[string]int32 // labels by their text
 	events   [][]event        // by label
@@ -32,7 +33,11 @@ func (g *Graph) Len() int { return len(g.edges) }
 // Config describes a state.
 func (g *Graph) Config(state int) Config { return g.expander.config(g.state(state)) }
 
-// Each calls visit with every step from a state and the state it leads to.
+// Expanded reports whether the steps from a state are known. In an incomplete graph some are not.
+func (g *Graph) Expanded(state int) bool { return g.expanded[state] }
+
+// Each calls visit with every step from a state and the state it leads to, in the order of
+// Run.Choices.
 func (g *Graph) Each(state int, visit func(Step, int)) {
 	for _, e := range g.edges[state] {
 		visit(g.labels[e.label], int(e.to))
@@ -60,17 +65,10 @@ const edgesBytes = 60
 // lack their steps.
 func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
 	o = o.withDefaults()
-	g = &Graph{model: m, states: newTable(), known: map[string]int32{}}
-	t := newTables()
-	g.expander = newExpander(m, t, Reduction{Dead: o.Reduction.Dead})
-	g.internState(g.expander.initial())
+	g = newGraph(m, Reduction{Dead: o.Reduction.Dead})
 	began := time.Now()
 	for i := 0; i < len(g.edges); i++ {
-		steps, _ := g.expander.allSteps(g.state(i)) // a failing step has no successor
-		for _, st := range steps {
-			g.expander.makeCanonical(st.next)
-			g.edges[i] = append(g.edges[i], graphEdge{g.internState(st.next), int32(st.proc), g.internLabel(st)})
-		}
+		g.expand(i)
 		checksAll := i%1024 == 0 // the other bounds take longer to check
 		switch {
 		case int64(len(g.edges)) > o.States:
@@ -80,11 +78,29 @@ func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
 			return g, "interrupted"
 		case o.Time > 0 && time.Since(began) > o.Time:
 			return g, fmt.Sprintf("the time is over (%s)", o.Time)
-		case g.states.size()+t.bytes()+int64(i)*edgesBytes > o.Memory:
+		case g.states.size()+g.expander.tables.bytes()+int64(i)*edgesBytes > o.Memory:
 			return g, fmt.Sprintf("more than %d MiB of memory would be needed", o.Memory>>20)
 		}
 	}
 	return g, ""
+}
+
+// newGraph returns a graph of the initial state alone.
+func newGraph(m *Model, r Reduction) *Graph {
+	g := &Graph{model: m, states: newTable(), known: map[string]int32{}}
+	g.expander = newExpander(m, newTables(), r)
+	g.internState(g.expander.initial())
+	return g
+}
+
+// expand adds the steps from state i, and the states that they lead to.
+func (g *Graph) expand(i int) {
+	steps, _ := g.expander.allSteps(g.state(i)) // a failing step has no successor
+	for _, st := range steps {
+		g.expander.makeCanonical(st.next)
+		g.edges[i] = append(g.edges[i], graphEdge{g.internState(st.next), int32(st.proc), g.internLabel(st)})
+	}
+	g.expanded[i] = true
 }
 
 // internState returns the number of a state, and adds it if it is new. The table numbers
@@ -96,15 +112,15 @@ func (g *Graph) internState(s []uint32) int32 {
 	}
 	id := int(g.states.intern(values, 0))
 	if id == len(g.edges) {
-		g.edges = append(g.edges, nil)
+		g.edges, g.expanded = append(g.edges, nil), append(g.expanded, false)
 	}
 	return int32(id)
 }
 
-// internLabel returns the number of the label of a step. Steps of one process with the same
-// actions share it.
+// internLabel returns the number of the label of a step. Steps of one process at one
+// position with the same actions share it.
 func (g *Graph) internLabel(st taken) int32 {
-	text := fmt.Sprint(st.proc, st.step.Actions)
+	text := fmt.Sprint(st.proc, st.step.Pos, st.step.Actions)
 	id, ok := g.known[text]
 	if !ok {
 		id = int32(len(g.labels))

@@ -49,6 +49,7 @@ type stepper struct {
 	events []event // of the step so far
 	steps  int     // within atomic
 	at     *Edge   // the last edge tried
+	taken  []bool  // by Edge.index: edges that were possible
 }
 
 // runNode calls done for each possible step from the node that f is at, except timeouts;
@@ -64,7 +65,7 @@ func (s *stepper) runNode(code *Code, f *frame, done func(*Edge, *frame)) bool {
 			continue
 		}
 		if s.runEdge(code, e, f, func(g *frame) { done(e, g) }) {
-			possible = true
+			possible, s.taken[e.index] = true, true
 		}
 		if f.err != nil {
 			return possible
@@ -72,7 +73,7 @@ func (s *stepper) runNode(code *Code, f *frame, done func(*Edge, *frame)) bool {
 	}
 	if otherwise != nil && !possible {
 		s.moveTo(otherwise, f, event{}, func(g *frame) { done(otherwise, g) })
-		possible = true
+		possible, s.taken[otherwise.index] = true, true
 	}
 	return possible
 }

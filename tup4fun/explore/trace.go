@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,6 +13,9 @@ type Trace struct {
 	Steps []Step `json:"steps"`
 	End   Config `json:"end"`
 	Cycle int    `json:"cycle"` // steps from this index repeat forever; -1: no cycle
+
+	Shortest bool  `json:"shortest"` // no run with fewer steps shows the same
+	Choices  []int `json:"choices"`  // the numbers of the steps among Run.Choices
 }
 
 // Step is one step of one process.
@@ -131,25 +133,38 @@ type taken struct {
 // programs, without symmetry or partial-order reduction. Timeouts are possible only if no
 // other step is. If a step fails there are none.
 func (x *expander) allSteps(s []uint32) ([]taken, *RuntimeError) {
-	x.step.track = true
-	defer func() { x.step.track = false }()
 	var steps []taken
 	for p := range x.model.Procs {
-		f, q := x.loadFrame(s, p), x.procInfo(s[p])
-		x.step.runNode(q.code, f, func(e *Edge, g *frame) { steps = append(steps, x.describeStep(s, p, e, g)) })
-		if f.err != nil {
-			at := x.step.at
-			return nil, &RuntimeError{x.model.Procs[p].Name, at.Pos, at.Text, f.err}
+		its, err := x.stepsOf(s, p)
+		if err != nil {
+			return nil, err
 		}
+		steps = append(steps, its...)
 	}
 	if len(steps) > 0 {
 		return steps, nil
 	}
+	x.step.track = true
+	defer func() { x.step.track = false }()
 	for p := range x.model.Procs {
 		f := x.loadFrame(s, p)
 		for _, e := range x.procInfo(s[p]).node.timeouts {
 			x.step.moveTo(e, f, event{}, func(g *frame) { steps = append(steps, x.describeStep(s, p, e, g)) })
 		}
+	}
+	return steps, nil
+}
+
+// stepsOf lists the possible steps of process p in s, without timeouts. If a step fails there are
+// none.
+func (x *expander) stepsOf(s []uint32, p int) (steps []taken, _ *RuntimeError) {
+	x.step.track = true
+	defer func() { x.step.track = false }()
+	f, q := x.loadFrame(s, p), x.procInfo(s[p])
+	x.step.runNode(q.code, f, func(e *Edge, g *frame) { steps = append(steps, x.describeStep(s, p, e, g)) })
+	if f.err != nil {
+		at := x.step.at
+		return nil, &RuntimeError{x.model.Procs[p].Name, at.Pos, at.Text, f.err}
 	}
 	return steps, nil
 }
@@ -170,32 +185,6 @@ func (x *expander) describeStep(s []uint32, p int, e *Edge, g *frame) taken {
 		t.step.Actions = append(t.step.Actions, a)
 	}
 	return t
-}
-
-// trace returns a shortest run to a finding. It is the same for any number of cores. The error
-// names the bound that was reached, or wraps ctx.Err(). A compact store no longer has the states,
-// so the search is repeated with an exact one.
-func (s *search) trace(ctx context.Context, f *finding) (*Trace, error) {
-	if s.options.Compact {
-		o := s.options
-		o.Compact = false
-		again := newSearch(s.model, o)
-		again.tables = s.tables
-		again.workers = nil
-		for range o.Cores {
-			again.workers = append(again.workers, newWorker(again))
-		}
-		again.run(ctx, f.level)
-		if again.over.Load() {
-			return nil, fmt.Errorf("there is no trace: %s", again.reason)
-		}
-		return again.trace(ctx, f)
-	}
-	path := s.path(ctx, f.level, f.state)
-	if path == nil {
-		return nil, fmt.Errorf("there is no trace: %w", ctx.Err())
-	}
-	return s.concreteTrace(path), nil
 }
 
 // path returns the states on a shortest path to a state of that level, or nil if ctx is

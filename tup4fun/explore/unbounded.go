@@ -15,7 +15,8 @@ import (
 const firstGrowthCheck = 8
 
 // firstGrowthChecks returns the number of tuples for the first growth check of each
-// space: math.MaxInt for spaces whose growth cannot be proved.
+// space: math.MaxInt for spaces whose growth cannot be proved, because more tuples may disable a step, the order
+// of the tuples matters (all kinds but R), the space is bounded, or the search keeps no tuples to compare (Compact).
 func (m *Model) firstGrowthChecks(o Options) []int {
 	all := make([]int, len(m.Spaces))
 	for i, sp := range m.Spaces {
@@ -119,9 +120,11 @@ func monotone(all []*syntax.Stmt) bool {
 		if s.Op != nil && (s.Op.Verb == syntax.GetP || s.Op.Verb == syntax.QueryP) || countsTuples(s.Value) || countsTuples(s.Target) {
 			return false
 		}
-		hasOp := slices.ContainsFunc(s.Guards, func(g *syntax.Guard) bool { return g.Kind == syntax.OnOp })
+		waitsForTuples := slices.ContainsFunc(s.Guards, func(g *syntax.Guard) bool { return g.Kind == syntax.OnOp })
 		for _, g := range s.Guards {
-			if g.Kind == syntax.Timeout || g.Kind == syntax.Else && hasOp || countsTuples(g.Cond) || hasOp && s.Kind == syntax.Do || !monotone(g.Body) {
+			// An else is taken, and a do ends, if no operation can go on.
+			endsWithout := waitsForTuples && (g.Kind == syntax.Else || s.Kind == syntax.Do)
+			if g.Kind == syntax.Timeout || endsWithout || countsTuples(g.Cond) || !monotone(g.Body) {
 				return false
 			}
 		}

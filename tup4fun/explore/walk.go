@@ -61,6 +61,20 @@ func (w *Walker) Content(s State, space int) [][]int64 {
 	return tuples
 }
 
+// With returns the state that differs from s by one more tuple in a space, whatever its capacity.
+func (w *Walker) With(s State, space int, tuple []int64) State {
+	m, t := w.expander.model, w.expander.tables
+	values := slices.Clone(w.states[s])
+	at := len(m.Procs) + 1 + space
+	ids := slices.Clone(t.spaces.get(values[at]))
+	ids = append(ids, int64(t.tuples.intern(tuple, hashValues(tuple))))
+	if m.Spaces[space].Kind == 'R' {
+		slices.Sort(ids)
+	}
+	values[at] = w.expander.internSpace(space, ids)
+	return w.internState(values)
+}
+
 // internState returns the State of values, the same for equal values, and adds a copy of them if it
 // is new.
 func (w *Walker) internState(values []uint32) State {
@@ -92,6 +106,21 @@ func (w *Walker) Moves(s State) ([]*Move, error) {
 		moves = append(moves, w.moveOf(t))
 	}
 	w.moves[s] = moves
+	return moves, nil
+}
+
+// MovesOf returns the possible steps of one process in s, without timeouts; proc is its index in the model's
+// Procs. If a step of this process fails, the error is a *RuntimeError. Steps of the others may fail, as they
+// can in a state that With made.
+func (w *Walker) MovesOf(s State, proc int) ([]*Move, error) {
+	its, err := w.expander.stepsOf(w.states[s], proc)
+	if err != nil {
+		return nil, err
+	}
+	var moves []*Move
+	for _, t := range its {
+		moves = append(moves, w.moveOf(t))
+	}
 	return moves, nil
 }
 

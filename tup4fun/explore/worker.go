@@ -18,7 +18,8 @@ type worker struct {
 	fullest   []fullestState
 	sizes     []int32 // size of each space content + 1; 0 is unknown
 	checked   map[checkKey]bool
-	batches   []batch // by shard
+	begun     [][]bool // by property and index in its begins: whether it occurred
+	batches   []batch  // by shard
 }
 
 type checkKey struct {
@@ -28,9 +29,13 @@ type checkKey struct {
 
 // newWorker returns a worker of a search, with buffers of its own.
 func newWorker(s *search) *worker {
-	return &worker{search: s, expander: newExpander(s.model, s.tables, s.options.Reduction), state: make([]uint32, s.model.width()),
+	w := &worker{search: s, expander: newExpander(s.model, s.tables, s.options.Reduction), state: make([]uint32, s.model.width()),
 		found: make([]*finding, len(s.found)), most: make([]int, len(s.model.Spaces)), fullest: make([]fullestState, len(s.model.Spaces)), checked: map[checkKey]bool{},
 		batches: make([]batch, len(s.store.shards))}
+	for i := range s.model.props {
+		w.begun = append(w.begun, make([]bool, len(s.model.props[i].begins)))
+	}
+	return w
 }
 
 // addState adds a state to the store.
@@ -170,6 +175,7 @@ func (w *worker) evalInvariant(i int, p *prop, state []uint32) (holds bool, err 
 	}
 	f := w.expander.propertyFrame(state)
 	ok := p.holds(f)
+	w.noteBegun(i, p, *f)
 	if remember && f.err == nil {
 		if len(w.checked) >= maxMemo {
 			clear(w.checked)
@@ -210,7 +216,7 @@ func (x *expander) terminated(s []uint32) bool {
 // forever.
 func (x *expander) mayWait(s []uint32, p *syntax.Property) bool {
 	for i := range x.model.Procs {
-		if q := x.procInfo(s[i]); q.at != q.code.Final && !exceptAt(p, q.code, q.at) {
+		if q := x.procInfo(s[i]); !q.code.MayWait(p, q.at) {
 			return false
 		}
 	}

@@ -1,10 +1,15 @@
 // Package page is the page of `leasehold tup4fun serve`: two boxes for a program and its
-// initialisation, the program graph, a run chosen click by click, all configurations that it can
-// lead to, and the verdict of each property with its counterexample as a sequence diagram.
+// initialisation, the verdict of each property with its counterexample as a sequence diagram, a run
+// that goes back and forth click by click, the state graph, and the program graph. Further tabs check
+// Petri nets and traces of coordinators.
 //
-// It is one page that loads nothing from other hosts: template, style and script are
+// It is one page that loads nothing from other hosts: template, style, scripts and examples are
 // embedded, and there is no build step. The server keeps no state. A session is a link:
-// program and choices are in its fragment, which browsers do not send.
+// program and run are in its fragment, which browsers do not send.
+//
+// What the page shows belongs to the text that it shows: when the text changes, the script aborts all
+// requests about the text before, and removes their results. A request for one view replaces an earlier
+// one for the same view only.
 //
 // Each request contains the program and returns JSON; drawings are SVG of package draw.
 // Everything is bounded: the size of a program (MaxRequest), the states, memory and time

@@ -13,13 +13,14 @@ import (
 	"leasehold/tup4fun/explore"
 )
 
-//go:embed page.html assets
+//go:embed page.html assets examples
 var files embed.FS
 
 var page = template.Must(template.ParseFS(files, "page.html"))
 
-// MaxRequest bounds the bytes of a request.
-const MaxRequest = 256 << 10
+// MaxRequest bounds the bytes of a request with a program or a net: 256 KiB of text, and what JSON adds
+// to its line ends.
+const MaxRequest = 512 << 10
 
 // maxWaiting bounds the requests that wait for a slot.
 const maxWaiting = 16
@@ -56,7 +57,6 @@ type Page struct {
 	mux    *http.ServeMux
 	slots  chan struct{} // one per request being processed
 	queue  chan struct{} // one per request being processed or waiting
-	html   []byte
 }
 
 // New returns the page, or an error in its template, which a test of the package would find.
@@ -68,36 +68,25 @@ func New(l Limits) (*Page, error) {
 	var b bytes.Buffer
 	if err := page.Execute(&b, struct {
 		Limits
-		Example example
-	}{p.limits, philosophers}); err != nil {
+		MaxTrace int
+	}{p.limits, MaxTrace}); err != nil {
 		return nil, err
 	}
-	p.html = b.Bytes()
-	p.mux.HandleFunc("GET /{$}", p.index)
-	p.mux.Handle("GET /assets/", http.FileServerFS(files))
-	for path, answer := range map[string]viewFunc{"/graph": p.graph, "/run": p.run, "/states": p.states, "/check": p.check} {
-		p.mux.Handle("POST "+path, p.handler(answer))
+	examples, err := loadExamples()
+	if err != nil {
+		return nil, err
 	}
+	p.mux.Handle("GET /{$}", content("text/html; charset=utf-8", b.Bytes()))
+	p.mux.Handle("GET /examples", content("application/json", examples))
+	p.mux.Handle("GET /assets/", http.FileServerFS(files))
+	for path, answer := range map[string]answerFunc{
+		"graph": p.ofProgram(p.graph), "run": p.ofProgram(p.run), "states": p.ofProgram(p.states), "check": p.ofProgram(p.check),
+		"format": p.ofSession(p.format), "petri": p.petri,
+	} {
+		p.mux.Handle("POST /"+path, p.handler("application/json", MaxRequest, answer))
+	}
+	p.mux.Handle("POST /conform", p.handler("application/x-ndjson", MaxTrace, p.conformance))
 	return p, nil
-}
-
-// example is the initial content of the boxes.
-type example struct{ Init, Program string }
-
-var philosophers = example{
-	"Fork = (R, 2, {(1), (2)})",
-	`par
-   loop true ->
-      Fork.get(1); Fork.get(2);
-      Fork.put(1); Fork.put(2)
-   pool
-[]
-   loop true ->
-      Fork.get(2); Fork.get(1);
-      Fork.put(2); Fork.put(1)
-   pool
-rap
-`,
 }
 
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
@@ -133,7 +122,10 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-func (p *Page) index(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(p.html) // an error means that the client is gone
+// content returns a handler that answers with a text of a type.
+func content(kind string, text []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write(text) // an error means that the client is gone
+	}
 }

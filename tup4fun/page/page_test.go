@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,18 +81,21 @@ func TestADeadlockIsFoundAndDrawn(t *testing.T) {
 	run = post(t, s, "run", forks, diners, 0, 1)
 	require.Equal(t, "stuck", run["state"])
 	require.Len(t, run["steps"], 2)
-	require.Contains(t, run["end"], "P2 is at line 2, before Fork.get(1)")
-	require.Contains(t, run["end"], "Fork has nothing")
+	end := run["end"].(map[string]any)
+	require.Contains(t, fmt.Sprint(end["processes"]), "position:map[column:17 line:2]")
+	require.Contains(t, fmt.Sprint(end["spaces"]), "tuples:<nil>")
 	require.Contains(t, run["sequence"], "get (1)")
 
 	states := post(t, s, "states", forks, diners)
-	require.EqualValues(t, 1, states["stuck"])
-	require.EqualValues(t, 1, states["terminated"])
-	require.Contains(t, states["svg"], "<svg")
+	require.Contains(t, states["svg"], "at 1:5 2:4", "positions are those of the box")
 
 	check := post(t, s, "check", forks, diners)
 	require.Equal(t, "violated", check["outcome"])
-	require.Contains(t, check["sequences"].([]any)[0], "before Fork.get(2)")
+	require.EqualValues(t, 1, check["stuck"])
+	require.EqualValues(t, 1, check["terminated"])
+	shown := check["runs"].([]any)[0].(map[string]any)
+	require.Contains(t, shown["sequence"], "before Fork.get(2)")
+	require.Equal(t, []any{1.0, 0.0}, shown["choices"])
 	require.NotContains(t, check["verdicts"].([]any)[0], "trace")
 }
 
@@ -101,7 +105,7 @@ func TestAMistakeIsInItsBox(t *testing.T) {
 	wrong := func(start, program string) any { return post(t, s, "graph", start, program)["errors"] }
 	require.Equal(t, []any{map[string]any{"box": "program", "line": 2.0, "column": 1.0, "text": "expected a number, a variable or (, found the end of the file"}},
 		wrong("x = 0\n\n", "x :=\n"))
-	require.Contains(t, fmt.Sprint(wrong("x = 0,\ny = ", "skip")), "box:init column:1 line:2")
+	require.Contains(t, fmt.Sprint(wrong("x = 0,\ny = ", "skip")), "box:init column:4 line:2")
 	require.Contains(t, fmt.Sprint(wrong("", "y := 1")), "line:1")
 	require.Equal(t, []any{map[string]any{"box": "init", "line": 1.0, "column": 1.0, "text": "the program has its own declarations: empty this box"}},
 		wrong(forks, "// whole\n"+forks+"\n---\n"+diners))
@@ -111,12 +115,12 @@ func TestAMistakeIsInItsBox(t *testing.T) {
 func TestWhatIsTooLargeIsCutAndSaidToBe(t *testing.T) {
 	t.Parallel()
 	s := serve(t, page.Limits{States: 500, Choices: 3, Drawn: 1})
-	for _, what := range []string{"check", "states"} {
-		require.Contains(t, post(t, s, what, "", counter)["reason"], "more than 500 states")
-	}
-	require.Equal(t, "incomplete", post(t, s, "check", "", counter)["outcome"])
-	require.EqualValues(t, 0, post(t, s, "states", "", counter)["stuck"])
-	require.Empty(t, post(t, s, "states", forks, diners)["svg"])
+	check := post(t, s, "check", "", counter)
+	require.Contains(t, check["reason"], "more than 500 states")
+	require.Equal(t, "incomplete", check["outcome"])
+	require.Equal(t, false, check["whole"])
+	require.Empty(t, check["finals"])
+	require.Equal(t, []any{1.0, 2.0}, post(t, s, "states", forks, diners)["open"])
 
 	quick := serve(t, page.Limits{Time: time.Nanosecond})
 	require.Equal(t, "incomplete", post(t, quick, "check", "", counter)["outcome"])
@@ -137,7 +141,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a form", "POST", "/run", "text/plain", ok, "", "", 400, "want the content type application/json"},
 		{"no JSON", "POST", "/run", "application/json", "{", "", "", 400, "unexpected EOF"},
 		{"a field that is none", "POST", "/run", "application/json", `{"x":1}`, "", "", 400, "unknown field"},
-		{"too large", "POST", "/check", "application/json", `{"program":"` + strings.Repeat(" ", page.MaxRequest) + `"}`, "", "", 413, "at most 262144 bytes"},
+		{"too large", "POST", "/check", "application/json", `{"program":"` + strings.Repeat(" ", page.MaxRequest) + `"}`, "", "", 413, "at most 524288 bytes"},
 		{"too many choices", "POST", "/run", "application/json", `{"program":"skip","choices":[0,0,0]}`, "", "", 400, "at most 2 are allowed"},
 		{"no such choice", "POST", "/run", "application/json", `{"program":"skip","choices":[7]}`, "", "", 400, "step 1 has no choice 7"},
 		{"a view by GET", "GET", "/run", "", "", "", "", 405, ""},
@@ -215,11 +219,18 @@ func TestThePageIsOfflineAndHasNothingInline(t *testing.T) {
 	require.Contains(t, header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; style-src 'self'")
 	require.NotContains(t, header.Get("Content-Security-Policy"), "unsafe")
 	require.NotRegexp(t, regexp.MustCompile(`(?i)https?://|<style|style=|\son\w+=|<script>`), html)
-	for _, asset := range regexp.MustCompile(`/assets/[^"]+`).FindAllString(html, -1) {
-		text, _ := get(asset)
-		require.NotContains(t, text, "://", asset)
-		require.NotContains(t, text, "innerHTML", asset)
+	assets := regexp.MustCompile(`/assets/[^"]+`).FindAllString(html, -1)
+	for i := 0; i < len(assets); i++ {
+		text, _ := get(assets[i])
+		require.NotContains(t, text, "://", assets[i])
+		require.NotContains(t, text, "innerHTML", assets[i])
+		for _, imported := range regexp.MustCompile(`from "\./([^"]+)"`).FindAllStringSubmatch(text, -1) {
+			if path := "/assets/" + imported[1]; !slices.Contains(assets, path) {
+				assets = append(assets, path)
+			}
+		}
 	}
+	require.Greater(t, len(assets), 8)
 }
 
 func TestNamesAreEscapedInDrawings(t *testing.T) {
@@ -227,7 +238,7 @@ func TestNamesAreEscapedInDrawings(t *testing.T) {
 	s := serve(t, page.Limits{})
 	program := `S.put("<script>alert(1)</script>")`
 	for what, of := range map[string]string{"graph": "svg", "states": "svg", "run": "sequence"} {
-		v := post(t, s, what, "S = (R, INF, {})", program, map[string][]int{"run": {0}}[what]...)
+		v := post(t, s, what, "S = (R, INF, {})", program, map[string][]int{"run": {0}, "states": {0}}[what]...)
 		require.Contains(t, v[of], "&lt;script&gt;", what)
 		require.NotContains(t, v[of], "<script>", what)
 	}

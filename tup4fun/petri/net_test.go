@@ -24,7 +24,7 @@ func parse(t testing.TB, src string) *petri.Net {
 
 func example(t *testing.T, name string) *petri.Net {
 	t.Helper()
-	src, err := os.ReadFile("../../examples/petri/" + name)
+	src, err := os.ReadFile("../../examples/original/" + name)
 	require.NoError(t, err)
 	return parse(t, string(src))
 }
@@ -90,6 +90,33 @@ func TestTheIndexFlowIsUnboundedAndLeavesTokensOver(t *testing.T) {
 	require.Equal(t, "p0 + p2 + p4 + p6 + p10 + p12 + p15", r.PlaceSemiflows[0].Text)
 	require.Len(t, r.PlaceSemiflows, 1)
 	require.Len(t, r.TransitionSemiflows, 3)
+}
+
+func TestTheIndexFlowOfTheTextFailsInTheSameWay(t *testing.T) {
+	t.Parallel()
+	n := example(t, "index-flow-text.apt")
+	final, err := petri.ParseMarking(n, "--final", "p0")
+	require.NoError(t, err)
+	n.Final = []petri.Marking{final}
+	_, found := check(t, n, petri.Question{Options: petri.Options{Tokens: 6}})
+	require.Equal(t, "no bound for p8, p18", found[petri.Bounded].Detail)
+	require.Equal(t, "{p0, p18}", found[petri.Proper].Marking)
+	require.Equal(t, explore.Holds, found[petri.DeadlockFree].Outcome)
+}
+
+func TestAWayOutOfEachPlaceIsNoProof(t *testing.T) {
+	t.Parallel()
+	n := example(t, "ways-out.apt")
+	out := map[int]bool{}
+	for _, transition := range n.Transitions {
+		for _, a := range transition.In {
+			out[a.Place] = true
+		}
+	}
+	require.Len(t, out, len(n.Places))
+	_, found := check(t, n, petri.Question{Properties: []string{petri.DeadlockFree}})
+	require.Equal(t, explore.Violated, found[petri.DeadlockFree].Outcome)
+	require.Equal(t, []string{"t1", "t3", "t7"}, found[petri.DeadlockFree].Firing)
 }
 
 func TestTheRepairedIndexFlowHolds(t *testing.T) {

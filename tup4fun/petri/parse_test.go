@@ -89,8 +89,8 @@ func TestAMarkingIsReadAlone(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, name := range []string{"index-flow.apt", "index-flow-repaired.apt", "index-visit.apt"} {
-		src, err := os.ReadFile("../../examples/petri/" + name)
+	for _, name := range []string{"original/index-flow.apt", "original/index-flow-repaired.apt", "petri/index-visit.apt"} {
+		src, err := os.ReadFile("../../examples/" + name)
 		require.NoError(f, err)
 		f.Add(string(src))
 	}

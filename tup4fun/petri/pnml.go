@@ -10,22 +10,26 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/html/charset"
+
 	"leasehold/tup4fun/syntax"
 )
 
 // maxDepth bounds the nesting of PNML elements.
 const maxDepth = 64
 
-// ParsePNML parses a place/transition net in PNML. Places and transitions are named by
-// their ids; pages are ignored. A document type is refused, because it could declare
-// entities that expand without bound. The error is an Errors.
+// ParsePNML parses a place/transition net in PNML, also as ProM and pm4py write it, with final markings.
+// Places and transitions are named by their ids, or by their names if they have none. Pages are joined;
+// elements that are specific to a tool are ignored. A document type is refused, because it could declare entities
+// that expand without bound. The error is an Errors.
 func ParsePNML(file, src string) (*Net, error) {
-	p := &pnml{file: file, net: &Net{}, places: map[string]int{}, transitions: map[string]int{}, arcs: map[[2]string]*pnmlArc{}}
+	p := &pnml{file: file, net: &Net{}, places: map[string]int{}, transitions: map[string]int{}, references: map[string]reference{}}
 	if len(src) > MaxSource {
 		p.report(syntax.Pos{Line: 1, Col: 1}, "the file has %d bytes; at most %d are read", len(src), MaxSource)
 		return nil, p.errs
 	}
 	p.xml = xml.NewDecoder(strings.NewReader(src))
+	p.xml.CharsetReader = charset.NewReaderLabel
 	if p.readElements(); len(p.errs) == 0 {
 		p.resolve()
 	}
@@ -51,9 +55,36 @@ type pnml struct {
 	tokens      []int64 // initial tokens by place
 	places      map[string]int
 	transitions map[string]int
-	arcs        map[[2]string]*pnmlArc
-	order       []*pnmlArc
-	last        *pnmlArc
+	references  map[string]reference
+	arcs        []*pnmlArc
+	finals      []pnmlMarking
+	open        *node // the place or transition around the current element
+}
+
+// node is a place or a transition that has begun. Its id is empty until its name is read, if it has none.
+type node struct {
+	id           string
+	isTransition bool
+	tokens       int64
+	pos          syntax.Pos
+}
+
+// reference is a place or a transition that stands for another one, by its id, usually on another page.
+type reference struct {
+	to  string
+	pos syntax.Pos
+}
+
+// pnmlMarking is a final marking: the tokens of places by their ids.
+type pnmlMarking struct {
+	tokens []finalTokens
+}
+
+type finalTokens struct {
+	place  string
+	tokens int64
+	known  bool // the number was read
+	pos    syntax.Pos
 }
 
 // pnmlArc is an arc between a place and a transition, by their ids.
@@ -94,6 +125,13 @@ func (p *pnml) readElements() {
 			p.report(at, "a document type is not allowed")
 			return
 		case xml.StartElement:
+			if t.Name.Local == "toolspecific" {
+				if err := p.xml.Skip(); err != nil {
+					p.report(p.pos(), "%s", err)
+					return
+				}
+				continue
+			}
 			p.path = append(p.path, t.Name.Local)
 			if len(p.path) > maxDepth {
 				p.report(at, "more than %d nested elements", maxDepth)
@@ -111,41 +149,55 @@ func (p *pnml) readElements() {
 	}
 }
 
-// startElement reads the attributes of an element: it adds a net's name, a place, a transition or
-// an arc, and reports what a place/transition net does not have. Other elements are passed over.
+// plainTypes are parts of the names of types, in small letters, whose nets are place/transition nets.
+// A core model has no type of its own, but tools use it for such nets.
+var plainTypes = []string{"ptnet", "p/t", "pnmlcoremodel", "epnml"}
+
+// startElement reads the attributes of an element: it adds a net's name, a place, a transition, an arc or
+// a final marking, and reports what a place/transition net does not have. Other elements are passed over.
 func (p *pnml) startElement(e xml.StartElement, at syntax.Pos) {
 	attributes := map[string]string{}
 	for _, a := range e.Attr {
-		attributes[a.Name.Local] = a.Value
+		attributes[strings.ToLower(a.Name.Local)] = a.Value
 	}
-	id := attributes["id"]
+	isFinal := slices.Contains(p.path, "finalmarkings")
 	switch e.Name.Local {
 	case "net":
-		if p.nets++; p.nets > 1 {
-			p.report(at, "the file has more than one net")
+		p.startNet(attributes["id"], strings.ToLower(attributes["type"]), at)
+	case "marking":
+		if isFinal {
+			p.finals = append(p.finals, pnmlMarking{})
 		}
-		if kind := strings.ToLower(attributes["type"]); kind != "" && !strings.Contains(kind, "ptnet") && !strings.Contains(kind, "p/t") {
-			p.report(at, "the net has type %s; want a place/transition net", attributes["type"])
-		}
-		p.net.Name = id
-	case "place":
-		if p.checkNew(id, at) {
-			p.places[id] = len(p.net.Places)
-			p.net.Places, p.tokens = append(p.net.Places, id), append(p.tokens, 0)
-		}
-	case "transition":
-		if p.checkNew(id, at) {
-			p.transitions[id] = len(p.net.Transitions)
-			p.net.Transitions = append(p.net.Transitions, Transition{Name: id})
+	case "place", "transition":
+		if !isFinal {
+			p.open = &node{id: attributes["id"], isTransition: e.Name.Local == "transition", pos: at}
+		} else if last := len(p.finals) - 1; last >= 0 {
+			p.finals[last].tokens = append(p.finals[last].tokens, finalTokens{place: attributes["idref"], pos: at})
 		}
 	case "arc":
-		p.addArc(attributes["source"], attributes["target"], at)
+		p.arcs = append(p.arcs, &pnmlArc{attributes["source"], attributes["target"], 1, at})
 	case "type", "arctype":
-		if v := attributes["value"]; v != "" && v != "normal" {
-			p.report(at, "an arc of type %s; a place/transition net has only normal arcs", v)
-		}
+		p.checkArcType(attributes["value"], at)
 	case "referencePlace", "referenceTransition":
-		p.report(at, "references between pages are not supported")
+		if id := attributes["id"]; p.checkNew(id, at) {
+			p.references[id] = reference{attributes["ref"], at}
+		}
+	}
+}
+
+func (p *pnml) startNet(id, kind string, at syntax.Pos) {
+	if p.nets++; p.nets > 1 {
+		p.report(at, "the file has more than one net")
+	}
+	if kind != "" && !slices.ContainsFunc(plainTypes, func(plain string) bool { return strings.Contains(kind, plain) }) {
+		p.report(at, "the net has type %s; want a place/transition net", kind)
+	}
+	p.net.Name = id
+}
+
+func (p *pnml) checkArcType(kind string, at syntax.Pos) {
+	if kind != "" && kind != "normal" {
+		p.report(at, "an arc of type %s; a place/transition net has only normal arcs", kind)
 	}
 }
 
@@ -154,12 +206,13 @@ func (p *pnml) startElement(e xml.StartElement, at syntax.Pos) {
 func (p *pnml) checkNew(id string, at syntax.Pos) bool {
 	_, place := p.places[id]
 	_, transition := p.transitions[id]
+	_, reference := p.references[id]
 	switch {
 	case id == "":
 		p.report(at, "a place or transition without an id")
-	case place || transition:
+	case place || transition || reference:
 		p.report(at, "the id %s is used twice", id)
-	case len(p.net.Places)+len(p.net.Transitions) == MaxNodes:
+	case len(p.net.Places)+len(p.net.Transitions)+len(p.references) == MaxNodes:
 		p.report(at, "there are more than %d places and transitions", MaxNodes)
 	default:
 		return true
@@ -167,38 +220,61 @@ func (p *pnml) checkNew(id string, at syntax.Pos) bool {
 	return false
 }
 
-// addArc notes an arc of weight 1, whose weight may follow. A second arc between the same nodes is
-// an error.
-func (p *pnml) addArc(from, to string, at syntax.Pos) {
-	p.last = &pnmlArc{from, to, 1, at}
-	if p.arcs[[2]string{from, to}] != nil {
-		p.report(at, "there are two arcs from %s to %s; give one the weight of both", from, to)
-		return
-	}
-	p.arcs[[2]string{from, to}] = p.last
-	p.order = append(p.order, p.last)
-}
-
-// endElement handles the text of place/initialMarking/text, arc/inscription/text and net/name/text:
-// the last place and the last arc are those around it, because startElement added them. There is no
-// last place if its id was refused. An invalid number is reported.
+// endElement adds a place or a transition at its end, and reads the texts of names, initial and final
+// markings, and weights. An invalid number is reported.
 func (p *pnml) endElement(at syntax.Pos) {
 	n := len(p.path)
+	if p.open != nil && (p.path[n-1] == "place" || p.path[n-1] == "transition") {
+		p.addNode(p.open)
+		p.open = nil
+	}
 	if n < 3 || p.path[n-1] != "text" {
 		return
 	}
 	text := strings.TrimSpace(p.text.String())
 	switch p.path[n-3] + " " + p.path[n-2] {
 	case "place initialMarking":
-		if tokens, ok := p.number(text, 0, at); ok && len(p.tokens) > 0 {
-			p.tokens[len(p.tokens)-1] = tokens
+		if tokens, ok := p.number(text, 0, at); ok && p.open != nil {
+			p.open.tokens = tokens
 		}
+	case "marking place":
+		p.readFinalTokens(text, at)
 	case "arc inscription":
 		if weight, ok := p.number(text, 1, at); ok {
-			p.last.weight = weight
+			p.arcs[len(p.arcs)-1].weight = weight
+		}
+	case "arc arctype":
+		p.checkArcType(text, at)
+	case "place name", "transition name":
+		if p.open != nil && p.open.id == "" {
+			p.open.id = text
 		}
 	case "net name":
 		p.net.Name = text
+	}
+}
+
+// addNode adds a place or a transition.
+func (p *pnml) addNode(n *node) {
+	switch {
+	case !p.checkNew(n.id, n.pos):
+	case n.isTransition:
+		p.transitions[n.id] = len(p.net.Transitions)
+		p.net.Transitions = append(p.net.Transitions, Transition{Name: n.id})
+	default:
+		p.places[n.id] = len(p.net.Places)
+		p.net.Places, p.tokens = append(p.net.Places, n.id), append(p.tokens, n.tokens)
+	}
+}
+
+// readFinalTokens reads the tokens of the last place of the last final marking.
+func (p *pnml) readFinalTokens(text string, at syntax.Pos) {
+	if len(p.finals) == 0 {
+		return
+	}
+	all := p.finals[len(p.finals)-1].tokens
+	if n, ok := p.number(text, 0, at); ok && len(all) > 0 {
+		all[len(all)-1].tokens, all[len(all)-1].known = n, true
 	}
 }
 
@@ -213,16 +289,54 @@ func (p *pnml) number(text string, least int64, at syntax.Pos) (int64, bool) {
 	return n, true
 }
 
-// resolve adds the arcs to their transitions, when all places and transitions are known. An arc
-// must connect a place and a transition. Arcs are sorted by place.
+// resolve adds the arcs to their transitions, and the final markings, when all places and transitions are
+// known.
 func (p *pnml) resolve() {
 	p.net.Initial = p.tokens
-	for _, a := range p.order {
-		from, fromPlace := p.places[a.from]
-		to, toPlace := p.places[a.to]
-		taker, takes := p.transitions[a.to]
-		giver, gives := p.transitions[a.from]
+	p.resolveArcs()
+	for _, f := range p.finals {
+		m := make(Marking, len(p.net.Places))
+		for _, t := range f.tokens {
+			place, ok := p.places[p.referred(t.place)]
+			switch {
+			case !ok:
+				p.report(t.pos, "a final marking names the place %q, which the net does not have", t.place)
+			case !t.known:
+				p.report(t.pos, "a final marking has no number of tokens for %s", t.place)
+			default:
+				m[place] += t.tokens
+			}
+		}
+		p.net.Final = append(p.net.Final, m)
+	}
+}
+
+// referred returns the id of the place or transition that id stands for: the end of a chain of references,
+// or "" if the chain has no end.
+func (p *pnml) referred(id string) string {
+	for range len(p.references) + 1 {
+		r, ok := p.references[id]
+		if !ok {
+			return id
+		}
+		id = r.to
+	}
+	return ""
+}
+
+// resolveArcs adds the arcs. Each must connect a place and a transition, directly or by references, and
+// no two the same. Arcs are sorted by place.
+func (p *pnml) resolveArcs() {
+	known := map[[2]string]bool{}
+	for _, a := range p.arcs {
+		source, target := p.referred(a.from), p.referred(a.to)
+		from, fromPlace := p.places[source]
+		to, toPlace := p.places[target]
+		taker, takes := p.transitions[target]
+		giver, gives := p.transitions[source]
 		switch {
+		case known[[2]string{source, target}]:
+			p.report(a.pos, "there are two arcs from %s to %s; give one the weight of both", source, target)
 		case fromPlace && takes:
 			t := &p.net.Transitions[taker]
 			t.In = append(t.In, Arc{from, a.weight})
@@ -232,6 +346,7 @@ func (p *pnml) resolve() {
 		default:
 			p.report(a.pos, "want an arc between a place and a transition, got one from %q to %q", a.from, a.to)
 		}
+		known[[2]string{source, target}] = true
 	}
 	byPlace := func(a, b Arc) int { return cmp.Compare(a.Place, b.Place) }
 	for i := range p.net.Transitions {

@@ -43,6 +43,7 @@ type Report struct {
 	PlaceSemiflows      []Flow          `json:"place_semiflows"`
 	TransitionSemiflows []Flow          `json:"transition_semiflows"`
 	SemiflowsReason     string          `json:"semiflows_reason,omitempty"` // why the semiflows are missing
+	OffTheWay           []string        `json:"off_the_way,omitempty"`      // on no way from the one source to the one sink
 	Elapsed             float64         `json:"seconds"`
 }
 
@@ -89,7 +90,7 @@ func Check(ctx context.Context, file string, n *Net, q Question) *Report {
 		c.reach = Reach(ctx, n, q.Options)
 	}
 	r := &Report{File: file, Name: n.Name, Places: len(n.Places), Transitions: len(n.Transitions),
-		Markings: c.reach.Len(), Edges: c.reach.Firings(), Reason: c.reach.Reason, Findings: []Finding{}, Bounds: c.bounds()}
+		Markings: c.reach.Len(), Edges: c.reach.Firings(), Reason: c.reach.Reason, Findings: []Finding{}, Bounds: c.bounds(), OffTheWay: n.offTheWay()}
 	for _, property := range q.properties(n) {
 		r.Findings = append(r.Findings, c.decide(property))
 	}

@@ -5,6 +5,7 @@
 //
 // A space is a table with as many rows as it ever has tuples, which must be known (see
 // Seen); a random space is kept sorted. A process is its program graph, with a label for
-// each node. Errors at run time differ: Spin's arithmetic wraps, and if an atomic block
-// cannot continue, Spin runs other processes.
+// each node, which begins with end only where the process may wait forever. Properties are
+// claims over variables that each step sets at its end. A model or property that Spin decides
+// differently is refused: one with errors at run time, or under weakfair.
 package promela

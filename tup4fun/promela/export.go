@@ -24,15 +24,30 @@ type Seen struct {
 	Spaces []explore.SpaceSeen
 	Least  int64 // smallest number, symbols aside
 	Most   int64
+	Error  string // of a step that fails; empty if none does
 }
 
-// Export returns the model in Promela. It is an error if the model has more processes or fuller
-// spaces than Spin allows. seen must be of a complete search, because it decides the sizes of
-// tables and numbers.
+// SeenIn returns what an export needs of a report.
+func SeenIn(r *explore.Report) Seen {
+	s := Seen{Spaces: r.Spaces, Least: r.Least, Most: r.Most}
+	for _, v := range r.Verdicts {
+		if v.Name == "noerrors" && v.Outcome == explore.Violated {
+			s.Error = v.Detail
+		}
+	}
+	return s
+}
+
+// Export returns the model in Promela, with its properties. It is an error, with the name of the property,
+// if Spin cannot decide one of them, and if the model has more processes or fuller spaces than Spin
+// allows. seen must be of a complete search, because it decides the sizes of tables and numbers.
 func Export(m *explore.Model, seen Seen) (string, error) {
 	w := &writer{model: m, seen: seen, arity: make([]int, len(m.Spaces))}
 	if len(m.Procs) > 250 {
 		return "", fmt.Errorf("%d processes; Spin allows at most 250", len(m.Procs))
+	}
+	if seen.Error != "" {
+		return "", fmt.Errorf("noerrors is violated, and Spin does not find such errors: %s", seen.Error)
 	}
 	for i, s := range seen.Spaces {
 		if s.Most > maxTable {
@@ -43,9 +58,14 @@ func Export(m *explore.Model, seen Seen) (string, error) {
 	for _, c := range m.Codes {
 		for _, n := range c.Nodes {
 			w.hasAtomic = w.hasAtomic || slices.ContainsFunc(n.Edges, func(e *explore.Edge) bool { return e.Kind == explore.Atomic })
+			w.hasTimeout = w.hasTimeout || slices.ContainsFunc(n.All(), func(e *explore.Edge) bool { return e.Kind == explore.Timeout })
 		}
 	}
+	if err := w.addClaims(); err != nil {
+		return "", err
+	}
 	w.writeGlobals()
+	w.writeClaims()
 	for _, c := range m.Codes {
 		w.writeProcess(c)
 	}
@@ -58,6 +78,12 @@ type writer struct {
 	seen  Seen
 	arity []int // of the longest tuple in each space
 	out   strings.Builder
+
+	hasTimeout bool
+	deadlock   *syntax.Property // deadlockfree; nil if the model does not claim it
+	claims     []claim
+	atoms      []atom
+	known      map[string]int // the atoms by their text
 
 	hasAtomic bool // some process has an atomic block, inside which values may exceed those of any state
 }
@@ -122,7 +148,7 @@ func (w *writer) writeGlobals() {
 	case w.seen.Least >= -32768 && most < 32768:
 		typ = "short"
 	}
-	w.printf("/* %s, exported by leasehold tup4fun */\n#define VALUE %s\n", strings.ReplaceAll(w.model.Program.File, "*/", ""), typ)
+	w.printf("/* %s, exported by leasehold tup4fun\n%s*/\n#define VALUE %s\n", strings.ReplaceAll(w.model.Program.File, "*/", ""), w.commands(), typ)
 	widest := 0
 	for i, s := range w.model.Spaces {
 		widest = max(widest, w.arity[i])
@@ -171,7 +197,10 @@ func (w *writer) writeInit() {
 	for _, p := range w.model.Procs {
 		w.printf("    run P%d(%d);\n", slices.Index(w.model.Codes, p.Code), p.Number)
 	}
-	w.printf("  };\nend_init:\n  false\n}\n")
+	if len(w.claims) > 0 {
+		w.printf("    observe(); started = 1;\n")
+	}
+	w.printf("  };\nend_init:\n  %s\n}\n", w.afterInit())
 }
 
 // compare orders the rows of tables: by length, then by fields.
@@ -189,22 +218,21 @@ func (w *writer) writeProcess(c *explore.Code) {
 	for _, l := range c.Locals {
 		w.printf("  VALUE l_%s;\n", l)
 	}
-	w.printf("  goto %s;\n", label(c.Entry))
-	g := &graph{writer: w, code: c, jumps: map[int]int{}}
-	inner := map[int]bool{}
+	g := &graph{writer: w, code: c, jumps: map[int]int{}, inner: map[int]bool{}}
+	w.printf("  goto %s;\n", g.label(c.Entry))
 	for _, n := range c.Nodes {
 		for _, e := range n.All() {
 			if e.Kind == explore.Atomic {
 				g.jumps[e.Last] = e.To
-				inner[e.Last] = true
+				g.inner[e.Last] = true
 				for _, i := range atomicNodes(c, e) {
-					inner[i] = true
+					g.inner[i] = true
 				}
 			}
 		}
 	}
 	for i := range c.Nodes {
-		if !inner[i] {
+		if !g.inner[i] {
 			g.writeNode(i)
 		}
 	}
@@ -225,17 +253,30 @@ func atomicNodes(c *explore.Code, e *explore.Edge) []int {
 	return all
 }
 
-// label names a node. Spin allows a process to stay at a label that begins with end.
-func label(n int) string { return fmt.Sprintf("end_%d", n) }
+// label names a node. Spin allows a process to stay forever at a label that begins with end, so only
+// the places have one where deadlockfree allows it.
+func (g *graph) label(n int) string {
+	isEnd := n == g.code.Final
+	if g.deadlock != nil {
+		isEnd = g.code.MayWait(g.deadlock, n)
+	}
+	if isEnd {
+		return fmt.Sprintf("end_%d", n)
+	}
+	return fmt.Sprintf("at_%d", n)
+}
 
+// graph writes the program graph of a process, or an expression of a property, which has no code.
 type graph struct {
 	*writer
 	code  *explore.Code
-	jumps map[int]int // from the last node of an atomic block to the node after it
+	jumps map[int]int  // from the last node of an atomic block to the node after it
+	inner map[int]bool // the nodes of atomic blocks
+	quant map[*syntax.Object]int64
 }
 
 func (g *graph) writeNode(i int) {
-	g.printf("%s:\n", label(i))
+	g.printf("%s:\n", g.label(i))
 	g.writeOptions(i)
 }
 
@@ -281,14 +322,17 @@ func (g *graph) writeAtomic(e *explore.Edge) {
 // and action one step, as they are in the model.
 func (g *graph) writeEdge(from int, e *explore.Edge) {
 	to := e.To
-	if next, ok := g.jumps[to]; ok {
+	for next, ok := g.jumps[to]; ok; next, ok = g.jumps[to] { // blocks may end together
 		to = next
 	}
 	option := func(guard, do string) {
+		if len(g.claims) > 0 && !g.inner[to] {
+			do = strings.TrimPrefix(do+"; observe()", "; ")
+		}
 		if do != "" {
 			guard = "d_step { " + guard + " -> " + do + " }"
 		}
-		g.printf("  :: %s; goto %s;\n", guard, label(to))
+		g.printf("  :: %s; goto %s;\n", guard, g.label(to))
 	}
 	switch e.Kind {
 	case explore.Skip:

@@ -12,11 +12,15 @@ import (
 func (g *graph) eachOption(o *syntax.Op, option func(guard, do string)) {
 	space := o.Space.Obj.Index
 	if o.Verb == syntax.Put {
-		option("("+g.executeCondition(o)+")", g.putStatements(o))
+		option("("+g.executeCondition(o)+")", g.putStatements(o)+g.noteEvent(o))
 		return
 	}
 	for j := range g.tableSize(space) {
-		option("("+g.findCondition(o, j)+")", g.takeStatements(o, j))
+		do := g.takeStatements(o, j)
+		if note := g.noteEvent(o); note != "" {
+			do = strings.TrimSuffix(g.keepTuple(o, j)+do, "; ") + note
+		}
+		option("("+g.findCondition(o, j)+")", do)
 	}
 	if o.Verb == syntax.GetP || o.Verb == syntax.QueryP {
 		option("(!("+g.executeCondition(o)+"))", "")
@@ -177,6 +181,8 @@ func (g *graph) name(n *syntax.Name) string {
 		return "copy"
 	case syntax.Constant, syntax.Symbol:
 		return g.value(o.Value)
+	case syntax.Quantified:
+		return g.value(g.quant[o])
 	}
 	return "v_" + n.Text
 }
@@ -201,6 +207,11 @@ func (g *graph) expr(x *syntax.Expr) string {
 		return "(!(" + g.expr(x.X) + "))"
 	case syntax.Count:
 		return g.count(x)
+	case syntax.Forall, syntax.Exists:
+		return g.quantified(x, g.expr)
+	}
+	if x.Op == "->" {
+		return "(!" + g.expr(x.X) + " || " + g.expr(x.Y) + ")"
 	}
 	op := x.Op
 	if s, ok := signs[op]; ok {
@@ -210,7 +221,7 @@ func (g *graph) expr(x *syntax.Expr) string {
 }
 
 // count returns an expression for the number of tuples in a space that match the fields of
-// x, or of all if it has none. Unused rows of the table do not match.
+// x, or of all if it has none. Unused rows of the table do not match. A condition is 0 or 1.
 func (g *graph) count(x *syntax.Expr) string {
 	name, space := x.Space.Text, x.Space.Obj.Index
 	if x.Fields == nil {
@@ -218,7 +229,7 @@ func (g *graph) count(x *syntax.Expr) string {
 	}
 	var terms []string
 	for j := range g.tableSize(space) {
-		terms = append(terms, "("+g.matchCondition(name, space, x.Fields, j)+" -> 1 : 0)")
+		terms = append(terms, g.matchCondition(name, space, x.Fields, j))
 	}
 	return "(" + strings.Join(terms, " + ") + ")"
 }

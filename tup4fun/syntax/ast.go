@@ -3,6 +3,7 @@ package syntax
 // Program is one parsed model.
 type Program struct {
 	File     string
+	InitFile string // the file of positions with Pos.Init
 	Decls    []*Decl
 	Procs    []*Process
 	Props    []*Property
@@ -174,6 +175,19 @@ type Expr struct {
 	Verb   Verb
 	Fields []*Field
 	Set    *Set
+}
+
+// IsTemporal reports whether x has a temporal operator or an event, so that it is about runs and not
+// about one state. x may be nil.
+func (x *Expr) IsTemporal() bool {
+	if x == nil {
+		return false
+	}
+	switch x.Kind {
+	case Always, Finally, Event:
+		return true
+	}
+	return x.Op == "U" || x.Op == "W" || x.X.IsTemporal() || x.Y.IsTemporal()
 }
 
 // Set is the set of a quantifier: a constant, a range, or a list.

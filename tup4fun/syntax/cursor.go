@@ -12,13 +12,28 @@ type Cursor struct {
 	at        int // offset
 	newlines  int
 	lineStart int // offset
+	initLines int // lines of the initialisation, behind which a separator is; 0: there is none
 }
 
 // NewCursor returns a cursor at the beginning of src.
 func NewCursor(src string) Cursor { return Cursor{src: src} }
 
-// Pos returns the current position.
-func (c *Cursor) Pos() Pos { return Pos{c.newlines + 1, c.at - c.lineStart + 1} }
+// Pos returns the current position. That of the separator behind an initialisation is the end of
+// the initialisation.
+func (c *Cursor) Pos() Pos {
+	at := Pos{Line: c.newlines + 1, Col: c.at - c.lineStart + 1}
+	switch {
+	case c.initLines == 0:
+	case c.newlines < c.initLines:
+		at.Init = true
+	case c.newlines == c.initLines:
+		init := strings.TrimRight(c.src[:c.lineStart], " \t\r\n")
+		return Pos{strings.Count(init, "\n") + 1, len(init) - strings.LastIndexByte(init, '\n'), true}
+	default:
+		at.Line -= c.initLines + 1
+	}
+	return at
+}
 
 // Rest returns the unread source. It is empty at the end.
 func (c *Cursor) Rest() string { return c.src[c.at:] }

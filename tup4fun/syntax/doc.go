@@ -12,7 +12,7 @@
 //	---
 //	deadlockfree;
 //
-// The language is the one of the learning tool tup4fun; ParseBoxes reads its two boxes, program and
+// The language is the one of the learning tool tup4fun; Boxes are its two boxes, program and
 // initialisation, unchanged. It has extensions: constants, symbols, local variables, named and
 // replicated processes, labels, atomic, count, else, timeout, and properties. The words of the
 // extensions are reserved only by context, so a program may have a variable called count.

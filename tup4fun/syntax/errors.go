@@ -17,15 +17,20 @@ const (
 // Pos is a position in a file. Lines and columns count from 1, columns in bytes. The
 // zero Pos means none.
 type Pos struct {
-	Line int `json:"line"`
-	Col  int `json:"column"`
+	Line int  `json:"line"`
+	Col  int  `json:"column"`
+	Init bool `json:"init,omitempty"` // in Boxes.Init
 }
 
 // String returns line:column.
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 
-// Compare returns -1 if p is before q in the file, 1 if it is after q, and 0 otherwise.
+// Compare returns -1 if p is before q in the file, 1 if it is after q, and 0 otherwise. The
+// initialisation is before the program.
 func (p Pos) Compare(q Pos) int {
+	if p.Init != q.Init {
+		return map[bool]int{true: -1, false: 1}[p.Init]
+	}
 	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
 }
 

@@ -1,6 +1,9 @@
 package syntax
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 const indent = "   "
 
@@ -8,13 +11,33 @@ const indent = "   "
 // line moves to its end. A program with a syntax error is an error; undeclared names are
 // accepted.
 func Format(file, src string) (string, error) {
-	p, err := parse(file, src)
+	b, err := Boxes{File: file, Program: src}.Format()
+	return b.Program, err
+}
+
+// Format prints the boxes in the canonical form, as Format does. Each keeps its comments. If Init is
+// blank, Program has all.
+func (b Boxes) Format() (Boxes, error) {
+	p, err := parse(b)
 	if err != nil {
-		return "", err
+		return Boxes{}, err
 	}
 	f := &formatter{comments: p.Comments}
+	f.printDecls(p)
+	if strings.TrimSpace(b.Init) == "" {
+		f.printComments(p.procsAt)
+		if len(p.Decls) > 0 {
+			f.printLine(Pos{}, "---")
+		}
+	} else {
+		f.printComments(Pos{Line: math.MaxInt, Init: true})
+		f.endLine()
+		b.Init = f.out.String()
+		f.out.Reset()
+	}
 	f.printProgram(p)
-	return f.out.String(), nil
+	b.Program = f.out.String()
+	return b, nil
 }
 
 type formatter struct {
@@ -64,9 +87,8 @@ func (f *formatter) printComments(pos Pos) {
 	}
 }
 
-// printProgram prints declarations, processes and properties, separated by ---, with the
-// comments that stand before each.
-func (f *formatter) printProgram(p *Program) {
+// printDecls prints the declarations, with the comments before each.
+func (f *formatter) printDecls(p *Program) {
 	for i, d := range p.Decls {
 		f.printComments(d.Pos)
 		text := declText(d)
@@ -75,10 +97,11 @@ func (f *formatter) printProgram(p *Program) {
 		}
 		f.printLine(d.Pos, text)
 	}
+}
+
+// printProgram prints processes and properties, separated by ---, with the comments before each.
+func (f *formatter) printProgram(p *Program) {
 	f.printComments(p.procsAt)
-	if len(p.Decls) > 0 {
-		f.printLine(Pos{}, "---")
-	}
 	if len(p.Procs) == 1 && !p.par {
 		f.printProc(p.Procs[0])
 	} else {

@@ -103,3 +103,13 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestBoxesAreFormattedEachForItself(t *testing.T) {
+	t.Parallel()
+	b, err := syntax.Boxes{Init: "// forks\nFork=(R,2,{(1)}), x = 0 // here\n// end", Program: "// eat\nx:=1 // one"}.Format()
+	require.NoError(t, err)
+	require.Equal(t, "// forks\nFork = (R, 2, {(1)}),\nx = 0 // here\n// end\n", b.Init)
+	require.Equal(t, "// eat\nx := 1 // one\n", b.Program)
+	_, err = syntax.Boxes{InitFile: "i", Init: "x = ", Program: "skip"}.Format()
+	require.ErrorContains(t, err, "i:1:4: ")
+}

@@ -8,18 +8,14 @@ import (
 // Parse reads one file. An error is an Errors; then the program is incomplete and must
 // not be run.
 func Parse(file, src string) (*Program, error) {
-	p, err := parse(file, src)
-	if err != nil {
-		return p, err
-	}
-	return p, p.resolve()
+	return Boxes{File: file, Program: src}.Parse()
 }
 
 // ParseWith is Parse with other values for the constants whose names are keys of constants. It
 // replaces their expressions before names are resolved, so that all that depends on them is
 // computed with the new values. Other names are ignored.
 func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
-	p, err := parse(file, src)
+	p, err := parse(Boxes{File: file, Program: src})
 	if err != nil {
 		return p, err
 	}
@@ -31,33 +27,42 @@ func ParseWith(file, src string, constants map[string]int64) (*Program, error) {
 	return p, p.resolve()
 }
 
-// ParseBoxes reads a program in the two boxes of the original tool. Positions in messages refer to
-// the joined file.
-func ParseBoxes(file, initialisation, program string) (*Program, error) {
-	return Parse(file, Join(initialisation, program))
+// Boxes are a program in the two boxes of the original tool, each with the name of its file. Init
+// may be blank if the program has its own declarations.
+type Boxes struct{ InitFile, Init, File, Program string }
+
+// Parse reads the boxes. Positions refer to them: those in Init have Pos.Init.
+func (b Boxes) Parse() (*Program, error) {
+	p, err := parse(b)
+	if err != nil {
+		return p, err
+	}
+	return p, p.resolve()
 }
 
-// Join joins the two boxes of the original tool into one file.
-func Join(initialisation, program string) string {
-	if strings.TrimSpace(initialisation) == "" {
-		return program
+// cursor returns a cursor at the beginning of the boxes, with a separator between them.
+func (b Boxes) cursor() Cursor {
+	if strings.TrimSpace(b.Init) == "" {
+		return NewCursor(b.Program)
 	}
-	return strings.TrimRight(initialisation, "\n") + "\n---\n" + program
+	c := NewCursor(b.Init + "\n---\n" + b.Program)
+	c.initLines = strings.Count(b.Init, "\n") + 1
+	return c
 }
 
 // HasStart reports whether a program begins with its own declarations.
 func HasStart(program string) bool {
-	return newParser("", program).startsDecls()
+	return newParser(Boxes{Program: program}).startsDecls()
 }
 
-// parse reads a file without resolving names. An error is an Errors: all that was wrong, or one
-// message if the file is larger than MaxSource. The program is never nil; after an error it lacks
-// what could not be read.
-func parse(file, src string) (*Program, error) {
-	if len(src) > MaxSource {
-		return &Program{File: file}, Errors{{file, Pos{1, 1}, fmt.Sprintf("the file has %d bytes; at most %d are read", len(src), MaxSource)}}
+// parse reads a program without resolving names. An error is an Errors: all that was wrong, or one
+// message if the program is larger than MaxSource. The program is never nil; after an error it
+// lacks what could not be read.
+func parse(b Boxes) (*Program, error) {
+	if n := len(b.Init) + len(b.Program); n > MaxSource {
+		return &Program{File: b.File}, Errors{{b.File, Pos{Line: 1, Col: 1}, fmt.Sprintf("the file has %d bytes; at most %d are read", n, MaxSource)}}
 	}
-	p := newParser(file, src)
+	p := newParser(b)
 	p.file()
 	p.prog.Comments = p.lex.comments
 	p.prog.end = p.lex.Pos()
@@ -81,11 +86,11 @@ type parser struct {
 	logic    bool // accept -> and quantifiers
 }
 
-// newParser returns a parser at the first token of src. Next is replaced, so that Advance moves
+// newParser returns a parser at the first token of b. Next is replaced, so that Advance moves
 // Tok and ahead together.
-func newParser(file, src string) *parser {
-	p := &parser{TokenParser: TokenParser{File: file}, prog: &Program{File: file}}
-	p.lex = &lexer{Cursor: NewCursor(src), fail: p.Report}
+func newParser(b Boxes) *parser {
+	p := &parser{TokenParser: TokenParser{File: b.File, InitFile: b.InitFile}, prog: &Program{File: b.File, InitFile: b.InitFile}}
+	p.lex = &lexer{Cursor: b.cursor(), fail: p.Report}
 	p.End = p.lex.End
 	p.Next = func() Token {
 		t := p.ahead

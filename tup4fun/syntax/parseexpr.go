@@ -69,12 +69,30 @@ func (p *parser) not() (*Expr, error) {
 		x.Kind = Finally
 	case p.logic && p.ahead.Kind == NameToken && (named(p.Tok, "forall") || named(p.Tok, "exists")):
 		return p.quantified()
+	case p.logic && p.atNext():
+		p.Report(p.Tok.Pos, "there is no next: another process may take a step in between; write [] (a -> <> b), or a U b")
+		return nil, ErrBroken
 	default:
 		return p.comparison()
 	}
 	var err error
 	x.X, err = p.not()
 	return x, err
+}
+
+// atNext reports whether X is used here as the operator next, which this language does not have: something
+// follows that no variable called X can have behind it.
+func (p *parser) atNext() bool {
+	if !named(p.Tok, "X") {
+		return false
+	}
+	switch p.ahead.Kind {
+	case NameToken:
+		return p.ahead.Text != "U" && p.ahead.Text != "W" && p.ahead.Text != "under"
+	case NumberToken, TextToken:
+		return true
+	}
+	return p.ahead.Kind == WordToken || p.ahead.Is("(") || p.ahead.Is("!") || p.ahead.Is("~") || p.ahead.Is("[]") || p.ahead.Is("<>")
 }
 
 // quantified reads forall i in S: b, or exists. b extends as far as possible.

@@ -33,7 +33,23 @@ type resolver struct {
 }
 
 func (r *resolver) errorf(at Pos, format string, args ...any) {
-	r.errs = append(r.errs, &Error{r.prog.File, at, fmt.Sprintf(format, args...)})
+	r.errs = append(r.errs, &Error{r.prog.fileOf(at), at, fmt.Sprintf(format, args...)})
+}
+
+// fileOf returns the name of the file of a position.
+func (p *Program) fileOf(at Pos) string {
+	if at.Init {
+		return p.InitFile
+	}
+	return p.File
+}
+
+// place returns at as text, with its file if that is not the file of from.
+func (p *Program) place(at, from Pos) string {
+	if at.Init != from.Init {
+		return p.fileOf(at) + ":" + at.String()
+	}
+	return at.String()
 }
 
 var kindNames = map[ObjKind]string{SharedVar: "a variable", SharedArray: "an array", LocalVar: "a local variable",
@@ -47,7 +63,7 @@ func (r *resolver) declare(scope map[string]*Object, n *Name, k ObjKind) *Object
 	o := &Object{Kind: k, Name: n.Text, Pos: n.Pos, Index: r.counts[k], Proc: r.proc}
 	r.counts[k]++
 	if before := r.lookup(n.Text); before != nil {
-		r.errorf(n.Pos, "%s is already the name of %s (%s)", n.Text, kindNames[before.Kind], before.Pos)
+		r.errorf(n.Pos, "%s is already the name of %s (%s)", n.Text, kindNames[before.Kind], r.prog.place(before.Pos, n.Pos))
 	} else {
 		scope[n.Text] = o
 	}

@@ -15,14 +15,14 @@ const slimInit = `IndexSpace = (R, INF, {}), TaskSpace = (R,INF, {}), r=0, res=0
 
 func slim(t *testing.T) string {
 	t.Helper()
-	src, err := os.ReadFile(filepath.Join("testdata", "slim.tup"))
+	src, err := os.ReadFile(filepath.FromSlash("../../examples/original/small.tup"))
 	require.NoError(t, err)
 	return string(src)
 }
 
 func TestTheOriginalsTwoBoxesAreReadUnchanged(t *testing.T) {
 	t.Parallel()
-	p, err := syntax.ParseBoxes("slim", slimInit, slim(t))
+	p, err := syntax.Boxes{InitFile: "init", Init: slimInit, File: "slim", Program: slim(t)}.Parse()
 	require.NoError(t, err)
 	require.Len(t, p.Procs, 3)
 	require.Len(t, p.Decls, 8)
@@ -160,4 +160,28 @@ func TestWarnings(t *testing.T) {
 			require.ErrorContains(t, got[i], says)
 		}
 	}
+}
+
+func TestPositionsAreThoseOfTheBoxes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ init, program, want string }{
+		{"x = 0\n\n", "x :=\n", "prog:2:1: expected a number, a variable or (, found the end of the file"},
+		{"x = 0,\ny = \n", "skip", "start:2:4: expected a number, a variable or (, found ---"},
+		{"x = 0\n", "\nloop true -> skip", "prog:2:18: expected ; or [] or pool (for the statement at 2:1), found the end of the file"},
+		{"x = 0", "loop true ->\n skip;\n x = 1", "prog:3:4: expected :=, found ="},
+		{"x = 0", "var x; skip", "prog:1:5: x is already the name of a variable (start:1:1)"},
+		{"x = 0, x = 1", "skip", "start:1:8: x is already the name of a variable (1:1)"},
+		{"x = $", "y := 1", "start:1:5: '$' is not a token of the language\nstart:1:6: expected a number, a variable or (, found ---"},
+		{"  ", "y := 1", "prog:1:1: y is not declared"},
+	} {
+		_, err := syntax.Boxes{InitFile: "start", Init: c.init, File: "prog", Program: c.program}.Parse()
+		require.ErrorContains(t, err, c.want)
+	}
+
+	p, err := syntax.Boxes{InitFile: "start", Init: "\nx = 0", File: "prog", Program: "2 * proc P = x := x + 1;\nloop x > 1 -> skip pool"}.Parse()
+	require.NoError(t, err)
+	warnings := syntax.Warn(p)
+	require.Len(t, warnings, 2)
+	require.ErrorContains(t, warnings[0], "start:2:1: warning: x is one shared variable")
+	require.ErrorContains(t, warnings[1], "prog:2:1: warning: loop has no exit")
 }

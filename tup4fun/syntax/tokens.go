@@ -45,11 +45,12 @@ func (t Token) String() string {
 // TokenParser is the part that the recursive-descent parsers of programs, maps and nets
 // have in common.
 type TokenParser struct {
-	File string       // in messages
-	Tok  Token        // the current token
-	Next func() Token // reads the next token
-	End  func()       // moves to the end of the source
-	Errs Errors
+	File     string       // in messages
+	InitFile string       // in messages about positions with Pos.Init
+	Tok      Token        // the current token
+	Next     func() Token // reads the next token
+	End      func()       // moves to the end of the source
+	Errs     Errors
 }
 
 // ErrBroken ends a construct that could not be parsed. The reason is already in Errs.
@@ -57,7 +58,11 @@ var ErrBroken = errors.New("broken")
 
 // Report records an error. After MaxErrors it ends the source.
 func (p *TokenParser) Report(at Pos, format string, args ...any) {
-	if p.Errs.Add(p.File, at, format, args...); len(p.Errs) > MaxErrors {
+	file := p.File
+	if at.Init {
+		file = p.InitFile
+	}
+	if p.Errs.Add(file, at, format, args...); len(p.Errs) > MaxErrors {
 		p.End()
 	}
 }

@@ -32,7 +32,7 @@ type warner struct {
 }
 
 func (w *warner) warnf(at Pos, format string, args ...any) {
-	w.all = append(w.all, &Error{w.prog.File, at, "warning: " + fmt.Sprintf(format, args...)})
+	w.all = append(w.all, &Error{w.prog.fileOf(at), at, "warning: " + fmt.Sprintf(format, args...)})
 }
 
 // noteStmts collects the operations and writes of statements, and warns of a loop that its

@@ -7,15 +7,14 @@ import (
 	"slices"
 
 	"leasehold/models"
-	"leasehold/shared/clips"
 	"leasehold/shared/clips/fingerprint"
 	"leasehold/shared/clips/match"
 	"leasehold/shared/process/failpoint"
 	"leasehold/worker"
 )
 
-// errResolved is the error of putResult after it has resolved the task. It ends the search and is
-// not a failure.
+// errResolved is the error of putResult after it has resolved the task, and of passOn after it has given
+// the task away. It ends the search and is not a failure.
 var errResolved = errors.New("resolved")
 
 // attempt is one run of a task.
@@ -27,6 +26,7 @@ type attempt struct {
 	media   []models.MediaRef // of the clips, likewise
 	next    int               // index of the next clip
 	passing error             // the first fault that may pass, of a clip
+	agreed  bool              // no other worker has the clips that are missing here
 	broken  string            // why the episode breaks off, until a result has reported it
 }
 
@@ -50,19 +50,21 @@ func (a *attempt) newResult(clips ...int) models.Researched {
 	return r
 }
 
-// failEpisode resolves the task with a problem for all clips if err is a property of the episode,
-// since another attempt would fail in the same way. Otherwise it returns err, so that the worker
-// releases the task. The error of Resolve is returned too.
+// failEpisode resolves the task with a problem for all clips if err comes from the episode: then the
+// catalog decides when it is tried again. Otherwise it returns err, so that the worker gives the task
+// back. The error of Resolve is returned too.
 func (a *attempt) failEpisode(ctx context.Context, err error) error {
-	if ctx.Err() != nil || !clips.Lasting(err) {
-		return err
+	err = passOn(ctx, a.job, err)
+	retry, known := retryOf(err)
+	if ctx.Err() != nil || !known {
+		return ignoreResolved(err)
 	}
 	all := make([]int, len(a.task.Clips))
 	for i := range all {
 		all[i] = i
 	}
 	r := a.newResult(all...)
-	r.Problem, r.Scope = describeFault(a.task.Episode, err), models.ScopeEpisode
+	r.Problem, r.Scope, r.Retry, r.RetryAfter = describeFault(a.task.Episode, err), models.ScopeEpisode, retry, waitOf(err)
 	return a.job.Resolve(ctx, a.task.Episode.ID, r)
 }
 
@@ -77,7 +79,7 @@ func (a *attempt) putResult(ctx context.Context, o outcome) error {
 	item := a.task.Clips[i]
 	a.handler.opt.Log.DebugContext(ctx, "researched", "episode", a.task.Episode.ID, "clip", item.ID, "findings", len(o.findings), "err", o.err)
 	last := a.next == len(a.task.Clips) || o.last && a.draining()
-	if o.err != nil && !clips.Lasting(o.err) {
+	if _, known := retryOf(o.err); o.err != nil && !known {
 		if a.passing == nil {
 			a.passing = o.err
 		}
@@ -108,7 +110,8 @@ func (a *attempt) makeResult(i int, o outcome) models.Researched {
 	r := a.newResult(i)
 	switch {
 	case o.err != nil:
-		r.Problem, r.Scope = describeFault(item, o.err), scopeOf(o.err)
+		r.Problem, r.Scope, r.RetryAfter = describeFault(item, o.err), scopeOf(o.err), waitOf(o.err)
+		r.Retry, _ = retryOf(o.err)
 	case a.broken != "":
 		r.Problem, r.Scope = describeFault(a.task.Episode, fingerprint.Broken(a.broken)), models.ScopePart
 		a.broken = "" // once is enough for the catalog

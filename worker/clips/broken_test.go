@@ -2,6 +2,7 @@ package clips_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -57,4 +58,20 @@ func TestAnEpisodeThatBreaksOffBeforeAnySoundIsAProblem(t *testing.T) {
 	require.Len(t, j.said, 1)
 	require.Equal(t, models.ScopeEpisode, j.said[0].Scope)
 	require.Equal(t, "episode.wav: truncated: the sound breaks off at 0:00.00 of 0:08.00", j.said[0].Problem)
+}
+
+func TestFindingsInTheFirstOfSeveralTracksAreKeptWithAProblemThatTellsSo(t *testing.T) {
+	t.Parallel()
+	f := show(t)
+	episode, tracks := filepath.Join(f.dir, "episode.wav"), filepath.Join(f.dir, "tracks.mka")
+	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-i", episode, "-i", episode, "-map", "0", "-map", "1", "-c:a", "flac", tracks).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	whole, err := os.ReadFile(tracks)
+	require.NoError(t, err)
+	f.write(t, "episode.wav", whole)
+	j := newJob(t, "episode.wav", "one.wav", "two.wav")
+	require.NoError(t, clips.New(f, store(t), clips.Options{}).Handle(t.Context(), j))
+	require.Len(t, findings(j), 3)
+	require.Equal(t, models.ScopePart, j.said[0].Scope)
+	require.Equal(t, "episode.wav: it has 2 audio tracks; only the first is searched", j.said[0].Problem)
 }

@@ -10,6 +10,7 @@ import (
 	"leasehold/shared/clips"
 	"leasehold/shared/clips/fingerprint"
 	"leasehold/shared/fault"
+	"leasehold/worker"
 )
 
 // errChanged means that a recording no longer has the content of its hash.
@@ -35,7 +36,7 @@ func (h *Handler) openEpisode(ctx context.Context, ref *models.MediaRef) (*episo
 	if ref.Hash != "" {
 		e.Episode, err = h.store.Get(ref.Hash)
 		if e.known = e.Episode != nil; err != nil || e.known {
-			return e, err
+			return e, unableToKeep(err)
 		}
 	}
 	e.Episode, err = h.fetchEpisode(ctx, ref)
@@ -48,16 +49,21 @@ func (h *Handler) openEpisode(ctx context.Context, ref *models.MediaRef) (*episo
 func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fingerprint.Episode, err error) {
 	err = h.fetchFile(ctx, ref, func(path string) error {
 		if e, err = h.store.Get(ref.Hash); err != nil || e != nil && e.HasSound() {
-			return err
+			return unableToKeep(err)
 		}
 		if e != nil {
 			if err := e.Close(); err != nil {
 				return err
 			}
 		}
+		var decoding error
 		e, err = h.store.Put(ref.Hash, func(push func([]float32) error) error {
-			return decodeEpisode(ctx, path, push)
+			decoding = decodeEpisode(ctx, path, push)
+			return decoding
 		})
+		if decoding == nil {
+			err = unableToKeep(err)
+		}
 		return err
 	})
 	if err != nil {
@@ -66,17 +72,28 @@ func (h *Handler) fetchEpisode(ctx context.Context, ref *models.MediaRef) (e *fi
 	return e, nil
 }
 
-// decodeEpisode pushes the sound of an episode. If the recording breaks off or is damaged after some sound, the
-// error is a fingerprint.Broken, so that the sound before is kept.
+// unableToKeep returns an error of the store, in which this worker keeps episodes, as one of its machine.
+func unableToKeep(err error) error {
+	if err == nil {
+		return nil
+	}
+	return worker.Unable(fmt.Errorf("keep the fingerprint: %w", err))
+}
+
+// decodeEpisode pushes the sound of an episode. If the recording breaks off or is damaged after some sound, or has
+// more tracks than the one that is searched, the error is a fingerprint.Broken, so that the sound is kept.
 func decodeEpisode(ctx context.Context, path string, push func([]float32) error) error {
-	pushed := 0
-	err := clips.Each(ctx, path, func(block []float32) error {
+	pushed, note := 0, ""
+	err := clips.EachNoted(ctx, path, &note, func(block []float32) error {
 		pushed += len(block)
 		return push(block)
 	})
 	if pushed > 0 && errors.Is(err, fault.ErrCorrupt) {
 		end := models.SecondsOf(time.Duration(pushed) * (time.Second / clips.RateHz))
 		return fingerprint.Broken(fmt.Sprintf("%v; searched up to %s", err, end.Clock()))
+	}
+	if err == nil && note != "" {
+		return fingerprint.Broken(note)
 	}
 	return err
 }

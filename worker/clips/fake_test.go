@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"os"
@@ -70,12 +71,14 @@ type job struct {
 	task     models.Task
 	draining chan struct{}
 
-	mu     sync.Mutex
-	said   []said
-	swept  []swept
-	spent  []models.Cost
-	refuse error
-	onSay  func(n int)
+	mu        sync.Mutex
+	said      []said
+	swept     []swept
+	spent     []models.Cost
+	refuse    error
+	passed    []error
+	elsewhere bool // whether another worker is left
+	onSay     func(n int)
 }
 
 func (j *job) Task() models.Task         { return j.task }
@@ -91,6 +94,17 @@ func (j *job) Report(_ context.Context, part string, body any) error {
 }
 func (j *job) Resolve(_ context.Context, part string, body any) error {
 	return j.say(part, true, body)
+}
+
+// PassOn passes the task on if there is another worker, named so by elsewhere.
+func (j *job) PassOn(_ context.Context, err error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.passed = append(j.passed, err)
+	if j.elsewhere {
+		return nil
+	}
+	return fmt.Errorf("%w (worker w on m)", err)
 }
 
 func (j *job) Note(context.Context, models.Progress) error { return nil }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"leasehold/models"
 	"leasehold/shared/clips"
@@ -16,9 +17,8 @@ import (
 	"leasehold/worker"
 )
 
-// Media fetches recordings to this machine. Errors of the kinds fault.ErrInvalid,
-// ErrTooLarge, ErrNotFound and ErrCorrupt are properties of the recording; all others may
-// pass. Several goroutines call it at once.
+// Media fetches recordings to this machine. Its errors are those of fetch.Fetcher.Fetch; they can
+// pass unless fetch.Refused. Several goroutines call it at once.
 type Media interface {
 	Fetch(ctx context.Context, ref models.MediaRef) (fetch.File, error)
 }
@@ -97,6 +97,9 @@ func (h *Handler) loadSamples(ctx context.Context, ref *models.MediaRef) (sample
 // may be removed after use has returned.
 func (h *Handler) fetchFile(ctx context.Context, ref *models.MediaRef, use func(path string) error) error {
 	f, err := h.media.Fetch(ctx, *ref)
+	if err != nil && ctx.Err() == nil {
+		return &unfetched{err, strings.HasPrefix(ref.URI, "file:")}
+	}
 	if err != nil {
 		return err
 	}

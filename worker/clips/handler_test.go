@@ -3,11 +3,13 @@ package clips_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +18,8 @@ import (
 	"leasehold/models"
 	"leasehold/shared/clips/fingerprint"
 	"leasehold/shared/fault"
+	"leasehold/shared/fetch"
+	"leasehold/worker"
 	"leasehold/worker/clips"
 )
 
@@ -73,7 +77,7 @@ func TestEachClipGetsItsOwnResultAndTheLastIsFinal(t *testing.T) {
 		{"page.wav", nil, models.ScopeClip, "page.wav: looks like an HTML page, not audio"},
 		{"empty.wav", nil, models.ScopeClip, "empty.wav: empty: 0 bytes"},
 		{"cut.wav", nil, models.ScopeClip, "cut.wav: truncated: the sound breaks off at 0:00.56 of 0:01.00"},
-		{"missing.wav", nil, models.ScopeClip, "missing.wav: not found"},
+		{"missing.wav", nil, models.ScopeClip, "missing.wav: not found (worker w on m)"},
 		{"same.wav", []float64{1, 5}, "", ""},
 		{"other.wav", nil, "", ""},
 	}
@@ -117,7 +121,7 @@ func TestABadEpisodeIsToldOnceForAllClips(t *testing.T) {
 	for episode, says := range map[string]string{
 		"page.wav":    "page.wav: looks like an HTML page, not audio",
 		"empty.wav":   "empty.wav: empty: 0 bytes",
-		"missing.wav": "missing.wav: not found",
+		"missing.wav": "missing.wav: not found (worker w on m)",
 		"huge.wav":    "huge.wav: too large",
 	} {
 		j := newJob(t, episode, "two.wav", "one.wav")
@@ -132,25 +136,111 @@ func TestABadEpisodeIsToldOnceForAllClips(t *testing.T) {
 	}
 }
 
-func TestWhatMayPassIsAnErrorAndHidesNothing(t *testing.T) {
+func TestARecordingThatCannotBeFetchedIsAProblemThatIsTriedAgainAndHidesNothing(t *testing.T) {
 	t.Parallel()
 	f := show(t)
-	f.errors["far.wav"] = fault.ErrUnavailable
+	f.errors["far.wav"] = fmt.Errorf("the server answered 404: %w", fault.ErrNotFound)
 	h := clips.New(f, store(t), clips.Options{})
 	for name, clips := range map[string][]string{"first": {"far.wav", "one.wav", "two.wav"}, "last": {"one.wav", "two.wav", "far.wav"}} {
 		j := newJob(t, "episode.wav", clips...)
-		if err := h.Handle(context.Background(), j); !errors.Is(err, fault.ErrUnavailable) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if len(j.said) != 2 || j.said[0].final || j.said[1].final {
-			t.Errorf("%s: %+v", name, j.said)
+		require.NoError(t, h.Handle(t.Context(), j), name)
+		require.Len(t, j.said, 3, name)
+		for _, s := range j.said {
+			if s.part == "id-far.wav" {
+				require.Contains(t, s.Problem, "far.wav: the server answered 404: not found")
+				require.Equal(t, models.ScopeClip, s.Scope)
+				require.Equal(t, models.RetryLater, s.Retry)
+			} else {
+				require.Empty(t, string(s.Retry)+s.Problem)
+			}
 		}
 	}
-	j := newJob(t, "far.wav", "one.wav")
-	if err := h.Handle(context.Background(), j); !errors.Is(err, fault.ErrUnavailable) || len(j.said) != 0 {
-		t.Errorf("%v, %+v", err, j.said)
+}
+
+// The content is what the bytes are; everything else about a recording may change.
+func TestOnlyTheContentOfARecordingIsALastingProblem(t *testing.T) {
+	t.Parallel()
+	f := show(t)
+	kinds := map[string]error{
+		"404": fault.ErrNotFound, "403": fault.ErrInvalid, "503": fault.ErrUnavailable, "tls": errors.New("certificate has expired"),
+		"hash": fault.ErrCorrupt, "huge": fault.ErrTooLarge,
 	}
-	j = newJob(t, "episode.wav", "one.wav", "two.wav")
+	want := map[string]models.Retry{"page.wav": models.RetryNever, "empty.wav": models.RetryNever, "missing.wav": models.RetryLater, "private": models.RetryChanged, "huge": models.RetryChanged}
+	for name, err := range kinds {
+		f.errors[name] = err
+		if want[name] == "" {
+			want[name] = models.RetryLater
+		}
+	}
+	guarded, err := fetch.New(fetch.Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	defer guarded.Close()
+	_, f.errors["private"] = guarded.Fetch(t.Context(), models.MediaRef{URI: "http://10.0.0.1/a.mp3"})
+	require.Error(t, f.errors["private"])
+	h := clips.New(f, store(t), clips.Options{})
+	for name, retry := range want {
+		j := newJob(t, name, "one.wav")
+		require.NoError(t, h.Handle(t.Context(), j), name)
+		require.Len(t, j.said, 1, name)
+		require.Equal(t, models.ScopeEpisode, j.said[0].Scope, name)
+		require.Equal(t, retry, j.said[0].Retry, name)
+	}
+}
+
+// Another machine may have the file, or the program that decodes it.
+func TestATaskWhoseFileIsMissingHereGoesToAnotherWorker(t *testing.T) {
+	t.Parallel()
+	h := clips.New(show(t), store(t), clips.Options{})
+	for _, names := range [][]string{{"missing.wav", "one.wav"}, {"episode.wav", "one.wav", "missing.wav"}} {
+		j := newJob(t, names[0], names[1:]...)
+		j.elsewhere = true
+		require.NoError(t, h.Handle(t.Context(), j), names)
+		require.Len(t, j.passed, 1)
+		require.ErrorIs(t, j.passed[0], fault.ErrNotFound)
+		require.Empty(t, j.said, names)
+	}
+	j := newJob(t, "episode.wav", "missing.wav", "gone.wav", "one.wav")
+	require.NoError(t, h.Handle(t.Context(), j))
+	require.Len(t, j.passed, 1, "the others are asked once")
+	require.Len(t, j.said, 3)
+	require.Equal(t, models.RetryLater, j.said[1].Retry)
+	swept := newJob(t, "", "missing.wav")
+	swept.elsewhere = true
+	swept.task.Data = []byte(`{"clips": [{"id": "c", "media": {"uri": "file:///x/missing.wav"}}], "episodes": [{"id": "e", "media": {"uri": "file:///x/episode.wav"}}]}`)
+	require.NoError(t, h.Handle(t.Context(), swept))
+	require.Len(t, swept.passed, 1)
+	require.Empty(t, swept.swept)
+}
+
+func TestAStoreThatFailsIsNoFaultOfTheTask(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "kept")
+	kept, err := fingerprint.Open(dir, 1<<30)
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(dir))
+	j := newJob(t, "episode.wav", "one.wav")
+	err = clips.New(show(t), kept, clips.Options{}).Handle(t.Context(), j)
+	var f *worker.Failure
+	require.ErrorAs(t, err, &f)
+	require.True(t, f.Unable)
+	require.Empty(t, j.said)
+}
+
+func TestWhatTheRecordingDoesNotCauseIsAnError(t *testing.T) {
+	t.Parallel()
+	f := show(t)
+	h := clips.New(f, store(t), clips.Options{})
+	for _, full := range []error{fault.ErrClosed, syscall.ENOSPC, syscall.EROFS, syscall.EMFILE} {
+		f.errors["far.wav"] = full
+		j := newJob(t, "far.wav", "one.wav")
+		require.ErrorIs(t, h.Handle(t.Context(), j), full)
+		require.Empty(t, j.said)
+		j = newJob(t, "episode.wav", "far.wav", "one.wav", "two.wav")
+		require.ErrorIs(t, h.Handle(t.Context(), j), full)
+		require.Len(t, j.said, 2)
+		require.False(t, j.said[0].final || j.said[1].final)
+	}
+	j := newJob(t, "episode.wav", "one.wav", "two.wav")
 	j.refuse = fault.ErrStaleToken
 	if err := h.Handle(context.Background(), j); !errors.Is(err, fault.ErrStaleToken) {
 		t.Error(err)

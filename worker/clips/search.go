@@ -39,7 +39,7 @@ func (a *attempt) searchAll(ctx context.Context) error {
 	a.broken = e.Broken
 	opened := time.Since(began)
 	failpoint.Reached("research.run", "")
-	for a.next < len(a.task.Clips) {
+	for a.next < len(a.task.Clips) { // putResult advances a.next
 		group, err := a.searchGroup(ctx, e)
 		if err != nil {
 			return a.searchFails(ctx, err)
@@ -49,7 +49,7 @@ func (a *attempt) searchAll(ctx context.Context) error {
 		}
 		for _, o := range group {
 			if err := a.putResult(ctx, o); err != nil {
-				return ignoreResolved(err)
+				return ignoreResolved(err) // putResult may resolve the task early, if the worker drains
 			}
 		}
 	}
@@ -77,6 +77,12 @@ func (a *attempt) searchGroup(ctx context.Context, e *episode) ([]outcome, error
 		wave, err := a.loadClip(ctx, i, e.Samples)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if isMissing(err) && !a.agreed {
+			if err = passOn(ctx, a.job, err); errors.Is(err, errResolved) {
+				return nil, err
+			}
+			a.agreed = true
 		}
 		if errors.Is(err, exact.ErrLongerThanEpisode) && e.Broken != "" {
 			group = append(group, outcome{})

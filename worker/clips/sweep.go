@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/clips"
 	"leasehold/shared/clips/exact"
 	"leasehold/shared/clips/fingerprint"
 	"leasehold/shared/clips/index"
@@ -50,11 +49,13 @@ func (h *Handler) sweep(ctx context.Context, job worker.Job, r models.Research) 
 	s := &sweep{handler: h, job: job, task: r, clip: r.Clips[0].Media}
 	s.reset()
 	if err := s.loadClip(ctx); err != nil {
-		if ctx.Err() != nil || !clips.Lasting(err) {
-			return err
+		err = passOn(ctx, job, err)
+		retry, known := retryOf(err)
+		if ctx.Err() != nil || !known {
+			return ignoreResolved(err)
 		}
 		s.addEpisode(r.Episodes[0])
-		s.result.Problem = describeFault(r.Clips[0], err)
+		s.result.Problem, s.result.Retry, s.result.RetryAfter = describeFault(r.Clips[0], err), retry, waitOf(err)
 		return s.resolve(ctx)
 	}
 	if !s.index.Plain(0) {

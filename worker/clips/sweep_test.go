@@ -157,7 +157,7 @@ func TestASweepFetchesAnEpisodeOnlyWhereACandidateNeedsItsSound(t *testing.T) {
 func TestASweepOfABadClipIsOneProblem(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t, 2)
-	for clip, problem := range map[string]string{"silent.wav": "silent.wav: silent: nothing to look for", "missing.wav": "missing.wav: not found"} {
+	for clip, problem := range map[string]string{"silent.wav": "silent.wav: silent: nothing to look for", "missing.wav": "missing.wav: not found (worker w on m)"} {
 		j := sweepJob(t, clip, a.known...)
 		require.NoError(t, a.handler.Handle(context.Background(), j))
 		require.Len(t, j.swept, 1)

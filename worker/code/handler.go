@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -78,8 +79,11 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 const indexPause = 30 * time.Second
 
 // later returns err as a failure that does not count as an attempt if the index may take the
-// batch later, so that no file is given up because a server was away.
+// batch later, or if the disk of this machine fails, so that no file is given up because of them.
 func later(err error) error {
+	if errors.As(err, new(*fs.PathError)) { // the files of a task come from the manager, so it is one of this worker's own
+		return worker.Unable(err)
+	}
 	if retry.CanPass(err) {
 		return &worker.Failure{Err: err, Later: indexPause}
 	}

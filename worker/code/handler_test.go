@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -34,10 +35,11 @@ type job struct {
 	costs  []models.Cost
 }
 
-func (j *job) Task() models.Task            { return j.task }
-func (j *job) Lease() (string, int64)       { return "l7", 7 }
-func (j *job) Draining() <-chan struct{}    { return nil }
-func (j *job) Parents() []task.ParentResult { return nil }
+func (j *job) Task() models.Task                         { return j.task }
+func (j *job) Lease() (string, int64)                    { return "l7", 7 }
+func (j *job) PassOn(_ context.Context, err error) error { return err }
+func (j *job) Draining() <-chan struct{}                 { return nil }
+func (j *job) Parents() []task.ParentResult              { return nil }
 func (j *job) ReadParents(context.Context) iter.Seq2[task.ParentResult, error] {
 	return func(func(task.ParentResult, error) bool) {}
 }
@@ -192,6 +194,16 @@ func TestFault53ATaskWhoseIndexIsAwayWaitsAndDoesNotCount(t *testing.T) {
 	}
 	_, err := handle(t, &index{Naive: codetest.NewNaive(), fail: fault.ErrCorrupt}, url)
 	require.NotErrorAs(t, err, new(*worker.Failure))
+}
+
+func TestADiskThatFailsIsAFaultOfTheMachine(t *testing.T) {
+	t.Parallel()
+	known, answer := file("a.go", "package a\n")
+	url := serve(t, []models.BatchFile{known}, func([]string) string { return answer + "end\n" })
+	_, err := handle(t, &index{Naive: codetest.NewNaive(), fail: &fs.PathError{Op: "open", Path: "/segments", Err: fs.ErrNotExist}}, url)
+	failure := &worker.Failure{}
+	require.ErrorAs(t, err, &failure)
+	require.True(t, failure.Unable)
 }
 
 func TestOtherFaultsReleaseTheTask(t *testing.T) {

@@ -25,6 +25,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -84,6 +85,7 @@ func New(words []string, dir string, output int64) (*Handler, error) {
 }
 
 // Handle runs the command for one task, and resolves the task with what the command printed. If the command
+// cannot be started, the machine is the cause (worker.Unable), unless the task makes the environment too large. If it
 // fails, the error is a worker.Failure with the meaning of the exit code. If ctx ends, or the command prints too
 // much (fault.ErrTooLarge), the command is ended, and the Failure wraps the cause.
 func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
@@ -97,7 +99,11 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	c := h.command(ctx, job)
 	parents, err := writeParents(ctx, job)
 	if err != nil {
-		return fmt.Errorf("results of parents: %w", err)
+		err = fmt.Errorf("results of parents: %w", err)
+		if errors.As(err, new(*os.PathError)) {
+			return worker.Unable(err)
+		}
+		return err
 	}
 	if parents != "" {
 		defer func() { _ = os.Remove(parents) }()
@@ -108,6 +114,9 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	messages.endLine()
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause // instead of "signal: terminated"
+	}
+	if err != nil && c.Process == nil && ctx.Err() == nil && !errors.Is(err, syscall.E2BIG) && !errors.Is(err, syscall.EINVAL) {
+		return worker.Unable(fmt.Errorf("the command could not be started: %w", err))
 	}
 	if err != nil {
 		return failure(err, messages.last())
@@ -181,6 +190,7 @@ func failure(err error, output []string) error {
 // asJSON returns the output of a command as JSON: as it is if it is JSON, else as a string without
 // the last line feed.
 func asJSON(printed []byte) json.RawMessage {
+	printed = bytes.TrimPrefix(printed, []byte("\ufeff")) // programs of Windows write this byte order mark
 	if trimmed := bytes.TrimSpace(printed); json.Valid(trimmed) && utf8.Valid(trimmed) {
 		return trimmed
 	}

@@ -85,12 +85,13 @@ func sh(t *testing.T, ctx context.Context, script string) (*job, error) {
 
 func TestWhatACommandPrintsIsTheResult(t *testing.T) {
 	for script, want := range map[string]string{
-		`echo '{"width": 3}'`:   `{"width":3}`,
-		`echo done`:             `"done"`,
-		`printf 'two\nlines\n'`: `"two\nlines"`,
-		`:`:                     `""`,
-		`printf '\377'`:         `"\ufffd"`,
-		`cat`:                   `{"n":1}`,
+		`echo '{"width": 3}'`:      `{"width":3}`,
+		`echo done`:                `"done"`,
+		`printf 'two\nlines\n'`:    `"two\nlines"`,
+		`:`:                        `""`,
+		`printf '\357\273\277[1]'`: `[1]`, // after a byte order mark
+		`printf '\377'`:            `"\ufffd"`,
+		`cat`:                      `{"n":1}`,
 		`echo $LEASEHOLD_TASK_ID $LEASEHOLD_TASK_ACTION $LEASEHOLD_TASK_ATTEMPTS`: `"t7 resize 2"`,
 	} {
 		j, err := sh(t, t.Context(), script)

@@ -19,6 +19,8 @@ import (
 const (
 	firstPause = 5 * time.Millisecond
 	lastPause  = time.Second
+	// warnEvery is the time between two warnings, because a flood of connections would fill the log.
+	warnEvery = time.Minute
 )
 
 // Gate is what Serve does with the connections of a listener.
@@ -38,13 +40,15 @@ type Gate struct {
 // error that wraps net.ErrClosed if the listener was closed from outside; in both cases after
 // the contexts of all connections have ended and their functions have returned. If a connection
 // cannot be accepted, such as for lack of file descriptors, it is tried again after a pause that
-// doubles.
+// doubles, and the log tells it once a minute, with the number of failures.
 func Serve(ctx context.Context, l net.Listener, g Gate) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
 	running.Go(func() { <-ctx.Done(); _ = l.Close() }) // Accept returns the error
+	var warned time.Time
+	failures := 0
 	for pause := firstPause; ; {
 		if g.Wait != nil {
 			g.Wait(ctx)
@@ -59,7 +63,11 @@ func Serve(ctx context.Context, l net.Listener, g Gate) error {
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("%s: %w", g.Name, err)
 		case err != nil:
-			g.Log.Warn(g.Name+": cannot accept a connection; retrying", "error", err, "in", pause)
+			failures++
+			if time.Since(warned) >= warnEvery {
+				g.Log.Warn(g.Name+": cannot accept a connection; retrying", "error", err, "failures", failures)
+				warned, failures = time.Now(), 0
+			}
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):

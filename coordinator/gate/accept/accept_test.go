@@ -1,11 +1,13 @@
 package accept_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -89,6 +91,29 @@ func TestAcceptsThatFailAreRepeatedWithLongerPausesUntilOneSucceeds(t *testing.T
 		}
 		ms := time.Millisecond
 		require.Equal(t, []time.Duration{5 * ms, 10 * ms, 20 * ms, 40 * ms, 80 * ms, 160 * ms, 320 * ms, 640 * ms, 1000 * ms, 1000 * ms, 0, 5 * ms}, pauses)
+	})
+}
+
+func TestAcceptsThatFailAreLoggedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		results := make([]result, 100)
+		for n := range results {
+			results[n].err = errFiles
+		}
+		l := listen(results...)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		var logged bytes.Buffer
+		go func() {
+			ended <- accept.Serve(ctx, l, accept.Gate{Name: "gate", Log: slog.New(slog.NewTextHandler(&logged, nil)), Admit: nil})
+		}()
+		time.Sleep(5 * time.Minute) // the accepts take less than two
+		stop()
+		require.NoError(t, <-ended)
+		require.Equal(t, 2, strings.Count(logged.String(), "cannot accept a connection"))
+		require.Contains(t, logged.String(), "failures=1\n")
+		require.Regexp(t, `failures=6\d\n`, logged.String())
 	})
 }
 

@@ -167,7 +167,7 @@ func (h *Hub) takeWaiter(p peer.Peer) error {
 	}
 	if n := h.waiting.Add(1); n > maxWaiters {
 		h.returnWaiter(p)
-		return fmt.Errorf("%d calls of foreign clients wait already: %w", n-1, fault.ErrOverloaded)
+		return fmt.Errorf("%d calls of foreign clients are already waiting, the maximum: %w", n-1, fault.ErrOverloaded)
 	}
 	return nil
 }

@@ -9,6 +9,6 @@
 //
 // Invariants: a connection whose protocol is not recognised within Config.Timeout is closed;
 // of too many such connections the oldest is closed for a new one. A protocol that no
-// gate of the port speaks is refused; TLS and HTTP get an answer. The gate receives all
+// gate of the port speaks is refused with an answer in that protocol. The gate receives all
 // bytes.
 package mux

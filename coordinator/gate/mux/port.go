@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"leasehold/coordinator/gate/accept"
+	"leasehold/shared/fault"
+	"leasehold/shared/space/wire"
 )
 
 // maxPending bounds the connections whose protocol is not recognised.
@@ -94,8 +97,8 @@ func (p *Port) remove(place *list.Element) {
 }
 
 // dispatch passes a connection to the gate that speaks its protocol, or closes it, because no
-// gate speaks it, no gate accepts it within passTimeout, or ctx ends. TLS and HTTP get an answer
-// before. The gate has no deadline set and may set its own.
+// gate speaks it, no gate accepts it within passTimeout, or ctx ends. A client of a protocol that no
+// gate speaks gets an answer before. The gate has no deadline set and may set its own.
 func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(p.Timeout)) // a closed connection fails below
@@ -104,9 +107,7 @@ func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 	gate := p.gates[protocol]
 	if gate == nil {
 		p.Log.Info("port: refused", "remote", c.RemoteAddr(), "first bytes", fmt.Sprintf("%x", head))
-		if answer := refusal(protocol); answer != nil {
-			_, _ = c.Write(answer) // the connection is closed in any case
-		}
+		Refuse(c, protocol)
 		stop()
 		_ = c.Close()
 		return
@@ -132,17 +133,46 @@ func readHead(c net.Conn) (head []byte, protocol Protocol) {
 	return buf, Gob
 }
 
-// refusal returns the answer to a protocol that the port does not speak; nil for the others,
-// whose clients would not understand one.
-func refusal(p Protocol) []byte {
+// Refuse tells a client in its own protocol that the port does not speak it: clients of gob, which
+// has no message for that, get a line of text. The caller closes the connection.
+func Refuse(c net.Conn, p Protocol) {
+	const text = "this port does not speak the protocol of this client: check the address"
+	var answer []byte
 	switch p {
 	case TLS:
-		return []byte{21, 3, 1, 0, 2, 2, 40} // a fatal alert: handshake failure
+		answer = []byte{21, 3, 1, 0, 2, 2, 40} // a fatal alert: handshake failure
 	case HTTP:
-		const text = "This port does not serve HTTP.\n"
-		return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text)
+		const page = "This port does not serve HTTP.\n"
+		answer = fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(page), page)
+	case JSON:
+		answer = fmt.Appendf(nil, `{"messageType":"FAILURE","status":false,"statusCode":"400","statusMessage":%q}`+"\n", text)
+	case Native:
+		why := fmt.Errorf("%s: %w", text, fault.ErrInvalid)
+		_ = wire.Send(c, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Failure, Body: wire.AppendError(nil, why)})
+	case Gob:
+		answer = []byte("leasehold: " + text + "\n")
 	}
-	return nil
+	if answer != nil {
+		_, _ = c.Write(answer) // the connection is closed in any case
+	}
+	drain(c)
+}
+
+// What drain reads at most, and for how long.
+const (
+	drainBytes   = 64 << 10
+	drainTimeout = time.Second
+)
+
+// drain ends the sending half and reads what the client still sends, because closing a connection
+// with unread bytes would destroy the answer. It does nothing if the connection has no halves.
+func drain(c net.Conn) {
+	half, ok := c.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	_ = c.SetReadDeadline(time.Now().Add(drainTimeout))
+	_, _ = io.CopyN(io.Discard, c, drainBytes)
 }
 
 // listener is the part of a port that one gate accepts.

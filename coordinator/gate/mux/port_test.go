@@ -1,11 +1,13 @@
 package mux_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/coordinator/gate/mux"
+	"leasehold/shared/fault"
+	"leasehold/shared/space/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -117,8 +121,37 @@ func TestProtocolsThatThePortDoesNotSpeakAreRefused(t *testing.T) {
 	inBubble(t, 0, func(t *testing.T, dial func() net.Conn) {
 		require.Contains(t, ask(t, dial(), "GET "), "HTTP/1.1 400")
 		require.Equal(t, "\x15\x03\x01\x00\x02\x02\x28", ask(t, dial(), "\x16\x03"))
-		require.Empty(t, ask(t, dial(), "LSHD"))
+		c := dial()
+		_, err := io.WriteString(c, "LSHD")
+		require.NoError(t, err)
+		in := bufio.NewReader(c)
+		_, err = wire.ReadPreamble(in)
+		require.NoError(t, err)
+		f, _, err := wire.Read(in, nil)
+		require.NoError(t, err)
+		require.Equal(t, wire.Failure, f.Kind)
+		why, err := wire.DecodeError(f.Body)
+		require.NoError(t, err)
+		require.ErrorIs(t, why, fault.ErrInvalid)
+		require.ErrorContains(t, why, "check the address")
 	})
+}
+
+func TestAClientOfEachProtocolIsRefusedInWords(t *testing.T) {
+	t.Parallel()
+	for protocol, want := range map[mux.Protocol]string{
+		mux.JSON: `{"messageType":"FAILURE","status":false,"statusCode":"400","statusMessage":"this port does not speak`,
+		mux.Gob:  "leasehold: this port does not speak", mux.HTTP: "This port does not serve HTTP.",
+	} {
+		client, server := net.Pipe()
+		go func() {
+			mux.Refuse(server, protocol)
+			_ = server.Close()
+		}()
+		answer, err := io.ReadAll(client)
+		require.NoError(t, err)
+		require.Contains(t, string(answer), want)
+	}
 }
 
 func TestAConnectionThatSendsNothingIsClosed(t *testing.T) {
@@ -176,4 +209,21 @@ func TestAConnectionThatWaitsForItsGateIsNotClosedForAnother(t *testing.T) {
 func ExampleRecognise() {
 	fmt.Println(mux.Recognise([]byte("GET /")) == mux.HTTP, mux.Recognise([]byte("G\xff\x81")) == mux.Gob)
 	// Output: true true
+}
+
+func TestARefusalArrivesAlthoughTheClientHasSentMore(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	port := mux.New(l, mux.Config{Log: slog.New(slog.DiscardHandler)})
+	defer port.Listener(mux.JSON).Close()
+	go func() { ended <- port.Serve(ctx) }()
+	c, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	require.Contains(t, ask(t, c, "\x28\x7f"+strings.Repeat("x", 4000)), "check the address")
+	require.NoError(t, c.Close())
+	stop()
+	require.NoError(t, <-ended)
 }

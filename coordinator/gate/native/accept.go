@@ -47,16 +47,16 @@ func (g *Gate) sendFailure(nc net.Conn, err error) {
 	_ = wire.Send(nc, wire.AppendPreamble(nil), failure(noCall, err))
 }
 
-// serveConnection serves one connection until it ends, and returns its session and itself for
-// awaitReconnect. The session is nil if the client was not admitted. The slot is free again
-// before the session waits for a reconnect.
-func (g *Gate) serveConnection(ctx context.Context, workers *pool, slot *slot) (s *session, conn *connection) {
-	defer g.slots.remove(slot)
-	defer g.recoverPanic("connection", slot.conn.RemoteAddr())
-	s, conn = g.admit(ctx, slot)
+// serveConnection admits the client that has connected at a slot, and serves it until the
+// connection ends. It returns both for awaitReconnect, also after a panic; the session is nil if
+// the client was not admitted. The slot is free again before the session waits for a reconnect.
+func (g *Gate) serveConnection(ctx context.Context, workers *pool, at *slot) (s *session, conn *connection) {
+	defer g.slots.remove(at)
+	defer g.recoverPanic("connection", at.conn.RemoteAddr())
+	s, conn = g.admit(ctx, at)
 	if s != nil {
 		conn.workers = workers
-		s.serve(ctx, conn, slot.conn)
+		s.serve(ctx, conn, at.conn)
 	}
 	return s, conn
 }

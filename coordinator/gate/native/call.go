@@ -157,47 +157,47 @@ func (s *session) returnReserved(c *call) {
 	s.g.Memory.Add(-c.memory)
 }
 
-// perform carries out a call, or finishes one that the reader began, and answers it. serving
-// ends when the gate closes.
-//
-// The call ends without an answer while the client is not connected, because the client sends it
-// again then, and if the gate closes. But the answer of a call that consumes something is kept
-// for the next connection, because a repetition would find nothing. A large answer needs one of
-// maxLarge places before it is made, or is encoded. A panic answers the call with errPanic.
+// perform carries out a call, or finishes one that the reader began, answers it, and frees what
+// it reserved. serving ends when the gate closes. A panic answers the call with errPanic.
 func (s *session) perform(serving context.Context, c *call) {
 	defer c.cancel()
 	defer s.returnReserved(c)
 	if h := s.g.Calls[c.request.Verb]; h != nil {
 		defer func() { h.Observe(time.Since(c.began)) }()
 	}
-	ended := false // without a panic: answered, or dropped
+	panicked := true
 	defer func() {
-		if !ended {
+		if panicked {
 			s.finishCall(c, failure(c.number, errPanic), dropAnswer)
 		}
 	}()
 	defer s.g.recoverPanic("call", s.id)
+	s.executeAndAnswer(serving, c)
+	panicked = false
+}
+
+// executeAndAnswer carries out a call and answers it.
+//
+// The call ends without an answer while the client is not connected, because the client sends it
+// again then, and if the gate closes. But an answer that a repetition would not find again
+// (KeepsAnswer) is kept for the next connection; its memory needs no reservation that could fail
+// (reserveReply). A large answer waits for one of maxLarge places.
+func (s *session) executeAndAnswer(serving context.Context, c *call) {
 	operation := c.request.Operation()
 	if c.started == nil {
 		failpoint.Reached("call.before", operation)
 	}
-	large := s.g.hasLargeAnswer(c.request)
-	if large {
-		s.large <- struct{}{} // until the link has taken an earlier one, or is closed
-	}
-	defer func() {
-		if large {
-			<-s.large
+	place := largePlace{places: s.large}
+	defer place.release()
+	if s.g.hasLargeAnswer(c.request) {
+		place.take() // before the answer is made
+		if s.dropUnconnected(c) {
+			return
 		}
-	}()
-	if large && s.dropUnconnected(c) {
-		ended = true
-		return
 	}
 	reply, err := s.execute(c)
-	if !large && (len(reply.Events) > 0 || reply.Tuple.Size() > largeAnswer) {
-		s.large <- struct{}{} // before the reply takes memory a second time, encoded
-		large = true
+	if len(reply.Events) > 0 || reply.Tuple.Size() > largeAnswer {
+		place.take() // before the reply takes memory a second time, encoded
 	}
 	if err == nil {
 		var size int64
@@ -205,20 +205,37 @@ func (s *session) perform(serving context.Context, c *call) {
 		defer s.g.Memory.Add(-size)
 	}
 	failpoint.Reached("call.after", operation)
-	keep := err == nil && consumes(c.request.Verb)
 	if serving.Err() != nil && errors.Is(err, context.Canceled) { // the gate is closing; the client did not cancel
-		ended = true
 		s.dropCall(c)
 		return
 	}
+	keep := err == nil && c.request.Verb.KeepsAnswer()
 	if !keep && s.dropUnconnected(c) {
-		ended = true
 		return
 	}
-	f := s.answerFrame(c, reply, err)
-	ended = true
-	s.finishCall(c, f, keep)
+	s.finishCall(c, s.answerFrame(c, reply, err), keep)
 	failpoint.Reached("reply.after", operation)
+}
+
+// A largePlace is one of a session's maxLarge places for large answers, or none yet.
+type largePlace struct {
+	places chan struct{}
+	taken  bool
+}
+
+// take waits until the link has sent an earlier large answer, or is closed. It does nothing if a
+// place is taken already.
+func (p *largePlace) take() {
+	if !p.taken {
+		p.places <- struct{}{}
+		p.taken = true
+	}
+}
+
+func (p *largePlace) release() {
+	if p.taken {
+		<-p.places
+	}
 }
 
 // execute carries out a call at the engine, or finishes what the reader began, and returns the
@@ -256,7 +273,7 @@ func (s *session) noteRefusal(c *call, err error) {
 // returns its size, which the caller gives back. It reserves none for a request that changes
 // something, because its answer must not be refused.
 func (s *session) reserveReply(v space.Verb, reply space.Reply) (int64, error) {
-	if v.Changes() || consumes(v) {
+	if v.Changes() || v.KeepsAnswer() {
 		return 0, nil
 	}
 	// A client that reads slowly may ask for more than there is memory for.
@@ -286,12 +303,6 @@ func (g *Gate) hasLargeAnswer(r space.Request) bool {
 		return slices.Contains(g.LargeAnswers, r.Procedure)
 	}
 	return false
-}
-
-// consumes reports whether the call must not be carried out twice although the engine
-// does not know it by its operation id, so that its answer must be kept.
-func consumes(v space.Verb) bool {
-	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
 }
 
 // noCall is the call number of a failure of the connection.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"time"
 
+	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
 	"leasehold/shared/space/wire"
@@ -67,13 +68,16 @@ func addressOf(nc net.Conn) string {
 }
 
 // readHello reads the client's preamble and Hello. If the other side does not speak the protocol it is answered
-// here, in HTTP if it speaks HTTP, and the error is wire.ErrForeign.
+// here, in HTTP or JSON if it speaks that, and the error is wire.ErrForeign.
 func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 	head, err := wire.ReadPreamble(l.Reader())
 	switch {
 	case errors.Is(err, wire.ErrForeign) && isHTTP(head):
 		text := fmt.Sprintf("This is the port of leasehold's tuple spaces. HTTP is at %s.\n", cmp.Or(g.HTTP, "another port"))
 		_, _ = fmt.Fprintf(nc, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text) // the connection is closed in any case
+		return wire.Hello{}, err
+	case errors.Is(err, wire.ErrForeign) && mux.Recognise(head) == mux.JSON:
+		mux.Refuse(nc, mux.JSON)
 		return wire.Hello{}, err
 	case errors.Is(err, wire.ErrForeign):
 		g.sendFailure(nc, fmt.Errorf("this is the port of leasehold's tuple spaces: %w: %w", err, fault.ErrInvalid))

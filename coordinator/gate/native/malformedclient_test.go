@@ -144,6 +144,10 @@ func TestFault39WhatIsNoClientIsToldSoOnce(t *testing.T) {
 		answer, _ := io.ReadAll(c)
 		require.Contains(fx, string(answer), "HTTP/1.1 400 ")
 		require.Contains(fx, string(answer), "http://127.0.0.1:7412")
+		c = fx.rawClient()
+		c.sendBytes(`{"messageType":"PUT_REQUEST"}`)
+		answer, _ = io.ReadAll(c)
+		require.Contains(fx, string(answer), `"statusMessage":"this port does not speak the protocol of this client`)
 	})
 }
 

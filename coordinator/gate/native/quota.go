@@ -40,7 +40,7 @@ func (g *Gate) takeWaiter(s *session) error {
 	if n := g.clientWaiters.Add(1); n > g.maxClientWaiters {
 		g.clientWaiters.Add(-1)
 		g.waiters.Return(s.peer)
-		return fmt.Errorf("%d calls of clients wait already, the rest is for managers and workers: %w", n-1, fault.ErrOverloaded)
+		return fmt.Errorf("%d calls of clients are already waiting; the rest of the limit is for managers and workers: %w", n-1, fault.ErrOverloaded)
 	}
 	return nil
 }

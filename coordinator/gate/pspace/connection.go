@@ -180,7 +180,8 @@ func (c *connection) fill() error {
 	}
 }
 
-// makeSpace makes buf have space for further bytes: at the front of its store, or in a larger one.
+// makeSpace gives buf, which is the unread part of store, space for further bytes: it moves buf to
+// the front of store, or both to a store of twice the size.
 func (c *connection) makeSpace() error {
 	switch {
 	case len(c.buf) < cap(c.buf):
@@ -192,11 +193,12 @@ func (c *connection) makeSpace() error {
 		return nil
 	}
 	size := 2 * len(c.store)
-	// Both stores exist while resize copies, so there must be memory for the whole new one.
+	// Both stores exist while resize copies, so there must be memory for the whole new one. The
+	// reservation only asks for it; resize counts the difference.
 	if err := c.gate.Hub.Memory.Reserve(int64(size), memory.Growth); err != nil {
 		return err
 	}
-	c.gate.Hub.Memory.Add(int64(-size)) // resize counts it
+	c.gate.Hub.Memory.Add(int64(-size))
 	c.resize(size)
 	return nil
 }

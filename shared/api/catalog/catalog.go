@@ -127,6 +127,12 @@ func (c *Client) Lift(ctx context.Context, episode string, clips []string) error
 	return err
 }
 
+// Retry sends one request. Repeated after a lost answer, it may count fewer recordings.
+func (c *Client) Retry(ctx context.Context, a catalog.About, lasting bool) (int, error) {
+	r, err := post[types.Retried](ctx, c, "problems/retry", types.Retry{Origin: a.Origin, Episode: a.Episode, Clip: a.Clip, Lasting: lasting}, bulkTimeout)
+	return r.Recordings, err
+}
+
 // Findings reads the list in pages.
 func (c *Client) Findings(ctx context.Context) ([]catalog.Finding, error) {
 	return all[catalog.Finding](ctx, c, "findings")

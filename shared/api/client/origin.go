@@ -14,7 +14,7 @@ import (
 // its priority if keepPriority is true. isNew reports whether it was unknown; then no visit is
 // requested, because the coordinator visits a new origin at once.
 func (c *Client) AddOrigin(ctx context.Context, o models.Origin, keepPriority bool) (added models.Origin, isNew bool, err error) {
-	body := types.NewOrigin{Kind: o.Kind, URI: o.URI, Priority: &o.Priority, Every: o.Every, Branches: o.Branches}
+	body := types.NewOrigin{Kind: o.Kind, URI: o.URI, Priority: &o.Priority, Every: o.Every, Hours: o.Hours, Branches: o.Branches, Tags: o.Tags}
 	if keepPriority {
 		body.Priority = nil
 	}
@@ -24,6 +24,12 @@ func (c *Client) AddOrigin(ctx context.Context, o models.Origin, keepPriority bo
 	}
 	_, err = c.Do(ctx, Call{Method: "POST", Path: "visits", Body: types.NewVisit{Origin: added.ID}, Repeat: true})
 	return added, false, err
+}
+
+// ChangeOrigin changes the priority of an origin, its fixed interval and its hours; what change leaves out stays.
+func (c *Client) ChangeOrigin(ctx context.Context, origin string, change types.OriginChange) (o models.Origin, err error) {
+	_, err = c.Do(ctx, Call{Method: "PATCH", Path: "origins/" + url.PathEscape(origin), Body: change, Answer: &o, Repeat: true})
+	return o, err
 }
 
 // NextVisits lists the n origins that would be visited next, the best first.

@@ -27,6 +27,8 @@ type Status struct {
 	Totals      catalog.Totals  `json:"totals"`
 	Dead        int             `json:"dead"`  // number of dead letters
 	Costs       []models.Cost   `json:"costs"` // of all tasks since the coordinator started
+	// Database is the result of the latest nightly check.
+	Database types.DatabaseCheck `json:"database"`
 }
 
 // Alive asks once, with a short timeout, whether a coordinator responds.
@@ -66,6 +68,9 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	}
 	costs, err := List[models.Cost](ctx, c, "costs", nil, PageSize, All)
 	if err != nil {
+		return Status{}, err
+	}
+	if _, err := c.Do(ctx, Call{Method: "GET", Path: "database", Answer: &s.Database, Repeat: true}); err != nil {
 		return Status{}, err
 	}
 	for _, x := range s.Spaces {

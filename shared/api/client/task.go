@@ -81,14 +81,26 @@ func (c *Client) Task(ctx context.Context, id string) (t types.Task, err error) 
 // waitPart is the part of a wait that one request waits, in seconds.
 const waitPart = 20
 
-// WaitTask waits until a task is resolved, dead or cancelled, and returns it. It waits until ctx ends. It fails
-// with fault.ErrNotFound for an unknown task.
+// maxOutage is how long a wait goes on without a coordinator that it has reached before, so that a
+// restart does not end it.
+const maxOutage = time.Minute
+
+// WaitTask waits until a task is resolved, dead or cancelled, and returns it. It waits until ctx ends, also while the
+// coordinator restarts for up to maxOutage. It fails with fault.ErrNotFound for an unknown task.
 func (c *Client) WaitTask(ctx context.Context, id string) (t types.Task, err error) {
+	if t, err = c.Task(ctx, id); err != nil || t.HasEnded() {
+		return t, err
+	}
 	q := url.Values{"wait": {strconv.Itoa(waitPart)}}
-	for {
+	for reached := time.Now(); ; {
 		t = types.Task{}
 		_, err = c.Do(ctx, Call{Method: "GET", Path: "tasks/" + url.PathEscape(id), Query: q, Answer: &t, Repeat: true})
-		if err != nil || t.HasEnded() {
+		switch {
+		case err == nil && t.HasEnded():
+			return t, nil
+		case err == nil:
+			reached = time.Now()
+		case ctx.Err() != nil || !transient(err) || time.Since(reached) >= maxOutage+waitPart*time.Second:
 			return t, err
 		}
 	}

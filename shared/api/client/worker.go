@@ -48,7 +48,7 @@ func (s *WorkerSession) Claim(ctx context.Context, limit int, wait time.Duration
 // Next is Claim in one request with the ends of tasks, at most 64. What became of each is in the answer: a
 // refused end does not undo the others.
 func (s *WorkerSession) Next(ctx context.Context, finish []types.Finish, limit int, wait time.Duration, actions ...string) (next types.ClaimedTasks, err error) {
-	n := types.NewTaskClaims{Actions: actions, Limit: limit, Wait: min(models.SecondsOf(wait), claimWait), Finish: finish}
+	n := types.NewTaskClaims{Actions: actions, Limit: &limit, Wait: min(models.SecondsOf(wait), claimWait), Finish: finish}
 	_, err = s.client.Do(ctx, Call{Method: "POST", Path: s.path() + "/claims", Body: n, Answer: &next, Operation: operationOf(ctx)})
 	return next, err
 }

@@ -29,7 +29,9 @@ func Decode(r io.Reader, v any) error {
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	if syntax := (*json.SyntaxError)(nil); err == nil || errors.As(err, &syntax) {
+	var syntax *json.SyntaxError
+	var large *json.UnmarshalTypeError // a number that no float64 can hold
+	if err == nil || errors.As(err, &syntax) || errors.As(err, &large) {
 		return fmt.Errorf("want %s, got more behind it", wanted(reflect.TypeOf(v).Elem()))
 	}
 	return err
@@ -53,7 +55,10 @@ func explain(err error, t reflect.Type) error {
 	case errors.As(err, &date):
 		return fmt.Errorf("want a time such as 2026-11-23T08:00:00Z, got %.100q", date.Value)
 	}
-	// encoding/json has no type for this error.
+	// encoding/json has no types for these errors.
+	if strings.HasPrefix(err.Error(), "Time.UnmarshalJSON: ") {
+		return errors.New("want a time in quotes, such as \"2026-11-23T08:00:00Z\"")
+	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return unknownField(strings.Trim(name, `"`), t)
 	}

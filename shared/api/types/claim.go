@@ -9,13 +9,18 @@ import (
 
 // NewSession is the body that opens the session of a worker.
 type NewSession struct {
-	Name    string         `json:"name,omitempty" doc:"of the worker, the same after each start: a worker does not get the task that it just failed. If empty, the id of the session"`
-	TTL     models.Seconds `json:"ttl,omitempty" doc:"seconds without a request after which the session is lost; 30 if absent, at most 60 unless the coordinator allows more"`
+	Name    string         `json:"name,omitempty" doc:"of the worker, the same after each start: a worker does not get the task that it just failed. If empty, the id of the session" schema:"maxLength: 255"`
+	TTL     models.Seconds `json:"ttl,omitempty" doc:"seconds without a request after which the session is lost; 30 if absent, at most 60 unless the coordinator allows more" schema:"minimum: 0"`
 	Serves  []Served       `json:"serves,omitempty" doc:"actions and how many tasks at a time; claims name others at will"`
-	Host    string         `json:"host,omitempty" doc:"its machine; the address that the request comes from if empty"`
+	Host    string         `json:"host,omitempty" doc:"its machine; the address that the request comes from if empty" schema:"maxLength: 255"`
 	PID     int            `json:"pid,omitempty"`
-	Version string         `json:"version,omitempty"`
-	Resume  string         `json:"resume,omitempty" doc:"id of the session that it had before the coordinator restarted; closed: that was lost"`
+	Version string         `json:"version,omitempty" schema:"maxLength: 255"`
+	Resume  string         `json:"resume,omitempty" doc:"id of the session that it had before the coordinator restarted; closed: that was lost" schema:"maxLength: 255"`
+}
+
+// NewHeartbeat is the body of a heartbeat.
+type NewHeartbeat struct {
+	Wait models.Seconds `json:"wait,omitempty" doc:"seconds to wait, at most 25; the answer comes at once when the session loses a task or shall drain, and when another heartbeat of it comes" schema:"minimum: 0, maximum: 25"`
 }
 
 // WorkerSession is the session of a worker.
@@ -35,16 +40,16 @@ type Claim struct {
 
 // NewTaskClaims is the body that claims tasks.
 type NewTaskClaims struct {
-	Actions []string       `json:"actions,omitempty" doc:"those that the session serves if absent"`
-	Limit   int            `json:"limit,omitempty" doc:"most tasks, 1 to 64; 1 if absent. Fewer come at once rather than wait for more"`
-	Wait    models.Seconds `json:"wait,omitempty" doc:"seconds to wait for the first task, at most 25"`
-	Finish  []Finish       `json:"finish,omitempty" doc:"tasks that the session has, at most 64, to end before it claims; all of them or, if the request is refused, none"`
+	Actions []string       `json:"actions,omitempty" doc:"those that the session serves if absent" schema:"items: id"`
+	Limit   *int           `json:"limit,omitempty" doc:"most tasks, 1 to 64, with finish also 0; 1 if absent. Fewer come at once rather than wait for more" schema:"minimum: 0, maximum: 64"`
+	Wait    models.Seconds `json:"wait,omitempty" doc:"seconds to wait for the first task, at most 25; with finish the answer comes at once" schema:"minimum: 0, maximum: 25"`
+	Finish  []Finish       `json:"finish,omitempty" doc:"tasks that the session has, at most 64, to end in one step with the claim; all of them or, if the request is refused, none" schema:"maxItems: 64"`
 }
 
 // Finish ends a task that the session has, in one of three ways.
 type Finish struct {
-	Task     string      `json:"task" doc:"id"`
-	Resolve  *Resolution `json:"resolve,omitempty" doc:"without create"`
+	Task     string      `json:"task" doc:"id" schema:"id"`
+	Resolve  *Resolution `json:"resolve,omitempty"`
 	Release  *Release    `json:"release,omitempty"`
 	HandBack *HandBack   `json:"hand_back,omitempty"`
 }
@@ -54,6 +59,8 @@ type Finished struct {
 	Task   string `json:"task" doc:"id"`
 	Code   string `json:"code,omitempty" doc:"of the error, such as stale_token, which does not undo the others; absent: it ended as requested"`
 	Detail string `json:"detail,omitempty" doc:"of the error, for people"`
+
+	Created []Task `json:"created,omitempty" doc:"tasks that resolve.create made, in its order"`
 }
 
 // ClaimedTask is a task that a session has claimed.
@@ -93,14 +100,14 @@ type Extension struct {
 type Resolution struct {
 	Token  int64           `json:"token"`
 	Result json.RawMessage `json:"result,omitempty" doc:"any JSON, at most 960 KiB; null if absent"`
-	Create []NewTask       `json:"create,omitempty" doc:"tasks to create in the same transaction, at most 1000"`
+	Create []NewTask       `json:"create,omitempty" doc:"tasks to create in the same transaction, at most 1000" schema:"maxItems: 1000"`
 }
 
 // Release is the body that gives a task back after an attempt that failed.
 type Release struct {
 	Token  int64          `json:"token"`
 	Error  string         `json:"error" doc:"why, for people"`
-	Delay  models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it; the coordinator's rule if absent"`
+	Delay  models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it; the coordinator's rule if absent" schema:"minimum: 0"`
 	Output string         `json:"output,omitempty" doc:"the last lines that the attempt printed"`
 	GiveUp bool           `json:"give_up,omitempty" doc:"no worker could do it: it is dead at once"`
 }
@@ -108,5 +115,5 @@ type Release struct {
 // HandBack is the body that gives a task back without counting an attempt.
 type HandBack struct {
 	Token int64          `json:"token"`
-	Delay models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it"`
+	Delay models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it" schema:"minimum: 0"`
 }

@@ -4,7 +4,7 @@ import "time"
 
 // BlobIDs is a list of blobs, by their hashes.
 type BlobIDs struct {
-	IDs []string `json:"ids" doc:"hashes of blobs as git computes them"`
+	IDs []string `json:"ids" doc:"hashes of blobs as git computes them" schema:"items: oid"`
 }
 
 // SegmentState is how much of a segment was received.
@@ -14,7 +14,7 @@ type SegmentState struct {
 
 // SegmentPart is a part of a segment.
 type SegmentPart struct {
-	Offset int64  `json:"offset" doc:"bytes before the part"`
+	Offset int64  `json:"offset" doc:"bytes before the part" schema:"minimum: 0"`
 	Data   []byte `json:"data" doc:"base64"`
 }
 
@@ -25,7 +25,7 @@ type SegmentCommit struct {
 
 // Generation is the list of all files of a repository.
 type Generation struct {
-	ID    string           `json:"id" doc:"of the origin"`
+	ID    string           `json:"id" doc:"of the origin" schema:"id"`
 	Repo  string           `json:"repo" doc:"name that results show"`
 	Refs  []GenerationRef  `json:"refs"`
 	Files []GenerationFile `json:"files"`
@@ -38,15 +38,15 @@ type GenerationState struct {
 
 // GenerationRef is an indexed branch.
 type GenerationRef struct {
-	Name   string    `json:"name"`
+	Name   string    `json:"name" schema:"minLength: 1, maxLength: 1024"`
 	Commit string    `json:"commit"`
 	Time   time.Time `json:"time"`
 }
 
 // GenerationFile is a file of a branch.
 type GenerationFile struct {
-	Ref      int    `json:"ref" doc:"index in refs"`
+	Ref      int    `json:"ref" doc:"index in refs" schema:"minimum: 0"`
 	Path     []byte `json:"path" doc:"base64, because a path may have any bytes"`
-	OID      string `json:"oid"`
+	OID      string `json:"oid" schema:"oid"`
 	Vendored bool   `json:"vendored,omitempty"`
 }

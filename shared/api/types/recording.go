@@ -8,10 +8,10 @@ import (
 
 // NewRecording is an episode or a clip as an upstream curator puts it.
 type NewRecording struct {
-	Name     string    `json:"name" doc:"unique within the origin; putting it again changes the recording"`
-	Title    string    `json:"title,omitempty" doc:"the name if absent"`
+	Name     string    `json:"name" doc:"unique within the origin; putting it again changes the recording" schema:"minLength: 1, maxLength: 1024"`
+	Title    string    `json:"title,omitempty" doc:"the name if absent" schema:"maxLength: 4096"`
 	Priority int64     `json:"priority,omitempty" doc:"higher is sooner"`
-	URI      string    `json:"uri" doc:"http(s)"`
+	URI      string    `json:"uri" doc:"http(s)" schema:"pattern: '^https?://'"`
 	Type     string    `json:"type,omitempty" doc:"MIME type"`
 	Version  string    `json:"version,omitempty" doc:"if it differs from the known one, the recording is researched again"`
 	Hash     string    `json:"hash,omitempty" doc:"sha256: and 64 hex digits, if known"`

@@ -20,10 +20,10 @@ type Space struct {
 
 // NewSpace is the body that creates a space.
 type NewSpace struct {
-	Name     string `json:"name" doc:"1 to 255 bytes"`
+	Name     string `json:"name" doc:"1 to 255 bytes" schema:"minLength: 1, maxLength: 255"`
 	Kind     string `json:"kind,omitempty" doc:"sequential (if empty), queue, stack, pile, random or ordered"`
-	OrderBy  int    `json:"order_by,omitempty" doc:"of an ordered space: index of the int64 field, 0 to 63"`
-	Capacity int    `json:"capacity,omitempty" doc:"tuples; 0: 1000000"`
+	OrderBy  int    `json:"order_by,omitempty" doc:"of an ordered space: index of the int64 field, 0 to 63" schema:"minimum: 0, maximum: 63"`
+	Capacity int    `json:"capacity,omitempty" doc:"tuples; 0: 1000000" schema:"minimum: 0"`
 	Overflow string `json:"overflow,omitempty" doc:"what a put into a full space does: block (if empty) or drop_oldest"`
 	Volatile bool   `json:"volatile,omitempty" doc:"empty after a restart"`
 }
@@ -60,22 +60,22 @@ type Field struct {
 // NewTuple is the body that puts a tuple.
 type NewTuple struct {
 	Tuple string         `json:"tuple" doc:"such as: note 'two words' 42 4.2 true int:1"`
-	TTL   models.Seconds `json:"ttl_s,omitempty" doc:"how long it may stay; 0: until it is taken"`
+	TTL   models.Seconds `json:"ttl_s,omitempty" doc:"how long it may stay; 0: until it is taken" schema:"minimum: 0, maximum: 31622400"`
 }
 
 // Transaction is the body that carries out operations on several spaces, all or none.
 type Transaction struct {
-	Operations []Operation    `json:"operations" doc:"1 to 64, carried out in order; each sees the effects of those before it"`
-	Wait       models.Seconds `json:"wait_s,omitempty" doc:"how long to wait until there is a match for each get, query and renew, at most 25"`
+	Operations []Operation    `json:"operations" doc:"1 to 64, carried out in order; each sees the effects of those before it" schema:"minItems: 1, maxItems: 64"`
+	Wait       models.Seconds `json:"wait_s,omitempty" doc:"how long to wait until there is a match for each get, query and renew, at most 25" schema:"minimum: 0, maximum: 25"`
 }
 
 // Operation is one operation of a transaction.
 type Operation struct {
 	Kind     string         `json:"kind" enum:"get,query,absent,put,renew" doc:"get takes a match, query reads one, absent requires that no tuple matches, put adds a tuple, renew starts the time to live of a match again"`
-	Space    string         `json:"space"`
+	Space    string         `json:"space" schema:"minLength: 1, maxLength: 255"`
 	Template string         `json:"template,omitempty" doc:"of all kinds but put, such as: note ?string 42"`
 	Tuple    string         `json:"tuple,omitempty" doc:"of a put, such as: note x 42"`
-	TTL      models.Seconds `json:"ttl_s,omitempty" doc:"of put and renew: how long the tuple may stay; 0: until it is taken"`
+	TTL      models.Seconds `json:"ttl_s,omitempty" doc:"of put and renew: how long the tuple may stay; 0: until it is taken" schema:"minimum: 0, maximum: 31622400"`
 }
 
 // Transacted is the answer to a transaction.
@@ -86,14 +86,14 @@ type Transacted struct {
 // Lookup is the body that gets or queries one tuple.
 type Lookup struct {
 	Template string         `json:"template" doc:"such as: note ?string 42"`
-	Wait     models.Seconds `json:"wait_s,omitempty" doc:"how long to wait for a match, at most 25"`
+	Wait     models.Seconds `json:"wait_s,omitempty" doc:"how long to wait for a match, at most 25" schema:"minimum: 0, maximum: 25"`
 }
 
 // Taking is the body that gets one tuple.
 type Taking struct {
 	Template string         `json:"template" doc:"such as: note ?string 42"`
-	Wait     models.Seconds `json:"wait_s,omitempty" doc:"how long to wait for a match, at most 25"`
+	Wait     models.Seconds `json:"wait_s,omitempty" doc:"how long to wait for a match, at most 25" schema:"minimum: 0, maximum: 25"`
 
 	Ack  bool           `json:"ack,omitempty" doc:"hold the tuple until it is acknowledged (holds/{hold}/ack); it is back after hold_s, so that a client that dies loses nothing"`
-	Hold models.Seconds `json:"hold_s,omitempty" doc:"with ack: how long the tuple is held, 1 to 600; 30 if absent"`
+	Hold models.Seconds `json:"hold_s,omitempty" doc:"with ack: how long the tuple is held, 1 to 600; 30 if absent" schema:"minimum: 0, maximum: 600"`
 }

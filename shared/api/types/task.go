@@ -18,6 +18,7 @@ type Task struct {
 	Priority        int64          `json:"priority" doc:"higher is sooner"`
 	Timeout         models.Seconds `json:"timeout" doc:"seconds of one attempt, since it was claimed, extended or reported on"`
 	Attempts        int64          `json:"attempts" doc:"that failed"`
+	Lost            int64          `json:"lost,omitempty" doc:"how often its worker was lost; after two times it is done by a worker that does nothing else meanwhile"`
 	Claimants       []string       `json:"claimants" doc:"workers that gave it back"`
 	CurrentClaimant *string        `json:"current_claimant" doc:"the worker that has it; null: none has"`
 	Session         string         `json:"session,omitempty" doc:"of the worker that has it"`
@@ -45,16 +46,16 @@ func (t Task) HasEnded() bool {
 type TaskOptions struct {
 	NotBefore   time.Time      `json:"not_before,omitzero" doc:"no worker gets it earlier"`
 	ExpiresAt   time.Time      `json:"expires_at,omitzero" doc:"it is dead if no worker has it then"`
-	MaxAttempts int64          `json:"max_attempts,omitempty" doc:"after so many attempts that failed it is dead: 1 to 1000; the setting max-attempts, plus 1, if absent or 0"`
-	Backoff     models.Seconds `json:"backoff,omitempty" doc:"seconds after an attempt that failed; if absent, another worker may try at once"`
-	UniqueKey   string         `json:"unique_key,omitempty" doc:"of at most one task that is alive"`
-	Group       string         `json:"group,omitempty" doc:"groups of tasks of equal priority take turns"`
-	Tags        []string       `json:"tags,omitempty"`
+	MaxAttempts int64          `json:"max_attempts,omitempty" doc:"number of failed attempts after which the task becomes a dead letter, 1 to 1000; if absent or 0, the setting max-attempts plus 1" schema:"minimum: 0, maximum: 1000"`
+	Backoff     models.Seconds `json:"backoff,omitempty" doc:"seconds after an attempt that failed; if absent, another worker may try at once" schema:"minimum: 0, maximum: 2592000"`
+	UniqueKey   string         `json:"unique_key,omitempty" doc:"of at most one task that is alive" schema:"maxLength: 200"`
+	Group       string         `json:"group,omitempty" doc:"groups of tasks of equal priority take turns" schema:"maxLength: 200"`
+	Tags        []string       `json:"tags,omitempty" schema:"maxItems: 16, items: {minLength: 1, maxLength: 200}"`
 	ResultTuple bool           `json:"result_tuple,omitempty" doc:"put the result into the space result"`
-	ResultTTL   models.Seconds `json:"result_ttl,omitempty" doc:"seconds that this tuple stays"`
-	After       []string       `json:"after,omitempty" doc:"its parents: ids, or the refs of tasks of the same request"`
+	ResultTTL   models.Seconds `json:"result_ttl,omitempty" doc:"seconds that this tuple stays" schema:"minimum: 0, maximum: 2592000"`
+	After       []string       `json:"after,omitempty" doc:"its parents: ids, or the refs of tasks of the same request" schema:"maxItems: 64, items: {minLength: 1, maxLength: 200}"`
 	OnFailure   string         `json:"on_failure,omitempty" doc:"with after only; fail (the default): it is dead if a parent does not resolve; run: it runs anyway"`
-	Limits      []string       `json:"limits,omitempty" doc:"names of limits"`
+	Limits      []string       `json:"limits,omitempty" doc:"names of limits" schema:"maxItems: 8, items: {minLength: 1, maxLength: 200}"`
 	OnLimit     string         `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop"`
 }
 
@@ -66,11 +67,11 @@ type Why struct {
 
 // NewTask is the body that creates a task.
 type NewTask struct {
-	Action   string          `json:"action" doc:"an id"`
+	Action   string          `json:"action" doc:"an id" schema:"id"`
 	Subject  string          `json:"subject,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty" doc:"for the handler of the action"`
 	Priority int64           `json:"priority,omitempty"`
-	Timeout  *models.Seconds `json:"timeout,omitempty" doc:"of one attempt; 600 if absent"`
+	Timeout  *models.Seconds `json:"timeout,omitempty" doc:"of one attempt; 600 if absent" schema:"exclusiveMinimum: 0, maximum: 2592000"`
 	TaskOptions
 	Ref        string `json:"ref,omitempty" doc:"a name for after, within the request"`
 	OnConflict string `json:"on_conflict,omitempty" doc:"with unique_key only; if the key is taken: keep (the default) returns that task, replace changes its data and time, or leaves one successor of a claimed one"`
@@ -78,7 +79,7 @@ type NewTask struct {
 
 // NewTasks is the body that creates several tasks, all or none.
 type NewTasks struct {
-	Tasks []NewTask `json:"tasks" doc:"1 to 1000"`
+	Tasks []NewTask `json:"tasks" doc:"1 to 1000" schema:"minItems: 1, maxItems: 1000"`
 }
 
 // Tasks is one page of a list of tasks.
@@ -118,6 +119,6 @@ type Limit struct {
 
 // NewLimit is the body that sets a limit.
 type NewLimit struct {
-	Max  int64   `json:"max,omitempty"`
-	Rate float64 `json:"rate,omitempty"`
+	Max  int64   `json:"max,omitempty" schema:"minimum: 0"`
+	Rate float64 `json:"rate,omitempty" schema:"minimum: 0, maximum: 1000000"`
 }

@@ -25,7 +25,7 @@ type NextVisit struct {
 	Origin string            `json:"origin" doc:"id"`
 	Kind   models.OriginKind `json:"kind"`
 	URI    string            `json:"uri"`
-	Pool   string            `json:"pool" doc:"why it waits: first, known, due, quiet, signal, failing, save-now; of other policies A, B1, B2, B3, all"`
+	Pool   string            `json:"pool" doc:"why it waits: first, known, due, quiet, signal, failing, save-now, told; of other policies A, B1, B2, B3, all"`
 	Class  int               `json:"class" doc:"of its rate"`
 	Rate   float64           `json:"rate_per_day" doc:"estimated changes"`
 	Value  float64           `json:"value" doc:"higher is sooner"`
@@ -34,6 +34,11 @@ type NextVisit struct {
 
 	HostGroup string         `json:"host_group,omitempty" doc:"hosts with which its host shares one politeness"`
 	HostGap   models.Seconds `json:"host_gap_s,omitempty" doc:"between two visits of its host, if its robots.txt asks for it (Crawl-delay)"`
+
+	Overflows int `json:"overflows,omitempty" doc:"visits that found only new items, so that the document had probably lost others unseen"`
+	Missed    int `json:"missed_items,omitempty" doc:"estimated number of these items"`
+
+	MaxLag models.Seconds `json:"max_lag_s,omitempty" doc:"it is next because no visit succeeded for this time, the rule max-lag"`
 }
 
 // Expected is when the next change of an origin is expected, which changes regularly.
@@ -57,6 +62,9 @@ type Schedule struct {
 	Value    float64           `json:"value"`
 	Rate     float64           `json:"rate_per_day"`
 	Every    models.Seconds    `json:"every_s,omitempty" doc:"fixed seconds between two visits"`
+	Hours    models.Hours      `json:"hours,omitempty" doc:"in which it may be visited, with their time zone; absent: at any time"`
+	Skip     *models.Skip      `json:"skip,omitempty" doc:"when its feed asks not to be read (skipHours, skipDays), in UTC"`
+	Hub      *Hub              `json:"hub,omitempty" doc:"subscription at the WebSub hub that its feed names"`
 	Asked    bool              `json:"asked,omitempty" doc:"a visit was asked for"`
 	Visit    string            `json:"visit,omitempty" doc:"id of the visit that waits or is held"`
 	Lister   string            `json:"lister,omitempty" doc:"id"`
@@ -65,6 +73,9 @@ type Schedule struct {
 
 	HostGroup string         `json:"host_group,omitempty" doc:"hosts with which its host shares one politeness"`
 	HostGap   models.Seconds `json:"host_gap_s,omitempty" doc:"between two visits of its host, if its robots.txt asks for it (Crawl-delay)"`
+
+	Overflows int `json:"overflows,omitempty" doc:"visits that found only new items, so that the document had probably lost others unseen"`
+	Missed    int `json:"missed_items,omitempty" doc:"estimated number of these items"`
 
 	FirstSeen     time.Time   `json:"first_seen,omitzero"`
 	LastSeen      time.Time   `json:"last_seen,omitzero"`
@@ -77,6 +88,14 @@ type Schedule struct {
 	Digest        string      `json:"digest,omitempty"`
 	Expected      *Expected   `json:"expected,omitempty" doc:"of an origin that changes regularly"`
 	History       []PastVisit `json:"history" doc:"the latest first"`
+}
+
+// Hub is the subscription of the coordinator at the WebSub hub of an origin.
+type Hub struct {
+	models.Hub
+	Until time.Time `json:"until,omitzero" doc:"end of the lease that the hub confirmed; absent: it has confirmed none"`
+	Asked int       `json:"asked,omitempty" doc:"requests in a row that the hub has not confirmed"`
+	Error string    `json:"error,omitempty" doc:"why the last request failed"`
 }
 
 // PastVisit is the outcome of a visit.
@@ -126,13 +145,13 @@ type Steering struct {
 
 // VisitType is a type of visits that programs make.
 type VisitType struct {
-	Type models.OriginKind `json:"type" doc:"1 to 32 of a-z 0-9 _ -, the first a letter"`
+	Type models.OriginKind `json:"type" doc:"1 to 32 of a-z 0-9 _ -, the first a letter" schema:"kind"`
 }
 
 // NewClaims is the body that claims visits of a type.
 type NewClaims struct {
-	Type  models.OriginKind `json:"type"`
-	Limit int               `json:"limit" doc:"1 to 1000"`
+	Type  models.OriginKind `json:"type" schema:"kind"`
+	Limit int               `json:"limit" doc:"1 to 1000" schema:"minimum: 1, maximum: 1000"`
 }
 
 // Pushed is the response to a list of origins.

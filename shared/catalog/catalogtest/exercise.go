@@ -41,6 +41,7 @@ func ExerciseBehaviours(t *testing.T, open Open) {
 		{"select", selectCases},
 		{"ingest", ingestCases},
 		{"lift", liftCases},
+		{"retry", retryCases},
 		{"causes", causeCases},
 		{"audio", audioCases},
 		{"refuse", refuseCases},

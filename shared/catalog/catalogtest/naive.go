@@ -104,7 +104,7 @@ func (n *naive) selects(busy map[[2]string]bool, limit int) (string, []string) {
 	for _, e := range n.episodes {
 		list = append(list, e)
 	}
-	slices.SortFunc(list, inOrder(episodeID))
+	slices.SortFunc(list, inOrder(titleOf))
 	for _, e := range list {
 		if clips := n.left(e, busy); len(clips) > 0 {
 			return e.name, clips[:min(limit, len(clips))]
@@ -114,10 +114,10 @@ func (n *naive) selects(busy map[[2]string]bool, limit int) (string, []string) {
 }
 
 // inOrder compares recordings as Select does: by priority, the highest first, then those first
-// listed later, then by id.
-func inOrder(id func(string) string) func(a, b *naiveRecording) int {
+// listed later, then by tie: episodes by title, as none has a date here, and clips by id.
+func inOrder(tie func(string) string) func(a, b *naiveRecording) int {
 	return func(a, b *naiveRecording) int {
-		return cmp.Or(-cmp.Compare(a.priority, b.priority), -cmp.Compare(a.first, b.first), cmp.Compare(id(a.name), id(b.name)))
+		return cmp.Or(-cmp.Compare(a.priority, b.priority), -cmp.Compare(a.first, b.first), cmp.Compare(tie(a.name), tie(b.name)))
 	}
 }
 

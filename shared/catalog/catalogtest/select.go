@@ -2,6 +2,7 @@ package catalogtest
 
 import (
 	"slices"
+	"time"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
@@ -102,6 +103,48 @@ var selectCases = []behaviour{
 		w.ingest(result(w.selects("newest", "jingle")))
 		w.ingest(result(w.selects("new", "jingle")))
 		w.selects("old", "jingle")
+	}},
+	{"of episodes that were listed together the newest is first, then by title, as Episodes lists them", func(w *world) {
+		w.clips("jingle")
+		aired := map[string]int{"may": 5, "march": 3, "april": 4, "zebra": 0, "aardvark": 0}
+		var list []models.Episode
+		for _, name := range []string{"april", "zebra", "may", "aardvark", "march"} {
+			e := episode(name)
+			if month := aired[name]; month > 0 {
+				e.Aired = time.Date(2026, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
+			}
+			list = append(list, e)
+		}
+		w.visit(show, catalog.Listing{Complete: true, Episodes: list})
+		listed, err := w.Episodes(w.ctx)
+		w.ok(err)
+		for i, want := range []string{"may", "april", "march", "aardvark", "zebra"} {
+			if listed[i].Name != want {
+				w.Fatalf("episode %d is %q, want %q", i, listed[i].Name, want)
+			}
+			w.ingest(result(w.selects(want, "jingle")))
+		}
+	}},
+	{"an episode whose date changes changes its place", func(w *world) {
+		w.clips("jingle")
+		a, b := episode("a"), episode("b")
+		w.visit(show, catalog.Listing{Complete: true, Episodes: []models.Episode{a, b}})
+		w.selects("a", "jingle")
+		b.Aired = start
+		w.visit(show, catalog.Listing{Complete: true, Episodes: []models.Episode{a, b}})
+		w.selects("b", "jingle")
+	}},
+	{"all clips of the first episode come before the next episode", func(w *world) {
+		w.clips("a", "b", "c", "d", "e")
+		w.episodes("monday", "tuesday")
+		for _, want := range []string{"monday", "monday", "monday", "tuesday"} {
+			r, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 2})
+			w.ok(err)
+			if r.Episode.Title != titleOf(want) {
+				w.Fatalf("got %q, want %q", r.Episode.Title, want)
+			}
+			w.ingest(result(r))
+		}
 	}},
 	{"clips come by priority, then latest curated, at most the limit", func(w *world) {
 		w.episodes("monday")

@@ -89,6 +89,8 @@ func (w *world) clips(names ...string) catalog.Curated {
 func episode(s string) models.Episode { return models.Episode{Recording: recording(s)} }
 func clip(s string) models.Clip       { return models.Clip{Recording: recording(s)} }
 
+func titleOf(name string) string { return "The " + name }
+
 // recording returns a recording for NAME[@VERSION][#HASH]; the version is 1 unless it is given.
 func recording(s string) models.Recording {
 	s, hash, _ := strings.Cut(s, "#")
@@ -96,7 +98,7 @@ func recording(s string) models.Recording {
 	if !ok {
 		version = "1"
 	}
-	return models.Recording{Name: name, Title: "The " + name,
+	return models.Recording{Name: name, Title: titleOf(name),
 		Media: models.MediaRef{URI: "file:///srv/" + name, Type: "audio/wav", Version: version, Hash: hash}}
 }
 

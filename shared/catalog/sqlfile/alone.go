@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
+	"leasehold/shared/process/platform"
 	"os"
 	"path/filepath"
 )
@@ -26,16 +26,21 @@ func ReadUnchanged(ctx context.Context, path string, withLog bool, do func(*Conn
 	if err != nil {
 		return err
 	}
-	mode := "immutable=1"
+	source := platform.FileURI(abs)
+	source.RawQuery = "immutable=1"
 	if withLog {
-		mode = "mode=ro"
+		source.RawQuery = "mode=ro"
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: mode}).String())
+	db, err := sql.Open("sqlite", source.String())
 	if err != nil {
 		return err
 	}
 	f := &File{path: abs, db: db}
-	defer func() { err = wrap(fmt.Sprintf("read %s", path), errors.Join(err, f.release())) }()
+	defer func() {
+		if err = errors.Join(err, f.release()); err != nil {
+			err = fmt.Errorf("read %s: %w", path, classifyOpening(err))
+		}
+	}()
 	c, err := f.connect(ctx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 )
 
 // background is what statements run under, because none is ever interrupted.
@@ -18,7 +19,8 @@ type Conn struct {
 	last  []func() error       // of the transaction under way, before it commits
 	ended []func(committed bool)
 
-	countdown *countdown // of a test; nil: none
+	countdown *countdown   // of a test; nil: none
+	locked    *atomic.Bool // of a test; nil: none
 }
 
 // BeforeCommit has f called before the transaction under way commits, unless it has

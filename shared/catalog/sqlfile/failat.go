@@ -3,6 +3,10 @@ package sqlfile
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"leasehold/shared/fault"
 )
 
 // ErrFailed is the error of a statement that FailAt selects.
@@ -32,14 +36,26 @@ func FailInFirst(ctx context.Context, n int) (at context.Context, failed func() 
 	return context.WithValue(ctx, countdownKey{}, c), func() bool { return c.failed }
 }
 
-// failAt applies the countdown of a context, if it has one, to the statements of c until stop.
-func (c *Conn) failAt(ctx context.Context) (stop func()) {
-	c.countdown, _ = ctx.Value(countdownKey{}).(*countdown)
-	return func() { c.countdown = nil }
+type lockedKey struct{}
+
+// FailWhile returns a context for tests: while locked is true, each statement of a call with it fails as if another
+// program locked the file. The context is for any number of goroutines.
+func FailWhile(ctx context.Context, locked *atomic.Bool) context.Context {
+	return context.WithValue(ctx, lockedKey{}, locked)
 }
 
-// countDown returns ErrFailed for the statement that should fail.
+// failAt applies the countdown and the lock of a context, if it has them, to the statements of c until stop.
+func (c *Conn) failAt(ctx context.Context) (stop func()) {
+	c.countdown, _ = ctx.Value(countdownKey{}).(*countdown)
+	c.locked, _ = ctx.Value(lockedKey{}).(*atomic.Bool)
+	return func() { c.countdown, c.locked = nil, nil }
+}
+
+// countDown returns the error of a statement that should fail.
 func (c *Conn) countDown() error {
+	if c.locked != nil && c.locked.Load() {
+		return fmt.Errorf("%w: locked for a test", fault.ErrUnavailable)
+	}
 	if c.countdown == nil {
 		return nil
 	}

@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"leasehold/shared/fault"
@@ -45,8 +45,13 @@ type File struct {
 	longest    time.Duration // that a transaction kept the writer
 	emptied    int           // how often all of the log was written back
 
+	failing atomic.Pointer[failure] // nil: the last write succeeded, or failed for a reason of its own
+
 	readers chan *Conn    // those that are free; nil for Memory
 	done    chan struct{} // closed by Close
+
+	checks    []Check
+	examining chan struct{} // holds a value while Examine runs
 }
 
 // Open opens the file at path and creates it if it does not exist. errors.Is finds
@@ -54,9 +59,9 @@ type File struct {
 // not of this format, fault.ErrInvalid when a newer program wrote it, and fault.ErrOverloaded when
 // the disk is full; an error of the system has no kind.
 func Open(ctx context.Context, path string, format Format) (*File, error) {
-	f := &File{name: format.Name, path: path, turn: make(chan struct{}, 1), done: make(chan struct{}), logLimit: checkpointBytes}
+	f := &File{name: format.Name, path: path, turn: make(chan struct{}, 1), done: make(chan struct{}), logLimit: checkpointBytes, checks: format.checks(), examining: make(chan struct{}, 1)}
 	if err := f.open(ctx, format); err != nil {
-		return nil, errors.Join(classify(err), f.release())
+		return nil, errors.Join(classifyOpening(err), f.release())
 	}
 	f.turn <- struct{}{}
 	return f, nil
@@ -72,7 +77,7 @@ func (f *File) open(ctx context.Context, format Format) error {
 	if f.db, err = sql.Open("sqlite", name); err != nil {
 		return err
 	}
-	f.db.SetMaxOpenConns(1 + maxReaders)
+	f.db.SetMaxOpenConns(1 + maxReaders + 1) // the last one for Examine
 	if f.writer, err = f.connect(ctx, format.Pragmas...); err != nil {
 		return err
 	}
@@ -114,8 +119,11 @@ func (f *File) dataSource() (string, error) {
 	if err == nil && !locked {
 		return "", fmt.Errorf("%w: another process or handle holds it", fault.ErrConflict)
 	}
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), err
+	return platform.FileURI(abs).String(), err
 }
+
+// busyTimeout is how long SQLite waits for a lock of another program, in milliseconds.
+const busyTimeout = "busy_timeout=5000"
 
 // connect opens a connection, which release closes.
 func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
@@ -126,7 +134,7 @@ func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
 	c := &Conn{conn: conn, stmts: map[string]*sql.Stmt{}}
 	f.conns = append(f.conns, c)
 	// SQLite is busy only while a log is recovered or begun again, or while a foreign program reads the file.
-	return c, c.runPragmas(append([]string{"busy_timeout=5000"}, pragmas...)...)
+	return c, c.runPragmas(append([]string{busyTimeout}, pragmas...)...)
 }
 
 // Close waits for calls under way, writes the log back, and gives up the file. A second Close
@@ -142,6 +150,7 @@ func (f *File) Close() error {
 	for range cap(f.readers) {
 		<-f.readers
 	}
+	f.examining <- struct{}{} // its owner ends it by its context
 	return classify(f.release())
 }
 
@@ -162,8 +171,8 @@ func (f *File) release() error {
 
 // Read runs do on a snapshot of the file: the last commit when do begins. What it returns is
 // wrapped with op, and has a kind of package fault where SQLite gave the reason: fault.ErrCorrupt,
-// fault.ErrConflict, fault.ErrClosed after Close. If ctx ends while it waits, the error is the
-// cause of ctx.
+// fault.ErrUnavailable if a later call may succeed, fault.ErrClosed after Close. If ctx ends while
+// it waits, the error is the cause of ctx.
 func (f *File) Read(ctx context.Context, op string, do func(*Conn) error) error {
 	if f.readers == nil {
 		return f.Write(ctx, op, do)
@@ -261,6 +270,7 @@ func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (
 	defer f.writer.failAt(ctx)()
 	began := time.Now()
 	err = wrap(op, do(f.writer))
+	f.noteFailure(err)
 	f.longest = max(f.longest, time.Since(began))
 	if f.readers == nil { // in memory
 		return false, err
@@ -338,10 +348,10 @@ func (f *File) Copy(ctx context.Context, path string) error {
 	return f.withReader(ctx, op, func(c *Conn) error { return errors.Join(vacuum(c), c.runPragmas("query_only=ON")) })
 }
 
-// wrap adds the operation and the kind to an error of SQLite; nil stays nil.
+// wrap adds the operation and the kind to an error of a call; nil stays nil.
 func wrap(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", op, classify(err))
+	return fmt.Errorf("%s: %w", op, classifyCall(err))
 }

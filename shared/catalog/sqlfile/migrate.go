@@ -32,6 +32,8 @@ type Schema struct {
 	// version of the schema that the file leads to. The first file makes all tables; a file of an
 	// earlier version than that is refused. A file that was released is never changed.
 	Migrations fs.FS
+	// Checks find damage that SQLite does not see; File.Examine runs them.
+	Checks []Check
 }
 
 // fileFormat is the user_version of a file: the format of its table schema_version.
@@ -120,7 +122,8 @@ func missingSteps(s Schema, have int) ([]migration, error) {
 	return nil, fmt.Errorf("the %s has version %d, this program reads version %s: use the leasehold that wrote it: %w", s.Name, have, known, fault.ErrInvalid)
 }
 
-// migrateStep runs a migration and stores the version that it leads to, both or neither.
+// migrateStep runs a migration and stores the version that it leads to, both or neither. The calls
+// of format.step let tests fail or crash at that point.
 func (f *File) migrateStep(format Format, s Schema, m migration) error {
 	script, err := fs.ReadFile(s.Migrations, m.file)
 	if err != nil {

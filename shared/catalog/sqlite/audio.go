@@ -9,24 +9,41 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
+// unfetchedShare is how many times limit AudioToCheck returns of episodes that could not be fetched.
+const unfetchedShare = 4
+
 // AudioToCheck returns at most limit episodes whose audio was checked longest ago, with the headers of the last
-// check unless the address has changed since. It reads all episodes of the origin, because an index by the time
-// of the check would have to be written at each check. A limit below 0 is 0. fault.ErrNotFound: the origin is
-// unknown.
+// check unless the address has changed since, and then unfetchedShare times as many that could not be fetched. It
+// reads all episodes of the origin, because an index by the time of the check would have to be written at each
+// check. A limit below 0 is 0. fault.ErrNotFound: the origin is unknown.
 func (s *Store) AudioToCheck(ctx context.Context, origin string, limit int) (list []models.Audio, err error) {
+	limit = max(limit, 0)
 	err = s.file.Read(ctx, "catalog.AudioToCheck "+origin, func(c *sqlfile.Conn) error {
+		list = nil
 		number, err := originNumber(c, origin)
 		if err != nil {
 			return err
 		}
-		return c.All(`SELECT id, uri, iif(audio_uri = uri, audio_etag, ''), iif(audio_uri = uri, audio_modified, ''), iif(audio_uri = uri, audio_bytes, 0)
-			FROM episode WHERE origin = ? AND gone = 0 AND unlisted = 0 AND (uri LIKE 'http://%' OR uri LIKE 'https://%')
-			ORDER BY audio_checked, first_curated DESC, id LIMIT ?`, []any{number, max(limit, 0)}, func(row sqlfile.Row) error {
-			var a models.Audio
-			err := row.Scan(&a.Episode, &a.URI, &a.ETag, &a.Modified, &a.Bytes)
-			list = append(list, a)
+		if list, err = audioToCheck(c, list, number, "NOT EXISTS", limit); err != nil {
 			return err
-		})
+		}
+		list, err = audioToCheck(c, list, number, "EXISTS", limit*unfetchedShare)
+		return err
+	})
+	return list, err
+}
+
+// audioToCheck appends at most limit episodes of an origin to list. exists, EXISTS or NOT EXISTS, selects those
+// that could not be fetched or the others.
+func audioToCheck(c *sqlfile.Conn, list []models.Audio, origin int64, exists string, limit int) ([]models.Audio, error) {
+	err := c.All(`SELECT id, uri, iif(audio_uri = uri, audio_etag, ''), iif(audio_uri = uri, audio_modified, ''), iif(audio_uri = uri, audio_bytes, 0)
+		FROM episode WHERE origin = ? AND gone = 0 AND unlisted = 0 AND (uri LIKE 'http://%' OR uri LIKE 'https://%')
+			AND `+exists+` (SELECT 1 FROM problem p WHERE p.episode = episode.number AND p.scope = 'fetch')
+		ORDER BY audio_checked, first_curated DESC, id LIMIT ?`, []any{origin, limit}, func(row sqlfile.Row) error {
+		var a models.Audio
+		err := row.Scan(&a.Episode, &a.URI, &a.ETag, &a.Modified, &a.Bytes)
+		list = append(list, a)
+		return err
 	})
 	return list, err
 }
@@ -39,11 +56,11 @@ func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models
 		if len(checked) == 0 {
 			return true, nil
 		}
-		stored, isReplaced, err := storeCheck(c, at, checked[0])
+		stored, again, err := storeCheck(c, at, checked[0])
 		if err != nil {
 			return false, err
 		}
-		if isReplaced {
+		if again {
 			replaced++
 		}
 		if stored {
@@ -55,21 +72,29 @@ func (s *Store) AudioChecked(ctx context.Context, at time.Time, checked []models
 }
 
 // storeCheck records one check. stored is true once it is recorded. It is false if storeCheck must be called
-// again in another transaction, because there is much to delete. replaced is true if the episode is to be
-// researched again. If the episode is unknown, gone or has another URI, there is nothing to record: stored is
-// true and replaced false. Replaced audio is a new version, so the episode is a candidate again.
-func storeCheck(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced bool, err error) {
+// again in another transaction, because there is much to delete. again is true if the episode is to be researched
+// again: its audio was replaced, or it could not be fetched and now the server answers, or reports something else
+// than at the last check. If the episode is unknown, gone or has another URI, there is nothing to record: stored
+// is true and again false. Replaced audio is a new version, so the episode is a candidate again.
+func storeCheck(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, again bool, err error) {
 	old, known, err := versionOf(c, episodes, a.Episode)
 	if err != nil || !known || old.gone {
 		return true, false, err
 	}
+	last := models.Audio{Episode: a.Episode}
 	var uri string
-	if _, err := c.One("SELECT uri FROM episode WHERE number = ?", []any{old.number}, sqlfile.Into(&uri)); err != nil || uri != a.URI {
+	if _, err := c.One("SELECT uri, audio_uri, audio_etag, audio_modified, audio_bytes FROM episode WHERE number = ?", []any{old.number},
+		sqlfile.Into(&uri, &last.URI, &last.ETag, &last.Modified, &last.Bytes)); err != nil || uri != a.URI {
 		return true, false, err
 	}
+	if a.Silent {
+		// Of an episode that could not be fetched, the next answer is news.
+		return true, false, c.Exec(`UPDATE episode SET audio_checked = ?1, audio_uri = iif(EXISTS
+			(SELECT 1 FROM problem p WHERE p.episode = ?2 AND p.scope = 'fetch'), '', audio_uri) WHERE number = ?2`, stamp(at), old.number)
+	}
 	version := models.NewID(old.listed, a.ETag, a.Modified, fmt.Sprint(a.Bytes))
-	replaced = a.Replaced && version != old.version
-	if replaced { // an equal version was recorded by an earlier call
+	again = a.Replaced && version != old.version
+	if again { // an equal version was recorded by an earlier call
 		if cleared, err := clearResearch(c, old.number); err != nil || !cleared {
 			return false, false, err
 		}
@@ -80,7 +105,12 @@ func storeCheck(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, replaced
 			return false, false, err
 		}
 	}
-	return true, replaced, c.Exec("UPDATE episode SET audio_checked = ?, audio_uri = ?, audio_etag = ?, audio_modified = ?, audio_bytes = ? WHERE number = ?",
+	if last.Replaced = a.Replaced; last != a && !again {
+		if again, err = endRest(c, old.number, a.Episode); err != nil {
+			return false, false, err
+		}
+	}
+	return true, again, c.Exec("UPDATE episode SET audio_checked = ?, audio_uri = ?, audio_etag = ?, audio_modified = ?, audio_bytes = ? WHERE number = ?",
 		stamp(at), a.URI, a.ETag, a.Modified, a.Bytes, old.number)
 }
 

@@ -12,7 +12,7 @@ func openEpisode(c *sqlfile.Conn, id string) error {
 	return c.Exec("INSERT OR REPLACE INTO candidate "+asCandidates+" WHERE id = ?", id)
 }
 
-const asCandidates = `(episode, priority, first_curated, id) SELECT number, priority, first_curated, id FROM episode`
+const asCandidates = `(episode, priority, first_curated, aired, title, id) SELECT number, priority, first_curated, aired, title, id FROM episode`
 
 // reopenEpisodes notes that all episodes are to become candidates, because a clip became selectable. It is one
 // row, written in the transaction that changes the clip; the next Select does the rest (finishReopening), because

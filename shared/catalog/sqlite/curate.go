@@ -259,6 +259,9 @@ func (v *curation) putEpisode(c *sqlfile.Conn, r listed, old version, number int
 	if err := c.Exec("UPDATE episode SET aired = ?2 WHERE number = ?1 AND aired <> ?2", number, stamp(r.aired)); err != nil {
 		return err
 	}
+	if err := c.Exec("UPDATE candidate SET aired = ?2, title = ?3 WHERE episode = ?1 AND (aired <> ?2 OR title <> ?3)", number, stamp(r.aired), r.Title); err != nil {
+		return err
+	}
 	if renewed || old.priority != r.Priority && !old.prioritySet {
 		return openEpisode(c, r.ID)
 	}

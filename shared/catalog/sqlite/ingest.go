@@ -42,6 +42,12 @@ func (i ingestion) run() error {
 		if !current {
 			return nil
 		}
+		if i.result.Retry != models.RetryNever {
+			return i.noteUnfetched(episodes, episode)
+		}
+		if err := forgetFailures(i.conn, episodes, episode); err != nil {
+			return err
+		}
 		if err := deleteOldFindings(i.conn, episode, allClips); err != nil {
 			return err
 		}
@@ -128,10 +134,19 @@ func (i ingestion) learnHash(id string, number int64, hash string) error {
 	return nil
 }
 
-// noteClipProblems stores the problem for each of the clips, which are not selectable then.
+// noteClipProblems stores the problem for each of the clips, which are not selectable then, or not for a while.
 func (i ingestion) noteClipProblems(numbers map[string]int64) error {
 	i.store.forgetClips(i.conn)
 	for _, n := range numbers {
+		if i.result.Retry != models.RetryNever {
+			if err := i.noteUnfetched(clips, n); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := forgetFailures(i.conn, clips, n); err != nil {
+			return err
+		}
 		if err := (problem{scope: scopeClip, clip: n, reason: i.result.Problem, at: i.at}).note(i.conn); err != nil {
 			return err
 		}
@@ -167,6 +182,9 @@ func (i ingestion) notePairProblems(episode int64, numbers map[string]int64) err
 // so a repeated result changes nothing.
 func (i ingestion) storeResearch(episode int64, numbers map[string]int64) error {
 	researched, err := loadResearched(i.conn, episode)
+	if err == nil {
+		err = forgetFailures(i.conn, episodes, episode)
+	}
 	if err != nil {
 		return err
 	}
@@ -179,6 +197,9 @@ func (i ingestion) storeResearch(episode int64, numbers map[string]int64) error 
 			return err
 		}
 		if err := i.conn.Exec("DELETE FROM problem WHERE episode = ? AND clip = ? AND scope = 'pair'", episode, n); err != nil {
+			return err
+		}
+		if err := forgetFailures(i.conn, clips, n); err != nil {
 			return err
 		}
 		researched.Add(uint32(n))

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"leasehold/models"
@@ -11,19 +12,32 @@ import (
 	"leasehold/shared/process/wording"
 )
 
-// AddOrigin adds an origin, or changes the priority, the branches and Listed of one whose id is known, and
-// reports whether it is new. Listed can only become false: an origin that an operator has named is trusted. The
-// schedule changes in the same transaction. fault.ErrInvalid: the origin is not valid (validOrigin).
+// AddOrigin adds an origin, or changes the priority, the branches, the tags and Listed of one whose id is known, and
+// reports whether it is new. Listed can only become false: an origin that an operator has named is trusted. One that
+// has moved comes back to the URI that an operator names. The schedule changes in the same transaction. It fails with
+// fault.ErrInvalid if the origin is not valid (validOrigin).
 func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err error) {
 	op := "catalog.AddOrigin " + o.ID
 	if err := validOrigin(o); err != nil {
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	err = s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
-		n, err := c.Affect(`UPDATE origin SET priority = ?2, listed = listed AND ?3, branches = CASE WHEN ?4 THEN ?5 ELSE branches END WHERE id = ?1`,
-			o.ID, o.Priority, o.Listed, o.Branches != nil, strings.Join(o.Branches, "\n"))
-		if isNew = n == 0; err == nil && isNew {
+		known, ok, err := findOrigin(c, o.ID)
+		switch isNew = !ok; {
+		case err != nil:
+			return err
+		case isNew:
 			err = insertOrigin(c, o)
+		default:
+			if o.Branches == nil {
+				o.Branches = known.Branches
+			}
+			if o.Tags == nil {
+				o.Tags = known.Tags
+			}
+			err = c.Exec(`UPDATE origin SET priority = ?2, listed = listed AND ?3, branches = ?4,
+				uri = iif(moved_from = '' OR ?3, uri, ?5), moved_from = iif(?3, moved_from, ''), moves_to = iif(?3, moves_to, '') WHERE id = ?1`,
+				o.ID, o.Priority, o.Listed, joinRefs(o), o.URI)
 		}
 		if err != nil || s.schedule == nil {
 			return err
@@ -33,10 +47,33 @@ func (s *Store) AddOrigin(ctx context.Context, o models.Origin) (isNew bool, err
 	return isNew && err == nil, err
 }
 
+// tagRef begins the patterns of tags in the column branches, which no branch begins with.
+const tagRef = "refs/tags/"
+
+// joinRefs returns the column branches of an origin: a line for each branch, then for each tag.
+func joinRefs(o models.Origin) string {
+	lines := slices.Clone(o.Branches)
+	for _, tag := range o.Tags {
+		lines = append(lines, tagRef+tag)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// splitRefs sets the branches and tags of an origin from the column branches.
+func splitRefs(o *models.Origin, column string) {
+	for line := range strings.SplitSeq(column, "\n") {
+		if tag, ok := strings.CutPrefix(line, tagRef); ok {
+			o.Tags = append(o.Tags, tag)
+		} else if line != "" {
+			o.Branches = append(o.Branches, line)
+		}
+	}
+}
+
 func insertOrigin(c *sqlfile.Conn, o models.Origin) error {
 	return c.Exec(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Kind, o.URI, o.Priority, stamp(o.AddedAt),
-		stamp(o.LastVisit), o.LastOutcome, o.LastError, o.Listed, strings.Join(o.Branches, "\n"))
+		stamp(o.LastVisit), o.LastOutcome, o.LastError, o.Listed, joinRefs(o))
 }
 
 // AddListed adds an origin that a lister named, in a transaction of the schedule. It returns the origin as the
@@ -52,10 +89,10 @@ func (s *Store) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, erro
 	return o, insertOrigin(c, o)
 }
 
-// SetBranches replaces the branches of an origin, in a transaction of the schedule. An unknown id changes
-// nothing.
-func (s *Store) SetBranches(c *sqlfile.Conn, id string, branches []string) error {
-	return c.Exec("UPDATE origin SET branches = ? WHERE id = ?", strings.Join(branches, "\n"), id)
+// SetRefs replaces the branches and tags of the origin with the id of o, in a transaction of the schedule. An
+// unknown id changes nothing.
+func (s *Store) SetRefs(c *sqlfile.Conn, o models.Origin) error {
+	return c.Exec("UPDATE origin SET branches = ? WHERE id = ?", joinRefs(o), o.ID)
 }
 
 // validOrigin returns fault.ErrInvalid unless the id, the branches, the kind and the URI
@@ -64,8 +101,10 @@ func validOrigin(o models.Origin) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("the id must be 1 to 128 of A-Z a-z 0-9 . _ : -; got %q: %w", o.ID, fault.ErrInvalid)
 	}
-	if !models.ValidBranches(o.Branches) {
-		return fmt.Errorf("branches %.200q: %w: %s", o.Branches, fault.ErrInvalid, models.BranchRule)
+	for _, patterns := range [][]string{o.Branches, o.Tags} {
+		if !models.ValidBranches(patterns) || slices.ContainsFunc(patterns, func(b string) bool { return strings.HasPrefix(b, tagRef) }) {
+			return fmt.Errorf("branches or tags %.200q: %w: %s", patterns, fault.ErrInvalid, models.BranchRule)
+		}
 	}
 	if o.Kind.Known() && o.URI != "" || o.Kind.IsProgram() && o.Kind.Accepted(o.URI) {
 		return nil
@@ -73,17 +112,18 @@ func validOrigin(o models.Origin) error {
 	return fmt.Errorf("an origin needs a URI and a kind of %s; got %q and %q: %w", wording.Or(append(models.VisitedKinds(), models.API)...), o.URI, o.Kind, fault.ErrInvalid)
 }
 
-const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches FROM origin`
+const selectOrigin = `SELECT id, kind, uri, priority, added_at, last_visit, last_outcome, last_error, listed, branches, moves_to, moves_since, moved_from FROM origin`
 
 func scanOrigin(row sqlfile.Row) (models.Origin, error) {
 	var o models.Origin
-	var added, visited int64
+	var added, visited, moves int64
 	var branches string
-	err := row.Scan(&o.ID, &o.Kind, &o.URI, &o.Priority, &added, &visited, &o.LastOutcome, &o.LastError, &o.Listed, &branches)
-	if branches != "" {
-		o.Branches = strings.Split(branches, "\n")
-	}
+	err := row.Scan(&o.ID, &o.Kind, &o.URI, &o.Priority, &added, &visited, &o.LastOutcome, &o.LastError, &o.Listed, &branches, &o.MovesTo, &moves, &o.MovedFrom)
+	splitRefs(&o, branches)
 	o.AddedAt, o.LastVisit = moment(added), moment(visited)
+	if o.MovesTo != "" {
+		o.MovesSince = moment(moves)
+	}
 	return o, err
 }
 
@@ -120,22 +160,31 @@ func (s *Store) Origins(ctx context.Context) (list []models.Origin, err error) {
 
 // RecordOutcome stores how a visit ended, and replaces the problem of the visit before.
 func (s *Store) RecordOutcome(ctx context.Context, o models.Outcome) error {
-	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error { return s.RecordOutcomeIn(c, o) })
+	return s.file.Write(ctx, "catalog.RecordOutcome "+o.Origin, func(c *sqlfile.Conn) error {
+		_, err := s.RecordOutcomeIn(c, o)
+		return err
+	})
 }
 
-// RecordOutcomeIn is RecordOutcome in a transaction of the schedule. It changes nothing if a later outcome was
-// recorded. fault.ErrNotFound: the origin is unknown.
-func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) error {
+// RecordOutcomeIn is RecordOutcome in a transaction of the schedule. It returns the new URI if the origin moves. It
+// changes nothing if a later outcome was recorded. fault.ErrNotFound: the origin is unknown.
+func (s *Store) RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) (movedTo string, err error) {
 	number, err := originNumber(c, o.Origin)
 	if err != nil {
-		return err
+		return "", err
 	}
 	n, err := c.Affect(`UPDATE origin SET last_visit = ?2, last_outcome = ?3, last_error = ?4
 		WHERE id = ?1 AND last_visit <= ?2`, o.Origin, stamp(o.At), o.Status, models.Redact(o.Error))
 	if err != nil || n == 0 {
-		return err
+		return "", err
 	}
-	return replaceVisitProblem(c, number, o)
+	if err := replaceVisitProblem(c, number, o); err != nil {
+		return "", err
+	}
+	if o.Status != models.Eventful && o.Status != models.Uneventful {
+		return "", nil
+	}
+	return recordMove(c, number, o)
 }
 
 // RemoveOrigin hides the recordings of the origin in short transactions, deletes them, and then deletes the

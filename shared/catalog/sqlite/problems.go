@@ -9,11 +9,14 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// The scopes of a problem in the store: those of research and two more.
+// The scopes of a row in the table of problems: those of research and six more.
 const (
 	scopeItem      = "item"      // an item of an origin that cannot be curated
 	scopeVisit     = "visit"     // an origin whose last visit failed
+	scopeMove      = "move"      // an origin that cannot move to its new address
 	scopeDuplicate = "duplicate" // a clip whose content is researched under another name
+	scopeFetch     = "fetch"     // a recording that could not be fetched
+	scopeRest      = "rest"      // no problem, but when the pause after scopeFetch ends
 	scopeEpisode   = string(models.ScopeEpisode)
 	scopeClip      = string(models.ScopeClip)
 	scopePair      = string(models.ScopePair)
@@ -49,17 +52,32 @@ func replaceVisitProblem(c *sqlfile.Conn, origin int64, o models.Outcome) error 
 	return c.Exec("INSERT INTO problem (scope, origin, reason, at) VALUES (?, ?, ?, ?)", scopeVisit, origin, models.Redact(o.Error), stamp(o.At))
 }
 
-// fromProblems joins a problem with what it is about, without those that are gone and those that their feed no
+// replaceMoveProblem makes a reason the only problem of an origin's move, or removes that if the reason is empty. One
+// with the same reason stays, with its date.
+func replaceMoveProblem(c *sqlfile.Conn, origin int64, reason string, at time.Time) error {
+	reason = models.Redact(reason)
+	if err := c.Exec("DELETE FROM problem WHERE origin = ? AND scope = ? AND reason <> ?", origin, scopeMove, reason); err != nil || reason == "" {
+		return err
+	}
+	return c.Exec(`INSERT INTO problem (scope, origin, reason, at) SELECT ?1, ?2, ?3, ?4
+		WHERE NOT EXISTS (SELECT 1 FROM problem WHERE origin = ?2 AND scope = ?1)`, scopeMove, origin, reason, stamp(at))
+}
+
+// fromProblems joins a problem with what it is about, without rests, those that are gone and those that their feed no
 // longer lists. The origin is its own, or else the origin of its episode or clip.
 const fromProblems = ` FROM problem p
 	LEFT JOIN episode e ON e.number = p.episode
 	LEFT JOIN clip k ON k.number = p.clip
 	JOIN origin o ON o.number = coalesce(p.origin, e.origin, k.origin)
-	WHERE coalesce(e.gone, 0) = 0 AND coalesce(k.gone, 0) = 0 AND coalesce(e.unlisted, 0) = 0`
+	WHERE p.scope <> 'rest' AND coalesce(e.gone, 0) = 0 AND coalesce(k.gone, 0) = 0 AND coalesce(e.unlisted, 0) = 0`
 
 // oneCause groups the problems of pairs of one episode with one reason, because an episode
 // that cannot be fetched fails for each of its clips: they are one problem for people.
 const oneCause = ` GROUP BY iif(p.scope = 'pair', p.episode || ' ' || p.reason, p.number)`
+
+// restEnd is when the recording of a problem is fetched again, 0 unless it rests.
+const restEnd = `iif(p.scope = 'fetch', coalesce((SELECT r.at FROM problem r
+	WHERE r.scope = 'rest' AND (r.episode = p.episode OR r.clip = p.clip)), 0), 0)`
 
 // countProblems counts the problems that f selects; those with one cause are one.
 func countProblems(c *sqlfile.Conn, f filter) (n int, err error) {
@@ -98,13 +116,16 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 func problems(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
 		iif(count(*) > 1, '', coalesce(k.id, '')), iif(count(*) > 1, '', coalesce(k.title, '')),
-		iif(count(*) > 1, count(*), 0), p.reason, min(p.at)`+fromProblems, oneCause+` ORDER BY min(p.at), min(p.number)`, p)
+		iif(count(*) > 1, count(*), 0), p.reason, min(p.at), `+restEnd+fromProblems, oneCause+` ORDER BY min(p.at), min(p.number)`, p)
 	err = c.All(query, args, func(row sqlfile.Row) error {
 		var p catalog.Problem
-		var at int64
+		var at, retryAt int64
 		err := row.Scan(&p.OriginID, &p.OriginURI, &p.Item, &p.EpisodeID, &p.EpisodeTitle,
-			&p.ClipID, &p.ClipTitle, &p.Clips, &p.Reason, &at)
+			&p.ClipID, &p.ClipTitle, &p.Clips, &p.Reason, &at, &retryAt)
 		p.At = moment(at)
+		if retryAt != 0 && retryAt != stamp(forever) {
+			p.RetryAt = moment(retryAt)
+		}
 		list = append(list, p)
 		return err
 	})

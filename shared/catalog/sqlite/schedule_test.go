@@ -106,7 +106,7 @@ func TestAnOriginThatAListerNamedIsAddedOnce(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	for _, branches := range [][]string{{"a", "b"}, nil} {
 		for _, id := range []string{"o", "unknown"} {
-			require.NoError(t, s.file.Write(t.Context(), "test", func(c *sqlfile.Conn) error { return s.SetBranches(c, id, branches) }))
+			require.NoError(t, s.file.Write(t.Context(), "test", func(c *sqlfile.Conn) error { return s.SetRefs(c, models.Origin{ID: id, Branches: branches}) }))
 		}
 		got, err = s.Origin(t.Context(), "o")
 		require.NoError(t, err)

@@ -22,6 +22,9 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 	if l.Clips < 1 || l.Episodes < 0 {
 		return work, 0, fmt.Errorf("%s: the limit of clips must be at least 1, and that of episodes at least 0; got %d and %d: %w", op, l.Clips, l.Episodes, fault.ErrInvalid)
 	}
+	if err := s.endRests(ctx, op); err != nil {
+		return work, 0, err
+	}
 	if err := s.finishReopening(ctx, op); err != nil {
 		return work, 0, err
 	}
@@ -90,7 +93,7 @@ type candidate struct {
 	number     int64
 	item       models.ResearchItem
 	priority   int64
-	closed     bool   // the episode is gone or has a problem, so nothing is selected for it
+	closed     bool   // the episode is gone, has a problem or rests, so nothing is selected for it
 	researched []byte // the set of its researched clips, as loadResearched decodes it
 }
 
@@ -196,12 +199,13 @@ const pageSize = 16
 
 // candidates reads at most limit candidates in the order of selection, the highest priority first, without the
 // first skip of them. If the media need the user of the origin's URL, the item names the origin, so that a worker
-// can ask for it. closed tells that the episode is gone or has a problem, so that nothing of it may be selected.
+// can ask for it. closed tells that the episode is gone, has a problem
+// or rests, so that nothing of it may be selected.
 func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) {
 	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips, o.id, o.uri,
-			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope = 'episode')
+			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope IN ('episode', 'rest'))
 		FROM candidate c JOIN episode e ON e.number = c.episode JOIN origin o ON o.number = e.origin LEFT JOIN researched r ON r.episode = c.episode
-		ORDER BY c.priority DESC, c.first_curated DESC, c.id LIMIT ? OFFSET ?`, []any{limit, skip}, func(row sqlfile.Row) error {
+		ORDER BY c.priority DESC, c.first_curated DESC, c.aired DESC, c.title, c.id LIMIT ? OFFSET ?`, []any{limit, skip}, func(row sqlfile.Row) error {
 		var e candidate
 		i := &e.item
 		var origin, originURI string

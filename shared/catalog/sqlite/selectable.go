@@ -11,7 +11,7 @@ import (
 )
 
 // clipSet is the clips that Select may choose: neither gone nor, for all
-// episodes, a problem.
+// episodes, a problem or at rest.
 type clipSet struct {
 	numbers []uint32 // in the order of selection
 	mu      sync.RWMutex
@@ -23,7 +23,7 @@ type clipSet struct {
 
 // isSelectable is the condition on a row of clip for that.
 const isSelectable = `gone = 0 AND NOT EXISTS (SELECT 1 FROM problem p
-	WHERE p.clip = clip.number AND p.scope IN ('clip', 'duplicate'))`
+	WHERE p.clip = clip.number AND p.scope IN ('clip', 'duplicate', 'rest'))`
 
 // selectable returns the set that Store keeps or, if it may have changed, reads it. If a clip changes while it
 // reads, it returns the set and does not keep it; its epoch tells the caller. It takes the writer to access

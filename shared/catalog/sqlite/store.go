@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"hash/maphash"
+	"sync/atomic"
 	"time"
 
 	"leasehold/models"
@@ -22,7 +23,7 @@ func Format(others ...sqlfile.Schema) sqlfile.Format {
 	return sqlfile.Format{
 		Name:    "catalog",
 		ID:      1281712499, // "Leas"
-		Schemas: append([]sqlfile.Schema{{Name: "catalog", Migrations: migrations}}, others...),
+		Schemas: append([]sqlfile.Schema{{Name: "catalog", Migrations: migrations, Checks: checks}}, others...),
 		Pragmas: []string{"foreign_keys=ON", "cache_size=-65536"}, // KiB; readers have less
 	}
 }
@@ -51,6 +52,8 @@ type Store struct {
 	origins [64]chan struct{}
 	seed    maphash.Seed
 
+	nextRest atomic.Int64 // when Select looks for rests that are over (rest.go), in microseconds; 0: at the next call
+
 	// The writer's user may use these.
 	clips      *clipSet // that Select may choose; nil: it must be read again
 	clipsEpoch int      // counts changes of the rows that clips was read from
@@ -76,6 +79,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	return New(file, nil), nil
 }
+
+// Examine lists the damage in the file, as sqlfile.File.Examine does.
+func (s *Store) Examine(ctx context.Context) ([]string, error) { return s.file.Examine(ctx) }
 
 // Close waits for calls under way, writes the log back, and gives up the file.
 func (s *Store) Close() error {

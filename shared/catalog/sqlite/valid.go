@@ -20,7 +20,7 @@ func validResearched(r models.Researched) error {
 	if r.Problem == "" || r.Scope != models.ScopeEpisode {
 		for _, id := range r.Clips {
 			if _, ok := r.ClipMedia[id]; !ok {
-				return fmt.Errorf("clip_media does not say at which version clip %s was looked at: %w", id, fault.ErrInvalid)
+				return fmt.Errorf("clip_media lacks the version of clip %s: %w", id, fault.ErrInvalid)
 			}
 		}
 	}
@@ -36,6 +36,12 @@ func validResearched(r models.Researched) error {
 // findings beside a problem, unless it is one of a part: the rest of the episode was searched.
 // A result without a problem is valid.
 func validProblem(r models.Researched) error {
+	if !slices.Contains([]models.Retry{models.RetryNever, models.RetryLater, models.RetryChanged}, r.Retry) {
+		return fmt.Errorf("retry %q: want %s or none: %w", r.Retry, wording.Or(models.RetryLater, models.RetryChanged), fault.ErrInvalid)
+	}
+	if r.Retry != models.RetryNever && (r.Problem == "" || r.Scope != models.ScopeEpisode && r.Scope != models.ScopeClip) {
+		return fmt.Errorf("retry %q: only a problem of an episode or of clips has it: %w", r.Retry, fault.ErrInvalid)
+	}
 	if r.Problem == "" {
 		return nil
 	}
@@ -56,7 +62,7 @@ func validProblem(r models.Researched) error {
 func validFinding(r models.Researched, f models.Finding) error {
 	switch {
 	case f.Episode != r.Episode || !slices.Contains(r.Clips, f.Clip):
-		return fmt.Errorf("finding of clip %q in episode %q: the result is not about them: %w", f.Clip, f.Episode, fault.ErrInvalid)
+		return fmt.Errorf("finding of clip %q in episode %q: the result is about another pair: %w", f.Clip, f.Episode, fault.ErrInvalid)
 	case !finite(f.Score):
 		return fmt.Errorf("finding of clip %s: score %v is not a number: %w", f.Clip, f.Score, fault.ErrInvalid)
 	case !finite(f.Coverage) || f.Coverage < 0 || f.Coverage > 1 || !finite(f.Speed) || f.Speed < 0:

@@ -54,7 +54,7 @@ func check(ctx context.Context, list []Clip, play bool) ([]Notice, error) {
 			return nil, context.Cause(ctx)
 		}
 		wave, err := c.Load(ctx)
-		if err != nil && !clips.Lasting(err) {
+		if err != nil && !clips.Lasting(err) && !errors.Is(err, fault.ErrNotFound) {
 			return nil, err
 		}
 		n := checkAlone(wave, err)

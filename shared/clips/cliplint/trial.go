@@ -90,9 +90,10 @@ func explain(ctx context.Context, x *index.Index, clip int, b background) (strin
 	return strings.Join(e.Reasons, "; "), nil
 }
 
-// addUnder adds a background to x: a clip of that many samples (clip) and the gap behind it, which
-// begin at a sample of the episode. The level is relative to the clip's, so nothing is heard under
-// a silent one.
+// addUnder mixes a background into x, which begins at the sample at of the episode: the first clip
+// samples are a clip, and the rest is the gap behind it. The level is relative to the clip's, so
+// nothing is heard under a silent one. The conversions keep the compiler from fusing operations,
+// which would round differently on other processors.
 func (b background) addUnder(x []float32, clip, at int) {
 	if len(b.samples) == 0 {
 		return

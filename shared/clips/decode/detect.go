@@ -13,6 +13,9 @@ const (
 	// maxTags bounds how many ID3 tags may stand before the sound. Editors add a
 	// second; a ninth is not expected.
 	maxTags = 8
+	// leastZeros is how many zeros before the sound are skipped at least. Formats begin with a few, such as the length
+	// of a box in MP4.
+	leastZeros = 64
 )
 
 // A magic is the byte sequence that identifies a container. Formats that this package
@@ -26,7 +29,7 @@ type magic struct {
 }
 
 var magics = []magic{
-	{0, "fLaC", "flac"},
+	{0, flacMagic, "flac"},
 	{0, "OggS", "ogg"},
 	{4, "ftyp", "mov"},
 	{0, "\x1a\x45\xdf\xa3", "matroska"},
@@ -48,6 +51,9 @@ const accepted = "expected WAV, AIFF, MP3, FLAC, or (through ffmpeg) Ogg, MP4/M4
 // detect returns the name of the format of in, and leaves in at the first byte after its ID3 tags.
 func detect(in *input) (format string, err error) {
 	head, err := in.skipTags()
+	if err == nil {
+		head, err = in.skipZeros(head)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -68,10 +74,11 @@ func detect(in *input) (format string, err error) {
 	if what := lookalike(head); what != "" {
 		return "", invalid("looks like %s, not audio", what)
 	}
+	begin := string(head[:min(8, len(head))])             // Peek may move the buffer that head is in
 	if b, _ := in.r.Peek(maxSync); syncMP3(b, nil) >= 0 { // a read error only makes b shorter
 		return "mp3", nil
 	}
-	return "", invalid("not a known audio format (begins %q): %s", head[:min(8, len(head))], accepted)
+	return "", invalid("not a known audio format (begins %q): %s", begin, accepted)
 }
 
 // skipTags skips ID3v2 tags and returns up to sniffBytes after them, which stay unread.
@@ -96,6 +103,41 @@ func (in *input) skipTags() (head []byte, err error) {
 		}
 	}
 	return nil, invalid("more than %d ID3 tags", maxTags)
+}
+
+// skipZeros skips the zeros that head begins with, at most maxLost, and tags behind them, as some servers and cut
+// recordings have them before the sound. If there are only zeros, or fewer than leastZeros, which a format may
+// begin with, it returns head.
+func (in *input) skipZeros(head []byte) ([]byte, error) {
+	if zeros(head) < leastZeros {
+		return head, nil
+	}
+	skipped := 0
+	for skipped < maxLost {
+		b, err := in.r.Peek(sniffBytes)
+		n := zeros(b)
+		if _, discardErr := in.r.Discard(n); discardErr != nil {
+			return nil, discardErr
+		}
+		skipped += n
+		in.skipped = true
+		if n < len(b) {
+			return in.skipTags()
+		}
+		if err != nil {
+			break
+		}
+	}
+	return nil, invalid("not a known audio format (%d zeros): %s", skipped, accepted)
+}
+
+// zeros returns how many zeros b begins with.
+func zeros(b []byte) int {
+	n := 0
+	for n < len(b) && b[n] == 0 {
+		n++
+	}
+	return n
 }
 
 // id3Size returns the length of the ID3v2 tag that b begins with, or 0 if there is none. Its four

@@ -50,7 +50,7 @@ type ffmpegInput struct {
 // newFFmpeg decodes an input with ffmpeg's demuxer of the given name. ffmpeg opens a file by its
 // path, because some containers must be read with seeking; it reads a stream from stdin.
 func (d Decoder) newFFmpeg(ctx context.Context, in *input, demuxer string) (*ffmpegSource, error) {
-	if in.file != nil {
+	if in.file != nil && !in.skipped {
 		return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, path: in.file.Name(), size: in.size, closer: in})
 	}
 	return d.ffmpeg(ctx, ffmpegInput{demuxer: demuxer, stdin: in, size: math.MaxInt64, closer: in})

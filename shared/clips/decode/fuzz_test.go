@@ -65,16 +65,51 @@ func FuzzWAV(f *testing.F) {
 
 func FuzzMP3(f *testing.F) {
 	without := Decoder{WithoutFFmpeg: true}
+	var joined []byte
 	for _, head := range [][]byte{{0xff, 0xf3, 0x40, 0x40}, {0xff, 0xe3, 0x42, 0xc0}} { // MPEG 2 and 2.5
 		h, _ := parseMP3Header(head)
 		frame := append(head, make([]byte, h.bytes-len(head))...)
 		f.Add(bytes.Repeat(frame, 5))
+		joined = append(joined, bytes.Repeat(frame, 5)...)
 	}
+	f.Add(bytes.Repeat(joined, 3))
 	fuzz(f, "seed.mp3", func(r io.ReadCloser, n int64) (source, error) { return without.newMP3(context.Background(), r, n) })
 }
 
 func FuzzAIFF(f *testing.F) {
 	fuzz(f, "seed.aiff", func(r io.ReadCloser, _ int64) (source, error) { return newAIFF(r) })
+}
+
+// FuzzOggLinks checks that every byte of a file is in one of its links, in order.
+func FuzzOggLinks(f *testing.F) {
+	page := func(flags byte, number byte, body string) []byte {
+		b := make([]byte, oggHeaderBytes, oggHeaderBytes+1+len(body))
+		copy(b, "OggS")
+		b[5], b[18], b[26] = flags, number, 1
+		return append(append(b, byte(len(body))), body...)
+	}
+	link := append(page(oggFirstPage, 0, "OpusHead"), page(0, 1, "sound")...)
+	f.Add(bytes.Repeat(link, 3))
+	f.Add(append(append(link, "no page"...), link...))
+	f.Add(append(link, link[:20]...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		links := &oggLinks{r: bufio.NewReaderSize(bytes.NewReader(b), 512)}
+		var read []byte
+		for more := true; more; {
+			links.enter()
+			part, err := io.ReadAll(links)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read = append(read, part...)
+			if more, err = links.more(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(read, b) {
+			t.Fatalf("read %d bytes of %d", len(read), len(b))
+		}
+	})
 }
 
 // FuzzMP3Frames checks that ffmpeg gets whole frames and nothing else.

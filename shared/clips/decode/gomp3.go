@@ -14,8 +14,7 @@ type goMP3 struct {
 	feed   *mp3Feed
 	alone  mp3Alone
 	dec    *mp3.Decoder // nil before the first frame, and after a damaged one
-	bad    int64
-	raw    []byte // a frame as go-mp3 gives it: 16 bits, two channels
+	raw    []byte       // a frame as go-mp3 gives it: 16 bits, two channels
 	stereo stereo
 }
 
@@ -26,13 +25,13 @@ func newGoMP3(feed *mp3Feed) *goMP3 {
 func (*goMP3) close() error { return nil }
 
 // decode decodes one frame. A damaged one becomes silence of the same length and is counted. It
-// returns io.EOF at the end, or the error of the whole file if too much was damaged. An orphan, a
+// returns errOtherKind at the end of the run, io.EOF at the end of the file, or the error of the whole file if too much was damaged. An orphan, a
 // frame whose data began before the part that is read, counts as damaged.
 func (g *goMP3) decode(dst []float32) ([]float32, error) {
 	err := g.feed.next()
 	if errors.Is(err, errCutFrame) || errors.Is(err, io.EOF) {
 		if err = g.feed.ended(err); errors.Is(err, io.EOF) {
-			err = cmp.Or(g.feed.damage(g.bad), err)
+			err = cmp.Or(g.feed.damage(), err)
 		}
 		return dst, err
 	}
@@ -42,7 +41,7 @@ func (g *goMP3) decode(dst []float32) ([]float32, error) {
 	ok := g.frame() && !g.feed.orphan
 	if !ok {
 		clear(g.raw)
-		g.bad++
+		g.feed.bad++
 	}
 	side, begin := g.stereo.sideBuffer(len(g.raw)/4), len(dst)
 	for i := range side {

@@ -107,6 +107,21 @@ func syncMP3(b []byte, want *mp3Header) int {
 	return -1
 }
 
+// mp3Run reports whether b begins with at least n frames that are alike. The last one may end after
+// b, but its header must be in b.
+func mp3Run(b []byte, n int) bool {
+	first, ok := parseMP3Header(b)
+	for h := first; ok && n > 1; n-- {
+		if len(b) < h.bytes {
+			return false
+		}
+		b = b[h.bytes:]
+		h, ok = parseMP3Header(b)
+		ok = ok && h.like(first)
+	}
+	return ok
+}
+
 // mp3Info is the information about the stream in the first frame, if that frame is not sound.
 type mp3Info struct {
 	present bool

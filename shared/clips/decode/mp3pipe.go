@@ -33,15 +33,18 @@ func (d Decoder) newPipedMP3(ctx context.Context, feed *mp3Feed, size int64) (*p
 func (p *pipedMP3) close() error { return p.child.close() }
 
 // decode appends the next block of ffmpeg's output. At the end, an error of the frames comes
-// before one of ffmpeg.
+// before one of ffmpeg; the end of the run is errOtherKind.
 func (p *pipedMP3) decode(dst []float32) ([]float32, error) {
 	n, err := p.child.read(p.block)
 	dst = append(dst, p.block[:n]...)
 	if err == nil {
 		return dst, nil
 	}
+	if errors.Is(err, io.EOF) {
+		p.frames.feed.bad += p.child.damages()
+	}
 	if err = p.frames.blame(err); errors.Is(err, io.EOF) {
-		err = cmp.Or(p.frames.feed.damage(p.child.damages()), err)
+		err = cmp.Or(p.frames.feed.damage(), err)
 	}
 	return dst, err
 }
@@ -82,12 +85,15 @@ func (f *mp3Frames) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// blame returns the error of the frames if there is one and the child ended by itself,
-// else err. The child must have been waited for, because then the goroutine that reads
+// blame returns the error of the frames if there is one and the child ended by itself, else err.
+// With errOtherKind, a run that the child could not decode counts as damaged. The child must have been waited for, because then the goroutine that reads
 // the frames has ended too.
 func (f *mp3Frames) blame(err error) error {
 	ended := errors.Is(err, io.EOF) || errors.Is(err, fault.ErrCorrupt)
 	if ended && f.err != nil && !errors.Is(f.err, io.EOF) {
+		if errors.Is(err, fault.ErrCorrupt) && errors.Is(f.err, errOtherKind) {
+			f.feed.bad += f.feed.frames
+		}
 		return f.err
 	}
 	if errors.Is(err, fault.ErrCorrupt) {

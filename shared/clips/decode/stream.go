@@ -36,8 +36,10 @@ const (
 
 // A source decodes one format to mono. Sample values are checked by Stream.
 type source interface {
-	// read fills at most dst, and returns io.EOF without samples at the end.
+	// read fills at most dst, and returns io.EOF without samples at the end. All samples of one
+	// call have the same rate.
 	read(dst []float32) (int, error)
+	// rateHz is the rate of the samples of the last read, or of the first ones before it.
 	rateHz() int
 	close() error
 }
@@ -49,6 +51,7 @@ type Stream struct {
 	in     *input
 	format string
 	rate   int
+	tracks int
 	frames int64
 	err    error // the error that ended the stream; Read repeats it
 }
@@ -102,6 +105,8 @@ type input struct {
 	file   *os.File // nil for a stream
 	size   int64    // of the file
 	read   atomic.Int64
+
+	skipped bool // zeros before the sound, so that ffmpeg must not read the file itself
 }
 
 func (in *input) Read(p []byte) (int, error) {
@@ -123,7 +128,13 @@ func (d Decoder) start(ctx context.Context, in *input) (*Stream, error) {
 		_ = src.close() // the rate is the error to report
 		return nil, invalid("%s of %d Hz: expected %d to %d Hz", format, rate, minRateHz, maxRateHz)
 	}
-	return &Stream{ctx: ctx, src: src, in: in, format: format, rate: rate}, nil
+	s := &Stream{ctx: ctx, src: newOneRate(src), in: in, format: format, rate: rate}
+	if ogg, ok := src.(*oggSource); ok {
+		s.tracks = ogg.tracks
+	} else {
+		s.tracks = d.tracks(ctx, in, format)
+	}
+	return s, nil
 }
 
 // open detects the format of the input and chooses its decoder; what this package does not decode
@@ -148,6 +159,8 @@ func (d Decoder) open(ctx context.Context, in *input) (src source, format string
 		src, err = newFLAC(in)
 	case "aiff":
 		src, err = newAIFF(in)
+	case "ogg":
+		src, err = d.newOgg(ctx, in)
 	default:
 		err = errNeedsFFmpeg
 	}
@@ -170,6 +183,10 @@ func rescue(err *error) {
 
 // Format returns the format that was detected: wav, mp3, flac, aiff, or ffmpeg's name of a container.
 func (s *Stream) Format() string { return s.format }
+
+// Tracks returns how many tracks with sound the file has. Only the first one is decoded. It is 1 if the number is
+// unknown, as for a stream.
+func (s *Stream) Tracks() int { return s.tracks }
 
 // RateHz is the sample rate, within minRateHz and maxRateHz.
 func (s *Stream) RateHz() int { return s.rate }

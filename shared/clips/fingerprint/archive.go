@@ -251,7 +251,7 @@ func (s *Store) unindexed() (paths []string, err error) {
 // readEntry calls use with the landmarks of an entry, whose check sum is right; they are valid
 // until use returns.
 func readEntry(path string, use func(Landmarks)) error {
-	f, err := os.Open(path)
+	f, err := platform.OpenShared(path)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func sourceOf(path string) inverted.Source {
 // write builds a segment under a temporary name, renames it and opens it. It is named after its
 // first episode, which is in no other segment. The caller holds the archive's mu.
 func (s *Store) write(episodes []inverted.Episode, sources []inverted.Source) error {
-	f, err := os.CreateTemp(s.dir, partPrefix+"*")
+	f, err := platform.CreateShared(s.dir, partPrefix+"*")
 	if err != nil {
 		return err
 	}

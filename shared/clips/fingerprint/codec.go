@@ -198,7 +198,7 @@ func (l Landmarks) Of(some landmark.Hashes) iter.Seq2[landmark.Landmark, error] 
 			}
 			d, n := binary.Uvarint(b)
 			if n <= 0 || d > maxSamples || n+2 > len(b) || n+2+2*int(b[n]) > len(b) || frame+int(d) > l.Samples/spectrum.Hop {
-				yield(landmark.Landmark{}, fmt.Errorf("fingerprint: the entry makes no sense: %w", fault.ErrCorrupt))
+				yield(landmark.Landmark{}, fmt.Errorf("fingerprint: the entry is damaged: %w", fault.ErrCorrupt))
 				return
 			}
 			frame += int(d)

@@ -64,14 +64,14 @@ func (s *Store) path(key, suffix string) string {
 // Get returns the episode of a key, such as the hash of the recording. It returns nil and no error
 // if there is none. If the entry is corrupt, Get removes it and returns nil.
 func (s *Store) Get(key string) (*Episode, error) {
-	marks, err := os.Open(s.path(key, marksSuffix))
+	marks, err := platform.OpenShared(s.path(key, marksSuffix))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint.Get: %w", err)
 	}
-	e, err := s.open(key, marks)
+	e, err := openEntry(marks, s.path(key, soundSuffix))
 	if errors.Is(err, fault.ErrCorrupt) {
 		return nil, errors.Join(marks.Close(), s.remove(key))
 	}
@@ -82,9 +82,9 @@ func (s *Store) Get(key string) (*Episode, error) {
 	return e, nil
 }
 
-// open opens the episode whose landmarks are in marks, and its sound if it is stored. After an
+// openEntry opens the episode whose landmarks are in marks, and its sound if it is stored at soundPath. After an
 // error the caller closes marks.
-func (s *Store) open(key string, marks *os.File) (*Episode, error) {
+func openEntry(marks *os.File, soundPath string) (*Episode, error) {
 	info, err := marks.Stat()
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (s *Store) open(key string, marks *os.File) (*Episode, error) {
 	if e.Landmarks, err = Decode(marks, info.Size()); err != nil {
 		return nil, err
 	}
-	sound, err := os.Open(s.path(key, soundSuffix))
+	sound, err := platform.OpenShared(soundPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, nil
 	}
@@ -142,11 +142,11 @@ func (b Broken) Error() string { return string(b) }
 // fill fails with a Broken, the episode is what was pushed, and Get returns it with the reason;
 // at another error Put returns it and stores no file.
 func (s *Store) Put(key string, fill func(push func([]float32) error) error) (e *Episode, err error) {
-	marks, err := os.CreateTemp(s.dir, partPrefix+"*")
+	marks, err := platform.CreateShared(s.dir, partPrefix+"*")
 	if err != nil {
 		return nil, fmt.Errorf("fingerprint.Put: %w", err)
 	}
-	sound, err := os.CreateTemp(s.dir, partPrefix+"*")
+	sound, err := platform.CreateShared(s.dir, partPrefix+"*")
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("fingerprint.Put: %w", err), discard(marks))
 	}
@@ -177,7 +177,7 @@ func (s *Store) Put(key string, fill func(push func([]float32) error) error) (e 
 // adds them in the order of time. After an error nothing is stored, unless the error is of
 // building a segment.
 func (s *Store) PutLandmarks(key string, samples int, fill func(add func(landmark.Landmark))) error {
-	marks, err := os.CreateTemp(s.dir, partPrefix+"*")
+	marks, err := platform.CreateShared(s.dir, partPrefix+"*")
 	if err != nil {
 		return fmt.Errorf("fingerprint.PutLandmarks: %w", err)
 	}

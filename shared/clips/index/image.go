@@ -33,7 +33,7 @@ func (b *Builder) Build() (*Index, error) {
 	if err := b.spill(); err != nil {
 		return nil, err
 	}
-	f, err := nameless(b.Dir)
+	f, err := unnamed(b.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"leasehold/shared/process/platform"
 	"os"
 	"slices"
 )
@@ -50,25 +51,22 @@ func (b *Builder) spill() (err error) {
 
 // newSpill creates the files of a spill in dir, without names.
 func newSpill(dir string) (*spill, error) {
-	waves, err := nameless(dir)
+	waves, err := unnamed(dir)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := nameless(dir)
+	runs, err := unnamed(dir)
 	if err != nil {
 		return nil, errors.Join(err, waves.Close())
 	}
 	return &spill{waves: waves, runs: runs}, nil
 }
 
-// nameless creates a file and removes its name, so that a killed process leaves no file behind.
-func nameless(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "leasehold-index-*")
+// unnamed creates a file that a killed process does not leave behind.
+func unnamed(dir string) (*os.File, error) {
+	f, err := platform.CreateUnnamed(dir, "leasehold-index-*")
 	if err != nil {
 		return nil, fmt.Errorf("disk space for the clip index: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

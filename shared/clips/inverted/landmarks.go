@@ -85,7 +85,7 @@ func (s *Segment) hits(q Query) ([]hit, error) {
 		for list := s.list(hash); len(list) > 0; {
 			d, n := binary.Uvarint(list)
 			if n <= 0 || d >= maxFrames-frame {
-				return nil, fmt.Errorf("inverted: the list of hash %d makes no sense: %w", hash, fault.ErrCorrupt)
+				return nil, fmt.Errorf("inverted: the list of hash %d is damaged: %w", hash, fault.ErrCorrupt)
 			}
 			frame += d
 			all = append(all, hit(frame<<landmark.HashBits|uint64(hash)))

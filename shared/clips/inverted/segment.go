@@ -58,7 +58,7 @@ type Segment struct {
 // segment, was written by another version, or was cut or changed. The file is unmapped once the
 // Segment is unreachable, so it may be removed meanwhile.
 func Open(path string) (*Segment, error) {
-	f, err := os.Open(path)
+	f, err := platform.OpenShared(path)
 	if err != nil {
 		return nil, fmt.Errorf("inverted.Open: %w", err)
 	}

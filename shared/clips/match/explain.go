@@ -48,64 +48,106 @@ const shown = 4 * RateHz
 // behind the sample, the Explanation covers the episode up to there, and the error is the Reader's.
 func Explain(ctx context.Context, x *index.Index, episode Reader, at int, o Options) (Explanation, error) {
 	e := Explanation{Clip: x.ID(0), From: max(0, at-shown) / spectrum.Hop * spectrum.Hop, Elsewhere: -1}
-	near := func(begin int) bool { return abs(max(0, begin)-max(0, at)) <= RateHz } // as a Finding has it
-	var attempts []Attempt
-	var correlated Finding // the best one by plain correlation
-	m, err := New(x, o, func(f Finding) error {
-		if near(f.Offset) {
-			e.Found = true
-			if f.How != ByExact {
-				e.how = f.How
-			} else if f.Score > correlated.Score {
-				correlated, e.how = f, cmp.Or(e.how, ByExact)
-			}
-		} else if f.Offset < at && at < f.Offset+x.Samples(0)+RateHz {
+	seen := observer{at: at, clip: x.Samples(0), explanation: &e}
+	m, err := New(x, o, seen.finding)
+	if err != nil {
+		return e, err
+	}
+	m.core.search.trace = seen.attempt
+	m.core.deduper.trace = seen.repeated
+	readErr, err := m.explain(ctx, episode, at, &e)
+	if err != nil {
+		return e, err
+	}
+	e.Attempt = seen.best(Attempt{
+		Hit:     vote.Hit{Variant: x.Own(0)},
+		Result:  verify.Result{Begin: at, Speed: 1},
+		Outcome: FewVotes,
+		begin:   at,
+	})
+	e.setLimits(m, x)
+	if e.plain {
+		if err := e.correlate(x, at); err != nil {
+			return e, err
+		}
+		if found := seen.correlated; found.Score > e.Exact {
+			e.Exact, e.Result.Begin = found.Score, found.Offset
+		}
+	}
+	e.reason()
+	return e, readErr
+}
+
+// observer notes what a search for one clip tries and finds near a sample of the episode.
+type observer struct {
+	at, clip    int // the sample; the samples of the clip
+	explanation *Explanation
+	attempts    []Attempt
+	correlated  Finding // the best one by plain correlation
+}
+
+// near reports whether a clip that begins at a sample is within a second of the place. A Finding
+// does not begin before the episode, so neither does the place.
+func (o *observer) near(begin int) bool { return abs(max(0, begin)-max(0, o.at)) <= RateHz }
+
+// finding notes a finding. One by landmarks tells how the clip is found, even if plain correlation
+// finds it too.
+func (o *observer) finding(f Finding) error {
+	e := o.explanation
+	switch {
+	case !o.near(f.Offset):
+		if f.Offset < o.at && o.at < f.Offset+o.clip+RateHz {
 			e.Elsewhere = f.Offset
 		}
-		return nil
-	})
-	if err != nil {
-		return e, err
+	case f.How != ByExact:
+		e.Found, e.how = true, f.How
+	default:
+		e.Found, e.how = true, cmp.Or(e.how, ByExact)
+		if f.Score > o.correlated.Score {
+			o.correlated = f
+		}
 	}
+	return nil
+}
+
+func (o *observer) attempt(a Attempt) {
+	if o.near(a.begin) {
+		o.attempts = append(o.attempts, a)
+	}
+}
+
+// repeated notes that the deduper dropped a place, because a better one of the clip is next to it.
+// Attempts are by landmarks only, so a place by plain correlation changes nothing.
+func (o *observer) repeated(p place) {
+	for i := range o.attempts {
+		if a := &o.attempts[i]; a.Outcome == Found && a.begin == p.begin && p.how != ByExact {
+			a.Outcome = Repeat
+		}
+	}
+}
+
+// best returns the attempt that came nearest to being found; none if there was no better one.
+func (o *observer) best(none Attempt) Attempt {
+	best := none
+	for _, a := range o.attempts {
+		if a.better(best) {
+			best = a
+			best.Result.Begin = a.begin // a place whose waveform was not compared has no other result
+		}
+	}
+	return best
+}
+
+// setLimits sets what an attempt must reach to be found, for its variant of the clip.
+func (e *Explanation) setLimits(m *Matcher, x *index.Index) {
 	e.Threshold, e.minCoverage = m.core.search.options.Threshold, m.core.search.options.MinCoverage
-	m.core.search.trace = func(a Attempt) {
-		if near(a.begin) {
-			attempts = append(attempts, a)
-		}
-	}
-	m.core.deduper.trace = func(repeated place) {
-		for i := range attempts {
-			if a := &attempts[i]; a.Outcome == Found && a.begin == repeated.begin && repeated.how != ByExact {
-				a.Outcome = Repeat
-			}
-		}
-	}
-	broken, err := m.explain(ctx, episode, at, &e)
-	if err != nil {
-		return e, err
-	}
-	e.Attempt = Attempt{Hit: vote.Hit{Variant: x.Own(0)}, Result: verify.Result{Begin: at, Speed: 1}, Outcome: FewVotes, begin: at}
-	for _, a := range attempts {
-		if a.better(e.Attempt) {
-			e.Attempt = a
-			e.Result.Begin = a.begin // a place whose waveform was not compared has no other result
-		}
-	}
 	v := x.Variants()[e.Hit.Variant]
 	e.Speed, e.Landmarks, e.Least = 1+float64(v.Speed)/1000, v.Postings, int(math.Ceil(vote.Least(v)))
 	e.tonal = x.Variants()[x.Own(0)].Postings >= index.FewLandmarks
 	e.plain = x.Plain(0)
 	if e.plain {
 		e.plainThreshold = m.core.plain.least(0)
-		if err := e.correlate(x, at); err != nil {
-			return e, err
-		}
-		if correlated.Score > e.Exact {
-			e.Exact, e.Result.Begin = correlated.Score, correlated.Offset
-		}
 	}
-	e.reason()
-	return e, broken
 }
 
 // explain reads the episode until all places that may overlap a clip at the sample at are decided,

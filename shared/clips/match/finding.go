@@ -36,7 +36,7 @@ func (o Options) check() (Options, error) {
 		o.Threshold = DefaultThreshold
 	}
 	if !(o.Threshold > 0 && o.Threshold < 1) {
-		return o, fmt.Errorf("match: threshold %v: above 0 and below 1 is accepted: %w", o.Threshold, fault.ErrInvalid)
+		return o, fmt.Errorf("match: threshold %v: want above 0 and below 1: %w", o.Threshold, fault.ErrInvalid)
 	}
 	if o.MinCoverage == 0 {
 		o.MinCoverage = DefaultMinCoverage

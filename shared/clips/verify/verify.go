@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math"
+	"slices"
 
 	"leasehold/shared/clips/index"
 	"leasehold/shared/clips/warp"
@@ -222,65 +223,111 @@ func loudest(blocks []block, p Place) [3]int {
 	return best
 }
 
-// conclude fills in the result from the curves, which were taken along a line of drift taken. In
-// this order: it corrects the drift if the sum of the curves gains by it; it takes the best run of
-// blocks alone if it is clearer; it sets where and how fast the clip is played; and it finds which
-// blocks match, from which follow coverage, run, and the ends of the played part. There is at least
-// one curve, so that Coverage is defined.
-func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
-	drift, top := 0.0, v.sumPeak(v.curves, 0)
-	if d := v.drift(); d != 0 {
-		if p := v.sumPeak(v.curves, d); p.z > top.z {
-			drift, top = d, p
+// conclude fills in the result from the curves, which were taken along a line of so much drift.
+// There is at least one curve, so that Coverage is defined.
+func (v *Verifier) conclude(r *Result, c *variant, drift float64) {
+	m := v.matchBlocks()
+	r.Z, r.Score, r.Inverted = m.peak.z, Score(m.peak.z), m.peak.sign < 0
+	r.setPlace(m, c.samples, drift)
+	r.setCoverage(m, c.blocks)
+	r.setEnds(m, c.blocks, drift+m.drift)
+}
+
+// blockMatches is how well each block of a clip matches near one line through the curves.
+type blockMatches struct {
+	peak    peak
+	drift   float64 // of the line, beyond that along which the curves were taken
+	heights []float64
+	lags    []int
+	run     run // the best one
+}
+
+// matchBlocks finds the line with the largest sum of the curves: without drift, or with the drift
+// on which the blocks agree. If the best run of blocks is clearer alone than all blocks together,
+// it decides alone, because the clip is played in part.
+func (v *Verifier) matchBlocks() blockMatches {
+	m := blockMatches{peak: v.sumPeak(v.curves, 0)}
+	if drift := v.drift(); drift != 0 {
+		if p := v.sumPeak(v.curves, drift); p.z > m.peak.z {
+			m.peak, m.drift = p, drift
 		}
 	}
-	heights, lagsOf := v.heights(top, drift)
-	// The blocks of a part decide alone, if they are clearer than all blocks together.
-	run := bestRun(heights)
-	if run.len() >= minRun && run.len() < len(v.curves) {
-		if part := v.sumPeak(v.curves[run.first:run.end], drift); part.z > top.z {
-			top = part
-			heights, lagsOf = v.heights(top, drift)
-			run = bestRun(heights)
+	v.setHeights(&m)
+	if m.run.len() >= minRun && m.run.len() < len(v.curves) {
+		if p := v.sumPeak(v.curves[m.run.first:m.run.end], m.drift); p.z > m.peak.z {
+			m.peak = p
+			v.setHeights(&m)
 		}
 	}
-	r.Z, r.Score, r.Inverted = top.z, Score(top.z), top.sign < 0
-	middle := float64(c.samples) / 2
-	r.Begin += top.lag - BlockSamples/2 - int(math.Round(drift*middle))
-	drift += taken
-	r.Samples = int(math.Round(float64(c.samples) * (1 + drift)))
+	return m
+}
+
+// setHeights sets the best deviation of each block near the line, its lag, and the best run.
+func (v *Verifier) setHeights(m *blockMatches) {
+	m.heights, m.lags = nil, nil
+	for i := range v.curves {
+		c := &v.curves[i]
+		height, lag := c.near(m.peak.lag+int(math.Round(m.drift*c.middle)), m.peak.sign)
+		m.heights, m.lags = append(m.heights, height), append(m.lags, lag)
+	}
+	m.run = bestRun(m.heights)
+}
+
+// matching returns the first and the last block that matches on its own; -1 if none does.
+func (m *blockMatches) matching() (first, last int) {
+	matches := func(z float64) bool { return z >= BlockZ }
+	first = slices.IndexFunc(m.heights, matches)
+	for last = len(m.heights) - 1; last >= 0 && !matches(m.heights[last]); last-- {
+	}
+	return first, last
+}
+
+// setPlace sets where the clip of so many samples begins, and its length and speed. The lags of
+// the curves count from BlockSamples/2 before r.Begin, and their lines drift from the middle of
+// the clip, so its begin moves by the drift of half its length. drift is that of the curves.
+func (r *Result) setPlace(m blockMatches, samples int, drift float64) {
+	r.Begin += m.peak.lag - BlockSamples/2 - int(math.Round(m.drift*float64(samples)/2))
+	drift += m.drift
+	r.Samples = int(math.Round(float64(samples) * (1 + drift)))
 	r.Speed /= 1 + drift
-	r.First, r.Last = r.Begin, r.Begin+r.Samples
-	covered, first, last := 0, -1, -1
-	for k, z := range heights {
-		r.Blocks = append(r.Blocks, Block{At: c.blocks[k].at, Lag: lagsOf[k] - top.lag, Z: z})
-		if z < BlockZ {
-			continue
+}
+
+// setCoverage sets Blocks, and the shares of all blocks and of the best run that match on their own.
+func (r *Result) setCoverage(m blockMatches, blocks []block) {
+	covered := 0
+	for k, z := range m.heights {
+		r.Blocks = append(r.Blocks, Block{At: blocks[k].at, Lag: m.lags[k] - m.peak.lag, Z: z})
+		if z >= BlockZ {
+			covered++
 		}
-		covered++
-		if first < 0 {
-			first = k
-		}
-		last = k
 	}
-	r.Coverage = float64(covered) / float64(len(v.curves))
-	if first < 0 {
-		return
-	}
-	for _, z := range heights[run.first:run.end] {
+	for _, z := range m.heights[m.run.first:m.run.end] {
 		if z >= BlockZ {
 			r.Run++
 		}
 	}
-	r.RunCoverage = float64(r.Run) / float64(max(1, run.len()))
-	if r.Coverage < partCoverage && run.len() >= minRun {
-		first, last = run.first, run.end-1 // chance covers single blocks beside a part
+	r.Coverage = float64(covered) / float64(len(m.heights))
+	r.RunCoverage = float64(r.Run) / float64(max(1, m.run.len()))
+}
+
+// setEnds sets First and Last: the ends of the whole clip, or of the blocks that match if too much
+// of the clip's power is missing before or after them. If little of the clip is covered, only the
+// best run counts, because single blocks match by chance.
+func (r *Result) setEnds(m blockMatches, blocks []block, drift float64) {
+	r.First, r.Last = r.Begin, r.Begin+r.Samples
+	first, last := m.matching()
+	if first < 0 {
+		return
 	}
-	if share(c.blocks[:first], c.blocks) >= cutShare {
-		r.First = r.Begin + c.blocks[first].at + shift(drift, c.blocks[first].at)
+	if r.Coverage < partCoverage && m.run.len() >= minRun {
+		first, last = m.run.first, m.run.end-1
 	}
-	if share(c.blocks[last+1:], c.blocks) >= cutShare {
-		end := c.blocks[last].at + BlockSamples
+	if share(blocks[:first], blocks) >= cutShare {
+		begin := blocks[first].at
+		r.First = r.Begin + begin + shift(drift, begin)
+	}
+	if share(blocks[last+1:], blocks) >= cutShare {
+		end := blocks[last].at + BlockSamples
 		r.Last = r.Begin + end + shift(drift, end)
 	}
 }
@@ -288,17 +335,6 @@ func (v *Verifier) conclude(r *Result, c *variant, taken float64) {
 // partCoverage is the coverage below which the best run of blocks decides where a part begins
 // and ends.
 const partCoverage = .8
-
-// heights returns the best deviation of each block near a line through a peak, and its lag, in
-// the order of the blocks.
-func (v *Verifier) heights(p peak, drift float64) (z []float64, at []int) {
-	for i := range v.curves {
-		u := &v.curves[i]
-		height, lag := u.near(p.lag+int(math.Round(drift*u.middle)), p.sign)
-		z, at = append(z, height), append(at, lag)
-	}
-	return z, at
-}
 
 // run is the blocks from first to before end.
 type run struct{ first, end int }

@@ -145,10 +145,14 @@ func FuzzBlob(f *testing.F) {
 	}
 	f.Add("x.go", []byte("package x\n//line a:99999999999\nfunc f() { x := func() { }"))
 	f.Add("x.lua", []byte("--[[ a\n]] --b"))
+	f.Add("x", []byte("\xfe\xff.ssock\n ")) // four characters of UTF-16 on one line
 	f.Fuzz(func(t *testing.T, name string, content []byte) {
 		b := analyse(t, name, content)
 		if b.Skipped != "" {
 			return
+		}
+		if text, isUTF16 := code.DecodeUTF16(content); isUTF16 {
+			content = text
 		}
 		lines := bytes.Count(content, []byte("\n"))
 		if len(content) > 0 && content[len(content)-1] != '\n' {

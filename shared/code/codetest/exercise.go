@@ -24,6 +24,8 @@ func Exercise(t *testing.T, open func(t *testing.T) code.Searcher) {
 		{"an empty file has the language of its name", emptyFiles},
 		{"what is not indexed has a reason", skipped},
 		{"the best matches come first", ranking},
+		{"the best of all matches come first, as a full ranking orders them", ranked},
+		{"a search that cannot rank all matches tells", rankedInPart},
 		{"a match has its text, ranges, context and symbol", matchFields},
 		{"a search stops at its limit, and when its visitor or its context ends", stops},
 		{"invalid input is refused and changes nothing", invalid},

@@ -92,7 +92,8 @@ func dropRepo(f fixture) {
 	require.Equal(f, []string{"a:y:1", "b:README:1", "b:x:1"}, f.places("needle"))
 }
 
-// emptyFiles checks that one empty blob has the language of each of its names.
+// emptyFiles checks that one empty blob has the language of each of its names. Places end with the
+// line, which is 0 where a file has no line that matches.
 func emptyFiles(f fixture) {
 	ctx := context.Background()
 	empty := blob("", "")

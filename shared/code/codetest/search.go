@@ -136,7 +136,7 @@ func (s *naiveSearch) searchFile(m code.Manifest, f naiveFile) {
 		s.matches = append(s.matches, s.match(m, f, 0, nil))
 	}
 	for line, ranges := range found {
-		s.matches = append(s.matches, s.match(m, f, line, code.JoinRanges(ranges)))
+		s.matches = append(s.matches, s.match(m, f, line, ranges))
 	}
 }
 
@@ -286,7 +286,7 @@ func (s *naiveSearch) match(m code.Manifest, f naiveFile, line int, ranges []cod
 	}
 	score, symbol := code.LineScore(lines[line-1], ranges, symbols)
 	match.Score, match.Symbol = match.Score+score, symbol
-	match.Text, match.Column, match.Ranges = code.Excerpt(lines[line-1], ranges)
+	match.Text, match.Column, match.Ranges = code.Excerpt(lines[line-1], code.JoinRanges(ranges))
 	n := min(s.options.Context, code.MaxContext)
 	match.Before = excerpts(lines[max(0, line-1-n) : line-1])
 	match.After = excerpts(lines[line:min(len(lines), line+n)])
@@ -306,7 +306,7 @@ func excerpts(lines [][]byte) (texts []string) {
 // limit, and when visit returns false; both are StoppedLimit.
 func (s *naiveSearch) deliver(visit func(code.Match) bool) {
 	byPlace := func(a, b code.Match) int {
-		return cmp.Or(strings.Compare(a.RepoID, b.RepoID), strings.Compare(a.Path, b.Path), cmp.Compare(a.OID, b.OID), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(strings.Compare(a.Repo, b.Repo), strings.Compare(a.RepoID, b.RepoID), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.OID, b.OID))
 	}
 	slices.SortFunc(s.matches, func(a, b code.Match) int { return cmp.Or(cmp.Compare(b.Score, a.Score), byPlace(a, b)) })
 	slices.SortFunc(s.matches[min(code.RankedMatches, len(s.matches)):], byPlace)

@@ -140,7 +140,7 @@ func readMany[T any](ctx context.Context, x *Index, alias string, ids []string, 
 		return nil, err
 	}
 	if len(answer.Docs) != len(ids) {
-		return nil, fmt.Errorf("%s: %w: the search server answers for %d of %d documents", alias, fault.ErrUnavailable, len(answer.Docs), len(ids))
+		return nil, fmt.Errorf("%s: %w: the answer of the search server has %d of %d documents", alias, fault.ErrUnavailable, len(answer.Docs), len(ids))
 	}
 	found := make([]*T, len(ids))
 	for i, d := range answer.Docs {
@@ -150,7 +150,7 @@ func readMany[T any](ctx context.Context, x *Index, alias string, ids []string, 
 		case d.Error.Type != "":
 			return nil, fmt.Errorf("document %s of %s: %w: %s", ids[i], alias, fault.ErrUnavailable, d.Error)
 		case d.ID != ids[i]:
-			return nil, fmt.Errorf("document %s of %s: %w: the search server answers for %.100q", ids[i], alias, fault.ErrUnavailable, d.ID)
+			return nil, fmt.Errorf("document %s of %s: %w: the answer of the search server has %.100q in its place", ids[i], alias, fault.ErrUnavailable, d.ID)
 		case d.Found && d.Source != nil:
 			found[i] = d.Source
 		case d.Found: // no field was asked for

@@ -106,7 +106,7 @@ func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 		return nil, err
 	}
 	if len(answer.Items) != len(b.items) {
-		return nil, fmt.Errorf("_bulk: %w: the search server answers for %d of %d documents", fault.ErrUnavailable, len(answer.Items), len(b.items))
+		return nil, fmt.Errorf("_bulk: %w: the answer of the search server has %d of %d documents", fault.ErrUnavailable, len(answer.Items), len(b.items))
 	}
 	for n, answers := range answer.Items {
 		for done, result := range answers { // one entry: the action, with its result
@@ -128,7 +128,7 @@ func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 func (b *bulk) failureOf(i item, a action, result itemAnswer) error {
 	switch {
 	case result.ID != i.id:
-		return fmt.Errorf("_bulk: %w: the search server answers for document %.100q instead of %s", fault.ErrUnavailable, result.ID, i.id)
+		return fmt.Errorf("_bulk: %w: the answer of the search server has document %.100q in place of %s", fault.ErrUnavailable, result.ID, i.id)
 	case result.Status >= 200 && result.Status < 300,
 		result.Status == http.StatusConflict && a == create, // the same document is there
 		result.Status == http.StatusNotFound && a == remove && result.Error.Type == "":

@@ -11,6 +11,10 @@ type candidate struct {
 	OID    code.OID
 	Size   int64
 	places []*file
+
+	bound    code.Match   // no match comes before it
+	searched bool         // by ranking, which kept the matches
+	matches  []code.Match // all, if searched
 }
 
 // join finds candidates: it reads one of the two sides, files and blobs, page by page in the order
@@ -60,6 +64,16 @@ func (j *join) byPath(s *search) *join {
 // blobPages selects blobs by their object ids.
 func blobPages(query any) selection {
 	return selection{alias: blobs, query: query, fields: []string{"oid", "size"}, order: []string{"oid"}}
+}
+
+// nextOf returns the next candidates of *j, and of the joins that follow it; nil after the last ones.
+func (s *search) nextOf(j **join) ([]*candidate, error) {
+	for ; *j != nil; *j = (*j).byPath(s) {
+		if group, err := (*j).nextCandidates(s); err != nil || group != nil {
+			return group, err
+		}
+	}
+	return nil, nil
 }
 
 // nextCandidates returns the next candidates, by object id, and nil after the last ones. It goes on
@@ -143,30 +157,4 @@ func (j *join) blobsOf(s *search, page []*file) ([]*candidate, error) {
 	return slices.DeleteFunc(all, func(c *candidate) bool {
 		return !slices.ContainsFunc(found, func(b *blob) bool { return b.OID == c.OID })
 	}), err
-}
-
-// maxDefinitions is how many blobs searchDefinitions searches at most.
-const maxDefinitions = 256
-
-// searchDefinitions searches the blobs that define a symbol with the name of a word of the query,
-// before all others, because they rank high. It returns their ids, so that run does not search them
-// again.
-func (s *search) searchDefinitions(j *join) (done map[code.OID]bool, err error) {
-	done = map[code.OID]bool{}
-	if len(s.definitionNames) == 0 {
-		return done, nil
-	}
-	pages := blobPages(allOf(j.blobs, object{"terms": object{"defines": s.definitionNames}}))
-	page, err := nextPage[*blob](s.ctx, s.index, &pages)
-	if err != nil || len(page) == 0 {
-		return done, err
-	}
-	group, err := j.placesOf(s, page[:min(len(page), maxDefinitions)])
-	if err != nil {
-		return done, err
-	}
-	for _, c := range group {
-		done[c.OID] = true
-	}
-	return done, s.verify(group)
 }

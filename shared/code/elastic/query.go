@@ -10,13 +10,13 @@ import (
 // plan is a compiled query.
 type plan struct {
 	code.Query
-	words           []string
-	matchers        map[code.Expr]*match.Matcher           // of Content, Path, Sym, and Filter of paths
-	filters         map[code.Filter]func(name string) bool // of Filter
-	needs           map[code.Expr]match.Need               // by leaf: what a matching text, name or path has
-	readsText       bool                                   // whether texts must be read
-	definitionNames []string                               // words that are looked for as names of symbols first
-	paths           []code.Expr                            // each Path that is not negated
+	words     []string
+	matchers  map[code.Expr]*match.Matcher           // of Content, Path, Sym, and Filter of paths
+	filters   map[code.Filter]func(name string) bool // of Filter
+	needs     map[code.Expr]match.Need               // by leaf: what a matching text, name or path has
+	readsText bool                                   // whether texts must be read
+	mayShow   []code.Expr                            // each Content and Sym that is not negated
+	paths     []code.Expr                            // each Path that is not negated
 }
 
 // newPlan compiles q.
@@ -25,8 +25,7 @@ func newPlan(q code.Query) (*plan, error) {
 	return p, p.compile(q.Root, true)
 }
 
-// compile compiles the leaves of e. shown is false below a negation: a word there is not looked for
-// as the name of a symbol.
+// compile compiles the leaves of e. shown is false below a negation.
 func (p *plan) compile(e code.Expr, shown bool) (err error) {
 	switch e := e.(type) {
 	case code.And:
@@ -37,8 +36,8 @@ func (p *plan) compile(e code.Expr, shown bool) (err error) {
 		return p.compile(e.Of, false)
 	case code.Content:
 		p.readsText = true
-		if shown && !e.Pattern.Regexp && !p.Folds() {
-			p.definitionNames = append(p.definitionNames, e.Pattern.Source)
+		if shown {
+			p.mayShow = append(p.mayShow, e)
 		}
 		return p.compilePattern(e, e.Pattern, p.Folds())
 	case code.Path:
@@ -48,6 +47,9 @@ func (p *plan) compile(e code.Expr, shown bool) (err error) {
 		return p.compilePattern(e, e.Pattern, p.Folds())
 	case code.Sym:
 		p.readsText = true
+		if shown {
+			p.mayShow = append(p.mayShow, e)
+		}
 		return p.compilePattern(e, e.Pattern, p.Folds())
 	case code.Filter:
 		if p.filters[e], err = e.Compile(); err != nil || e.Field != code.FieldFile {

@@ -1,31 +1,30 @@
 package elastic
 
 import (
-	"cmp"
 	"slices"
 
 	"leasehold/shared/code"
 )
 
-// Limits of the window of matches that are ranked. It is full when it has rankedLines, or
-// code.RankedMatches and rankedBytes of text were read, so that the first matches come
-// soon. All later matches are delivered as they are found.
+// About the memory of a match.
 const (
-	rankedLines = 1024
-	rankedBytes = 8 << 20
-	matchBytes  = 300 // about the memory of a match without texts and ranges
-	rangeBytes  = 16
+	matchBytes = 300 // without texts and ranges
+	rangeBytes = 16
 )
 
 // results ranks and delivers the matches of a search.
 type results struct {
-	search          *search
-	visit           func(code.Match) bool
-	window          []code.Match     // not delivered yet
-	kept            int64            // bytes of window
-	windowDelivered bool             // the best ones were delivered
-	files           map[fileKey]bool // with a match of the window that was visited
-	lastFile        fileKey          // of the match that was visited last
+	search     *search
+	visit      func(code.Match) bool
+	join       *join        // the candidates that are not in candidates; nil if there are none
+	candidates []*candidate // in the order of object ids, first those that join finds by text
+	best       code.Best[code.Match]
+	ranked     int               // matches that were compared with the best
+	kept       int64             // bytes of the matches of candidates
+	delivering bool              // matches are delivered as they are found
+	done       map[matchKey]bool // matches that deliverBest has visited
+	files      map[fileKey]bool  // with a match of done
+	lastFile   fileKey           // of the match that was visited last
 }
 
 // fileKey identifies a file of a generation.
@@ -34,65 +33,109 @@ type fileKey struct {
 	oid        code.OID
 }
 
-// addMatch adds a match to the window, or delivers it if the window was delivered. The window
-// keeps the first matches until there are enough to choose the best ones from; it is delivered
-// when it is large, or has enough after rankedBytes of text. The error is errStop if a limit is
-// reached, or more than MaxBytes are kept.
-func (r *results) addMatch(m code.Match) error {
-	if r.windowDelivered {
-		return r.deliverOne(m)
+// matchKey identifies a match.
+type matchKey struct {
+	fileKey
+	line int
+}
+
+func keyOf(m code.Match) matchKey { return matchKey{fileKey{m.RepoID, m.Path, m.OID}, m.Line} }
+
+// addMatch compares a match of a candidate with the best ones and keeps it, if half of the search's
+// memory suffices for all that are kept; else the candidate is searched again to deliver them. While
+// delivering it delivers the match, unless that was one of the best.
+func (r *results) addMatch(c *candidate, m code.Match) error {
+	if r.delivering {
+		return r.deliverRanked(m)
 	}
-	r.window = append(r.window, m)
-	r.kept += matchBytes + int64(len(m.Text)) + rangeBytes*int64(len(m.Ranges))
-	for _, text := range slices.Concat(m.Before, m.After) {
-		r.kept += int64(len(text))
+	r.ranked++
+	r.best.Add(m)
+	if !c.searched {
+		return nil
 	}
-	switch {
-	case r.kept > r.search.options.MaxBytes:
-		return r.search.stop(code.StoppedMemory)
-	case len(r.window) >= rankedLines, len(r.window) >= code.RankedMatches && r.search.stats.BytesScanned >= rankedBytes:
-		return r.deliverWindow()
+	if r.kept += bytesOf(m); r.kept <= r.search.options.MaxBytes/2 {
+		c.matches = append(c.matches, m)
+		return nil
 	}
+	for _, m := range append(c.matches, m) {
+		r.kept -= bytesOf(m)
+	}
+	c.searched, c.matches = false, nil
 	return nil
 }
 
-// deliverWindow delivers the matches of the window: the RankedMatches with the highest scores, then
-// the others in the order in which they were found. A second call does nothing.
-func (r *results) deliverWindow() error {
-	if r.windowDelivered {
-		return nil
+// bytesOf returns about the memory of a match.
+func bytesOf(m code.Match) int64 {
+	bytes := matchBytes + int64(len(m.Text)) + rangeBytes*int64(len(m.Ranges))
+	for _, text := range slices.Concat(m.Before, m.After) {
+		bytes += int64(len(text))
 	}
-	r.windowDelivered = true
-	r.files = map[fileKey]bool{}
-	order := make([]int, len(r.window))
-	for i := range order {
-		order[i] = i
+	return bytes
+}
+
+// deliver delivers the matches: the best ones in their order, then those that ranking has kept, then
+// the others as they are found, unless the search was stopped.
+func (s *search) deliver() error {
+	if err := s.deliverBest(); err != nil {
+		return err
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.window[b].Score, r.window[a].Score) })
-	slices.Sort(order[min(len(order), code.RankedMatches):]) // back to the order of finding
-	for _, i := range order {
-		if err := r.deliverOne(r.window[i]); err != nil {
+	var others []*candidate
+	for _, c := range s.candidates {
+		if !c.searched {
+			others = append(others, c)
+		}
+		for _, m := range c.matches {
+			if err := s.deliverRanked(m); err != nil {
+				return err
+			}
+		}
+	}
+	if s.stats.Stopped != "" {
+		return errStop
+	}
+	s.delivering = true
+	for {
+		if err := s.verify(others); err != nil {
+			return err
+		}
+		var err error
+		if others, err = s.nextOf(&s.join); err != nil || others == nil {
 			return err
 		}
 	}
-	r.window, r.kept = nil, 0
+}
+
+// deliverBest visits the best matches, in their order.
+func (r *results) deliverBest() error {
+	r.done, r.files = map[matchKey]bool{}, map[fileKey]bool{}
+	for _, m := range r.best.Items {
+		if err := r.deliverOne(m); err != nil {
+			return err
+		}
+		r.done[keyOf(m)], r.files[keyOf(m).fileKey] = true, true
+	}
 	return nil
 }
 
+// deliverRanked visits a match unless deliverBest has visited it.
+func (r *results) deliverRanked(m code.Match) error {
+	if r.done[keyOf(m)] {
+		return nil
+	}
+	return r.deliverOne(m)
+}
+
 // deliverOne visits a match. The error is errStop if the search ends: because of the limit,
-// because visit returned false, or because its time ended.
+// because visit returned false, or because its time ended. Behind the best matches they come file by
+// file.
 func (r *results) deliverOne(m code.Match) error {
 	s := r.search
 	if s.options.Limit > 0 && s.stats.Matches == s.options.Limit {
 		return s.stop(code.StoppedLimit)
 	}
-	// Files of the window come in the order of scores, and all others file by file.
-	if key := (fileKey{m.RepoID, m.Path, m.OID}); key != r.lastFile && !r.files[key] {
+	if key := keyOf(m).fileKey; key != r.lastFile && !r.files[key] {
 		s.stats.Files++
 		r.lastFile = key
-		if r.window != nil {
-			r.files[key] = true
-		}
 	}
 	s.stats.Matches++
 	if !r.visit(m) {

@@ -42,20 +42,17 @@ func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit 
 		return code.Stats{}, context.Cause(ctx)
 	}
 	o.MaxBytes = cmp.Or(o.MaxBytes, code.DefaultMaxBytes)
-	limited, cancel := context.WithTimeoutCause(ctx, min(cmp.Or(o.Timeout, code.DefaultTimeout), Grace), errTimeout)
+	o.Timeout = min(cmp.Or(o.Timeout, code.DefaultTimeout), Grace)
+	limited, cancel := context.WithTimeoutCause(ctx, o.Timeout, errTimeout)
 	defer cancel()
 	s := &search{plan: p, index: x, ctx: limited, options: o, stats: code.Stats{Skipped: map[string]int{}}}
 	s.results = results{search: s, visit: visit}
-	err = s.run()
-	switch {
-	case ctx.Err() != nil:
-		return s.stats, context.Cause(ctx)
-	case errors.Is(err, errTimeout): // the search's own limit, which is not an error
-		s.stats.Stopped = cmp.Or(s.stats.Stopped, code.StoppedTime)
-		err = nil
-	}
+	err = s.ended(s.rank())
 	if err == nil || errors.Is(err, errStop) {
-		err = s.deliverWindow()
+		err = s.ended(s.deliver())
+	}
+	if ctx.Err() != nil {
+		return s.stats, context.Cause(ctx)
 	}
 	if errors.Is(err, errStop) {
 		err = nil
@@ -70,40 +67,12 @@ func (s *search) stop(reason string) error {
 	return errStop
 }
 
-// run searches all candidates: first the blobs that define a symbol with the name of a word of
-// the query, then the others in the order of object ids, and those that only a path may let match. The error is errStop if a limit is
-// reached.
-func (s *search) run() error {
-	if err := s.selectRepos(); err != nil || len(s.shown) == 0 {
-		return err
+// ended returns err, or errStop if the search's own time has ended, which is not an error.
+func (s *search) ended(err error) error {
+	if errors.Is(err, errTimeout) {
+		return s.stop(code.StoppedTime)
 	}
-	if err := s.countSkipped(); err != nil {
-		return err
-	}
-	join, err := s.newJoin()
-	if err != nil {
-		return err
-	}
-	done, err := s.searchDefinitions(join)
-	if err != nil {
-		return err
-	}
-	for ; join != nil; join = join.byPath(s) {
-		for {
-			group, err := join.nextCandidates(s)
-			if err != nil {
-				return err
-			}
-			if group == nil {
-				break
-			}
-			group = slices.DeleteFunc(group, func(b *candidate) bool { return done[b.OID] })
-			if err := s.verify(group); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return err
 }
 
 // selectRepos sets s.shown to the generations that the filters on repositories do not exclude, and

@@ -69,6 +69,7 @@ func (s *search) verifyGroup(group []*candidate) error {
 		} else {
 			r.blob, r.text = *b, b.content()
 		}
+		r.searched = !s.delivering
 		return s.evaluateBlob(r)
 	})
 }
@@ -192,7 +193,7 @@ func (s *search) eachSymbolHit(m *match.Matcher, r *readBlob, add func(line, sta
 func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 	base := s.fileMatch(r, f)
 	if len(shown) == 0 {
-		return s.addMatch(base)
+		return s.addMatch(r.candidate, base)
 	}
 	var hits []hit
 	for _, e := range shown {
@@ -219,7 +220,7 @@ func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 		for to < len(r.Symbols) && r.Symbols[to].Line == h.line {
 			to++
 		}
-		if err := s.addMatch(s.lineMatch(base, r.text, h, r.Symbols[at:to])); err != nil {
+		if err := s.addMatch(r.candidate, s.lineMatch(base, r.text, h, r.Symbols[at:to])); err != nil {
 			return err
 		}
 	}
@@ -249,14 +250,13 @@ func (s *search) fileMatch(r *readBlob, f *file) code.Match {
 // from the line. The symbol is a copy, so that a match does not keep all of them in memory.
 func (s *search) lineMatch(m code.Match, text []byte, h hit, symbols []code.Symbol) code.Match {
 	content := text[h.start:h.end]
-	ranges := code.JoinRanges(h.ranges)
-	score, symbol := code.LineScore(content, ranges, symbols)
+	score, symbol := code.LineScore(content, h.ranges, symbols)
 	m.Line, m.Score = h.line, m.Score+score
 	if symbol != nil {
 		found := *symbol
 		m.Symbol = &found
 	}
-	m.Text, m.Column, m.Ranges = code.Excerpt(content, ranges)
+	m.Text, m.Column, m.Ranges = code.Excerpt(content, code.JoinRanges(h.ranges))
 	m.Before, m.After = match.Context(text, h.start, h.end, s.options.Context)
 	return m
 }

@@ -44,6 +44,14 @@ func (a numbers) has(first, end int) bool {
 	return i < len(a.list) && int(a.list[i]) < end
 }
 
+// count returns how many of n numbers are in a.
+func (a numbers) count(n int) int {
+	if a.all {
+		return n
+	}
+	return len(a.list)
+}
+
 // indexOf returns the index in the list of the first number of at least n, or the length of the
 // list if all are less.
 func (a numbers) indexOf(n int) int {

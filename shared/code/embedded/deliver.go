@@ -5,19 +5,60 @@ import (
 	"leasehold/shared/code/match"
 )
 
-// deliver visits the matches of f in the order of places and lines, except those that earlier
-// reports as delivered. A file counts in Stats.Files when its first match is visited; counted
-// reports that an earlier delivery did that. If earlier is nil, nothing was delivered.
-func (r *results) deliver(f *found, earlier func(place, line int) (delivered, counted bool)) error {
-	for i := range f.places {
-		counted := false
-		for line := range max(1, len(f.hits)) { // a file without lines is one match
-			if earlier != nil {
-				delivered, countedBefore := earlier(i, line)
-				counted = counted || countedBefore
-				if delivered {
-					continue
+// deliverBest visits the best matches, in their order.
+func (r *results) deliverBest() error {
+	r.done, r.files = map[rankedPlace]bool{}, map[place]bool{}
+	for _, b := range r.best.Items {
+		if !r.files[b.at] && r.withinLimit() {
+			r.search.stats.Files++
+			r.files[b.at] = true
+		}
+		if err := r.deliverOne(b.found, 0, 0); err != nil {
+			return err
+		}
+		r.done[b.rankedPlace] = true
+	}
+	return nil
+}
+
+// deliverRest visits the other matches in the order of segments and blobs. It searches the blobs
+// that ranking has not searched or not kept, unless the search was stopped.
+func (s *search) deliverRest() error {
+	for n, p := range s.view.parts {
+		if s.parts[n] == nil && s.stats.Stopped != "" {
+			continue
+		}
+		ps := s.candidatesIn(n)
+		for blob := range ps.candidates.each(p.Blobs()) {
+			f, known := s.searched[blobKey{n, blob}]
+			if !known && s.stats.Stopped == "" {
+				var err error
+				if f, err = s.searchBlob(ps, blob); err != nil {
+					return err
 				}
+			}
+			if f == nil {
+				continue
+			}
+			if err := s.deliver(f); err != nil {
+				return err
+			}
+		}
+		if err := s.countSkipped(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deliver visits the matches of f in the order of places and lines, except those that deliverBest
+// has visited. A file counts in Stats.Files when its first match is visited.
+func (r *results) deliver(f *found) error {
+	for i, at := range f.places {
+		counted := r.files[at]
+		for line := range max(1, len(f.hits)) { // a file without lines is one match
+			if r.done[rankedPlace{at, f.lineOf(line)}] {
+				continue
 			}
 			if !counted && r.withinLimit() {
 				r.search.stats.Files++
@@ -67,7 +108,7 @@ func (r *results) fileMatch(f *found, at place) code.Match {
 	}
 	g := r.search.view.repos[at.repo]
 	i := int(at.file)
-	m := code.Match{RepoID: g.repoID, Repo: g.repo, Path: string(g.path(i)), OID: g.oid(i), Lang: f.langOf(f.blob, g.path(i)), Score: r.fileScore(f, at)}
+	m := code.Match{RepoID: g.repoID, Repo: g.repo, Path: string(g.path(i)), OID: g.oid(i), Lang: f.langOf(f.blob, g.path(i)), Score: r.fileScore(f.partSearch, f.blob, at)}
 	g.refsOf(i, func(ref code.Ref) {
 		if len(m.Refs) == 0 {
 			m.Commit = ref.Commit
@@ -97,7 +138,7 @@ func (r *results) match(f *found, at place, line int) (code.Match, error) {
 	ranges := r.ranges(f, h, content)
 	score, symbol := code.LineScore(content, ranges, f.symbolsOf(h.line))
 	m.Line, m.Score, m.Symbol = int(h.line), m.Score+score, symbol
-	m.Text, m.Column, m.Ranges = code.Excerpt(content, ranges)
+	m.Text, m.Column, m.Ranges = code.Excerpt(content, code.JoinRanges(ranges))
 	m.Before, m.After = match.Context(text, int(h.start), int(h.end), r.search.options.Context)
 	return m, nil
 }

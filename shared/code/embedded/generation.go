@@ -17,8 +17,8 @@ import (
 
 	"leasehold/shared/code"
 	"leasehold/shared/code/mapped"
-	"leasehold/shared/code/segment"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/platform"
 )
 
 const (
@@ -295,7 +295,7 @@ func writeGeneration(dir string, m code.Manifest, reached func(string) error) (*
 	if err := os.Rename(f.Name(), path); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(segment.SyncDir(dir), reached("generation renamed")); err != nil {
+	if err := cmp.Or(platform.SyncDir(dir), reached("generation renamed")); err != nil {
 		return nil, err
 	}
 	return openGeneration(path)

@@ -178,12 +178,10 @@ func (s *search) addLineHits(n int, p *partSearch, blob int) error {
 	return nil
 }
 
-// countScanned counts bytes of text that leaf n was compared with, and what the expressions cost.
-// It returns errStop if the search's time has ended or its hits take too much memory; the caller
+// countScanned counts bytes of text that leaf n was compared with. It returns errStop if the search's time has ended or its hits take too much memory; the caller
 // returns it at once.
 func (s *search) countScanned(n, bytes int) error {
 	s.stats.BytesScanned += int64(bytes)
-	s.scannedCost += int64(bytes) + costOfRegexp*s.scratch.Matched()
 	if s.ctx.Err() != nil {
 		return s.stop(code.StoppedTime)
 	}
@@ -203,7 +201,6 @@ func (s *search) addSpanHits(n int, p *partSearch, blob int) error {
 	s.plan.leaves[n].matcher.SpanLines(s.ctx, text, func(line, start, end int, r code.Range) {
 		s.addSpan(n, line, start, end, r)
 	})
-	s.scannedCost += costOfRegexp * int64(len(text))
 	return s.countScanned(n, len(text))
 }
 

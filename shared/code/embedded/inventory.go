@@ -15,6 +15,7 @@ import (
 	"leasehold/shared/code"
 	"leasehold/shared/code/segment"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/platform"
 )
 
 // inventoryName is the name of the inventory in the folder of the index.
@@ -127,7 +128,7 @@ func (v *inventory) rewrite() error {
 		}
 	}
 	writing := filepath.Join(filepath.Dir(v.path), "writing-"+inventoryName)
-	err := cmp.Or(os.WriteFile(writing, data.Bytes(), 0o600), syncFile(writing), os.Rename(writing, v.path), segment.SyncDir(filepath.Dir(v.path)))
+	err := cmp.Or(os.WriteFile(writing, data.Bytes(), 0o600), platform.SyncFile(writing), os.Rename(writing, v.path), platform.SyncDir(filepath.Dir(v.path)))
 	if err != nil {
 		return fmt.Errorf("%w: %w", fault.ErrFolder, err)
 	}

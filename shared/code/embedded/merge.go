@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"leasehold/shared/code/segment"
+	"leasehold/shared/process/platform"
 )
 
 // Segments of about the same size are merged once there are this many, so that each text
@@ -207,7 +208,7 @@ func (x *Index) installMerged(group []mergedPart, path string) (mergeAgain bool,
 	}
 	if s != nil {
 		// Only now may Open after a crash use it in place of group.
-		if err := cmp.Or(os.Rename(path, s.path), segment.SyncDir(x.segments), x.reached("merged segment renamed")); err != nil {
+		if err := cmp.Or(os.Rename(path, s.path), platform.SyncDir(x.segments), x.reached("merged segment renamed")); err != nil {
 			return false, errors.Join(err, s.Close())
 		}
 		err = x.inventory.add(segmentEntry(s.path))
@@ -222,7 +223,7 @@ func (x *Index) installMerged(group []mergedPart, path string) (mergeAgain bool,
 	for _, m := range group {
 		err = cmp.Or(err, x.reached("merged segments installed"), os.Remove(m.path))
 	}
-	return true, cmp.Or(err, segment.SyncDir(x.segments))
+	return true, cmp.Or(err, platform.SyncDir(x.segments))
 }
 
 // inUse reports whether v has a place for a blob of group that s does not have; s is nil if

@@ -29,6 +29,7 @@ type leaf struct {
 	kind    kind
 	matcher *match.Matcher    // of kindContent, kindSym and kindPath
 	literal string            // their text; empty if it is an expression or compared without case
+	word    string            // of kindContent: the text, also if case is ignored; empty if it is an expression or has a line feed
 	filter  func(string) bool // of kindRepo, kindFile, kindBranch and kindLang
 }
 
@@ -56,7 +57,8 @@ type plan struct {
 	root          node
 	leaves        []leaf
 	words         []string
-	filtersPlaces bool // a leaf has a value for each place
+	filtersPlaces bool  // a leaf has a value for each place
+	mayShow       []int // the leaves of content and symbols that are not negated
 }
 
 // newPlan compiles q.
@@ -64,6 +66,7 @@ func newPlan(q code.Query) (*plan, error) {
 	p := &plan{words: q.Words()}
 	var err error
 	p.root, err = p.compile(q.Root, q.Folds(), map[code.Expr]int{})
+	p.mayShow = p.shown(&p.root, func(int) code.Truth { return code.True }, nil)
 	return p, err
 }
 
@@ -125,6 +128,9 @@ func newLeaf(e code.Expr, fold bool) (l leaf, err error) {
 		l.kind = kindContent
 		l.matcher, err = match.New(e.Pattern, fold)
 		l.literal = literal(e.Pattern, fold)
+		if !e.Pattern.Multiline() {
+			l.word = literal(e.Pattern, false)
+		}
 	case code.Path:
 		l.kind = kindPath
 		l.matcher, err = match.New(e.Pattern, fold)
@@ -196,20 +202,4 @@ func (p *plan) shown(n *node, value func(leaf int) code.Truth, leaves []int) []i
 		}
 	}
 	return leaves
-}
-
-// definitionNames appends the plain texts of the query that are not negated and compared
-// with case. Blobs that define symbols with these names are searched first.
-func (p *plan) definitionNames(n *node, names []string) []string {
-	switch n.op {
-	case opAnd, opOr:
-		for i := range n.of {
-			names = p.definitionNames(&n.of[i], names)
-		}
-	case opLeaf:
-		if l := p.leaves[n.leaf]; l.kind == kindContent && l.literal != "" {
-			names = append(names, l.literal)
-		}
-	}
-	return names
 }

@@ -11,6 +11,7 @@ import (
 	"leasehold/shared/code"
 	"leasehold/shared/code/segment"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/platform"
 )
 
 // PutBlobs writes those of blobs that no segment has into one new segment, and opens it for
@@ -117,25 +118,16 @@ func (x *Index) putSegment(path string) error {
 		return err
 	}
 	target := filepath.Join(x.segments, filepath.Base(path))
-	if err := syncFile(path); err != nil {
+	if err := platform.SyncFile(path); err != nil {
 		return err
 	}
 	if err := os.Rename(path, target); err != nil {
 		return err
 	}
-	if err := cmp.Or(segment.SyncDir(x.segments), x.reached("segment moved")); err != nil {
+	if err := cmp.Or(platform.SyncDir(x.segments), x.reached("segment moved")); err != nil {
 		return err
 	}
 	return x.openAdded(target)
-}
-
-// syncFile makes the content of a file durable.
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // Publish writes m as its repository's generation, durably, and then makes later searches use it.
@@ -193,7 +185,7 @@ func (x *Index) DropRepo(_ context.Context, repoID string) error {
 	if err := os.Remove(generationPath(x.repos, repoID)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("repository %q: %w", dropped.repo, err)
 	}
-	if err := cmp.Or(segment.SyncDir(x.repos), x.reached("generation removed")); err != nil {
+	if err := cmp.Or(platform.SyncDir(x.repos), x.reached("generation removed")); err != nil {
 		return fmt.Errorf("repository %q: %w", dropped.repo, err)
 	}
 	x.install(w)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 
 	"leasehold/shared/code"
 	"leasehold/shared/code/match"
@@ -54,7 +53,8 @@ func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit 
 		return code.Stats{}, err
 	}
 	defer x.release(v)
-	limited, cancel := context.WithTimeoutCause(ctx, cmp.Or(o.Timeout, code.DefaultTimeout), errTimeout)
+	o.Timeout = cmp.Or(o.Timeout, code.DefaultTimeout)
+	limited, cancel := context.WithTimeoutCause(ctx, o.Timeout, errTimeout)
 	defer cancel()
 	memory, ok := x.searches.Get().(*searchMemory)
 	if !ok {
@@ -64,13 +64,13 @@ func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit 
 	o.MaxBytes = cmp.Or(o.MaxBytes, code.DefaultMaxBytes)
 	s := &search{ctx: limited, plan: p, view: v, options: o, parts: make([]*partSearch, len(v.parts)), searchMemory: memory,
 		stats: code.Stats{Skipped: map[string]int{}}}
-	s.results = results{search: s, visit: visit}
+	s.results = results{search: s, visit: visit, searched: map[blobKey]*found{}}
 	s.selectRepos()
 	if err = s.matchPaths(); err == nil {
-		err = s.run()
+		err = s.rank()
 	}
 	if err == nil || errors.Is(err, errStop) {
-		err = s.deliverWindow()
+		err = cmp.Or(s.deliverBest(), s.deliverRest(), err)
 	}
 	if ctx.Err() != nil { // the caller's; limited may end as well, which is not an error
 		return s.stats, context.Cause(ctx)
@@ -80,63 +80,6 @@ func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit 
 	}
 	s.stats.Elapsed = x.now().Sub(began)
 	return s.stats, err
-}
-
-// run searches all blobs: first those that define a symbol with the name of a word of the query,
-// because they rank high, then the others in the order of the segments.
-func (s *search) run() error {
-	first, err := s.searchDefinitions()
-	if err != nil {
-		return err
-	}
-	for n, p := range s.view.parts {
-		ps := s.candidatesIn(n)
-		for blob := range ps.candidates.each(p.Blobs()) {
-			if first[blobKey{n, blob}] {
-				continue
-			}
-			if err := s.searchBlob(ps, blob); err != nil {
-				return err
-			}
-		}
-		if err := s.countSkipped(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type blobKey struct{ part, blob int }
-
-// maxDefinitions is how many blobs searchDefinitions searches at most.
-const maxDefinitions = 256
-
-// searchDefinitions searches the blobs that define a symbol with the name of a word of the query,
-// before all others, because they rank high, and returns them, so that run does not search them
-// again. At most maxDefinitions are searched.
-func (s *search) searchDefinitions() (map[blobKey]bool, error) {
-	done := map[blobKey]bool{}
-	for _, name := range s.plan.definitionNames(&s.plan.root, nil) {
-		if strings.Contains(name, "\n") { // a symbol has no such name
-			continue
-		}
-		for n, p := range s.view.parts {
-			for _, b := range p.DefiningExactly(name) {
-				k := blobKey{n, int(b)}
-				if done[k] || len(done) == maxDefinitions {
-					continue
-				}
-				done[k] = true
-				ps := s.candidatesIn(n)
-				if ps.candidates.has(k.blob, k.blob+1) {
-					if err := s.searchBlob(ps, k.blob); err != nil {
-						return nil, err
-					}
-				}
-			}
-		}
-	}
-	return done, nil
 }
 
 // selectRepos evaluates the filters on repositories, once for each repository. In Stats it counts
@@ -243,13 +186,13 @@ func (s *search) evaluateForPlace(n int, p *part, blob int, at place) code.Truth
 	return code.Unknown
 }
 
-// searchBlob searches one blob, and adds its matches to the results. It evaluates first the filters
-// on places, which need no text, then the conditions on the blob, once for all places. If these do
-// not decide, it evaluates the query for each place.
-func (s *search) searchBlob(p *partSearch, blob int) error {
+// searchBlob searches one blob, and returns its matches; nil if it has none. It evaluates first the
+// filters on places, which need no text, then the conditions on the blob, once for all places. If
+// these do not decide, it evaluates the query for each place.
+func (s *search) searchBlob(p *partSearch, blob int) (*found, error) {
 	places := p.placesOf(blob)
 	if len(places) == 0 { // no generation names it
-		return nil
+		return nil, nil
 	}
 	for n := range s.values {
 		s.values[n], s.hits[n] = notEvaluated, s.hits[n][:0]
@@ -275,13 +218,14 @@ func (s *search) searchBlob(p *partSearch, blob int) error {
 		places = s.placesThatMatch(p, blob, places, blobValue)
 	}
 	if len(places) == 0 || failed != nil {
-		return failed
+		return nil, failed
 	}
 	shown := s.plan.shown(&s.plan.root, blobValue, nil)
-	if failed != nil {
-		return failed
+	f := &found{p, blob, places, shown, s.joinHits(shown)}
+	if failed != nil || len(shown) > 0 && len(f.hits) == 0 {
+		return nil, failed
 	}
-	return s.addBlob(p, blob, places, shown)
+	return f, nil
 }
 
 // notEvaluated is the value of a leaf before it is evaluated for a blob.

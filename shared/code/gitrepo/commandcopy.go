@@ -45,6 +45,10 @@ func (m command) copy(ctx context.Context, refs remote, names []string, history 
 	if _, err := m.run(ctx, strings.NewReader(specs.String()), maxOutput, append(args, "--", m.src.uri)...); err != nil {
 		return nil, err
 	}
+	names, err := m.peelTags(ctx, names)
+	if err != nil {
+		return nil, err
+	}
 	return m.readBranches(ctx, names)
 }
 

@@ -72,7 +72,8 @@ func (p *commitPack) next() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if p.size += len(object); p.size > maxCommits {
+	p.size += len(object)
+	if p.size > maxCommits {
 		return nil, fmt.Errorf("commits of more than %d bytes: %w", maxCommits, fault.ErrTooLarge)
 	}
 	p.objects[h.Offset] = object

@@ -13,11 +13,12 @@ type engine interface {
 	// begin prepares the calls of branches, refs and copy. The caller calls end after the last
 	// of them, unless begin returned an error.
 	begin(ctx context.Context) (end func(), err error)
-	// branches lists the branches of the source.
-	branches(ctx context.Context) (remote, error)
+	// branches lists the branches of the source and, if wanted, its tags.
+	branches(ctx context.Context, withTags bool) (remote, error)
 	// refs lists all refs of the source, by name.
 	refs(ctx context.Context) (map[string]string, error)
-	// copy copies the branches of refs that names selects, and returns them.
+	// copy copies the branches and tags of refs that names selects, tags last, and returns them
+	// without the tags that name no commit.
 	copy(ctx context.Context, refs remote, names []string, history bool) ([]Branch, error)
 	// files and blobs are Mirror.Files and Mirror.Blobs for ids that are well-formed. They
 	// may be called concurrently.

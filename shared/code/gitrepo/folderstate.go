@@ -21,6 +21,7 @@ import (
 type State struct {
 	Refs  map[string]string // hash, by name
 	Times []time.Time       // when HEAD moved, the latest first; at most models.MaxChanges
+	Since time.Time         // Times has all since then; zero: it has the latest
 	Size  int64             // of the refs, in bytes
 }
 

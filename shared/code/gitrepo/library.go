@@ -36,7 +36,7 @@ const madeBy = "leasehold-library"
 // nil.
 func (m library) begin(context.Context) (end func(), err error) { return func() {}, nil }
 
-func (m library) branches(ctx context.Context) (remote, error) {
+func (m library) branches(ctx context.Context, _ bool) (remote, error) {
 	refs, target, err := m.listRefs(ctx)
 	return newRemote(refs, target), err
 }
@@ -100,6 +100,9 @@ func (m library) copyBranches(ctx context.Context, refs remote, names []string, 
 		if err != nil {
 			return nil, err
 		}
+	}
+	if refs, names, err = r.peelTags(refs, names); err != nil {
+		return nil, err
 	}
 	if err := r.setBranches(refs, names); err != nil {
 		return nil, err

@@ -180,12 +180,24 @@ func (w *walk) addObject(hash plumbing.Hash) (bool, error) {
 	return true, nil
 }
 
-// addCommit adds a commit and its files, unless the mirror or the walk has it. With w.history, and
+// addCommit adds a commit and its files, unless the mirror or the walk has it. Of a tag it adds what
+// that names. With w.history, and
 // if the source has its parents, these are visited later; otherwise the commit is noted as one
 // without parents.
 func (w *walk) addCommit(ctx context.Context, hash plumbing.Hash) error {
-	isNew, err := w.addObject(hash)
-	if err != nil || !isNew {
+	if w.seen[hash] || w.into.HasEncodedObject(hash) == nil {
+		return nil
+	}
+	kind, content, err := w.readObject(hash)
+	switch {
+	case err != nil:
+		return err
+	case kind == plumbing.TreeObject: // that a tag names; whole, because commits may have it too
+		return w.addTree(ctx, hash, 0)
+	case kind == plumbing.TagObject:
+		w.commits = append(w.commits, tagTarget(content))
+	}
+	if _, err := w.addObject(hash); err != nil || kind != plumbing.CommitObject {
 		return err
 	}
 	c, err := w.readCommit(hash)

@@ -69,7 +69,7 @@ func (c *copying) addPack(ctx context.Context, write func(*os.File) error) error
 	return nil
 }
 
-// installPack writes the index of a pack, syncs both, and gives them their names, the index last.
+// installPack writes the index of a pack, syncs and closes both, and gives them their names, the index last.
 func installPack(folder string, pack *os.File, sum string, index *idxfile.MemoryIndex) error {
 	idx, err := os.CreateTemp(folder, "tmp_idx_")
 	if err != nil {
@@ -79,7 +79,7 @@ func installPack(folder string, pack *os.File, sum string, index *idxfile.Memory
 	out := bufio.NewWriter(idx)
 	_, err = idxfile.NewEncoder(out).Encode(index)
 	name := filepath.Join(folder, "pack-"+sum)
-	err = errors.Join(err, out.Flush(), idx.Sync(), idx.Close(), pack.Sync())
+	err = errors.Join(err, out.Flush(), idx.Sync(), idx.Close(), pack.Sync(), pack.Close()) // Windows renames no open file
 	if err != nil {
 		return err
 	}

@@ -30,12 +30,14 @@ type Wanted struct {
 	// Branches are patterns of path.Match, such as "main" or "release-*"; HEAD is the
 	// branch that the repository names so. Empty: HEAD.
 	Branches []string
-	History  bool // all commits, instead of the last one of each branch
+	// Tags are such patterns of tags. Of those that match the newest are returned.
+	Tags    []string
+	History bool // all commits, instead of the last one of each branch
 }
 
-// Branch is a branch of a mirror.
+// Branch is a branch of a mirror, or a tag that names a commit.
 type Branch struct {
-	Name   string // without refs/heads/; "HEAD" if HEAD names a commit and no branch
+	Name   string // without refs/heads/; "HEAD" if HEAD names a commit and no branch; of a tag, with TagPrefix
 	Commit string
 	Time   time.Time // of the commit, as its author gave it
 }
@@ -44,8 +46,9 @@ type Branch struct {
 // moved while it was fetched.
 const fetchTries = 3
 
-// Fetch copies the wanted branches, and returns them, ordered by name, in the state in which they
-// were copied. It returns none if the repository is empty. A damaged mirror is made again. It fails
+// Fetch copies the wanted branches and tags, and returns them in the state in which they were
+// copied: the branches, ordered by name, and then the tags, the newest first by the dates of their
+// commits, at most 64 together. It returns none if the repository is empty. A damaged mirror is made again. It fails
 // with fault.ErrTooLarge if the mirror exceeds MirrorBytes, and removes it then; with
 // fault.ErrNotFound if the repository has branches but none of them matches; and with
 // fault.ErrFolder if the mirror's folder fails.
@@ -90,19 +93,26 @@ func (m *Mirror) Refs(ctx context.Context) (map[string]string, error) {
 // decides by the error: after ErrCorrupt or errUnusable it makes the mirror again, and after
 // ErrConflict (a branch was removed or moved since its ref was read) it tries again.
 func (m *Mirror) fetch(ctx context.Context, w Wanted) (found []Branch, err error) {
-	refs, err := m.engine.branches(ctx)
+	refs, err := m.engine.branches(ctx, len(w.Tags) > 0)
 	if err != nil {
 		return nil, err
 	}
 	names, err := chooseBranches(refs, w.Branches)
-	if err != nil || len(names) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	tags, err := chooseTags(refs, w.Tags)
+	if names = append(names, tags...); err != nil || len(names) == 0 {
 		return nil, err
 	}
 	err = m.withinSize(ctx, func(ctx context.Context) error {
 		found, err = m.engine.copy(ctx, refs, names, w.History)
 		return err
 	})
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	return newestRefs(found)
 }
 
 // withinSize calls copy, and cancels its context with fault.ErrTooLarge when the mirror exceeds

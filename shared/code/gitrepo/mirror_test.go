@@ -128,7 +128,7 @@ func TestABranchThatIsRemovedWhileItIsFetchedIsLeftOut(t *testing.T) {
 	m := mirrorOf(t, openStore(t, Config{}), r.dir)
 	git := command{m}
 	require.NoError(t, git.writeConfig(t.Context()))
-	refs, err := git.branches(t.Context())
+	refs, err := git.branches(t.Context(), false)
 	require.NoError(t, err)
 	require.Len(t, refs.hash, 2)
 	r.git("branch", "-D", "release-1")

@@ -19,18 +19,20 @@ const (
 	maxOutput   = 1 << 20  // of a command that prints a few lines
 )
 
-// maxBranches is how many branches of one repository are copied.
+// maxBranches is how many branches of one repository are copied, and how many branches and tags
+// Fetch returns.
 const maxBranches = 64
 
 const (
 	headsPrefix = "refs/heads/"
 	headRef     = "HEAD"
+	peeled      = "^{}"                 // ends the name of a commit that a tag names, in lists
 	detachedRef = "refs/leasehold/head" // a mirror's name for a HEAD that names no branch
 )
 
-// remote is the branches of a repository.
+// remote is the branches and tags of a repository.
 type remote struct {
-	hash map[string]string // by branch; HEAD too, if it names no branch
+	hash map[string]string // by branch, or ref of a tag; HEAD too, if it names no branch
 	main string            // the branch that HEAD names; HEAD if it names a commit; else empty
 }
 
@@ -40,6 +42,9 @@ func (r remote) sourceRef(branch string) string {
 	if branch == headRef && r.main == headRef {
 		return headRef
 	}
+	if isTag(branch) {
+		return branch
+	}
 	return headsPrefix + branch
 }
 
@@ -47,6 +52,9 @@ func (r remote) sourceRef(branch string) string {
 func mirrorRef(branch string) string {
 	if branch == headRef {
 		return detachedRef
+	}
+	if isTag(branch) {
+		return branch
 	}
 	return headsPrefix + branch
 }
@@ -59,10 +67,14 @@ var (
 	otherHead = regexp.MustCompile(`^(main-worktree|worktrees/[^/]+)/HEAD$`)
 )
 
-// branches lists the branches of the source. Damage at the server is not fault.ErrCorrupt, because
+// branches lists the branches of the source and, if wanted, its tags. Damage at the server is not fault.ErrCorrupt, because
 // Fetch would make the mirror again, which would not help.
-func (m command) branches(ctx context.Context) (remote, error) {
-	out, err := m.run(ctx, nil, maxRefBytes, "ls-remote", "--quiet", "--symref", "--", m.src.uri, headRef, headsPrefix+"*")
+func (m command) branches(ctx context.Context, withTags bool) (remote, error) {
+	args := []string{"ls-remote", "--quiet", "--symref", "--", m.src.uri, headRef, headsPrefix + "*"}
+	if withTags {
+		args = append(args, tagsPrefix+"*")
+	}
+	out, err := m.run(ctx, nil, maxRefBytes, args...)
 	if err != nil {
 		if errors.Is(err, fault.ErrCorrupt) {
 			err = fmt.Errorf("the repository is damaged: %w", errors.New(err.Error()))
@@ -104,7 +116,7 @@ func parseRefs(text string) (remote, error) {
 			target = link
 			continue
 		}
-		if ok && otherHead.MatchString(name) {
+		if ok && (otherHead.MatchString(name) || strings.HasSuffix(name, peeled)) {
 			continue
 		}
 		if !ok || !objectID.MatchString(value) || !refName.MatchString(name) {
@@ -115,14 +127,19 @@ func parseRefs(text string) (remote, error) {
 	return newRemote(refs, target), nil
 }
 
-// newRemote returns the branches among the refs of a repository. target is the ref that HEAD names,
+// newRemote returns the branches and tags among the refs of a repository. target is the ref that HEAD names,
 // or "" if it names a commit. If that branch does not exist, and HEAD has a hash, HEAD counts as a
 // branch itself. In an empty repository HEAD has no hash, and no branch is the main one.
 func newRemote(refs map[string]string, target string) remote {
 	r := remote{hash: map[string]string{}}
 	for name, hash := range refs {
-		if branch, ok := strings.CutPrefix(name, headsPrefix); ok && refName.MatchString(name) {
+		if !refName.MatchString(name) {
+			continue
+		}
+		if branch, ok := strings.CutPrefix(name, headsPrefix); ok && !isTag(branch) { // it would have the name of a tag
 			r.hash[branch] = hash
+		} else if isTag(name) {
+			r.hash[name] = hash
 		}
 	}
 	headHash := refs[headRef]
@@ -157,7 +174,7 @@ func chooseBranches(r remote, patterns []string) ([]string, error) {
 			if err != nil {
 				return nil, fmt.Errorf("branch %q: %w: want a name or a pattern such as release-*", pattern, fault.ErrInvalid)
 			}
-			if ok && name != headRef {
+			if ok && name != headRef && !isTag(name) {
 				names = append(names, name)
 			}
 		}
@@ -167,7 +184,7 @@ func chooseBranches(r remote, patterns []string) ([]string, error) {
 	switch {
 	case len(names) > maxBranches:
 		return nil, fmt.Errorf("%w: %d branches, more than %d: select fewer", fault.ErrTooLarge, len(names), maxBranches)
-	case len(names) == 0 && len(r.hash) > 0:
+	case len(names) == 0 && len(r.branchNames()) > 0:
 		return nil, fmt.Errorf("branch %s: %w; the repository has %s", wording.Or(patterns...), fault.ErrNotFound, r.someBranches())
 	}
 	return names, nil
@@ -176,9 +193,14 @@ func chooseBranches(r remote, patterns []string) ([]string, error) {
 // someBranches lists the first branches by name for an error, and counts the others.
 func (r remote) someBranches() string {
 	const listed = 5
-	names := slices.Sorted(maps.Keys(r.hash))
+	names := r.branchNames()
 	if more := len(names) - listed; more > 0 {
 		names = append(names[:listed], fmt.Sprintf("%d more", more))
 	}
 	return wording.And(names...)
+}
+
+// branchNames returns the names of the branches, in order.
+func (r remote) branchNames() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.hash)), isTag)
 }

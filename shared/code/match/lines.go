@@ -9,17 +9,8 @@ import (
 
 // Scratch is memory that successive calls of Lines use. It is for one goroutine.
 type Scratch struct {
-	folded  []byte
-	matched int64 // bytes that expressions read
-	next    []int // of eachLineWithAny: the next place of each text
-}
-
-// Matched returns how many bytes were read by regular expressions, which take about 64
-// times as long for a byte as looking for a text, and sets the count to 0.
-func (s *Scratch) Matched() int64 {
-	n := s.matched
-	s.matched = 0
-	return n
+	folded []byte
+	next   []int // of eachLineWithAny: the next place of each text
 }
 
 // Lines calls visit with the place of each matching line of text, without its line feed, until
@@ -29,12 +20,12 @@ func (s *Scratch) Matched() int64 {
 func (m *Matcher) Lines(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
 	switch {
 	case m.oneOfTexts == nil:
-		m.eachMatchingLine(ctx, text, s, visit)
+		m.eachMatchingLine(ctx, text, visit)
 	case !m.fold:
 		m.eachLineWithAny(text, m.oneOfTexts, s, func(start, end int) bool {
 			line := text[start:end]
 			// A line that has the literal matches; others need the expression, which takes longer.
-			matches := m.literal != nil || m.lineNeed.mayBeIn(line) && m.find(ctx, m.re, line, s) != nil
+			matches := m.literal != nil || m.lineNeed.mayBeIn(line) && m.find(ctx, m.re, line) != nil
 			return !matches || visit(start, end)
 		})
 	default:
@@ -45,10 +36,9 @@ func (m *Matcher) Lines(ctx context.Context, text []byte, s *Scratch, visit func
 // eachMatchingLine runs the expression over the whole text, and calls visit once for each line with
 // a match, until visit returns false or ctx ends. An empty match after the last line feed is
 // none.
-func (m *Matcher) eachMatchingLine(ctx context.Context, text []byte, s *Scratch, visit func(start, end int) bool) {
-	s.matched += int64(len(text))
+func (m *Matcher) eachMatchingLine(ctx context.Context, text []byte, visit func(start, end int) bool) {
 	for from := 0; from < len(text); {
-		at := m.find(ctx, m.within, text[from:], nil)
+		at := m.find(ctx, m.within, text[from:])
 		if at == nil || from+at[0] == len(text) && text[len(text)-1] == '\n' {
 			return
 		}
@@ -119,7 +109,7 @@ func (m *Matcher) eachFoldedLine(ctx context.Context, text []byte, s *Scratch, v
 			read, start = start, at
 			end = withoutFeed(text, at+lineEnd(text[at:]))
 		}
-		if m.find(ctx, m.re, text[start:end], s) == nil {
+		if m.find(ctx, m.re, text[start:end]) == nil {
 			return true
 		}
 		return visit(start, end)

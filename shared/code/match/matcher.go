@@ -189,7 +189,7 @@ func (m *Matcher) eachSpan(ctx context.Context, text []byte, visit func(start, e
 		return
 	}
 	for from := 0; from < len(text); {
-		at := m.find(ctx, m.re, text[from:], nil)
+		at := m.find(ctx, m.re, text[from:])
 		if at == nil || !visit(from+at[0], from+at[1]) {
 			return
 		}
@@ -214,11 +214,7 @@ func lineEnd(text []byte) int {
 const interruptibleFrom = 1 << 28
 
 // find returns the start and end of re's first match in text, or nil if there is none or ctx ended.
-// It adds the length of text to s.matched; if s is nil, it does not count.
-func (m *Matcher) find(ctx context.Context, re *regexp.Regexp, text []byte, s *Scratch) []int {
-	if s != nil {
-		s.matched += int64(len(text))
-	}
+func (m *Matcher) find(ctx context.Context, re *regexp.Regexp, text []byte) []int {
 	if m.states*len(text) < interruptibleFrom {
 		return re.FindIndex(text)
 	}

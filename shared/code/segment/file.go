@@ -15,6 +15,7 @@ import (
 	"leasehold/shared/code"
 	"leasehold/shared/code/mapped"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/platform"
 )
 
 // Extension ends the names of segment files; before it is the SHA-256 of the file.
@@ -66,19 +67,10 @@ func WriteFile(dir string, write func(io.Writer) error) (path string, err error)
 	if err = os.Rename(f.Name(), path); err != nil {
 		return "", err
 	}
-	return path, SyncDir(dir)
+	return path, platform.SyncDir(dir)
 }
 
 func fileName(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) + Extension }
-
-// SyncDir makes the names in a folder durable: those of created, renamed and removed files.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(d.Sync(), d.Close())
-}
 
 // Open maps a segment file into memory and checks it as Decode does. Its caller closes it, after
 // the last use of anything that its methods returned. It fails with fault.ErrCorrupt for a damaged

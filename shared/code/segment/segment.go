@@ -253,6 +253,13 @@ func (s *Segment) Symbols(i int, visit func(line int, read func() code.Symbol) b
 	d.eachSymbol(visit)
 }
 
+// HasSymbols reports whether blob i defines a symbol.
+func (s *Segment) HasSymbols(i int) bool {
+	d := s.facts(i)
+	d.info() // precedes the number of symbols
+	return d.number() > 0
+}
+
 // Functions returns the reports of blob i.
 func (s *Segment) Functions(i int) []code.FunctionReport {
 	d := s.facts(i)

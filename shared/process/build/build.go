@@ -17,6 +17,15 @@ func Version() string {
 	return version(commit, info)
 }
 
+// UserAgent returns the User-Agent of requests: this program, its version and, unless contact is empty, a URL or mail
+// address at which server administrators reach the operator, such as leasehold/v0.1.0-dev (+https://example.org/).
+func UserAgent(contact string) string {
+	if contact == "" {
+		return "leasehold/" + number
+	}
+	return "leasehold/" + number + " (+" + contact + ")"
+}
+
 // version is Version for a commit that the linker's flag set, empty if it did not, and for what Go
 // recorded, which may be nil. A program that only uses packages of this module records the commit of
 // its own.

@@ -60,6 +60,32 @@ func MapFile(f *os.File, size int) ([]byte, error) { return mapFile(f, size) }
 // UnmapFile ends a mapping of MapFile. Its bytes must not be read afterwards.
 func UnmapFile(image []byte) error { return unmapFile(image) }
 
+// SyncFile makes the content of a file durable.
+func SyncFile(path string) error { return syncFile(path) }
+
+// SyncDir makes the names in a folder durable: those of created, renamed and removed files. On
+// Windows it does nothing, because a folder cannot be synced there and NTFS keeps a journal of names.
+func SyncDir(dir string) error { return syncDir(dir) }
+
+// CreateUnnamed creates a file in a folder to write and to read, which is gone when it is closed or
+// the process ends, however it ends.
+func CreateUnnamed(dir, pattern string) (*os.File, error) { return createUnnamed(dir, pattern) }
+
+// CreateShared is os.CreateTemp, and OpenShared is os.Open, for a file that is renamed or removed
+// while it is open. Windows forbids that unless each of its handles permits it.
+func CreateShared(dir, pattern string) (*os.File, error) { return createShared(dir, pattern) }
+
+// OpenShared is described at CreateShared.
+func OpenShared(path string) (*os.File, error) { return openShared(path) }
+
+// IsPrivate reports whether only the owner may use a file or folder with this mode. On Windows it is
+// always true, because modes tell nothing there.
+func IsPrivate(mode os.FileMode) bool { return isWindows || mode.Perm()&0o077 == 0 }
+
+// Exhausted reports whether err means that this machine or process lacks what any work needs: space on a disk, a disk
+// that can be written, memory, file descriptors or processes.
+func Exhausted(err error) bool { return isDiskFull(err) || isExhausted(err) }
+
 // IsDiskFull reports whether err means that a disk or a quota of it is full.
 func IsDiskFull(err error) bool { return isDiskFull(err) }
 

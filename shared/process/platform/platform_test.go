@@ -103,3 +103,30 @@ func TestProcessorTimeGrows(t *testing.T) {
 	}
 	require.Greater(t, platform.ProcessorTime(), before)
 }
+
+func TestAnUnnamedFileIsGoneWhenItIsClosed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, err := platform.CreateUnnamed(dir, "x-*")
+	require.NoError(t, err)
+	_, err = f.WriteString("kept")
+	require.NoError(t, err)
+	content := make([]byte, 4)
+	_, err = f.ReadAt(content, 0)
+	require.NoError(t, err)
+	require.Equal(t, "kept", string(content))
+	require.NoError(t, f.Close())
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	_, err = platform.CreateUnnamed(filepath.Join(dir, "absent"), "x-*")
+	require.ErrorContains(t, err, "absent")
+}
+
+func TestFilesAndFoldersAreSynced(t *testing.T) {
+	t.Parallel()
+	f := create(t, "content")
+	require.NoError(t, platform.SyncFile(f.Name()))
+	require.NoError(t, platform.SyncDir(filepath.Dir(f.Name())))
+	require.ErrorContains(t, platform.SyncFile(f.Name()+"-absent"), "absent")
+}

@@ -5,6 +5,7 @@ package platform
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"syscall"
@@ -50,8 +51,45 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 
 func unmapFile(image []byte) error { return syscall.Munmap(image) }
 
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func syncDir(dir string) error { return syncFile(dir) }
+
+// createUnnamed removes the name of the file at once.
+func createUnnamed(dir, pattern string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func createShared(dir, pattern string) (*os.File, error) { return os.CreateTemp(dir, pattern) }
+
+func openShared(path string) (*os.File, error) { return os.Open(path) }
+
 func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// isExhausted counts the limit of processes too, which a fork reports as EAGAIN.
+func isExhausted(err error) bool {
+	for _, lack := range []error{syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		if errors.Is(err, lack) {
+			return true
+		}
+	}
+	var at *fs.PathError
+	return errors.As(err, &at) && at.Op == "fork/exec" && errors.Is(at.Err, syscall.EAGAIN)
 }
 
 // maxOpenFiles returns the soft limit, which Go raises to the hard one when it starts, and

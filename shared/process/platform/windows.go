@@ -62,8 +62,67 @@ func unmapFile(image []byte) error {
 	return windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(image))))
 }
 
+// syncFile opens the file for writing, because Windows syncs no other.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func syncDir(string) error { return nil }
+
+func createUnnamed(dir, pattern string) (*os.File, error) {
+	return createTemp(dir, pattern, windows.FILE_FLAG_DELETE_ON_CLOSE)
+}
+
+func createShared(dir, pattern string) (*os.File, error) { return createTemp(dir, pattern, 0) }
+
+func openShared(path string) (*os.File, error) { return openWith(path, windows.GENERIC_READ, 0) }
+
+// createTemp creates a file as os.CreateTemp does, and opens it again with the flags.
+func createTemp(dir, pattern string, flags uint32) (*os.File, error) {
+	named, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	err = named.Close()
+	f, openErr := openWith(named.Name(), windows.GENERIC_READ|windows.GENERIC_WRITE, flags)
+	if err = errors.Join(err, openErr); err != nil {
+		return nil, errors.Join(err, os.Remove(named.Name()))
+	}
+	return f, nil
+}
+
+// openWith opens a file that exists, and lets other handles rename and remove it.
+func openWith(path string, access, flags uint32) (*os.File, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	if flags&windows.FILE_FLAG_DELETE_ON_CLOSE != 0 {
+		access |= windows.DELETE
+	}
+	const shared = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	h, err := windows.CreateFile(name, access, shared, nil, windows.OPEN_EXISTING, windows.FILE_ATTRIBUTE_NORMAL|flags, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(h), path), nil
+}
+
 func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+}
+
+func isExhausted(err error) bool {
+	for _, lack := range []error{windows.ERROR_WRITE_PROTECT, windows.ERROR_TOO_MANY_OPEN_FILES, windows.ERROR_NOT_ENOUGH_MEMORY, windows.ERROR_OUTOFMEMORY, windows.ERROR_COMMITMENT_LIMIT, windows.ERROR_NO_SYSTEM_RESOURCES} {
+		if errors.Is(err, lack) {
+			return true
+		}
+	}
+	return false
 }
 
 func maxOpenFiles() (uint64, bool) { return 0, false }

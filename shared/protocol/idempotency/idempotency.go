@@ -40,6 +40,7 @@ const (
 const (
 	procCall   = "idempotency.call"
 	procForget = "idempotency.forget"
+	procAmend  = "idempotency.amend"
 )
 
 // labelAll is the label of every answer, by which the newest one is found.
@@ -51,9 +52,9 @@ func Spaces() []space.Definition {
 }
 
 // Procedures returns idempotency.call (key, fingerprint, procedure, arguments), which calls the
-// procedure unless the key has an answer, and idempotency.forget (key).
+// procedure unless the key has an answer, idempotency.forget (key), and idempotency.amend (key, answer).
 func Procedures() space.Procedures {
-	return space.Procedures{procCall: space.WithArgs(callArgs, call), procForget: space.WithArgs1(forget)}
+	return space.Procedures{procCall: space.WithArgs(callArgs, call), procForget: space.WithArgs1(forget), procAmend: space.WithArgs(amendArgs, amend)}
 }
 
 // call (key, fingerprint, procedure, arguments) returns the answer kept under the key, or calls the procedure and
@@ -114,15 +115,32 @@ func forget(tx space.Tx, key string) (tuple.Tuple, error) {
 	return nil, tx.Take(e.Ref)
 }
 
+// amend (key, answer) replaces the answer of a key by one that is not larger, because its caller never got it and a part
+// of its effect was undone.
+func amend(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	key, reply := amendmentOf(args)
+	e, known := tx.Find(Space, withKey(key), nil)
+	if !known {
+		return nil, nil
+	}
+	a := decodeAnswer(e.Tuple)
+	if reply.Size() > a.reply.Size() {
+		return nil, fmt.Errorf("key %q: %w: the new answer is larger than the old one", chosen(a.key), fault.ErrTooLarge)
+	}
+	a.reply = reply
+	return nil, tx.Replace(e.Ref, a.encode())
+}
+
 // Keyed is a session whose calls of procedures happen once for a key. It is for one request,
 // and not for concurrent use. If the request calls several procedures, each has an answer of
 // its own, so the request must call the same ones when it is repeated. All other operations
 // are the session's.
 type Keyed struct {
 	space.Repository
-	Key         string // at most MaxKey bytes
-	Fingerprint string // of the request
-	answered    int    // calls
+	Key         string      // at most MaxKey bytes
+	Fingerprint string      // of the request
+	answered    int         // calls
+	first       tuple.Tuple // answer
 }
 
 // Call calls a procedure, or returns the answer that it gave under the key. It fails with fault.ErrKeyReused if the
@@ -132,8 +150,21 @@ func (k *Keyed) Call(ctx context.Context, op space.OpID, procedure string, args 
 	if err != nil {
 		return nil, err
 	}
+	if k.answered == 0 {
+		k.first = reply
+	}
 	k.answered++
 	return reply, nil
+}
+
+// AmendFirst replaces the answer of the first call of the request, which its caller never got, by edit of it, which is not
+// larger. It may be repeated after an error, and does nothing if there was no call.
+func (k *Keyed) AmendFirst(ctx context.Context, edit func(answer tuple.Tuple) tuple.Tuple) error {
+	if k.answered == 0 {
+		return nil
+	}
+	_, err := k.Repository.Call(ctx, space.OpID{}, procAmend, tuple.New(k.keyOf(0), nested(edit(k.first))))
+	return err
 }
 
 // ForgetFrom removes the answers of the request, which its caller never got, from the answer to a call on; the first

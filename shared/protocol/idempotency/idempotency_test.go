@@ -170,3 +170,20 @@ func Example() {
 	// (1, "a") <nil>
 	// (1, "a") <nil>
 }
+
+func TestTheFirstAnswerIsAmendedIfAPartOfItsEffectWasUndone(t *testing.T) {
+	t.Parallel()
+	repo, stop := open(t, &journal.Memory{})
+	defer stop()
+	k := keyed(repo, "k")
+	without := func(answer tuple.Tuple) tuple.Tuple { return tuple.New(answer.Int64(0), "") }
+	require.NoError(t, k.AmendFirst(t.Context(), without), "there was no call")
+	call(t, k, "count", "a")
+	call(t, k, "count", "b")
+	require.NoError(t, k.AmendFirst(t.Context(), without))
+	again := keyed(repo, "k")
+	require.Equal(t, tuple.New(int64(1), ""), call(t, again, "count", "a"))
+	require.Equal(t, tuple.New(int64(2), "b"), call(t, again, "count", "b"))
+	err := k.AmendFirst(t.Context(), func(tuple.Tuple) tuple.Tuple { return tuple.New(int64(1), "longer than before") })
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+}

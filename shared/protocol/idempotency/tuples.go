@@ -40,6 +40,15 @@ func (c callOf) encode() tuple.Tuple {
 
 var callArgs = tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString, anyNested)
 
+// amendArgs are a key and its new answer.
+var amendArgs = tuple.Match(tuple.AnyString, anyNested)
+
+// amendmentOf returns a key and its new answer of arguments that amendArgs matches.
+func amendmentOf(args tuple.Tuple) (key string, reply tuple.Tuple) {
+	reply, _ = args[1].(tuple.Tuple)
+	return args.Str(0), reply
+}
+
 // decodeCall reads arguments that callArgs matches.
 func decodeCall(args tuple.Tuple) callOf {
 	wanted, _ := args[3].(tuple.Tuple)

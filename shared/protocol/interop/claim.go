@@ -39,22 +39,10 @@ func actionTemplate(action string) tuple.Template {
 	return task.AnyOf(action)
 }
 
-// heldWith returns the id of the task that the caller holds with a token, and whether there is
-// one.
-func heldWith(tx space.Tx, token int64) (id string, ok bool) {
-	p := tuple.Match("task", tuple.AnyString, tuple.AnyString, tuple.AnyString, token, tuple.AnyInt64, tuple.AnyString)
-	for _, e := range tx.Held(task.Space, p) {
-		if e.Holder == tx.Caller() {
-			return e.Tuple.Str(2), true
-		}
-	}
-	return "", false
-}
-
 // handBack (token) gives the task back that the caller holds with the token; that counts as no
 // attempt. It does nothing if the caller holds no such task, because it may have timed out.
 func handBack(tx space.Tx, token int64) (tuple.Tuple, error) {
-	id, ok := heldWith(tx, token)
+	id, ok := task.HeldWith(tx, token)
 	if !ok {
 		return nil, nil
 	}
@@ -64,6 +52,6 @@ func handBack(tx space.Tx, token int64) (tuple.Tuple, error) {
 // report (result) reports the result of the task that the caller holds with the result's
 // token. If it holds none, the result is a late one: it is put, and changes no lease.
 func report(tx space.Tx, result tuple.Tuple) (tuple.Tuple, error) {
-	id, _ := heldWith(tx, task.DecodeResult(result).Token) // "" makes it a late one
+	id, _ := task.HeldWith(tx, task.DecodeResult(result).Token) // "" makes it a late one
 	return tx.Call(taskReport, tuple.New(id, result))
 }

@@ -32,26 +32,25 @@ var ErrCannotWait = fmt.Errorf("a pattern of more than %d templates cannot wait:
 
 // Procedures returns the procedures of the protocol: interop.find (space, how, pattern),
 // interop.findall (space, how, pattern, after as three int64), interop.done and interop.back
-// (refs), interop.claim (action, how), interop.handback (token) and interop.report (result). Nothing is
-// taken from the spaces queryOnly.
-func Procedures(queryOnly map[string]bool) space.Procedures {
+// (refs), interop.claim (action, how), interop.handback (token) and interop.report (result). From the spaces
+// in closed, whose tuples only their protocols take, nothing is taken or ended.
+func Procedures(closed map[string]bool) space.Procedures {
 	anyBytes := tuple.Formal{Type: tuple.Bytes}
 	return space.Procedures{
-		procFind:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes), unlessTaking(queryOnly, find)),
-		procFindAll:  space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64), unlessTaking(queryOnly, findAll)),
-		procDone:     space.WithArgs(tuple.Match(anyBytes), done),
-		procBack:     space.WithArgs(tuple.Match(anyBytes), back),
+		procFind:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes), unlessTaking(closed, find)),
+		procFindAll:  space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, anyBytes, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyInt64), unlessTaking(closed, findAll)),
+		procDone:     space.WithArgs(tuple.Match(anyBytes), ending(closed, space.Tx.Done)),
+		procBack:     space.WithArgs(tuple.Match(anyBytes), ending(closed, returnTuple)),
 		procClaim:    space.WithArgs2(claim),
 		procHandBack: space.WithArgs1(handBack),
 		procReport:   space.WithArgs1(report),
 	}
 }
 
-// unlessTaking refuses to take from a space that only its protocol changes, as the engine refuses a
-// get from it.
-func unlessTaking(queryOnly map[string]bool, p space.Procedure) space.Procedure {
+// unlessTaking refuses to take from a space whose tuples only its protocol takes.
+func unlessTaking(closed map[string]bool, p space.Procedure) space.Procedure {
 	return func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-		if queryOnly[args.Str(0)] && args.Int64(1)&taking != 0 {
+		if closed[args.Str(0)] && args.Int64(1)&taking != 0 {
 			return nil, space.ErrQueryOnly(args.Str(0))
 		}
 		return p(tx, args)
@@ -199,31 +198,27 @@ func (s search) all(tx space.Tx) ([]space.Entry, error) {
 	return slices.CompactFunc(all, func(a, b space.Entry) bool { return a.Ref == b.Ref }), nil
 }
 
-// done (refs) removes for good what the caller holds of the refs, and ignores the others.
-func done(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	return nil, eachHeld(tx, args, tx.Done)
-}
-
-// back (refs) returns to its old place what the caller holds of the refs, and ignores the others.
-func back(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	return nil, eachHeld(tx, args, func(ref int64) error { return tx.Back(ref, space.OldPlace) })
-}
-
-// eachHeld calls end with each ref that the caller holds, and ignores the others, because a hold may have ended and
-// another session may hold the tuple now.
-func eachHeld(tx space.Tx, args tuple.Tuple, end func(ref int64) error) error {
-	data, _ := args[0].([]byte) // WithArgs has checked the type
-	for len(data) > 0 {
-		ref, size := binary.Varint(data)
-		if size <= 0 {
-			return fmt.Errorf("refs of a session: %w", fault.ErrInvalid)
-		}
-		data = data[size:]
-		if e, ok := tx.Entry(ref); ok && e.Held && e.Holder == tx.Caller() {
-			if err := end(ref); err != nil {
-				return err
+// ending returns a procedure (refs) that calls end with each ref that the caller holds, and ignores the others,
+// because a hold may have ended and another session may hold the tuple now. It ignores what a protocol holds in the
+// closed spaces too: a claim ends as its protocol ends it.
+func ending(closed map[string]bool, end func(tx space.Tx, ref int64) error) space.Procedure {
+	return func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+		data, _ := args[0].([]byte) // WithArgs has checked the type
+		for len(data) > 0 {
+			ref, size := binary.Varint(data)
+			if size <= 0 {
+				return nil, fmt.Errorf("refs of a session: %w", fault.ErrInvalid)
+			}
+			data = data[size:]
+			if e, ok := tx.Entry(ref); ok && e.Held && e.Holder == tx.Caller() && !closed[e.Space] {
+				if err := end(tx, ref); err != nil {
+					return nil, err
+				}
 			}
 		}
+		return nil, nil
 	}
-	return nil
 }
+
+// returnTuple returns a held tuple to its old place.
+func returnTuple(tx space.Tx, ref int64) error { return tx.Back(ref, space.OldPlace) }

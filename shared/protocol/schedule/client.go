@@ -75,7 +75,7 @@ func (s State) check() (timing, error) {
 	if err := oneOf("overlap", s.Overlap, models.OverlapSkip, models.OverlapWait, models.OverlapAllow); err != nil {
 		return nil, err
 	}
-	if emptyMember(s.Cron) { // of a schedule that was set before, it is skipped
+	if emptyMember(s.Cron) { // only when it is set: newTiming passes over the empty members of an older schedule
 		return nil, fmt.Errorf("%w: cron expression %q: a list has an empty member; %s", fault.ErrInvalid, s.Cron, wantCron)
 	}
 	when, err := newTiming(s.Schedule)

@@ -185,15 +185,16 @@ func remove(tx space.Tx, name string) (tuple.Tuple, error) {
 	return nil, tx.Take(e.Ref)
 }
 
-// due (now) returns schedules that are due, or whose last due time is so far in the future that
-// the clock must have been set back: as many as one answer carries. A paused one has no next due
-// time. The caller asks again after it has run these. It never fails.
+// due returns schedules whose next due time has come, or whose last one is so far in the future
+// that the clock must have been set back: as many as one answer carries. A paused
+// schedule has no next due time (0). The caller asks again after it has run these. It never fails.
 func due(tx space.Tx, now int64) (tuple.Tuple, error) {
 	var found tuple.Tuple
 	size := 0
 	for _, e := range tx.Scan(Space, anySchedule()) {
 		h := decodeHeader(e.Tuple)
-		if h.next == 0 || h.next > now && h.last <= now+clockSetBack.Milliseconds() {
+		isDue, clockMoved := h.next <= now, h.last > now+clockSetBack.Milliseconds()
+		if h.next == 0 || !isDue && !clockMoved {
 			continue
 		}
 		size += e.Tuple.Size()

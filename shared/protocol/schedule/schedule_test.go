@@ -263,8 +263,8 @@ func TestWhatCannotBeScheduledIsRefused(t *testing.T) {
 			`missed "all": want one or none`:        {"s", func(s *models.Schedule) { s.Missed = "all" }},
 			`overlap "x": want skip, wait or allow`: {"s", func(s *models.Schedule) { s.Overlap = "x" }},
 			"want an id":                            {"s", func(s *models.Schedule) { s.Task.Action = "a\nb" }},
-			"timeout -1s":                           {"s", func(s *models.Schedule) { s.Task.Timeout = -1 }},
-			"19 tags, at most 16":                   {"s", func(s *models.Schedule) { s.Task.Tags = make([]string, 17) }},
+			"timeout -1:":                           {"s", func(s *models.Schedule) { s.Task.Timeout = -1 }},
+			"tags has 19 names, at most 16":         {"s", func(s *models.Schedule) { s.Task.Tags = make([]string, 17) }},
 			"on_limit has no effect without limits": {"s", func(s *models.Schedule) { s.Task.OnLimit = models.Drop }},
 		} {
 			s := good

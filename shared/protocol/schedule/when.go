@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // the zones, for systems that have none, such as a scratch image
 
 	"github.com/robfig/cron/v3"
 
@@ -73,7 +72,6 @@ type expression struct {
 
 const (
 	wantCron = "want minute, hour, day of the month, month and day of the week, such as \"30 3 * * 1-5\", or @hourly, @daily, @weekly, @monthly or @yearly"
-	wantZone = "want a name of the IANA time zone database, such as Europe/Berlin, or UTC"
 	maxCron  = 200 // bytes
 )
 
@@ -89,10 +87,17 @@ func parseCron(text, zone string) (timing, error) {
 	case strings.Contains(text, "="):
 		return nil, fmt.Errorf("%w: cron expression %q: name the time zone apart from it; %s", fault.ErrInvalid, text, wantCron)
 	case strings.HasPrefix(text, "@every"):
-		return nil, fmt.Errorf("%w: cron expression %q: give an interval apart from it (every)", fault.ErrInvalid, text)
+		return nil, fmt.Errorf("%w: cron expression %q: give an interval as every, such as --every 5m", fault.ErrInvalid, text)
+	}
+	if err := checkSteps(text); err != nil {
+		return nil, err
 	}
 	parsed, err := cronParser.Parse(sundayIsZero(text))
 	if err != nil {
+		if after, ok := strings.CutPrefix(err.Error(), "failed to parse int from "); ok { // and then an error of strconv
+			word, _, _ := strings.Cut(after, ":")
+			return nil, fmt.Errorf("%w: cron expression %q: %q is not a number; %s", fault.ErrInvalid, text, word, wantCron)
+		}
 		return nil, fmt.Errorf("%w: cron expression %q: %w; %s", fault.ErrInvalid, text, err, wantCron)
 	}
 	fields, ok := parsed.(*cron.SpecSchedule)
@@ -100,11 +105,8 @@ func parseCron(text, zone string) (timing, error) {
 		return nil, fmt.Errorf("%w: cron expression %q: %s", fault.ErrInvalid, text, wantCron)
 	}
 	x := expression{fields: fields, zone: time.UTC}
-	if zone == "Local" {
-		return nil, fmt.Errorf("%w: zone %q: %s", fault.ErrInvalid, zone, wantZone)
-	}
-	if x.zone, err = time.LoadLocation(zone); err != nil {
-		return nil, fmt.Errorf("%w: zone %.64q: %s", fault.ErrInvalid, zone, wantZone)
+	if x.zone, err = models.LoadZone(zone); err != nil {
+		return nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
 	const hours = 1<<24 - 1 // a bit for each hour of the day
 	x.everyHour = fields.Hour&hours == hours
@@ -113,6 +115,31 @@ func parseCron(text, zone string) (timing, error) {
 		x.fields.Location = x.zone
 	}
 	return x, nil
+}
+
+// cronFields are the fields of a cron expression, with the number of values of each.
+var cronFields = [...]struct {
+	name   string
+	values int
+}{{"minute", 60}, {"hour", 24}, {"day of the month", 31}, {"month", 12}, {"day of the week", 7}}
+
+// checkSteps refuses a step with which a field has one value only, as "*/90" of the minute: it is due once an hour,
+// and not every 90 minutes. Text of another form is left to cronParser.
+func checkSteps(text string) error {
+	fields := strings.Fields(text)
+	if len(fields) != len(cronFields) {
+		return nil
+	}
+	for n, field := range fields {
+		for member := range strings.SplitSeq(field, ",") {
+			_, step, _ := strings.Cut(member, "/")
+			if every, err := strconv.Atoi(step); err == nil && every > cronFields[n].values {
+				return fmt.Errorf("%w: cron expression %q: step %d of the %s: want 1 to %d; for longer intervals use every",
+					fault.ErrInvalid, text, every, cronFields[n].name, cronFields[n].values)
+			}
+		}
+	}
+	return nil
 }
 
 // emptyMember reports whether a list in a cron expression has an empty member, which cronParser would skip.
@@ -171,12 +198,12 @@ func (x expression) after(_, t time.Time) time.Time {
 	if x.everyHour {
 		return x.fields.Next(t.In(x.zone)).UTC()
 	}
-	for wall := onWall(t.In(x.zone)); ; {
+	for wall := models.OnWall(t.In(x.zone)); ; {
 		wall = x.fields.Next(wall)
 		if wall.IsZero() {
 			return time.Time{}
 		}
-		if due := instantOf(wall, x.zone); due.After(t) {
+		if due := models.Instant(wall, x.zone); due.After(t) {
 			return due.UTC()
 		}
 	}
@@ -198,30 +225,4 @@ func (x expression) last(due, t time.Time) time.Time {
 		}
 	}
 	return x.after(due, from)
-}
-
-// onWall returns what a clock on the wall shows at t, as if it showed UTC.
-func onWall(t time.Time) time.Time {
-	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
-}
-
-// instantOf returns the first time at which clocks in a zone show what wall shows, or at which
-// they are set forward past it.
-func instantOf(wall time.Time, zone *time.Location) time.Time {
-	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
-	begin, end := t.ZoneBounds()
-	switch shown := onWall(t); {
-	case shown.After(wall): // no clock shows wall, and t is after the change
-		return begin
-	case shown.Before(wall): // no clock shows wall, and t is before the change
-		return end
-	case begin.IsZero(): // clocks were never changed before t
-		return t
-	}
-	_, offset := t.Zone()
-	_, before := begin.Add(-1).Zone() // the offset before the last change
-	if earlier := t.Add(time.Duration(offset-before) * time.Second); before > offset && earlier.Before(begin) {
-		return earlier // clocks were set back, and showed wall before that too
-	}
-	return t
 }

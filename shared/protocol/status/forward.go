@@ -19,10 +19,10 @@ import (
 
 // Limits of a Forwarder.
 const (
-	forwardQueue   = 256             // lines that wait to be put
+	forwardQueue   = 256             // lines that wait to be written
 	forwardBurst   = 100             // lines at once
 	forwardRate    = 10              // lines in a second, after a burst
-	forwardTimeout = 2 * time.Second // of one attempt to put a line
+	forwardTimeout = 2 * time.Second // of one attempt to write a line
 	maxLogMessage  = 1000            // bytes of a line's message
 )
 
@@ -37,12 +37,12 @@ type Forwarder struct {
 	mu        sync.Mutex // guards the fields below
 	repo      space.Repository
 	connected chan struct{} // closed when repo is set
-	allowed   float64       // lines that may be put now
+	allowed   float64       // lines that may be written now
 	last      time.Time     // when allowed was computed
 	dropped   int           // lines since the last one that was queued
 }
 
-// NewForwarder returns a forwarder; Run puts its lines.
+// NewForwarder returns a forwarder; Run writes its lines.
 func NewForwarder() *Forwarder {
 	return &Forwarder{lines: make(chan Line, forwardQueue), connected: make(chan struct{}), allowed: forwardBurst, last: time.Now()}
 }
@@ -52,7 +52,7 @@ func (f *Forwarder) Logger(log *slog.Logger) *slog.Logger {
 	return slog.New(&forwardHandler{next: log.Handler(), to: f})
 }
 
-// Over returns a function that opens sessions as connect does, and remembers the last one: Run puts the lines over
+// Over returns a function that opens sessions as connect does, and remembers the last one: Run writes the lines over
 // it. Run begins with the first one.
 func (f *Forwarder) Over(connect Connect) Connect {
 	return func(ctx context.Context) (space.Repository, error) {
@@ -70,7 +70,7 @@ func (f *Forwarder) Over(connect Connect) Connect {
 	}
 }
 
-// Run puts lines until ctx ends. It repeats a put that fails, because the lines of the time
+// Run writes lines until ctx ends. It repeats a call that fails, because the lines of the time
 // in which the coordinator was away say why it was.
 func (f *Forwarder) Run(ctx context.Context) {
 	select {
@@ -83,15 +83,15 @@ func (f *Forwarder) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case line := <-f.lines:
-			f.put(ctx, line)
+			f.write(ctx, line)
 		}
 	}
 }
 
-// put puts a line over the session that was opened last, until it succeeds, the space refuses
+// write writes a line over the session that was opened last, until it succeeds, the coordinator refuses
 // the line, or ctx ends. A refused line counts as dropped. Each attempt asks for the session
 // again, because the earlier one may be lost.
-func (f *Forwarder) put(ctx context.Context, line Line) {
+func (f *Forwarder) write(ctx context.Context, line Line) {
 	pauses := retry.Backoff{}.WithDefaults()
 	for pause := pauses.First(); ctx.Err() == nil; pause = pauses.Next(pause) {
 		f.mu.Lock()
@@ -99,7 +99,7 @@ func (f *Forwarder) put(ctx context.Context, line Line) {
 		f.mu.Unlock()
 		line.ID = cmp.Or(line.ID, repo.Session())
 		attempt, cancel := context.WithTimeout(ctx, forwardTimeout)
-		err := repo.Space(Log).PutP(attempt, line.encode(), 0)
+		err := Write(attempt, repo, line)
 		cancel()
 		switch {
 		case err == nil:
@@ -144,16 +144,20 @@ func (f *Forwarder) add(line Line) {
 // oneLine bounds a message to maxLogMessage bytes, at a whole character, and makes control
 // characters spaces, so that a line of the log stays one line.
 func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
+	s = withoutControls(s)
+	if len(s) > maxLogMessage {
+		s = strings.ToValidUTF8(s[:maxLogMessage-len("…")], "") + "…"
+	}
+	return s
+}
+
+func withoutControls(s string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, s)
-	if len(s) > maxLogMessage {
-		s = strings.ToValidUTF8(s[:maxLogMessage-len("…")], "") + "…"
-	}
-	return s
 }
 
 // Tell writes a line about session id to the space "log", but not to the log of the

@@ -20,13 +20,11 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// logSpace keeps the tuples put, or fails; logSession is a session that has it.
+// logSpace keeps the lines written, or fails; logSession is a session that writes to it.
 type logSpace struct {
-	space.Space
-
 	mu    sync.Mutex
-	lines []tuple.Tuple
-	put   func(context.Context) error
+	lines []tuple.Tuple // without their first fields
+	write func(context.Context) error
 }
 
 type logSession struct {
@@ -34,31 +32,30 @@ type logSession struct {
 	log *logSpace
 }
 
-func (s logSession) Session() string          { return "worker-1" }
-func (s logSession) Space(string) space.Space { return s.log }
+func (s logSession) Session() string { return "worker-1" }
 
-// PutP keeps a line, unless the test's put returns an error before.
-func (s *logSpace) PutP(ctx context.Context, t tuple.Tuple, ttl time.Duration) error {
-	if ttl != 0 {
-		return errors.New("a line of the log must not expire")
+// Call keeps a line, unless the test's write returns an error before.
+func (s logSession) Call(ctx context.Context, _ space.OpID, procedure string, line tuple.Tuple) (tuple.Tuple, error) {
+	if procedure != "status.log" {
+		return nil, errors.New("want a call of status.log")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.put != nil {
-		if err := s.put(ctx); err != nil {
-			return err
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	if s.log.write != nil {
+		if err := s.log.write(ctx); err != nil {
+			return nil, err
 		}
 	}
-	s.lines = append(s.lines, t)
-	return nil
+	s.log.lines = append(s.log.lines, line)
+	return nil, nil
 }
 
-// messages returns what was put, as "id level message".
+// messages returns what was written, as "id level message".
 func (s *logSpace) messages() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.lines {
-		all = append(all, l.Str(2)+" "+l.Str(3)+" "+l.Str(4))
+		all = append(all, l.Str(1)+" "+l.Str(2)+" "+l.Str(3))
 	}
 	return all
 }
@@ -97,7 +94,6 @@ func TestWarningsAndErrorsAreCopiedToTheLogSpaceAtAnyLocalLevel(t *testing.T) {
 		require.LessOrEqual(t, len(got[4]), 1030)
 		require.NotContains(t, local.String(), "slow", "the local level is error")
 		require.Contains(t, local.String(), "broken")
-		require.True(t, status.MatchLog("worker-2", "info").Matches(s.lines[2]))
 	})
 }
 
@@ -118,7 +114,7 @@ func TestAFloodOfWarningsIsLimitedAndCounted(t *testing.T) {
 		log.Warn("soon")
 		synctest.Wait()
 		require.Equal(t, "worker-1 warn soon", s.messages()[101], "those that were counted are not counted again")
-		for range 200 { // twenty a second; ten are put
+		for range 200 { // twenty a second; ten are written
 			<-time.After(50 * time.Millisecond)
 			log.Warn("steady")
 		}
@@ -135,13 +131,13 @@ func TestLinesWaitWhileTheCoordinatorIsAway(t *testing.T) {
 		var away atomic.Bool
 		away.Store(true)
 		s := &logSpace{}
-		s.put = func(ctx context.Context) error {
+		s.write = func(ctx context.Context) error {
 			switch {
 			case away.Load():
 				<-ctx.Done()
 				return ctx.Err()
 			case len(s.lines) == 1:
-				s.lines = append(s.lines, tuple.New("log", "", "", "", "lost"))
+				s.lines = append(s.lines, tuple.New("", "", "", "lost"))
 				return fault.ErrClosed
 			}
 			return nil
@@ -171,12 +167,12 @@ func TestLinesWaitWhileTheCoordinatorIsAway(t *testing.T) {
 	})
 }
 
-func TestALineThatTheSpaceRefusesIsDroppedAndCounted(t *testing.T) {
+func TestALineThatTheCoordinatorRefusesIsDroppedAndCounted(t *testing.T) {
 	t.Parallel()
 	for _, refusal := range []error{fault.ErrTooLarge, fault.ErrInvalid, fault.ErrNotFound} {
 		synctest.Test(t, func(t *testing.T) {
 			refuse := true
-			s := &logSpace{put: func(context.Context) error {
+			s := &logSpace{write: func(context.Context) error {
 				if refuse {
 					refuse = false
 					return refusal
@@ -193,12 +189,12 @@ func TestALineThatTheSpaceRefusesIsDroppedAndCounted(t *testing.T) {
 	}
 }
 
-func TestAnAttemptToPutALineTakesAtMostTwoSeconds(t *testing.T) {
+func TestAnAttemptToWriteALineTakesAtMostTwoSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var attempts []time.Duration
 		s := &logSpace{}
-		s.put = func(ctx context.Context) error {
+		s.write = func(ctx context.Context) error {
 			began := time.Now()
 			if <-ctx.Done(); len(attempts) < 3 {
 				attempts = append(attempts, time.Since(began))
@@ -214,7 +210,7 @@ func TestAnAttemptToPutALineTakesAtMostTwoSeconds(t *testing.T) {
 	})
 }
 
-func TestLinesArePutOverTheSessionThatWasOpenedLast(t *testing.T) {
+func TestLinesAreWrittenOverTheSessionThatWasOpenedLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := status.NewForwarder()

@@ -18,17 +18,17 @@ import (
 const maxReports = 4
 
 // Heartbeat keeps one session alive: it reports the session's state at an interval,
-// and when the state changes, at most four times a second. SetState may be called
-// concurrently.
+// and when the state or the slots change, at most four times a second. SetState and SetSlots
+// may be called concurrently.
 type Heartbeat struct {
 	repo     space.Repository
 	interval time.Duration
-	serves   []Serving
 	changed  chan struct{}
 
-	mu    sync.Mutex // guards state and since
-	state string
-	since time.Time
+	mu     sync.Mutex // guards the fields below
+	serves []Serving
+	state  string
+	since  time.Time
 }
 
 // NewHeartbeat returns the heartbeat of repo's session, which has serves[action] slots for each
@@ -52,6 +52,22 @@ func (h *Heartbeat) SetState(state string) {
 		return
 	}
 	h.state, h.since = state, time.Now()
+	select {
+	case h.changed <- struct{}{}:
+	default: // the next beat carries this change too
+	}
+}
+
+// SetSlots changes how many slots the session reports for an action that it serves. It is sent as a state is.
+func (h *Heartbeat) SetSlots(action string, slots int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.serves = slices.Clone(h.serves) // Beat may read the old ones
+	for n, s := range h.serves {
+		if s.Action == action {
+			h.serves[n].Slots = int64(slots)
+		}
+	}
 	select {
 	case h.changed <- struct{}{}:
 	default: // the next beat carries this change too

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
@@ -34,6 +35,74 @@ func TestTheLogTellsOnceThatASessionJoinedAndWhyItEnded(t *testing.T) {
 		told = append(told, l.ID+" "+l.Level+" "+l.Message)
 	}
 	require.Equal(t, []string{"worker-1 info session joined", "worker-1 info asked to drain", "worker-1 info session ended: all is done"}, told)
+}
+
+func TestALineAboutAnotherSessionNamesItsWriter(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t, "worker-1", "manager-1")
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("east", 3600))
+	require.NoError(t, status.Write(t.Context(), s[0], status.Line{at, "worker-1", "warn", "slow\ndisk"}))
+	require.NoError(t, status.Write(t.Context(), s[1], status.Line{at, "worker-1", "error", "no audio"}))
+	lines, err := status.Lines(t.Context(), s[0])
+	require.NoError(t, err)
+	require.Equal(t, []status.Line{
+		{at.UTC(), "worker-1", "warn", "slow disk"}, {at.UTC(), "worker-1", "error", "no audio (written by manager-1)"},
+	}, lines)
+}
+
+func TestALineThatNoProcessWouldWriteIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newSessions(t, "worker-1")
+	line := func(id, level, message string) status.Line { return status.Line{time.Now(), id, level, message} }
+	for name, c := range map[string]struct {
+		line status.Line
+		want error
+	}{
+		"an id":     {line("two words", "warn", "x"), fault.ErrInvalid},
+		"no id":     {line("", "warn", "x"), fault.ErrInvalid},
+		"a level":   {line("worker-1", "fatal", "x"), fault.ErrInvalid},
+		"a message": {line("worker-1", "warn", strings.Repeat("x", 2001)), fault.ErrTooLarge},
+	} {
+		require.ErrorIs(t, status.Write(t.Context(), s[0], c.line), c.want, name)
+	}
+	for name, args := range map[string]tuple.Tuple{
+		"a time": tuple.New("yesterday", "worker-1", "warn", "x"), "a field": tuple.New("2026-01-02T03:04:05Z", "worker-1", "warn"),
+		"a type": tuple.New("2026-01-02T03:04:05Z", "worker-1", "warn", int64(1)),
+	} {
+		_, err := s[0].Call(t.Context(), space.OpID{}, "status.log", args)
+		require.ErrorIs(t, err, fault.ErrInvalid, name)
+	}
+	lines, err := status.Lines(t.Context(), s[0])
+	require.NoError(t, err)
+	require.Empty(t, lines)
+}
+
+func TestASessionThatFloodsTheLogIsRefusedAndOthersWriteOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSessions(t, "client-1", "worker-1")
+		write := func(n int) (written int) {
+			for range n {
+				err := status.Write(t.Context(), s[0], status.Line{time.Now(), "client-1", "warn", "flood"})
+				if err == nil {
+					written++
+					continue
+				}
+				require.ErrorIs(t, err, fault.ErrOverloaded)
+			}
+			return written
+		}
+		require.Equal(t, 200, write(1000))
+		require.NoError(t, status.Write(t.Context(), s[1], status.Line{time.Now(), "worker-1", "warn", "mine"}))
+		for range 10 {
+			<-time.After(time.Second)
+			require.InDelta(t, 20, write(100), 1)
+		}
+		status.Leave(t.Context(), s[0], "done")
+		lines, err := status.Lines(t.Context(), s[1])
+		require.NoError(t, err)
+		require.NotContains(t, lines[len(lines)-1].Message, "session ended", "it counts too")
+	})
 }
 
 // asked is a coordinator that does not answer before the context of a call ends.

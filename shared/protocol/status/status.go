@@ -21,9 +21,13 @@
 //	("cost", action, how, tasks, wallMicroseconds, cpuMicroseconds, windows int64)
 //
 // The space "log", also volatile, holds lines for administrators; the oldest are
-// removed first. A Forwarder puts the warnings and errors of a process there.
+// removed first. A Forwarder writes the warnings and errors of a process there.
 //
 //	("log", at, id, level, message)
+//
+// A line about another session than the writer's ends with the writer's id, so that no session can write in the
+// name of another. How many lines a session may write in a second is bounded: ("logged", id, next), in the space
+// "status", has the state of that rate.
 //
 // A message (Repository.Receive) asks a session that sends heartbeats to drain: to take
 // nothing new, finish or hand back what it holds, and end.
@@ -56,7 +60,7 @@ const logCapacity = 10_000
 func Spaces() []space.Definition {
 	return []space.Definition{
 		{Name: Space, QueryOnly: true, Options: space.Options{Volatile: true}},
-		{Name: Log, Options: space.Options{Volatile: true, Capacity: logCapacity, Overflow: space.DropOldest}},
+		{Name: Log, QueryOnly: true, Options: space.Options{Volatile: true, Capacity: logCapacity, Overflow: space.DropOldest}},
 	}
 }
 
@@ -64,16 +68,32 @@ const (
 	procBeat  = "status.beat"
 	procDrain = "status.drain"
 	procLeave = "status.leave"
+	procLog   = "status.log"
 	procSpend = "status.spend"
 )
 
 // Procedures returns the verbs as procedures: status.beat (state, since, (action, slots)…);
-// status.drain (session); status.leave (reason); status.spend (action, how, tasks,
-// wallMicroseconds, cpuMicroseconds, windows).
+// status.drain (session); status.leave (reason); status.log (at, id, level, message); status.spend (action, how,
+// tasks, wallMicroseconds, cpuMicroseconds, windows).
 func Procedures() space.Procedures {
 	return space.Procedures{
 		procBeat: beat, procDrain: space.WithArgs1(drain), procLeave: space.WithArgs1(leave), procSpend: space.WithArgs(spendArgs, spend),
+		procLog: space.WithArgs(logArgs, writeLine),
 	}
+}
+
+// GuardedProcedures is Procedures, but accepts costs of an action only from a session for which holds
+// returns true: one that has a task of the action, because costs are of tasks. To others status.spend
+// fails with fault.ErrForbidden.
+func GuardedProcedures(holds func(tx space.Tx, action string) bool) space.Procedures {
+	all := Procedures()
+	all[procSpend] = space.WithArgs(spendArgs, func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+		if action := decodeSpend(args).Action; !holds(tx, action) {
+			return nil, fmt.Errorf("%s: %w: this session holds no task of action %.100q", procSpend, fault.ErrForbidden, action)
+		}
+		return spend(tx, args)
+	})
+	return all
 }
 
 // beat (state, since, (action, slots)…) keeps the caller's session alive and replaces its state and all that it
@@ -144,6 +164,17 @@ func Servers(tx space.Tx, action string) []Serving {
 	return servers
 }
 
+// Paused returns the live sessions that serve an action and have no slot for it now, because their machines cannot do
+// it for a while.
+func Paused(tx space.Tx, action string) (paused []Serving) {
+	for _, e := range tx.Scan(Space, AnyServing(action)) {
+		if s := DecodeServing(e.Tuple); s.Slots <= 0 {
+			paused = append(paused, s)
+		}
+	}
+	return paused
+}
+
 // Slots returns how many slots serve an action, of all sessions together. Each has at most
 // MaxSlots, so that the sum cannot overflow.
 func Slots(tx space.Tx, action string) (slots int64) {
@@ -185,6 +216,9 @@ func Drain(ctx context.Context, repo space.Repository, session string) error {
 func leave(tx space.Tx, reason string) (tuple.Tuple, error) {
 	if tx.Caller() == "" {
 		return nil, fmt.Errorf("%s: %w: only a session can leave", procLeave, fault.ErrInvalid)
+	}
+	if err := countLine(tx); err != nil {
+		return nil, err
 	}
 	return nil, Record(tx, tx.Caller(), "info", "session ended: "+oneLine(reason))
 }

@@ -72,7 +72,7 @@ func (b beatArgs) encode() tuple.Tuple {
 
 func decodeBeat(args tuple.Tuple) (beatArgs, error) {
 	if len(args) < 2 || !tuple.Match(tuple.AnyString, tuple.AnyString).Matches(args[:2]) {
-		return beatArgs{}, fmt.Errorf("%s: %w: want a state and since when it lasts", procBeat, fault.ErrInvalid)
+		return beatArgs{}, fmt.Errorf("%s: %w: want a state, and the time since which it has lasted", procBeat, fault.ErrInvalid)
 	}
 	b := beatArgs{State: args.Str(0), Since: args.Str(1)}
 	slots := int64(0)
@@ -139,9 +139,8 @@ func (l Line) encode() tuple.Tuple {
 	return tuple.New("log", l.At.UTC().Format(time.RFC3339Nano), l.ID, l.Level, l.Message)
 }
 
-// decodeLine leaves the time zero if a client put the line with another text.
 func decodeLine(t tuple.Tuple) Line {
-	at, _ := time.Parse(time.RFC3339Nano, t.Str(1))
+	at, _ := time.Parse(time.RFC3339Nano, t.Str(1)) // only encode writes it
 	return Line{At: at, ID: t.Str(2), Level: t.Str(3), Message: t.Str(4)}
 }
 
@@ -149,3 +148,25 @@ func decodeLine(t tuple.Tuple) Line {
 func MatchLog(id, level any) tuple.Template {
 	return tuple.Match("log", tuple.AnyString, id, level, tuple.AnyString)
 }
+
+// logArgs are the arguments of status.log: a line without its first field.
+var logArgs = tuple.Match(tuple.AnyString, tuple.AnyString, tuple.AnyString, tuple.AnyString)
+
+// decodeLogArgs returns the line in arguments that logArgs matches. The error is of its time.
+func decodeLogArgs(args tuple.Tuple) (Line, error) {
+	at, err := time.Parse(time.RFC3339Nano, args.Str(0))
+	return Line{At: at, ID: args.Str(1), Level: args.Str(2), Message: args.Str(3)}, err
+}
+
+// logged is the state of a session's rate of lines: when the next one may be written at the earliest if it had no
+// burst, in nanoseconds of the engine's clock.
+type logged struct {
+	id   string
+	next int64
+}
+
+func (l logged) encode() tuple.Tuple { return tuple.New("logged", l.id, l.next) }
+
+func matchLogged(id string) tuple.Template { return tuple.Match("logged", id, tuple.AnyInt64) }
+
+func decodeLogged(t tuple.Tuple) logged { return logged{t.Str(1), t.Int64(2)} }

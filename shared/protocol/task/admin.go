@@ -78,12 +78,12 @@ func (p Policy) requeueOne(tx space.Tx, e space.Entry, l DeadLetter) (Item, erro
 	return i, err
 }
 
-// revivedItem returns the task of a dead letter as it was created, with its id and its history but without attempts.
+// revivedItem returns the task of a dead letter as it was created, with its id, its history and its losses but without attempts.
 // A past expiry is removed, because the task would die again at once.
 func revivedItem(tx space.Tx, l DeadLetter) Item {
 	i := Item{Priority: l.Priority, Task: models.Task{
 		ID: l.ID, Action: l.Action, Subject: l.Subject, Data: l.Data, Timeout: l.Timeout, CreatedAt: l.CreatedAt,
-		History: l.History, TaskOptions: l.TaskOptions,
+		Lost: l.Lost, History: l.History, TaskOptions: l.TaskOptions,
 	}}
 	if !validTimeout(i.Timeout) {
 		i.Timeout = DefaultTimeout

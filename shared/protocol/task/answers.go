@@ -45,33 +45,48 @@ func decodeItems(data []byte) (all []ClaimedTask, err error) {
 // because a value has at least one byte.
 func expected(data, rest []byte) int { return min(64, 1+len(rest)/(len(data)-len(rest))) }
 
-// encodeRefusal encodes the error of one outcome, which may be nil.
-func encodeRefusal(err error) tuple.Tuple {
-	if err == nil {
-		return tuple.New("", "")
+// encodeEnded encodes the error of one outcome, or else the tasks that it created, which the answer of its procedure
+// has.
+func encodeEnded(err error, reply tuple.Tuple) tuple.Tuple {
+	switch {
+	case err != nil:
+		return tuple.New(fault.Of(err).Code, truncate(err.Error()))
+	case len(reply) > 1:
+		return tuple.New("", "", blobOf(createdOf(reply)))
 	}
-	return tuple.New(fault.Of(err).Code, truncate(err.Error()))
+	return tuple.New("", "")
 }
 
-// decodeNext returns an answer of task.next: for each of the outcomes, in their order, its error or nil, and the
-// claimed tasks, still encoded.
-func decodeNext(reply tuple.Tuple, outcomes int) (refused []error, claimed []byte, err error) {
+// decodeEnded is the inverse of encodeEnded.
+func decodeEnded(t tuple.Tuple) (e Ended, err error) {
+	if code := t.Str(0); code != "" {
+		e.Err = refusal{fault.FromCode(code), t.Str(1)}
+	}
+	if len(t) > 2 {
+		e.Created, err = itemsOf(t[2:])
+	}
+	return e, err
+}
+
+// decodeNext returns an answer of task.next: what became of each of the outcomes, in their order, and the claimed tasks,
+// still encoded.
+func decodeNext(reply tuple.Tuple, outcomes int) (ends []Ended, claimed []byte, err error) {
 	data := blobOf(reply)
 	for len(data) > 0 {
 		t, rest, err := tuple.Decode(data)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w: %w", procNext, fault.ErrCorrupt, err)
 		}
-		var one error
-		if code := t.Str(0); code != "" {
-			one = refusal{fault.FromCode(code), t.Str(1)}
+		one, err := decodeEnded(t)
+		if err != nil {
+			return nil, nil, err
 		}
-		refused, data = append(refused, one), rest
+		ends, data = append(ends, one), rest
 	}
-	if len(refused) != outcomes {
-		return nil, nil, fmt.Errorf("%s: %w: %d answers to %d outcomes", procNext, fault.ErrCorrupt, len(refused), outcomes)
+	if len(ends) != outcomes {
+		return nil, nil, fmt.Errorf("%s: %w: %d answers to %d outcomes", procNext, fault.ErrCorrupt, len(ends), outcomes)
 	}
-	return refused, blobOf(reply[min(1, len(reply)):]), nil // the second field; nothing if it is missing
+	return ends, blobOf(reply[min(1, len(reply)):]), nil // the second field; nothing if it is missing
 }
 
 // createdOf returns the part of the answer of task.report that has the created tasks.

@@ -47,23 +47,26 @@ func TestClaimedTasksAreDecodedWithTheirParentsAndDamagedOnesAreCorrupt(t *testi
 	}
 }
 
-func TestTheAnswerOfNextHasOneErrorForEachOutcome(t *testing.T) {
+func TestTheAnswerOfNextTellsWhatBecameOfEachOutcome(t *testing.T) {
 	t.Parallel()
-	answers := concat(encodeRefusal(nil), encodeRefusal(fault.ErrStaleToken), encodeRefusal(nil))
-	refused, claimed, err := decodeNext(tuple.New(answers, []byte("x")), 3)
+	made := Item{Task: models.Task{ID: "t9", Action: "a", Timeout: 60}}
+	answers := concat(encodeEnded(nil, tuple.New(true)), encodeEnded(fault.ErrStaleToken, nil), encodeEnded(nil, tuple.New(true, encodeItems([]Item{made}))))
+	ends, claimed, err := decodeNext(tuple.New(answers, []byte("x")), 3)
 	require.NoError(t, err)
 	require.Equal(t, []byte("x"), claimed)
-	require.Equal(t, []bool{true, false, true}, []bool{refused[0] == nil, refused[1] == nil, refused[2] == nil})
-	require.ErrorIs(t, refused[1], fault.ErrStaleToken)
-	require.EqualError(t, refused[1], fault.ErrStaleToken.Error())
-	refused, claimed, err = decodeNext(tuple.New(answers), 3)
+	require.Equal(t, Ended{}, ends[0])
+	require.ErrorIs(t, ends[1].Err, fault.ErrStaleToken)
+	require.EqualError(t, ends[1].Err, fault.ErrStaleToken.Error())
+	require.NoError(t, ends[2].Err)
+	require.Equal(t, "t9", ends[2].Created[0].ID)
+	ends, claimed, err = decodeNext(WithoutClaims(tuple.New(answers, []byte("x"))), 3)
 	require.NoError(t, err)
-	require.Len(t, refused, 3)
+	require.Len(t, ends, 3)
 	require.Empty(t, claimed)
 	for _, bad := range []tuple.Tuple{nil, tuple.New([]byte{9}), tuple.New(answers[:len(answers)-1]), tuple.New(append(slices.Clone(answers), 9))} {
-		refused, _, err = decodeNext(bad, 3)
+		ends, _, err = decodeNext(bad, 3)
 		require.ErrorIs(t, err, fault.ErrCorrupt)
-		require.Empty(t, refused, "the caller must not take them for the answers")
+		require.Empty(t, ends, "the caller must not take them for the answers")
 	}
 	for _, outcomes := range []int{0, 2, 4} {
 		_, _, err = decodeNext(tuple.New(answers), outcomes)
@@ -165,11 +168,11 @@ func TestTimesWithinTenYearsAreAcceptedAndAnExpiryOnlyAfterTheStart(t *testing.T
 	}{
 		"no times":             {},
 		"now":                  {o: models.TaskOptions{NotBefore: now}},
-		"almost ten years":     {o: models.TaskOptions{NotBefore: in(maxDelay - time.Hour), ExpiresAt: in(maxDelay - time.Minute)}},
-		"almost ten years ago": {o: models.TaskOptions{NotBefore: in(time.Minute - maxDelay)}},
-		"ten years":            {models.TaskOptions{NotBefore: in(maxDelay)}, "not_before"},
-		"ten years ago":        {models.TaskOptions{NotBefore: in(-maxDelay)}, "not_before"},
-		"expiry in ten years":  {models.TaskOptions{ExpiresAt: in(maxDelay)}, "expires_at"},
+		"almost ten years":     {o: models.TaskOptions{NotBefore: in(MaxDelay - time.Hour), ExpiresAt: in(MaxDelay - time.Minute)}},
+		"almost ten years ago": {o: models.TaskOptions{NotBefore: in(time.Minute - MaxDelay)}},
+		"ten years":            {models.TaskOptions{NotBefore: in(MaxDelay)}, "not_before"},
+		"ten years ago":        {models.TaskOptions{NotBefore: in(-MaxDelay)}, "not_before"},
+		"expiry in ten years":  {models.TaskOptions{ExpiresAt: in(MaxDelay)}, "expires_at"},
 		"expiry at the start":  {models.TaskOptions{NotBefore: in(time.Hour), ExpiresAt: in(time.Hour)}, "after not_before"},
 		"expiry before it":     {models.TaskOptions{NotBefore: in(time.Hour), ExpiresAt: in(time.Minute)}, "after not_before"},
 		"expiry behind it":     {o: models.TaskOptions{NotBefore: in(time.Hour), ExpiresAt: in(time.Hour + 1)}},

@@ -190,12 +190,15 @@ func handBackArgs(i Item, delay time.Duration) tuple.Tuple {
 }
 
 // handBackOf returns the arguments of task.handback.
-func handBackOf(args tuple.Tuple) (id string, token int64, delaySeconds float64) {
+func handBackOf(args tuple.Tuple) (id string, token int64, delaySeconds float64, reason string) {
 	if len(args) > 2 {
 		delaySeconds, _ = args[2].(float64)
 	}
-	return args.Str(0), args.Int64(1), delaySeconds
+	return args.Str(0), args.Int64(1), delaySeconds, args.Str(3)
 }
+
+// passedOn returns the answer of task.handback with a reason: whether another worker gets the task.
+func passedOn(reply tuple.Tuple) bool { return reply.Bool(0) }
 
 // progressOf returns the arguments of task.extend.
 func progressOf(args tuple.Tuple) (id string, token int64, p models.Progress) {

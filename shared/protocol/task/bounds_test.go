@@ -37,7 +37,7 @@ func TestOfManyTasksThatAreAheadAThousandAreCounted(t *testing.T) {
 		f.serve("a", 1)
 		ids := append(f.makeMany(1000), f.makeMany(1)...)
 		for n, want := range map[int]string{
-			0: "it is the next one of its action", 1: "behind 1 tasks of its action", 999: "behind 999 tasks of its action",
+			0: "it is the next one of its action", 1: "behind 1 task of its action", 999: "behind 999 tasks of its action",
 			1000: "behind at least 1000 tasks of its action",
 		} {
 			shown, err := f.client.Show(f.Context(), ids[n])

@@ -58,8 +58,10 @@ func checkNew(i Item) error {
 	switch {
 	case !models.ValidID(i.Action):
 		return fmt.Errorf("%w: action %.200q: %s", fault.ErrInvalid, i.Action, models.IDRule)
+	case i.Action == models.ActionVisit:
+		return fmt.Errorf("%w: action %s: only the coordinator has origins visited; want another action", fault.ErrInvalid, i.Action)
 	case !validTimeout(i.Timeout):
-		return fmt.Errorf("%w: timeout %vs: want more than 0 and at most %s", fault.ErrInvalid, float64(i.Timeout), lease.MaxTTL)
+		return fmt.Errorf("%w: timeout %v: want more than 0 and at most %v seconds", fault.ErrInvalid, i.Timeout, models.SecondsOf(lease.MaxTTL))
 	case len(i.Data)+len(i.Subject)+len(lease.JoinParts(i.Parts)) > maxData:
 		return fmt.Errorf("%w: data, subject and parts of more than %d bytes", fault.ErrTooLarge, maxData)
 	}
@@ -83,6 +85,8 @@ func checkOptions(o models.TaskOptions) error {
 		return fmt.Errorf("%w: result_ttl %v: want 0 to %v seconds", fault.ErrInvalid, o.ResultTTL, models.SecondsOf(lease.MaxTTL))
 	case o.ResultTuple && o.ResultTTL == 0:
 		return fmt.Errorf("%w: result_tuple needs a result_ttl, because nothing else removes the tuple", fault.ErrInvalid)
+	case o.ResultTTL > 0 && !o.ResultTuple:
+		return fmt.Errorf("%w: result_ttl has no effect without result_tuple", fault.ErrInvalid)
 	case o.OnFailure != "" && o.OnFailure != models.FailWithParent && o.OnFailure != models.RunAnyway:
 		return fmt.Errorf("%w: on_failure %.50q: want %s or %s", fault.ErrInvalid, o.OnFailure, models.FailWithParent, models.RunAnyway)
 	case !slices.Contains([]string{"", models.WaitForLimit, models.CancelRunning, models.Drop}, o.OnLimit):
@@ -98,7 +102,7 @@ func checkOptions(o models.TaskOptions) error {
 		most int
 	}{{"tags", o.Tags, maxTags}, {"limits", o.Limits, maxLimits}, {"after", o.After, MaxParents}} {
 		if len(list.all) > list.most {
-			return fmt.Errorf("%w: %d %s, at most %d", fault.ErrInvalid, len(list.all), list.name, list.most)
+			return fmt.Errorf("%w: %s has %d names, at most %d", fault.ErrInvalid, list.name, len(list.all), list.most)
 		}
 		for n, v := range list.all {
 			if err := checkName(list.name, v); err != nil {
@@ -131,7 +135,7 @@ func checkName(what, v string) error {
 // the wrong unit is that far away, and a task that would expire before a worker may have it.
 func checkTimes(o models.TaskOptions, now time.Time) error {
 	for _, field := range timesOf(o) {
-		if !field.at.IsZero() && math.Abs(field.at.Sub(now).Hours()) >= maxDelay.Hours() {
+		if !field.at.IsZero() && math.Abs(field.at.Sub(now).Hours()) >= MaxDelay.Hours() {
 			return field.tooFar()
 		}
 	}

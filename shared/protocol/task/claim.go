@@ -3,6 +3,8 @@ package task
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
@@ -45,16 +47,19 @@ func (p Policy) claim(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 // answer has at most that many bytes (most), but one task always fits; it is nil if no task was claimed. For moved
 // see firstFor.
 func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []byte, moved bool, err error) {
+	isWanted := func(e space.Entry) bool { return slices.Contains(wanted.actions, decodeHeader(e.Tuple).Action) }
+	search := func() (pick, error) { return p.firstFor(tx, wanted.actions) }
 	for range wanted.number {
-		e, i, more, err := p.firstFor(tx, wanted.actions)
-		moved = moved || more
+		next, err := p.nextFor(tx, isWanted, search)
+		moved = moved || next.moved
 		if err != nil {
 			return nil, moved, err
 		}
+		e := next.entry
 		if e.Ref == 0 || len(answer) > 0 && len(answer)+e.Tuple.Size()+len(e.Fields)+maxCarried > most {
 			break
 		}
-		if answer, err = p.take(tx, e, i, answer); err != nil {
+		if answer, err = p.take(tx, e, next.item, answer); err != nil {
 			return nil, moved, err
 		}
 	}
@@ -64,7 +69,13 @@ func (p Policy) claimReady(tx space.Tx, wanted claimWanted, most int) (answer []
 // take claims one task for the caller, counts it at the rates of its limits, and appends it to an answer with the
 // ends of its parents, as decodeItems reads them.
 func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte, error) {
+	if err := freeReserved(tx, e, tx.Caller()); err != nil {
+		return nil, err
+	}
 	i.CurrentClaimant, i.ClaimedAt, i.State, i.Progress = workerName(tx), tx.Now(), "", nil
+	if i.suspect() {
+		i.onlyFor = tx.Caller()
+	}
 	if err := holdUntilTimeout(tx, e.Ref, i); err != nil {
 		return nil, err
 	}
@@ -83,25 +94,44 @@ func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte,
 	return answer, nil
 }
 
-// firstFor returns the task with the highest priority that the caller may claim, and of several the oldest; its Ref
-// is 0 if there is none. moved reports whether it retired malformed tasks or hid tasks whose limit is full, because
-// they were in the way. It moves such a task at most once each time it becomes visible.
-func (p Policy) firstFor(tx space.Tx, actions []string) (found space.Entry, item Item, moved bool, err error) {
-	worker := workerName(tx)
+// pick is the outcome of a search for a task that the caller may claim.
+type pick struct {
+	entry  space.Entry // its Ref is 0 if there is none
+	item   Item
+	passed offer // the first suspect before it that shall reserve the caller; its Ref is 0 if there is none
+	moved  bool  // tasks that were in the way were retired or hidden
+}
+
+// offer is a task as a search meets it.
+type offer struct {
+	entry space.Entry
+	item  Item
+}
+
+// or returns the one of two offers that comes first; either may be none.
+func (o offer) or(other offer) offer {
+	if other.entry.Ref != 0 && (o.entry.Ref == 0 || before(other.entry.Position, o.entry.Position)) {
+		return other
+	}
+	return o
+}
+
+// firstFor returns the task with the highest priority that the caller may claim, and of several the oldest. It retires
+// malformed tasks and hides tasks whose limit is full, because they are in the way, each at most once each time it
+// becomes visible.
+func (p Policy) firstFor(tx space.Tx, actions []string) (found pick, err error) {
 	for _, action := range actions {
 		if isPaused(tx, action) {
 			continue
 		}
-		e, i, more, err := p.firstMatch(tx, AnyOf(action), worker)
-		moved = moved || more
+		one, err := p.firstMatch(tx, AnyOf(action))
+		best := offer{found.entry, found.item}.or(offer{one.entry, one.item})
+		found = pick{best.entry, best.item, found.passed.or(one.passed), found.moved || one.moved}
 		if err != nil {
-			return space.Entry{}, Item{}, moved, err
-		}
-		if e.Ref != 0 && (found.Ref == 0 || before(e.Position, found.Position)) {
-			found, item = e, i
+			return pick{moved: found.moved}, err
 		}
 	}
-	return found, item, moved, nil
+	return found, nil
 }
 
 // before compares tasks of two actions: turns count only within one.
@@ -112,52 +142,66 @@ func before(a, b space.Position) bool {
 	return a.Minor < b.Minor
 }
 
-// firstMatch returns the first visible task that matches a template and that a worker may claim; its Ref is 0 if
-// there is none, or if it moved maxRetired tasks out of the way before it found one. moved reports whether it retired
-// or hid any. It reads one task, unless the worker has given back tasks at the head of the queue.
-func (p Policy) firstMatch(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, moved bool, err error) {
+// firstMatch returns the first visible task that matches a template and that the caller may claim; none if it moved
+// maxRetired tasks out of the way before it found one. It reads one task, unless the worker has given back tasks at
+// the head of the queue, or suspects are there.
+func (p Policy) firstMatch(tx space.Tx, template tuple.Template) (pick, error) {
+	var moved bool
 	for range maxRetired {
-		var unfit error
-		found, item, unfit = p.firstOffered(tx, template, worker)
-		if found.Ref == 0 {
-			return space.Entry{}, Item{}, moved, nil
+		found, passed, unfit := p.firstOffered(tx, template)
+		if found.entry.Ref == 0 {
+			return pick{passed: passed, moved: moved}, nil
 		}
 		limit := ""
 		if unfit == nil {
-			limit = fullLimit(tx, found, item)
+			limit = fullLimit(tx, found.entry, found.item)
 		}
+		var err error
 		switch {
 		case unfit != nil:
-			err = p.retire(tx, found, item, unfit)
+			err = p.retire(tx, found.entry, found.item, unfit)
 		case limit != "":
-			err = p.meetLimit(tx, found, item, limit)
+			err = p.meetLimit(tx, found.entry, found.item, limit)
 		default:
-			return found, item, moved, nil
+			return pick{found.entry, found.item, passed, moved}, nil
 		}
 		if err != nil {
-			return space.Entry{}, Item{}, moved, err
+			return pick{moved: moved}, err
 		}
 		moved = true
 	}
-	return space.Entry{}, Item{}, moved, nil
+	return pick{moved: moved}, nil
 }
 
-// firstOffered returns the first visible task that matches a template and that a worker may claim if no limit is
-// full, or the first unfit one before it: then unfit is why no worker can claim that one. The Ref is 0 if there is
-// neither. Tuples of another form are skipped.
-func (p Policy) firstOffered(tx space.Tx, template tuple.Template, worker string) (found space.Entry, item Item, unfit error) {
+// firstOffered returns the first visible task that matches a template and that the caller may claim if no limit is
+// full, or the first unfit one before it: then unfit is why no worker can claim that one. passed is the first suspect
+// before it that shall reserve the caller, because the caller has other tasks. The Ref of each is 0 if there is none.
+// Tuples of another form are skipped.
+func (p Policy) firstOffered(tx space.Tx, template tuple.Template) (found, passed offer, unfit error) {
+	worker := workerName(tx)
+	busy := sync.OnceValue(func() bool { return holdsTasks(tx, tx.Caller()) })
 	tx.Walk(space.Walk{Space: Space, Template: template}, func(e space.Entry) bool {
 		if !anyTask.Matches(e.Tuple) || gaveBack(e.Fields, worker) { // gaveBack needs no decoding
 			return true
 		}
-		i, err := p.decodeClaimable(e)
-		if err == nil && !mayClaim(tx, i, worker) {
+		tooBusy := slices.Contains(e.Labels, suspectLabel) && busy()
+		if tooBusy && passed.entry.Ref != 0 {
 			return true
 		}
-		found, item, unfit = e, i, err
+		i, err := p.decodeClaimable(e)
+		switch {
+		case err == nil && !mayClaim(tx, i, worker):
+			return true
+		case err == nil && tooBusy:
+			if mayReserve(tx, i) {
+				passed = offer{e, i}
+			}
+			return true
+		}
+		found, unfit = offer{e, i}, err
 		return false
 	})
-	return found, item, unfit
+	return found, passed, unfit
 }
 
 // decodeClaimable is DecodeEntry for a tuple that a foreign client may have put. It fails with fault.ErrCorrupt for a
@@ -212,6 +256,31 @@ func findHeld(tx space.Tx, id string, token int64) (space.Entry, Item, error) {
 		}
 	}
 	return space.Entry{}, Item{}, fmt.Errorf("task %q: token %d of %s: %w", id, token, tx.Caller(), fault.ErrStaleToken)
+}
+
+// Holds reports whether the caller holds a task of an action.
+func Holds(tx space.Tx, action string) bool {
+	_, ok := heldLike(tx, AnyOf(action))
+	return ok
+}
+
+// HeldWith returns the id of the task that the caller holds with a token, and whether there is one.
+func HeldWith(tx space.Tx, token int64) (id string, ok bool) {
+	t, ok := heldLike(tx, withToken(tuple.AnyString, tuple.AnyString, token))
+	if !ok {
+		return "", false
+	}
+	return decodeHeader(t).ID, true
+}
+
+// heldLike returns a task that the caller holds and that a template matches, and whether there is one.
+func heldLike(tx space.Tx, p tuple.Template) (tuple.Tuple, bool) {
+	for _, e := range tx.Held(Space, p) {
+		if e.Holder == tx.Caller() {
+			return e.Tuple, true
+		}
+	}
+	return nil, false
 }
 
 // find returns the task of that id, in any state in which it is alive. If there is none, the Ref of the entry is 0.

@@ -20,13 +20,19 @@ func removeClaim(tx space.Tx, id string) error {
 	if !ok {
 		return nil
 	}
-	return tx.Take(e.Ref)
+	if err := tx.Take(e.Ref); err != nil {
+		return err
+	}
+	return freeWorker(tx, DecodeClaim(e.Tuple).Worker)
 }
 
 // Remove takes a task, waiting or held, and its claim. The task may be malformed. It fails with fault.ErrNotFound if
 // the task is gone.
 func Remove(tx space.Tx, e space.Entry) error {
 	if err := removeClaim(tx, decodeHeader(e.Tuple).ID); err != nil {
+		return err
+	}
+	if err := freeReserved(tx, e, ""); err != nil {
 		return err
 	}
 	return tx.Take(e.Ref)

@@ -255,9 +255,46 @@ func assignID(tx space.Tx, i *Item) {
 	}
 }
 
+// nearlyFull is the part of the places of the space task from which the share of each action is bounded: fewer than one
+// in so many is free.
+const nearlyFull = 10
+
+// checkShare refuses a task without a lease with fault.ErrOverloaded if the space is nearly full and its action has
+// more tasks than are free, or if memory is nearly used up and the action's tasks have more of it than is left. So one
+// action that fills the space leaves places and memory for others, however many they are. A task under a lease uses
+// the reserve; managers issue no more of them than workers have slots.
+func checkShare(tx space.Tx, i Item) error {
+	if i.Lease != "" {
+		return nil
+	}
+	if free, capacity := tx.Free(Space); free < capacity/nearlyFull {
+		if n := countLive(tx, i.Action); n > free {
+			return fmt.Errorf("action %s has %d tasks, and there are places for %d more of all actions: %w", i.Action, n, free, fault.ErrOverloaded)
+		}
+	}
+	if used, left, nearlyFull := tx.Share(Space, i.Action); nearlyFull && used > left {
+		return fmt.Errorf("action %s: its tasks have %d kB of the memory, and %d kB are left for all actions: %w; tasks of other actions are accepted, and of this one once it has less than is left",
+			i.Action, used>>10, left>>10, fault.ErrOverloaded)
+	}
+	return nil
+}
+
+// countLive counts the tasks of an action that have not ended, in all states.
+func countLive(tx space.Tx, action string) int {
+	n := tx.Count(Space, AnyOf(action))
+	for _, s := range []State{Claimed, StateDelayed, StateBlocked, StatePaused, inBackOff, behindLimit} {
+		n += tx.CountLabelled(Space, stateLabel(s, action))
+	}
+	return n
+}
+
 // put puts a new task into the space, and hides it if it cannot be claimed yet. It returns the task as it is then,
 // unless place is to decide: then the task has no id.
 func (p Policy) put(tx space.Tx, i Item, o space.PutOptions) (Item, error) {
+	o.Reserve = i.Lease != ""
+	if err := checkShare(tx, i); err != nil {
+		return Item{}, err
+	}
 	if !i.ExpiresAt.IsZero() {
 		o.TTL, o.Expiry = max(i.ExpiresAt.Sub(tx.Now()), time.Nanosecond), procExpireTask
 	}

@@ -18,7 +18,11 @@ import (
 // the task is hidden for a back-off, and then die is called again: it stays out of the reach of workers, because its
 // attempts exceed the maximum.
 func (p Policy) die(tx space.Tx, e space.Entry, i Item, reason string) error {
-	return p.dieOf(tx, e, i, reason, fmt.Sprintf("given up after attempt %d: %s", i.Attempts, reason))
+	letter := fmt.Sprintf("given up after attempt %d", i.Attempts)
+	if reason != "" { // a worker may give up without one
+		letter += ": " + reason
+	}
+	return p.dieOf(tx, e, i, reason, letter)
 }
 
 // dieOf is die with letter as the reason in the dead letter. reason is why the last attempt failed, which the state
@@ -54,7 +58,7 @@ func (p Policy) deadLetter(tx space.Tx, e space.Entry, i Item, reason, letter st
 	result, err := ResultTuple{
 		Action: i.Action, Subject: i.Subject, Part: lease.JoinParts(i.Parts), Lease: i.Lease,
 		Token: i.Token, Final: true, Body: strings.TrimSpace(failure.String()),
-	}.put(tx, 0)
+	}.put(tx, space.PutOptions{Reserve: true})
 	if err != nil {
 		return err
 	}
@@ -88,12 +92,12 @@ func (p Policy) deadLetterCorrupt(tx space.Tx, e space.Entry, why error) error {
 // fault.ErrOverloaded no space took the dead letter, and nothing was changed. After an error of afterEnd the rest has
 // been changed.
 func (p Policy) putDeadLetter(tx space.Tx, e space.Entry, i Item, reason string) error {
-	i.CurrentClaimant, i.Hidden, i.HiddenBy, i.Behind, i.RetryAt, i.queued = "", "", "", false, noTime, false
+	i.CurrentClaimant, i.Hidden, i.HiddenBy, i.onlyFor, i.Behind, i.RetryAt, i.queued = "", "", "", "", false, noTime, false
 	if i.DiedAt.IsZero() { // it did not die with an attempt
 		i.DiedAt = tx.Now()
 	}
 	t, a := DeadLetter{Item: i, Reason: reason}.tupleOf()
-	if _, err := tx.Put(Dead, t, space.PutOptions{Attributes: a}); err != nil {
+	if _, err := tx.Put(Dead, t, space.PutOptions{Attributes: a, Reserve: i.Lease != ""}); err != nil {
 		return err
 	}
 	if err := Remove(tx, e); err != nil {

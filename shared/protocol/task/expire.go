@@ -9,8 +9,8 @@ import (
 )
 
 // endHold is the expiry of a worker's hold: the worker took too long, was lost, or closed its session while it held
-// the task. Closing counts no attempt, because the worker stopped in order; the other two do. A malformed task
-// becomes a dead letter.
+// the task. Closing counts no attempt, because the worker stopped in order. Its loss counts one only if it held no
+// other task, because otherwise the other one may be the reason. A malformed task becomes a dead letter.
 func (p Policy) endHold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	e, x, err := space.Expiring(tx, args)
 	if err != nil {
@@ -28,6 +28,10 @@ func (p Policy) endHold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	case space.Closed:
 		return nil, p.undoClaim(tx, e, i)
 	case space.Lost:
+		i.Lost++
+		if x.Beside > 0 {
+			return nil, p.loseShared(tx, e, i, x.Beside)
+		}
 		reason = "its worker was lost"
 	default:
 		reason = fmt.Sprintf("timed out after %s", i.Timeout.Duration())

@@ -16,14 +16,16 @@ func (p Policy) get(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, i, moved, err := p.firstMatch(tx, template, workerName(tx))
+	next, err := p.nextFor(tx, func(e space.Entry) bool { return template.Matches(e.Tuple) }, func() (pick, error) {
+		return p.firstMatch(tx, template)
+	})
 	switch {
 	case err != nil:
 		return nil, err
-	case e.Ref != 0:
-		_, err := p.take(tx, e, i, nil)
-		return e.Tuple, err
-	case waits && !moved:
+	case next.entry.Ref != 0:
+		_, err := p.take(tx, next.entry, next.item, nil)
+		return next.entry.Tuple, err
+	case waits && !next.moved:
 		return nil, tx.Wait(space.Awaited{Space: Space, Template: template})
 	}
 	return nil, nil

@@ -25,8 +25,11 @@ type Item struct {
 	Existing bool      // in the answer to its creation: it is an older task, which has the unique key
 	EndedAs  State     // in the answer to its creation: it was dropped or died at once, and its State is the reason; empty: it is alive
 
-	queued   bool // it has a turn among the tasks of its priority
-	forgiven int  // so many of Claimants, the first ones, may claim it again, because no other worker served the action
+	queued    bool          // it has a turn among the tasks of its priority
+	onlyFor   string        // of a suspect: the session that has it alone, or that is reserved for it
+	offeredAt time.Duration // of a suspect: since when workers may claim it, by the clock of deadlines
+
+	forgiven int // so many of Claimants, the first ones, may claim it again, because no other worker served the action
 }
 
 // Hidden is why an unclaimed task cannot be claimed.

@@ -15,6 +15,8 @@ import (
 //	u key, v key             has the unique key, or will have it next
 //	p parent                 is a child of that task
 //	l limit                  is claimed, and has a slot of that limit
+//	a session                is a suspect that the session has alone, or is reserved for
+//	x                        is a suspect that waits
 //	w limit, w limit action  is hidden until that limit has a free slot
 //	t tag
 func label(kind string, parts ...string) string { return kind + strings.Join(parts, "\x00") }
@@ -31,6 +33,11 @@ func slotLabel(limit string) string                { return label("l", limit) }
 func limitedLabel(limit string) string             { return label("w", limit) }
 func limitedOf(limit, action string) string        { return label("w", limit, action) }
 
+func aloneLabel(session string) string { return label("a", session) }
+
+// suspectLabel is the label of the suspects that wait.
+const suspectLabel = "x"
+
 func tagLabels(tags []string) (all []string) {
 	for _, tag := range tags {
 		all = append(all, label("t", tag))
@@ -40,6 +47,12 @@ func tagLabels(tags []string) (all []string) {
 
 func labelsOf(i Item) []string {
 	all := tagLabels(i.Tags)
+	if i.suspect() && i.onlyFor != "" {
+		all = append(all, aloneLabel(i.onlyFor))
+	}
+	if i.suspect() && i.state() == Waiting {
+		all = append(all, suspectLabel)
+	}
 	if state := i.state(); state != Waiting {
 		all = append(all, stateLabel(state, i.Action))
 	}

@@ -373,13 +373,13 @@ func (m *machine) next(r *rapid.T) {
 	default:
 		outcomes, then = append(outcomes, task.ToHandBack(t.item, 9*time.Second)), func() { m.handedBack(t, 9*time.Second) }
 	}
-	refused, all, err := m.workers[worker].Next(m.Context(), outcomes, 1, action)
+	ends, all, err := m.workers[worker].Next(m.Context(), outcomes, 1, action)
 	require.NoError(r, err)
-	require.Len(r, refused, len(wanted)+1)
+	require.Len(r, ends, len(wanted)+1)
 	for n, kind := range wanted {
-		require.ErrorIs(r, refused[n], kind)
+		require.ErrorIs(r, ends[n].Err, kind)
 	}
-	require.NoError(r, refused[len(wanted)])
+	require.NoError(r, ends[len(wanted)].Err)
 	now := time.Now()
 	then()
 	m.observe(r)

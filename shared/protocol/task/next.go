@@ -19,24 +19,46 @@ type Outcome struct {
 	id        string
 	procedure string
 	args      tuple.Tuple
+	create    []New
 	err       error // why it cannot be sent
 }
 
-// ToResolve is the outcome of Client.Report with a final result. If the result cannot be JSON, Next
-// returns fault.ErrInvalid.
-func ToResolve(i Item, part string, result any) Outcome {
+// ToResolve is the outcome of Client.Report with a final result, or of Client.Resolve if it creates tasks. If the
+// result cannot be JSON, or the tasks cannot be encoded, Next returns fault.ErrInvalid.
+func ToResolve(i Item, part string, result any, create ...New) Outcome {
 	args, err := reportArgs(i, part, true, result)
-	return Outcome{i.ID, procReport, args, err}
+	return Outcome{i.ID, procReport, args, create, err}
 }
 
 // ToRelease is the outcome of Client.Fail.
 func ToRelease(i Item, f Failure) Outcome {
-	return Outcome{i.ID, procRelease, failureArgs(i, f), nil}
+	return Outcome{id: i.ID, procedure: procRelease, args: failureArgs(i, f)}
 }
 
 // ToHandBack is the outcome of Client.HandBackFor.
 func ToHandBack(i Item, delay time.Duration) Outcome {
-	return Outcome{i.ID, procHandBack, handBackArgs(i, delay), nil}
+	return Outcome{id: i.ID, procedure: procHandBack, args: handBackArgs(i, delay)}
+}
+
+// Ended is what became of an Outcome.
+type Ended struct {
+	Err     error  // why it was refused, so that it changed nothing; nil: it was not
+	Created []Item // the tasks that it created, in their order
+}
+
+// withCreated returns the outcome with the tasks that it creates in its arguments. The ends of parents that only the
+// history knows go with them.
+func (c Client) withCreated(ctx context.Context, o Outcome) (Outcome, error) {
+	if len(o.create) == 0 || o.err != nil {
+		return o, o.err
+	}
+	news := withDefaults(o.create)
+	if known, found := c.withEnded(ctx, news); found {
+		news = known
+	}
+	data, err := encodeNews(news)
+	o.args = append(o.args.Clone(), data)
+	return o, err
 }
 
 // Next ends attempts, at most MaxOutcomes, and then claims up to n tasks of the actions that need not be waited for:
@@ -44,23 +66,23 @@ func ToHandBack(i Item, delay time.Duration) Outcome {
 // refused. n may be 0.
 //
 // Each outcome has its own error, as from the verb it stands for; a refused one changes nothing and leaves the others
-// as they are. If Next itself fails, no outcome has an effect, with these exceptions: if it returns refused too, only
+// as they are. If Next itself fails, no outcome has an effect, with these exceptions: if it returns ends too, only
 // the claimed tasks could not be read; if it returns fault.ErrCorrupt alone, the whole answer could not; with
 // fault.ErrUnavailable or the error of ctx, it is not known. Other errors are fault.ErrInvalid for an outcome or a
 // number out of range, fault.ErrTooLarge for outcomes that do not fit into one call, and fault.ErrOverloaded if a
 // space is full.
-func (c Client) Next(ctx context.Context, outcomes []Outcome, n int, actions ...string) (refused []error, claimed []ClaimedTask, err error) {
-	var ends []byte
+func (c Client) Next(ctx context.Context, outcomes []Outcome, n int, actions ...string) (ends []Ended, claimed []ClaimedTask, err error) {
+	var data []byte
 	for _, o := range outcomes {
-		if o.err != nil {
-			return nil, nil, o.err
+		if o, err = c.withCreated(ctx, o); err != nil {
+			return nil, nil, err
 		}
-		ends = o.encode().Append(ends)
+		data = o.encode().Append(data)
 	}
-	if len(ends) > maxAnswer {
-		return nil, nil, fmt.Errorf("%d outcomes: %w: they have %d bytes, at most %d in one call", len(outcomes), fault.ErrTooLarge, len(ends), maxAnswer)
+	if len(data) > maxAnswer {
+		return nil, nil, fmt.Errorf("%d outcomes: %w: they have %d bytes, at most %d in one call", len(outcomes), fault.ErrTooLarge, len(data), maxAnswer)
 	}
-	args := tuple.New(ends, int64(n))
+	args := tuple.New(data, int64(n))
 	for _, a := range actions {
 		args = append(args, a)
 	}
@@ -68,16 +90,22 @@ func (c Client) Next(ctx context.Context, outcomes []Outcome, n int, actions ...
 	if err != nil {
 		return nil, nil, err
 	}
-	refused, items, err := decodeNext(reply, len(outcomes))
+	ends, items, err := decodeNext(reply, len(outcomes))
 	if err == nil {
 		claimed, err = decodeItems(items)
 	}
-	return refused, claimed, err
+	return ends, claimed, err
+}
+
+// WithoutClaims returns an answer of task.next (ends, claimed tasks) as if no task had been claimed. It is for a
+// caller that handed the claimed tasks back because it could not pass the answer on.
+func WithoutClaims(reply tuple.Tuple) tuple.Tuple {
+	return tuple.New(blobOf(reply), []byte(nil))
 }
 
 // next (outcomes, number, action…) calls the procedure of each outcome, and then holds up to
 // number tasks of the actions, as claim does, but without waiting. It returns the errors of the
-// outcomes, and the tasks.
+// outcomes with the tasks that they created, and the claimed tasks.
 //
 // Nothing is changed if it returns an error. If a full space refuses an outcome, it returns fault.ErrOverloaded, and
 // the caller repeats the call. Any other error of an outcome is in the answer.
@@ -98,7 +126,10 @@ func (p Policy) next(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		if err != nil && !errors.Is(err, fault.ErrStaleToken) {
 			wanted.number-- // the caller still has the task
 		}
-		answers = encodeRefusal(err).Append(answers)
+		answers = encodeEnded(err, reply).Append(answers)
+	}
+	if len(answers) > maxAnswer/2 { // there are many created tasks, and the answer may be too large with a claimed one
+		wanted.number = 0
 	}
 	claimed, _, err := p.claimReady(tx, wanted, maxAnswer-len(answers))
 	if err != nil {

@@ -19,13 +19,13 @@ func ExampleClient_Next() {
 	tasks, ctx, stop := open()
 	defer stop()
 	first, _ := tasks.Claim(ctx, "dig")
-	refused, claimed, err := tasks.Next(ctx, []task.Outcome{task.ToResolve(first, "", "a coin")}, 1, "dig")
-	fmt.Println(refused, len(claimed), err)
+	ends, claimed, err := tasks.Next(ctx, []task.Outcome{task.ToResolve(first, "", "a coin")}, 1, "dig")
+	fmt.Println(ends[0].Err, len(claimed), err)
 	// The first task has ended already; the second is handed back.
-	refused, claimed, _ = tasks.Next(ctx, []task.Outcome{task.ToResolve(first, "", "a coin"), task.ToHandBack(claimed[0].Item, 0)}, 0)
-	fmt.Println(errors.Is(refused[0], fault.ErrStaleToken), refused[1], len(claimed))
+	ends, claimed, _ = tasks.Next(ctx, []task.Outcome{task.ToResolve(first, "", "a coin"), task.ToHandBack(claimed[0].Item, 0)}, 0)
+	fmt.Println(errors.Is(ends[0].Err, fault.ErrStaleToken), ends[1].Err, len(claimed))
 	// Output:
-	// [<nil>] 1 <nil>
+	// <nil> 1 <nil>
 	// true <nil> 0
 }
 
@@ -42,12 +42,12 @@ func TestEachOutcomeOfACallTakesEffectByItself(t *testing.T) {
 			task.ToResolve(over, "", 0), task.ToResolve(resolved, "", 1), task.ToResolve(large, "", strings.Repeat("x", 970<<10)),
 			task.ToHandBack(handedBack, 0), task.ToHandBack(handedBack, -1), task.ToRelease(failed, task.Failure{Reason: "broken", GiveUp: true}),
 		}
-		refused, claimed, err := f.client.Next(f.Context(), outcomes, 6, "a")
+		ends, claimed, err := f.client.Next(f.Context(), outcomes, 6, "a")
 		require.NoError(f, err)
 		for n, kind := range []error{fault.ErrStaleToken, nil, fault.ErrTooLarge, nil, fault.ErrStaleToken, nil} {
-			require.ErrorIs(f, refused[n], kind)
+			require.ErrorIs(f, ends[n].Err, kind)
 		}
-		require.EqualError(f, refused[0], fmt.Sprintf("report of task %q: stale token", over.ID))
+		require.EqualError(f, ends[0].Err, fmt.Sprintf("report of task %q: stale token", over.ID))
 		f.is(resolved.ID, task.Resolved, "")
 		f.is(large.ID, task.Claimed, "")
 		f.is(failed.ID, task.StateDead, "")
@@ -65,9 +65,9 @@ func TestARepeatedCallForTheNextTasksHasOneEffect(t *testing.T) {
 		client := f.client
 		client.Op = space.OpID{Session: f.repo.Session(), Seq: 1}
 		for range 3 {
-			refused, claimed, err := client.Next(f.Context(), []task.Outcome{task.ToResolve(i, "", 1)}, 1, "a")
+			ends, claimed, err := client.Next(f.Context(), []task.Outcome{task.ToResolve(i, "", 1)}, 1, "a")
 			require.NoError(f, err)
-			require.Equal(f, []error{nil}, refused)
+			require.Equal(f, []task.Ended{{}}, ends)
 			require.Equal(f, "t2", claimed[0].ID)
 		}
 		require.Len(f, f.waiting(), 1)
@@ -85,9 +85,9 @@ func TestACallForTheNextTasksThatIsRefusedHasNoEffect(t *testing.T) {
 		f.is(one.ID, task.Claimed, "")
 		_, err = f.repo.Space(task.Result).Get(f.Context(), tuple.Match("full"))
 		require.NoError(f, err)
-		refused, _, err := f.client.Next(f.Context(), outcomes, 1, "a")
+		ends, _, err := f.client.Next(f.Context(), outcomes, 1, "a")
 		require.NoError(f, err)
-		require.Equal(f, []error{nil, nil}, refused)
+		require.Equal(f, []task.Ended{{}, {}}, ends)
 
 		for _, args := range []tuple.Tuple{
 			nil, tuple.New("a", int64(1)), tuple.New([]byte("x"), int64(1), "a"), tuple.New([]byte{}, int64(65), "a"), tuple.New([]byte{}, int64(1)),

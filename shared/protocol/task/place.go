@@ -12,7 +12,7 @@ import (
 // for the first reason that applies; a full limit may also drop it (meetLimit). i is the task as it shall be, e its
 // entry. A task that comes back from a delay gets a new turn.
 func (p Policy) place(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
-	i.CurrentClaimant, i.ClaimedAt, i.Progress = "", time.Time{}, nil
+	i.CurrentClaimant, i.ClaimedAt, i.Progress, i.onlyFor = "", time.Time{}, nil, ""
 	now := tx.Now()
 	switch blocker := i.blocker(tx); {
 	case blocker != "":
@@ -52,7 +52,10 @@ func hide(tx space.Tx, e space.Entry, i Item, why Hidden, by string) error {
 // when it expires, too, unless it is dead already and waits for a space that takes its dead letter: that would repeat
 // without a pause.
 func hideFor(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait time.Duration) error {
-	i.Hidden, i.HiddenBy = why, by
+	if err := freeReserved(tx, e, ""); err != nil {
+		return err
+	}
+	i.Hidden, i.HiddenBy, i.onlyFor = why, by, ""
 	if keepsTurn := why == Paused || why == Limited; !keepsTurn {
 		i.queued = false
 	}
@@ -70,6 +73,9 @@ func hideFor(tx space.Tx, e space.Entry, i Item, why Hidden, by string, wait tim
 
 func show(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	i.Hidden, i.HiddenBy, i.RetryAt = "", "", time.Time{}
+	if i.suspect() {
+		i.offeredAt = tx.Elapsed()
+	}
 	turn := e.Turn
 	if !i.queued || at == space.NewPlace {
 		i.queued, turn = true, nextTurn(tx, e.Ref, i)

@@ -53,6 +53,9 @@ const (
 	tagDiedAt
 	tagEndedAs
 	tagForgiven
+	tagLost
+	tagOnlyFor
+	tagOfferedAt
 )
 
 // The tags of an attempt within a record.
@@ -150,6 +153,9 @@ func encodeRecord(i Item) string {
 	w.flag(tagExisting, i.Existing)
 	w.text(tagEndedAs, string(i.EndedAs))
 	w.time(tagDiedAt, i.DiedAt)
+	w.number(tagLost, i.Lost)
+	w.text(tagOnlyFor, i.onlyFor)
+	w.number(tagOfferedAt, int64(i.offeredAt))
 	w.number(tagPriority, i.Priority) // of a dead letter, whose tuple has none
 	return string(w)
 }
@@ -325,6 +331,12 @@ func (r *recordReader) setField(i *Item, tag uint64, v string) {
 		i.Existing = true
 	case tagEndedAs:
 		i.EndedAs = State(v)
+	case tagLost:
+		i.Lost = r.number(v)
+	case tagOnlyFor:
+		i.onlyFor = v
+	case tagOfferedAt:
+		i.offeredAt = time.Duration(r.number(v))
 	case tagPriority:
 		i.Priority = r.number(v)
 	default:

@@ -137,7 +137,8 @@ func FuzzFramesOfTasks(f *testing.F) {
 	f.Add(tuple.New("x").Append(nil))
 	f.Add(tuple.New("", int64(0)).Append(nil))
 	f.Add(ToHandBack(item, 0).encode().Append(nil))
-	f.Add(encodeRefusal(fault.ErrStaleToken).Append(nil))
+	f.Add(encodeEnded(fault.ErrStaleToken, nil).Append(nil))
+	f.Add(encodeEnded(nil, tuple.New(true, encodeItems([]Item{item}))).Append(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, _, _ = parseNext(tuple.New(data, int64(1), "a"))
 		_, _, _ = decodeNext(tuple.New(data, data), 1)

@@ -230,9 +230,10 @@ func TestATaskAtABoundIsAcceptedAndTheErrorBeyondNamesTheField(t *testing.T) {
 		{func(n *task.New) { n.Backoff = longest }, func(n *task.New) { n.Backoff = longest + .1 }, fault.ErrInvalid, "backoff"},
 		{func(n *task.New) { n.Backoff = 0 }, func(n *task.New) { n.Backoff = -.1 }, fault.ErrInvalid, "backoff"},
 		{func(n *task.New) { n.Backoff = 1 }, func(n *task.New) { n.Backoff = models.Seconds(math.NaN()) }, fault.ErrInvalid, "backoff"},
-		{func(n *task.New) { n.ResultTTL = longest }, func(n *task.New) { n.ResultTTL = longest + .1 }, fault.ErrInvalid, "result_ttl"},
+		{func(n *task.New) { n.ResultTuple, n.ResultTTL = true, 5 }, func(n *task.New) { n.ResultTTL = 5 }, fault.ErrInvalid, "result_ttl has no effect without result_tuple"},
+		{func(n *task.New) { n.ResultTuple, n.ResultTTL = true, longest }, func(n *task.New) { n.ResultTTL = longest + .1 }, fault.ErrInvalid, "result_ttl"},
 		{func(n *task.New) { n.ResultTTL = 0 }, func(n *task.New) { n.ResultTTL = -.1 }, fault.ErrInvalid, "result_ttl"},
-		{func(n *task.New) { n.ResultTTL = 1 }, func(n *task.New) { n.ResultTTL = models.Seconds(math.NaN()) }, fault.ErrInvalid, "result_ttl"},
+		{func(n *task.New) { n.ResultTuple, n.ResultTTL = true, 1 }, func(n *task.New) { n.ResultTTL = models.Seconds(math.NaN()) }, fault.ErrInvalid, "result_ttl"},
 		{func(n *task.New) { n.ResultTuple, n.ResultTTL = true, .1 }, func(n *task.New) { n.ResultTuple = true }, fault.ErrInvalid, "result_tuple"},
 		{func(n *task.New) { n.OnFailure, n.After = models.RunAnyway, names(1) }, func(n *task.New) { n.OnFailure, n.After = "x", names(1) }, fault.ErrInvalid, "on_failure"},
 		{func(n *task.New) { n.OnFailure, n.After = models.FailWithParent, names(1) }, func(n *task.New) { n.OnFailure = models.FailWithParent }, fault.ErrInvalid, "on_failure has no effect without after"},
@@ -240,8 +241,8 @@ func TestATaskAtABoundIsAcceptedAndTheErrorBeyondNamesTheField(t *testing.T) {
 		{func(n *task.New) { n.OnLimit, n.Limits = models.WaitForLimit, names(1) }, func(n *task.New) { n.OnLimit = models.WaitForLimit }, fault.ErrInvalid, "on_limit has no effect without limits"},
 		{func(n *task.New) { n.OnConflict, n.UniqueKey = task.KeepFirst, "k" }, func(n *task.New) { n.OnConflict, n.UniqueKey = "x", "k" }, fault.ErrInvalid, "on_conflict"},
 		{func(n *task.New) { n.OnConflict, n.UniqueKey = task.Replace, "k" }, func(n *task.New) { n.OnConflict = task.KeepFirst }, fault.ErrInvalid, "on_conflict has no effect without unique_key"},
-		{func(n *task.New) { n.Tags = names(16) }, func(n *task.New) { n.Tags = names(17) }, fault.ErrInvalid, "17 tags, at most 16"},
-		{func(n *task.New) { n.Limits = names(8) }, func(n *task.New) { n.Limits = names(9) }, fault.ErrInvalid, "9 limits, at most 8"},
+		{func(n *task.New) { n.Tags = names(16) }, func(n *task.New) { n.Tags = names(17) }, fault.ErrInvalid, "tags has 17 names, at most 16"},
+		{func(n *task.New) { n.Limits = names(8) }, func(n *task.New) { n.Limits = names(9) }, fault.ErrInvalid, "limits has 9 names, at most 8"},
 		{func(n *task.New) { n.Tags = []string{"a", "b"} }, func(n *task.New) { n.Tags = []string{"a", "b", "a"} }, fault.ErrInvalid, `tags has "a" twice`},
 		{func(n *task.New) { n.Limits = []string{text(200)} }, func(n *task.New) { n.Limits = []string{text(201)} }, fault.ErrInvalid, "limits"},
 		{func(n *task.New) { n.Group = text(200) }, func(n *task.New) { n.Group = text(201) }, fault.ErrInvalid, "group"},
@@ -297,8 +298,8 @@ func TestRequestsOfTheMostTasksAreAccepted(t *testing.T) {
 		refused, more, err := f.client.Next(f.Context(), ends, task.MaxClaims, "a")
 		require.NoError(f, err)
 		require.Len(f, more, task.MaxClaims)
-		for _, err := range refused {
-			require.NoError(f, err)
+		for _, end := range refused {
+			require.NoError(f, end.Err)
 		}
 		_, _, err = f.client.Next(f.Context(), append(ends, ends[0]), 0)
 		require.ErrorIs(f, err, fault.ErrInvalid)

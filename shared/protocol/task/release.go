@@ -45,29 +45,33 @@ var (
 	fullReleaseArgs = append(releaseArgs, tuple.Formal{Type: tuple.Float64}, tuple.AnyString, tuple.AnyBool)
 )
 
-// maxDelay bounds how far in the future a task may be claimed.
-const maxDelay = 10 * 365 * 24 * time.Hour
+// MaxDelay bounds how far in the future a task may be claimed.
+const MaxDelay = 10 * 365 * 24 * time.Hour
 
-// delayOf returns a delay that a client sent, from 0 to maxDelay. The comparison is negated, because NaN must not
+// delayOf returns a delay that a client sent, from 0 to MaxDelay. The comparison is negated, because NaN must not
 // pass.
 func delayOf(seconds float64) (time.Duration, error) {
-	if !(seconds >= 0 && seconds <= maxDelay.Seconds()) {
-		return 0, fmt.Errorf("delay %v: %w: want 0 to %v seconds", models.Seconds(seconds), fault.ErrInvalid, models.SecondsOf(maxDelay))
+	if !(seconds >= 0 && seconds <= MaxDelay.Seconds()) {
+		return 0, fmt.Errorf("delay %v: %w: want 0 to %v seconds", models.Seconds(seconds), fault.ErrInvalid, models.SecondsOf(MaxDelay))
 	}
 	return models.Seconds(seconds).Duration(), nil
 }
 
-// handBack (id, token[, delay in seconds]) gives a task back because the caller stops, or because it cannot be done
-// yet. It counts no attempt, and without a delay the task returns to its old place.
+// handBack (id, token[, delay in seconds[, reason]]) gives a task back because the caller stops, or because it cannot
+// be done yet. It counts no attempt, and without a delay the task returns to its old place. With a reason it is passOn.
 func (p Policy) handBack(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	short := tuple.Match(tuple.AnyString, tuple.AnyInt64)
-	if full := append(short, tuple.Formal{Type: tuple.Float64}); !short.Matches(args) && !full.Matches(args) {
-		return nil, fmt.Errorf("%w: the arguments must be %s or %s", fault.ErrInvalid, short, full)
+	full := append(short, tuple.Formal{Type: tuple.Float64})
+	if withReason := append(full[:3:3], tuple.AnyString); !short.Matches(args) && !full.Matches(args) && !withReason.Matches(args) {
+		return nil, fmt.Errorf("%w: the arguments must be %s, %s or %s", fault.ErrInvalid, short, full, withReason)
 	}
-	id, token, seconds := handBackOf(args)
+	id, token, seconds, reason := handBackOf(args)
 	e, i, err := findHeld(tx, id, token)
 	if err != nil {
 		return nil, err
+	}
+	if reason != "" {
+		return p.passOn(tx, e, i, reason)
 	}
 	delay, err := delayOf(seconds)
 	if err != nil {
@@ -110,21 +114,9 @@ func revokeAttempt(tx space.Tx, i Item) (Item, error) {
 // there is one. Otherwise it waits for the longer of the delay and its back-off, or for the policy's if both are 0.
 // If it has no attempts left, or f gives up, it becomes a dead letter (die).
 func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error {
-	worker := i.CurrentClaimant
 	i = addClaimant(tx, i, e.Holder)
 	i.Attempts++
-	i.History = newest(append(i.History, models.Attempt{
-		Worker: worker, ClaimedAt: i.ClaimedAt, EndedAt: tx.Now(), Error: f.reason, Output: f.output,
-	}), maxHistory)
-	// The queue TTL restarts, because it bounds how long a task waits, not how long a worker works
-	// on it. Otherwise a task whose attempts take longer than its queue TTL would be dropped after
-	// the first, be issued again without attempts, and never become a dead letter.
-	if i.QueueTTL > 0 {
-		if err := tx.Extend(e.Ref, i.QueueTTL.Duration()); err != nil {
-			return err
-		}
-	}
-	i, err := revokeAttempt(tx, i)
+	i, err := p.recordAttempt(tx, e, i, f)
 	if err != nil {
 		return err
 	}
@@ -137,6 +129,23 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error
 		return err
 	}
 	return p.freeSlots(tx, i.Limits)
+}
+
+// recordAttempt adds an attempt to the history of a task, restarts its queue TTL, and calls revokeAttempt.
+//
+// The queue TTL restarts, because it bounds how long a task waits, not how long a worker works
+// on it. Otherwise a task whose attempts take longer than its queue TTL would be dropped after
+// the first, be issued again without attempts, and never become a dead letter.
+func (p Policy) recordAttempt(tx space.Tx, e space.Entry, i Item, f failure) (Item, error) {
+	i.History = newest(append(i.History, models.Attempt{
+		Worker: i.CurrentClaimant, ClaimedAt: i.ClaimedAt, EndedAt: tx.Now(), Error: f.reason, Output: f.output,
+	}), maxHistory)
+	if i.QueueTTL > 0 {
+		if err := tx.Extend(e.Ref, i.QueueTTL.Duration()); err != nil {
+			return i, err
+		}
+	}
+	return revokeAttempt(tx, i)
 }
 
 // retryLater places a task after an attempt that failed. A delay of 0 means at once, if a worker is left that has not

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"leasehold/models"
@@ -43,7 +42,7 @@ func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	// A worker reports on the task that it holds and on no other.
 	r.Action, r.Subject, r.Lease = i.Action, i.Subject, i.Lease
 	if i.Lease != "" || i.ResultTuple {
-		if _, err := r.put(tx, i.ResultTTL.Duration()); err != nil {
+		if _, err := r.put(tx, space.PutOptions{TTL: i.ResultTTL.Duration(), Reserve: i.Lease != ""}); err != nil {
 			return nil, err
 		}
 	} else if err := r.check(); err != nil {
@@ -93,8 +92,12 @@ func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args 
 
 // putLate puts a result of a worker that does not hold the task, if it is of a lease. It keeps the token of its
 // attempt, unless that token could change the lease: then the token belongs to another attempt, or to a result that
-// was put before. A result without a lease is only checked.
+// was put before. A result without a lease is only checked. One of a visit is refused with fault.ErrForbidden, because
+// it would be taken for the outcome.
 func putLate(tx space.Tx, r ResultTuple) error {
+	if r.Action == models.ActionVisit {
+		return fmt.Errorf("%w: only the manager that holds a visit can end it", fault.ErrForbidden)
+	}
 	if r.Lease == "" {
 		return r.check() // no manager waits for it
 	}
@@ -107,7 +110,7 @@ func putLate(tx space.Tx, r ResultTuple) error {
 // Put puts a result. It fails with fault.ErrTooLarge for a body over maxResult, because no answer could carry it, and
 // with fault.ErrOverloaded if the space is full.
 func (r ResultTuple) Put(tx space.Tx) error {
-	_, err := r.put(tx, 0)
+	_, err := r.put(tx, space.PutOptions{})
 	return err
 }
 
@@ -119,12 +122,12 @@ func (r ResultTuple) check() error {
 	return nil
 }
 
-// put puts a result that stays for ttl; 0 is for ever.
-func (r ResultTuple) put(tx space.Tx, ttl time.Duration) (ref int64, err error) {
+// put is Put with options.
+func (r ResultTuple) put(tx space.Tx, o space.PutOptions) (ref int64, err error) {
 	if err := r.check(); err != nil {
 		return 0, err
 	}
-	return tx.Put(Result, EncodeResult(r), space.PutOptions{TTL: ttl})
+	return tx.Put(Result, EncodeResult(r), o)
 }
 
 // extend (id, token[, fraction, text]) restarts the timeout and, with a fraction, notes the progress.

@@ -73,9 +73,9 @@ const (
 // Spaces returns the spaces that the protocol needs.
 func Spaces() []space.Definition {
 	return []space.Definition{
-		{Name: Space, Options: space.Options{Kind: space.Ordered, OrderBy: priorityField}},
-		{Name: Result},
-		{Name: Dead, QueryOnly: true},
+		{Name: Space, Options: space.Options{Kind: space.Ordered, OrderBy: priorityField}, Reserving: true, ShareBy: actionField, Check: checkPut},
+		{Name: Result, Reserving: true, Check: checkPutResult},
+		{Name: Dead, QueryOnly: true, Reserving: true},
 		{Name: Data, QueryOnly: true},
 		{Name: Alerts, QueryOnly: true, Options: space.Options{Capacity: maxAlerts, Overflow: space.DropOldest}},
 		{Name: Ends, QueryOnly: true, Options: space.Options{Volatile: true, Capacity: maxWatched}},

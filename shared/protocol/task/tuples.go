@@ -12,6 +12,9 @@ import (
 	"leasehold/shared/tuple"
 )
 
+// actionField is the position of the action in a task's tuple: the tasks of each action have one share of the memory.
+const actionField = 1
+
 // priorityField is the position of the priority in a task's tuple, by which the space
 // orders its tasks.
 const priorityField = 5
@@ -68,7 +71,7 @@ type header struct {
 }
 
 func decodeHeader(t tuple.Tuple) header {
-	return header{t.Str(1), t.Str(2), t.Str(3), t.Int64(4), t.Int64(priorityField), t.Str(6)}
+	return header{t.Str(actionField), t.Str(2), t.Str(3), t.Int64(4), t.Int64(priorityField), t.Str(6)}
 }
 
 // LeaseOf returns the id of the lease of a task that Any matches.
@@ -77,6 +80,11 @@ func LeaseOf(t tuple.Tuple) string { return decodeHeader(t).Lease }
 // template matches tasks; each argument may be a formal.
 func template(action, id, lease any) tuple.Template {
 	return tuple.Match("task", action, id, lease, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString)
+}
+
+// withToken matches the tasks of a token; the action and the lease may be formals.
+func withToken(action, lease any, token int64) tuple.Template {
+	return tuple.Match("task", action, tuple.AnyString, lease, token, tuple.AnyInt64, tuple.AnyString)
 }
 
 // anyTask is Any, made once. It must not be changed.
@@ -125,8 +133,8 @@ func MatchResult(action, subject, part any) tuple.Template {
 		tuple.AnyInt64, tuple.AnyString, tuple.AnyBool, tuple.AnyString)
 }
 
-// AnyResult matches the results of one action.
-func AnyResult(action string) tuple.Template {
+// AnyResult matches the results of one action, which may be a formal.
+func AnyResult(action any) tuple.Template {
 	return MatchResult(action, tuple.AnyString, tuple.AnyString)
 }
 

@@ -31,6 +31,7 @@ const (
 	WhyLimit      = "limit"
 	WhyNoWorker   = "no_worker"
 	WhyAllGave    = "every_worker_gave_it_back"
+	WhyAlone      = "waits_for_idle_worker"
 	WhyBusy       = "no_free_slot"
 	WhyBehind     = "behind_others"
 	WhyNextInLine = "next"
@@ -41,6 +42,7 @@ type Facts struct {
 	Paused  string   // since when its action is paused; empty: it is not
 	Holders []string // tasks that have the slots of the limit that it waits for, if none is free; some of them
 	Rate    bool     // the rate of that limit permits no claim now
+	For     string   // of a suspect: the live worker that is reserved for it; empty: none is
 	Servers []Server // live workers that serve its action
 	Ahead   int      // tasks of its action that come before it, at most maxAhead; notCounted: some
 }
@@ -99,12 +101,13 @@ func Explain(i Item, f Facts) Why {
 func explainWaiting(i Item, f Facts) Why {
 	var willing []Server // workers that have not given the task back
 	var slots int64
-	hasFreeSlot := false
+	hasFreeSlot, hasIdle := false, false
 	for _, s := range f.Servers {
 		if !slices.Contains(i.Excluded(), s.Name) {
 			willing = append(willing, s)
 			slots += s.Slots
 			hasFreeSlot = hasFreeSlot || s.Running < s.Slots
+			hasIdle = hasIdle || s.Running == 0
 		}
 	}
 	switch {
@@ -112,16 +115,29 @@ func explainWaiting(i Item, f Facts) Why {
 		return Why{WhyNoWorker, "no live worker serves the action " + i.Action}
 	case len(willing) == 0:
 		return Why{WhyAllGave, everyWorker(f.Servers) + " gave it back"}
+	case i.suspect() && !hasIdle:
+		return Why{WhyAlone, alone(i, f.For)}
 	case !hasFreeSlot:
 		return Why{WhyBusy, fmt.Sprintf("all slots (%d) of %s are in use", slots, theWorkers(willing))}
 	case f.Ahead == notCounted:
 		return Why{WhyBehind, "behind others of its action"}
 	case f.Ahead >= maxAhead:
 		return Why{WhyBehind, fmt.Sprintf("behind at least %d tasks of its action", maxAhead)}
+	case f.Ahead == 1:
+		return Why{WhyBehind, "behind 1 task of its action"}
 	case f.Ahead > 0:
 		return Why{WhyBehind, fmt.Sprintf("behind %d tasks of its action", f.Ahead)}
 	}
 	return Why{WhyNextInLine, "it is the next one of its action"}
+}
+
+// alone tells why a suspect waits; reserved is the worker that is reserved for it, or empty.
+func alone(i Item, reserved string) string {
+	text := fmt.Sprintf("its worker was lost %d times, so it waits for a worker that does nothing else", i.Lost)
+	if reserved != "" {
+		text += "; " + reserved + " is reserved for it and finishes its other tasks"
+	}
+	return text
 }
 
 // theWorkers names one or more live workers.
@@ -145,6 +161,7 @@ func everyWorker(all []Server) string {
 func factsOf(tx space.Tx, e space.Entry, i Item) Facts {
 	f := factsOfAction(tx, i.Action)
 	f.setLimit(tx, i)
+	f.setReserved(tx, i)
 	tx.Walk(space.Walk{Space: Space, Template: AnyOf(i.Action)}, func(other space.Entry) bool {
 		if other.Ref == e.Ref || f.Ahead == maxAhead {
 			return false
@@ -153,6 +170,13 @@ func factsOf(tx space.Tx, e space.Entry, i Item) Facts {
 		return true
 	})
 	return f
+}
+
+// setReserved sets For.
+func (f *Facts) setReserved(tx space.Tx, i Item) {
+	if i.onlyFor != "" && serves(tx, i.onlyFor, i.Action) {
+		f.For = nameOf(tx, i.onlyFor)
+	}
 }
 
 // setLimit sets Holders and Rate for a task that waits for a limit. It names holders only if they
@@ -200,6 +224,7 @@ func (x explainer) listed(e space.Entry, l Listed) Why {
 	}
 	f := known.Facts
 	f.setLimit(x.tx, l.Item)
+	f.setReserved(x.tx, l.Item)
 	if e.Ref != known.first {
 		f.Ahead = notCounted
 	}

@@ -34,10 +34,10 @@ import (
 const Space = "visit"
 
 // Action is the action of the results that carry the outcomes of visits.
-const Action = "visit"
+const Action = models.ActionVisit
 
 // Spaces returns the spaces that the protocol needs, beside package task's.
-func Spaces() []space.Definition { return []space.Definition{{Name: Space}} }
+func Spaces() []space.Definition { return []space.Definition{{Name: Space, Check: checkPut}} }
 
 // Policy is the configuration of the protocol.
 type Policy struct {
@@ -79,8 +79,7 @@ func put(tx space.Tx, v tuple.Tuple) (tuple.Tuple, error) {
 	if !Any().Matches(v) || !models.ValidID(id) {
 		return nil, fmt.Errorf("%w: want a visit with an id", fault.ErrInvalid)
 	}
-	exists := func(name string, p tuple.Template) bool { return tx.Count(name, p) > 0 || len(tx.Held(name, p)) > 0 }
-	if exists(Space, withID(id)) || exists(task.Result, task.MatchResult(Action, tuple.AnyString, id)) {
+	if exists(tx, id) {
 		return nil, nil
 	}
 	_, err := tx.Put(Space, v, space.PutOptions{})

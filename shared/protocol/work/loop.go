@@ -1,10 +1,13 @@
 package work
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
+	"leasehold/shared/process/retry"
 	"leasehold/shared/protocol/task"
 )
 
@@ -23,8 +26,12 @@ type Loop struct {
 	// Ingest ingests a result held for this manager and ends its hold. It reports whether there may be more to issue.
 	Ingest func(ctx context.Context, client Client, h *Held) (more bool, err error)
 	// Issue issues work-items until there is no capacity or nothing is left. It reports
-	// whether there may be more to issue.
+	// whether there may be more to issue. After an error that can pass (package retry), Run calls it again after
+	// Look, and warns at the first of such errors.
 	Issue func(ctx context.Context, client Client) (more bool, err error)
+	Log   *slog.Logger // nil: slog.Default
+
+	refused *bool // whether the last Issue was refused
 }
 
 // Run works until ctx ends, and returns nil then; or until a call or function fails, and
@@ -32,6 +39,7 @@ type Loop struct {
 // until there is a result or capacity; its answer is handled before the next call. No goroutine is
 // left when Run returns.
 func (l Loop) Run(ctx context.Context) error {
+	l.refused = new(bool)
 	ctx, cancel := context.WithCancel(ctx)
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -55,10 +63,10 @@ func (l Loop) Run(ctx context.Context) error {
 				ask(more)
 			}
 		case <-l.Wake:
-			_, err = l.Issue(ctx, l.Client)
+			_, err = l.issue(ctx)
 		case <-tick.C:
 			if err = (task.Client{Repo: l.Client.Repo}).ReviveStuck(ctx, l.Action); err == nil {
-				_, err = l.Issue(ctx, l.Client)
+				_, err = l.issue(ctx)
 			}
 		case <-ctx.Done():
 		}
@@ -86,5 +94,24 @@ func (l Loop) handleAnswer(ctx context.Context, a answer) (more bool, err error)
 	case a.step.Result != nil:
 		return l.Ingest(ctx, l.Client, a.step.Result)
 	}
-	return l.Issue(ctx, l.Client)
+	return l.issue(ctx)
+}
+
+// issue calls Issue, and logs the first of several errors in a row that can pass: a full space would otherwise stop
+// the action without a word.
+func (l Loop) issue(ctx context.Context) (more bool, err error) {
+	more, err = l.Issue(ctx, l.Client)
+	log := cmp.Or(l.Log, slog.Default())
+	switch {
+	case retry.CanPass(err):
+		if !*l.refused && ctx.Err() == nil {
+			log.Warn("manager: new work is refused; it is tried again", "action", l.Action, "every", l.Look, "error", err)
+		}
+		*l.refused = true
+		return false, nil
+	case err == nil && *l.refused:
+		log.Info("manager: new work is not refused any more", "action", l.Action)
+		*l.refused = false
+	}
+	return more, err
 }

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +31,40 @@ func fillUp(t *testing.T, s space.Space) (n int) {
 	}
 }
 
+// fillOthers fills what one space may not use, because it has more than is left: each other one may use half of that.
+func fillOthers(t *testing.T, r space.Repository) {
+	for n := range others {
+		fillSmall(t, r.Space(fmt.Sprint("other-", n)))
+	}
+}
+
+// createOthers creates the spaces of fillOthers.
+func createOthers(t *testing.T, r space.Repository) {
+	for n := range others {
+		require.NoError(t, r.Create(t.Context(), fmt.Sprint("other-", n), space.Options{}))
+	}
+}
+
+const others = 9
+
+// One client that fills a space leaves memory to the others.
+func TestASpaceThatIsFilledLeavesMemoryToOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := run(t, engine.Config{Journal: &journal.Memory{}, Memory: memory.New(budgetBytes)})
+		r := opened(t, e)
+		require.NoError(t, r.Create(t.Context(), "healthy", space.Options{}))
+		fillUp(t, r.Space("s"))
+		require.NoError(t, e.Health(), "others may put")
+		for n := range 20 {
+			require.NoError(t, r.Space("healthy").Put(t.Context(), item("small", n), 0))
+		}
+		_, err := e.OpenGateSession(t.Context(), engine.Opening{ID: "client", TTL: time.Minute})
+		require.NoError(t, err)
+		require.ErrorContains(t, r.Space("s").PutP(t.Context(), tuple.New("a", int64(1), strings.Repeat("x", 10_000)), 0), "the space has more than is left for all")
+	})
+}
+
 // fillSmall fills what large tuples leave.
 func fillSmall(t *testing.T, s space.Space) {
 	for n := 0; s.Put(t.Context(), item("small", n), 0) == nil; n++ {
@@ -48,8 +84,10 @@ func TestWhileMemoryIsUsedUpWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) 
 		s := r.Space("s")
 		ref := call(t, r, "test.put", "s", item("a", 1), int64(0), "", false)[0]
 		require.NoError(t, e.Health())
+		createOthers(t, r)
 		all := fillUp(t, s)
-		require.InDelta(t, budgetBytes*3/4/10_000, all, 10)
+		require.InDelta(t, budgetBytes*3/4*9/10/10_000, all, 10)
+		fillOthers(t, r)
 		require.ErrorIs(t, e.Health(), memory.ErrFull)
 		require.True(t, e.Stats().Full)
 
@@ -70,7 +108,7 @@ func TestWhileMemoryIsUsedUpWhatOnlyPutsIsRefusedAndAllElseGoesOn(t *testing.T) 
 		call(t, worker, "test.back", ref, false)
 		call(t, r, "test.replace", ref, item("a", 2))
 		call(t, r, "test.take", ref)
-		for range 5 {
+		for range 10 {
 			_, err = s.Get(t.Context(), anyLarge)
 			require.NoError(t, err)
 		}

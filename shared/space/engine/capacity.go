@@ -74,7 +74,7 @@ func (e *Engine) reserveWaiter(s *session, r space.Request) error {
 		limit = maxWaiters
 	}
 	if e.state.waiting >= limit {
-		return fmt.Errorf("%w: %d calls wait already", fault.ErrOverloaded, e.state.waiting)
+		return fmt.Errorf("%w: %d calls are already waiting, the maximum", fault.ErrOverloaded, e.state.waiting)
 	}
 	return e.state.memory.Reserve(sizeOfWaiter(r), s.class())
 }
@@ -86,21 +86,30 @@ func sizeOfWaiter(r space.Request) int64 {
 
 var errDiskFull = fmt.Errorf("%w: only operations that take or end something are accepted", journal.ErrFull)
 
+// errShare is why a space that has the most of the memory gets no more of the last part of it.
+var errShare = fmt.Errorf("%w: the space has more than is left for all", memory.ErrFull)
+
 // checkCapacity returns why a transaction must be refused, which try then undoes: errDiskFull while the journal is
 // full, memory.ErrFull while the memory budget is used up; errors.Is finds fault.ErrOverloaded in both. It refuses a
 // transaction that puts tuples and takes, holds, gives back or ends none. So a claim and the result of a task that it
 // resolves go on, because they free space in the end; work is not created. Expiries and ends of sessions are never
 // checked.
 //
+// When nine tenths of the memory for such transactions are used, a space that has more than is left gets no more, so
+// that one that a client fills leaves memory for the others. A space with several shares (space.Definition.ShareBy) is
+// left to its protocol, because one share must not have the others refused.
+//
 // For the disk, only spaces that are not volatile count. For memory, a tuple that goes with its session does not
-// count as a put, because it tells the session's status and creates no work. Any other transaction may use the
+// count as a put, because it tells the session's status and creates no work. A put of the fleet's own work
+// (space.PutOptions.Reserve) may use half of the reserve. Any other transaction may use the
 // reserve, and is refused if it makes memory grow when the reserve is used up too. Events that wait for subscribers
 // are forgotten before anything is refused.
 func (tx *transaction) checkCapacity() error {
 	if tx.st.events > 0 && tx.st.memory.Budget.Check(memory.Growth) != nil {
 		tx.st.forgetAllEvents()
 	}
-	if !tx.e.journalFull() && tx.st.memory.Budget.Check(memory.Growth) == nil { // as nearly always
+	left, nearlyFull := tx.st.memory.Budget.Left()
+	if !nearlyFull && !tx.e.journalFull() { // as nearly always
 		return nil
 	}
 	sum := tx.sumSteps()
@@ -110,6 +119,10 @@ func (tx *transaction) checkCapacity() error {
 	switch {
 	case sum.memory <= 0: // as always without a budget
 		return nil
+	case sum.reserve && !sum.drains:
+		return tx.st.memory.Budget.Check(memory.Reserved)
+	case sum.puts && !sum.drains && sum.largest > left:
+		return errShare
 	case sum.puts && !sum.drains:
 		return tx.st.memory.Budget.Check(memory.Growth)
 	}
@@ -122,6 +135,8 @@ type stepSum struct {
 	memory                 int64 // bytes by which the entries grow
 	puts, drains           bool  // a tuple is put; one is taken, held, given back or ended
 	putsOnDisk, drainsDisk bool
+	reserve                bool  // a put may use the reserve
+	largest                int64 // bytes of the largest space, of one share, into which a tuple is put
 }
 
 // sumSteps sums up the steps of the transaction for checkCapacity.
@@ -136,6 +151,10 @@ func (tx *transaction) sumSteps() (sum stepSum) {
 		}
 		switch s.change {
 		case space.Put:
+			sum.reserve = sum.reserve || s.reserve
+			if in := tx.st.spaces[s.space()]; s.new.Owner == "" && in.shareBy == 0 {
+				sum.largest = max(sum.largest, in.bytes)
+			}
 			sum.puts = sum.puts || s.new.Owner == ""
 			sum.putsOnDisk = sum.putsOnDisk || onDisk
 		case space.Take, space.Hold, space.Back, space.Done:

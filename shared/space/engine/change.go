@@ -17,7 +17,9 @@ import (
 func (st *state) replace(old, new *entry) {
 	if old != nil {
 		st.spaces[old.Space].remove(old)
-		st.contents.Add(-st.cost(old))
+		cost := st.cost(old)
+		st.contents.Add(-cost)
+		st.spaces[old.Space].count(old, -cost)
 		st.sessions.unlink(old)
 		if dueAt(old) != 0 {
 			st.timers.unset(old.Ref)
@@ -30,7 +32,9 @@ func (st *state) replace(old, new *entry) {
 	if new != nil {
 		st.entries[new.Ref] = new
 		st.spaces[new.Space].add(new)
-		st.contents.Add(st.cost(new))
+		cost := st.cost(new)
+		st.contents.Add(cost)
+		st.spaces[new.Space].count(new, cost)
 		st.sessions.link(new)
 		if new.Hold != nil {
 			st.held++
@@ -69,7 +73,7 @@ func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOption
 	if err := in.checkOrderField(t); err != nil {
 		return 0, err
 	}
-	for in.full() {
+	for in.full(o.Reserve) {
 		var oldest *entry
 		if in.def.Options.Overflow == space.DropOldest {
 			oldest, _ = in.byAge.first()
@@ -80,7 +84,7 @@ func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOption
 		tx.change(oldest, nil, space.Take)
 	}
 	if o.TTL < 0 {
-		return 0, fmt.Errorf("put into %s: %w: a TTL of %s", in.def.Name, fault.ErrInvalid, o.TTL)
+		return 0, fmt.Errorf("put into %s: %w: a TTL of %s, want 0 or more", in.def.Name, fault.ErrInvalid, o.TTL)
 	}
 	if err := o.Attributes.Check(); err != nil {
 		return 0, fmt.Errorf("put into %s: %w", in.def.Name, err)
@@ -94,6 +98,7 @@ func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOption
 		x.Owner = tx.Caller()
 	}
 	tx.change(nil, x, space.Put)
+	tx.steps[len(tx.steps)-1].reserve = o.Reserve
 	return x.Ref, nil
 }
 
@@ -180,7 +185,7 @@ func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 		return err
 	}
 	if ttl < 0 {
-		return fmt.Errorf("tuple %d: %w: a TTL of %s", ref, fault.ErrInvalid, ttl)
+		return fmt.Errorf("tuple %d: %w: a TTL of %s, want 0 or more", ref, fault.ErrInvalid, ttl)
 	}
 	changed := *x
 	changed.Deadline = 0

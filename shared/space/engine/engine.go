@@ -46,6 +46,7 @@ import (
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/memory"
 	"leasehold/shared/space/trace"
+	"leasehold/shared/tuple"
 )
 
 // Bounds of one engine.
@@ -76,9 +77,17 @@ type Config struct {
 	// QueryOnly are the spaces that only procedures change. A session that puts into one or takes from
 	// one by itself gets fault.ErrForbidden, whatever gate it came through.
 	QueryOnly map[string]bool
+	// PutChecks are checks, by space, of the tuples that sessions put into it.
+	PutChecks map[string]space.PutCheck
+	// Reserving are the spaces that keep a tenth of their capacity for puts with space.PutOptions.Reserve.
+	Reserving map[string]bool
+	// ShareBy are the fields, by space, by which tuples have shares of the memory (space.Definition.ShareBy).
+	ShareBy map[string]int
 	// Trace, if set, is called with every event, one at a time, in order, once
 	// the event is durable. It must not call the engine.
 	Trace func(trace.Event)
+	// Settings are written to the trace after each load of the journal: pairs of a name and a value.
+	Settings tuple.Tuple
 	// SessionLost, if not nil, gets the id and process of each lost session. The engine calls it while it is locked,
 	// so it must neither block nor call the engine.
 	SessionLost func(id string, p space.Process)
@@ -91,6 +100,9 @@ type Config struct {
 	Measures []Measure
 	// MaxTTL bounds the TTL of sessions that are restored from the journal; 0: no limit.
 	MaxTTL time.Duration
+	// Grace is how long a restored session without a TTL waits for its client, if that opened it with
+	// a key; 0: it ends at once.
+	Grace time.Duration
 }
 
 // Engine hosts spaces. Its methods may be called concurrently.
@@ -100,14 +112,20 @@ type Engine struct {
 	readers     space.Readers
 	takes       map[string]string
 	queryOnly   map[string]bool
+	putChecks   map[string]space.PutCheck
+	reserving   map[string]bool
+	shareBy     map[string]int
 	maxTTL      time.Duration               // of sessions that are restored; 0: no limit
+	grace       time.Duration               // of those without a TTL
 	trace       func(trace.Event)           // nil: no trace
+	settings    tuple.Tuple                 // for the trace
 	sessionLost func(string, space.Process) // or nil
 	log         *slog.Logger
 	seed        maphash.Seed
 	journalFull func() bool   // whether the journal refuses transactions that only put
 	wake        chan struct{} // capacity 1; tells Run to look at the timers and at pending
 	counters    counters
+	turns       turns
 
 	state     state
 	committer committer // its turn is taken before state.mu, never after
@@ -169,7 +187,7 @@ type committer struct {
 // used. It holds state.mu while it loads, because the functions that apply facts require it.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
-		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, queryOnly: c.QueryOnly, maxTTL: c.MaxTTL, trace: c.Trace, sessionLost: c.SessionLost, log: c.Log,
+		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, queryOnly: c.QueryOnly, putChecks: c.PutChecks, reserving: c.Reserving, shareBy: c.ShareBy, maxTTL: c.MaxTTL, grace: c.Grace, trace: c.Trace, settings: c.Settings, sessionLost: c.SessionLost, log: c.Log,
 		seed: maphash.MakeSeed(), journalFull: func() bool { return false }, wake: make(chan struct{}, 1),
 		state:     state{clock: time.Now, sessions: sessions{}, inFlight: map[space.OpID]*waiter{}, measures: measuresBySpace(c.Measures)},
 		committer: committer{turn: make(chan struct{}, 1)},

@@ -21,7 +21,7 @@ func (e *Engine) fireDue() {
 		case !ok:
 			return
 		case t.session == nil && t.entry.Hold != nil:
-			e.runInternal(func(tx *transaction) { tx.endHold(t.entry, space.Due) })
+			e.runInternal(func(tx *transaction) { tx.endHold(t.entry, space.Due, 0) })
 		case t.session == nil:
 			e.runInternal(func(tx *transaction) { tx.endTTL(t.entry) })
 		case t.session.deadline > st.now(): // it gave a sign of life since its timer was set
@@ -52,10 +52,10 @@ func (tx *transaction) endTTL(x *entry) {
 }
 
 // endHold runs the expiry procedure of an entry whose hold has ended, and makes the
-// entry visible unless the procedure changed the hold.
-func (tx *transaction) endHold(x *entry, cause space.Cause) {
+// entry visible unless the procedure changed the hold. For beside see space.Expired.
+func (tx *transaction) endHold(x *entry, cause space.Cause, beside int) {
 	tx.traceExpiry(x, x.Hold.Expiry, cause)
-	tx.callExpiry(x, x.Hold.Expiry, space.Expired{Ref: x.Ref, Cause: cause, Holder: x.Hold.Session})
+	tx.callExpiry(x, x.Hold.Expiry, space.Expired{Ref: x.Ref, Cause: cause, Holder: x.Hold.Session, Beside: int64(beside)})
 	if now := tx.st.entries[x.Ref]; now != nil && now.Hold == x.Hold {
 		tx.back(now, space.OldPlace)
 	}
@@ -96,10 +96,12 @@ func (e *Engine) endSession(s *session, cause space.Cause) {
 	tx := e.beginTransaction(nil)
 	tx.traceEvent(trace.Event{Operation: trace.End, Process: s.id, Result: string(cause)})
 	for _, ref := range slices.Sorted(maps.Keys(s.ephemeral)) {
-		tx.releaseFrom(s.id, ref, cause)
+		tx.releaseFrom(s.id, ref, cause, 0)
 	}
-	for _, ref := range slices.Sorted(maps.Keys(s.holds)) {
-		tx.releaseFrom(s.id, ref, cause)
+	held := slices.Sorted(maps.Keys(s.holds))
+	together := st.holdsByExpiry(held)
+	for _, ref := range held {
+		tx.releaseFrom(s.id, ref, cause, together.beside(ref))
 	}
 	tx.facts = append(tx.facts, journal.Ended(s.id))
 	e.finishTransaction(tx, space.OpID{}, space.Reply{})
@@ -116,15 +118,40 @@ func (e *Engine) endSession(s *session, cause space.Cause) {
 	e.wakeWaiters()
 }
 
+// holdGroup is the holds of one session with one expiry procedure.
+type holdGroup struct{ session, expiry string }
+
+// heldTogether counts the holds of each group before the first of them ends, and has the group of each ref.
+type heldTogether struct {
+	groups map[int64]holdGroup
+	counts map[holdGroup]int
+}
+
+// holdsByExpiry groups the entries of refs that sessions hold.
+func (st *state) holdsByExpiry(refs []int64) heldTogether {
+	h := heldTogether{map[int64]holdGroup{}, map[holdGroup]int{}}
+	for _, ref := range refs {
+		if x := st.entries[ref]; x != nil && x.Hold != nil && x.Hold.Session != "" {
+			g := holdGroup{x.Hold.Session, x.Hold.Expiry}
+			h.groups[ref] = g
+			h.counts[g]++
+		}
+	}
+	return h
+}
+
+// beside returns how many other holds were in the group of a ref; 0 if it has none.
+func (h heldTogether) beside(ref int64) int { return max(0, h.counts[h.groups[ref]]-1) }
+
 // releaseFrom removes the tuple of a ref if it is tied to a session that has ended, or ends its
-// hold if the session held it. It does neither if an earlier expiry has changed that.
-func (tx *transaction) releaseFrom(session string, ref int64, cause space.Cause) {
+// hold if the session held it, beside so many others. It does neither if an earlier expiry has changed that.
+func (tx *transaction) releaseFrom(session string, ref int64, cause space.Cause, beside int) {
 	x := tx.st.entries[ref]
 	switch {
 	case x == nil:
 	case x.Owner == session:
 		tx.change(x, nil, space.Take)
 	case x.Hold != nil && x.Hold.Session == session:
-		tx.endHold(x, cause)
+		tx.endHold(x, cause, beside)
 	}
 }

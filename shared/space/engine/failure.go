@@ -63,7 +63,7 @@ func (e *Engine) undoBatch(b batch) bool {
 		return false
 	}
 	e.log.Warn("the journal is full; undoing the operations of the failed commit", "operations", len(b.effects)+len(st.pending.effects))
-	st.epoch.end(fmt.Errorf("nothing has happened: %w", journal.ErrFull))
+	st.epoch.end(fmt.Errorf("nothing was changed: %w", journal.ErrFull))
 	for _, undone := range []batch{st.pending, b} {
 		for _, s := range slices.Backward(undone.steps) {
 			st.replace(s.new, s.old)

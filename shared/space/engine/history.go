@@ -24,13 +24,13 @@ func (tx *transaction) RecordHistory(key, value string) error {
 	return nil
 }
 
-// read answers a call of a reader. It reads durable records only, so that its answer is released at once, and it
-// reads without state.mu, because reading the disk may take long.
-func (s *session) read(ctx context.Context, read space.Reader, r space.Request) (space.Reply, error) {
+// read answers a request for the history with a registered reader. A reader sees durable records only, so its
+// answer need not wait for the journal. It runs without state.mu, because reading the disk may take long.
+func (s *session) read(ctx context.Context, reader space.Reader, r space.Request) (space.Reply, error) {
 	if err := s.usable(); err != nil {
 		return space.Reply{}, err
 	}
-	reply, err := read(ctx, s.e.journal, r.Args)
+	reply, err := reader(ctx, s.e.journal, r.Args)
 	if err != nil {
 		return space.Reply{}, err
 	}

@@ -70,7 +70,7 @@ func (r *restored) addFact(f journal.Fact) error {
 	st := &r.e.state
 	switch f := f.(type) {
 	case *journal.Space:
-		st.spaces[f.Name] = newSpaceState(f, r.e.seed, &st.contents)
+		st.spaces[f.Name] = r.e.newSpace(f)
 	case *journal.Session:
 		r.sessions[f.ID] = f
 	case *journal.Entry:
@@ -86,7 +86,7 @@ func (r *restored) addFact(f journal.Fact) error {
 }
 
 // restoreSessions ends the live sessions missing in the journal, and adds the sessions found only in the journal,
-// with their TTL, at most maxTTL. It must precede restoreEntries, which links entries to sessions.
+// with their TTL, at most maxTTL, or without one with the grace. It must precede restoreEntries, which links entries to sessions.
 func (r *restored) restoreSessions() {
 	live := r.e.state.sessions
 	for id, s := range live {
@@ -99,15 +99,29 @@ func (r *restored) restoreSessions() {
 	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
 		if s := live[id]; s != nil {
 			r.e.state.startTTL(s)
+			if !s.attached {
+				r.e.startGrace(s)
+			}
 		} else {
 			f := r.sessions[id]
 			ttl := f.TTL
 			if r.e.maxTTL > 0 {
 				ttl = min(ttl, r.e.maxTTL)
 			}
-			r.e.newSession(id, ttl).key = f.Key
+			s := r.e.newSession(id, ttl)
+			s.key = f.Key
+			r.e.startGrace(s)
 			r.e.state.memory.Add(sessionCost)
 		}
+	}
+}
+
+// startGrace gives a session without a TTL the time in which the client that has its key may come
+// back. Without a key it is of a process that has ended (endAbsentSessions).
+func (e *Engine) startGrace(s *session) {
+	if s.ttl == 0 && s.key != nil && e.grace > 0 {
+		s.deadline = e.state.now() + e.grace
+		e.state.timers.setSession(s.deadline, s)
 	}
 }
 
@@ -122,24 +136,26 @@ func (r *restored) restoreEntries() error {
 }
 
 // endAbsentSessions ends the sessions that cannot come back, and releases tuples of
-// sessions that are not in the journal. A session without a TTL ended with the
+// sessions that are not in the journal. A session without a TTL and a grace ended with the
 // process that hosted it, so its holds are handed back (closed) and not lost.
 func (e *Engine) endAbsentSessions() {
 	st := &e.state
 	for _, id := range slices.Sorted(maps.Keys(st.sessions)) {
-		if s := st.sessions[id]; !s.attached && s.ttl == 0 {
+		if s := st.sessions[id]; !s.attached && s.ttl == 0 && s.deadline == 0 {
 			e.endSession(s, space.Closed)
 		}
 	}
-	for _, ref := range slices.Sorted(maps.Keys(st.entries)) {
+	refs := slices.Sorted(maps.Keys(st.entries))
+	together := st.holdsByExpiry(refs)
+	for _, ref := range refs {
 		x := st.entries[ref]
 		if x == nil { // an expiry procedure before it took it
 			continue
 		}
 		if x.Owner != "" && st.sessions[x.Owner] == nil {
-			e.runInternal(func(tx *transaction) { tx.releaseFrom(x.Owner, ref, space.Lost) })
+			e.runInternal(func(tx *transaction) { tx.releaseFrom(x.Owner, ref, space.Lost, 0) })
 		} else if x.Hold != nil && x.Hold.Session != "" && st.sessions[x.Hold.Session] == nil {
-			e.runInternal(func(tx *transaction) { tx.releaseFrom(x.Hold.Session, ref, space.Lost) })
+			e.runInternal(func(tx *transaction) { tx.releaseFrom(x.Hold.Session, ref, space.Lost, together.beside(ref)) })
 		}
 	}
 }

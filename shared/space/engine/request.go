@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
@@ -61,7 +62,24 @@ func (s *session) do(ctx context.Context, r space.Request) (space.Reply, error) 
 			return s.read(ctx, read, r)
 		}
 	}
+	if size := sizeOf(r); size >= largeRequest {
+		return s.doInTurn(ctx, r, size)
+	}
 	return s.e.finish(ctx, s.startValid(r))
+}
+
+// doInTurn is do for a large request. One that waits for a tuple or for capacity keeps no turn.
+func (s *session) doInTurn(ctx context.Context, r space.Request, size int) (space.Reply, error) {
+	if err := s.e.turns.take(ctx, s, size); err != nil {
+		return space.Reply{}, err
+	}
+	give := sync.OnceFunc(func() { s.e.turns.give(size) })
+	defer give()
+	x := s.startValid(r)
+	if x.Waits() {
+		give()
+	}
+	return s.e.finish(ctx, x)
 }
 
 // validate refuses malformed requests, and operation ids of other sessions, with
@@ -258,6 +276,11 @@ func (tx *transaction) runVerb(r space.Request) (space.Reply, error) {
 	}
 	switch r.Verb {
 	case space.VerbPut, space.VerbPutP:
+		if check := tx.e.putChecks[r.Space]; check != nil {
+			if err := check(tx, r.Tuple); err != nil {
+				return space.Reply{}, err
+			}
+		}
 		return space.Reply{}, tx.putRequest(in, r)
 	case space.VerbCount:
 		return space.Reply{Count: in.visible.count(r.Template)}, nil
@@ -290,7 +313,7 @@ func (tx *transaction) createSpace(name string, o space.Options) error {
 		limit = maxSpaces
 	}
 	if len(tx.st.spaces) >= limit {
-		return fmt.Errorf("%w: there are %d spaces", fault.ErrOverloaded, len(tx.st.spaces))
+		return fmt.Errorf("%w: there are already %d spaces, the maximum", fault.ErrOverloaded, len(tx.st.spaces))
 	}
 	if tx.e.journalFull() {
 		return errDiskFull
@@ -300,7 +323,7 @@ func (tx *transaction) createSpace(name string, o space.Options) error {
 	}
 	tx.st.contents.Budget.Add(-spaceCost) // newSpaceState adds it
 	def := &journal.Space{Name: name, Options: o}
-	tx.st.spaces[name] = newSpaceState(def, tx.e.seed, &tx.st.contents)
+	tx.st.spaces[name] = tx.e.newSpace(def)
 	tx.facts = append(tx.facts, def)
 	return nil
 }

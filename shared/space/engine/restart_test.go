@@ -106,6 +106,38 @@ func TestFault22SessionsGetAGraceOfTheirTTLAfterARestart(t *testing.T) {
 	})
 }
 
+func TestASessionWithoutATTLHasAGraceAfterARestartIfItsClientHasItsKey(t *testing.T) {
+	restarted := func(t *testing.T) (*engine.Engine, space.Repository) {
+		m := &journal.Memory{}
+		e, stop := restartable(t, engine.Config{Journal: m})
+		r := opened(t, e)
+		for _, id := range []string{"back", "gone"} {
+			s, err := e.OpenGateSession(t.Context(), engine.Opening{ID: id, Key: []byte(id)})
+			require.NoError(t, err)
+			require.NoError(t, r.Space("s").Put(t.Context(), item("held", 1), 0))
+			call(t, space.Over(s), "test.hold", "s", "held", int64(0), "test.on.leave", false)
+		}
+		require.NoError(t, stop())
+		e = run(t, engine.Config{Journal: m, Grace: 6 * time.Second})
+		return e, session(t, e, "test-1", 0)
+	}
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, r := restarted(t)
+		require.Equal(t, 0, count(t, r, "s"), "both hold their tuples")
+		_, err := e.OpenGateSession(t.Context(), engine.Opening{ID: "back", Resume: true, Key: []byte("another")})
+		require.ErrorIs(t, err, fault.ErrConflict)
+		_, err = e.OpenGateSession(t.Context(), engine.Opening{ID: "back", Resume: true, Key: []byte("back")})
+		require.NoError(t, err)
+		time.Sleep(6*time.Second - 1)
+		require.Len(t, call(t, r, "test.held", "s", "held"), 2)
+		time.Sleep(time.Minute)
+		require.Len(t, call(t, r, "test.held", "s", "held"), 1, "the other has come back")
+		_, err = e.OpenGateSession(t.Context(), engine.Opening{ID: "gone", Resume: true, Key: []byte("gone")})
+		require.ErrorIs(t, err, fault.ErrClosed)
+	})
+}
+
 func TestFault26AnswersAndNumbersSurviveARestart(t *testing.T) {
 	var ref, token int64
 	op := func(n uint64) space.OpID { return space.OpID{Session: "test-1", Seq: n} }

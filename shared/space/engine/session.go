@@ -67,7 +67,7 @@ type GateSession interface {
 }
 
 // Session opens a session and returns the repository as it sees it. With a ttl the session is lost if it gives no
-// sign of life (Tx.KeepAlive) for that long; without one it lives until it is closed or the engine restarts. It fails
+// sign of life (Tx.KeepAlive) for that long; without one it lives until it is closed or, without a key of its client, the engine restarts. It fails
 // with fault.ErrConflict if a session of that id is alive; but a session restored from the journal can be opened
 // once, by the client that comes back to it, and keeps its ttl. Other errors: fault.ErrInvalid for a bad id or ttl,
 // fault.ErrOverloaded for too many sessions or lack of memory, fault.ErrClosed once the engine has stopped.
@@ -148,6 +148,10 @@ func (e *Engine) attach(o Opening) (*session, answer) {
 	}
 	if s != nil {
 		s.attached, s.fleet, s.local, s.process = true, o.Fleet, o.local, o.Process
+		if s.ttl == 0 { // its grace ends
+			s.deadline = 0
+			st.timers.unset(s.number)
+		}
 		st.startTTL(s)
 		return s, e.answerNow(space.Reply{}, nil)
 	}
@@ -175,13 +179,13 @@ func (st *state) admitOpening(o Opening, s *session, key []byte) error {
 	case o.ID == "" || len(o.ID) > space.MaxName:
 		return fmt.Errorf("%w: a session needs a name of at most %d bytes", fault.ErrInvalid, space.MaxName)
 	case o.TTL < 0:
-		return fmt.Errorf("%w: a TTL of %s", fault.ErrInvalid, o.TTL)
+		return fmt.Errorf("%w: a TTL of %s, want 0 or more", fault.ErrInvalid, o.TTL)
 	case s != nil && s.attached:
 		return fmt.Errorf("%w: a session of that name is alive", fault.ErrConflict)
 	case s != nil && s.key != nil && subtle.ConstantTimeCompare(s.key, key) != 1:
 		return fmt.Errorf("%w: a session of that name waits for another client", fault.ErrConflict)
 	case s == nil && len(st.sessions) >= limit:
-		return fmt.Errorf("%w: %d sessions", fault.ErrOverloaded, len(st.sessions))
+		return fmt.Errorf("%w: there are already %d sessions, the maximum", fault.ErrOverloaded, len(st.sessions))
 	case s == nil:
 		return st.memory.Reserve(sessionCost, class)
 	}

@@ -18,9 +18,13 @@ type spaceState struct {
 	def     *journal.Space
 	visible index
 	held    index
-	labels  labels         // of the visible and the held ones
-	byAge   *order[*entry] // the visible ones; nil unless the kind or the overflow needs it
-	size    int            // tuples, held ones included
+	labels  labels           // of the visible and the held ones
+	byAge   *order[*entry]   // the visible ones; nil unless the kind or the overflow needs it
+	size    int              // tuples, held ones included
+	bytes   int64            // of its entries, as the budget counts them
+	shareBy int              // index of a field, see space.Definition; 0: none
+	shares  map[string]int64 // bytes by the value of that field
+	reserve int              // places that only puts with space.PutOptions.Reserve get
 
 	readers, takers waitlist
 	putters         *order[*waiter] // puts that wait for capacity
@@ -41,6 +45,35 @@ func newSpaceState(def *journal.Space, seed maphash.Seed, m *memory.Account) *sp
 		in.byAge = newOrder(func(x *entry) key { return key{Minor: x.Place} })
 	}
 	return in
+}
+
+// reserveShare is the part of the capacity of a space that keeps a reserve: one in so many places.
+const reserveShare = 10
+
+// newSpace returns the state of an empty space, with its reserve.
+func (e *Engine) newSpace(def *journal.Space) *spaceState {
+	in := newSpaceState(def, e.seed, &e.state.contents)
+	if e.reserving[def.Name] {
+		in.reserve = def.Options.Capacity / reserveShare
+	}
+	in.shareBy = e.shareBy[def.Name]
+	if in.shareBy != 0 {
+		in.shares = map[string]int64{}
+	}
+	return in
+}
+
+// count adds the bytes that an entry takes; negative for one that goes.
+func (in *spaceState) count(x *entry, bytes int64) {
+	in.bytes += bytes
+	if in.shareBy == 0 || bytes == 0 {
+		return
+	}
+	share := x.Tuple.Str(in.shareBy)
+	in.shares[share] += bytes
+	if in.shares[share] == 0 {
+		delete(in.shares, share)
+	}
 }
 
 func (st *state) space(name string) (*spaceState, error) {
@@ -128,7 +161,16 @@ func (in *spaceState) hasWaiters() bool {
 	return len(in.readers.buckets) > 0 || len(in.takers.buckets) > 0
 }
 
-func (in *spaceState) full() bool { return in.size >= in.def.Options.Capacity }
+// Without reserve, what is kept for the fleet's own work counts as used.
+func (in *spaceState) full(reserve bool) bool { return in.free(reserve) <= 0 }
+
+// free returns how many more tuples fit; negative if there are more than that.
+func (in *spaceState) free(reserve bool) int {
+	if reserve {
+		return in.def.Options.Capacity - in.size
+	}
+	return in.def.Options.Capacity - in.reserve - in.size
+}
 
 // head returns the tuple that a queue or a stack compares; nil if there is none. Only these
 // kinds have it, see headOnly.

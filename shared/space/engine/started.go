@@ -17,8 +17,11 @@ type Started struct {
 }
 
 // CanStart implements GateSession. It reports true for verbs for one tuple, verbs that end gets, and calls of
-// procedures. Other verbs need Do, and calls of readers too, because they read the disk.
+// procedures. Other verbs need Do, as large requests, which wait for their turn, and calls of readers too, because they read the disk.
 func (s *session) CanStart(r space.Request) bool {
+	if sizeOf(r) >= largeRequest {
+		return false
+	}
 	switch r.Verb {
 	case space.VerbPut, space.VerbPutP, space.VerbGet, space.VerbGetP, space.VerbQuery, space.VerbQueryP, space.VerbCount:
 		return true

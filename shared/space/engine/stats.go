@@ -2,6 +2,8 @@ package engine
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -74,14 +76,38 @@ func (e *Engine) Stats() Stats {
 }
 
 // Health returns why the engine cannot do all its work, for people: journal.ErrFull or memory.ErrFull while puts are
-// refused, or why it has stopped, an error that fault.ErrClosed matches. It returns nil if all is well.
+// refused, or that a space has no place for the fleet's own work either, or why it has stopped, an error that
+// fault.ErrClosed matches. It returns nil if all is well.
 func (e *Engine) Health() error {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
 	if e.state.stopped != nil {
 		return e.state.stopped
 	}
+	for _, name := range slices.Sorted(maps.Keys(e.reserving)) {
+		if in := e.state.spaces[name]; in != nil && in.full(true) {
+			return fmt.Errorf("space %s holds %d tuples, so the work of managers is refused too: %w", name, in.size, fault.ErrOverloaded)
+		}
+	}
 	return e.fullError()
+}
+
+// Filled are the spaces with a reserve in which other puts than those of the fleet's own work find no place, by name.
+func (e *Engine) Filled() (all []SpaceFill) {
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(e.reserving)) {
+		if in := e.state.spaces[name]; in != nil && in.full(false) {
+			all = append(all, SpaceFill{name, in.size, in.def.Options.Capacity})
+		}
+	}
+	return all
+}
+
+// SpaceFill is how full a space is.
+type SpaceFill struct {
+	Name             string
+	Tuples, Capacity int
 }
 
 // fullError returns why transactions that only put are refused: errDiskFull or memory.ErrFull;

@@ -87,8 +87,11 @@ func (tx *transaction) events() []trace.Event {
 		}
 		s, event := tx.steps[i], base
 		event.Procedure, event.Operation = s.procedure, string(s.change)
-		if s.change == acknowledged {
+		switch {
+		case s.change == acknowledged:
 			event.Operation = trace.Ack
+		case s.change == space.Hold && s.new.Hold.Session == "":
+			event.Operation = trace.Hide
 		}
 		events = append(events, withEntry(event, s.entry()))
 	}
@@ -144,6 +147,9 @@ func (e *Engine) traceState() {
 	st := &e.state
 	clock := st.now()
 	e.writeEvent(trace.Event{Clock: clock, Operation: trace.Reload, Result: trace.OK})
+	if len(e.settings) > 0 {
+		e.writeEvent(trace.Event{Clock: clock, Operation: trace.Settings, Tuple: e.settings.String(), Result: trace.OK})
+	}
 	for _, id := range slices.Sorted(maps.Keys(st.sessions)) {
 		e.writeEvent(trace.Event{Clock: clock, Operation: trace.Begin, Process: id, Role: trace.RoleOf(id), Result: trace.OK})
 	}

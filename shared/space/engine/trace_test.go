@@ -68,6 +68,11 @@ func TestTraceHasEveryOperationInOrder(t *testing.T) {
 		ref := call(t, r, "test.hold", "s", "a", int64(time.Minute), "test.on.replace", false)[0]
 		_, err := r.Call(ctx, space.OpID{}, "test.fail", tuple.New("s"))
 		require.Error(t, err)
+		require.NoError(t, s.Put(ctx, item("h", 4), 0))
+		call(t, r, "test.hold", "s", "h", int64(time.Minute), "", true)
+		time.Sleep(2 * time.Minute)
+		_, err = s.Get(ctx, anyItem("h"))
+		require.NoError(t, err)
 		time.Sleep(30 * time.Minute)
 		ref2 := call(t, r, "test.put", "v", item("c", 3), int64(0), "", false)[0]
 		call(t, r, "test.take", ref2)
@@ -82,10 +87,15 @@ func TestTraceHasEveryOperationInOrder(t *testing.T) {
 			`test-1  getp s ("x", ?int64) ->  none`,
 			`test-1 test.hold hold s  -> ("a", 1)`,
 			`test-1 test.fail call   ->  stale_token`,
+			`test-1  put s  -> ("h", 4)`,
+			`test-1 test.hold hide s  -> ("h", 4)`,
 			`test-1 test.on.replace expire s  -> ("a", 1) due`,
 			` test.on.replace put log  -> ("due", ` + fmt.Sprint(ref) + `, "test-1")`,
 			` test.on.replace replace s  -> ("replaced", 1)`,
 			`  back s  -> ("replaced", 1)`,
+			`  expire s  -> ("h", 4) due`,
+			`  back s  -> ("h", 4)`,
+			`test-1  get s ("h", ?int64) -> ("h", 4)`,
 			`  expire s  -> ("replaced", 1) due`,
 			`  take s  -> ("replaced", 1)`,
 			`test-1 test.put put v  -> ("c", 3)`,
@@ -139,6 +149,15 @@ func TestTraceTellsThatAGetIsAcknowledgedOrComesBack(t *testing.T) {
 		require.Equal(t, []string{"put", "get", trace.Ack}, operations[`("a", 0)`])
 		require.Equal(t, []string{"put", "get", "expire", "back"}, operations[`("a", 1)`])
 	})
+}
+
+func TestTheTraceTellsTheSettingsAtEachReload(t *testing.T) {
+	t.Parallel()
+	var all []trace.Event
+	e, stop := restartable(t, engine.Config{Settings: tuple.New("max-attempts", int64(3)), Trace: func(e trace.Event) { all = append(all, e) }})
+	opened(t, e)
+	require.NoError(t, stop())
+	require.Equal(t, []string{"  reload   -> ", `  settings   -> ("max-attempts", 3)`}, lines(all[:2]))
 }
 
 func TestTraceHasOnlyWhatIsDurable(t *testing.T) {

@@ -45,6 +45,7 @@ type step struct {
 	old, new  *entry
 	change    space.Change
 	procedure string
+	reserve   bool // a put that may use the reserve
 }
 
 // entry returns the changed entry: as it is afterwards, or was when it went.
@@ -66,7 +67,7 @@ type outgoing struct {
 // change replaces old by new and records the step; either may be nil.
 func (tx *transaction) change(old, new *entry, c space.Change) {
 	tx.st.replace(old, new)
-	tx.steps = append(tx.steps, step{old, new, c, tx.procedure})
+	tx.steps = append(tx.steps, step{old: old, new: new, change: c, procedure: tx.procedure})
 }
 
 // try runs f, and undoes all that it did if it returns an error, panics or ends the goroutine
@@ -246,6 +247,21 @@ func (tx *transaction) CountLabelled(name, label string) int {
 		return in.labels.sets[label].candidates().len()
 	}
 	return 0
+}
+
+func (tx *transaction) Free(name string) (free, capacity int) {
+	if in := tx.st.spaces[name]; in != nil {
+		return max(0, in.free(false)), in.def.Options.Capacity - in.reserve
+	}
+	return 0, 0
+}
+
+func (tx *transaction) Share(name, value string) (used, left int64, nearlyFull bool) {
+	if in := tx.st.spaces[name]; in != nil {
+		used = in.shares[value]
+	}
+	left, nearlyFull = tx.st.memory.Budget.Left()
+	return used, left, nearlyFull
 }
 
 func (tx *transaction) Elapsed() time.Duration { return tx.st.now() }

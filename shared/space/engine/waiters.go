@@ -110,7 +110,7 @@ func (st *state) findable(ref int64) *entry {
 // offerCapacity executes waiting puts while there is capacity, oldest first, and offers the new
 // head of a queue or stack. A put waits again only if the space is full, so the loop ends.
 func (e *Engine) offerCapacity(in *spaceState) {
-	for !in.full() {
+	for !in.full(false) {
 		w, ok := in.putters.first()
 		if !ok {
 			break

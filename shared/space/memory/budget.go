@@ -25,6 +25,7 @@ type Class int
 // The classes.
 const (
 	Growth   Class = iota // may use the budget less a quarter
+	Reserved              // may use the budget less an eighth: work of the fleet itself
 	Draining              // may use all of it, because it frees memory in the end
 )
 
@@ -79,6 +80,17 @@ func (b *Budget) Full() bool {
 	return b != nil && b.used.Load()-b.exempt(Growth) > b.limitOf(Growth)/16*15
 }
 
+// Left returns how many bytes class Growth may still use if it has used nine tenths of its limit; ok is false if it
+// has used less, or there is no limit.
+func (b *Budget) Left() (left int64, ok bool) {
+	if b == nil {
+		return 0, false
+	}
+	limit := b.limitOf(Growth)
+	left = max(0, limit-(b.used.Load()-b.exempt(Growth)))
+	return left, left < limit/10
+}
+
 // exempt returns how many of the used bytes do not count for a class: for Growth, the
 // residue, up to half of the reserve for Draining. Otherwise a client that takes a small tuple
 // for each one that it wants to put would free nothing, because the answers to its takes are
@@ -93,8 +105,11 @@ func (b *Budget) exempt(c Class) int64 {
 // limitOf returns how many bytes may be used while a call of a class is still served. Growth leaves
 // the last quarter to the others.
 func (b *Budget) limitOf(c Class) int64 {
-	if c == Growth {
+	switch c {
+	case Growth:
 		return b.limit - b.limit/4
+	case Reserved:
+		return b.draining.Load() - b.limit/8
 	}
 	return b.draining.Load()
 }

@@ -64,11 +64,6 @@ func withRequest(r space.Request, err error) error {
 	return fmt.Errorf("%s: %w", r, err)
 }
 
-// consumes reports whether the gate keeps the answer until it is acknowledged.
-func consumes(v space.Verb) bool {
-	return v == space.VerbReceive || v == space.VerbNext || v == space.VerbNotify
-}
-
 // start makes a call of a request and sends it. If there is no connection, or it fails now, the next one carries the
 // call (resendCalls). An error means that there is no call.
 func (c *Conn) start(r space.Request) (*call, error) {
@@ -103,10 +98,10 @@ func (c *Conn) addCall(r space.Request) (*call, error) {
 	case c.closing:
 		return nil, c.closedError()
 	case c.waiting >= space.Window:
-		return nil, fmt.Errorf("%d calls of one session wait already: %w", c.waiting, fault.ErrOverloaded)
+		return nil, fmt.Errorf("%d calls of one session are already waiting, the maximum: %w", c.waiting, fault.ErrOverloaded)
 	}
 	number := c.last + 1
-	if r.Op == (space.OpID{}) && (r.Verb.Changes() || consumes(r.Verb)) {
+	if r.Op == (space.OpID{}) && (r.Verb.Changes() || r.Verb.KeepsAnswer()) {
 		r.Op = space.OpID{Session: c.id, Seq: space.AutoSeq + number}
 		r.Recent = true // because at most Window calls wait
 	}
@@ -160,15 +155,30 @@ func (c *Conn) await(ctx context.Context, pending *call) (space.Reply, error) {
 }
 
 // lastReply returns the answer of a call when the Conn has ended: the gate's if it came, else
-// why the Conn has ended, as an error. ended was set before done was closed, so that it may be
-// read without mu.
+// why the Conn has ended, as an error, and whether the call happened.
 func (c *Conn) lastReply(pending *call) (space.Reply, error) {
 	select {
 	case <-pending.done:
 		return pending.reply, pending.err
 	default:
-		return space.Reply{}, withRequest(pending.request, c.ended)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return space.Reply{}, withRequest(pending.request, fmt.Errorf("%s: %w", pending.happened(), c.ended))
+}
+
+// happened tells whether a call without an answer has had an effect. What it took returns with the
+// end of its session. The Conn's mu is held.
+func (c *call) happened() string {
+	switch v := c.request.Verb; {
+	case !c.sent:
+		return "it was not sent"
+	case v.Takes():
+		return "it took nothing"
+	case v.Changes():
+		return "it may have happened"
+	}
+	return "it has no answer"
 }
 
 // abandon removes a call whose caller has given up, and reports whether it was still
@@ -189,8 +199,8 @@ func (c *Conn) abandon(pending *call) bool {
 }
 
 // giveBack makes the gate bring back what a call took, or drop the answer that it keeps, because
-// the caller never got the answer. It does nothing for a call that was never sent or that
-// changes nothing. A closed Conn refuses the request, but the end of its session has the same
+// the caller never got the answer. It does nothing for any other call, or for one that was never
+// sent. A closed Conn refuses the request, but the end of its session has the same
 // effect.
 func (c *Conn) giveBack(pending *call) {
 	c.mu.Lock()
@@ -200,7 +210,7 @@ func (c *Conn) giveBack(pending *call) {
 	case !sent:
 	case pending.request.Verb.Takes():
 		_, _ = c.start(space.Request{Verb: space.VerbBack, Op: pending.request.Op})
-	case consumes(pending.request.Verb):
+	case pending.request.Verb.KeepsAnswer():
 		_, _ = c.start(space.Request{Verb: space.VerbAck, Op: pending.request.Op})
 	}
 }
@@ -222,7 +232,7 @@ func (c *Conn) finishCall(number uint64, reply space.Reply, err error) {
 	c.waiting--
 	pending.reply, pending.err = reply, err
 	tookSomething := pending.request.Verb.Takes() && reply.Found
-	if err == nil && (tookSomething || consumes(pending.request.Verb)) {
+	if err == nil && (tookSomething || pending.request.Verb.KeepsAnswer()) {
 		c.arrived = append(c.arrived, pending.request.Op.Seq)
 		c.unacked++ // before the caller can close the Conn
 	}

@@ -55,7 +55,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Backoff = c.Backoff.WithDefaults()
 	switch {
 	case c.TTL < 0:
-		return c, fmt.Errorf("a TTL of %s: %w", c.TTL, fault.ErrInvalid)
+		return c, fmt.Errorf("a TTL of %s, want 0 or more: %w", c.TTL, fault.ErrInvalid)
 	case c.Session == "" || max(len(c.Session), len(c.Mode), len(c.Host), len(c.Name)) > space.MaxName:
 		return c, fmt.Errorf("a session, a mode, a host and a worker need names of at most %d bytes: %w", space.MaxName, fault.ErrInvalid)
 	}

@@ -103,3 +103,21 @@ func TestAnAddressIsDialledOverTCPUnlessTheConfigurationHasADialOfItsOwn(t *test
 	require.Equal(t, listener.Addr().String(), nc.RemoteAddr().String())
 	require.NoError(t, nc.Close())
 }
+
+func TestTheErrorOfACallWithoutAnAnswerTellsWhetherItHappened(t *testing.T) {
+	t.Parallel()
+	conn := newConn(Config{Session: "s"})
+	conn.end(fault.ErrClosed)
+	for _, c := range []struct {
+		verb space.Verb
+		sent bool
+		want string
+	}{
+		{space.VerbPut, true, "it may have happened"}, {space.VerbPut, false, "it was not sent"},
+		{space.VerbGet, true, "it took nothing"}, {space.VerbQuery, true, "it has no answer"},
+	} {
+		_, err := conn.lastReply(&call{request: space.Request{Verb: c.verb, Space: "a"}, sent: c.sent, done: make(chan struct{})})
+		require.ErrorIs(t, err, fault.ErrClosed)
+		require.ErrorContains(t, err, c.want)
+	}
+}

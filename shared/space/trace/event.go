@@ -19,17 +19,22 @@ import (
 const (
 	// Reload begins the log of a process. Later in a log it means that a commit failed and the engine has loaded its
 	// journal again; operations just before it may have happened without being in the log. The events that follow, up
-	// to the first other than Begin and Restore, are the whole state, so that a reader of the log drops the state
+	// to the first other than Settings, Begin and Restore, are the whole state, so that a reader of the log drops the state
 	// that it has collected.
 	Reload = "reload"
 	// Restore means that a tuple is in a space. Its result is OK, HeldResult or
 	// TakenResult; the process is the holder.
 	Restore = "restore"
-	Begin   = "begin"  // a session begins, or is restored
-	End     = "end"    // a session ends; the result is the cause: lost or closed
-	Expire  = "expire" // a hold or a TTL ends; the result is the cause: due, lost or closed
-	Ack     = "ack"    // a get is acknowledged: its tuple cannot come back
-	Call    = "call"   // a procedure that was refused
+	// Settings tells with which settings the process runs, because a model may depend on them. It follows a Reload,
+	// and its tuple has pairs of a name and a value, as ("max-attempts", 3).
+	Settings = "settings"
+	// Hide means that a tuple is held by no session, as during a back-off: it cannot be got.
+	Hide   = "hide"
+	Begin  = "begin"  // a session begins, or is restored
+	End    = "end"    // a session ends; the result is the cause: lost or closed
+	Expire = "expire" // a hold or a TTL ends; the result is the cause: due, lost or closed
+	Ack    = "ack"    // a get is acknowledged: its tuple cannot come back
+	Call   = "call"   // a procedure that was refused
 )
 
 // Results that are neither the wire code of an error nor the cause of an end.

@@ -36,5 +36,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// ("coin") <nil>
-	// operation 2 of 3, get in "alice" ("coin"): no tuple matches: nothing has happened: conflict
+	// operation 2 of 3, get in "alice" ("coin"): no tuple matches: nothing was changed: conflict
 }

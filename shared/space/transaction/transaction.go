@@ -38,7 +38,7 @@ const (
 
 // ErrUnmet means that a condition of a transaction does not hold, so that nothing has
 // happened. It is a fault.ErrConflict.
-var ErrUnmet = fmt.Errorf("nothing has happened: %w", fault.ErrConflict)
+var ErrUnmet = fmt.Errorf("nothing was changed: %w", fault.ErrConflict)
 
 // Kind is what an operation does.
 type Kind int64

@@ -49,11 +49,11 @@ func (r Rules) silenceBand(s State) (rate, silence int, ok bool) {
 // LearnSilence adds the observation of one visit, changes and the changes that the rate expected,
 // to the band of the rate and of the silence since the last date; s is the state before it. It
 // adds nothing unless the visit and an earlier one succeeded, and dates of changes were known
-// before it. Observations are counted up to the first change only, because a change ends the
+// before it, nor if the visit may have missed the first change (Event.Open). Observations are counted up to the first change only, because a change ends the
 // silence. Beyond datesMost both sums are made smaller, so that older observations count less.
 func (r Rules) LearnSilence(all *Silences, s State, e Event, effect Effect) {
 	rate, silence, ok := r.silenceBand(s)
-	if !ok || !effect.Success {
+	if !ok || !effect.Success || e.Open {
 		return
 	}
 	band, perDay := &all[rate][silence], r.Rate(s)

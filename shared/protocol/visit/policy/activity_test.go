@@ -127,7 +127,7 @@ func TestOriginsWhoseRatesDifferByAFactorOfFourAreInNeighbouringBands(t *testing
 // last success.
 func counted(rules policy.Rules) policy.State {
 	s := policy.NewState(1, 0, rules)
-	s.Changes, s.Days = 0.5*(rules.PriorStrength*rules.PriorDays+100)-rules.PriorStrength, 100
+	s.Changes, s.Days = 50_000, 100_000 // so many that the prior does not count
 	s.Recent[len(s.Recent)-1] = 990 * day
 	s.LastSuccess = 1000 * day
 	return s

@@ -18,7 +18,7 @@ func (r Rules) Record(s State, e Event, position int64) (State, Effect) {
 		return s, effect
 	}
 	effect.Changed = e.Digest != s.LastDigest
-	s = r.learnRate(s, e, effect)
+	s = r.learn(s, e, &effect)
 	if !effect.First {
 		s.Index = r.nextIndex(s.Index, effect.Changed)
 	}
@@ -47,6 +47,15 @@ func (r Rules) targetBase(s State, position int64) int64 {
 	return min(max(position, -Latest), Latest)
 }
 
+// TargetAfterVisit returns the target of an origin that another policy has scheduled so far: the interval of its
+// index after its last visit, and Never before its first.
+func (r Rules) TargetAfterVisit(s State) int64 {
+	if s.LastVisit == Never {
+		return Never
+	}
+	return addSeconds(s.LastVisit, r.Interval(s.Index, 0))
+}
+
 // Position returns the largest target handed out so far.
 func (r Rules) Position(position int64, s State) int64 {
 	if s.Target == Never {
@@ -68,7 +77,16 @@ func (r Rules) nextIndex(index int, changed bool) int {
 // it again.
 func (s *State) recordSuccess(e Event) {
 	s.recordVisit(e, e.Status)
+	switch {
+	case e.Digest != s.LastDigest:
+		s.ToldFalse = 0
+	case s.Dates > 0:
+		s.ToldFalse = min(s.ToldFalse+1, mostDates)
+	}
 	s.LastSuccess, s.LastDigest, s.Failures, s.Dates = s.LastVisit, e.Digest, 0, 0
+	if !e.Unmodified {
+		s.LastRead = s.LastVisit
+	}
 }
 
 // recordFailure records a visit without success. failures counts those in a row including this one. The origin is
@@ -122,11 +140,12 @@ const mostDates = 1000
 // is enabled again; its failures stay counted, so that one more failure disables it. One
 // that its server called gone is enabled again only if the lister dates a change since.
 // A date older than the known one is ignored, and so is any date if others tell of the origin's
-// changes (Told).
+// changes (Told). Any other date later than the last success, if there was one, is a report of a change
+// (ToldAt).
 func Listed(s State, at, lastUpdate int64) State {
 	s.LastSeen = max(s.LastSeen, clampTime(at))
-	if !s.Told {
-		s.addDate(clampTime(lastUpdate))
+	if !s.Told && s.addDate(clampTime(lastUpdate)) && s.LastSuccess != Never && s.LastUpdate > s.LastSuccess {
+		s.noteTold(at)
 	}
 	switch s.Disabled {
 	case ByOperator:
@@ -140,26 +159,38 @@ func Listed(s State, at, lastUpdate int64) State {
 	return s
 }
 
-// addDate notes a date of a change. It is ignored unless it is newer than the known one. Dates counts those after
-// the last success.
-func (s *State) addDate(at int64) {
+// addDate notes a date of a change, and reports whether it is newer than the known one; else it is ignored. Dates
+// counts those after the last success.
+func (s *State) addDate(at int64) (newer bool) {
 	if at <= s.LastUpdate {
-		return
+		return false
 	}
 	s.LastUpdate = at
 	if at > s.LastSuccess {
 		s.Dates = min(s.Dates+1, mostDates)
 	}
+	return true
+}
+
+// noteTold notes that a change was reported at a time, unless an earlier report waits for a visit.
+func (s *State) noteTold(at int64) {
+	if s.ToldAt == Never {
+		s.ToldAt = clampTime(at)
+	}
 }
 
 // Tell records a report of a change of the origin, such as one of a forge's webhook. It
 // counts as a date. From then on the dates of its lister are ignored, because its quality
-// is another.
+// is another. Reports change nothing while an earlier one waits for a visit.
 func Tell(s State, at int64) State {
+	if s.Told && s.ToldAt != Never {
+		return s
+	}
 	if !s.Told {
 		s.Told, s.LastUpdate, s.Dates = true, Never, 0
 	}
 	s.addDate(clampTime(at))
+	s.noteTold(at)
 	return s
 }
 

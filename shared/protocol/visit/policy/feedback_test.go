@@ -153,9 +153,16 @@ func TestDatesOfAListerAreCountedIfTheyAreNewerThanTheLastSuccess(t *testing.T) 
 	}
 	s.Lister = 7
 	require.EqualValues(t, 7, s.DatedBy())
+	require.EqualValues(t, 62, s.ToldAt, "the listing that gave the first date after the last success")
+	s.Begin(66)
 	s = policy.Tell(s, 101)
 	require.Equal(t, []int64{101, 1}, []int64{s.LastUpdate, int64(s.Dates)}, "the reports begin again")
+	s = policy.Tell(s, 102)
+	require.Equal(t, []int64{101, 1, 101}, []int64{s.LastUpdate, int64(s.Dates), s.ToldAt}, "the first report waits for a visit")
+	s.Begin(102)
 	s = policy.Tell(s, 103)
+	require.EqualValues(t, 103, s.ToldAt)
+	s.Begin(103)
 	s = policy.Tell(s, 102)
 	require.Equal(t, []int64{103, 2}, []int64{s.LastUpdate, int64(s.Dates)})
 	require.Equal(t, policy.TellersID, s.DatedBy())
@@ -163,6 +170,7 @@ func TestDatesOfAListerAreCountedIfTheyAreNewerThanTheLastSuccess(t *testing.T) 
 	require.EqualValues(t, 103, s.LastUpdate)
 	require.EqualValues(t, 70, s.LastSeen)
 	for at := range int64(2000) {
+		s.Begin(1000 + at)
 		s = policy.Tell(s, 1000+at)
 	}
 	require.Equal(t, 1000, s.Dates)
@@ -191,11 +199,17 @@ func TestThePositionIsTheLargestTargetHandedOut(t *testing.T) {
 		require.EqualValues(t, 9, p.Position(5, s), name)
 		require.EqualValues(t, 10, p.Position(10, s), name)
 		s.LastUpdate = 3
-		want := int64(9)
-		if name == "swh2026" {
-			want = 5 // only the queue of origins without a date is ordered by targets
+		want := int64(5) // only the queue of origins without a date is ordered by targets
+		if name == "value" {
+			want = 9 // it has no such queue; a Plan does not ask it
 		}
 		require.Equal(t, want, p.Position(5, s), name)
+		whole := policy.Single(p, exact())
+		require.EqualValues(t, 5, whole.Position(5, s), name)
+		s.LastUpdate = policy.Never
+		require.Equal(t, name != "value", whole.Position(5, s) == 9, name)
+		s.Every = 60
+		require.EqualValues(t, 5, whole.Position(5, s), "%s: fixed intervals have no targets", name)
 	}
 	seed, err := policy.New("seed", exact())
 	require.NoError(t, err)

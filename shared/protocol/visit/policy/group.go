@@ -40,6 +40,7 @@ func (p Pool) String() string {
 // and Disabled are two more.
 const (
 	SaveNow = "save-now" // a visit was requested
+	Told    = "told"     // a change was reported
 	Resting = "resting"  // the reason is that of Rules.Rest
 )
 
@@ -57,6 +58,15 @@ func Group(s State) Pool {
 		return PoolB2
 	}
 	return PoolB3
+}
+
+// positionInGroup is Position of the policies that place by placeInGroup: only origins of PoolA move it,
+// because only their queue is in the order of the targets that were handed out.
+func (r Rules) positionInGroup(position int64, s State) int64 {
+	if Group(s) != PoolA {
+		return position
+	}
+	return r.Position(position, s)
 }
 
 // placeInGroup returns the place of an origin in the pool of its group: A and B3 by target

@@ -23,13 +23,17 @@ type Recent [recentChanges]uint32
 
 // with returns the dates together with newer ones, which are ascending; of these at most the last
 // MostTimes count. Dates after until, and dates before the last known one, are left out. A date
-// within burst of the one before it replaces that one, because changes together count as one.
+// that closely follows the one before it replaces that one, because changes together count as one:
+// within burst, and within a quarter of the mean time between the dates, or a fast rhythm would
+// leave one date only.
 func (r Recent) with(times []int64, until int64) Recent {
-	for _, at := range times[max(len(times)-MostTimes, 0):] {
+	times = times[max(len(times)-MostTimes, 0):]
+	within := r.closeWithin(times, until)
+	for _, at := range times {
 		if at <= 0 || at > min(until, math.MaxUint32) || at < int64(r[recentChanges-1]) {
 			continue
 		}
-		if at-int64(r[recentChanges-1]) <= burst {
+		if at-int64(r[recentChanges-1]) <= within {
 			r[recentChanges-1] = uint32(at)
 			continue
 		}
@@ -37,6 +41,39 @@ func (r Recent) with(times []int64, until int64) Recent {
 		r[recentChanges-1] = uint32(at)
 	}
 	return r
+}
+
+// Newest returns the date of the last change, or Never if none is known. It may be older than the last success.
+func (r Recent) Newest() int64 {
+	if r[recentChanges-1] == 0 {
+		return Never
+	}
+	return int64(r[recentChanges-1])
+}
+
+// closeWithin returns the seconds within which a date replaces the one before it.
+func (r Recent) closeWithin(times []int64, until int64) int64 {
+	var oldest, n int64
+	note := func(at int64) {
+		if at <= 0 || at > until {
+			return
+		}
+		if n++; oldest == 0 || at < oldest {
+			oldest = at
+		}
+	}
+	for _, at := range r {
+		note(int64(at))
+	}
+	for _, at := range times {
+		if at > int64(r[recentChanges-1]) {
+			note(at)
+		}
+	}
+	if n == 0 {
+		return burst
+	}
+	return min((until-oldest)/(4*n), burst)
 }
 
 // Bytes returns the dates as 32 bytes, which RecentOf reads, or no bytes if it has no date.

@@ -6,6 +6,7 @@ import "math"
 type RateGroup struct {
 	Rate     float64 // changes per day, above 0
 	Origins  float64
+	Shortest float64 // days that must pass between two visits
 	Interval float64 // days between two visits at the optimum; 0: they are not visited
 }
 
@@ -13,7 +14,8 @@ type RateGroup struct {
 // at random and so many visits a day are made at fixed intervals, and sets the intervals.
 // An origin with x changes between two visits is fresh for a share (1-e^-x)/x of the time.
 // At the optimum one more visit gains the same everywhere: 1-e^-x(1+x) = rate·gain; where
-// rate·gain is 1 or more no visit is made.
+// rate·gain is 1 or more no visit is made. No interval is less than RateGroup.Shortest; the visits that such an
+// interval spares go to the others.
 func Optimum(groups []RateGroup, visits float64) (fresh float64) {
 	low, high := -30.0, 30.0 // of the logarithm of the gain
 	for range 60 {
@@ -40,8 +42,8 @@ func visitsAt(groups []RateGroup, gain float64) (visits, fresh float64) {
 		if g.Rate*gain >= 1 {
 			continue
 		}
-		x := changesAtGain(g.Rate * gain)
-		g.Interval = x / g.Rate
+		g.Interval = max(changesAtGain(g.Rate*gain)/g.Rate, g.Shortest)
+		x := g.Rate * g.Interval
 		visits += g.Origins / g.Interval
 		fresh += g.Origins * -math.Expm1(-x) / x
 	}

@@ -45,7 +45,7 @@ func (r Rules) parse(text string) (Rules, error) {
 func (r *Rules) fields() map[string]any {
 	return map[string]any{
 		"intervals": &r.Intervals, "first-index": &r.FirstIndex, "raise": &r.Raise, "lower": &r.Lower, "fudge": &r.Fudge,
-		"disable-after": &r.DisableAfter, "cooldown": &r.Cooldown, "longest-cooldown": &r.LongestCooldown, "rest-share": &r.RestShare, "lost-after": &r.LostAfter,
+		"disable-after": &r.DisableAfter, "cooldown": &r.Cooldown, "longest-cooldown": &r.LongestCooldown, "rest-share": &r.RestShare, "max-lag": &r.MaxLag, "told-gap": &r.ToldGap, "lost-after": &r.LostAfter,
 		"failed-cooldown": &r.FailedCooldown, "not-found-cooldown": &r.NotFoundCooldown,
 		"longest-failed-cooldown": &r.LongestFailed, "failed-growth": &r.FailedGrowth, "disable-span": &r.DisableSpan, "ahead": &r.Ahead,
 		"host-share": &r.HostShare, "host-slots": &r.HostSlots, "host-gap": &r.HostGap, "longest-host-gap": &r.LongestGap, "now-share": &r.NowShare, "mix": &r.MixShare,
@@ -64,7 +64,7 @@ func setField(field any, value string) (err error) {
 	case *float64:
 		*to, err = strconv.ParseFloat(value, 64)
 	case *time.Duration:
-		*to, err = time.ParseDuration(value)
+		*to, err = parseDuration(value)
 	case *[]int:
 		*to = nil
 		for _, part := range strings.Split(value, "/") {
@@ -76,4 +76,17 @@ func setField(field any, value string) (err error) {
 		}
 	}
 	return err
+}
+
+// parseDuration parses a duration, or a number of days such as 14d.
+func parseDuration(value string) (time.Duration, error) {
+	number, inDays := strings.CutSuffix(value, "d")
+	if !inDays {
+		return time.ParseDuration(value)
+	}
+	days, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(days >= 0 && days <= 100_000) {
+		return 0, fmt.Errorf("%q: want 0 to 100000 days, such as 14d", value)
+	}
+	return time.Duration(days * 24 * float64(time.Hour)), nil
 }

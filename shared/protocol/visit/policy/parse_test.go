@@ -18,7 +18,7 @@ func TestTheDefaultsOfTheRulesAreThoseOfTheDocumentation(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../../docs/visits.md")
 	require.NoError(t, err)
-	table, _, ok := strings.Cut(string(text), "\nA rule is for one kind of origin")
+	table, _, ok := strings.Cut(string(text), "\nTo apply a rule to one kind of origin")
 	require.True(t, ok)
 	_, table, ok = strings.Cut(table, "| rule | default | meaning |\n")
 	require.True(t, ok)

@@ -7,15 +7,15 @@ type Candidate struct {
 	Place Place
 	Value float64 // Policy.Worth when it was picked
 
-	// Refill is true if it got a slot that the pools of a share left over.
-	Refill bool
+	// Refill is true if it got a slot that the pools of a share left over, Late if it got one because it was late.
+	Refill, Late bool
 }
 
 // A Queue identifies a queue: the fields of a Place without its Ref.
 type Queue struct {
 	Pool   Pool
 	Lister int32
-	Class  uint8
+	Class  uint16
 }
 
 // Queue returns the queue of a place.
@@ -49,7 +49,11 @@ func Pick(p Policy, q Queues, now int64, n int, c Counts, accept func(Candidate)
 		}
 		k.refill = true
 		for _, s := range refill {
-			k.takeBest(s, n-len(k.picked))
+			most := n - len(k.picked)
+			if s.Late {
+				most = min(most, s.N)
+			}
+			k.takeBest(s, most)
 		}
 		if len(k.picked) == before {
 			break
@@ -75,7 +79,7 @@ type picker struct {
 
 // takeBest merges the queues of a share and takes at most n candidates, and no more than
 // Share.Most of its pools in the whole batch. Candidates that it read and did not take are
-// returned to their queues.
+// returned to their queues. Those of a share with Late are ordered by Lateness.
 func (k *picker) takeBest(s Share, n int) {
 	if s.Most > 0 {
 		left := s.Most
@@ -94,7 +98,7 @@ func (k *picker) takeBest(s Share, n int) {
 	var heads candidateHeap
 	for _, pool := range s.Pools {
 		for _, q := range k.queues.Of(pool) {
-			if c, ok := k.takeNext(q, end); ok {
+			if c, ok := k.takeNext(q, end, s.Late); ok {
 				heads = append(heads, c)
 			}
 		}
@@ -102,13 +106,19 @@ func (k *picker) takeBest(s Share, n int) {
 	heads.init()
 	for n > 0 && len(heads) > 0 {
 		c := heads[0]
+		if s.Late && c.Value < 1 {
+			break
+		}
 		if k.accept == nil || k.accept(c) {
 			c.Refill = k.refill
+			if s.Late {
+				c.Value = k.worth(c)
+			}
 			k.picked = append(k.picked, c)
 			k.byPool[c.Place.Pool]++
 			n--
 		}
-		if next, ok := k.takeAfter(c, end); ok {
+		if next, ok := k.takeAfter(heads[0], end); ok {
 			heads[0] = next
 		} else {
 			heads[0] = heads[len(heads)-1]
@@ -123,18 +133,39 @@ func (k *picker) takeBest(s Share, n int) {
 
 // takeNext removes and returns the candidate at one end of a queue, with its value; false: the queue
 // has no more. A candidate returned from the same end comes first, then those that were not read
-// before, then the one returned at the other end. end is 0 for the front, 1 for the back.
-func (k *picker) takeNext(q Queue, end int) (Candidate, bool) {
-	if c, ok := k.returned[end][q]; ok {
-		delete(k.returned[end], q)
-		return c, true
-	}
-	c, ok := k.queues.Next(q, end == 1)
+// before, then the one returned at the other end. end is 0 for the front, 1 for the back. If late is
+// true, the value is the lateness.
+func (k *picker) takeNext(q Queue, end int, late bool) (Candidate, bool) {
+	c, ok := k.returned[end][q]
 	if ok {
-		c.Value = k.policy.Worth(c.Place, k.queues.Quality(c.Place.Lister), k.now)
-		return c, true
+		delete(k.returned[end], q)
+		if c.Late == late {
+			return c, true
+		}
+	} else {
+		c, ok = k.queues.Next(q, end == 1)
 	}
-	return k.takeFromOtherEnd(q, end)
+	if !ok {
+		c, ok = k.takeFromOtherEnd(q, end)
+	}
+	if !ok {
+		return c, false
+	}
+	c.Late = late
+	c.Value = k.valueOf(c)
+	return c, true
+}
+
+// valueOf returns by what a candidate is ordered: by its lateness in a share with Late.
+func (k *picker) valueOf(c Candidate) float64 {
+	if c.Late {
+		return k.policy.(lateVisits).Lateness(c.Place, k.now)
+	}
+	return k.worth(c)
+}
+
+func (k *picker) worth(c Candidate) float64 {
+	return k.policy.Worth(c.Place, k.queues.Quality(c.Place.Lister), k.now)
 }
 
 // takeAfter returns the candidate that follows one that was just taken or refused, and whether there
@@ -143,13 +174,17 @@ func (k *picker) takeNext(q Queue, end int) (Candidate, bool) {
 // value is the same and is not computed again.
 func (k *picker) takeAfter(before Candidate, end int) (Candidate, bool) {
 	c, ok := k.queues.Next(before.Place.Queue(), end == 1)
-	switch {
-	case !ok:
-		return k.takeFromOtherEnd(before.Place.Queue(), end)
-	case c.Place == before.Place:
+	if !ok {
+		c, ok = k.takeFromOtherEnd(before.Place.Queue(), end)
+	}
+	if !ok {
+		return c, false
+	}
+	c.Late = before.Late
+	if c.Place == before.Place {
 		c.Value = before.Value
-	default:
-		c.Value = k.policy.Worth(c.Place, k.queues.Quality(c.Place.Lister), k.now)
+	} else {
+		c.Value = k.valueOf(c)
 	}
 	return c, true
 }

@@ -21,10 +21,12 @@ import (
 type Plan struct {
 	Hosts HostGroups // that share one politeness; set before the plan is used
 
-	groups []group          // the first has the types without a group of their own
-	types  map[string]typed // by type; "" stands for all others
-	rules  map[string]Rules // by type
-	name   string
+	groups  []group           // the first has the types without a group of their own
+	types   map[string]typed  // by type; "" stands for all others
+	rules   map[string]Rules  // by type
+	bounds  []int64           // each MaxLag that a type has, in seconds
+	boundOf map[string]uint16 // by type: its index
+	name    string
 }
 
 // typed is the policy of a type, with the rules of the type, and its group.
@@ -56,8 +58,14 @@ func Uniform(policy string, r Rules) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	r = r.ForPolicy(policy)
-	return &Plan{groups: []group{{policy: p, weight: 1}}, name: policy, rules: map[string]Rules{"": r}, types: map[string]typed{"": {p, 0}}}, nil
+	return Single(p, r.ForPolicy(policy)), nil
+}
+
+// Single is the plan with one policy for all types, which was made under the rules r.
+func Single(p Policy, r Rules) *Plan {
+	plan := &Plan{groups: []group{{policy: p, weight: 1}}, name: p.Name(), rules: map[string]Rules{"": r}, types: map[string]typed{"": {p, 0}}, boundOf: map[string]uint16{}}
+	plan.addBound("")
+	return plan
 }
 
 // ParsePlan parses policies, such as value,git=swh2026-git, and rules as ParseRules takes them,
@@ -70,7 +78,7 @@ func ParsePlan(policies, rules string) (*Plan, error) {
 		return nil, err
 	}
 	common, own := splitRules(rules)
-	p := &Plan{types: map[string]typed{}, rules: map[string]Rules{}, name: policies}
+	p := &Plan{types: map[string]typed{}, rules: map[string]Rules{}, boundOf: map[string]uint16{}, name: policies}
 	names := map[string]bool{"": true}
 	for _, k := range models.Kinds() {
 		if k.Cooldown > 0 {
@@ -157,6 +165,7 @@ func (p *Plan) addType(name string, policyOf map[string]string, common, own stri
 	}
 	p.rules[name] = rules
 	p.types[name] = typed{policy: g.policy}
+	p.addBound(name)
 	if name == "" || ownPolicy || g.weight != 1 || g.queue > 0 {
 		p.types[name] = typed{g.policy, len(p.groups)}
 		p.groups = append(p.groups, g)
@@ -208,8 +217,11 @@ func (p *Plan) LongestRest() (longest time.Duration) {
 
 // UsesTargets reports whether the policy of a type orders origins by their targets (ByTarget).
 func (p *Plan) UsesTargets(visitType string) bool {
-	return slices.Contains(ByTarget, p.of(visitType).policy.Name())
+	return slices.Contains(ByTarget, p.PolicyOf(visitType))
 }
+
+// PolicyOf returns the name of the policy of a type.
+func (p *Plan) PolicyOf(visitType string) string { return p.of(visitType).policy.Name() }
 
 // UsesGroups reports whether the pools of a type's policy are the groups of the metrics.
 func (p *Plan) UsesGroups(visitType string) bool { return !p.Ignores(visitType, PoolA) }
@@ -242,19 +254,24 @@ func (p *Plan) Record(s State, e Event, position int64) (State, Effect) {
 	return p.of(s.Type).policy.Record(s, e, position)
 }
 
-// Position implements Policy.
+// Position implements Policy. Visits at fixed intervals and those of policies without targets do not move it.
 func (p *Plan) Position(position int64, s State) int64 {
+	if s.Every > 0 || !p.UsesTargets(s.Type) {
+		return position
+	}
 	return p.of(s.Type).policy.Position(position, s)
 }
 
 // Place implements Policy.
 func (p *Plan) Place(s State) Place {
 	if s.Every > 0 {
-		return Place{Pool: PoolFixed, Ref: s.fixedDue()}
+		due, _ := p.Rules(s.Type).fixedDue(s)
+		return Place{Pool: PoolFixed, Ref: due}
 	}
 	t := p.of(s.Type)
 	place := t.policy.Place(s)
 	place.Pool += Pool(t.group * perGroup)
+	place.Class += p.boundClass(s.Type)
 	return place
 }
 
@@ -266,6 +283,7 @@ func (p *Plan) Worth(w Place, q Quality, now int64) float64 {
 	}
 	g := p.groups[min(int(w.Pool)/perGroup, len(p.groups)-1)]
 	w.Pool %= perGroup
+	w.Class %= perBound
 	return g.policy.Worth(w, q, now)
 }
 
@@ -276,36 +294,38 @@ const fixedShare = 0.75
 // Shares implements Policy: fixed intervals first, then each group by its weight, which is above
 // 0, and the slots left over to any. It may be called several times for a batch: n are the slots
 // that are still free, and c.Picked those that have been filled, so it divides both together and
-// subtracts the filled ones. Each group gets the difference of two cumulative shares, so that the
-// rounded shares add up to all slots. A group with a queue length gets no more slots than its
-// queue has left, of the refill too (Share.Most).
+// subtracts the filled ones. Every share counts from the slots that were divided by it before
+// (c.ServedBy), so that a share of a share is exact too. A group with a queue length gets no more
+// slots than its queue has left, of the refill too (Share.Most).
 func (p *Plan) Shares(n int, c Counts) (shares, refill []Share) {
 	fixed := []Pool{PoolFixed}
-	for _, picked := range c.Picked {
-		n += picked // this batch as a whole
+	need := p.LateVisits(c)
+	c.Late = need > 0 && c.PerDay*LateShare >= need
+	picked, served := p.byGroup(c)
+	for _, filled := range c.Picked {
+		n += filled // this batch as a whole
 	}
-	total, sum, before := float64(n), 0.0, 0.0
-	for _, g := range p.groups {
-		sum += g.weight
-	}
-	shares = []Share{{Pools: fixed, N: int(total*fixedShare+0.999) - c.Picked[PoolFixed]}} // rounded up
-	rest := max(n-c.Picked[PoolFixed], 0)
+	weights, servedByGroups := make([]float64, len(p.groups)), int64(0)
 	for i, g := range p.groups {
-		from := before / sum
-		before += g.weight
-		slots := slotsOf(rest, before/sum, c.Served) - slotsOf(rest, from, c.Served)
+		weights[i] = g.weight
+		servedByGroups += served[i]
+	}
+	forFixed := splitSlots(n, servedByGroups+c.ServedBy[PoolFixed], fixedShare, 1-fixedShare)[0]
+	shares = []Share{{Pools: fixed, N: forFixed - c.Picked[PoolFixed]}}
+	forGroups := splitSlots(max(n-c.Picked[PoolFixed], 0), servedByGroups, weights...)
+	for i, g := range p.groups {
 		counts := c
+		counts.Served = served[i] + int64(picked[i])
 		if g.visitType != "" {
 			counts.A, counts.B = c.Types[g.visitType].A, c.Types[g.visitType].B
 		}
-		picked := pickedFor(i, c)
-		slots, free := max(slots-picked, 0), 0
+		slots, free := max(forGroups[i]-picked[i], 0), 0
 		if g.queue > 0 {
 			free = g.queue - c.Types[g.visitType].Flight
-			if free <= picked {
+			if free <= picked[i] {
 				continue
 			}
-			slots = min(slots, free-picked)
+			slots = min(slots, free-picked[i])
 		}
 		own, more := g.policy.Shares(slots, counts)
 		shares = append(shares, shifted(own, i, 0)...)
@@ -314,14 +334,21 @@ func (p *Plan) Shares(n int, c Counts) (shares, refill []Share) {
 	return shares, append(refill, Share{Pools: fixed})
 }
 
-// pickedFor returns how many slots of the batch were filled from the pools of group i.
-func pickedFor(i int, c Counts) (picked int) {
+// byGroup returns how many slots each group got: of this batch (picked), and before it (served).
+func (p *Plan) byGroup(c Counts) (picked []int, served []int64) {
+	picked, served = make([]int, len(p.groups)), make([]int64, len(p.groups))
+	groupOf := func(pool Pool) int { return int(pool) / perGroup }
 	for pool, n := range c.Picked {
-		if pool != PoolFixed && int(pool)/perGroup == i {
-			picked += n
+		if g := groupOf(pool); pool != PoolFixed && g < len(picked) {
+			picked[g] += n
 		}
 	}
-	return picked
+	for pool, n := range c.ServedBy { // of another plan too, with more groups
+		if g := groupOf(pool); pool != PoolFixed && g < len(served) {
+			served[g] += n
+		}
+	}
+	return picked, served
 }
 
 // shifted returns shares of a policy with the pools of group i, and the field Most. The first

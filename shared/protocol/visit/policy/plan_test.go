@@ -93,8 +93,10 @@ func TestAFixedIntervalHoldsUnderEveryPolicy(t *testing.T) {
 		require.Equal(t, policy.Eligible, rules.Why(s, 10), name)
 		s.LastScheduled = 10
 		s, _ = p.Record(s, policy.Event{Status: policy.Failed, At: 20}, 0)
-		require.Equal(t, "fixed interval", rules.Why(s, 86409), name)
 		require.Equal(t, policy.Eligible, rules.Why(s, 86410), "%s: not even a failure lengthens it", name)
+		s.LastSuccess, s.LastStatus, s.Failures = s.LastVisit, policy.Full, 0
+		require.Equal(t, "fixed interval", rules.Why(s, 86409), name)
+		require.Equal(t, policy.Eligible, rules.Why(s, 86410), name)
 		s.NotBefore = 90000
 		require.Equal(t, policy.RetryAfter, rules.Why(s, 86410), name)
 
@@ -103,6 +105,51 @@ func TestAFixedIntervalHoldsUnderEveryPolicy(t *testing.T) {
 		got := policy.Pick(p, q, 100_000, 4, policy.Counts{A: 51}, nil)
 		require.EqualValues(t, 1000, got[0].Key, "%s: before all others", name)
 	}
+}
+
+func TestAFailedVisitWithAFixedIntervalIsTriedAgainByTheTableOfFailures(t *testing.T) {
+	t.Parallel()
+	p := plan(t, "value", "")
+	const hour, start = 3600, 1000 * day
+	for name, c := range map[string]struct {
+		every int64
+		event policy.Event
+		rests []int64 // hours after each visit that ends so
+		why   string
+	}{
+		"33 days, failed":       {800 * hour, policy.Event{Status: policy.Failed}, []int64{1, 2, 4, 8}, policy.FailedCooldown},
+		"33 days, not found":    {800 * hour, policy.Event{Status: policy.NotFound}, []int64{48, 96, 168, 168}, policy.NotFoundCooldown},
+		"a day, as listers":     {day, policy.Event{Status: policy.Failed}, []int64{1, 2, 4, 8, 16, 24, 24}, policy.FailedCooldown},
+		"shorter than the rest": {hour / 2, policy.Event{Status: policy.Failed}, []int64{0, 0}, "fixed interval"},
+	} {
+		s := policy.NewState(1, start, p.Rules(""))
+		s.Every = c.every
+		now := int64(start)
+		for i, hours := range c.rests {
+			s.LastScheduled = now
+			e := c.event
+			e.At = now
+			s, _ = p.Record(s, e, 0)
+			until, why := p.Rules("").Rest(s)
+			want := now + max(hours*hour, min(c.every, hour))
+			require.Equal(t, want, until, "%s: %d", name, i)
+			require.Equal(t, until, p.Place(s).Ref, name)
+			if hours != 24 {
+				require.Equal(t, c.why, why, name)
+			}
+			now = until
+			s.Disabled = ""
+		}
+		s.LastScheduled = now
+		s, _ = p.Record(s, policy.Event{Status: policy.Full, At: now, Digest: "a"}, 0)
+		until, _ := p.Rules("").Rest(s)
+		require.Equal(t, now+c.every, until, "%s: after a success", name)
+	}
+	s := policy.NewState(1, start, p.Rules(""))
+	s.Every, s.LastScheduled = 800*hour, start
+	failed, _ := p.Record(s, policy.Event{Status: policy.Failed, At: start + 1}, 0)
+	until, _ := p.Rules("").Rest(policy.AfterRefusal(s, failed))
+	require.EqualValues(t, start+1+hour, until, "its host could not be reached, which is not its failure")
 }
 
 func TestFixedIntervalsLeaveAQuarterToOthers(t *testing.T) {
@@ -231,7 +278,7 @@ func TestAPlanGivesNoMoreSlotsThanThereAre(t *testing.T) {
 		n := rapid.IntRange(0, 40).Draw(t, "n")
 		q := filled(p, rapid.IntRange(0, 20).Draw(t, "origins"), "feed", "git", "opml", "svn")
 		all := len(q.all)
-		c := policy.Counts{A: all, Served: rapid.Int64Range(0, 1000).Draw(t, "served")}
+		c := policy.Counts{A: all, ServedBy: map[policy.Pool]int64{policy.PoolFirst: rapid.Int64Range(0, 1000).Draw(t, "served")}}
 		got := policy.Pick(p, q, 5000, n, c, nil)
 		require.LessOrEqual(t, len(got), min(n, all))
 		seen := map[int64]bool{}
@@ -257,7 +304,7 @@ func TestATypeThatHasItsSlotsOfABatchGetsNoMoreOfThem(t *testing.T) {
 			for free := range 4 {
 				shares, _ := p.Shares(free, policy.Counts{
 					A: 50, B: 50, Types: map[string]policy.TypeCounts{"svn": {A: 5, B: 5}},
-					Served: served, Picked: map[policy.Pool]int{place(p, "feed"): 9},
+					ServedBy: map[policy.Pool]int64{place(p, "svn"): served}, Picked: map[policy.Pool]int{place(p, "feed"): 9},
 				})
 				ofSVN := 0
 				for _, s := range shares {
@@ -364,7 +411,8 @@ func TestTheWorthOfAnOriginIsThatOfThePolicyOfItsGroup(t *testing.T) {
 	require.Equal(t, policy.Place{Pool: policy.PoolFixed, Ref: 160}, p.Place(fixed))
 	s := policy.NewState(1, 0, p.Rules("git"))
 	s.Type, s.Target = "git", 70
-	require.EqualValues(t, 70, p.Position(5, s))
+	require.EqualValues(t, 5, p.Position(5, s), "round robin has no targets")
+	require.EqualValues(t, 70, plan(t, "value,git=seed", "").Position(5, s))
 
 	p = plan(t, "roundrobin,git=value", "")
 	own = policy.Value{Rules: p.Rules("git")}
@@ -402,7 +450,7 @@ func TestAPlanDividesABatchByWeightsQueuesAndWhatWasPicked(t *testing.T) {
 	require.Equal(t, map[policy.Pool]int{policy.PoolFixed: 75, all + one: 20, a: 15, b1: 15, b2: 15, b3: 15, svn + one: 3}, got)
 	require.Equal(t, map[policy.Pool]int{policy.PoolFixed: 0, a: 0, b1: 0, b2: 0, b3: 0}, most, "round robin has no refill")
 	got, _ = split(60, policy.Counts{Types: types, Picked: map[policy.Pool]int{policy.PoolFixed: 20, a: 10, all + one: 9, svn + one: 1}})
-	require.Equal(t, map[policy.Pool]int{policy.PoolFixed: 55, all + one: 7, a: 10, b1: 10, b2: 9, b3: 9, svn + one: 2}, got, "those of the batch count for it")
+	require.Equal(t, map[policy.Pool]int{policy.PoolFixed: 55, all + one: 7, a: 9, b1: 9, b2: 10, b3: 10, svn + one: 2}, got, "those of the batch count for it")
 	types["svn"] = policy.TypeCounts{Flight: 10}
 	got, _ = split(100, policy.Counts{Types: types})
 	require.Zero(t, got[svn+one], "its queue is full")

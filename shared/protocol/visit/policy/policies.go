@@ -16,8 +16,8 @@ var registered = []struct {
 }{
 	{"value", false, func(r Rules) Policy { return Value{r} }},
 	{"seed", true, func(r Rules) Policy { return seed{r} }},
-	{"swh2026", true, func(r Rules) Policy { return swh{r, "swh2026", [3]int{40, 40, 20}} }},
-	{"swh2026-git", true, func(r Rules) Policy { return swh{r, "swh2026-git", [3]int{49, 49, 2}} }},
+	{"swh2026", true, func(r Rules) Policy { return swh{r, "swh2026", [3]float64{40, 40, 20}} }},
+	{"swh2026-git", true, func(r Rules) Policy { return swh{r, "swh2026-git", [3]float64{49, 49, 2}} }},
 	{"legacy", true, func(r Rules) Policy { return legacy{onePool{r}} }},
 	{"roundrobin", false, func(r Rules) Policy { return RoundRobin{onePool{r}} }},
 }

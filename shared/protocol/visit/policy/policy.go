@@ -5,9 +5,12 @@ package policy
 type Place struct {
 	Pool   Pool
 	Lister int32 // of PoolFailing the failures in a row; 0 if the pool does not tell listers apart
-	Class  uint8
+	Class  uint16
 	Ref    int64
 }
+
+// RateClass returns the class of the rate, as ClassOf, plus Classes for a fork.
+func (p Place) RateClass() int { return int(p.Class % perBound) }
 
 // A Share is a number of slots for the best origins of some pools together.
 type Share struct {
@@ -15,6 +18,7 @@ type Share struct {
 	N     int
 	Most  int  // of a refill: how many of these pools the whole batch may have; 0: any number
 	Back  bool // take from the end of the queues with the largest refs
+	Late  bool // take only origins that are late, the latest first; in a refill N is the most of them
 }
 
 // Counts are the numbers by which a policy divides slots.
@@ -23,9 +27,13 @@ type Counts struct {
 	// Types has the same for the types of visits, and Picked what this batch has by pool.
 	Types  map[string]TypeCounts
 	Picked map[Pool]int
-	// Served is the number of slots given out so far. With it, shares of less than a
-	// slot of a small batch get one slot in some batches.
-	Served int64
+	// Served is the number of slots that the policy gave out so far. With it, shares of less
+	// than a slot of a small batch get one slot in some batches. A Plan sums it up from
+	// ServedBy, which has the slots by the pools that got them.
+	Served   int64
+	ServedBy map[Pool]int64
+	PerDay   float64 // visits that were granted lately (Pace)
+	Late     bool    // Rules.MaxLag has effect; a Plan sets it if PerDay allows it
 }
 
 // TypeCounts are the numbers of one type of visits.
@@ -50,7 +58,7 @@ type Policy interface {
 	// queue a smaller ref must be worth at least as much as a larger one.
 	Worth(p Place, q Quality, now int64) float64
 	// Shares divides n slots among pools, in the order in which Pick fills them.
-	// refill are the pools, without a number each, that get the slots left over.
+	// refill are the pools, without a number each unless they are Late, that get the slots left over.
 	Shares(n int, c Counts) (shares []Share, refill []Share)
 }
 

@@ -1,7 +1,5 @@
 package policy
 
-import "math"
-
 // Dates counts what visits showed about a lister's dates.
 type Dates struct {
 	Hits   float64 // changes that it dated
@@ -86,28 +84,4 @@ func (r Rules) LearnDates(observed Dates, q Quality, s State, e Event, effect Ef
 		observed = Dates{observed.Hits * fade, observed.Misses * fade, observed.False * fade, observed.Days * fade}
 	}
 	return observed
-}
-
-// burst is the time within which changes count as one for the rate, in seconds, because
-// the first of them ends the freshness.
-const burst = 3 * 3600
-
-// changesIn returns the number of changes in the span of an event; counted is false if the
-// visit could not count them. Changes that closely follow another count as one with it. Only the
-// times of the latest changes are known, so their share is taken for all.
-func (r Rules) changesIn(e Event) (changes float64, counted bool) {
-	changes = min(max(e.Changes, 0), maxCount)
-	if !(e.Span > 0) || math.IsNaN(changes) {
-		return 0, false
-	}
-	if len(e.Times) < 2 {
-		return changes, true
-	}
-	apart := 1
-	for i := 1; i < len(e.Times); i++ {
-		if e.Times[i]-e.Times[i-1] > burst {
-			apart++
-		}
-	}
-	return changes * float64(apart) / float64(len(e.Times)), true
 }

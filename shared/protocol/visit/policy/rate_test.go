@@ -12,14 +12,14 @@ func TestTheClassesOfRatesAreOnALogarithmicScale(t *testing.T) {
 	require.InDelta(t, 1.0/4096, ClassRate(0), 1e-12)
 	require.InDelta(t, 100, ClassRate(Classes-1), 1e-9)
 	require.Equal(t, ClassRate(Classes-1), ClassRate(255))
-	for class := range uint8(Classes) {
+	for class := range uint16(Classes) {
 		require.Equal(t, class, ClassOf(ClassRate(class)))
 		if class > 0 {
 			require.InEpsilon(t, ClassRate(1)/ClassRate(0), ClassRate(class)/ClassRate(class-1), 1e-9)
 			require.Equal(t, class, ClassOf(ClassRate(class)*0.88), "the nearest")
 		}
 	}
-	for rate, class := range map[float64]uint8{-1: 0, 0: 0, 1e-9: 0, 1e9: Classes - 1, math.Inf(1): Classes - 1} {
+	for rate, class := range map[float64]uint16{-1: 0, 0: 0, 1e-9: 0, 1e9: Classes - 1, math.Inf(1): Classes - 1} {
 		require.Equal(t, class, ClassOf(rate), rate)
 	}
 	require.Zero(t, ClassOf(math.NaN()))
@@ -30,7 +30,10 @@ func TestARateIsTheChangesSeenInTheDaysWatchedAndAPrior(t *testing.T) {
 	r := DefaultRules()
 	r.PriorDays, r.PriorStrength = 20, 0.5
 	require.InDelta(t, 1.0/20, r.Rate(State{}), 1e-12)
-	require.InDelta(t, 4.5/50, r.Rate(State{Changes: 4, Days: 40}), 1e-12)
+	require.InDelta(t, 2.5/50, r.Rate(State{Changes: 2, Days: 40}), 1e-12)
+	require.InDelta(t, 1.5/110, r.Rate(State{Changes: 1, Days: 100}), 1e-12)
+	require.InEpsilon(t, 24, r.Rate(State{Changes: 5, Days: 5.0 / 24}), 0.05, "27 days of the prior do not outweigh five hours with a change each")
+	require.InEpsilon(t, 1.1, r.Rate(State{Changes: 0.5, Days: 0}), 100, "finite")
 	require.EqualValues(t, 100, r.Rate(State{Changes: 1e9}))
 	require.EqualValues(t, 1.0/4096, r.Rate(State{Days: 1e9}))
 	require.InDelta(t, 1.0/20, r.RateNow(State{}), 1e-12)
@@ -70,6 +73,16 @@ func TestASuccessfulVisitAddsItsChangesAndDaysToThoseThatFade(t *testing.T) {
 	}
 }
 
+// every returns n times that follow each other by a gap.
+func every(gap int64, n int) []int64 { return everyFrom(gap, gap, n) }
+
+func everyFrom(at, gap int64, n int) (times []int64) {
+	for i := range int64(n) {
+		times = append(times, at+i*gap)
+	}
+	return times
+}
+
 func TestChangesThatCloselyFollowAnotherCountOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -84,9 +97,12 @@ func TestChangesThatCloselyFollowAnotherCountOnce(t *testing.T) {
 		"negative changes":              {Event{Changes: -3, Span: 1}, 0, true},
 		"no times":                      {Event{Changes: 3, Span: 1}, 3, true},
 		"one time":                      {Event{Changes: 3, Span: 1, Times: []int64{5}}, 3, true},
-		"two together":                  {Event{Changes: 2, Span: 1, Times: []int64{5, 5 + burst}}, 1, true},
-		"two apart":                     {Event{Changes: 2, Span: 1, Times: []int64{5, 6 + burst}}, 2, true},
-		"a part of them, half together": {Event{Changes: 9, Span: 1, Times: []int64{5, 6, day, 2 * day, 2*day + 1, 2*day + 2}}, 4.5, true},
+		"two together":                  {Event{Changes: 2, Span: 10, Times: []int64{5, 5 + burst}}, 1, true},
+		"two apart":                     {Event{Changes: 2, Span: 10, Times: []int64{5, 6 + burst}}, 2, true},
+		"a part of them, half together": {Event{At: 2*day + 2, Changes: 9, Span: 1, Times: []int64{5, 6, day, 2 * day, 2*day + 1, 2*day + 2}}, 4.5, true},
+		"two hours apart, for days":     {Event{At: 20 * 7200, Changes: 20, Span: 20.0 / 12, Times: every(7200, 20)}, 20, true},
+		"eight together, twice":         {Event{At: 20 * day, Changes: 16, Span: 20, Times: append(every(60, 8), everyFrom(10*day, 60, 8)...)}, 2, true},
+		"all at once":                   {Event{At: 20 * day, Changes: 16, Span: 20, Times: every(0, 16)}, 1, true},
 	} {
 		changes, counted := DefaultRules().changesIn(c.event)
 		require.Equal(t, c.counted, counted, name)

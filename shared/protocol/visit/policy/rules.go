@@ -23,6 +23,8 @@ type Rules struct {
 	Cooldown         time.Duration
 	LongestCooldown  time.Duration
 	RestShare        float64
+	MaxLag           time.Duration // longest time between two visits of an origin that answers, if slots suffice; 0: any
+	ToldGap          time.Duration // shortest time between two visits after reports of changes
 	LostAfter        time.Duration // wait for an outcome before the visit counts as lost
 	FailedCooldown   time.Duration // wait after a visit that failed
 	NotFoundCooldown time.Duration // wait after a visit that found no origin
@@ -69,14 +71,14 @@ func DefaultRules() Rules {
 	return Rules{
 		Intervals:  []int{1, 1, 2, 2, 2, 4, 16, 64, 256, 1024, 4096},
 		FirstIndex: 4, Raise: 1, Lower: 2, Fudge: 0.1, DisableAfter: 3,
-		Cooldown: 12 * time.Hour, RestShare: 0.05, LostAfter: 7 * 24 * time.Hour,
+		Cooldown: 12 * time.Hour, RestShare: 0.05, MaxLag: 30 * 24 * time.Hour, ToldGap: time.Minute, LostAfter: 7 * 24 * time.Hour,
 		FailedCooldown: time.Hour, NotFoundCooldown: 2 * 24 * time.Hour, LongestFailed: 7 * 24 * time.Hour, FailedGrowth: 2,
 		DisableSpan: 14 * 24 * time.Hour,
 		Ahead:       5 * time.Minute,
 		HostShare:   0.5, HostSlots: 4, HostGap: time.Second, LongestGap: 5 * time.Minute, NowShare: 0.1,
 		WeightFresh: 1, WeightLag: 0.02, HorizonDays: 365,
 		PriorDays: 45, PriorStrength: 0.6, HalfLifeDays: 180,
-		FirstShare: 0.2, KnownShare: 0.1, FailedFactor: 0.5, FirstOrder: ByCreation, ForkWeight: 1,
+		FirstShare: 0.98, KnownShare: 0.02, FailedFactor: 0.5, FirstOrder: ByCreation, ForkWeight: 1,
 	}
 }
 
@@ -97,7 +99,7 @@ func (r Rules) Check() error {
 	if r.Raise < 0 || r.Lower < 0 || r.DisableAfter < 1 || r.HostSlots < 1 {
 		return bad("raise %d, lower %d, disable-after %d, host-slots %d: want at least 0, 0, 1 and 1", r.Raise, r.Lower, r.DisableAfter, r.HostSlots)
 	}
-	for name, d := range map[string]time.Duration{"cooldown": r.Cooldown, "longest cooldown": r.LongestCooldown, "lost after": r.LostAfter,
+	for name, d := range map[string]time.Duration{"cooldown": r.Cooldown, "longest cooldown": r.LongestCooldown, "max lag": r.MaxLag, "told gap": r.ToldGap, "lost after": r.LostAfter,
 		"failed cooldown": r.FailedCooldown, "not-found cooldown": r.NotFoundCooldown, "longest failed cooldown": r.LongestFailed, "disable span": r.DisableSpan, "host gap": r.HostGap, "longest host gap": r.LongestGap, "ahead": r.Ahead} {
 		if d < 0 {
 			return bad("%s %s: want 0 or more", name, d)

@@ -21,6 +21,8 @@ type State struct {
 	Fork                bool  // of another origin
 	Every               int64 // seconds between two visits that a user fixed; 0: the policy decides
 	Told                bool  // its dates come from those who tell of its changes (Tell), not from its lister
+	ToldAt              int64 // first report of a change since the last visit began; Never: none
+	ToldFalse           int   `json:",omitempty"` // visits in a row that found no change although one was reported
 	LastUpdate          int64 // latest date that the lister gave; Never: none
 	Dates               int   // that it gave since the last success
 
@@ -41,6 +43,10 @@ type State struct {
 	// with time (Rules.HalfLifeDays).
 	Changes, Days float64
 	Recent        Recent  // dates of the last changes that visits found
+	Window        int     // items that its document has, which loses older ones; 0: it loses none
+	Overflows     int     // visits that found a document that had probably lost items unseen
+	Missed        int     // items that these documents had probably lost
+	LastRead      int64   // last success that read the content and not only that it was unmodified; Never: none
 	Activity      float64 // factor on the rate after the silence before the last success (Rules.Activity); 0: 1
 }
 
@@ -48,10 +54,14 @@ type State struct {
 func NewState(key, at int64, r Rules) State {
 	at = clampTime(at)
 	return State{
-		Key: key, FirstSeen: at, LastSeen: at, Created: Never, LastUpdate: Never, LastScheduled: Never,
+		Key: key, FirstSeen: at, LastSeen: at, Created: Never, LastUpdate: Never, ToldAt: Never, LastScheduled: Never,
 		LastVisit: Never, LastSuccess: Never, Target: Never, Index: r.FirstIndex, NotBefore: Never, FreshUntil: Never,
+		LastRead: Never,
 	}
 }
+
+// Begin records that a visit begins. It answers the reports of changes so far.
+func (s *State) Begin(at int64) { s.LastScheduled, s.ToldAt = at, Never }
 
 // Enabled reports whether the origin is scheduled at all.
 func (s State) Enabled() bool { return s.Disabled == "" }
@@ -91,9 +101,15 @@ type Event struct {
 	// Changes is the number of changes in the Span days before the visit. If Span is 0
 	// the visit cannot count, and the digest shows only whether there was a change.
 	Changes, Span float64
-	// Times are the dates of changes that the visit found, ascending; at most the last
-	// MostTimes count. The caller may use the slice again.
-	Times      []int64
+	// Times are the dates of changes that the visit found, ascending and not after At; at most the last
+	// MostTimes count for habits. The caller may use the slice again.
+	Times []int64
+	// Open is true if the visit saw back to the first of Times and no further, and no change before that is known.
+	// Changes and Span then do not count. It has no effect without Times.
+	Open bool
+	// Window is the number of items in a document that loses old ones; 0: it loses none, or nothing was read.
+	Window     int
+	Unmodified bool  // the server reported that nothing has changed, and sent no content
 	NotBefore  int64 // end of a Retry-After; 0 or Never: none
 	FreshUntil int64 // until when the server calls its answer fresh; 0 or Never: not at all
 }
@@ -106,9 +122,12 @@ func (e Event) success() bool {
 	return (e.Status == Full || e.Status == Partial) && e.Digest != ""
 }
 
-// clamped limits the times, so that arithmetic on them does not overflow.
+// clamped limits the times, so that arithmetic on them does not overflow, clears Open without Times, and leaves out
+// pinned items.
 func (e Event) clamped() Event {
 	e.At, e.NotBefore, e.FreshUntil = clampTime(e.At), clampTime(e.NotBefore), clampTime(e.FreshUntil)
+	e.Open = e.Open && len(e.Times) > 0
+	e.Times = withoutPinned(e.Times, e.At)
 	return e
 }
 
@@ -127,6 +146,7 @@ type Effect struct {
 	Success bool
 	Changed bool // the digest differs from the last success
 	First   bool // the origin had no outcome before
+	Missed  int  // items that the document has probably lost since the last success
 }
 
 // The values of Effect.Ignored.

@@ -5,18 +5,13 @@ package policy
 type swh struct {
 	Rules
 	name     string
-	percents [3]int // of PoolB2, PoolB1 and PoolA
+	percents [3]float64 // of PoolB2, PoolB1 and PoolA
 }
 
 func (p swh) Name() string { return p.name }
 
-// Position moves only with origins of PoolA, because only their queue is ordered by it.
-func (p swh) Position(position int64, s State) int64 {
-	if Group(s) != PoolA {
-		return position
-	}
-	return p.Rules.Position(position, s)
-}
+// Position moves only with origins of PoolA (positionInGroup).
+func (p swh) Position(position int64, s State) int64 { return p.positionInGroup(position, s) }
 
 // Place puts origins whose date is older than their last success into PoolB3, which
 // gets no slots.
@@ -26,13 +21,13 @@ func (swh) Worth(p Place, _ Quality, _ int64) float64 { return -float64(p.Ref) }
 
 // Shares gives fixed percentages to known changes, to first visits by date and to origins
 // without a date: 40, 40 and 20, or of git 49, 49 and 2. It does not refill within one
-// call; the caller asks again for the slots left over. If a percentage rounds to 0 it
-// refills in the order of the pools, because that pool would never get a slot.
-func (p swh) Shares(n int, _ Counts) (shares, refill []Share) {
+// call; the caller asks again for the slots left over. If a percentage of n is less than a slot it
+// refills in the order of the pools, because some of the slots may be for a pool without origins.
+func (p swh) Shares(n int, c Counts) (shares, refill []Share) {
 	shares = sharePerPool(PoolB2, PoolB1, PoolA)
-	for i, percent := range p.percents {
-		shares[i].N = n * percent / 100
-		if shares[i].N == 0 {
+	for i, slots := range splitSlots(n, c.Served, p.percents[:]...) {
+		shares[i].N = slots
+		if float64(n)*p.percents[i] < 100 {
 			refill = sharePerPool(PoolB2, PoolB1, PoolA)
 		}
 	}
@@ -58,7 +53,7 @@ func (p swh) Record(s State, e Event, position int64) (State, Effect) {
 	}
 	s.Target = addSeconds(base, p.Interval(s.Index, e.Fudge))
 	if effect.Success {
-		s = p.learnRate(s, e, effect)
+		s = p.learn(s, e, &effect)
 		s.recordSuccess(e)
 		return s, effect
 	}

@@ -47,7 +47,7 @@ func (p Value) placeByRate(s State) Place {
 	case s.LastUpdate != Never:
 		place.Pool, place.Lister = PoolQuiet, s.DatedBy()
 	default:
-		place.Pool = PoolKnown
+		place.Pool, place.Lister = PoolKnown, p.windowClass(s)
 		if h, ok := s.Habit(); ok {
 			return placeDue(s, h)
 		}
@@ -108,6 +108,9 @@ func (p Value) Worth(place Place, q Quality, now int64) float64 {
 		fresh = signals.index(x, 1/p.HorizonDays)
 	}
 	worth := p.WeightFresh*fresh + p.WeightLag*lag
+	if place.Pool == PoolKnown {
+		worth += p.WeightFresh * lossIndex(place.Lister, x)
+	}
 	switch {
 	case place.Pool == PoolFirst && q.FirstVisits:
 		worth += firstVisitBonus
@@ -178,22 +181,22 @@ var visited = []Pool{PoolKnown, PoolDue, PoolQuiet, PoolSignal, PoolFailing}
 // everywhere are all pools of Value.
 var everywhere = append([]Pool{PoolFirst}, visited...)
 
-// Shares reserves FirstShare of the slots for first visits and KnownShare for other
-// visits, so that neither starves the other; the best of all pools get the rest.
-func (p Value) Shares(n int, c Counts) (shares, refill []Share) {
-	first := slotsOf(n, p.FirstShare, c.Served)
-	reserved := max(slotsOf(n, min(p.FirstShare+p.KnownShare, 1), c.Served), first)
-	known := reserved - first
-	return []Share{
-		{Pools: []Pool{PoolFirst}, N: first},
-		{Pools: visited, N: known},
-		{Pools: everywhere, N: n - first - known},
-	}, []Share{{Pools: everywhere}}
-}
+// answering are the pools that MaxLag concerns.
+var answering = []Pool{PoolKnown, PoolDue, PoolQuiet, PoolSignal}
 
-// slotsOf returns a share of n slots, in whole slots, when served slots were given out
-// before. The sum over batches is exact, because each batch gets the difference of
-// two rounded totals; so a share of less than a slot gets one now and then.
-func slotsOf(n int, share float64, served int64) int {
-	return int(float64(served+int64(n))*share) - int(float64(served)*share)
+// Shares reserves FirstShare of the slots for first visits and KnownShare for other
+// visits, so that neither starves the other. Of the rest and of the slots that these leave,
+// origins that are late get at most LateShare of all slots; the best of all pools get the others.
+func (p Value) Shares(n int, c Counts) (shares, refill []Share) {
+	known := min(p.KnownShare, 1-p.FirstShare)
+	slots := splitSlots(n, c.Served, max(1-p.FirstShare-known, 0), p.FirstShare, known)
+	shares = []Share{{Pools: []Pool{PoolFirst}, N: slots[1]}, {Pools: visited, N: slots[2]}}
+	if c.Late {
+		late := splitSlots(n, c.Served, 1-LateShare, LateShare)[1]
+		reserved := min(late, slots[0])
+		shares = append(shares, Share{Pools: answering, N: reserved, Late: true})
+		refill = append(refill, Share{Pools: answering, N: late - reserved, Late: true})
+		slots[0] -= reserved
+	}
+	return append(shares, Share{Pools: everywhere, N: slots[0]}), append(refill, Share{Pools: everywhere})
 }

@@ -26,7 +26,7 @@ func TestTheValueOfAForkIsAPartOfThatOfAnOrigin(t *testing.T) {
 	rules := DefaultRules()
 	rules.ForkWeight = 0.25
 	p := Value{Rules: rules}
-	for class := range uint8(Classes) {
+	for class := range uint16(Classes) {
 		origin := Place{Pool: PoolDue, Class: class, Ref: 1_600_000_000}
 		fork := origin
 		fork.Class += Classes

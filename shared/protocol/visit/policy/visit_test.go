@@ -95,7 +95,7 @@ func TestInAQueueTheSmallerRefIsNeverWorthLess(t *testing.T) {
 		q := policy.Quality{Recall: rapid.Float64Range(0, 1).Draw(t, "recall"), False: rapid.Float64Range(0, 10).Draw(t, "false"),
 			Listed: now - rapid.Int64Range(0, 100*day).Draw(t, "listed")}
 		place := policy.Place{Pool: rapid.SampledFrom(pools).Draw(t, "pool"), Lister: rapid.Int32Range(0, 9).Draw(t, "lister"),
-			Class: uint8(rapid.IntRange(0, policy.Classes-1).Draw(t, "class")), Ref: now - rapid.Int64Range(-100*day, 1000*day).Draw(t, "age")}
+			Class: uint16(rapid.IntRange(0, policy.Classes-1).Draw(t, "class")), Ref: now - rapid.Int64Range(-100*day, 1000*day).Draw(t, "age")}
 		older := place
 		older.Ref -= rapid.Int64Range(1, 100*day).Draw(t, "older")
 		worth := p.Worth(place, q, now)
@@ -159,6 +159,7 @@ func TestAPickAsksForEachCandidateOnceAndGoesOnPastTheRefused(t *testing.T) {
 func TestFirstVisitsAndKnownChangesEachHaveTheirShare(t *testing.T) {
 	t.Parallel()
 	rules := policy.DefaultRules()
+	rules.FirstShare, rules.KnownShare = 0.2, 0.1
 	p, now := policy.Value{Rules: rules}, int64(1_700_000_000)
 	q := &naiveQueues{}
 	for key := range int64(400) {

@@ -7,6 +7,8 @@ import "sort"
 type host struct {
 	spans []span // in order
 
+	onward bool // its visits go on to the first host
+
 	visits int   // in the present tick
 	asked  int32 // key of the origin that was refused last, and 1; 0: none was
 	closed int64 // until when no origin of it is visited, because two of them were refused
@@ -24,6 +26,8 @@ type span struct {
 func (w *world) newHosts() []host {
 	hosts := make([]host, int(w.Hosts))
 	for i := range hosts {
+		redirects := w.random(forHost, int64(i), 1)
+		hosts[i].onward = i > 0 && redirects.uniform() < w.Redirects
 		g := w.random(forHost, int64(i), 0)
 		at := float64(start)
 		for w.Outages > 0 {
@@ -49,16 +53,22 @@ func (h *host) outage(now int64) (s span, ok bool) {
 }
 
 // accept reports whether one more origin of a host may be visited in this tick, and counts its
-// visit then.
+// visit then. A visit that goes on to the first host takes a turn of that one too.
 func (r *run) accept(key int64, now int64) bool {
 	if len(r.hosts) == 0 {
 		return true
 	}
 	h := &r.hosts[r.origins[key].host]
-	if h.closed > now || float64(h.visits) >= r.HostVisits*tick/day {
+	to := &host{} // no limit
+	if h.onward {
+		to = &r.hosts[0]
+	}
+	most := r.HostVisits * tick / day
+	if max(h.closed, to.closed) > now || float64(max(h.visits, to.visits)) >= most {
 		return false
 	}
 	h.visits++
+	to.visits++
 	return true
 }
 

@@ -109,7 +109,7 @@ func (r *run) listNew(key int, now int64) {
 func (r *run) newState(key int, at int64) policy.State {
 	o := &r.origins[key]
 	s := policy.NewState(int64(key), at, r.rules)
-	s.Lister, s.Fork, s.Created = int32(o.lister)+1, o.fork, o.born
+	s.Type, s.Lister, s.Fork, s.Created = r.typeOf(o), int32(o.lister)+1, o.fork, o.born
 	return s
 }
 

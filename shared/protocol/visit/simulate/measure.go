@@ -22,9 +22,12 @@ type Result struct {
 	DelayP50   float64 `json:"delay_p50_days"`     // from a change to the visit that saw it
 	DelayP95   float64 `json:"delay_p95_days"`
 	DelayP99   float64 `json:"delay_p99_days"`
-	Useless    float64 `json:"useless"`          // share of visits that found nothing new
-	Dead       float64 `json:"dead"`             // share of visits of origins that were dead
-	FirstVisit float64 `json:"first_visit_days"` // mean time from the listing to the first visit
+	Useless    float64 `json:"useless"`              // share of visits that found nothing new
+	Dead       float64 `json:"dead"`                 // share of visits of origins that were dead
+	FirstVisit float64 `json:"first_visit_days"`     // mean time from the listing to the first visit
+	FirstP95   float64 `json:"first_visit_p95_days"` // origins without a visit count as visited at the end
+	Never      int     `json:"never_visited"`        // origins that were alive and listed before the end
+	Lost       int     `json:"lost"`                 // changes that were no longer in the document when a visit came
 	Visits     int     `json:"visits"`
 	Slots      int     `json:"slots"`
 	Size       float64 `json:"size"` // mean size of the visited origins; the smallest has 1
@@ -36,6 +39,8 @@ type Result struct {
 	Optimum     float64 `json:"optimum,omitempty"`     // the closed-form optimum of Steady; only for Poisson changes without dates
 	OfOptimum   float64 `json:"of_optimum,omitempty"`  // Steady as a share of Optimum
 	Clairvoyant float64 `json:"clairvoyant,omitempty"` // freshness that no policy exceeds, even if it knows every change in advance
+
+	Pools map[string]int `json:"-"` // visits by the pool of the origin; of a mean those of the first seed
 }
 
 // Means returns the mean over the seeds for each scenario and policy, in the order in
@@ -119,7 +124,16 @@ type meter struct {
 	delays               histogram
 	visits, slots        int
 	useless, dead, first int
+	lost, never          int
 	firstWait, size      float64
+	firstWaits           histogram
+}
+
+// addFirst adds the time for which an origin waited for its first visit.
+func (m *meter) addFirst(waited int64) {
+	m.first++
+	m.firstWait += float64(waited)
+	m.firstWaits.add(waited)
 }
 
 // addUnseen adds the span during which an origin had an unseen change.
@@ -139,6 +153,7 @@ func (m *meter) result() Result {
 		Freshness: 1 - m.stale/math.Max(m.alive, 1), LagDays: m.lag / math.Max(m.alive, 1) / day,
 		DelayP50: m.delays.quantile(0.5), DelayP95: m.delays.quantile(0.95), DelayP99: m.delays.quantile(0.99),
 		Useless: share(m.useless), Dead: share(m.dead), FirstVisit: m.firstWait / math.Max(float64(m.first), 1) / day,
+		FirstP95: m.firstWaits.quantile(0.95), Never: m.never, Lost: m.lost,
 		Steady: 1 - m.staleLate/math.Max(m.aliveLate, 1), Visits: m.visits, Slots: m.slots, Size: m.size / math.Max(float64(m.visits), 1),
 	}
 }

@@ -41,7 +41,7 @@ func newQueues(n int, quality func(int32) policy.Quality) *queues {
 
 // packed returns a queue as one number, because maps of numbers are faster.
 func packed(q policy.Queue) uint64 {
-	return uint64(q.Pool)<<40 | uint64(uint32(q.Lister))<<8 | uint64(q.Class)
+	return uint64(q.Pool)<<48 | uint64(uint32(q.Lister))<<16 | uint64(q.Class)
 }
 
 // place moves an origin to a queue.

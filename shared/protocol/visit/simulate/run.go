@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -15,18 +16,20 @@ type Setup struct {
 	Scenario Scenario
 	Policy   string // one of policy.Names, or KnownRates
 	Rules    policy.Rules
+	OfKinds  string // rules of kinds and of all, as policy.ParsePlan takes them, in scenarios with kinds; Rules has no effect there
 	Origins  int
 	Days     int
 	Seed     uint64
 	Capacity float64 // visits per day of all origins; 0: the scenario's
+	Claim    int     // slots of a claim, spread over each tick; 0: the scenario's
 }
 
 // Check returns fault.ErrInvalid if a number is out of range. It does not check the
 // scenario, the policy and the rules; Run does.
 func (s Setup) Check() error {
-	if s.Origins < 1 || s.Origins > maxOrigins || s.Days < 1 || s.Days > maxDays || !(s.Capacity >= 0 && s.Capacity <= 1e9) {
-		return fmt.Errorf("%d origins, %d days, capacity %v: %w: want 1 to %d, 1 to %d, and 0 to 10^9",
-			s.Origins, s.Days, s.Capacity, fault.ErrInvalid, maxOrigins, maxDays)
+	if s.Origins < 1 || s.Origins > maxOrigins || s.Days < 1 || s.Days > maxDays || !(s.Capacity >= 0 && s.Capacity <= 1e9) || s.Claim < 0 {
+		return fmt.Errorf("%d origins, %d days, capacity %v, claims of %d: %w: want 1 to %d, 1 to %d, 0 to 10^9, and 0 or more",
+			s.Origins, s.Days, s.Capacity, s.Claim, fault.ErrInvalid, maxOrigins, maxDays)
 	}
 	return nil
 }
@@ -40,8 +43,12 @@ const (
 	maxDays    = 36_500
 )
 
-// tick is the time between two picks.
-const tick = day / 4
+// tick is the time in which the slots of a number of claims are given out. Kinds rest for less, so that scenarios with
+// kinds have ticks of an hour.
+const (
+	tick     = day / 4
+	kindTick = 3600
+)
 
 // Run simulates one policy in one scenario. It fails with fault.ErrInvalid if the setup is not valid.
 func Run(ctx context.Context, s Setup) (Result, error) {
@@ -49,7 +56,7 @@ func Run(ctx context.Context, s Setup) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	for now := start; now < r.end; now += tick {
+	for now := start; now < r.end; now += r.tick {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
 		}
@@ -60,8 +67,13 @@ func Run(ctx context.Context, s Setup) (Result, error) {
 
 // step simulates one tick.
 func (r *run) step(now int64) {
-	r.listDue(now)
-	r.queues.endRests((now - start) / tick)
+	if (now-start)%tick == 0 {
+		r.listDue(now)
+		for i := range r.hosts {
+			r.hosts[i].visits = 0 // accept counts those of this time
+		}
+	}
+	r.queues.endRests((now - start) / r.tick)
 	r.visitBest(now)
 }
 
@@ -69,12 +81,17 @@ func (r *run) step(now int64) {
 type run struct {
 	Setup
 	*world
-	policy policy.Policy
-	rules  policy.Rules
+	policy *policy.Plan
+	rules  policy.Rules // of all types without their own
+	tick   int64        // in seconds
 	states []policy.State
 	queues *queues
 	counts policy.Counts
+	pace   policy.Pace
 	meter  meter
+
+	kindRules []policy.Rules // of Scenario.Kinds
+	documents [][]int64      // dates of the items at the last success, of origins whose documents are windows
 
 	silences policy.Silences
 	position int64   // the queue position, which the policy moves
@@ -100,22 +117,16 @@ func newRun(s Setup) (*run, error) {
 	}
 	w := newWorld(s.Scenario, s.Origins, s.Origins, s.Seed, start+int64(s.Days)*day)
 	s.Capacity, s.Rules = w.capacity(s), s.Rules.ForPolicy(s.Policy)
-	r := &run{Setup: s, world: w, rules: s.Rules, position: start}
+	r := &run{Setup: s, world: w, rules: s.Rules, position: start, tick: tick}
 	r.meter.warm = start + int64(warmUp*float64(w.end-start))
-	var err error
-	if s.Policy == KnownRates {
-		reference := optimal{policy.Value{Rules: s.Rules}, r.origins, 0}
-		if w.Changes == "bursts" {
-			reference.burst = w.BurstSize
-		}
-		r.policy, err = reference, s.Rules.Check()
-	} else {
-		r.policy, err = policy.New(s.Policy, s.Rules)
-	}
-	if err != nil {
+	if err := r.setRules(); err != nil {
 		return nil, err
 	}
-	r.states = make([]policy.State, s.Origins)
+	if s.Claim == 0 {
+		r.Setup.Claim = int(math.Round(w.Scenario.Claim))
+	}
+	r.documents = make([][]int64, s.Origins)
+	r.states, r.counts.ServedBy = make([]policy.State, s.Origins), map[policy.Pool]int64{}
 	r.queues = newQueues(s.Origins, r.quality)
 	r.visitBeforeStart()
 	for key := range r.origins {
@@ -124,6 +135,41 @@ func newRun(s Setup) (*run, error) {
 		}
 	}
 	return r, nil
+}
+
+// setRules sets the rules of all origins and of kinds, and the plan.
+func (r *run) setRules() (err error) {
+	name, kinds := r.Setup.Policy, (*policy.Plan)(nil)
+	if name == KnownRates {
+		name = policy.Names[0]
+	}
+	if len(r.Kinds) > 0 {
+		if kinds, err = policy.ParsePlan(name, r.OfKinds); err != nil {
+			return err
+		}
+		r.tick, r.rules = kindTick, kinds.Rules("")
+		r.counts.Types = map[string]policy.TypeCounts{}
+		for _, k := range r.Kinds {
+			r.kindRules = append(r.kindRules, kinds.Rules(k.Kind))
+		}
+	}
+	if r.policy = kinds; kinds == nil || r.Setup.Policy == KnownRates {
+		r.policy, err = r.plan()
+	}
+	return err
+}
+
+// plan returns the plan of the setup's policy without kinds, or of the reference: claims divide their slots by it, as
+// those of the store do.
+func (r *run) plan() (*policy.Plan, error) {
+	if r.Setup.Policy != KnownRates {
+		return policy.Uniform(r.Setup.Policy, r.rules)
+	}
+	reference := optimal{policy.Value{Rules: r.rules}, r.origins, 0}
+	if r.Changes == "bursts" {
+		reference.burst = r.BurstSize
+	}
+	return policy.Single(reference, r.rules), r.rules.Check()
 }
 
 // capacity returns the visits per day of all origins of the setup: the first number set. Need counts the changes
@@ -189,12 +235,21 @@ func (r *run) visitBeforeStart() {
 // addCount adds by to the number of dated or undated origins, if the origin is enabled.
 // Callers subtract it before they change a state and add it afterwards.
 func (r *run) addCount(key, by int) {
+	var of policy.TypeCounts
 	switch s := &r.states[key]; {
 	case !s.Enabled():
+		return
 	case s.LastUpdate == policy.Never:
-		r.counts.A += by
+		of.A = by
 	default:
-		r.counts.B += by
+		of.B = by
+	}
+	r.counts.A += of.A
+	r.counts.B += of.B
+	if r.counts.Types != nil {
+		t := r.counts.Types[r.states[key].Type]
+		t.A, t.B = t.A+of.A, t.B+of.B
+		r.counts.Types[r.states[key].Type] = t
 	}
 }
 
@@ -202,12 +257,12 @@ func (r *run) addCount(key, by int) {
 // stays the same until it is visited or listed again.
 func (r *run) place(key int, now int64) {
 	s := &r.states[key]
-	until, _ := r.rules.Rest(*s)
+	until, _ := r.rulesOf(&r.origins[key]).Rest(*s)
 	switch {
 	case until >= r.end: // also of a disabled origin
 		r.queues.remove(key)
 	case until > now:
-		r.queues.rest(key, r.policy.Place(*s), (until-start+tick-1)/tick)
+		r.queues.rest(key, r.policy.Place(*s), (until-start+r.tick-1)/r.tick)
 	default:
 		r.queues.place(key, r.policy.Place(*s))
 	}
@@ -227,20 +282,32 @@ func (r *run) quality(id int32) policy.Quality {
 	return r.rules.Quality(l.dates, all, l.listed)
 }
 
-// visitBest visits the origins that the policy picks for the slots of one tick, and at most
-// HostVisits of a host. Slots that no origin takes are lost, and fractions of a slot are kept for
-// the next tick. All are picked before the first is visited, so outcomes of this tick do not
-// change the choice; touch reads the states of the next ones ahead, for speed only.
+// visitBest gives out the slots of one tick in claims (Setup.Claim), which follow each other evenly, and at most
+// HostVisits of them to a host. Slots that no origin takes are lost, and fractions of a slot are kept for the next
+// tick.
 func (r *run) visitBest(now int64) {
-	r.credit += r.Setup.Capacity * tick / day
+	r.credit += r.Setup.Capacity * float64(r.tick) / day
 	n := int(r.credit)
 	r.credit -= float64(n)
 	r.meter.slots += n
-	for i := range r.hosts {
-		r.hosts[i].visits = 0 // accept counts those of one tick
+	size := r.Setup.Claim
+	if size == 0 {
+		size = n
 	}
+	for claimed := 0; claimed < n; claimed += size {
+		r.claim(min(size, n-claimed), now+int64(claimed)*r.tick/int64(n))
+	}
+}
+
+// claim visits the origins that the policy picks for n slots. All are picked before the first is visited, so
+// outcomes of this claim do not change the choice; touch reads the states of the next ones ahead, for speed only.
+func (r *run) claim(n int, now int64) {
 	picked := policy.Pick(r.policy, r.queues, now, n, r.counts, func(c policy.Candidate) bool { return r.accept(c.Key, now) })
-	r.counts.Served += int64(len(picked))
+	for _, c := range picked {
+		r.counts.ServedBy[c.Place.Pool]++
+	}
+	r.pace = r.pace.Add(len(picked), now)
+	r.counts.PerDay = r.pace.PerDay
 	r.queues.finishPick(picked)
 	for i, c := range picked {
 		if i%touchAhead == 0 {
@@ -274,12 +341,11 @@ func (r *run) visit(key int, now int64) {
 	o := &r.origins[key]
 	s := &r.states[key]
 	r.position = r.policy.Position(r.position, *s)
-	s.LastScheduled = now
+	s.Begin(now)
 	r.meter.visits++
 	r.meter.size += float64(o.size)
 	if s.LastVisit == policy.Never {
-		r.meter.first++
-		r.meter.firstWait += float64(now - s.FirstSeen)
+		r.meter.addFirst(now - s.FirstSeen)
 	}
 	r.advance(o, now)
 	before := *s
@@ -294,7 +360,7 @@ func (r *run) visit(key int, now int64) {
 		}
 		if o.dated {
 			l := &r.listers[o.lister]
-			l.dates = r.rules.LearnDates(l.dates, r.quality(int32(o.lister)+1), before, e, effect)
+			l.dates = r.rulesOf(o).LearnDates(l.dates, r.quality(int32(o.lister)+1), before, e, effect)
 		}
 	}
 }
@@ -338,9 +404,14 @@ func (r *run) record(key int, now int64) (policy.Event, policy.Effect) {
 		e.Status = policy.Failed
 	default:
 		e.Digest = digestOf(o.changes)
-		if r.Counts {
+		switch {
+		case !r.Counts:
+		case r.window(key) < math.MaxInt32:
+			r.readDocument(key, now, &e)
+		default:
 			e.Times, e.Changes, e.Span = r.changesCounted(key, now)
 		}
+		r.countLost(key, now)
 		o.seen = o.changes
 		if now < start {
 			r.unseen.clear(&o.unseen)
@@ -357,8 +428,9 @@ func (r *run) record(key int, now int64) (policy.Event, policy.Effect) {
 		r.disabled = append(r.disabled, int32(key))
 	}
 	if effect.Success {
-		r.rules.LearnSilence(&r.silences, before, e, effect)
-		s.Activity = r.rules.Activity(&r.silences, *s)
+		rules := r.rulesOf(o)
+		rules.LearnSilence(&r.silences, before, e, effect)
+		s.Activity = rules.Activity(&r.silences, *s)
 	}
 	r.addCount(key, 1)
 	r.place(key, max(now, start))
@@ -378,13 +450,13 @@ func digestOf(changes uint32) string { return digests[changes%uint32(len(digests
 
 // changesCounted returns the changes that a visit now can count: their times, their number, and
 // over how many days. These are the changes since the last success or, at the first visit, those
-// of 180 days before, which are drawn then. With recorded origins the past is not drawn; then a
-// first visit sets LastSuccess to when the origin was listed, and counts from there. The times
-// are valid until the next call.
+// of 180 days before, which are drawn then. With recorded origins the past is not drawn; then a first visit
+// sets LastSuccess to when the origin was listed, and counts from there. The times are valid until the next call.
 func (r *run) changesCounted(key int, now int64) (times []int64, changes, span float64) {
 	o, s := &r.origins[key], &r.states[key]
 	r.times = r.times[:0]
-	if first := s.LastSuccess == policy.Never; first && len(r.Recorded) == 0 {
+	first := s.LastSuccess == policy.Never
+	if first && len(r.Recorded) == 0 {
 		const back = 180.0
 		past, total := r.pastChanges(int64(key), back-float64(now-o.born)/day, policy.MostTimes)
 		slices.Reverse(past)
@@ -402,6 +474,16 @@ func (r *run) changesCounted(key int, now int64) (times []int64, changes, span f
 	return r.times, changes, span
 }
 
+// countLost counts the changes since the last success that a document does not have any more. The first visit of
+// an origin loses none, because nothing was known of it.
+func (r *run) countLost(key int, now int64) {
+	o := &r.origins[key]
+	if now < start || r.states[key].LastSuccess == policy.Never {
+		return
+	}
+	r.meter.lost += max(int(o.changes-o.seen)-r.window(key), 0)
+}
+
 // finish measures the changes that are unseen at the end, and the time that origins were alive,
 // and returns the result. Each origin is advanced to its death or the end.
 func (r *run) finish() Result {
@@ -415,9 +497,17 @@ func (r *run) finish() Result {
 		r.meter.aliveLate += float64(max(until-max(born, r.meter.warm), 0))
 		r.advance(o, until)
 		r.markSeen(o, until)
+		if s := &r.states[key]; s.LastVisit == policy.Never && s.FirstSeen < until {
+			r.meter.never++
+			r.meter.firstWaits.add(until - s.FirstSeen)
+		}
 	}
 	result := r.meter.result()
 	result.Scenario, result.Policy, result.Seed = r.Name, r.Setup.Policy, r.Seed
+	result.Pools = map[string]int{}
+	for pool, n := range r.counts.ServedBy {
+		result.Pools[pool.String()] += int(n)
+	}
 	result.Origins, result.Days, result.Capacity = r.Origins, r.Days, r.Setup.Capacity
 	return result
 }

@@ -27,6 +27,7 @@ type Scenario struct {
 	Changes    string  `json:"changes"`     // poisson, bursts or regular
 	BurstSize  float64 `json:"burst_size"`  // mean number of changes in a burst
 	Counts     bool    `json:"counts"`      // visits count changes, up to 180 days back
+	Window     float64 `json:"window"`      // items in a document, which has no others; 0: all are there
 	SizeShape  float64 `json:"size_shape"`  // shape of the Pareto distribution of sizes; at least 1.05
 	Forks      float64 `json:"forks"`       // share of origins that change a tenth as often
 	Dead       float64 `json:"dead"`        // share that is dead from the start
@@ -54,9 +55,13 @@ type Scenario struct {
 	Weekend     float64 `json:"weekend"`      // share of the changes that weekends do not have
 	Hosts       float64 `json:"hosts"`        // number of hosts; 0: politeness does not matter
 	HostVisits  float64 `json:"host_visits"`  // visits per day that politeness allows for a host
+	Redirects   float64 `json:"redirects"`    // share of the hosts whose visits go on to the first host, and count there too
 	Outages     float64 `json:"outages"`      // per host and day
 	OutageDays  float64 `json:"outage_days"`  // mean length of an outage
 	RetryAfter  float64 `json:"retry_after"`  // share of the outages in which the host answers with a Retry-After
+
+	Claim float64 `json:"claim"` // slots of a claim, whole ones; 0: one claim has the slots of six hours
+	Kinds []Kind  `json:"kinds,omitempty"`
 
 	// Ranges replace fields, by their JSON names, with numbers that the seed draws between
 	// two limits; if both are above 0 the logarithm is uniform.
@@ -120,7 +125,7 @@ func scenariosOf(name string) ([]Scenario, error) {
 	}
 	s, err := readScenario(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("scenario %q: %w: want S1 to S20, a range such as S1..S8, all, or a file", name, fault.ErrInvalid)
+		return nil, fmt.Errorf("scenario %q: %w: want S1 to S23, a range such as S1..S8, all, or a file", name, fault.ErrInvalid)
 	}
 	return []Scenario{s}, err
 }
@@ -193,7 +198,7 @@ func (s Scenario) Check() error {
 	if !slices.Contains([]string{"poisson", "bursts", "regular"}, s.Changes) {
 		return fmt.Errorf("changes %q: %w: want poisson, bursts or regular", s.Changes, fault.ErrInvalid)
 	}
-	return nil
+	return s.checkKinds()
 }
 
 // bounds returns the accepted range of a field by its JSON name; those not listed are shares, 0
@@ -218,6 +223,8 @@ func bounds(key string) (low, high float64) {
 		return 0, 1e9
 	case "need", "drift":
 		return 0, 1000
+	case "window", "claim":
+		return 0, 1e6
 	case "listers":
 		return 1, 1000
 	case "hosts":

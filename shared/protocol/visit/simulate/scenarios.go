@@ -44,6 +44,21 @@ var Scenarios = []Scenario{
 	}),
 	vary("S19", "one visit a day", func(s *Scenario) { s.CapacityDay = 1 }),
 	vary("S20", "ten times the need", func(s *Scenario) { s.Need = 10 }),
+	vary("S21", "podcasts with windows", func(s *Scenario) {
+		s.Changes, s.Forks, s.Cold, s.Spread = "regular", 0, 1, 1
+		s.Ranges = ranges{"window": {5, 50}, "median_rate": {0.05, 2}, "capacity": {0.05, 1}, "claim": {4, 64}}
+	}),
+	vary("S22", "everything drawn", func(s *Scenario) {
+		s.Dated, s.Ranges = true, ranges{
+			"window": {5, 200}, "claim": {4, 64}, "median_rate": {0.01, 1}, "spread": {0.5, 2}, "capacity": {0.02, 1}, "cold": {0, 1}, "new": {0, 0.5},
+			"dated_share": {0, 1}, "recall": {0.3, 0.98}, "false_rate": {0.001, 0.1}, "listers": {1, 5}, "cadence_days": {0.5, 7},
+			"hosts": {20, 500}, "host_visits": {10, 100}, "redirects": {0, 0.2}, "outages": {0.01, 0.1}, "failed_rate": {0.001, 0.1}, "dying": {0.05, 0.5},
+		}
+	}),
+	vary("S23", "feeds and repositories with their own rules", func(s *Scenario) {
+		s.Cold, s.Kinds = 1, []Kind{{Kind: "feed", Share: 0.6, MedianRate: 0.5, Window: 20}, {Kind: "git", Share: 0.4}}
+		s.Ranges = ranges{"capacity": {0.1, 2}, "claim": {4, 64}}
+	}),
 }
 
 // ranges are the limits between which the seed draws fields.

@@ -110,6 +110,38 @@ func TestAFloodOfNewOriginsNeitherStarvesOthersNorIsStarved(t *testing.T) {
 	require.Greater(t, r.Freshness, 0.95*bound.Freshness)
 }
 
+// The mean of the other delays of a year is in docs/benchmarks.md. A tick is a quarter of a day.
+func TestFirstVisitsUnderValueComeAsSoonAsUnderRoundRobin(t *testing.T) {
+	t.Parallel()
+	over, err := simulate.Parse([]byte(`{"name": "too many", "cold": 1, "capacity": 0.01, "failed_rate": 0.05, "new": 0.3, "dying": 0.2}`))
+	require.NoError(t, err)
+	for _, s := range []simulate.Scenario{simulate.Scenarios[6], simulate.Scenarios[16], over} {
+		value, robin := small(s, "value"), small(s, "roundrobin")
+		value.Claim, robin.Claim = 1, 1
+		v, err := simulate.Run(t.Context(), value)
+		require.NoError(t, err)
+		r, err := simulate.Run(t.Context(), robin)
+		require.NoError(t, err)
+		require.LessOrEqual(t, v.FirstP95, 1.05*r.FirstP95+0.01, s.Name)
+		require.LessOrEqual(t, v.Never, r.Never, s.Name)
+	}
+}
+
+func TestItemsThatLeaveTheWindowBetweenTwoVisitsAreLost(t *testing.T) {
+	t.Parallel()
+	lost := map[int]int{}
+	for _, window := range []int{0, 5, 200} {
+		s, err := simulate.Parse(fmt.Appendf(nil, `{"name": "window", "changes": "regular", "median_rate": 2, "spread": 0.1, "window": %d}`, window))
+		require.NoError(t, err)
+		r, err := simulate.Run(t.Context(), small(s, "roundrobin"))
+		require.NoError(t, err)
+		lost[window] = r.Lost
+	}
+	require.Zero(t, lost[0])
+	require.Zero(t, lost[200], "ten days have 20 items, and an origin that failed is visited a round later")
+	require.Positive(t, lost[5])
+}
+
 func TestMixVisitsTheSmallestLagToo(t *testing.T) {
 	t.Parallel()
 	setup := small(simulate.Scenarios[1], "seed")

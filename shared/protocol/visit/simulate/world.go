@@ -31,6 +31,7 @@ type origin struct {
 	fork       bool  // changes a tenth as often
 	off        bool  // in a phase without changes
 	recorded   int32 // of a recorded world: in world.recorded
+	kind       uint8 // of Scenario.Kinds, from 1; 0: none
 }
 
 // maxUnseen limits the length of origin.unseen; later changes are missing in the delays
@@ -145,6 +146,7 @@ func (w *world) drawRelations(o *origin, key int64) {
 	}
 	o.dated = w.Dated && g.uniform() < w.DatedShare
 	o.misdated = g.uniform() < w.Misdated
+	w.drawKind(o, &g)
 }
 
 // recordedOrigin returns an origin that changes when the recorded one did. Changes before the

@@ -152,12 +152,12 @@ func endsAndClaims(f *fixture) {
 	require.NoError(f, w.task.Extend(f.Context(), released))
 	f.pass(taskTimeout - time.Minute)
 	require.Equal(f, late.ID, other.claim().ID)
-	refused, claimed, err := w.task.Next(f.Context(), []task.Outcome{
+	ends, claimed, err := w.task.Next(f.Context(), []task.Outcome{
 		task.ToResolve(late, "a", "bones"), task.ToResolve(resolved, "a", "a coin"), task.ToRelease(released, task.Failure{Reason: "rock"}),
 	}, 3, dig)
 	require.NoError(f, err)
-	require.ErrorIs(f, refused[0], fault.ErrStaleToken)
-	require.Equal(f, []error{nil, nil}, refused[1:])
+	require.ErrorIs(f, ends[0].Err, fault.ErrStaleToken)
+	require.Equal(f, []task.Ended{{}, {}}, ends[1:])
 	require.Len(f, claimed, 1)
 	require.Equal(f, "site-4", claimed[0].Subject)
 	require.Equal(f, released.ID, other.claim().ID, "another worker may try")

@@ -226,9 +226,9 @@ func (f *fleet) next(r *rapid.T) {
 	outcome := rapid.SampledFrom([]task.Outcome{
 		task.ToResolve(i.Item, "a", nil), task.ToRelease(i.Item, task.Failure{Reason: "cannot"}), task.ToHandBack(i.Item, 0),
 	}).Draw(r, "outcome")
-	refused, claimed, err := w.task.Next(f.fixture.Context(), []task.Outcome{outcome}, 1, dig)
+	ends, claimed, err := w.task.Next(f.fixture.Context(), []task.Outcome{outcome}, 1, dig)
 	require.NoError(r, err)
-	f.heard(r, refused[0], i)
+	f.heard(r, ends[0].Err, i)
 	for _, c := range claimed {
 		w.takes(r, c.Item)
 	}

@@ -1,0 +1,66 @@
+package api_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator/api"
+)
+
+// ask sends a request over an own connection, which stays open until the test ends.
+func ask(t *testing.T, address, path string) (answer func() string) {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	answers := make(chan string, 1)
+	go func() {
+		r, err := (&http.Client{Transport: transport}).Get("http://" + address + path)
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		answers <- string(body)
+	}()
+	return func() string { return <-answers }
+}
+
+func TestAnIdleConnectionGivesItsPlaceToANewOne(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	begun, release := make(chan struct{}, 10), make(chan struct{})
+	served := make(chan error, 1)
+	go func() {
+		served <- api.ServeUpTo(ctx, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/wait" {
+				begun <- struct{}{}
+				<-release
+			}
+			_, _ = io.WriteString(w, r.URL.Path)
+		}), 2)
+	}()
+	at := ln.Addr().String()
+	for range 5 { // each keeps its connection
+		require.Equal(t, "/now", ask(t, at, "/now")())
+	}
+	waiting := []func() string{ask(t, at, "/wait"), ask(t, at, "/wait")}
+	<-begun
+	<-begun
+	next := ask(t, at, "/now")
+	release <- struct{}{}
+	require.Equal(t, "/now", next(), "it has a place when a request has ended")
+	close(release)
+	for _, answer := range waiting {
+		require.Equal(t, "/wait", answer())
+	}
+	stop()
+	require.NoError(t, <-served)
+}

@@ -1,0 +1,67 @@
+package coordinator_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/coordinator"
+	"leasehold/coordinator/database"
+	"leasehold/models"
+	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/protocol/visit"
+	rules "leasehold/shared/protocol/visit/policy"
+	"leasehold/shared/space/journal"
+)
+
+// Another program may lock the database for longer than SQLite waits, at any moment.
+func TestADatabaseThatAnotherProgramLocksDelaysVisitsAndEndsNothing(t *testing.T) {
+	t.Parallel()
+	for name, lockFirst := range map[string]bool{"at the start": true, "while it runs": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				db, err := database.Open(t.Context(), database.Memory, "value", rules.DefaultRules())
+				require.NoError(t, err)
+				for _, id := range []string{"o1", "o2"} {
+					_, err = db.Catalog.AddOrigin(t.Context(), models.Origin{ID: id, Kind: models.Media, URI: "/" + id, AddedAt: time.Now()})
+					require.NoError(t, err)
+				}
+				c, err := coordinator.New(t.Context(), coordinator.Config{
+					Journal: &journal.Memory{}, Catalog: db.Catalog, Visits: db.Visits, Work: policy, Visit: visit.Policy{Timeout: time.Hour},
+				})
+				require.NoError(t, err)
+				var locked atomic.Bool
+				locked.Store(lockFirst)
+				ctx, stop := context.WithCancel(sqlfile.FailWhile(context.Background(), &locked))
+				done := make(chan error, 1)
+				go func() { done <- c.Run(ctx, nil) }()
+				<-time.After(72 * time.Second)
+				locked.Store(false)
+				repo, err := c.Connect(t.Context(), "manager", 0)
+				require.NoError(t, err)
+				client := visit.Client{Repo: repo}
+				for range 2 {
+					v, err := client.Take(t.Context())
+					require.NoError(t, err)
+					locked.Store(true)
+					require.NoError(t, client.End(t.Context(), models.Outcome{Visit: v.ID, Origin: v.Origin.ID, Status: models.Eventful, At: time.Now()}))
+					<-time.After(10 * time.Minute)
+					require.Empty(t, done, "the coordinator runs")
+					locked.Store(false)
+					<-time.After(10 * time.Second)
+					o, err := db.Catalog.Origin(t.Context(), v.Origin.ID)
+					require.NoError(t, err)
+					require.Equal(t, models.Eventful, o.LastOutcome)
+				}
+				stop()
+				require.NoError(t, <-done)
+				require.NoError(t, db.Close())
+			})
+		})
+	}
+}

@@ -1,0 +1,34 @@
+package fetch
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAChangedFileOfTheCacheIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	damage, err := ExamineCache(t.Context(), dir)
+	require.NoError(t, err)
+	require.Empty(t, damage, "there is no cache")
+	c, err := openCache(dir, 1<<20)
+	require.NoError(t, err)
+	for _, content := range []string{"first", "second"} {
+		s, err := c.stage(strings.NewReader(content))
+		require.NoError(t, err)
+		_, err = c.publish(s, record{Key: keyOf(content), Hash: s.hash})
+		require.NoError(t, err)
+	}
+	damage, err = ExamineCache(t.Context(), dir)
+	require.NoError(t, err)
+	require.Empty(t, damage)
+	changed := c.path(hashOf("first"))
+	require.NoError(t, os.WriteFile(changed, []byte("furst"), 0o600))
+	damage, err = ExamineCache(t.Context(), dir)
+	require.NoError(t, err)
+	require.Len(t, damage, 1)
+	require.Contains(t, damage[0], changed)
+}
