@@ -13,6 +13,7 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
@@ -94,14 +95,15 @@ type source interface {
 
 // web is the source of a feed from a URL.
 type web struct {
-	base  *url.URL
-	check func(uri string) error
+	base   *url.URL // of the document; nil: it is a file
+	check  func(uri string) error
+	origin string // its URI
 }
 
 func (w web) close() {}
 
 // resolve returns the absolute URL of an enclosure, which must be http or https and one that may
-// be fetched. It has no version. The user and password of the feed's URL, which a relative
+// be fetched. It has no version. The user and password of the origin's URL, which a relative
 // enclosure inherits, are kept in the origin only (models.WithUserOf). The error is a reason for
 // people; it does not repeat the URL, which the problem names already.
 func (w web) resolve(enclosure string) (uri, version string, err error) {
@@ -111,15 +113,12 @@ func (w web) resolve(enclosure string) (uri, version string, err error) {
 	}
 	if w.base != nil {
 		u = w.base.ResolveReference(u)
-		if user := w.base.User; user != nil && u.Host == w.base.Host && u.User.String() == user.String() {
-			u.User = nil
-		}
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return "", "", fmt.Errorf("scheme %q is refused: a feed may name http and https URLs", sanitize(u.Scheme))
 	}
 	u.Fragment = ""
-	uri = u.String()
+	uri = models.WithoutUserOf(w.origin, u.String())
 	if err := w.check(uri); err != nil {
 		_, reason, _ := strings.Cut(err.Error(), ": ")
 		return "", "", errors.New(strings.TrimSuffix(reason, ": "+fault.ErrInvalid.Error()))
