@@ -1,12 +1,14 @@
 package clips
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,8 +20,33 @@ import (
 	"leasehold/shared/fetch"
 )
 
+// soundless are types and extensions of files that have no sound, beside images, texts, fonts and models. A playlist
+// names recordings, and is none.
+var soundless = []string{"application/x-bittorrent", "application/pdf", "application/epub+zip", "application/zip", "application/gzip", "application/json", "application/json+chapters",
+	"application/xml", "application/rss+xml", "application/atom+xml", "application/xhtml+xml", "application/srt", "application/x-subrip", "application/x-shockwave-flash",
+	"audio/mpegurl", "audio/x-mpegurl", "audio/x-scpls", "application/mpegurl", "application/x-mpegurl", "application/vnd.apple.mpegurl",
+	".torrent", ".pdf", ".epub", ".zip", ".gz", ".json", ".xml", ".html", ".htm", ".txt", ".vtt", ".srt", ".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg", ".m3u", ".m3u8", ".pls"}
+
+// lacksSound returns the type, or else the extension, that tells that an enclosure has no sound; else it is empty. The
+// extension of a recording counts more than any type, and application/octet-stream tells nothing.
+func lacksSound(e *gofeed.Enclosure) string {
+	kind, _, _ := strings.Cut(strings.ToLower(e.Type), ";")
+	kind = strings.TrimSpace(kind)
+	major, _, _ := strings.Cut(kind, "/")
+	extension := strings.ToLower(path.Ext(urlPath(e.URL)))
+	switch {
+	case isAudio(extension):
+		return ""
+	case slices.Contains([]string{"image", "text", "font", "model"}, major), slices.Contains(soundless, kind):
+		return kind
+	case extension == ".torrent", (kind == "" || kind == "application/octet-stream") && slices.Contains(soundless, extension):
+		return cmp.Or(kind, extension)
+	}
+	return ""
+}
+
 // chooseEnclosure returns the first enclosure whose type or extension is audio or video, or else the first of an
-// unknown type. Images and texts are never chosen. The error, for people, names the types of the others.
+// unknown type. One without sound is never chosen. The error, for people, names the types of the others.
 func chooseEnclosure(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 	var maybe *gofeed.Enclosure
 	var others []string
@@ -27,11 +54,11 @@ func chooseEnclosure(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 		if e == nil || strings.TrimSpace(e.URL) == "" {
 			continue
 		}
-		switch major, _, _ := strings.Cut(strings.ToLower(e.Type), "/"); {
-		case major == "audio" || major == "video" || isAudio(urlPath(e.URL)):
+		switch lacking := lacksSound(e); {
+		case lacking != "":
+			others = append(others, sanitize(lacking))
+		case hasSound(e.Type) || isAudio(urlPath(e.URL)):
 			return trimmed(*e), nil
-		case major == "image" || major == "text":
-			others = append(others, sanitize(e.Type))
 		case maybe == nil:
 			maybe = e
 		}
