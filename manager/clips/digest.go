@@ -47,8 +47,8 @@ func feedTimes(items []*gofeed.Item) []time.Time {
 }
 
 // digest returns the root of a Merkle tree over the folder: a file has its path, size and time, a folder its
-// entries. Only recordings and sidecars count, and the problems of the walk, so that a new one is told; a file removed
-// since the walk counts as missing. The root is "." and is there also without files.
+// entries. Only recordings and sidecars count, and the problems of the walk, so that a visit reports new ones; a file
+// removed since the walk counts as missing. The root is "." and is there also without files.
 func (v *folderVisit) digest() string {
 	tree := map[string][]string{} // by folder
 	for _, name := range slices.Concat(v.recordings, slices.Sorted(maps.Keys(v.sidecars))) {

@@ -28,7 +28,7 @@ var soundless = []string{"application/x-bittorrent", "application/pdf", "applica
 	".torrent", ".pdf", ".epub", ".zip", ".gz", ".json", ".xml", ".html", ".htm", ".txt", ".vtt", ".srt", ".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg", ".m3u", ".m3u8", ".pls"}
 
 // lacksSound returns the type, or else the extension, that tells that an enclosure has no sound; else it is empty. The
-// extension of a recording counts more than any type, and application/octet-stream tells nothing.
+// extension of a recording counts more than any type, and application/octet-stream means that the type is unknown.
 func lacksSound(e *gofeed.Enclosure) string {
 	kind, _, _ := strings.Cut(strings.ToLower(e.Type), ";")
 	kind = strings.TrimSpace(kind)

@@ -91,7 +91,7 @@ func TestFault50And52FilesThatCannotBeCurated(t *testing.T) {
 	}
 }
 
-func TestALinkToAFolderIsToldWhenItAppears(t *testing.T) {
+func TestALinkToAFolderIsReportedWhenItAppears(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"a.wav": "a"})
 	o := originAt(models.Media, dir)

@@ -1,9 +1,15 @@
 package clips
 
 import (
+	"fmt"
+	"net/url"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/mmcdole/gofeed"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // of is an item; empty parts are left out.
@@ -77,4 +83,83 @@ func TestAnItemKeepsItsNameIfItIsThereTwice(t *testing.T) {
 	l, _ := listFeedFile(t, rss(of("g", "a.mp3", "", "02"), of("g", "a.mp3", "", "01"), of("g", "b.mp3", "", "03"), of("g", "b.mp3", "", "04")), nil)
 	require.Equal(t, []string{"g", "g https://example.org/b.mp3"}, names(l))
 	require.Len(t, l.Problems, 2)
+}
+
+// A generated item has a recording, which is one of a path and an id, and a token that changes.
+type generated struct {
+	guid, path, id string
+	length, day    int
+}
+
+func (g generated) title() string {
+	return fmt.Sprintf("%s %s id=%s length=%d day=%d", g.guid, g.path, g.id, g.length, g.day)
+}
+
+func (g generated) item(token string) *gofeed.Item {
+	item := &gofeed.Item{GUID: g.guid, Title: g.title()}
+	if g.day > 0 {
+		at := time.Date(2026, 11, 1, 0, g.day, 0, 0, time.UTC)
+		item.PublishedParsed = &at
+	}
+	query := "?token=" + token
+	if g.id != "" {
+		query += "&id=" + g.id
+	}
+	item.Enclosures = []*gofeed.Enclosure{{URL: "https://example.org/" + g.path + query, Type: "audio/mpeg", Length: fmt.Sprint(g.length)}}
+	return item
+}
+
+// episodesOf returns the names of the episodes of a feed by its items' titles, and how many items are problems.
+func episodesOf(t *rapid.T, items []generated, token string) (names map[string]string, problems int) {
+	base, err := url.Parse("https://example.org/feed.xml")
+	require.NoError(t, err)
+	c := curator{resolve: web{base: base, check: func(string) error { return nil }}.resolve}
+	var all []*gofeed.Item
+	for i, g := range items {
+		all = append(all, g.item(fmt.Sprintf("%s%d", token, i)))
+	}
+	require.NoError(t, c.addItems(t.Context(), all))
+	names = map[string]string{}
+	taken := map[string]bool{}
+	for _, e := range c.episodes {
+		require.False(t, taken[e.Name], "%s is there twice", e.Name)
+		names[e.Title], taken[e.Name] = e.Name, true
+	}
+	require.Len(t, items, len(c.episodes)+len(c.problems.all()))
+	return names, len(c.problems.all())
+}
+
+func TestNamesOfGeneratedItemsAreKeptAndNoRecordingIsLost(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		item := rapid.Custom(func(t *rapid.T) generated {
+			return generated{
+				guid: rapid.SampledFrom([]string{"g", "h", "https://example.org/a.mp3"}).Draw(t, "guid"), path: rapid.SampledFrom([]string{"a.mp3", "b.mp3", "get"}).Draw(t, "path"),
+				id: rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "id"), length: rapid.SampledFrom([]int{0, 7, 8}).Draw(t, "length"), day: rapid.IntRange(0, 5).Draw(t, "day"),
+			}
+		})
+		items := rapid.SliceOfN(item, 1, 8).Draw(t, "items")
+		first, _ := episodesOf(t, items, "x")
+		again, _ := episodesOf(t, items, "y")
+		require.Equal(t, first, again, "other tokens")
+		for _, g := range items {
+			same := func(o generated) bool {
+				_, listed := first[o.title()]
+				return listed && o.guid == g.guid && o.path == g.path && o.id == g.id && (o.length == g.length || o.length*g.length == 0)
+			}
+			require.True(t, slices.ContainsFunc(items, same), "%v is lost", g)
+		}
+		newest := item.Draw(t, "newest")
+		newest.day = 9
+		dated := slices.DeleteFunc(slices.Clone(items), func(g generated) bool { return g.day == 0 || g == newest })
+		before, _ := episodesOf(t, dated, "x")
+		after, _ := episodesOf(t, append([]generated{newest}, dated...), "z")
+		for title, name := range before {
+			if now, listed := after[title]; listed {
+				require.Equal(t, name, now, "%s, after %v came", title, newest)
+			} else {
+				require.Equal(t, name, after[newest.title()], "%s is replaced by %v", title, newest)
+			}
+		}
+	})
 }
