@@ -32,6 +32,7 @@ func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Kno
 		move, _ := l.checkMove(ctx, o, given, doc.MovedTo) // a problem of a given address was listed with the document
 		return observed{same: true, digest: known.Digest, etag: doc.ETag, modified: doc.Modified, freshFor: doc.FreshFor, move: move}, nil
 	}
+	doc.URL = models.WithoutUserOf(o.URI, doc.URL)
 	first, err := readDocument(ctx, doc, feedBytes, feedItems)
 	if err != nil {
 		return observed{}, fmt.Errorf("read %s: %w", o.URI, err)

@@ -163,3 +163,31 @@ func TestNamesOfGeneratedItemsAreKeptAndNoRecordingIsLost(t *testing.T) {
 		}
 	})
 }
+
+func TestAPageOfGeneratedItemsIsReadUnlessItRepeatsOthers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		item := rapid.Custom(func(t *rapid.T) generated {
+			return generated{
+				guid: rapid.SampledFrom([]string{"", "g", "h"}).Draw(t, "guid"), path: rapid.SampledFrom([]string{"a.mp3", "b.mp3", "c.mp3"}).Draw(t, "path"),
+				id: rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "id"), day: rapid.IntRange(0, 2).Draw(t, "day"),
+			}
+		})
+		all := pages{known: map[string]bool{}}
+		read := map[generated]bool{}
+		for n := range 4 {
+			items := rapid.SliceOfN(item, 1, 4).Draw(t, "items")
+			d := document{url: "https://example.org/feed.xml", feed: &gofeed.Feed{}}
+			news := false
+			for i, g := range items {
+				d.feed.Items = append(d.feed.Items, g.item(fmt.Sprint(n, i)))
+				news = news || !read[generated{guid: g.guid, path: g.path, id: g.id}]
+			}
+			for _, g := range items {
+				read[generated{guid: g.guid, path: g.path, id: g.id}] = true
+			}
+			require.Equal(t, news, all.isNews(d))
+			require.False(t, all.isNews(d), "the page again")
+		}
+	})
+}

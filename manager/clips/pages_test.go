@@ -172,6 +172,16 @@ func TestLinksAreRelativeToWhereTheFeedWasReadAfterRedirects(t *testing.T) {
 	}
 }
 
+func TestAPageThatIsRepeatedIsKnownIfItsFeedHasAUser(t *testing.T) {
+	t.Parallel()
+	link := func(n int) string { return fmt.Sprintf(`<atom:link rel="next" href="/f?page=%d"/>`, n) }
+	server, asked := paged(t, map[string]string{"/f": rssPage("a", link(2)), "/f?page=2": rssPage("a", link(3)), "/f?page=3": rssPage("b", "")})
+	l := list(t, models.Feed, strings.Replace(server, "://", "://ann:secret@", 1)+"/f")
+	require.Equal(t, []string{"a"}, names(l))
+	require.Empty(t, l.Problems)
+	require.Len(t, *asked, 2)
+}
+
 func TestPagesOfALocalFeedAreFilesOfItsFolder(t *testing.T) {
 	t.Parallel()
 	l, _ := listFeedFile(t, rssPage("a", `<atom:link rel="next" href="page2.xml"/>`), map[string]string{"a.mp3": "a", "b.mp3": "b", "page2.xml": rssPage("b", `<atom:link rel="next" href="../x.xml"/>`)})

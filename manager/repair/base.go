@@ -2,18 +2,18 @@ package repair
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
 // isURL reports whether the value of an attribute is a URL of a recording or a page: of a link, an enclosure, a
-// media:content or a podcast:source. Of a name with a prefix only the part behind it counts.
+// media:content or a podcast:source. Any prefix is accepted but xmlns, which declares one.
 func isURL(name string) bool {
-	name = strings.ToLower(name)
-	switch name[strings.IndexByte(name, ':')+1:] {
-	case "url", "href", "src", "uri", "resource":
-		return true
+	prefix, local, found := strings.Cut(strings.ToLower(name), ":")
+	if !found {
+		prefix, local = "", prefix
 	}
-	return false
+	return prefix != "xmlns" && slices.Contains([]string{"url", "href", "src", "uri", "resource"}, local)
 }
 
 // resolveBase returns the base that an xml:base within another one gives; the outer one if it cannot be a base. A path

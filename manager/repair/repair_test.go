@@ -338,6 +338,9 @@ func TestTheBaseOfURLsIsApplied(t *testing.T) {
 
 func TestTheBaseAppliesToAllAttributesWithURLs(t *testing.T) {
 	t.Parallel()
+	kept, _, err := Document([]byte(`<rss xmlns:uri="u" xml:base="https://a.example/f/" xmlns:src="s"><channel/></rss>`), "", most)
+	require.NoError(t, err)
+	require.Equal(t, `<rss xmlns:uri="u" xmlns:src="s"><channel/></rss>`, string(kept))
 	for _, element := range []string{`<podcast:source uri="1.mp3"/>`, `<content src="1.mp3"/>`, `<link href="1.mp3"/>`, `<enc:enclosure rdf:resource="1.mp3"/>`, `<e:enclosure r:resource="1.mp3"/>`, `<media:content URL="1.mp3"/>`} {
 		doc, _, err := Document([]byte(`<rss xml:base="https://a.example/f/"><channel><item>`+element+`</item></channel></rss>`), "", most)
 		require.NoError(t, err)

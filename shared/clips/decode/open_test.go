@@ -313,6 +313,7 @@ func TestARecordingWithoutALengthIsReadToItsEnd(t *testing.T) {
 		"only the header.wav":       riff(36, 0, ""),
 		"streamed.wav":              riff(0xffffffff, 0, ""),
 		"beyond the file.wav":       riff(0x7fffffff, 0, ""),
+		"as much as fits.wav":       riff(0xffffffff, 0xffffffff-36, ""),
 		"with chunks.wav":           riff(36+8, 0, "LIST\x00\x00\x00\x00"),
 		"no length.aiff":            form(0, 0),
 		"only the header.aiff":      form(46, 8),
