@@ -71,8 +71,8 @@ type lengths struct {
 
 // unknown reports whether the lengths were written by a program that does not know them yet and cannot seek back
 // later, because it writes to a pipe or is cut off. Then the sound is the largest number (ffmpeg), also without the
-// header, or 2 GiB (arecord), as many frames as 2 GiB without 4 KiB holds (sox), or 0 although more than the header is there. In the last case the
-// length of the file is wrong too; if it is right, other chunks follow.
+// header, or 2 GiB (arecord), as many frames as 2 GiB without 4 KiB holds (sox), or 0 although more than the header is
+// there. In the last case the length of the file is wrong too; if it is right, other chunks follow.
 func (l lengths) unknown(size, frame int64) bool {
 	const most, sox = 1<<32 - 1, 1<<31 - 4096
 	if l.sound == 0 {
