@@ -23,6 +23,21 @@ func Redact(text string) string {
 	return userInfo.ReplaceAllLiteralString(text, "://"+Redacted+"@")
 }
 
+// WithoutUserOf returns uri without its user and password if they are those of an origin's URL and both are of one host;
+// else it returns uri. So only the origin keeps them.
+func WithoutUserOf(origin, uri string) string {
+	from, err := url.Parse(origin)
+	if err != nil || from.User == nil {
+		return uri
+	}
+	to, err := url.Parse(uri)
+	if err != nil || to.User == nil || to.User.String() != from.User.String() || !strings.EqualFold(to.Host, from.Host) {
+		return uri
+	}
+	to.User = nil
+	return to.String()
+}
+
 // WithUserOf returns uri with the user and password of an origin's URL if uri has none and
 // both are of the same scheme and host; else it returns uri. So the parts of a feed that
 // needs a password are fetched with it, and no other server gets it.

@@ -196,7 +196,7 @@ func TestAnEnclosureDoesNotKeepTheUserOfItsFeed(t *testing.T) {
 	t.Parallel()
 	base, err := url.Parse("https://bob:s3cret@example.org/shows/feed.xml")
 	require.NoError(t, err)
-	w := web{base, func(string) error { return nil }}
+	w := web{base, func(string) error { return nil }, base.String()}
 	for enclosure, want := range map[string]string{
 		"1.mp3":                                "https://example.org/shows/1.mp3",
 		"/1.mp3":                               "https://example.org/1.mp3",

@@ -2,7 +2,7 @@ package clips
 
 import (
 	"cmp"
-	"fmt"
+	"context"
 	"path"
 	"strconv"
 	"strings"
@@ -21,64 +21,66 @@ type curator struct {
 	resolve  func(enclosure string) (uri, version string, err error)
 	episodes []models.Episode
 	problems problems
-	seen     map[string]bool // names
-	misread  int             // titles that were repaired
+	misread  int // titles that were repaired
 }
 
-// addItem adds item n as an episode, or a problem if it cannot be curated. Without a version of its file, the URL,
-// the length and the dates stand for one.
-func (c *curator) addItem(n int, item *gofeed.Item) {
-	enclosure, err := chooseEnclosure(item.Enclosures)
-	label := cmp.Or(sanitize(item.Title), sanitize(item.GUID), sanitize(enclosure.URL), fmt.Sprintf("item %d", n+1))
-	if err != nil {
-		c.problems.add(label, "%v", err)
-		return
+// addItems adds the items of a feed. The error is the cause of ctx.
+func (c *curator) addItems(ctx context.Context, items []*gofeed.Item) error {
+	var all []listed
+	names, taken := namer{}, map[string]bool{}
+	for n, item := range items {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if x, ok := c.list(n, item); ok {
+			all = append(all, x)
+			names.note(x)
+		}
 	}
-	uri, version, resolveErr := c.resolve(enclosure.URL)
-	name, err := c.nameItem(oneLine(item.GUID), oneLine(enclosure.URL), uri)
+	for _, x := range all {
+		c.addEpisode(x, names.name(x, taken))
+	}
+	return nil
+}
+
+// list resolves the enclosure of item n; one without is a problem.
+func (c *curator) list(n int, item *gofeed.Item) (x listed, ok bool) {
+	x = listed{Item: item, number: n}
+	var err error
+	if x.enclosure, err = chooseEnclosure(item.Enclosures); err != nil {
+		c.problems.add(x.label(), "%v", err)
+		return x, false
+	}
+	if x.uri, x.version, err = c.resolve(x.enclosure.URL); err != nil {
+		c.problems.add(x.label(), "enclosure %s: %v", sanitize(x.enclosure.URL), fault.Reason(err))
+		return x, false
+	}
+	return x, true
+}
+
+// addEpisode adds an item as an episode with a name, or a problem if it has none of its own or one that is too long.
+// Without a version of its file, the URL, the length and the dates stand for one.
+func (c *curator) addEpisode(x listed, name string) {
 	switch {
-	case err != nil:
-		c.problems.add(label, "%v", err)
+	case len(cmp.Or(name, x.names()[0])) > nameLimit:
+		c.problems.add(x.label(), "its guid, or the URL in its place, has more than %d bytes", nameLimit)
 		return
-	case resolveErr != nil:
-		c.problems.add(label, "enclosure %s: %v", sanitize(enclosure.URL), fault.Reason(resolveErr))
+	case name == "" && x.GUID != "":
+		c.problems.add(x.label(), "an earlier item has the same guid and enclosure, %s", sanitize(x.GUID))
+		return
+	case name == "":
+		c.problems.add(x.label(), "an earlier item has the same enclosure, %s", sanitize(x.enclosure.URL))
 		return
 	}
-	c.seen[name], c.seen[pairName(item.GUID, uri)] = true, true
-	e := models.Episode{Aired: aired(item)}
+	e := models.Episode{Aired: aired(x.Item)}
 	e.Name = name
-	e.Title = cmp.Or(c.title(item.Title), sanitize(path.Base(uri)))
-	e.Priority = c.choosePriority(label, item)
-	e.Media = models.MediaRef{URI: uri, Type: mediaType(enclosure), Version: version}
-	if version == "" {
-		e.Media.Version = models.NewID(uri, enclosure.Length, item.Published, item.Updated)
+	e.Title = cmp.Or(c.title(x.Title), sanitize(path.Base(x.uri)))
+	e.Priority = c.choosePriority(x.label(), x.Item)
+	e.Media = models.MediaRef{URI: x.uri, Type: mediaType(x.enclosure), Version: x.version}
+	if x.version == "" {
+		e.Media.Version = models.NewID(x.uri, x.enclosure.Length, x.Published, x.Updated)
 	}
 	c.episodes = append(c.episodes, e)
-}
-
-// nameItem returns the name of an item: its guid, or without one its URL as the feed writes it. Of several items with
-// one guid the first keeps it; the others are named by it and their absolute URL without its query, which may change
-// at each visit. The error, for people, tells why the item has no name of its own.
-func (c *curator) nameItem(guid, url, uri string) (string, error) {
-	name := cmp.Or(guid, url)
-	if guid != "" && c.seen[name] && uri != "" {
-		name = pairName(guid, uri)
-	}
-	switch {
-	case len(name) > nameLimit:
-		return "", fmt.Errorf("its guid, or the URL in its place, has more than %d bytes", nameLimit)
-	case guid != "" && c.seen[name]:
-		return "", fmt.Errorf("an earlier item has the same guid and enclosure, %s", sanitize(guid))
-	case c.seen[name]:
-		return "", fmt.Errorf("an earlier item has the same enclosure, %s", sanitize(url))
-	}
-	return name, nil
-}
-
-// pairName is the name of an item whose guid others have too.
-func pairName(guid, uri string) string {
-	uri, _, _ = strings.Cut(uri, "?")
-	return oneLine(guid) + " " + oneLine(uri)
 }
 
 // title returns a title as one line. It repairs one that is certain to be misread UTF-8, and counts it.

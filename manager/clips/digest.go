@@ -47,8 +47,8 @@ func feedTimes(items []*gofeed.Item) []time.Time {
 }
 
 // digest returns the root of a Merkle tree over the folder: a file has its path, size and time, a folder its
-// entries. Only recordings and sidecars count; a file removed since the walk counts as missing. The root is "."
-// and is there also without files.
+// entries. Only recordings and sidecars count, and the problems of the walk, so that a visit reports new ones; a file
+// removed since the walk counts as missing. The root is "." and is there also without files.
 func (v *folderVisit) digest() string {
 	tree := map[string][]string{} // by folder
 	for _, name := range slices.Concat(v.recordings, slices.Sorted(maps.Keys(v.sidecars))) {
@@ -75,6 +75,9 @@ func (v *folderVisit) digest() string {
 			up := path.Dir(dir)
 			tree[up] = append(tree[up], fmt.Sprintf("%q tree %s", path.Base(dir), hashOf(tree[dir])))
 		}
+	}
+	for _, p := range v.problems.all() {
+		tree["."] = append(tree["."], fmt.Sprintf("%q problem %q", p.Item, p.Reason))
 	}
 	return "tree:" + hashOf(tree["."])
 }

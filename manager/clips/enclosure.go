@@ -1,24 +1,52 @@
 package clips
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/mmcdole/gofeed"
 
+	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
 
+// soundless are types and extensions of files that have no sound, beside images, texts, fonts and models. A playlist
+// names recordings, and is none.
+var soundless = []string{"application/x-bittorrent", "application/pdf", "application/epub+zip", "application/zip", "application/gzip", "application/json", "application/json+chapters",
+	"application/xml", "application/rss+xml", "application/atom+xml", "application/xhtml+xml", "application/srt", "application/x-subrip", "application/x-shockwave-flash",
+	"audio/mpegurl", "audio/x-mpegurl", "audio/x-scpls", "application/mpegurl", "application/x-mpegurl", "application/vnd.apple.mpegurl",
+	".torrent", ".pdf", ".epub", ".zip", ".gz", ".json", ".xml", ".html", ".htm", ".txt", ".vtt", ".srt", ".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg", ".m3u", ".m3u8", ".pls"}
+
+// lacksSound returns the type, or else the extension, that tells that an enclosure has no sound; else it is empty. The
+// extension of a recording counts more than any type, and application/octet-stream means that the type is unknown.
+func lacksSound(e *gofeed.Enclosure) string {
+	kind, _, _ := strings.Cut(strings.ToLower(e.Type), ";")
+	kind = strings.TrimSpace(kind)
+	major, _, _ := strings.Cut(kind, "/")
+	extension := strings.ToLower(path.Ext(urlPath(e.URL)))
+	switch {
+	case isAudio(extension):
+		return ""
+	case slices.Contains([]string{"image", "text", "font", "model"}, major), slices.Contains(soundless, kind):
+		return kind
+	case extension == ".torrent", (kind == "" || kind == "application/octet-stream") && slices.Contains(soundless, extension):
+		return cmp.Or(kind, extension)
+	}
+	return ""
+}
+
 // chooseEnclosure returns the first enclosure whose type or extension is audio or video, or else the first of an
-// unknown type. Images and texts are never chosen. The error, for people, names the types of the others.
+// unknown type. One without sound is never chosen. The error, for people, names the types of the others.
 func chooseEnclosure(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 	var maybe *gofeed.Enclosure
 	var others []string
@@ -26,11 +54,11 @@ func chooseEnclosure(list []*gofeed.Enclosure) (gofeed.Enclosure, error) {
 		if e == nil || strings.TrimSpace(e.URL) == "" {
 			continue
 		}
-		switch major, _, _ := strings.Cut(strings.ToLower(e.Type), "/"); {
-		case major == "audio" || major == "video" || isAudio(urlPath(e.URL)):
+		switch lacking := lacksSound(e); {
+		case lacking != "":
+			others = append(others, sanitize(lacking))
+		case hasSound(e.Type) || isAudio(urlPath(e.URL)):
 			return trimmed(*e), nil
-		case major == "image" || major == "text":
-			others = append(others, sanitize(e.Type))
 		case maybe == nil:
 			maybe = e
 		}
@@ -94,14 +122,15 @@ type source interface {
 
 // web is the source of a feed from a URL.
 type web struct {
-	base  *url.URL
-	check func(uri string) error
+	base   *url.URL // of the document; nil: it is a file
+	check  func(uri string) error
+	origin string // its URI
 }
 
 func (w web) close() {}
 
 // resolve returns the absolute URL of an enclosure, which must be http or https and one that may
-// be fetched. It has no version. The user and password of the feed's URL, which a relative
+// be fetched. It has no version. The user and password of the origin's URL, which a relative
 // enclosure inherits, are kept in the origin only (models.WithUserOf). The error is a reason for
 // people; it does not repeat the URL, which the problem names already.
 func (w web) resolve(enclosure string) (uri, version string, err error) {
@@ -111,15 +140,12 @@ func (w web) resolve(enclosure string) (uri, version string, err error) {
 	}
 	if w.base != nil {
 		u = w.base.ResolveReference(u)
-		if user := w.base.User; user != nil && u.Host == w.base.Host && u.User.String() == user.String() {
-			u.User = nil
-		}
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return "", "", fmt.Errorf("scheme %q is refused: a feed may name http and https URLs", sanitize(u.Scheme))
 	}
 	u.Fragment = ""
-	uri = u.String()
+	uri = models.WithoutUserOf(w.origin, u.String())
 	if err := w.check(uri); err != nil {
 		_, reason, _ := strings.Cut(err.Error(), ": ")
 		return "", "", errors.New(strings.TrimSuffix(reason, ": "+fault.ErrInvalid.Error()))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"leasehold/models"
@@ -19,12 +20,7 @@ import (
 // readFeed lists the episodes that a feed's items enclose. The listing is never complete, because a feed has its
 // latest items only. If the server reports no change since known, it lists nothing (same).
 func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Known) (observed, error) {
-	from, uri, err := l.sourceOf(o)
-	if err != nil {
-		return observed{}, err
-	}
-	defer from.close()
-	doc, err := l.Fetch.Poll(ctx, uri, known, feedBytes)
+	doc, err := l.Fetch.Poll(ctx, documentURI(o), known, feedBytes)
 	if err != nil {
 		return observed{}, err
 	}
@@ -36,13 +32,22 @@ func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Kno
 		move, _ := l.checkMove(ctx, o, given, doc.MovedTo) // a problem of a given address was listed with the document
 		return observed{same: true, digest: known.Digest, etag: doc.ETag, modified: doc.Modified, freshFor: doc.FreshFor, move: move}, nil
 	}
+	doc.URL = models.WithoutUserOf(o.URI, doc.URL)
 	first, err := readDocument(ctx, doc, feedBytes, feedItems)
 	if err != nil {
 		return observed{}, fmt.Errorf("read %s: %w", o.URI, err)
 	}
-	all, err := l.readPages(ctx, o, uri, from, first)
+	from, err := l.sourceOf(o, doc.URL)
 	if err != nil {
 		return observed{}, err
+	}
+	defer from.close()
+	all, err := l.readPages(ctx, o, from, first)
+	if err != nil {
+		return observed{}, err
+	}
+	if len(all.items) == 0 {
+		return observed{}, fmt.Errorf("read %s: %w%s", o.URI, errNoItems, strings.Join(append([]string{""}, all.notices...), "; "))
 	}
 	move, problem := l.checkMove(ctx, o, newAddress(first.feed), doc.MovedTo)
 	if problem != "" {
@@ -52,7 +57,7 @@ func (l *Lister) readFeed(ctx context.Context, o models.Origin, known models.Kno
 	if problem != "" {
 		all.notices = append(all.notices, problem)
 	}
-	hub := hubOf(uri, doc.Links, first)
+	hub := hubOf(doc.URL, doc.Links, first)
 	seen := observed{skip: &skip, hub: &hub, digest: prefix(o) + feedDigest(all.items), etag: doc.ETag, modified: doc.Modified, times: feedTimes(all.items), size: all.size,
 		freshFor: max(doc.FreshFor, feedTTL(first.text), updateInterval(first.feed)), move: move}
 	if all.read == 1 {
@@ -80,12 +85,9 @@ func feedTTL(content []byte) time.Duration {
 
 // listFeed turns the items of a feed into a listing. The error is the cause of ctx.
 func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, all pages) (catalog.Listing, error) {
-	c := curator{origin: o, resolve: from.resolve, problems: problems{origin: o.ID}, seen: map[string]bool{}}
-	for i, item := range all.items {
-		if err := ctx.Err(); err != nil {
-			return catalog.Listing{}, context.Cause(ctx)
-		}
-		c.addItem(i, item)
+	c := curator{origin: o, resolve: from.resolve, problems: problems{origin: o.ID}}
+	if err := c.addItems(ctx, all.items); err != nil {
+		return catalog.Listing{}, err
 	}
 	for _, notice := range all.notices {
 		c.problems.add("", "%s", notice)
@@ -96,20 +98,28 @@ func (l *Lister) listFeed(ctx context.Context, o models.Origin, from source, all
 	return catalog.Listing{Episodes: c.episodes, Problems: c.problems.all(), Latest: all.whole}, nil
 }
 
-// sourceOf returns the source of a feed's enclosures, which the caller closes, and the URI at which the feed is
-// read.
-func (l *Lister) sourceOf(o models.Origin) (source, string, error) {
+// documentURI returns the URI at which a feed is read.
+func documentURI(o models.Origin) string {
 	if isURL(o.URI) {
-		base, err := url.Parse(o.URI)
+		return o.URI
+	}
+	return fetch.FileURI(o.URI)
+}
+
+// sourceOf returns the source of a feed's enclosures, which the caller closes. An enclosure on the web is relative to
+// the URL of the answer and not to that of the origin, which may redirect elsewhere (RFC 3986, 5.1.3).
+func (l *Lister) sourceOf(o models.Origin, answer string) (source, error) {
+	if isURL(o.URI) {
+		base, err := url.Parse(answer)
 		if err != nil {
-			return nil, "", fmt.Errorf("%w: %w", err, fault.ErrInvalid)
+			return nil, fmt.Errorf("%w: %w", err, fault.ErrInvalid)
 		}
-		return web{base, l.Fetch.Check}, o.URI, nil
+		return web{base, l.Fetch.Check, o.URI}, nil
 	}
 	dir := filepath.Dir(o.URI)
 	root, err := l.Fetch.Folder(dir)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return localBase{web{check: l.Fetch.Check}, dir, root}, fetch.FileURI(o.URI), nil
+	return localBase{web{check: l.Fetch.Check}, dir, root}, nil
 }

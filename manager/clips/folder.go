@@ -126,7 +126,7 @@ func (v *folderVisit) sortEntry(name string, e fs.DirEntry) error {
 		}
 	case e.IsDir():
 	case e.Type()&fs.ModeSymlink != 0 && v.isFolder(name):
-		v.problems.add(sanitize(name), "a link to a folder, which is not followed")
+		v.problems.add(sanitize(name), "a link to a folder, which is not followed; add the folder itself as an origin if it is elsewhere")
 	case isAudio(base):
 		v.recordings = append(v.recordings, name)
 	case path.Ext(base) == ".yaml":
@@ -135,8 +135,9 @@ func (v *folderVisit) sortEntry(name string, e fs.DirEntry) error {
 	return nil
 }
 
+// isFolder reports whether a link leads to a folder, within the origin's folder or elsewhere. It reads nothing of it.
 func (v *folderVisit) isFolder(link string) bool {
-	info, err := v.root.Stat(link)
+	info, err := os.Stat(filepath.Join(v.origin.URI, filepath.FromSlash(link)))
 	return err == nil && info.IsDir()
 }
 

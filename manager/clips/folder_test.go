@@ -81,14 +81,31 @@ func TestFault50And52FilesThatCannotBeCurated(t *testing.T) {
 		for item, reason := range map[string]string{
 			"empty.wav": "empty", `"new\nline.wav"`: "control characters", `"bad\xff.wav"`: "not UTF-8", `"bad\xffdir"`: "the folder's name",
 			"abs.wav": "leads out of", "up.wav": "leads out of", "loop.wav": "leads nowhere", "dangling.wav": "does not exist",
-			"device.wav": "leads out of", "fifo.wav": "not a regular file", "real/loop": "link to a folder",
+			"device.wav": "leads out of", "fifo.wav": "not a regular file", "real/loop": "link to a folder", "out": "link to a folder",
 			sanitize(strings.Repeat("long/", 210) + "a.wav"): "more than 1024 bytes",
 		} {
 			require.Contains(t, got[item], reason, item)
 		}
-		require.Len(t, got, 12)
+		require.Len(t, got, 13)
 		require.True(t, l.Complete)
 	}
+}
+
+func TestALinkToAFolderIsReportedWhenItAppears(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"a.wav": "a"})
+	o := originAt(models.Media, dir)
+	f := lister(t, o)
+	first, err := f.read(t.Context(), o, models.Known{})
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(tree(t, map[string]string{"b.wav": "b"}), filepath.Join(dir, "more")))
+	again, err := f.read(t.Context(), o, models.Known{Digest: first.digest})
+	require.NoError(t, err)
+	require.False(t, again.same)
+	require.Contains(t, reasons(again.Listing)["more"], "a link to a folder, which is not followed")
+	again, err = f.read(t.Context(), o, models.Known{Digest: again.digest})
+	require.NoError(t, err)
+	require.True(t, again.same)
 }
 
 func TestFolderThatCannotBeReadFailsTheVisit(t *testing.T) {

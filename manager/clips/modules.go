@@ -100,9 +100,7 @@ func addModuleEnclosures(item *gofeed.Item) {
 	for _, group := range media["group"] {
 		contents = append(contents, group.Children["content"]...)
 	}
-	slices.SortStableFunc(contents, func(a, b ext.Extension) int {
-		return cmp.Compare(b.Attrs["isDefault"], a.Attrs["isDefault"]) // true, false, none
-	})
+	sortDefaults(contents, "isDefault")
 	for _, c := range contents {
 		kind := c.Attrs["type"]
 		if medium := c.Attrs["medium"]; kind == "" && (medium == "audio" || medium == "video" || medium == "image") {
@@ -112,10 +110,26 @@ func addModuleEnclosures(item *gofeed.Item) {
 	}
 }
 
-// addAlternates adds the sources of podcast:alternateEnclosure.
+// sortDefaults sorts elements by an attribute that marks the default: first those with true, last those with false.
+func sortDefaults(elements []ext.Extension, attribute string) {
+	rank := func(e ext.Extension) int {
+		switch strings.ToLower(strings.TrimSpace(e.Attrs[attribute])) {
+		case "true":
+			return 0
+		case "false":
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(elements, func(a, b ext.Extension) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// addAlternates adds the sources of podcast:alternateEnclosure, those of the default first.
 func addAlternates(item *gofeed.Item) {
 	for _, module := range slices.Sorted(maps.Keys(item.Extensions)) {
-		for _, e := range item.Extensions[module]["alternateEnclosure"] {
+		alternates := slices.Clone(item.Extensions[module]["alternateEnclosure"])
+		sortDefaults(alternates, "default")
+		for _, e := range alternates {
 			for _, source := range e.Children["source"] {
 				addEnclosure(item, gofeed.Enclosure{URL: source.Attrs["uri"], Type: e.Attrs["type"], Length: e.Attrs["length"]})
 			}

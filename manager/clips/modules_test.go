@@ -58,11 +58,20 @@ func TestDatesIDsAndTitlesOfModulesCountWhereThePlainOnesAreMissing(t *testing.T
 func TestARecordingIsFoundInModulesAndLinksIfNoneIsEnclosed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ doc, uri, kind string }{
-		"media:content":            {modular(`<item><guid>x</guid><m:content url="https://example.org/x.mp3" type="audio/mpeg" fileSize="7"/></item>`), "https://example.org/x.mp3", "audio/mpeg"},
-		"media:content, a medium":  {modular(`<item><guid>x</guid><m:content url="https://example.org/cover" medium="image"/><m:content url="https://example.org/x" medium="audio"/></item>`), "https://example.org/x", "audio/*"},
-		"media:group, its default": {modular(`<item><guid>x</guid><m:group><m:content url="https://example.org/low.mp3" type="audio/mpeg"/><m:content url="https://example.org/x.mp3" type="audio/mpeg" isDefault="true"/></m:group></item>`), "https://example.org/x.mp3", "audio/mpeg"},
-		"an enclosure comes first": {modular(`<item><guid>x</guid><m:content url="https://example.org/low.mp3" type="audio/mpeg"/><enclosure url="https://example.org/x.mp3" type="audio/mpeg"/></item>`), "https://example.org/x.mp3", "audio/mpeg"},
-		"a picture does not":       {modular(`<item><guid>x</guid><m:content url="https://example.org/x.mp3" type="audio/mpeg"/><enclosure url="https://example.org/x.jpg" type="image/jpeg"/></item>`), "https://example.org/x.mp3", "audio/mpeg"},
+		"media:content":                {modular(`<item><guid>x</guid><m:content url="https://example.org/x.mp3" type="audio/mpeg" fileSize="7"/></item>`), "https://example.org/x.mp3", "audio/mpeg"},
+		"media:content, a medium":      {modular(`<item><guid>x</guid><m:content url="https://example.org/cover" medium="image"/><m:content url="https://example.org/x" medium="audio"/></item>`), "https://example.org/x", "audio/*"},
+		"media:group, its default":     {modular(`<item><guid>x</guid><m:group><m:content url="https://example.org/low.mp3" type="audio/mpeg"/><m:content url="https://example.org/x.mp3" type="audio/mpeg" isDefault="true"/></m:group></item>`), "https://example.org/x.mp3", "audio/mpeg"},
+		"media:group, not its default": {modular(`<item><guid>x</guid><m:group><m:content url="https://example.org/low.mp3" type="audio/mpeg" isDefault="false"/><m:content url="https://example.org/x.mp3" type="audio/mpeg"/></m:group></item>`), "https://example.org/x.mp3", "audio/mpeg"},
+		"media:group, True":            {modular(`<item><guid>x</guid><m:group><m:content url="https://example.org/low.mp3" type="audio/mpeg"/><m:content url="https://example.org/x.mp3" type="audio/mpeg" isDefault=" True"/></m:group></item>`), "https://example.org/x.mp3", "audio/mpeg"},
+		"the default alternate": {`<rss xmlns:podcast="https://podcastindex.org/namespace/1.0"><channel><item><guid>x</guid><podcast:alternateEnclosure type="audio/mpeg"><podcast:source uri="https://example.org/low.mp3"/></podcast:alternateEnclosure>
+			<podcast:alternateEnclosure type="audio/opus" default="true"><podcast:source uri="https://example.org/x.opus"/></podcast:alternateEnclosure></item></channel></rss>`, "https://example.org/x.opus", "audio/opus"},
+		"a torrent first":            {modular(`<item><guid>x</guid><enclosure url="https://example.org/x.torrent" type="application/x-bittorrent"/><enclosure url="https://example.org/x" type="application/octet-stream"/></item>`), "https://example.org/x", "application/octet-stream"},
+		"a torrent without its type": {modular(`<item><guid>x</guid><enclosure url="https://example.org/x.mp3.torrent" type="audio/mpeg"/><enclosure url="https://example.org/x"/></item>`), "https://example.org/x", ""},
+		"a file without sound first": {modular(`<item><guid>x</guid><enclosure url="https://example.org/x.pdf"/><enclosure url="https://example.org/get" type="application/json+chapters"/><enclosure url="https://example.org/x" type="binary/octet-stream"/></item>`), "https://example.org/x", "binary/octet-stream"},
+		"a playlist first":           {modular(`<item><guid>x</guid><enclosure url="https://example.org/x.m3u8" type="application/x-mpegURL"/><enclosure url="https://example.org/get" type="audio/x-mpegurl; charset=utf-8"/><enclosure url="https://example.org/x"/></item>`), "https://example.org/x", ""},
+		"an image by its type only":  {modular(`<item><guid>x</guid><enclosure url="https://example.org/x.mp3" type="image/jpeg"/></item>`), "https://example.org/x.mp3", "image/jpeg"},
+		"an enclosure comes first":   {modular(`<item><guid>x</guid><m:content url="https://example.org/low.mp3" type="audio/mpeg"/><enclosure url="https://example.org/x.mp3" type="audio/mpeg"/></item>`), "https://example.org/x.mp3", "audio/mpeg"},
+		"a picture does not":         {modular(`<item><guid>x</guid><m:content url="https://example.org/x.mp3" type="audio/mpeg"/><enclosure url="https://example.org/x.jpg" type="image/jpeg"/></item>`), "https://example.org/x.mp3", "audio/mpeg"},
 		"enclosure of RSS 1.0": {`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:enc="http://purl.oclc.org/net/rss_2.0/enc#"><item rdf:about="x"><title>t</title>
 			<enc:enclosure rdf:resource="https://example.org/x.mp3" enc:type="audio/mpeg" enc:length="7"/></item></rdf:RDF>`, "https://example.org/x.mp3", "audio/mpeg"},
 		"link":            {modular(`<item><guid>x</guid><link>https://example.org/x.ogg?a=b</link></item>`), "https://example.org/x.ogg?a=b", "audio/ogg"},
@@ -83,6 +92,8 @@ func TestARecordingIsFoundInModulesAndLinksIfNoneIsEnclosed(t *testing.T) {
 	}
 	l, _ := listFeedFile(t, modular(`<item><title>a page</title><guid>x</guid><link>https://example.org/x.html</link></item>`), nil)
 	require.Equal(t, map[string]string{"a page": "nothing is enclosed"}, reasons(l))
+	l, _ = listFeedFile(t, modular(`<item><title>a torrent</title><guid>x</guid><enclosure url="https://example.org/x.torrent"/><enclosure url="https://example.org/x" type="application/x-bittorrent"/></item>`), nil)
+	require.Equal(t, map[string]string{"a torrent": "no sound is enclosed, only .torrent, application/x-bittorrent"}, reasons(l))
 }
 
 func TestAFeedThatIsWrittenInAnUnusualWayIsRead(t *testing.T) {

@@ -28,22 +28,25 @@ type pages struct {
 	bytes   int64           // of the documents, decoded
 	notices []string        // problems of the feed as a whole
 	whole   bool            // all items were read
-	known   map[string]bool // keys of items
+	known   map[string]bool // what identifies the items
 }
 
 // readPages reads the further pages of a feed whose first one was read at a URI (rel="next" or RFC 5005's
 // "prev-archive" of the feed, next_url of a JSON Feed), one after the other. A page that cannot be read ends the
 // feed with a notice, and the items before it count. The error is the cause of ctx.
-func (l *Lister) readPages(ctx context.Context, o models.Origin, uri string, from source, first document) (pages, error) {
+func (l *Lister) readPages(ctx context.Context, o models.Origin, from source, first document) (pages, error) {
 	all := pages{whole: true, known: map[string]bool{}}
+	all.isNews(first)
 	all.add(1, first)
-	if page, _, err := from.resolve(uri); err == nil {
-		uri = page // as a link to it is resolved
+	read := map[string]bool{}
+	for _, uri := range []string{first.url, documentURI(o)} { // the answer may be elsewhere
+		if page, _, err := from.resolve(uri); err == nil {
+			read[page] = true // as a link to it is resolved
+		}
 	}
-	read := map[string]bool{uri: true}
-	next := nextPage(first.feed)
+	last, next := first.url, nextPage(first.feed)
 	for n := 2; next != ""; n++ {
-		page, _, err := from.resolve(resolveAgainst(uri, next))
+		page, _, err := from.resolve(resolveAgainst(last, next))
 		if err == nil && read[page] {
 			break
 		}
@@ -53,50 +56,74 @@ func (l *Lister) readPages(ctx context.Context, o models.Origin, uri string, fro
 		}
 		var d document
 		if err == nil {
-			uri, read[page] = page, true
-			d, err = l.readPage(ctx, o, page, int(feedBytes-all.bytes), feedItems-len(all.items))
+			read[page] = true
+			d, err = l.readPage(ctx, o, page, first.url, int(feedBytes-all.bytes), feedItems-len(all.items))
 		}
 		switch {
 		case ctx.Err() != nil:
 			return pages{}, context.Cause(ctx)
-		case errors.Is(err, errNoItems):
-			return all, nil
 		case err != nil:
 			all.end("page %d of the feed, %s: %v", n, sanitize(next), fault.Reason(err))
 			return all, nil
 		}
-		if !all.isNews(d.feed.Items) { // some servers send the first page for any number
+		if len(d.feed.Items) > 0 && !all.isNews(d) { // some servers send the first page for any number
 			break
 		}
 		all.add(n, d)
-		next = nextPage(d.feed)
+		last, next, read[d.url] = d.url, nextPage(d.feed), true
 	}
 	return all, nil
 }
 
-// isNews reports whether any item is not on the pages before, by its guid or else its URL.
-func (p *pages) isNews(items []*gofeed.Item) bool {
-	return slices.ContainsFunc(items, func(item *gofeed.Item) bool { return !p.known[pageKey(item)] })
+// isNews reports whether any item of a page is not on the pages before, and notes all.
+func (p *pages) isNews(d document) (news bool) {
+	for _, item := range d.feed.Items {
+		ids := identities(d.url, item)
+		news = news || !slices.ContainsFunc(ids, func(id string) bool { return p.known[id] })
+		for _, id := range ids {
+			p.known[id] = true
+		}
+	}
+	return news
 }
 
-func pageKey(item *gofeed.Item) string {
-	enclosure, _ := chooseEnclosure(item.Enclosures)
-	return cmp.Or(item.GUID, enclosure.URL, item.Link, item.Title)
+// identities returns what tells an item of a page from others: its guid and recording, or without a guid the URL of its
+// enclosure, its link or its title. Of one that is dated, guid, title and date do so too, because a server may send a
+// page again with other URLs.
+func identities(page string, item *gofeed.Item) []string {
+	x := listed{Item: item}
+	x.enclosure, _ = chooseEnclosure(item.Enclosures) // without one, the rest tells
+	x.enclosure.URL = resolveAgainst(page, x.enclosure.URL)
+	x.uri = x.enclosure.URL
+	names := x.names()
+	if item.GUID == "" {
+		return []string{cmp.Or(names[0], item.Link, item.Title)}
+	}
+	ids := names[len(names)-1:]
+	if at := aired(item); !at.IsZero() {
+		ids = append(ids, fmt.Sprintf("%q %q %s", item.GUID, item.Title, at))
+	}
+	return ids
 }
 
-// readPage reads a page of at most maxBytes. Its enclosures are relative to itself, and not to the feed.
-func (l *Lister) readPage(ctx context.Context, o models.Origin, page string, maxBytes, items int) (document, error) {
+// readPage reads a page of at most maxBytes, which may have no items. Its enclosures are relative to itself, and not to
+// the feed that was read at another URL. Those that mean the same there stay as they are, because an item without a guid
+// is named by it, and moves from page to page.
+func (l *Lister) readPage(ctx context.Context, o models.Origin, page, feed string, maxBytes, items int) (document, error) {
 	doc, err := l.Fetch.Poll(ctx, models.WithUserOf(o.URI, page), models.Known{}, int64(maxBytes))
 	if err != nil {
 		return document{}, err
 	}
+	doc.URL = models.WithoutUserOf(o.URI, doc.URL)
 	d, err := readDocument(ctx, doc, maxBytes, items)
-	if err != nil {
+	if err != nil && !errors.Is(err, errNoItems) {
 		return document{}, err
 	}
 	for _, item := range d.feed.Items {
 		for _, e := range item.Enclosures {
-			e.URL = resolveAgainst(page, e.URL)
+			if absolute := resolveAgainst(d.url, e.URL); absolute != resolveAgainst(feed, e.URL) {
+				e.URL = absolute
+			}
 		}
 	}
 	return d, nil
@@ -119,9 +146,6 @@ func resolveAgainst(document, link string) string {
 // add adds the items of page n, and a notice of its repairs and of the items beyond the limit.
 func (p *pages) add(n int, d document) {
 	p.items = append(p.items, d.feed.Items...)
-	for _, item := range d.feed.Items {
-		p.known[pageKey(item)] = true
-	}
 	p.read++
 	p.size += d.size
 	p.bytes += int64(len(d.text))

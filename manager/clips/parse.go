@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/mmcdole/gofeed"
+	"github.com/mmcdole/gofeed/json"
 
 	"leasehold/manager/repair"
 	"leasehold/shared/fault"
@@ -15,6 +16,7 @@ import (
 
 // A document is one page of a feed.
 type document struct {
+	url     string // where it was read
 	text    []byte // as it was parsed
 	size    int64  // bytes that were read
 	feed    *gofeed.Feed
@@ -24,13 +26,13 @@ type document struct {
 }
 
 // readDocument repairs and parses a document of at most maxBytes, and fills its items from the modules of the feed.
-// It has at least one item, and at most items.
+// It has at most items. With errNoItems, it has none; without an error, it has one or names a next page.
 func readDocument(ctx context.Context, doc fetch.Poll, maxBytes, items int) (document, error) {
 	text, faults, err := repair.Document(doc.Content, doc.Type, maxBytes)
 	if err != nil {
 		return document{}, err
 	}
-	d := document{text: text, size: int64(len(doc.Content)), faults: faults}
+	d := document{url: doc.URL, text: text, size: int64(len(doc.Content)), faults: faults}
 	d.feed, d.more, err = parseFeed(ctx, text, items)
 	if errors.Is(err, fault.ErrInvalid) {
 		if fixed, dropped := fixTypes(text); dropped > 0 {
@@ -38,11 +40,14 @@ func readDocument(ctx context.Context, doc fetch.Poll, maxBytes, items int) (doc
 			d.feed, d.more, err = parseFeed(ctx, fixed, items)
 		}
 	}
+	if errors.Is(err, errNoItems) && nextPage(d.feed) != "" {
+		err = nil
+	}
 	if err != nil {
 		if faults.Any() {
 			err = fmt.Errorf("%w (after repairs: %s)", err, faults)
 		}
-		return document{}, err
+		return d, err
 	}
 	addLinksOfAtom(d.feed)
 	for _, item := range d.feed.Items {
@@ -56,8 +61,8 @@ var errNoItems = fmt.Errorf("the feed has no items: %w", fault.ErrInvalid)
 // shownBytes of a document are shown in the error if it is not a feed.
 const shownBytes = 60
 
-// parseFeed returns a feed with its first items, at least one, and how many more it has. A panic of the lenient
-// parser counts as a malformed document.
+// parseFeed returns a feed with its first items, and how many more it has. With errNoItems, it returns the feed too.
+// A panic of the lenient parser counts as a malformed document.
 func parseFeed(ctx context.Context, doc []byte, items int) (feed *gofeed.Feed, more int, err error) {
 	begin := doc[:min(len(doc), beginningBytes)]
 	if len(bytes.TrimSpace(begin)) == 0 {
@@ -86,10 +91,13 @@ func parseFeed(ctx context.Context, doc []byte, items int) (feed *gofeed.Feed, m
 		return nil, 0, context.Cause(ctx)
 	case err != nil:
 		return nil, 0, fmt.Errorf("the feed is malformed: %w: %w", err, fault.ErrInvalid)
-	case len(feed.Items) == 0:
-		return nil, 0, errNoItems
+	case len(feed.Items) > 0:
+		return feed, more, nil
 	}
-	return feed, more, nil
+	if original, ok := feed.OriginalFeed().(*json.Feed); ok && original.Version == "" {
+		return nil, 0, fmt.Errorf("not a JSON Feed: it has no items and no version: %w", fault.ErrInvalid)
+	}
+	return feed, 0, errNoItems
 }
 
 // contextReader fails when its context ends, which stops the parser.

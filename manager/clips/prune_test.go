@@ -166,13 +166,11 @@ func FuzzFeed(f *testing.F) {
 		if err != nil {
 			return
 		}
-		from, _, err := l.sourceOf(o)
+		from, err := l.sourceOf(o, "")
 		require.NoError(t, err)
 		defer from.close()
-		c := curator{origin: o, resolve: from.resolve, seen: map[string]bool{}}
-		for i, item := range d.feed.Items {
-			c.addItem(i, item)
-		}
+		c := curator{origin: o, resolve: from.resolve}
+		require.NoError(t, c.addItems(t.Context(), d.feed.Items))
 		for _, e := range c.episodes {
 			require.NotEmpty(t, e.Name)
 			require.NotEmpty(t, e.Title)

@@ -2,7 +2,6 @@ package repair
 
 import (
 	"html"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -92,35 +91,4 @@ func plain(value []byte) string {
 		}
 	}
 	return html.UnescapeString(string(e.result()))
-}
-
-// isURL reports whether the value of an attribute is a URL of a recording or a page: of a link, an enclosure or a
-// media:content.
-func isURL(name string) bool {
-	switch strings.ToLower(name) {
-	case "url", "href", "src", "rdf:resource":
-		return true
-	}
-	return false
-}
-
-// resolveBase returns the base that an xml:base within another one gives; the outer one if it cannot be parsed.
-func resolveBase(outer *url.URL, value string) *url.URL {
-	u, err := url.Parse(strings.TrimSpace(value))
-	switch {
-	case err != nil || value == "":
-		return outer
-	case outer != nil:
-		return outer.ResolveReference(u)
-	}
-	return u
-}
-
-// resolve returns a URL as its base makes it; unchanged if it cannot be parsed.
-func resolve(base *url.URL, value string) string {
-	u, err := url.Parse(strings.TrimSpace(value))
-	if err != nil || value == "" {
-		return value
-	}
-	return base.ResolveReference(u).String()
 }

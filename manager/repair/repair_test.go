@@ -315,6 +315,17 @@ func TestTheBaseOfURLsIsApplied(t *testing.T) {
 		"no URL":          {`<rss xml:base="https://a.example/f/" ><channel xml:base="%zz"><item><enclosure url="1.mp3"/></item></channel></rss>`, "https://a.example/f/1.mp3", ""},
 		"of an absolute":  {`<rss xml:base="https://a.example/"><channel><item><enclosure url="https://c.example/1.mp3"/></item></channel></rss>`, "https://c.example/1.mp3", ""},
 		"relative itself": {`<rss xml:base="/f/"><channel><item><enclosure url="1.mp3"/></item></channel></rss>`, "/f/1.mp3", ""},
+		"a folder":        {`<rss><channel><item xml:base="media/"><enclosure url="1.mp3"/><link>p</link></item></channel></rss>`, "media/1.mp3", "media/p"},
+		"folders":         {`<rss xml:base="a/"><channel xml:base="b/c.xml"><item xml:base="d/"><enclosure url="1.mp3"/></item></channel></rss>`, "a/b/d/1.mp3", ""},
+		"one file":        {`<rss xml:base="a/feed.php?x=1"><channel><item><enclosure url="?id=1"/><link>p</link></item></channel></rss>`, "a/feed.php?id=1", "a/p"},
+		"upwards":         {`<rss xml:base="../a"><channel><item xml:base=".."><enclosure url="../1.mp3"/><link>p</link></item></channel></rss>`, "../../../1.mp3", "../../p"},
+		"here":            {`<rss xml:base="."><channel><item><enclosure url="1.mp3"/><link>/p</link></item></channel></rss>`, "./1.mp3", "/p"},
+		"only a query":    {`<rss xml:base="?a=1"><channel><item><enclosure url="1.mp3"/><link>?b</link></item></channel></rss>`, "1.mp3", "?b"},
+		"empty":           {`<rss xml:base=""><channel xml:base=" "><item><enclosure url="1.mp3"/><link>//b.example/p</link></item></channel></rss>`, "1.mp3", "//b.example/p"},
+		"no folder":       {`<rss xml:base="urn:feed:1"><channel><item><enclosure url="1.mp3"/></item></channel></rss>`, "1.mp3", ""},
+		"only a host":     {`<rss xml:base="//b.example"><channel xml:base="f/"><item><enclosure url="1.mp3"/></item></channel></rss>`, "//b.example/f/1.mp3", ""},
+		"escaped":         {`<rss xml:base="a%2Fb%20c/"><channel><item><enclosure url="1%3f.mp3"/></item></channel></rss>`, "a%2Fb%20c/1%3f.mp3", ""},
+		"a colon":         {`<rss xml:base="a/"><channel><item><enclosure url="./b:1.mp3"/></item></channel></rss>`, "a/./b:1.mp3", ""},
 	} {
 		doc, faults, err := Document([]byte(c.doc), "", most)
 		require.NoError(t, err, name)
@@ -322,6 +333,18 @@ func TestTheBaseOfURLsIsApplied(t *testing.T) {
 		require.Equal(t, c.link, readItems(t, doc)[0].Link, name)
 		require.NotContains(t, string(doc), "xml:base", name)
 		require.Empty(t, faults, name)
+	}
+}
+
+func TestTheBaseAppliesToAllAttributesWithURLs(t *testing.T) {
+	t.Parallel()
+	kept, _, err := Document([]byte(`<rss xmlns:uri="u" xml:base="https://a.example/f/" xmlns:src="s"><channel/></rss>`), "", most)
+	require.NoError(t, err)
+	require.Equal(t, `<rss xmlns:uri="u" xmlns:src="s"><channel/></rss>`, string(kept))
+	for _, element := range []string{`<podcast:source uri="1.mp3"/>`, `<content src="1.mp3"/>`, `<link href="1.mp3"/>`, `<enc:enclosure rdf:resource="1.mp3"/>`, `<e:enclosure r:resource="1.mp3"/>`, `<media:content URL="1.mp3"/>`} {
+		doc, _, err := Document([]byte(`<rss xml:base="https://a.example/f/"><channel><item>`+element+`</item></channel></rss>`), "", most)
+		require.NoError(t, err)
+		require.Contains(t, string(doc), `="https://a.example/f/1.mp3"`, element)
 	}
 }
 

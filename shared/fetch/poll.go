@@ -19,7 +19,8 @@ import (
 // A Poll is the response to a conditional request.
 type Poll struct {
 	Content  []byte
-	Same     bool // the server reports that nothing has changed; Content is nil
+	URL      string // of the document, to which its links are relative: where the last redirect led
+	Same     bool   // the server reports that nothing has changed; Content is nil
 	ETag     string
 	Modified string        // Last-Modified, as the server wrote it
 	Type     string        // Content-Type, as the server wrote it; empty for a file
@@ -58,6 +59,7 @@ func (f *Fetcher) Poll(ctx context.Context, uri string, known models.Known, maxB
 		return Poll{}, err
 	}
 	if u.Scheme == "file" {
+		p.URL = uri
 		p.Content, err = f.readLocal(ctx, platform.FilePath(u), maxBytes)
 	} else {
 		p, _, err = f.poll(ctx, uri, http.Header{}, known, maxBytes)
@@ -98,7 +100,7 @@ func (f *Fetcher) poll(ctx context.Context, uri string, header http.Header, know
 	if err != nil {
 		return Poll{}, nil, err
 	}
-	return Poll{Content: content, MovedTo: moved, ETag: t.validator("ETag"), Modified: t.validator("Last-Modified"), Type: t.validator("Content-Type"), Links: t.Header.Values("Link"),
+	return Poll{Content: content, URL: t.Request.URL.String(), MovedTo: moved, ETag: t.validator("ETag"), Modified: t.validator("Last-Modified"), Type: t.validator("Content-Type"), Links: t.Header.Values("Link"),
 		FreshFor: maxAge(t.Header.Get("Cache-Control"))}, t.Header, nil
 }
 

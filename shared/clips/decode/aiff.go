@@ -18,6 +18,8 @@ func newAIFF(f io.ReadCloser) (*wavSource, error) {
 	w, frame := a.w, int64(a.w.frameSize())
 	declared := a.frames * frame
 	switch {
+	case a.frames == 0 && a.length == 0 && a.file <= a.pos: // the program that wrote it was cut off
+		declared = -1
 	case declared > a.length:
 		return nil, truncated(span(a.length/frame, w.rate), span(a.frames, w.rate))
 	case span(a.frames, w.rate) > maxDuration:
@@ -31,6 +33,7 @@ func newAIFF(f io.ReadCloser) (*wavSource, error) {
 type aiff struct {
 	w      *wavSource
 	pos    int64 // bytes read so far
+	file   int64 // bytes of the whole file, as declared
 	frames int64 // declared
 	length int64 // of the sound, in bytes
 }
@@ -45,6 +48,7 @@ func (a *aiff) readHeader() error {
 	if !compressed && string(b[8:]) != "AIFF" {
 		return invalid("a FORM of type %q: expected AIFF or AIFC", b[8:])
 	}
+	a.file = 8 + int64(binary.BigEndian.Uint32(b[4:]))
 	for range maxChunks + 1 { // the last may be the sound
 		if err := a.fill(b[:8]); err != nil {
 			return err

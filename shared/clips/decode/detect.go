@@ -57,28 +57,67 @@ func detect(in *input) (format string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if format = formatOf(head); format != "" {
+		return format, nil
+	}
+	begin := string(head[:min(8, len(head))]) // Peek may move the buffer that head is in
+	what, isText := lookalike(head)
+	frames := 2
+	if isText {
+		frames = surelyFrames
+	}
+	if what == "" || isText {
+		if format, err = in.skipJunk(frames); format != "" || err != nil {
+			return format, err
+		}
+	}
+	if what != "" {
+		return "", invalid("looks like %s, not audio", what)
+	}
+	return "", invalid("not a known audio format (begins %q): %s", begin, accepted)
+}
+
+// formatOf returns the name of the format that a file begins with, "" if it is unknown.
+func formatOf(head []byte) string {
 	if len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WAVE" {
-		return "wav", nil
+		return "wav"
 	}
 	for _, m := range magics {
 		if len(head) >= m.at+len(m.bytes) && string(head[m.at:m.at+len(m.bytes)]) == m.bytes {
-			return m.format, nil
+			return m.format
 		}
 	}
 	if len(head) >= 7 && head[0] == 0xff && head[1]&0xf6 == 0xf0 {
-		return "aac", nil
+		return "aac"
 	}
 	if _, ok := parseMP3Header(head); ok {
-		return "mp3", nil
+		return "mp3"
 	}
-	if what := lookalike(head); what != "" {
-		return "", invalid("looks like %s, not audio", what)
+	return ""
+}
+
+// skipJunk returns the format of the sound behind what in begins with, "" if there is none in the first maxSync bytes:
+// some servers write a warning or a page before the recording. The sound begins with an ID3 tag, which may be longer
+// than that and is skipped with the junk, or it is MP3 of so many frames, whose decoder skips the junk itself.
+func (in *input) skipJunk(frames int) (format string, err error) {
+	b, _ := in.r.Peek(maxSync) // a read error only makes b shorter
+	for at := range b {
+		switch {
+		case mp3Run(b[at:], frames):
+			return "mp3", nil
+		case id3Size(b[at:]) > 0:
+			in.skipped = true
+			_, _ = in.r.Discard(at) // it was peeked
+			head, err := in.skipTags()
+			if format = formatOf(head); format == "" && err == nil {
+				if b, _ = in.r.Peek(maxSync); syncMP3(b, nil) >= 0 {
+					format = "mp3"
+				}
+			}
+			return format, err
+		}
 	}
-	begin := string(head[:min(8, len(head))])             // Peek may move the buffer that head is in
-	if b, _ := in.r.Peek(maxSync); syncMP3(b, nil) >= 0 { // a read error only makes b shorter
-		return "mp3", nil
-	}
-	return "", invalid("not a known audio format (begins %q): %s", begin, accepted)
+	return "", nil
 }
 
 // skipTags skips ID3v2 tags and returns up to sniffBytes after them, which stay unread.
@@ -141,9 +180,9 @@ func zeros(b []byte) int {
 }
 
 // id3Size returns the length of the ID3v2 tag that b begins with, or 0 if there is none. Its four
-// bytes of length have 7 bits each.
+// bytes of length have 7 bits each. In place of its version, 2 to 4, a text has a letter or a space.
 func id3Size(b []byte) int64 {
-	if len(b) < 10 || string(b[:3]) != "ID3" || (b[6]|b[7]|b[8]|b[9])&0x80 != 0 {
+	if len(b) < 10 || string(b[:3]) != "ID3" || b[3] >= ' ' || (b[6]|b[7]|b[8]|b[9])&0x80 != 0 {
 		return 0
 	}
 	size := int64(b[6])<<21 | int64(b[7])<<14 | int64(b[8])<<7 | int64(b[9])
@@ -153,23 +192,23 @@ func id3Size(b []byte) int64 {
 	return size + 10
 }
 
-// lookalike names the type that a file without audio seems to have, "" if unknown. The error quotes
-// it, because servers often answer with a page.
-func lookalike(head []byte) string {
+// lookalike names the type that a file without audio seems to have, "" if unknown, and reports whether it is a text.
+// The error quotes it, because servers often answer with a page.
+func lookalike(head []byte) (what string, isText bool) {
 	t, _, _ := strings.Cut(http.DetectContentType(head), ";")
 	trimmed := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
 	switch {
 	case t == "text/html":
-		return "an HTML page"
+		return "an HTML page", true
 	case t == "text/xml":
-		return "an XML document"
+		return "an XML document", true
 	case t == "text/plain" && len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '['):
-		return "a JSON document"
+		return "a JSON document", true
 	case t == "text/plain":
-		return "text"
+		return "text", true
 	case strings.HasPrefix(t, "image/") || strings.HasPrefix(t, "font/"),
 		t == "application/pdf", t == "application/zip", t == "application/x-gzip":
-		return t
+		return t, false
 	}
-	return ""
+	return "", false
 }

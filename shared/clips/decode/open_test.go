@@ -292,6 +292,47 @@ func TestWhatComesBeforeABreakIsGiven(t *testing.T) {
 	}
 }
 
+// TestARecordingWithoutALengthIsReadToItsEnd has headers as recorders leave them that were cut off or wrote to a pipe.
+func TestARecordingWithoutALengthIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	riff := func(riff, data uint32, chunks string) []byte {
+		w := plain(pcm16(8000))
+		w.length, w.before = int64(data), chunks
+		b := w.bytes()
+		binary.LittleEndian.PutUint32(b[4:], riff)
+		return b
+	}
+	form := func(form, sound uint32) []byte {
+		be := binary.BigEndian
+		b := be.AppendUint32([]byte("FORM"), form)
+		b = append(b, "AIFFCOMM\x00\x00\x00\x12\x00\x01\x00\x00\x00\x00\x00\x10\x40\x0b\xfa\x00\x00\x00\x00\x00\x00\x00SSND"...)
+		return append(append(be.AppendUint32(b, sound), make([]byte, 8)...), pcm16(8000)...)
+	}
+	for name, content := range map[string][]byte{
+		"no length.wav":             riff(0, 0, ""),
+		"only the header.wav":       riff(36, 0, ""),
+		"streamed.wav":              riff(0xffffffff, 0, ""),
+		"beyond the file.wav":       riff(0x7fffffff, 0, ""),
+		"as much as fits.wav":       riff(0xffffffff, 0xffffffff-36, ""),
+		"with chunks.wav":           riff(36+8, 0, "LIST\x00\x00\x00\x00"),
+		"no length.aiff":            form(0, 0),
+		"only the header.aiff":      form(46, 8),
+		"the header, no sound.aiff": form(46, 0),
+	} {
+		samples, err := all(t.Context(), write(t, name, content))
+		require.NoError(t, err, name)
+		require.Len(t, samples, 8000, name)
+	}
+	for name, content := range map[string][]byte{
+		"empty.wav":  riff(36+16000, 0, ""), // what follows are other chunks
+		"empty.aiff": form(46+16000, 8),
+		"nothing":    riff(0, 0, "")[:44],
+	} {
+		_, err := all(t.Context(), write(t, name, content))
+		require.ErrorContains(t, err, "empty", name)
+	}
+}
+
 func TestChannelsAreAveragedInEveryWAVFormat(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -322,6 +363,38 @@ func TestChannelsAreAveragedInEveryWAVFormat(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAnMP3BehindTextIsDecoded(t *testing.T) {
+	t.Parallel()
+	mp3 := made(t, "a.mp3")
+	want, err := all(t.Context(), write(t, "a.mp3", mp3))
+	require.NoError(t, err)
+	cover := append([]byte("ID3\x04\x00\x00\x00\x20\x00\x00"), make([]byte, 0x20<<14)...) // 512 KiB
+	for name, before := range map[string]string{
+		"a warning":       "<br />\n<b>Warning</b>: no index in <b>get.php</b><br />\n",
+		"a page":          "<!DOCTYPE html><html>" + strings.Repeat("<p>Wait</p>", 9000) + "</html>",
+		"XML":             `<?xml version="1.0"?><a/>`,
+		"JSON":            `{"ok":true}`,
+		"a line":          "\r\nfa00\r\n",
+		"UTF-16":          "\xff\xfea\x00b\x00",
+		"bytes":           "\x00\x01\x02\x03\xfe",
+		"bytes and a tag": "\x00\x01\x02\x03\xfe" + string(cover),
+		"a tag behind it": "PHP Notice: ID3 is set\n" + string(cover),
+	} {
+		got, err := all(t.Context(), write(t, "b.mp3", append([]byte(before), mp3...)))
+		require.NoError(t, err, name)
+		require.Equal(t, want, got, name)
+	}
+	for name, c := range map[string]struct{ content, says string }{
+		"a page":              {"<html>" + strings.Repeat("<p>ID3 ÿû\xff\xfb</p>", 9000), "an HTML page"},
+		"a page and one tag":  {"<html>" + string(cover), "no sound after it"},
+		"a page, then frames": {"<html>" + string(mp3[:500]), "an HTML page"},
+		"a text":              {strings.Repeat("Here ID3 tags are described.\n", 100), "text"},
+	} {
+		_, err := all(t.Context(), write(t, "c.mp3", []byte(c.content)))
+		require.ErrorContains(t, err, c.says, name)
 	}
 }
 

@@ -46,13 +46,13 @@ type wavSource struct {
 // could not fill in the length, the sound lasts until the end of f.
 func newWAV(f io.ReadCloser, size int64) (*wavSource, error) {
 	w := &wavSource{r: bufio.NewReaderSize(f, blockBytes), closer: f}
-	length, err := w.readHeader()
+	lengths, err := w.readHeader()
 	if err != nil {
 		return nil, err
 	}
-	frame := int64(w.frameSize())
+	length, frame := lengths.sound, int64(w.frameSize())
 	switch {
-	case lengthUnknown(length, frame):
+	case lengths.unknown(size, frame):
 		length = -1
 	case length <= size && span(length/frame, w.rate) > maxDuration:
 		return nil, tooLarge("lasts %v: expected at most %v", span(length/frame, w.rate), maxDuration)
@@ -64,47 +64,60 @@ func newWAV(f io.ReadCloser, size int64) (*wavSource, error) {
 	return w, nil
 }
 
-// lengthUnknown reports whether a length was written by a program that cannot seek back to fill it in,
-// because it writes to a pipe: the largest number (ffmpeg), 2 GiB (arecord), or as many frames as 2 GiB
-// without 4 KiB holds (sox).
-func lengthUnknown(length, frame int64) bool {
-	const most, sox = 1<<32 - 1, 1<<31 - 4096
-	return length == most || length == 1<<31 || length == sox/frame*frame
+// lengths are the numbers of bytes that the header of a WAV declares, and those that it has.
+type lengths struct {
+	header, file, sound int64 // file: of the whole file
 }
 
-// readHeader reads up to the first byte of sound, and returns how many bytes of sound are
+// unknown reports whether the lengths were written by a program that does not know them yet and cannot seek back
+// later, because it writes to a pipe or is cut off. Then the sound is the largest number (ffmpeg), also without the
+// header, or 2 GiB (arecord), as many frames as 2 GiB without 4 KiB holds (sox), or 0 although more than the header is
+// there. In the last case the length of the file is wrong too; if it is right, other chunks follow.
+func (l lengths) unknown(size, frame int64) bool {
+	const most, sox = 1<<32 - 1, 1<<31 - 4096
+	if l.sound == 0 {
+		return l.file <= l.header || l.file > size || l.file >= most
+	}
+	return l.header+l.sound >= most || l.sound == 1<<31 || l.sound == sox/frame*frame
+}
+
+// readHeader reads up to the first byte of sound, and returns the lengths that are
 // declared. It returns errNeedsFFmpeg for another file, such as RF64, or a compressed format,
 // fault.ErrInvalid for a format out of range or behind the sound, and fault.ErrCorrupt for a file
 // that ends before.
-func (w *wavSource) readHeader() (length int64, err error) {
+func (w *wavSource) readHeader() (l lengths, err error) {
 	var b [12]byte
 	if _, err := io.ReadFull(w.r, b[:]); err != nil {
-		return 0, headerCut(err)
+		return l, headerCut(err)
 	}
 	if string(b[:4]) != "RIFF" || string(b[8:]) != "WAVE" {
-		return 0, errNeedsFFmpeg
+		return l, errNeedsFFmpeg
 	}
+	l.header, l.file = int64(len(b)), 8+int64(binary.LittleEndian.Uint32(b[4:]))
 	for range maxChunks + 1 { // the last may be the sound
 		if _, err := io.ReadFull(w.r, b[:8]); err != nil {
-			return 0, headerCut(err)
+			return l, headerCut(err)
 		}
 		id, n := string(b[:4]), int64(binary.LittleEndian.Uint32(b[4:]))
+		l.header += 8
 		switch id {
 		case "data":
 			if w.channels == 0 {
-				return 0, invalid("a WAV whose sound comes before its format")
+				return l, invalid("a WAV whose sound comes before its format")
 			}
-			return n, nil
+			l.sound = n
+			return l, nil
 		case "fmt ":
 			err = w.readFormat(n)
 		default:
 			_, err = io.CopyN(io.Discard, w.r, n+n&1) // chunks are padded to even lengths
 		}
 		if err != nil {
-			return 0, headerCut(err)
+			return l, headerCut(err)
 		}
+		l.header += n + n&1
 	}
-	return 0, invalid("a WAV with more than %d chunks before its sound", maxChunks)
+	return l, invalid("a WAV with more than %d chunks before its sound", maxChunks)
 }
 
 func headerCut(err error) error { return cut("WAV", err) }
