@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -60,6 +61,49 @@ func TestAnIdleConnectionGivesItsPlaceToANewOne(t *testing.T) {
 	close(release)
 	for _, answer := range waiting {
 		require.Equal(t, "/wait", answer())
+	}
+	stop()
+	require.NoError(t, <-served)
+}
+
+func TestAConnectionThatHasSentNothingGivesItsPlaceToANewOne(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	at := ln.Addr().String()
+	begun, err := net.Dial("tcp", at)
+	require.NoError(t, err)
+	_, err = io.WriteString(begun, "GET /slow HTTP/1.1\r\nHost: "+at+"\r\nConnection: close\r\n")
+	require.NoError(t, err)
+	var silent []net.Conn
+	for range 20 {
+		c, err := net.Dial("tcp", at)
+		require.NoError(t, err)
+		silent = append(silent, c)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() {
+		served <- api.ServeUpTo(ctx, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.URL.Path)
+		}), 2)
+	}()
+	inTime, cancel := context.WithTimeout(ctx, 4*time.Second) // a place that waits for a timeout of the server takes longer
+	defer cancel()
+	r, err := http.NewRequestWithContext(inTime, http.MethodGet, "http://"+at+"/now", http.NoBody)
+	require.NoError(t, err)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	_, err = silent[0].Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF, "the oldest was closed")
+	_, err = io.WriteString(begun, "\r\n")
+	require.NoError(t, err)
+	all, err := io.ReadAll(begun)
+	require.NoError(t, err)
+	require.Contains(t, string(all), "/slow", "a connection whose request has begun keeps its place")
+	for _, c := range append(silent, begun) {
+		require.NoError(t, c.Close())
 	}
 	stop()
 	require.NoError(t, <-served)

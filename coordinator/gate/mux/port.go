@@ -18,8 +18,8 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// maxPending bounds the connections whose protocol is not recognised.
-const maxPending = 1_000
+// MaxPending bounds the connections whose protocol is not recognised, unless Config does.
+const MaxPending = 1_000
 
 // passTimeout is how long a connection waits for its gate to accept it.
 const passTimeout = 10 * time.Second
@@ -47,7 +47,7 @@ type Port struct {
 // Listener has returned.
 func New(base net.Listener, c Config) *Port {
 	c.Timeout = cmp.Or(c.Timeout, time.Hour)
-	c.Pending = cmp.Or(c.Pending, maxPending)
+	c.Pending = cmp.Or(c.Pending, MaxPending)
 	c.Log = cmp.Or(c.Log, slog.Default())
 	return &Port{Config: c, base: base, gates: map[Protocol]*listener{}}
 }
