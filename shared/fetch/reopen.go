@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"leasehold/shared/process/platform"
 )
 
 // openCache loads the cache of an earlier process: the blobs in the order of their last use, and the records of
@@ -22,7 +24,7 @@ func openCache(dir string, limit int64) (*cache, error) {
 		return nil, fileError(err)
 	}
 	for _, sub := range []string{blobFolder, recordFolder, stageFolder} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+		if err := platform.MakeFolder(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, fileError(err)
 		}
 	}
