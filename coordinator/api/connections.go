@@ -2,11 +2,14 @@ package api
 
 import (
 	"container/list"
+	"io"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"leasehold/coordinator/gate/mux"
 )
 
 // silentTime is how long a new connection may send nothing before it gives way to another one. It is enough for
@@ -127,16 +130,36 @@ func (l *connections) noteState(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// Read notes the first bytes of the connection, which begin a request.
+// Read notes the first bytes of the connection, which begin a request. A client whose first bytes are those of
+// another protocol gets a refusal in that protocol or in words, and Read returns io.EOF.
 func (c *countedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n > 0 && !c.begun.Swap(true) {
 		c.all.mu.Lock()
-		defer c.all.mu.Unlock()
 		c.all.setIdle(c, false)
+		c.all.mu.Unlock()
+		if refuseForeign(c.Conn, b[:n]) {
+			return 0, io.EOF
+		}
 	}
 	return n, err
 }
+
+// refuseForeign refuses a client that does not begin as one of HTTP does, and reports whether it has. What begins with a
+// letter is left to the server, because it may be a method that we do not know.
+func refuseForeign(c net.Conn, head []byte) bool {
+	switch protocol := mux.Recognise(head); {
+	case protocol == mux.Gob, protocol == mux.Other && !isLetter(head[0]):
+		mux.RefuseText(c, "HTTP")
+	case protocol == mux.JSON, protocol == mux.Native, protocol == mux.TLS:
+		mux.Refuse(c, protocol)
+	default:
+		return false
+	}
+	return true
+}
+
+func isLetter(b byte) bool { return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' }
 
 // Close closes the connection, and counts it no more.
 func (c *countedConn) Close() error {

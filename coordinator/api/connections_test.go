@@ -108,3 +108,37 @@ func TestAConnectionThatHasSentNothingGivesItsPlaceToANewOne(t *testing.T) {
 	stop()
 	require.NoError(t, <-served)
 }
+
+func TestAClientOfAnotherProtocolIsToldInItsOwn(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() {
+		served <- api.ServeUpTo(ctx, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}), 10)
+	}()
+	const words = "leasehold: this port does not speak the protocol of this client, only HTTP: check the address\n"
+	for head, want := range map[string]string{
+		"\x28\x7f\x03\x01\x01\x07Message":    words,
+		"*1\r\n$4\r\nPING\r\n":               words,
+		"\x00\x00\x00\x00\x00\x00\x00\x00":   words,
+		`{"messageType":"GET_REQUEST"}`:      `{"messageType":"FAILURE"`,
+		"LSHD\x01":                           "check the address",
+		"\x16\x03\x01\x00\x02":               "\x15\x03\x01\x00\x02\x02\x28",
+		"SSH-2.0-x\r\n":                      "HTTP/1.1 400 Bad Request",
+		"BREW / HTTP/1.1\r\nHost: x\r\n\r\n": "HTTP/1.1 200 OK",
+	} {
+		c, err := net.Dial("tcp", ln.Addr().String())
+		require.NoError(t, err)
+		_, err = io.WriteString(c, head)
+		require.NoError(t, err)
+		buf := make([]byte, 1024)
+		n, err := c.Read(buf)
+		require.NoError(t, err, "%q", head)
+		require.Contains(t, string(buf[:n]), want, "%q", head)
+		require.NoError(t, c.Close())
+	}
+	stop()
+	require.NoError(t, <-served)
+}
