@@ -112,7 +112,7 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 		return a.noMatch(end)
 	}
 	for _, hint := range end.Hints {
-		fmt.Fprintln(a.err, hint)
+		sayf(a.err, "%s\n", hint)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 // noMatch prints why nothing matches, as far as that is known, and returns errNoMatch.
 func (a *app) noMatch(end types.SearchEnd) error {
 	for _, hint := range end.Hints {
-		fmt.Fprintln(a.err, "no match;", hint)
+		sayf(a.err, "no match; %s\n", hint)
 	}
 	return errNoMatch
 }
@@ -146,22 +146,22 @@ func remedyOf(end types.SearchEnd) string {
 func (a *app) reportSearchEnd(end types.SearchEnd, o searchOptions) {
 	switch {
 	case end.Stopped == "limit" && o.limit == maxMatches:
-		fmt.Fprintf(a.err, "only the first %d matches are shown; narrow the query\n", maxMatches)
+		sayf(a.err, "only the first %d matches are shown; narrow the query\n", maxMatches)
 	case end.Stopped == "time" || end.Stopped == "memory":
-		fmt.Fprintf(a.err, "the search reached its limit of %s and stopped; narrow the query\n", end.Stopped)
+		sayf(a.err, "the search reached its limit of %s and stopped; narrow the query\n", end.Stopped)
 	}
 	if end.RankedOf > 0 {
-		fmt.Fprintf(a.err, "the first matches are the best of the first %d found, not of all; narrow the query\n", end.RankedOf)
+		sayf(a.err, "the first matches are the best of the first %d found, not of all; narrow the query\n", end.RankedOf)
 	}
 	if end.Incomplete {
-		fmt.Fprintf(a.err, "the search was not over everything, because the code index lacks %s; %s\n", count(end.Missing, "file"), remedyOf(end))
+		sayf(a.err, "the search was not over everything, because the code index lacks %s; %s\n", count(end.Missing, "file"), remedyOf(end))
 	}
 	skipped := 0
 	for _, n := range end.Skipped {
 		skipped += n
 	}
 	if skipped > 0 && isTerminal(a.err) {
-		fmt.Fprintf(a.err, "%s not indexed; leasehold report REPO --skipped lists them\n", count(skipped, "file"))
+		sayf(a.err, "%s not indexed; leasehold report REPO --skipped lists them\n", count(skipped, "file"))
 	}
 }
 
