@@ -3,7 +3,6 @@ package fetch
 import (
 	"cmp"
 	"container/list"
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,11 +65,7 @@ func (c *cache) loadBlobs() error {
 // loadBlobs.
 func (c *cache) loadRecords() error {
 	return eachFile(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
-		var rec record
-		content, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(content, &rec)
-		}
+		rec, err := readRecord(path)
 		b := c.blobs[rec.Hash]
 		if err != nil || b == nil || !wellFormedHash.MatchString(hashPrefix+rec.Key) || c.recordPath(rec.Key) != path {
 			os.Remove(path)

@@ -15,8 +15,8 @@ var names = []struct {
 	name     string
 }{{Native, "leasehold's protocol"}, {HTTP, "HTTP"}, {JSON, "the protocol of pSpace (JSON)"}, {Gob, "the protocol of goSpace (gob)"}}
 
-// refuse tells a client that the port does not speak its protocol. A client that cannot be told in its own
-// protocol gets a line of text with the protocols of the port.
+// refuse tells a client that the port does not speak its protocol. A client whose protocol has no message
+// for that gets a line of text with the protocols of the port.
 func (p *Port) refuse(c net.Conn, protocol Protocol) {
 	if protocol != Gob && protocol != Other {
 		Refuse(c, protocol)
@@ -43,7 +43,7 @@ const (
 	maxRefused   = 1_000       // peers that are remembered; others are not logged meanwhile
 )
 
-// refusedLog remembers whose refusals were logged, because clients of a wrong protocol come again and again.
+// refusedLog remembers whose refusals were logged, because clients of a wrong protocol often retry.
 type refusedLog struct {
 	mu sync.Mutex // guards at
 	at map[refused]time.Time

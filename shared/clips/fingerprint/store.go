@@ -100,7 +100,7 @@ func openEntry(marks *os.File, soundPath string) (*Episode, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err = sound.Stat(); err == nil && info.Size() != int64(e.Samples)*sampleBytes {
+	if info, err = sound.Stat(); err == nil && info.Size() != int64(e.Samples)*sampleBytes && info.Size() != int64(e.Samples)*sampleBytes+sumBytes {
 		err = fmt.Errorf("a sound of %d bytes: %w", info.Size(), fault.ErrCorrupt)
 	}
 	if err != nil {
