@@ -32,7 +32,7 @@ A running coordinator makes the backup itself, so DEST is on its machine.`,
 			if err := s.Backup(ctx, dest); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.out, "backup: %s\nnot copied: the cache and the code index; visits make them again after a restore\n", dest)
+			_, err = sayf(a.out, "backup: %s\nnot copied: the cache and the code index; visits make them again after a restore\n", dest)
 			return err
 		}),
 	}

@@ -123,8 +123,10 @@ func (a *app) explain(ctx context.Context, o explainOptions, at time.Duration, p
 	}
 	place := models.Seconds(float64(explanation.Result.Begin) / clips.RateHz)
 	title := fmt.Sprintf("%s in %s at %s", clip.ID, filepath.Base(path), place.Clock())
-	if _, err := fmt.Fprintf(a.out, "%s\n%s\n", title, strings.Join(explanation.Lines(), "\n")); err != nil {
-		return err
+	for _, line := range append([]string{title}, explanation.Lines()...) {
+		if _, err := sayf(a.out, "%s\n", line); err != nil {
+			return err
+		}
 	}
 	if o.file == "" {
 		return err

@@ -156,7 +156,7 @@ func (a *app) match(ctx context.Context, o matchOptions, files []string) error {
 		}
 		if err != nil {
 			failed++
-			fmt.Fprintf(a.err, "%s: %v\n", path, err)
+			sayf(a.err, "%s: %v\n", path, err)
 		}
 	}
 	if err := f.print(); err != nil {

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +63,7 @@ func (a *app) newConfigCheck() *cobra.Command {
 			if cfg.File() != "" {
 				where = cfg.File()
 			}
-			_, err = fmt.Fprintf(a.out, "the settings are valid (%s)\n", where)
+			_, err = sayf(a.out, "the settings are valid (%s)\n", where)
 			return err
 		},
 	}

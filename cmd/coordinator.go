@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -28,12 +27,12 @@ func (a *app) runCoordinator(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
 	return node.RunCoordinator(ctx, cfg, log, func(at datadir.Addresses) {
-		fmt.Fprintf(a.err, "coordinator: gate %s, dashboard http://%s, data %s\n", at.Gate, at.HTTP, cfg.Data)
+		sayf(a.err, "coordinator: gate %s, dashboard http://%s, data %s\n", at.Gate, at.HTTP, cfg.Data)
 		if at.Compat != "" {
-			fmt.Fprintf(a.err, "coordinator: control endpoints http://%s\n", at.Compat)
+			sayf(a.err, "coordinator: control endpoints http://%s\n", at.Compat)
 		}
 		for _, gate := range at.Gates {
-			fmt.Fprintf(a.err, "coordinator: gate %s\n", gate)
+			sayf(a.err, "coordinator: gate %s\n", gate)
 		}
 	})
 }

@@ -51,11 +51,11 @@ func (a *app) newDeadShow() *cobra.Command {
 			return err
 		}
 		for _, h := range t.History {
-			if _, err := fmt.Fprintf(a.out, "\n%s  %s\n  %s\n", when(h.EndedAt), printable(h.Worker), printable(h.Error)); err != nil {
+			if _, err := sayf(a.out, "\n%s  %s\n  %s\n", when(h.EndedAt), h.Worker, h.Error); err != nil {
 				return err
 			}
 			for line := range strings.Lines(h.Output) {
-				if _, err := fmt.Fprintf(a.out, "  | %s\n", printable(strings.TrimRight(line, "\n"))); err != nil {
+				if _, err := sayf(a.out, "  | %s\n", strings.TrimRight(line, "\n")); err != nil {
 					return err
 				}
 			}
@@ -151,7 +151,7 @@ func (a *app) changeEach(ctx context.Context, api *client.Client, ids []string, 
 		if detail != "" {
 			detail = ": " + detail
 		}
-		_, err := fmt.Fprintf(a.out, "%s %s%s\n", past, id, detail)
+		_, err := sayf(a.out, "%s %s%s\n", past, id, detail)
 		return err
 	}
 	type failure struct {
@@ -179,7 +179,7 @@ func (a *app) changeEach(ctx context.Context, api *client.Client, ids []string, 
 			continue
 		}
 		left++
-		fmt.Fprintf(a.err, "leasehold: %s: %s\n", f.id, strings.Join(plainError(f.err), "; "))
+		sayf(a.err, "leasehold: %s: %s\n", f.id, strings.Join(plainError(f.err), "; "))
 	}
 	if left > 0 {
 		return fmt.Errorf("%d of %d could not be %s", left, len(ids), past)
@@ -193,7 +193,7 @@ func (a *app) confirm(in io.Reader, yes bool, question string) error {
 	if yes {
 		return nil
 	}
-	fmt.Fprintf(a.err, "%s Type yes: ", question)
+	sayf(a.err, "%s Type yes: ", question)
 	line, _ := bufio.NewReader(in).ReadString('\n') // at the end of the input, what came before
 	if strings.TrimSpace(line) != "yes" {
 		return usagef("not confirmed: type yes, or set --yes")

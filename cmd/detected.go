@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -36,7 +35,7 @@ func (a *app) tellDetected(w io.Writer, origins []models.Origin, args []string, 
 			continue
 		}
 		data := a.dataFlag()
-		_, err := fmt.Fprintf(w, "%s was taken for a folder of %s; if its recordings are %s: leasehold origin remove%s %s; leasehold origin add%s --kind %s %s\n",
+		_, err := sayf(w, "%s was taken for a folder of %s; if its recordings are %s: leasehold origin remove%s %s; leasehold origin add%s --kind %s %s\n",
 			o.URI, is, other, data, o.ID, data, otherKind, shellWord(o.URI))
 		if err != nil {
 			return err

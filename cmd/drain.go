@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +30,7 @@ unless-stopped, but not if it is on-failure.`,
 			if err := api.Drain(ctx, id); err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintf(a.out, "draining %s\n", id); err != nil {
+			if _, err := sayf(a.out, "draining %s\n", id); err != nil {
 				return err
 			}
 		}

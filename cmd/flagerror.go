@@ -24,22 +24,33 @@ var accepted = map[string]string{
 	"uintSlice": "whole numbers that are not negative, with commas between them",
 }
 
+// dashAdvice is the annotation of a command whose arguments may begin with a minus sign: what follows
+// the error about a flag of one letter, which was probably the beginning of an argument.
+const dashAdvice = "dash"
+
 // flagError returns the usage error for a flag of c that could not be parsed. It names the commands
 // that have the flag, the flag that was probably meant, or the values that are accepted.
 func flagError(root, c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
+	advice := ""
 	switch {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			advice = c.Annotations[dashAdvice]
+		}
 		err = fmt.Errorf("%w%s", err, wording.DidYouMean("--"+name, flagNames(c)))
 		err = notUsed(nameOf(c), name, usersOf(root, name), err)
 	case errors.As(err, &invalid):
 		if want := accepted[invalid.GetFlag().Value.Type()]; want != "" {
 			err = fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
+		if invalid.GetFlag().Shorthand != "" {
+			advice = c.Annotations[dashAdvice]
+		}
 	}
-	return usagef("%s; see %s --help", err, c.CommandPath())
+	return usagef("%s%s; see %s --help", err, advice, c.CommandPath())
 }
 
 // flagNames returns the flags that the help of c lists, each with its two dashes.

@@ -41,7 +41,7 @@ create --limits NAME) and start from now on.`,
 		if err := api.SetLimit(ctx, args[0], n); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(a.out, "set %s\n", printable(args[0]))
+		_, err := sayf(a.out, "set %s\n", args[0])
 		return err
 	})
 }
@@ -78,7 +78,7 @@ func (a *app) newLimitRemove() *cobra.Command {
 			if err := api.RemoveLimit(ctx, name); err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintf(a.out, "removed %s\n", printable(name)); err != nil {
+			if _, err := sayf(a.out, "removed %s\n", name); err != nil {
 				return err
 			}
 		}

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -90,7 +89,7 @@ func (a *app) showLog(ctx context.Context, api *client.Client, o logOptions) err
 		}
 		if retry.CanPass(err) { // a coordinator that starts again is what a follower wants to see
 			if !unreachable {
-				fmt.Fprintf(a.err, "leasehold: %v; trying again\n", err)
+				sayf(a.err, "leasehold: %v; trying again\n", err)
 			}
 			unreachable = true
 			continue
@@ -133,7 +132,7 @@ func (a *app) printLog(o logOptions, lines []types.Tuple) error {
 		return show(a, o.out, rows, "no lines")
 	}
 	for _, r := range rows { // without aligning columns, which needs all rows
-		if _, err := fmt.Fprintf(a.out, "%s  %-5s  %s  %s\n", printable(r.second()), printable(r.Level), printable(r.Session), printable(r.Message)); err != nil {
+		if _, err := sayf(a.out, "%s  %-5s  %s  %s\n", r.second(), r.Level, r.Session, r.Message); err != nil {
 			return err
 		}
 	}

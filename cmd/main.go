@@ -79,7 +79,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	}
 	if !errors.Is(err, errReported) {
 		for _, line := range plainError(err) {
-			fmt.Fprintf(a.err, "leasehold: %s\n", line)
+			sayf(a.err, "leasehold: %s\n", line)
 		}
 	}
 	return fault.Of(err).ExitCode

@@ -149,6 +149,8 @@ func endForAssistant(end types.SearchEnd) string {
 		return fmt.Sprintf("(stopped at the limit of %s: there may be more matches)\n", strings.ReplaceAll(end.Stopped, "limit", "matches"))
 	case end.Matches == 0:
 		return strings.Join(append([]string{fmt.Sprintf("no match (repositories searched: %d)", end.Repos)}, end.Hints...), "; ")
+	case len(end.Hints) > 0:
+		return "(" + strings.Join(end.Hints, "; ") + ")\n"
 	}
 	return ""
 }

@@ -133,7 +133,7 @@ func (a *app) addToFolder(ctx context.Context, d *node.DataDir, origins []models
 			found = "not visited, because a visit to another origin of its host failed; leasehold run visits it"
 		}
 		if v.Err == nil {
-			_, v.Err = fmt.Fprintf(a.out, "added %s %s %s: %s%s\n", o.ID, o.Kind, o.URI, found, refsNow(o))
+			_, v.Err = sayf(a.out, "added %s %s %s: %s%s\n", o.ID, o.Kind, o.URI, found, refsNow(o))
 		}
 		failed = append(failed, v.Err)
 	})
@@ -153,7 +153,7 @@ func (a *app) addToCoordinator(ctx context.Context, s *node.CatalogSource, origi
 		if !isNew {
 			verb = "already there:"
 		}
-		if _, err := fmt.Fprintf(a.out, "%s %s %s %s%s; a manager will visit it\n", verb, added.ID, added.Kind, added.URI, refsNow(o)); err != nil {
+		if _, err := sayf(a.out, "%s %s %s %s%s; a manager will visit it\n", verb, added.ID, added.Kind, added.URI, refsNow(o)); err != nil {
 			return err
 		}
 	}
@@ -264,7 +264,7 @@ func (a *app) newOriginRemove() *cobra.Command {
 				if err := s.RemoveOrigin(ctx, o.ID); err != nil {
 					return err
 				}
-				if _, err := fmt.Fprintf(a.out, "removed %s %s %s\n", o.ID, o.Kind, o.URI); err != nil {
+				if _, err := sayf(a.out, "removed %s %s %s\n", o.ID, o.Kind, o.URI); err != nil {
 					return err
 				}
 			}

@@ -167,7 +167,7 @@ func (a *app) newSteer(what, short string) *cobra.Command {
 				if err != nil {
 					return fmt.Errorf("%s %s: %w", what, o.URI, err)
 				}
-				if _, err := fmt.Fprintf(a.out, "%s %s %s: %s\n", o.ID, o.Kind, o.URI, reason(schedule)); err != nil {
+				if _, err := sayf(a.out, "%s %s %s: %s\n", o.ID, o.Kind, o.URI, reason(schedule)); err != nil {
 					return err
 				}
 			}

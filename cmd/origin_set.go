@@ -89,7 +89,7 @@ func (a *app) setOrigin(ctx context.Context, s *node.CatalogSource, name string,
 		}
 		now = reason(schedule) + hoursNote(schedule.Hours)
 	}
-	_, err = fmt.Fprintf(a.out, "%s %s %s: %s\n", o.ID, o.Kind, o.URI, now)
+	_, err = sayf(a.out, "%s %s %s: %s\n", o.ID, o.Kind, o.URI, now)
 	return err
 }
 

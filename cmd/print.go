@@ -1,8 +1,11 @@
 package cmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -92,7 +95,7 @@ func show[T row](a *app, o *output, rows []T, none string) error {
 		return printCSV(a, rows)
 	}
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(a.out, none)
+		_, err := sayf(a.out, "%s\n", none)
 		return err
 	}
 	return printTable(a, rows)
@@ -153,18 +156,40 @@ func bindJSON(c *cobra.Command, to *bool) {
 }
 
 // printIndented prints v as one JSON document.
-func (a *app) printIndented(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
+func (a *app) printIndented(v any) error { return a.encode(v, "  ") }
 
 // printJSON prints v as one line of JSON.
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
+func (a *app) printJSON(v any) error { return a.encode(v, "") }
+
+// encode prints v as JSON. Characters that control a terminal and that JSON need not escape are escaped too.
+func (a *app) encode(v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(a.out, escapeJSON(b.String()))
+	return err
+}
+
+// escapeJSON returns a JSON text in which the characters from U+007F on that control a terminal or reorder its text
+// are escaped. They occur only in strings.
+func escapeJSON(text string) string {
+	isControl := func(r rune) bool { return r >= 0x7f && (r <= 0x9f || unicode.Is(unicode.Bidi_Control, r)) }
+	if !strings.ContainsFunc(text, isControl) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if isControl(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // printJSONLines prints each of vs as one line of JSON.
@@ -175,6 +200,35 @@ func printJSONLines[T any](a *app, vs []T) error {
 		}
 	}
 	return nil
+}
+
+// sayf is fmt.Fprintf for text that people read: strings, errors and values with a String method among args are
+// printable, because others may have written them. A text of several lines must be passed line by line.
+func sayf(w io.Writer, format string, args ...any) (int, error) {
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			args[i] = printable(arg)
+		case error:
+			args[i] = printable(arg.Error())
+		case fmt.Stringer:
+			args[i] = printable(arg.String())
+		default:
+			if v := reflect.ValueOf(arg); v.Kind() == reflect.String { // of a type such as models.OriginKind
+				args[i] = printable(v.String())
+			}
+		}
+	}
+	return fmt.Fprintf(w, format, args...)
+}
+
+// printableLines is printable for a text of several lines.
+func printableLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = printable(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // escapes matches the sequences with which text controls a terminal: those of ESC [ and of

@@ -149,7 +149,7 @@ on, and visits do not change it; --reset returns to the origin's priority.`, r.n
 			if err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintf(a.out, "%s %s: priority %d\n", id, oneLine(r.of(changed).Title), r.of(changed).Priority); err != nil {
+			if _, err := sayf(a.out, "%s %s: priority %d\n", id, oneLine(r.of(changed).Title), r.of(changed).Priority); err != nil {
 				return err
 			}
 		}
@@ -202,7 +202,7 @@ recordings with a problem.`, r.noun),
 			}
 			total += n
 		}
-		_, err := fmt.Fprintf(a.out, "%s to try again\n", count(total, "recording"))
+		_, err := sayf(a.out, "%s to try again\n", count(total, "recording"))
 		return err
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -76,7 +76,7 @@ func (a *app) examineDatabase(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	for _, line := range damage {
-		fmt.Fprintln(a.out, "damage of the database: "+line)
+		sayf(a.out, "damage of the database: %s\n", line)
 	}
 	return fmt.Errorf("the database is damaged: %w; restore a backup", fault.ErrCorrupt)
 }
@@ -90,18 +90,18 @@ func printDiagnosis(w io.Writer, d pebble.Diagnosis) error {
 	}
 	kept := fmt.Sprintf("%s; last record: position %d, time %s", count(d.Tuples, "tuple"), d.Kept, at)
 	if d.Damage == "" {
-		_, err := fmt.Fprintf(w, "the journal is undamaged: %s\n", kept)
+		_, err := sayf(w, "the journal is undamaged: %s\n", kept)
 		return err
 	}
 	keep, lose := "would keep", "would lose"
 	if d.Copy != "" {
 		keep, lose = "kept", "lost"
 	}
-	if _, err := fmt.Fprintf(w, "damage: %s\n%s: %s\n", d.Damage, keep, kept); err != nil {
+	if _, err := sayf(w, "damage: %s\n%s: %s\n", d.Damage, keep, kept); err != nil {
 		return err
 	}
 	for _, g := range d.Gaps {
-		if _, err := fmt.Fprintf(w, "%s: %s behind position %d, which may have put and taken tuples\n", lose, count(int(g.To-g.From), "record"), g.From); err != nil {
+		if _, err := sayf(w, "%s: %s behind position %d, which may have put and taken tuples\n", lose, count(int(g.To-g.From), "record"), g.From); err != nil {
 			return err
 		}
 	}
@@ -112,6 +112,6 @@ func printDiagnosis(w io.Writer, d pebble.Diagnosis) error {
 	if d.Copy != "" {
 		text += "\ndamaged journal: " + d.Copy
 	}
-	_, err := fmt.Fprintln(w, text)
+	_, err := fmt.Fprintln(w, printableLines(text))
 	return err
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -68,13 +67,13 @@ func (a *app) showCodeReport(out *output, r types.CodeReport) error {
 
 // printCodeReport prints a report for people.
 func (a *app) printCodeReport(r types.CodeReport) error {
-	_, err := fmt.Fprintf(a.out, "%s: %s\n", r.Repo, count(r.Files, "file"))
+	_, err := sayf(a.out, "%s: %s\n", r.Repo, count(r.Files, "file"))
 	if r.LeftOut > 0 {
-		_, failed := fmt.Fprintf(a.out, "not listed: %s (--tests)\n", count(r.LeftOut, "test file"))
+		_, failed := sayf(a.out, "not listed: %s (--tests)\n", count(r.LeftOut, "test file"))
 		err = errors.Join(err, failed)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(r.Skipped)) {
-		_, failed := fmt.Fprintf(a.out, "not indexed: %d, %s\n", r.Skipped[reason], reason)
+		_, failed := sayf(a.out, "not indexed: %d, %s\n", r.Skipped[reason], reason)
 		err = errors.Join(err, failed)
 	}
 	if err != nil {
@@ -98,7 +97,7 @@ func (a *app) printCodeReport(r types.CodeReport) error {
 		if part.rows == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(a.out, "\n%s\n", part.title); err != nil {
+		if _, err := sayf(a.out, "\n%s\n", part.title); err != nil {
 			return err
 		}
 		if err := part.print(); err != nil {

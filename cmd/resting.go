@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"fmt"
 	"io"
 	"time"
 
@@ -33,7 +32,7 @@ func (a *app) tellResting(w io.Writer, resting []types.Schedule, now time.Time) 
 		if len(all) > 1 {
 			verb = "rest, the first until"
 		}
-		_, err := fmt.Fprintf(w, "%s %s %s; `leasehold origin save-now %s --force%s` visits it now (%s)\n",
+		_, err := sayf(w, "%s %s %s; `leasehold origin save-now %s --force%s` visits it now (%s)\n",
 			count(len(all), noun), verb, clockTime(first.Until, now), shellWord(first.URI), a.dataFlag(), restReason(first))
 		if err != nil {
 			return err

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"leasehold/node"
@@ -25,7 +23,7 @@ or not exist, because nothing is overwritten.`,
 			if err := node.Restore(c.Context(), args[0], cfg.Data); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.out, "restored: %s\n", cfg.Data)
+			_, err = sayf(a.out, "restored: %s\n", cfg.Data)
 			return err
 		},
 	}

@@ -102,7 +102,7 @@ var plainWord = regexp.MustCompile(`^[\w./+:=@%,-]+$`)
 // no reports. a.flags must be those of run.
 func (a *app) printReports(s summary) error {
 	for _, r := range s.reports {
-		if _, err := fmt.Fprintf(a.out, "%s: %s indexed", r.Repo, count(r.Files, "file")); err != nil {
+		if _, err := sayf(a.out, "%s: %s indexed", r.Repo, count(r.Files, "file")); err != nil {
 			return err
 		}
 		if len(r.Functions) == 0 {
@@ -122,7 +122,7 @@ func (a *app) printReports(s summary) error {
 		name = f[0].Function
 	}
 	folder := a.dataFlag()
-	_, err := fmt.Fprintf(a.out, "try: leasehold search%s 'sym:%s'; leasehold report%s %s\n\n", folder, name, folder, s.reports[0].ID)
+	_, err := sayf(a.out, "try: leasehold search%s 'sym:%s'; leasehold report%s %s\n\n", folder, name, folder, s.reports[0].ID)
 	return err
 }
 
@@ -203,10 +203,10 @@ func (a *app) printSummary(s summary) error {
 	if err := a.printReports(s); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "%s in %s; leases: %s; %s\n",
+	_, err := sayf(a.out, "%s in %s; leases: %s; %s\n",
 		s.totalsText(), count(int(s.leases[lease.Granted]), "work-item"), s.leasesText(), count(len(s.problems), "problem"))
 	for _, line := range s.costs {
-		fmt.Fprintln(a.err, line)
+		sayf(a.err, "%s\n", line)
 	}
 	err = errors.Join(err, a.tellResting(a.err, s.resting, time.Now()))
 	if err == nil && s.nothingDone() {

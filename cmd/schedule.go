@@ -229,7 +229,7 @@ func (a *app) eachSchedule(names []string, do func(name string) (string, error))
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(a.out, line); err != nil {
+		if _, err := sayf(a.out, "%s\n", line); err != nil {
 			return err
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +16,6 @@ import (
 	"leasehold/shared/code"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
-	"leasehold/shared/process/wording"
 )
 
 // maxMatches is how many matches a search prints without --limit.
@@ -49,6 +46,9 @@ docs/code.md has the query language.`,
 		Example: `  leasehold search 'func main lang:go -file:test'
   leasehold search -i -C 2 '/error.*timeout/ repo:server'`,
 		Args: cobra.MinimumNArgs(1),
+		Annotations: map[string]string{
+			dashAdvice: "; to exclude a word, put -- before the query or quote the query (leasehold search -- zebra -file:txt)",
+		},
 	}
 	o.out = bindOutput(c)
 	c.Flags().BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore upper and lower case")
@@ -109,13 +109,20 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 		return incomplete(end)
 	}
 	if n == 0 {
-		for _, hint := range end.Hints {
-			fmt.Fprintln(a.err, "no match;", hint)
-		}
-		a.suggestFilter(query)
-		return errNoMatch
+		return a.noMatch(end)
+	}
+	for _, hint := range end.Hints {
+		sayf(a.err, "%s\n", hint)
 	}
 	return nil
+}
+
+// noMatch prints why nothing matches, as far as that is known, and returns errNoMatch.
+func (a *app) noMatch(end types.SearchEnd) error {
+	for _, hint := range end.Hints {
+		sayf(a.err, "no match; %s\n", hint)
+	}
+	return errNoMatch
 }
 
 // incomplete returns the error of a search that found nothing in a part of the index: the exit code
@@ -135,43 +142,26 @@ func remedyOf(end types.SearchEnd) string {
 	return "a successful visit of its repositories indexes them again (leasehold run --until-idle, or a coordinator)"
 }
 
-// filterLike matches a word of a query that has the form of a filter.
-var filterLike = regexp.MustCompile(`(?:^|[\s(-])([a-z]+):[^\s:/]`)
-
-// suggestFilter tells standard error which filter was probably meant by a word of a query without
-// matches, such as langg:go, which is searched as text.
-func (a *app) suggestFilter(query string) {
-	for _, word := range filterLike.FindAllStringSubmatch(query, -1) {
-		name, filters := word[1], code.Fields()
-		if slices.Contains(filters, name) {
-			continue
-		}
-		fmt.Fprintf(a.err, "no match; %s: is not a filter%s, so it was searched as text; filters are %s\n",
-			name, wording.DidYouMean(name, filters), wording.And(filters...))
-		return
-	}
-}
-
 // reportSearchEnd prints to standard error what a search has left out.
 func (a *app) reportSearchEnd(end types.SearchEnd, o searchOptions) {
 	switch {
 	case end.Stopped == "limit" && o.limit == maxMatches:
-		fmt.Fprintf(a.err, "only the first %d matches are shown; narrow the query\n", maxMatches)
+		sayf(a.err, "only the first %d matches are shown; narrow the query\n", maxMatches)
 	case end.Stopped == "time" || end.Stopped == "memory":
-		fmt.Fprintf(a.err, "the search reached its limit of %s and stopped; narrow the query\n", end.Stopped)
+		sayf(a.err, "the search reached its limit of %s and stopped; narrow the query\n", end.Stopped)
 	}
 	if end.RankedOf > 0 {
-		fmt.Fprintf(a.err, "the first matches are the best of the first %d found, not of all; narrow the query\n", end.RankedOf)
+		sayf(a.err, "the first matches are the best of the first %d found, not of all; narrow the query\n", end.RankedOf)
 	}
 	if end.Incomplete {
-		fmt.Fprintf(a.err, "the search was not over everything, because the code index lacks %s; %s\n", count(end.Missing, "file"), remedyOf(end))
+		sayf(a.err, "the search was not over everything, because the code index lacks %s; %s\n", count(end.Missing, "file"), remedyOf(end))
 	}
 	skipped := 0
 	for _, n := range end.Skipped {
 		skipped += n
 	}
 	if skipped > 0 && isTerminal(a.err) {
-		fmt.Fprintf(a.err, "%s not indexed; leasehold report REPO --skipped lists them\n", count(skipped, "file"))
+		sayf(a.err, "%s not indexed; leasehold report REPO --skipped lists them\n", count(skipped, "file"))
 	}
 }
 
@@ -305,7 +295,7 @@ func (a *app) newSymbols() *cobra.Command {
 	c.Flags().StringVar(&branch, "branch", "", "indexed branch to search (default: all)")
 	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
-		rows, err := symbolRows(ctx, s, code.SymbolQuery(args[0], branch), limit)
+		rows, end, err := symbolRows(ctx, s, code.SymbolQuery(args[0], branch), limit)
 		if err != nil {
 			return err
 		}
@@ -313,7 +303,7 @@ func (a *app) newSymbols() *cobra.Command {
 			return err
 		}
 		if len(rows) == 0 {
-			return errNoMatch
+			return a.noMatch(end)
 		}
 		return nil
 	})
@@ -328,14 +318,14 @@ func (a *app) newSymbols() *cobra.Command {
 
 // symbolRows searches for definitions, up to limit. Matches of the query that are not definitions are left
 // out.
-func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit int) (rows []symbolRow, err error) {
-	_, err = s.SearchCode(ctx, query, limit, 0, func(m types.CodeMatch) bool {
+func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit int) (rows []symbolRow, end types.SearchEnd, err error) {
+	end, err = s.SearchCode(ctx, query, limit, 0, func(m types.CodeMatch) bool {
 		if m.Symbol != nil {
 			rows = append(rows, symbolRow{types.SymbolPlace{CodeSymbol: *m.Symbol, Repo: m.Repo, Path: m.Path, Branch: m.Branch}})
 		}
 		return true
 	})
-	return rows, refusedArgument(err)
+	return rows, end, refusedArgument(err)
 }
 
 // symbolRow prints a definition.

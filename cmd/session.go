@@ -78,7 +78,7 @@ A manager or worker that still runs opens a new session; to stop it, use
 			if err := api.EndSession(ctx, id); err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintf(a.out, "ended %s\n", printable(id)); err != nil {
+			if _, err := sayf(a.out, "ended %s\n", id); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +40,7 @@ space already exists with the same options.`,
 		if !isNew {
 			text = "%s exists already\n"
 		}
-		_, err = fmt.Fprintf(a.out, text, printable(s.Name))
+		_, err = sayf(a.out, text, s.Name)
 		return err
 	})
 }

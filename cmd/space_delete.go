@@ -31,7 +31,7 @@ leasehold itself needs cannot be deleted.`,
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(a.out, "deleted %s and %s\n", printable(d.Name), count(d.Tuples, "tuple"))
+		_, err = sayf(a.out, "deleted %s and %s\n", d.Name, count(d.Tuples, "tuple"))
 		return err
 	})
 }

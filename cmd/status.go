@@ -53,12 +53,12 @@ func (a *app) showStatus(o *output, s client.Status) error {
 		return err
 	}
 	for _, line := range costLines(s.Costs) {
-		fmt.Fprintf(a.out, "\n%s\n", line)
+		sayf(a.out, "\n%s\n", line)
 	}
 	for _, line := range databaseLines(s.Database) {
-		fmt.Fprintf(a.out, "\n%s\n", line)
+		sayf(a.out, "\n%s\n", line)
 	}
-	_, err := fmt.Fprintf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
+	_, err := sayf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
 		count(s.Totals.Origins, "origin"), count(s.Totals.Episodes, "episode"), count(s.Totals.Clips, "clip"), count(s.Totals.Findings, "finding"),
 		withHint(s.Totals.Problems, "problem", "leasehold findings --problems"), withHint(s.Dead, "dead letter", "leasehold dead list"))
 	return err

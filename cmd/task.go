@@ -173,7 +173,7 @@ func (a *app) eachAction(use, short string, do func(*client.Client, context.Cont
 			if x.Paused {
 				state = "paused"
 			}
-			if _, err := fmt.Fprintf(a.out, "%s is %s: %d running, %d waiting\n", action, state, x.Tasks["claimed"], x.Tasks["waiting"]+x.Tasks["paused"]); err != nil {
+			if _, err := sayf(a.out, "%s is %s: %d running, %d waiting\n", action, state, x.Tasks["claimed"], x.Tasks["waiting"]+x.Tasks["paused"]); err != nil {
 				return err
 			}
 		}

@@ -65,7 +65,7 @@ func (a *app) createEach(ctx context.Context, api *client.Client, e eachLine, n 
 	}
 	var err error
 	if !e.output.structured() {
-		_, err = fmt.Fprintf(a.out, "created %d tasks %s\n", e.created, n.Action)
+		_, err = sayf(a.out, "created %d tasks %s\n", e.created, n.Action)
 	} else {
 		err = show(a, e.output, e.made, "")
 	}

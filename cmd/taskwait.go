@@ -111,6 +111,6 @@ func (a *app) printResult(t types.Task) error {
 	if result == "" {
 		result = "null"
 	}
-	_, err := fmt.Fprintln(a.out, result)
+	_, err := fmt.Fprintln(a.out, escapeJSON(result))
 	return err
 }

@@ -78,7 +78,7 @@ func (a *app) showReport(o *output, r *explore.Report, model *modelFlags) error 
 		return err
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintln(a.err, w)
+		sayf(a.err, "%s\n", w)
 	}
 	if err := a.showCounts(r); err != nil {
 		return err
@@ -93,7 +93,8 @@ func (a *app) showReport(o *output, r *explore.Report, model *modelFlags) error 
 			if v.Trace.Shortest {
 				run = "a shortest run to it"
 			}
-			fmt.Fprintf(a.out, "\n%s is violated; %s:\n%s%s\n", v.Name, run, draw.Text(v.Trace), model.repeat(r.File, v.Trace))
+			sayf(a.out, "\n%s is violated; %s:\n", v.Name, run)
+			fmt.Fprintln(a.out, printableLines(draw.Text(v.Trace)+model.repeat(r.File, v.Trace)))
 		}
 	}
 	return nil
@@ -109,18 +110,18 @@ func (a *app) showUnreached(r *explore.Report) {
 	}
 	fmt.Fprintln(a.out, "\nno run reaches:")
 	for _, u := range r.Unreached[:min(len(r.Unreached), maxUnreached)] {
-		fmt.Fprintf(a.out, "  %s  %s  (line %d)\n", u.Process, u.Text, u.Pos.Line)
+		sayf(a.out, "  %s  %s  (line %d)\n", u.Process, u.Text, u.Pos.Line)
 	}
 	if more := len(r.Unreached) - maxUnreached; more > 0 {
-		fmt.Fprintf(a.out, "  and %d more; --json has all\n", more)
+		sayf(a.out, "  and %d more; --json has all\n", more)
 	}
 }
 
 // showCounts prints the outcome of a report, its counts, and the use of each space.
 func (a *app) showCounts(r *explore.Report) error {
-	fmt.Fprintf(a.out, "%s: %s\n", r.File, r.Outcome)
+	sayf(a.out, "%s: %s\n", r.File, r.Outcome)
 	if r.Reason != "" {
-		fmt.Fprintf(a.out, "  stopped early: %s\n", r.Reason)
+		sayf(a.out, "  stopped early: %s\n", r.Reason)
 	}
 	t := a.newTable()
 	t.row("  states", strconv.FormatInt(r.States, 10))

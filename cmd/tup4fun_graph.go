@@ -35,7 +35,7 @@ terminated. A graph that is too large is cut, with a message and exit code 2.`,
 		if err := a.showGraph(draw.States(g, args[0]), *format); err != nil || cut == "" {
 			return err
 		}
-		fmt.Fprintf(a.err, "leasehold: %s: the graph is cut: %s\n", args[0], cut)
+		sayf(a.err, "leasehold: %s: the graph is cut: %s\n", args[0], cut)
 		return errIncomplete
 	}
 	return c

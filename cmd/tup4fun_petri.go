@@ -170,9 +170,9 @@ func (a *app) showPetri(o *output, r *petri.Report) error {
 	if done, err := printMachineReadable(a, o, r, rows); done {
 		return err
 	}
-	fmt.Fprintf(a.out, "%s: %s\n", r.File, r.Outcome)
+	sayf(a.out, "%s: %s\n", r.File, r.Outcome)
 	if r.Reason != "" {
-		fmt.Fprintf(a.out, "  not all markings were explored: %s\n", r.Reason)
+		sayf(a.out, "  not all markings were explored: %s\n", r.Reason)
 	}
 	if err := a.showPetriCounts(r); err != nil {
 		return err
@@ -213,14 +213,14 @@ func (a *app) showPetriCounts(r *petri.Report) error {
 // showFiring prints the firing sequence that refutes a property, which may be empty, and the part
 // of it that can repeat for ever.
 func (a *app) showFiring(f petri.Finding) {
-	fmt.Fprintf(a.out, "\n%s is violated: ", f.Property)
+	sayf(a.out, "\n%s is violated: ", f.Property)
 	if len(f.Firing) > 0 {
-		fmt.Fprintf(a.out, "fire %s; that leads to %s", strings.Join(f.Firing, " "), f.Marking)
+		sayf(a.out, "fire %s; that leads to %s", strings.Join(f.Firing, " "), f.Marking)
 	} else {
-		fmt.Fprintf(a.out, "it begins with %s", f.Marking)
+		sayf(a.out, "it begins with %s", f.Marking)
 	}
 	if len(f.Repeat) > 0 {
-		fmt.Fprintf(a.out, "; then fire %s repeatedly", strings.Join(f.Repeat, " "))
+		sayf(a.out, "; then fire %s repeatedly", strings.Join(f.Repeat, " "))
 	}
 	fmt.Fprintln(a.out)
 }
@@ -239,6 +239,6 @@ func (a *app) showMarkings(ctx context.Context, n *petri.Net, o petri.Options, f
 	if cut == "" {
 		return nil
 	}
-	fmt.Fprintf(a.err, "leasehold: the graph is cut: %s\n", cut)
+	sayf(a.err, "leasehold: the graph is cut: %s\n", cut)
 	return verdict(explore.Incomplete)
 }

@@ -67,14 +67,14 @@ holds, and 2 if that is unknown.`,
 			return err
 		}
 		if v.Trace == nil {
-			fmt.Fprintf(a.err, "leasehold: %s: %s %s %s\n", r.File, v.Name, v.Outcome, v.Detail)
+			sayf(a.err, "leasehold: %s: %s %s %s\n", r.File, v.Name, v.Outcome, v.Detail)
 			return verdict(v.Outcome)
 		}
 		if err := a.showTrace(v.Trace, *format, v.Name); err != nil {
 			return err
 		}
 		if *format == asText {
-			fmt.Fprintln(a.out, model.repeat(r.File, v.Trace))
+			fmt.Fprintln(a.out, printableLines(model.repeat(r.File, v.Trace)))
 		}
 		return verdict(v.Outcome)
 	}
@@ -101,9 +101,9 @@ func pickVerdict(r *explore.Report, property string) (explore.Verdict, error) {
 func (a *app) showTrace(t *explore.Trace, format, title string) (err error) {
 	switch format {
 	case asText:
-		_, err = fmt.Fprint(a.out, draw.Text(t))
+		_, err = fmt.Fprint(a.out, printableLines(draw.Text(t)))
 	case "mermaid":
-		_, err = fmt.Fprint(a.out, draw.Sequence(t))
+		_, err = fmt.Fprint(a.out, printableLines(draw.Sequence(t)))
 	case asJSON:
 		return a.printJSON(t)
 	default:

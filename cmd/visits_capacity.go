@@ -57,7 +57,7 @@ func (a *app) showCapacity(o *output, r capacityRow) error {
 		}
 	}
 	for _, w := range r.Warnings {
-		if _, err := fmt.Fprintln(a.out, "warning:", w); err != nil {
+		if _, err := sayf(a.out, "warning: %s\n", w); err != nil {
 			return err
 		}
 	}

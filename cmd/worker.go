@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +32,6 @@ func (a *app) runWorker(ctx context.Context, cfg config.Config) error {
 // gate of its coordinator, to standard error.
 func (a *app) printSession(mode string) func(session, gate string) {
 	return func(session, gate string) {
-		fmt.Fprintf(a.err, "%s: session %s at %s\n", mode, session, gate)
+		sayf(a.err, "%s: session %s at %s\n", mode, session, gate)
 	}
 }

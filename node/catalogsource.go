@@ -22,6 +22,7 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/datadir"
+	"leasehold/shared/process/platform"
 	"leasehold/shared/process/wording"
 )
 
@@ -93,6 +94,9 @@ func hasData(dir string) bool {
 type noDataError string
 
 func (dir noDataError) Error() string {
+	if err := platform.BrokenLink(string(dir)); err != nil {
+		return fmt.Sprintf("data folder: %s", err)
+	}
 	return fmt.Sprintf("data folder %s: it has no data; leasehold run, leasehold coordinator and leasehold origin add create it (another folder: --data)", string(dir))
 }
 

@@ -58,7 +58,7 @@ func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener
 	if alone && (protocol == mux.Native || protocol == mux.HTTP) {
 		return l, nil // these answer clients of other protocols themselves
 	}
-	port := mux.New(l, mux.Config{})
+	port := mux.New(l, mux.Config{Pending: min(mux.MaxPending, maxConnections())})
 	p.ports = append(p.ports, port)
 	if !alone {
 		p.shared[address] = port

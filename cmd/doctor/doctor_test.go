@@ -52,6 +52,15 @@ func TestADataFolderThatCannotBeCreated(t *testing.T) {
 	require.NotEmpty(t, all[0].Advice)
 }
 
+func TestADataFolderThatIsALinkToNothing(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink("nowhere", dir))
+	all := doctor.Examine(t.Context(), doctor.Folders{Data: dir})
+	require.Equal(t, doctor.Fail, all[0].State)
+	require.Contains(t, all[0].What, "link to nowhere, which leads to nothing")
+}
+
 func TestADataFolderInUseNamesTheProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -25,6 +25,10 @@ func (f Folders) temp() string {
 // another process holds is OK.
 func checkDataFolder(dir string) Finding {
 	f := Finding{Check: "data folder", State: OK, What: dir}
+	if err := platform.BrokenLink(dir); err != nil {
+		f.State, f.What, f.Advice = Fail, err.Error(), "create the target of the link, or name another folder with --data"
+		return f
+	}
 	_, statErr := os.Stat(dir)
 	if errors.Is(statErr, os.ErrNotExist) {
 		// Only check that the folder could be created, because doctor changes nothing.

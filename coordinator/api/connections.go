@@ -2,14 +2,23 @@ package api
 
 import (
 	"container/list"
+	"io"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
+	"time"
+
+	"leasehold/coordinator/gate/mux"
 )
 
+// silentTime is how long a new connection may send nothing before it gives way to another one. It is enough for
+// the server to read what has arrived already.
+const silentTime = 50 * time.Millisecond
+
 // connections bounds the open connections of a listener. When a new one comes and too many are open, the one that has
-// been without a request for longest is closed, because clients keep connections that they do not use. If each has a
-// request, the new one waits.
+// been without a request for longest is closed, because clients keep connections that they do not use, or open some
+// and send nothing. If each has a request, the new one waits.
 type connections struct {
 	net.Listener
 	max int
@@ -31,7 +40,9 @@ func limitConnections(l net.Listener, most int) *connections {
 type countedConn struct {
 	net.Conn
 	all    *connections
-	idle   *list.Element // nil: it has a request, or none yet
+	opened time.Time
+	begun  atomic.Bool   // it has sent something
+	idle   *list.Element // nil: it has a request
 	closed bool
 }
 
@@ -50,6 +61,10 @@ func (l *connections) Accept() (net.Conn, error) {
 			continue
 		}
 		c := oldest.Value.(*countedConn)
+		if wait := silentTime - time.Since(c.opened); wait > 0 && !c.begun.Load() {
+			l.waitAtMost(wait)
+			continue
+		}
 		l.remove(c)
 		_ = c.Conn.Close() // its server notices
 	}
@@ -58,7 +73,20 @@ func (l *connections) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	l.open++
-	return &countedConn{Conn: nc, all: l}, nil
+	c := &countedConn{Conn: nc, all: l, opened: time.Now()}
+	l.setIdle(c, true)
+	return c, nil
+}
+
+// waitAtMost waits until a place may be free, or d is over. The caller holds mu.
+func (l *connections) waitAtMost(d time.Duration) {
+	timer := time.AfterFunc(d, func() {
+		l.mu.Lock() // else it might signal before Wait
+		defer l.mu.Unlock()
+		l.freed.Broadcast()
+	})
+	defer timer.Stop()
+	l.freed.Wait()
 }
 
 // Close closes the listener, and ends an Accept that waits for a place.
@@ -93,14 +121,45 @@ func (l *connections) setIdle(c *countedConn, idle bool) {
 	}
 }
 
-// noteState is http.Server.ConnState.
+// noteState is http.Server.ConnState. Accept and Read note the state of a new connection.
 func (l *connections) noteState(nc net.Conn, state http.ConnState) {
-	if c, ok := nc.(*countedConn); ok {
+	if c, ok := nc.(*countedConn); ok && state != http.StateNew {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.setIdle(c, state == http.StateIdle)
 	}
 }
+
+// Read notes the first bytes of the connection, which begin a request. A client whose first bytes are those of
+// another protocol gets a refusal in that protocol or in words, and Read returns io.EOF.
+func (c *countedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 && !c.begun.Swap(true) {
+		c.all.mu.Lock()
+		c.all.setIdle(c, false)
+		c.all.mu.Unlock()
+		if refuseForeign(c.Conn, b[:n]) {
+			return 0, io.EOF
+		}
+	}
+	return n, err
+}
+
+// refuseForeign refuses a client that does not begin as one of HTTP does, and reports whether it has. What begins with a
+// letter is left to the server, because it may be a method that we do not know.
+func refuseForeign(c net.Conn, head []byte) bool {
+	switch protocol := mux.Recognise(head); {
+	case protocol == mux.Gob, protocol == mux.Other && !isLetter(head[0]):
+		mux.RefuseText(c, "HTTP")
+	case protocol == mux.JSON, protocol == mux.Native, protocol == mux.TLS:
+		mux.Refuse(c, protocol)
+	default:
+		return false
+	}
+	return true
+}
+
+func isLetter(b byte) bool { return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' }
 
 // Close closes the connection, and counts it no more.
 func (c *countedConn) Close() error {

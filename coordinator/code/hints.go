@@ -3,141 +3,197 @@ package code
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"leasehold/shared/code"
 	"leasehold/shared/process/wording"
 )
 
-// Search is code.Searcher.Search. If nothing matches, Stats.Hints tells why nothing can; and
-// Stats.Fetching whether missing files come back.
+// What the hints of a search may cost.
+const (
+	maxHints     = 16          // filters that are examined
+	probeTimeout = time.Second // of the search for a file that meets a filter
+)
+
+// Search is code.Searcher.Search. Stats.Hints tells which exclusions exclude nothing and, if nothing
+// matches, why nothing can; Stats.Fetching whether missing files come back.
 func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
 	stats, err := x.Store.Search(ctx, q, o, visit)
 	if stats.Missing == 0 && stats.Skipped[code.SkipLost] > 0 {
 		stats.Missing = 1 // a search server does not tell how many
 	}
 	stats.Fetching = stats.Missing > 0 && x.isFetched(ctx)
-	if err != nil || stats.Matches > 0 || stats.Missing > 0 {
+	if err != nil {
 		return stats, err
 	}
-	if repos, err := x.Repos(ctx); err == nil { // hints are not worth an error
-		stats.Hints = hints(q, repos)
+	isEmpty := stats.Matches == 0 && stats.Missing == 0
+	if isEmpty {
+		stats.Hints = x.excludingFilters(ctx, q.Root)
 	}
+	stats.Hints = append(stats.Hints, withoutEffect(q.Root)...)
+	stats.Hints = append(stats.Hints, misnamedFilters(q.Text, isEmpty)...)
 	return stats, nil
 }
 
-// hints returns why q cannot match a file of repos: a sentence for each filter with a language that
-// does not exist, or with a repository or a branch that is not indexed. It returns nil if the filters
-// alone do not exclude every file.
-func hints(q code.Query, repos []code.RepoInfo) (all []string) {
-	var selected []code.RepoInfo
-	for _, r := range repos {
-		switch {
-		case mayMatch(q.Root, r):
-			return nil
-		case code.Evaluate(q.Root, func(e code.Expr) code.Truth { return repoTruth(e, r) }) != code.False:
-			selected = append(selected, r)
+// excludingFilters returns why the filters of a query exclude every indexed file: a sentence for each
+// filter that does so alone. It returns nil if they do not, or if that cannot be found out, because a
+// hint is not worth an error.
+func (x *Index) excludingFilters(ctx context.Context, root code.Expr) (hints []string) {
+	filters := filtersOf(root, false)
+	if filters == nil || x.hasFile(ctx, filters) {
+		return nil
+	}
+	repos, err := x.Repos(ctx)
+	if err != nil {
+		return nil
+	}
+	leaves := leavesOf(filters)
+	for _, e := range leaves[:min(len(leaves), maxHints)] {
+		hint := nameHint(root, e, repos)
+		if hint == "" && !x.hasFile(ctx, e) {
+			hint = fileHint(e)
+		}
+		if hint != "" && !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
 		}
 	}
-	eachFilter(q.Root, func(f code.Filter) {
-		switch {
-		case f.Field == code.FieldLang && !code.IsLanguage(f.Value):
-			all = append(all, fmt.Sprintf("unknown language %q%s", f.Value, wording.DidYouMean(strings.ToLower(f.Value), code.LanguageAliases())))
-		case f.Field == code.FieldRepo && !namesOne(f, repoNames(repos)):
-			all = append(all, fmt.Sprintf("no indexed repository matches %q%s", f.Value, nearest(f, repoNames(repos))))
-		case f.Field == code.FieldBranch && !namesOne(f, branchNames(selected)):
-			all = append(all, fmt.Sprintf("no indexed branch matches %q%s", f.Value, nearest(f, branchNames(selected))))
-		}
-	})
-	return all
-}
-
-// repoTruth is the value of a leaf for all files of a repository, by its name alone.
-func repoTruth(e code.Expr, r code.RepoInfo) code.Truth {
-	if f, ok := e.(code.Filter); ok && f.Field == code.FieldRepo {
-		return code.TruthOf(namesOne(f, []string{r.Repo}))
+	if hints == nil {
+		hints = []string{"no indexed file meets all filters, although each alone lets files through"}
 	}
-	return code.Unknown
+	return hints
 }
 
-// mayMatch reports whether a file of a repository may match e: the languages, the names of the
-// repository and of its branches do not exclude it.
-func mayMatch(e code.Expr, r code.RepoInfo) bool {
-	return code.Evaluate(e, func(e code.Expr) code.Truth {
-		f, ok := e.(code.Filter)
-		switch {
-		case ok && f.Field == code.FieldLang && !code.IsLanguage(f.Value):
-			return code.False
-		case ok && f.Field == code.FieldBranch && !namesOne(f, branchNames([]code.RepoInfo{r})):
-			return code.False
-		}
-		return repoTruth(e, r)
-	}) != code.False
+// hasFile reports whether an indexed file meets e; true also if the time does not suffice to tell.
+func (x *Index) hasFile(ctx context.Context, e code.Expr) bool {
+	stats, err := x.Store.Search(ctx, code.Query{Root: e}, code.Options{Limit: 1, Timeout: probeTimeout}, func(code.Match) bool { return true })
+	return err != nil || stats.Matches > 0 || stats.Stopped != ""
 }
 
-// eachFilter calls visit for each filter of e that is not negated.
-func eachFilter(e code.Expr, visit func(code.Filter)) {
+// nameHint returns why a filter lets no file through by the name that it asks for: a language that
+// does not exist, or a repository or a branch that is not indexed. It returns "" for other filters.
+func nameHint(root, e code.Expr, repos []code.RepoInfo) string {
+	f, ok := e.(code.Filter)
+	switch {
+	case !ok:
+		return ""
+	case f.Field == code.FieldLang && !code.IsLanguage(f.Value):
+		return unknownLanguage(f.Value)
+	case f.Field == code.FieldRepo && !namesOne(f, repoNames(repos)):
+		return fmt.Sprintf("no indexed repository matches %q%s", f.Value, nearestRepo(f.Value, repoNames(repos)))
+	case f.Field == code.FieldBranch:
+		return branchHint(root, f, repos)
+	}
+	return ""
+}
+
+// fileHint returns that no file meets e, which is a filter or an exclusion.
+func fileHint(e code.Expr) string {
 	switch e := e.(type) {
+	case code.Not:
+		return written(e) + " excludes every indexed file"
+	case code.Vendor:
+		return "no indexed file is vendored"
+	case code.Filter:
+		switch e.Field {
+		case code.FieldLang:
+			return fmt.Sprintf("no indexed file has the language %q", e.Value)
+		case code.FieldFile:
+			return fmt.Sprintf("no indexed path matches %q", e.Value)
+		}
+	}
+	return ""
+}
+
+// withoutEffect returns a sentence for each exclusion of a language that does not exist.
+func withoutEffect(root code.Expr) (hints []string) {
+	for _, e := range leavesOf(filtersOf(root, false)) {
+		if not, ok := e.(code.Not); ok && len(hints) < maxHints {
+			if f, ok := not.Of.(code.Filter); ok && f.Field == code.FieldLang && !code.IsLanguage(f.Value) {
+				hints = append(hints, fmt.Sprintf("%s, so %s excludes nothing", unknownLanguage(f.Value), written(not)))
+			}
+		}
+	}
+	return hints
+}
+
+// unknownLanguage returns that a language does not exist, and which one was probably meant.
+func unknownLanguage(name string) string {
+	hint := fmt.Sprintf("unknown language %q", name)
+	if meant := code.LanguagesOfExtension(name); len(meant) > 0 {
+		return hint + " (did you mean " + wording.Or(meant...) + "?)"
+	}
+	return hint + wording.DidYouMean(strings.ToLower(name), code.LanguageAliases())
+}
+
+// written returns an exclusion as in a query.
+func written(e code.Not) string {
+	f, ok := e.Of.(code.Filter)
+	switch {
+	case !ok:
+		return "-vendor:yes"
+	case strings.ContainsAny(f.Value, " ()\""):
+		return fmt.Sprintf("-%s:%q", f.Field, f.Value)
+	}
+	return fmt.Sprintf("-%s:%s", f.Field, f.Value)
+}
+
+// filtersOf returns what the filters of e alone demand of a file; nil: nothing, because the rest of e
+// may hold for any file. With negated, it is that of NOT e.
+func filtersOf(e code.Expr, negated bool) code.Expr {
+	switch e := e.(type) {
+	case code.Not:
+		return filtersOf(e.Of, !negated)
+	case code.And:
+		return joinFilters(e.Of, negated, !negated)
+	case code.Or:
+		return joinFilters(e.Of, negated, negated)
+	case code.Filter, code.Vendor:
+		if negated {
+			return code.Not{Of: e}
+		}
+		return e
+	}
+	return nil // words, regular expressions and symbols
+}
+
+// joinFilters joins filtersOf of all: a file must meet every one, or at least one.
+func joinFilters(all []code.Expr, negated, every bool) code.Expr {
+	var joined []code.Expr
+	for _, e := range all {
+		switch f := filtersOf(e, negated); {
+		case f != nil:
+			joined = append(joined, f)
+		case !every:
+			return nil
+		}
+	}
+	switch {
+	case len(joined) == 0:
+		return nil
+	case len(joined) == 1:
+		return joined[0]
+	case every:
+		return code.And{Of: joined}
+	}
+	return code.Or{Of: joined}
+}
+
+// leavesOf returns the filters and exclusions of a result of filtersOf.
+func leavesOf(e code.Expr) (leaves []code.Expr) {
+	switch e := e.(type) {
+	case nil:
 	case code.And:
 		for _, sub := range e.Of {
-			eachFilter(sub, visit)
+			leaves = append(leaves, leavesOf(sub)...)
 		}
 	case code.Or:
 		for _, sub := range e.Of {
-			eachFilter(sub, visit)
+			leaves = append(leaves, leavesOf(sub)...)
 		}
-	case code.Filter:
-		visit(e)
+	default:
+		leaves = []code.Expr{e}
 	}
-}
-
-// namesOne reports whether a filter matches one of names. Parse has checked that it compiles.
-func namesOne(f code.Filter, names []string) bool {
-	matches, err := f.Compile()
-	for _, name := range names {
-		if err == nil && matches(name) {
-			return true
-		}
-	}
-	return false
-}
-
-// repoNames returns the names of repositories.
-func repoNames(repos []code.RepoInfo) (names []string) {
-	for _, r := range repos {
-		names = append(names, r.Repo)
-	}
-	return names
-}
-
-// branchNames returns the names of the branches of repositories.
-func branchNames(repos []code.RepoInfo) (names []string) {
-	for _, r := range repos {
-		for _, ref := range r.Refs {
-			names = append(names, ref.Name)
-		}
-	}
-	return names
-}
-
-// nearest returns " (did you mean X?)" for the name that is nearest to the value of a filter, which
-// may be the end of a name.
-func nearest(f code.Filter, names []string) string {
-	value := strings.NewReplacer("^", "", "$", "", "\\", "").Replace(f.Value)
-	value = strings.ToLower(strings.TrimSuffix(value, ".git"))
-	var ends []string
-	written := map[string]string{}
-	for _, name := range names {
-		parts := strings.Split(name, "/")
-		end := strings.Join(parts[max(0, len(parts)-1-strings.Count(value, "/")):], "/")
-		ends = append(ends, strings.ToLower(end))
-		written[strings.ToLower(end)] = end
-	}
-	suggestion := wording.DidYouMean(value, ends)
-	for lower, end := range written {
-		if suggestion == " (did you mean "+lower+"?)" {
-			return " (did you mean " + end + "?)"
-		}
-	}
-	return suggestion
+	return leaves
 }

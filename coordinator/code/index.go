@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/code"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/platform"
 )
 
 // Store is an index that takes segments.
@@ -42,7 +42,7 @@ type Index struct {
 // dir, in which it keeps its own. The caller closes the store. It fails with fault.ErrFolder if that folder
 // cannot be used.
 func New(dir string, store Store, origins Origins) (*Index, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := platform.MakeFolder(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("uploads of the code index: %w: %w", fault.ErrFolder, err)
 	}
 	x := &Index{Store: store, origins: origins, uploads: uploads{dir: dir, busy: map[string]bool{}}}

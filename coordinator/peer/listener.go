@@ -44,3 +44,11 @@ func (c *conn) Close() error {
 	defer c.end()
 	return c.Conn.Close()
 }
+
+// CloseWrite ends the sending half; it does nothing if the connection has no halves.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}

@@ -1,6 +1,8 @@
 package peer_test
 
 import (
+	"errors"
+	"io"
 	"net"
 	"testing"
 
@@ -64,4 +66,25 @@ func TestConnectionsPastTheQuotaOfAPeerAreClosed(t *testing.T) {
 	require.NoError(t, l.Close())
 	_, err := l.Accept()
 	require.ErrorIs(t, err, net.ErrClosed)
+}
+
+func TestAConnectionOfAPeerHasASendingHalf(t *testing.T) {
+	t.Parallel()
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	l := peer.Limit(tcp, peer.NewQuota("connections", 2), nil)
+	out, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	in, err := l.Accept()
+	require.NoError(t, err)
+	half, ok := in.(interface{ CloseWrite() error })
+	require.True(t, ok)
+	require.NoError(t, half.CloseWrite())
+	_, err = out.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
+	_, err = out.Write([]byte("x"))
+	require.NoError(t, err)
+	_, err = in.Read(make([]byte, 1))
+	require.NoError(t, err, "the other half is open")
+	require.NoError(t, errors.Join(in.Close(), out.Close(), l.Close()))
 }

@@ -122,49 +122,68 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 		if err != nil {
 			return err
 		}
-		until, why := s.restOf(r, now.Unix())
-		o = OriginSchedule{
-			State: r.State, Origin: r.origin(), Pool: poolName(r.waitsAt().Pool), Place: r.waitsAt(), Rate: s.rulesOf(r.kind).RateNow(r.State),
-			Why: why, Until: until, Hours: r.hours, Skip: r.skip, Visit: r.visit, Urgent: r.urgent != 0, Habit: habitOf(r),
-		}
-		if !r.claimed && r.place.Pool < poolTold { // only the policy's own pools have a value
-			o.Value = s.policy.Worth(r.place, s.quality(r.place.Lister), now.Unix())
-		}
-		if !s.policy.UsesTargets(r.Type) {
-			o.Target = policy.Never
-		}
-		o.HostGroup, o.HostGap = s.explainPace(r.host)
-		if w := s.hostsFor(now.UnixMilli(), 1).waitOf(r.host); r.host != "" && o.Why == policy.Eligible && w.why != "" {
-			o.Why, o.Until = w.why, policy.Never
-			if w.until > 0 {
-				o.Until = (w.until + 999) / 1000
-			}
-		}
+		o = s.scheduleOf(r, now)
+		s.addHost(&o, r, now)
 		if r.visit != "" {
 			o.Why = policy.InFlight
 		}
-		if o.ForkOf, o.Metadata, err = s.described(r.Key); err != nil {
-			return err
-		}
-		if o.Hub, err = s.subscriptionFor(r.id); err != nil {
-			return err
-		}
-		if r.Lister != 0 {
-			if _, err := s.db.One("SELECT id FROM schedule WHERE key = ?", []any{r.Lister}, sqlfile.Into(&o.Listed)); err != nil {
-				return err
-			}
-		}
-		return s.db.All("SELECT at, status, changed, changes, took, size, error FROM outcome WHERE origin = ? ORDER BY at DESC", []any{r.Key},
-			func(from sqlfile.Row) error {
-				var p PastVisit
-				var at int64
-				err := from.Scan(&at, &p.Status, &p.Changed, &p.Changes, &p.Took, &p.Size, &p.Error)
-				p.At = time.Unix(at, 0).UTC()
-				o.History = append(o.History, p)
-				return err
-			})
+		return s.addStored(&o, r)
 	})
 	return o, err
+}
+
+// scheduleOf returns what a row and the policy tell of an origin.
+func (s *Store) scheduleOf(r row, now time.Time) OriginSchedule {
+	until, why := s.restOf(r, now.Unix())
+	o := OriginSchedule{
+		State: r.State, Origin: r.origin(), Pool: poolName(r.waitsAt().Pool), Place: r.waitsAt(), Rate: s.rulesOf(r.kind).RateNow(r.State),
+		Why: why, Until: until, Hours: r.hours, Skip: r.skip, Visit: r.visit, Urgent: r.urgent != 0, Habit: habitOf(r),
+	}
+	if !r.claimed && r.place.Pool < poolTold { // only the policy's own pools have a value
+		o.Value = s.policy.Worth(r.place, s.quality(r.place.Lister), now.Unix())
+	}
+	if !s.policy.UsesTargets(r.Type) {
+		o.Target = policy.Never
+	}
+	return o
+}
+
+// addHost adds what the host of an origin demands: its pace, and the wait for it of an origin that is eligible.
+func (s *Store) addHost(o *OriginSchedule, r row, now time.Time) {
+	o.HostGroup, o.HostGap = s.explainPace(r.host)
+	w := s.hostsFor(now.UnixMilli(), 1).waitOf(r.host)
+	if r.host == "" || o.Why != policy.Eligible || w.why == "" {
+		return
+	}
+	o.Why, o.Until = w.why, policy.Never
+	if w.until > 0 {
+		o.Until = (w.until + 999) / 1000
+	}
+}
+
+// addStored adds what other tables have about an origin: its description, its subscription, its lister and its
+// past visits.
+func (s *Store) addStored(o *OriginSchedule, r row) (err error) {
+	if o.ForkOf, o.Metadata, err = s.described(r.Key); err != nil {
+		return err
+	}
+	if o.Hub, err = s.subscriptionFor(r.id); err != nil {
+		return err
+	}
+	if r.Lister != 0 {
+		if _, err := s.db.One("SELECT id FROM schedule WHERE key = ?", []any{r.Lister}, sqlfile.Into(&o.Listed)); err != nil {
+			return err
+		}
+	}
+	return s.db.All("SELECT at, status, changed, changes, took, size, error FROM outcome WHERE origin = ? ORDER BY at DESC", []any{r.Key},
+		func(from sqlfile.Row) error {
+			var p PastVisit
+			var at int64
+			err := from.Scan(&at, &p.Status, &p.Changed, &p.Changes, &p.Took, &p.Size, &p.Error)
+			p.At = time.Unix(at, 0).UTC()
+			o.History = append(o.History, p)
+			return err
+		})
 }
 
 // MarkDisabled sets Disabled of those of the origins that are disabled, with one query.

@@ -10,6 +10,7 @@ import (
 
 	"leasehold/shared/fault"
 	"leasehold/shared/process/failpoint"
+	"leasehold/shared/process/platform"
 )
 
 // Restore makes a data folder of the backup at src. The folder must be empty or not there, else it
@@ -35,7 +36,7 @@ func restore(ctx context.Context, src, data string, prepare func(dir string) err
 	if err := checkBackup(ctx, src); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(data), 0o700); err != nil {
+	if err := platform.MakeFolder(filepath.Dir(data), 0o700); err != nil {
 		return withKind(err)
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(data), "."+filepath.Base(data)+".")

@@ -36,6 +36,20 @@ func LanguageAliases() []string {
 	return all
 }
 
+// LanguagesOfExtension returns the languages of files with an extension, such as kt or .kt, in lower case
+// as IsLanguage accepts them; nil if no language has it, or more than maxLanguages.
+func LanguagesOfExtension(extension string) (names []string) {
+	const maxLanguages = 4 // more would not help a person
+	all := data.LanguagesByExtension["."+strings.TrimPrefix(strings.ToLower(extension), ".")]
+	if len(all) > maxLanguages {
+		return nil
+	}
+	for _, name := range all {
+		names = append(names, strings.ToLower(name))
+	}
+	return names
+}
+
 // FileLang returns the language of a file. An empty blob occurs under many names, so its language is
 // that of the name; other blobs have one.
 func FileLang(name string, b BlobInfo) string {

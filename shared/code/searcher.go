@@ -96,7 +96,7 @@ type Stats struct {
 	Fetching     bool           // the repositories of missing files are visited again; a coordinator's index sets it
 	RankedOf     int            // the best matches are those of the first RankedOf found; 0: of all
 	Stopped      string         // StoppedLimit, StoppedTime, StoppedMemory; empty if the search was complete
-	Hints        []string       // why nothing can match, such as an unknown language; a coordinator's index sets it
+	Hints        []string       // why nothing can match, and exclusions without effect; a coordinator's index sets it
 	Elapsed      time.Duration
 	BytesScanned int64 // of text that was read to verify candidates
 }

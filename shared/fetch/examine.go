@@ -15,7 +15,7 @@ import (
 )
 
 // ExamineCache reads all content of the cache in dir, and returns a line for each file that does not have the hash of
-// its name. It changes nothing, and a Fetcher may use the cache. A folder that does not exist has no damage. It fails
+// its name, and for each record of a URI that was changed. It changes nothing, and a Fetcher may use the cache. A folder that does not exist has no damage. It fails
 // with the cause of ctx.
 func ExamineCache(ctx context.Context, dir string) (damage []string, err error) {
 	paths, err := platform.Glob(filepath.Join(dir, blobFolder), "*/*")
@@ -36,6 +36,18 @@ func ExamineCache(ctx context.Context, dir string) (damage []string, err error) 
 			damage = append(damage, err.Error())
 		case sum != name:
 			damage = append(damage, fmt.Sprintf("%s: its SHA-256 is %s", path, sum))
+		}
+	}
+	records, err := platform.Glob(filepath.Join(dir, recordFolder), "*/*.json")
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range records {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if _, err := readRecord(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			damage = append(damage, err.Error())
 		}
 	}
 	return damage, nil

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,4 +32,21 @@ func TestAChangedFileOfTheCacheIsNamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, damage, 1)
 	require.Contains(t, damage[0], changed)
+
+	record := c.recordPath(keyOf("second"))
+	content, err := os.ReadFile(record)
+	require.NoError(t, err)
+	sum := regexp.MustCompile(`,"sum":\d+`)
+	require.Regexp(t, sum, string(content))
+	for changed, want := range map[string]int{
+		string(content): 1,
+		sum.ReplaceAllString(string(content), ""):                  1, // of an earlier version
+		strings.Replace(string(content), "sha256:", "sha256:0", 1): 2,
+		string(content[:20]):                                       2,
+	} {
+		require.NoError(t, os.WriteFile(record, []byte(changed), 0o600))
+		damage, err = ExamineCache(t.Context(), dir)
+		require.NoError(t, err)
+		require.Len(t, damage, want, changed)
+	}
 }

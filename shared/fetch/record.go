@@ -4,8 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
+
+	"leasehold/shared/fault"
 )
 
 // maxURIs limits the URIs of one blob, because trackers generate a URI for each listener.
@@ -19,6 +23,29 @@ type record struct {
 	Hash         string `json:"hash"`
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
+	Sum          uint32 `json:"sum,omitempty"` // CRC-32C of the record without it; 0 in records of earlier versions
+}
+
+// sum returns the check sum of a record.
+func (r record) sum() uint32 {
+	r.Sum = 0
+	content, _ := json.Marshal(r) // strings, so it cannot fail
+	return crc32.Checksum(content, crc32.MakeTable(crc32.Castagnoli))
+}
+
+// readRecord reads a record, and fails with fault.ErrCorrupt if it was changed or cut.
+func readRecord(path string) (rec record, err error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return rec, err
+	}
+	if err := json.Unmarshal(content, &rec); err != nil {
+		return rec, fmt.Errorf("%s: %w: %w", path, fault.ErrCorrupt, err)
+	}
+	if rec.Sum != 0 && rec.Sum != rec.sum() {
+		return rec, fmt.Errorf("%s: its check sum is %d and not %d: %w", path, rec.sum(), rec.Sum, fault.ErrCorrupt)
+	}
+	return rec, nil
 }
 
 // keyOf identifies a URI.
@@ -67,7 +94,8 @@ func (c *cache) removeRecord(key string) {
 // writeRecord writes a record to another file and renames that, so that a crash leaves the old
 // record or the new one. If it fails, the content is downloaded again after the next start.
 func writeRecord(path string, rec record) {
-	content, _ := json.Marshal(rec) // strings, so it cannot fail
+	rec.Sum = rec.sum()
+	content, _ := json.Marshal(rec) // strings and a number, so it cannot fail
 	_ = os.MkdirAll(filepath.Dir(path), 0o700)
 	partial := path + ".partial"
 	if os.WriteFile(partial, content, 0o600) == nil {

@@ -3,12 +3,13 @@ package fetch
 import (
 	"cmp"
 	"container/list"
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"leasehold/shared/process/platform"
 )
 
 // openCache loads the cache of an earlier process: the blobs in the order of their last use, and the records of
@@ -22,7 +23,7 @@ func openCache(dir string, limit int64) (*cache, error) {
 		return nil, fileError(err)
 	}
 	for _, sub := range []string{blobFolder, recordFolder, stageFolder} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+		if err := platform.MakeFolder(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, fileError(err)
 		}
 	}
@@ -64,11 +65,7 @@ func (c *cache) loadBlobs() error {
 // loadBlobs.
 func (c *cache) loadRecords() error {
 	return eachFile(filepath.Join(c.dir, recordFolder), func(path string, _ fs.FileInfo) {
-		var rec record
-		content, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(content, &rec)
-		}
+		rec, err := readRecord(path)
 		b := c.blobs[rec.Hash]
 		if err != nil || b == nil || !wellFormedHash.MatchString(hashPrefix+rec.Key) || c.recordPath(rec.Key) != path {
 			os.Remove(path)

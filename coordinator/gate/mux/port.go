@@ -18,16 +18,20 @@ import (
 	"leasehold/shared/space/wire"
 )
 
-// maxPending bounds the connections whose protocol is not recognised.
-const maxPending = 1_000
+// MaxPending bounds the connections whose protocol is not recognised, unless Config does.
+const MaxPending = 1_000
+
+// headTimeout is how long a client may take to send enough bytes to recognise its protocol. Without a gate for JSON it
+// counts from the beginning of the connection, else from the first byte.
+const headTimeout = 10 * time.Second
 
 // passTimeout is how long a connection waits for its gate to accept it.
 const passTimeout = 10 * time.Second
 
 // Config is what a port has, and its limits.
 type Config struct {
-	// Timeout is how long a client may send nothing; 0: 1 h, because a jSpace client opens its
-	// connection long before its first request.
+	// Timeout is how long a client may send nothing if the port has a gate for JSON, because a jSpace client
+	// opens its connection long before its first request; 0: 1 h. Without such a gate it is 10 s at most.
 	Timeout time.Duration
 	Pending int          // connections whose protocol is not recognised; 0: 1,000
 	Log     *slog.Logger // nil: slog.Default
@@ -36,8 +40,9 @@ type Config struct {
 // Port is a port that several gates share. Its methods may be called concurrently.
 type Port struct {
 	Config
-	base  net.Listener
-	gates map[Protocol]*listener
+	base    net.Listener
+	gates   map[Protocol]*listener
+	refused refusedLog
 
 	mu      sync.Mutex // guards pending
 	pending list.List  // of net.Conn, the oldest first
@@ -47,9 +52,9 @@ type Port struct {
 // Listener has returned.
 func New(base net.Listener, c Config) *Port {
 	c.Timeout = cmp.Or(c.Timeout, time.Hour)
-	c.Pending = cmp.Or(c.Pending, maxPending)
+	c.Pending = cmp.Or(c.Pending, MaxPending)
 	c.Log = cmp.Or(c.Log, slog.Default())
-	return &Port{Config: c, base: base, gates: map[Protocol]*listener{}}
+	return &Port{Config: c, base: base, gates: map[Protocol]*listener{}, refused: refusedLog{at: map[refused]time.Time{}}}
 }
 
 // Listener returns the listener of the connections that speak a protocol. It must be
@@ -101,13 +106,15 @@ func (p *Port) remove(place *list.Element) {
 // gate speaks gets an answer before. The gate has no deadline set and may set its own.
 func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(p.Timeout)) // a closed connection fails below
+	_ = c.SetDeadline(time.Now().Add(p.silence())) // a closed connection fails below
 	head, protocol := readHead(c)
 	p.remove(place) // before pass, because add may close what is pending
 	gate := p.gates[protocol]
 	if gate == nil {
-		p.Log.Info("port: refused", "remote", c.RemoteAddr(), "first bytes", fmt.Sprintf("%x", head))
-		Refuse(c, protocol)
+		if p.refused.isDue(c.RemoteAddr(), protocol) {
+			p.Log.Info("port: refused", "remote", c.RemoteAddr(), "first bytes", fmt.Sprintf("%x", head))
+		}
+		p.refuse(c, protocol)
 		stop()
 		_ = c.Close()
 		return
@@ -119,22 +126,37 @@ func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 	}
 }
 
-// readHead reads until the protocol is recognised, and returns it with the bytes that it read.
-// It is Unknown after an error. The size of buf is enough to tell every other protocol from gob.
+// silence is how long a client may send nothing.
+func (p *Port) silence() time.Duration {
+	if p.gates[JSON] == nil {
+		return min(p.Timeout, headTimeout)
+	}
+	return p.Timeout
+}
+
+// readHead reads until the protocol is recognised, and returns it with the bytes that it read. The size of buf is
+// enough for that. If the client sends too few bytes, the protocol is Other, and Unknown if it sends none.
 func readHead(c net.Conn) (head []byte, protocol Protocol) {
 	buf := make([]byte, longest)
 	for n := 0; n < len(buf); {
 		more, err := c.Read(buf[n:])
+		if n == 0 && more > 0 {
+			_ = c.SetReadDeadline(time.Now().Add(headTimeout)) // a closed connection fails at the next read
+		}
 		n += more
-		if protocol = Recognise(buf[:n]); protocol != Unknown || err != nil {
+		protocol = Recognise(buf[:n])
+		if err != nil && protocol == Unknown && n > 0 {
+			protocol = Other
+		}
+		if protocol != Unknown || err != nil {
 			return buf[:n], protocol
 		}
 	}
-	return buf, Gob
+	return buf, Other
 }
 
 // Refuse tells a client in its own protocol that the port does not speak it: clients of gob, which
-// has no message for that, get a line of text. The caller closes the connection.
+// has no message for that, and those of other protocols get a line of text. The caller closes the connection.
 func Refuse(c net.Conn, p Protocol) {
 	const text = "this port does not speak the protocol of this client: check the address"
 	var answer []byte
@@ -149,7 +171,7 @@ func Refuse(c net.Conn, p Protocol) {
 	case Native:
 		why := fmt.Errorf("%s: %w", text, fault.ErrInvalid)
 		_ = wire.Send(c, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Failure, Body: wire.AppendError(nil, why)})
-	case Gob:
+	case Gob, Other:
 		answer = []byte("leasehold: " + text + "\n")
 	}
 	if answer != nil {

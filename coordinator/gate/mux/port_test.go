@@ -25,9 +25,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestProtocolsAreRecognisedByTheirFirstBytes(t *testing.T) {
 	t.Parallel()
 	for head, want := range map[string]mux.Protocol{
-		"": mux.Unknown, "L": mux.Unknown, "LSH": mux.Unknown, "LSHD": mux.Native, "LSHX": mux.Gob, "\x16": mux.Unknown, "\x16\x03\x01": mux.TLS, "\x16\x7f": mux.Gob,
+		"": mux.Unknown, "L": mux.Unknown, "LSH": mux.Unknown, "LSHD": mux.Native, "LSHX": mux.Other, "\x16": mux.Unknown, "\x16\x03\x01": mux.TLS, "\x16\x7f": mux.Gob,
 		"G": mux.Unknown, "GET": mux.Unknown, "GET ": mux.HTTP, "G\xff\x80": mux.Gob, "POST /": mux.HTTP, "PO": mux.Unknown, "P\x7f": mux.Gob,
-		"{": mux.JSON, `{"messageType"`: mux.JSON, "\r\n {": mux.JSON, "\n": mux.Unknown, "\x28\x7f\x03": mux.Gob, "\x1f": mux.Gob, "\x00": mux.Gob, "\xfe": mux.Gob,
+		"{": mux.JSON, `{"messageType"`: mux.JSON, "\r\n {": mux.JSON, "\n": mux.Unknown, "\x28\x7f\x03": mux.Gob, "\xff\x90\x7f": mux.Gob, "\xfe\x01\x02\xff": mux.Gob,
+		"\x1f": mux.Unknown, "\xfe": mux.Unknown, "\xff\x90": mux.Unknown, "\x00": mux.Other, "\xc0": mux.Other, "SSH-2.0-x": mux.Other, "*1\r\n$4\r\n": mux.Other, "PING\r\n": mux.Other,
+		"AMQP\x00\x00\x09\x01": mux.Other, "\x10\x1a\x00\x04MQTT": mux.Other, "\x00\x00\x00\x08": mux.Other, "PROXY TCP4": mux.Other, "\r\n\r\n\r\n\r\n": mux.Other,
 	} {
 		require.Equal(t, want, mux.Recognise([]byte(head)), "%q", head)
 	}
@@ -203,6 +205,50 @@ func TestAConnectionThatWaitsForItsGateIsNotClosedForAnother(t *testing.T) {
 		require.NoError(t, silent.Close())
 		stop()
 		require.NoError(t, <-ended)
+	})
+}
+
+func TestAClientOfAnUnknownProtocolIsToldAtOnceWhatThePortSpeaks(t *testing.T) {
+	inBubble(t, 0, func(t *testing.T, dial func() net.Conn) {
+		began := time.Now()
+		for _, head := range []string{"SSH-2.0-x\r\n", "*1\r\n$4\r\nPING\r\n", "AMQP\x00\x00\x09\x01", "\x00\x00\x00\x00\x00\x00\x00\x00"} {
+			c := dial()
+			go func() { _, _ = io.WriteString(c, head) }() // the port reads a part of it
+			answer, err := io.ReadAll(c)
+			require.NoError(t, err)
+			require.Equal(t, "leasehold: this port does not speak the protocol of this client, only the protocol of pSpace (JSON) and the protocol of goSpace (gob): check the address\n", string(answer), head)
+			require.NoError(t, c.Close())
+		}
+		require.Zero(t, time.Since(began))
+		require.Contains(t, ask(t, dial(), "G"), "check the address")
+		require.Equal(t, 10*time.Second, time.Since(began), "more bytes did not come")
+	})
+}
+
+func TestAPortWithoutJSONClosesASilentConnectionSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var logged strings.Builder
+		b := &base{make(chan net.Conn), make(chan struct{})}
+		port := mux.New(b, mux.Config{Log: slog.New(slog.NewTextHandler(&logged, nil))})
+		_ = port.Listener(mux.Gob)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- port.Serve(ctx) }()
+		for range 50 {
+			client, server := net.Pipe()
+			b.conns <- server
+			_ = ask(t, client, "{")
+		}
+		client, server := net.Pipe()
+		b.conns <- server
+		began := time.Now()
+		_, err := client.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+		require.Equal(t, 10*time.Second, time.Since(began))
+		stop()
+		require.NoError(t, <-ended)
+		require.Equal(t, 1, strings.Count(logged.String(), `"first bytes"=7b`), "one line for a peer")
 	})
 }
 

@@ -68,7 +68,7 @@ func addressOf(nc net.Conn) string {
 }
 
 // readHello reads the client's preamble and Hello. If the other side does not speak the protocol it is answered
-// here, in HTTP or JSON if it speaks that, and the error is wire.ErrForeign.
+// here, in HTTP, JSON or TLS if it speaks that, and the error is wire.ErrForeign.
 func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 	head, err := wire.ReadPreamble(l.Reader())
 	switch {
@@ -76,8 +76,8 @@ func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 		text := fmt.Sprintf("This is the port of leasehold's tuple spaces. HTTP is at %s.\n", cmp.Or(g.HTTP, "another port"))
 		_, _ = fmt.Fprintf(nc, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text) // the connection is closed in any case
 		return wire.Hello{}, err
-	case errors.Is(err, wire.ErrForeign) && mux.Recognise(head) == mux.JSON:
-		mux.Refuse(nc, mux.JSON)
+	case errors.Is(err, wire.ErrForeign) && hasRefusal(head):
+		mux.Refuse(nc, mux.Recognise(head))
 		return wire.Hello{}, err
 	case errors.Is(err, wire.ErrForeign):
 		g.sendFailure(nc, fmt.Errorf("this is the port of leasehold's tuple spaces: %w: %w", err, fault.ErrInvalid))
@@ -97,6 +97,12 @@ func (g *Gate) readHello(nc net.Conn, l *wire.Link) (wire.Hello, error) {
 		err = fmt.Errorf("a session's TTL must be 0 to %s (the coordinator's session-max-ttl); got %s: %w", g.MaxTTL, h.TTL, fault.ErrInvalid)
 	}
 	return h, err
+}
+
+// hasRefusal reports whether a connection that begins with head speaks a protocol in which it can be refused.
+func hasRefusal(head []byte) bool {
+	p := mux.Recognise(head)
+	return p == mux.JSON || p == mux.TLS
 }
 
 // isHTTP reports whether head, the first bytes of a connection, begins an HTTP request. Three

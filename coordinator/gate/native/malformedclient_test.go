@@ -120,8 +120,8 @@ func TestFault39WhatIsNoClientIsToldSoOnce(t *testing.T) {
 		}
 		random[0] = 0xff
 		for name, data := range map[string]string{
-			"random bytes": string(random), "TLS": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + strings.Repeat("x", 500),
-			"SSH": "SSH-2.0-OpenSSH_9.6\r\n", "only zeros": strings.Repeat("\x00", 100),
+			"random bytes": string(random),
+			"SSH":          "SSH-2.0-OpenSSH_9.6\r\n", "only zeros": strings.Repeat("\x00", 100),
 		} {
 			c := fx.rawClient()
 			c.sendBytes(data)
@@ -148,6 +148,10 @@ func TestFault39WhatIsNoClientIsToldSoOnce(t *testing.T) {
 		c.sendBytes(`{"messageType":"PUT_REQUEST"}`)
 		answer, _ = io.ReadAll(c)
 		require.Contains(fx, string(answer), `"statusMessage":"this port does not speak the protocol of this client`)
+		c = fx.rawClient()
+		c.sendBytes("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + strings.Repeat("x", 500))
+		answer, _ = io.ReadAll(c)
+		require.Equal(fx, "\x15\x03\x01\x00\x02\x02\x28", string(answer), "the alert handshake_failure")
 	})
 }
 

@@ -93,7 +93,7 @@ type SearchEnd struct {
 	Skipped  map[string]int `json:"skipped,omitempty" doc:"files that are not indexed, by reason"`
 	RankedOf int            `json:"ranked_of,omitempty" doc:"the best 50 are those of the first N matches that were found, because time or memory did not allow to rank all; absent: of all"`
 	Stopped  string         `json:"stopped,omitempty" doc:"limit, time or memory: what ended the search early"`
-	Hints    []string       `json:"hints,omitempty" doc:"why nothing can match, such as a filter with an unknown language, and the nearest name"`
+	Hints    []string       `json:"hints,omitempty" doc:"why nothing can match, such as a filter with an unknown language, and the nearest name; also exclusions that exclude nothing"`
 	Elapsed  float64        `json:"elapsed_s"`
 
 	Incomplete bool `json:"incomplete,omitempty" doc:"the search was not over everything, because files of the index are missing"`

@@ -59,6 +59,7 @@ func (e *Episode) Close() error {
 // recorder writes the sound of an episode, and the landmarks of the samples as written.
 type recorder struct {
 	out     *bufio.Writer // of the sound
+	sound   *summedFile   // to which out writes
 	peaks   *landmark.Peaks
 	pairs   landmark.Pairs
 	code    *encoder
@@ -68,7 +69,8 @@ type recorder struct {
 
 // newRecorder returns a recorder that writes to two empty files.
 func newRecorder(marks, sound *os.File) *recorder {
-	return &recorder{out: bufio.NewWriterSize(sound, 1<<16), peaks: landmark.NewPeaks(), code: newEncoder(marks)}
+	to := &summedFile{File: sound}
+	return &recorder{out: bufio.NewWriterSize(to, 1<<16), sound: to, peaks: landmark.NewPeaks(), code: newEncoder(marks)}
 }
 
 // push takes the next samples. It rounds them to 16 bits, beyond full scale clipped, and takes the
@@ -93,11 +95,15 @@ func (r *recorder) peak(p landmark.Peak) { r.pairs.Push(p, r.pair) }
 
 func (r *recorder) pair(p landmark.Pair) { r.code.add(p.Landmark()) }
 
-// close writes the last landmarks and the head, and flushes the sound. broken is why the recording
+// close writes the last landmarks and the head, and the rest of the sound with its check sum. broken is why the recording
 // breaks off; "" if it is whole. The files stay open.
 func (r *recorder) close(broken string) (Landmarks, error) {
 	r.peaks.Flush(r.peak)
 	r.pairs.Flush(r.pair)
 	size, err := r.code.finish(r.samples, broken)
-	return Landmarks{Samples: r.samples, Broken: broken, code: r.code.to, size: size}, errors.Join(err, r.out.Flush())
+	err = errors.Join(err, r.out.Flush())
+	if err == nil {
+		_, err = r.sound.File.Write(le.AppendUint32(nil, r.sound.sum))
+	}
+	return Landmarks{Samples: r.samples, Broken: broken, code: r.code.to, size: size}, err
 }

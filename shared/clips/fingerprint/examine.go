@@ -12,8 +12,8 @@ import (
 )
 
 // Examine reads the landmarks and segments in the folder of a Store, and returns a line for each file that was cut or
-// changed. Of a sound it compares only the length, because a sound has no check sum. It changes nothing, and a Store
-// may use the folder. A folder that does not exist has no damage. It fails with the cause of ctx.
+// changed. Of a sound that an earlier version has stored it compares only the length, because it has no check sum. It
+// changes nothing, and a Store may use the folder. A folder that does not exist has no damage. It fails with the cause of ctx.
 func Examine(ctx context.Context, dir string) (damage []string, err error) {
 	for _, kind := range []struct {
 		suffix string
@@ -35,7 +35,7 @@ func Examine(ctx context.Context, dir string) (damage []string, err error) {
 	return damage, nil
 }
 
-// examineEntry reads the landmarks at path, and compares the length of the sound beside them.
+// examineEntry reads the landmarks at path, and the sound beside them.
 func examineEntry(path string) error {
 	marks, err := platform.OpenShared(path)
 	if err != nil {
@@ -45,7 +45,10 @@ func examineEntry(path string) error {
 	if err != nil {
 		return errors.Join(err, marks.Close())
 	}
-	return e.Close()
+	if e.sound != nil {
+		err = checkSound(e.sound, e.Samples)
+	}
+	return errors.Join(err, e.Close())
 }
 
 // examineSegment reads the segment at path. The garbage collector unmaps it.

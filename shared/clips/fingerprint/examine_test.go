@@ -1,6 +1,7 @@
 package fingerprint_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,4 +44,20 @@ func TestADamagedFileOfAStoreIsNamed(t *testing.T) {
 		require.Contains(t, damage[0], named)
 		require.NoError(t, os.WriteFile(files[0], whole, 0o600))
 	}
+
+	sounds, err := filepath.Glob(filepath.Join(dir, "*.pcm"))
+	require.NoError(t, err)
+	whole, err := os.ReadFile(sounds[0])
+	require.NoError(t, err)
+	changed := bytes.Clone(whole)
+	changed[100] ^= 4
+	require.NoError(t, os.WriteFile(sounds[0], changed, 0o600))
+	damage, err = fingerprint.Examine(t.Context(), dir)
+	require.NoError(t, err)
+	require.Len(t, damage, 1)
+	require.Contains(t, damage[0], sounds[0]+": its check sum is")
+	require.NoError(t, os.WriteFile(sounds[0], whole[:len(whole)-4], 0o600))
+	damage, err = fingerprint.Examine(t.Context(), dir)
+	require.NoError(t, err)
+	require.Empty(t, damage, "a sound of an earlier version has no check sum")
 }

@@ -36,7 +36,7 @@ type Store struct {
 // Open creates the folder if it does not exist, and removes the unfinished files of a killed
 // process. The Store holds at most max bytes, but always keeps the last episode that was put.
 func Open(dir string, max int64) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := platform.MakeFolder(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("fingerprint.Open: %w", err)
 	}
 	parts, err := platform.Glob(dir, partPrefix+"*")
@@ -100,7 +100,7 @@ func openEntry(marks *os.File, soundPath string) (*Episode, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err = sound.Stat(); err == nil && info.Size() != int64(e.Samples)*sampleBytes {
+	if info, err = sound.Stat(); err == nil && info.Size() != int64(e.Samples)*sampleBytes && info.Size() != int64(e.Samples)*sampleBytes+sumBytes {
 		err = fmt.Errorf("a sound of %d bytes: %w", info.Size(), fault.ErrCorrupt)
 	}
 	if err != nil {

@@ -91,19 +91,29 @@ func (e *Explanation) explainLandmarks() {
 			e.say("but about as many agree in the half minute around it by chance")
 		}
 		e.say("so its waveform is not compared: it is not played there, something louder masks it, only a small part is played, or tempo or pitch differ too much")
-		return
 	case Crowded:
 		e.say("too many places within half a minute have more, so its waveform is not compared here")
-		return
 	case Beside:
 		e.say("a better place is within a tenth of a second")
-		return
+	default:
+		e.explainPace()
+		e.explainWaveform()
 	}
-	if e.Hit.Pace != 0 && e.Hit.Fine() {
+}
+
+// explainPace tells at which speed or tempo the landmarks agree, if it is another one than the clip's.
+func (e *Explanation) explainPace() {
+	switch {
+	case e.Hit.Pace == 0:
+	case e.Hit.Fine():
 		e.say("they agree at a speed that differs by %.1f %%", float64(e.Hit.Pace)/10)
-	} else if e.Hit.Pace != 0 {
+	default:
 		e.say("they agree at a tempo that differs by %.1f %%: tempo or pitch was changed", float64(e.Hit.Pace)/10)
 	}
+}
+
+// explainWaveform tells what the comparison of the waveform found.
+func (e *Explanation) explainWaveform() {
 	if e.Outcome == NotVerified {
 		e.say("the three loudest blocks of its thirds stand out by %.1f standard deviations together, as chance does, and none alone: something else is played", e.Result.Z)
 		return
@@ -117,6 +127,11 @@ func (e *Explanation) explainLandmarks() {
 		e.say("the score is too low: something louder masks it, a small part of it is played, or a similar sound")
 		return
 	}
+	e.explainBlocks()
+}
+
+// explainBlocks tells how much of the clip matches, and whether that is enough.
+func (e *Explanation) explainBlocks() {
 	e.say("%s %% of its %d blocks of a quarter of a second match on their own",
 		decimals(0, 100*e.Result.Coverage, 100*mostly, 100*e.minCoverage, 100*nearlyAll), len(e.Result.Blocks))
 	switch e.Outcome {

@@ -81,7 +81,7 @@ func (x *Index) prepareFolder(folder string) error {
 		_, err := os.Stat(folder)
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := platform.MakeFolder(folder, 0o755); err != nil {
 		return err
 	}
 	pattern := "writing-*"

@@ -11,6 +11,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/platform"
 )
 
 // Defaults of Config.
@@ -80,7 +81,7 @@ func Open(c Config) (*Store, error) {
 	if c.TotalBytes == 0 {
 		c.TotalBytes = defaultTotalBytes
 	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+	if err := platform.MakeFolder(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("mirrors: %w: %w", fault.ErrFolder, err)
 	}
 	return &Store{Config: c, git: git, inUse: map[string]int{}}, nil

@@ -29,7 +29,7 @@ const lockFile = "LOCK"
 // fault.ErrFolder and fault.ErrPermission mean that the folder cannot be made or used.
 // Release gives it up; the end of the process does too.
 func Lock(dir string) (release func() error, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := platform.MakeFolder(dir, 0o700); err != nil {
 		return nil, unusable(err)
 	}
 	path := filepath.Join(dir, lockFile)

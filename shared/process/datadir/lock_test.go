@@ -88,4 +88,10 @@ func TestAFolderThatCannotBeMadeIsNamed(t *testing.T) {
 	_, err := datadir.Lock(filepath.Join(file, "data"))
 	require.ErrorContains(t, err, file)
 	require.ErrorIs(t, err, fault.ErrFolder)
+
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink("nowhere", link))
+	_, err = datadir.Lock(link)
+	require.ErrorContains(t, err, "link is a symbolic link to nowhere, which leads to nothing")
+	require.ErrorIs(t, err, fault.ErrFolder)
 }

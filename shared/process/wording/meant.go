@@ -2,19 +2,28 @@
 // meant.
 package wording
 
-// DidYouMean returns " (did you mean X?)" for the candidate nearest to word; empty if more than a third of its
-// letters and one more differ.
+// DidYouMean returns " (did you mean X?)" for the candidate that Nearest returns; empty if there is none.
 func DidYouMean(word string, candidates []string) string {
-	best, bestAt := "", len(word)/3+2
+	best := Nearest(word, candidates)
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}
+
+// Nearest returns the first of the candidates nearest to word; empty if more than a third of its letters and one
+// more differ, or more than half of them.
+func Nearest(word string, candidates []string) string {
+	best, bestAt := "", min(len(word)/3+2, len(word)/2+1)
 	for _, c := range candidates {
 		if d := Distance(word, c); d < bestAt {
 			best, bestAt = c, d
 		}
 	}
-	if best == "" || bestAt >= len(best) {
+	if bestAt >= len(best) {
 		return ""
 	}
-	return " (did you mean " + best + "?)"
+	return best
 }
 
 // Distance returns the number of letters to insert, delete, replace, or swap with their
