@@ -122,6 +122,7 @@ func (r *run) visitBeforeStart() {
 		r.advance(o, at)
 		r.position = at
 		r.record(key, at) // its results are for measuring, which begins at the start
+		r.skipLost(key)
 	}
 	r.position = start
 }
@@ -188,6 +189,7 @@ func (r *run) finish() Result {
 		r.meter.alive += float64(until - born)
 		r.meter.aliveLate += float64(max(until-max(born, r.meter.warm), 0))
 		r.advance(o, until)
+		r.countLost(key, until)
 		r.markSeen(o, until)
 		if s := &r.states[key]; s.LastVisit == policy.Never && s.FirstSeen < until {
 			r.meter.never++

@@ -122,6 +122,17 @@ var digests = func() (all [1 << 12]string) {
 // digestOf returns the digest of an origin's content after so many changes.
 func digestOf(changes uint32) string { return digests[changes%uint32(len(digests))] }
 
+// skipLost excepts the changes that have left the document before the start from those that countLost counts, because
+// no policy could have seen them.
+func (r *run) skipLost(key int) {
+	o, window := &r.origins[key], r.window(key)
+	if window == math.MaxInt32 {
+		return
+	}
+	r.advance(o, start-1)
+	o.seen = uint32(max(int(o.seen), int(o.changes)-window))
+}
+
 // countLost counts the changes since the last success that a document does not have any more. The first visit of
 // an origin loses none, because nothing was known of it.
 func (r *run) countLost(key int, now int64) {
