@@ -164,9 +164,10 @@ func windowOf(class uint16) float64 {
 	return math.Exp2(float64(class - 1))
 }
 
-// lossIndex returns the value of a visit, in days of freshness, that comes before items are lost: one day for each
-// expected change beyond half of the window.
-func lossIndex(window, expected float64) float64 { return max(expected-window/2, 0) }
+// lossIndex returns the value of a visit, in days of freshness, that comes before items are lost: half a day for each
+// expected change beyond half of the window. With a whole day, freshness is below that of round robin where the visits
+// do not suffice for all items; with less, items are lost where they do.
+func lossIndex(window, expected float64) float64 { return max(expected-window/2, 0) / 2 }
 
 // learn sets in s what a successful visit shows about the rate of an origin and about its document, and in effect
 // how many items were missed.
