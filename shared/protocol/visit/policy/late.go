@@ -45,7 +45,7 @@ func (p Value) Lateness(w Place, now int64) float64 { return lateness(w, now, se
 // the types of a group may differ in it.
 const perBound = windowClasses * perWindow
 
-// mostBounds is how many a class has room for.
+// mostBounds is how many fit into a class.
 const mostBounds = math.MaxUint16 / perBound
 
 // lateBound returns the MaxLag of a type in seconds; 0: its policy has none.
