@@ -45,42 +45,6 @@ func TestCapacityNamesTheIntervalsThatFit(t *testing.T) {
 	require.Greater(t, more.Fresh, c.Fresh)
 }
 
-func TestCapacityStatesTheVisitsThatTheScheduleMakes(t *testing.T) {
-	t.Parallel()
-	s := openPlan(t, filepath.Join(t.TempDir(), "catalog.db"), "value", "")
-	list(t, s, noon, visits.Listing{Origins: named("/weekly", "/hourly", "/daily")})
-	every := map[string]time.Duration{"/weekly": 7 * 24 * time.Hour, "/hourly": time.Hour, "/daily": 24 * time.Hour}
-	made, last := 0, 0
-	const days = 20
-	for at, end := noon, noon.AddDate(0, 0, days); at.Before(end); { // as soon as each rest is over
-		for _, v := range claim(t, s, at, 3) {
-			o := outcome(v, at, models.Uneventful, "a")
-			since := at.Add(-every[v.Origin.URI] * 20)
-			if !v.Known.At.IsZero() {
-				since = v.Known.At
-			}
-			for c := noon.AddDate(0, 0, -200).Add(7 * time.Minute); !c.After(at); c = c.Add(every[v.Origin.URI]) {
-				if c.After(since) {
-					o.Status, o.Digest, o.ChangedAt = models.Eventful, c.String(), append(o.ChangedAt, c)
-				}
-			}
-			o.Changes, o.Took = len(o.ChangedAt), 1
-			record(t, s, at, o)
-			made++
-			if at.After(end.AddDate(0, 0, -5)) {
-				last++
-			}
-		}
-		next, err := s.Wake(t.Context(), at)
-		require.NoError(t, err)
-		require.True(t, next.After(at))
-		at = next
-	}
-	c, err := s.Capacity(t.Context(), noon.AddDate(0, 0, days), 4)
-	require.NoError(t, err)
-	require.InEpsilon(t, float64(last)/5, c.Kinds[0].Visits, 0.25, "%d visits in all", made)
-}
-
 func TestCapacityWarnsOfPoolsThatGrow(t *testing.T) {
 	t.Parallel()
 	slow := func(s *opened, at time.Time) { // a visit takes a day

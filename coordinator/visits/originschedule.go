@@ -16,8 +16,8 @@ import (
 type Next struct {
 	Origin models.Origin
 	Pool   string
-	Class  int           // of its rate
-	Rate   float64       // changes a day, after its last silence
+	Class  int           // of its rate after its last silence
+	Rate   float64       // changes a day in the mean
 	Value  float64       // 0 for one that was asked for or reported
 	Habit  *policy.Habit // nil: it does not change regularly
 
@@ -56,7 +56,7 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 			}
 			group, gap := s.explainPace(r.host)
 			list = append(list, Next{
-				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: x.Place.RateClass(), Rate: s.rulesOf(r.kind).RateNow(r.State), Value: x.Value,
+				Origin: r.origin(), Pool: poolName(x.Place.Pool), Class: x.Place.RateClass(), Rate: s.rulesOf(r.kind).Rate(r.State), Value: x.Value,
 				Habit: habitOf(r), HostGroup: group, HostGap: gap, Overflows: r.Overflows, Missed: r.Missed, MaxLag: lag,
 			})
 		}
@@ -73,7 +73,7 @@ type OriginSchedule struct {
 	Pool     string
 	Place    policy.Place
 	Value    float64           // at the time of the call, if it waits
-	Rate     float64           // changes a day, after its last silence
+	Rate     float64           // changes a day in the mean; its class is that after its last silence
 	Why      string            // it is not visited now; policy.Eligible
 	Until    int64             // when its rest is over
 	Visit    string            // under way
@@ -136,7 +136,7 @@ func (s *Store) Schedule(ctx context.Context, now time.Time, id string) (o Origi
 func (s *Store) scheduleOf(r row, now time.Time) OriginSchedule {
 	until, why := s.restOf(r, now.Unix())
 	o := OriginSchedule{
-		State: r.State, Origin: r.origin(), Pool: poolName(r.waitsAt().Pool), Place: r.waitsAt(), Rate: s.rulesOf(r.kind).RateNow(r.State),
+		State: r.State, Origin: r.origin(), Pool: poolName(r.waitsAt().Pool), Place: r.waitsAt(), Rate: s.rulesOf(r.kind).Rate(r.State),
 		Why: why, Until: until, Hours: r.hours, Skip: r.skip, Visit: r.visit, Urgent: r.urgent != 0, Habit: habitOf(r),
 	}
 	if !r.claimed && r.place.Pool < poolTold { // only the policy's own pools have a value

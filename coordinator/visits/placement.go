@@ -13,7 +13,7 @@ import (
 )
 
 // placementRevision counts how often the program's way to place was changed.
-const placementRevision = 8
+const placementRevision = 9
 
 // placeAll places all origins again if another policy, other rules, other groups of hosts or
 // another revision placed them. If the process dies before the end, the next one begins again,

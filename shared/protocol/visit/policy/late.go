@@ -14,7 +14,8 @@ type lateVisits interface {
 }
 
 // lateness returns the time since the last success as a multiple of bound, in seconds. First visits have shares of
-// their own, and origins that fail do not answer. For one that changes regularly the last success lies between its
+// their own, and origins that failed twice in a row do not answer. One failure is often a short fault, and its value
+// is halved, so that it might wait for months. For one that changes regularly the last success lies between its
 // last change and its expected one, so that at most half of the bound is assumed to have passed at the latter: a
 // visit that finds no change moves the expected one, and the origin is not late again at once.
 func lateness(p Place, now, bound int64) float64 {
@@ -24,6 +25,10 @@ func lateness(p Place, now, bound int64) float64 {
 	case PoolKnown, PoolQuiet, PoolSignal:
 	case PoolDue:
 		since -= int64(min(day/ClassRate(p.Class), float64(bound)/2))
+	case PoolFailing:
+		if p.Lister > 1 {
+			return 0
+		}
 	default:
 		return 0
 	}
@@ -38,7 +43,10 @@ func (p Value) Lateness(w Place, now int64) float64 { return lateness(w, now, se
 
 // perBound is the number of classes of origins with the same MaxLag. A Plan adds them for each further one, because
 // the types of a group may differ in it.
-const perBound = 2 * Classes
+const perBound = windowClasses * perWindow
+
+// mostBounds is how many fit into a class.
+const mostBounds = math.MaxUint16 / perBound
 
 // lateBound returns the MaxLag of a type in seconds; 0: its policy has none.
 func (p *Plan) lateBound(visitType string) int64 {

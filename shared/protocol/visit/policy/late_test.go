@@ -2,12 +2,14 @@ package policy_test
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -137,7 +139,9 @@ func TestMaxLagConcernsOnlyOriginsThatAnswer(t *testing.T) {
 	require.InDelta(t, 2, lateness(func(*policy.State) {}), 1e-9)
 	require.InDelta(t, 2, lateness(func(s *policy.State) { s.LastUpdate = lateNow - 90*day }), 1e-9, "quiet")
 	require.InDelta(t, 2, lateness(func(s *policy.State) { s.LastUpdate = lateNow - 5*day }), 1e-9, "signal")
-	require.Zero(t, lateness(func(s *policy.State) { s.Failures, s.LastStatus = 1, policy.Failed }), "failing")
+	require.Equal(t, lateness(func(*policy.State) {}), lateness(func(s *policy.State) { s.Failures, s.LastStatus = 1, policy.Failed }), "failed once")
+	require.Zero(t, lateness(func(s *policy.State) { s.Failures, s.LastStatus = 2, policy.Failed }), "failing")
+	require.Zero(t, lateness(func(s *policy.State) { s.Failures, s.LastStatus = 1, policy.NotFound }), "vanished")
 	require.Zero(t, lateness(func(s *policy.State) { s.LastSuccess, s.LastVisit = policy.Never, policy.Never }), "first")
 	require.Zero(t, lateness(func(s *policy.State) { s.Every = 90 * day }), "fixed")
 	for _, gap := range []int64{day, 7 * day, 20 * day, 60 * day} {
@@ -183,4 +187,19 @@ func TestThePaceIsTheVisitsOfTheLastDays(t *testing.T) {
 	require.InEpsilon(t, 240/2.72, idle.PerDay, 0.05, "after a week without visits")
 	back := p.Add(7, lateNow)
 	require.InDelta(t, p.PerDay+1, back.PerDay, 1e-9, "a clock that was set back lets none fade")
+}
+
+func TestAPlanHasAtMostSixtyTwoValuesOfMaxLag(t *testing.T) {
+	t.Parallel()
+	rules := "max-lag=0"
+	for i := 1; i < 62; i++ {
+		rules += fmt.Sprintf(",t%d.max-lag=%dd", i, i)
+	}
+	p, err := policy.ParsePlan("value", rules+",feed.max-lag=1d,git.max-lag=1d")
+	require.NoError(t, err)
+	s := seenAgo("t61", 1, 1e9, 122)
+	s.Window, s.Fork = 1_000_000, true
+	require.InDelta(t, 2, p.Lateness(p.Place(s), lateNow), 1e-9)
+	_, err = policy.ParsePlan("value", rules+",feed.max-lag=1000d")
+	require.ErrorIs(t, err, fault.ErrInvalid)
 }

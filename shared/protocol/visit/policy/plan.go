@@ -101,6 +101,9 @@ func ParsePlan(policies, rules string) (*Plan, error) {
 	if len(p.groups) > mostGroups {
 		return nil, fmt.Errorf("visit policy %q: %w: want at most %d types with a policy, a weight or a queue of their own", policies, fault.ErrInvalid, mostGroups-1)
 	}
+	if len(p.bounds) > mostBounds {
+		return nil, fmt.Errorf("visit rules with %d values of max-lag: %w: want at most %d", len(p.bounds), fault.ErrInvalid, mostBounds)
+	}
 	return p, nil
 }
 

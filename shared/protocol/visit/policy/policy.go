@@ -10,7 +10,7 @@ type Place struct {
 }
 
 // RateClass returns the class of the rate, as ClassOf, plus Classes for a fork.
-func (p Place) RateClass() int { return int(p.Class % perBound) }
+func (p Place) RateClass() int { return int(p.Class % perWindow) }
 
 // A Share is a number of slots for the best origins of some pools together.
 type Share struct {

@@ -97,9 +97,13 @@ func (r Rules) cooldown(s State) int64 {
 }
 
 // ShortestInterval returns the days between two visits of an origin if each comes as soon as Rest permits, and
-// succeeds as the last one did. It is the rest after the last success, whatever happened since, and without the
-// shorter one just before a regular change.
+// succeeds as the last one did. It is the rest after the last success, even if the next visits failed, and without the
+// shorter one just before a regular change. One that failed DisableAfter times in a row is likely to fail again, and
+// has the rest of its failures.
 func (r Rules) ShortestInterval(s State) float64 {
+	if s.Failures >= r.DisableAfter {
+		return float64(r.failureRest(s)) / day
+	}
 	at := s.LastSuccess
 	if at == Never {
 		at = s.FirstSeen

@@ -78,7 +78,7 @@ func DefaultRules() Rules {
 		HostShare:   0.5, HostSlots: 4, HostGap: time.Second, LongestGap: 5 * time.Minute, NowShare: 0.1,
 		WeightFresh: 1, WeightLag: 0.02, HorizonDays: 365,
 		PriorDays: 45, PriorStrength: 0.6, HalfLifeDays: 180,
-		FirstShare: 0.98, KnownShare: 0.02, FailedFactor: 0.5, FirstOrder: ByCreation, ForkWeight: 1,
+		FirstShare: 0.995, KnownShare: 0.005, FailedFactor: 0.5, FirstOrder: ByCreation, ForkWeight: 1,
 	}
 }
 

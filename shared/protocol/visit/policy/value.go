@@ -13,9 +13,10 @@ type Value struct{ Rules }
 // Name implements Policy.
 func (Value) Name() string { return "value" }
 
-// Place returns the queue of the origin's pool and rate class.
+// Place returns the queue of the origin's pool, its rate class, and the class of its document if it may lose items.
 func (p Value) Place(s State) Place {
 	place := p.placeByRate(s)
+	place.Class += p.windowClass(s) * perWindow
 	if s.Fork {
 		place.Class += Classes
 	}
@@ -47,7 +48,7 @@ func (p Value) placeByRate(s State) Place {
 	case s.LastUpdate != Never:
 		place.Pool, place.Lister = PoolQuiet, s.DatedBy()
 	default:
-		place.Pool, place.Lister = PoolKnown, p.windowClass(s)
+		place.Pool = PoolKnown
 		if h, ok := s.Habit(); ok {
 			return placeDue(s, h)
 		}
@@ -79,45 +80,60 @@ func (p Value) firstRef(s State) int64 {
 // mostFailures is the number of failures in a row beyond which more do not matter.
 const mostFailures = 8
 
-// Worth returns the value in days: WeightFresh times the index of freshness plus WeightLag times the index of
-// lag. First visits of a lister with priority get firstVisitBonus in addition; each failure in a row multiplies
-// the value by FailedFactor. A class of Classes or more belongs to a fork (Place).
+// Worth returns the value in days: WeightFresh times the index of freshness and of items that may be lost, plus
+// WeightLag times the index of lag. First visits of a lister with priority get firstVisitBonus in addition; each
+// failure in a row multiplies the value by FailedFactor, but not that of items that may be lost, because its rests
+// grow anyway. The class has the document and tells forks (Place).
 func (p Value) Worth(place Place, q Quality, now int64) float64 {
-	if place.Class >= Classes {
-		place.Class -= Classes
-		return p.ForkWeight * p.Worth(place, q, now)
-	}
-	rate, days := ClassRate(place.Class), max(float64(now-place.Ref)/day, 0)
-	if place.Pool == PoolDue {
-		chance, _ := dueChance(place, now)
-		return p.WeightFresh*dueIndex(place, now, 1/p.HorizonDays) + p.WeightLag*chance*days
-	}
-	signals := q.signals(rate)
-	if place.Pool != PoolQuiet && place.Pool != PoolSignal {
-		signals = noSignals(rate)
-	}
-	x := p.unseenChanges(place, q, now)
-	_, lag := Terms(x, days, rate) // the signals give the index of freshness
-	fresh := 0.0
-	if place.Pool == PoolFirst {
-		fresh = p.freshAfterFirst()
-		if p.FirstOrder == ByActivity { // its ref counts backwards
-			lag = 0
-		}
-	} else {
-		fresh = signals.index(x, 1/p.HorizonDays)
-	}
-	worth := p.WeightFresh*fresh + p.WeightLag*lag
-	if place.Pool == PoolKnown {
-		worth += p.WeightFresh * lossIndex(place.Lister, x)
-	}
+	class := place.Class
+	place.Class %= Classes
+	worth := p.indexes(place, q, now)
 	switch {
 	case place.Pool == PoolFirst && q.FirstVisits:
 		worth += firstVisitBonus
 	case place.Pool == PoolFailing:
 		worth *= math.Pow(p.FailedFactor, float64(place.Lister))
 	}
+	if window := windowOf(class / perWindow); window > 0 {
+		worth += p.WeightFresh * lossIndex(window, p.expectedItems(place, q, now))
+	}
+	if class%perWindow >= Classes {
+		worth *= p.ForkWeight
+	}
 	return worth
+}
+
+// indexes returns the weighted indexes of freshness and lag, in days.
+func (p Value) indexes(place Place, q Quality, now int64) float64 {
+	rate, days := ClassRate(place.Class), max(float64(now-place.Ref)/day, 0)
+	if place.Pool == PoolDue {
+		chance, _ := dueChance(place, now)
+		return p.WeightFresh*dueIndex(place, now, 1/p.HorizonDays) + p.WeightLag*chance*days
+	}
+	x := p.unseenChanges(place, q, now)
+	_, lag := Terms(x, days, rate) // the signals give the index of freshness
+	switch place.Pool {
+	case PoolFirst:
+		if p.FirstOrder == ByActivity { // its ref counts backwards
+			lag = 0
+		}
+		return p.WeightFresh*p.freshAfterFirst() + p.WeightLag*lag
+	case PoolQuiet, PoolSignal:
+		return p.WeightFresh*q.signals(rate).index(x, 1/p.HorizonDays) + p.WeightLag*lag
+	}
+	return p.WeightFresh*noSignals(rate).index(x, 1/p.HorizonDays) + p.WeightLag*lag
+}
+
+// expectedItems returns how many items have probably come since the last success. A date after it does not tell how
+// many. The ref of an origin with a habit is when the first is expected.
+func (p Value) expectedItems(place Place, q Quality, now int64) float64 {
+	switch place.Pool {
+	case PoolQuiet:
+		return p.unseenChanges(place, q, now)
+	case PoolDue:
+		return 1 + ClassRate(place.Class)*float64(now-place.Ref)/day
+	}
+	return ClassRate(place.Class) * float64(now-place.Ref) / day
 }
 
 // firstVisitBonus, in days, exceeds every value without it.
@@ -182,7 +198,7 @@ var visited = []Pool{PoolKnown, PoolDue, PoolQuiet, PoolSignal, PoolFailing}
 var everywhere = append([]Pool{PoolFirst}, visited...)
 
 // answering are the pools that MaxLag concerns.
-var answering = []Pool{PoolKnown, PoolDue, PoolQuiet, PoolSignal}
+var answering = []Pool{PoolKnown, PoolDue, PoolQuiet, PoolSignal, PoolFailing}
 
 // Shares reserves FirstShare of the slots for first visits and KnownShare for other
 // visits, so that neither starves the other. Of the rest and of the slots that these leave,

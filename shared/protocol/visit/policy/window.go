@@ -138,33 +138,36 @@ func (r Rules) Overflow(s State) int64 {
 
 // longestOverflow is the longest time in seconds for which Overflow matters: a rest is shorter, and more queues
 // would make each claim slower.
-const longestOverflow = 30 * day
+const longestOverflow = 90 * day
 
-// windowClass returns the class of a document that items can be lost from, for Place.Lister: 0 for any other.
+// windowClass returns the class of a document that items can be lost from, for Place.Class: 0 for any other.
 // windowOf is the inverse.
-func (r Rules) windowClass(s State) int32 {
+func (r Rules) windowClass(s State) uint16 {
 	if r.Overflow(s) >= longestOverflow {
 		return 0
 	}
-	return int32(bits.Len(uint(s.Window)))
+	return min(uint16(bits.Len(uint(s.Window))), windowClasses-1)
 }
 
+// windowClasses is the number of classes of documents: those with 512 items or more have one. A Place adds
+// perWindow to its class for each, because all pools have such documents.
+const (
+	windowClasses = 11
+	perWindow     = 2 * Classes
+)
+
 // windowOf returns the smallest number of items of a class of documents; 0 for class 0.
-func windowOf(class int32) float64 {
-	if class <= 0 {
+func windowOf(class uint16) float64 {
+	if class == 0 {
 		return 0
 	}
 	return math.Exp2(float64(class - 1))
 }
 
-// lossIndex returns the value of a visit, in days of freshness, that comes before items are lost: one day for each
-// expected change beyond half of the window.
-func lossIndex(class int32, expected float64) float64 {
-	if class <= 0 {
-		return 0
-	}
-	return max(expected-windowOf(class)/2, 0)
-}
+// lossIndex returns the value of a visit, in days of freshness, that comes before items are lost: half a day for each
+// expected change beyond half of the window. With a whole day, freshness is below that of round robin where the visits
+// do not suffice for all items; with less, items are lost where they do.
+func lossIndex(window, expected float64) float64 { return max(expected-window/2, 0) / 2 }
 
 // learn sets in s what a successful visit shows about the rate of an origin and about its document, and in effect
 // how many items were missed.

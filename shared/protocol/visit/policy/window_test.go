@@ -250,6 +250,27 @@ func TestAnOriginThatLosesItemsIsVisitedBeforeSlowOnes(t *testing.T) {
 	safe := losing
 	safe.Window = 0
 	require.Less(t, worth(safe, now+2*day), worth(slow, now+2*day))
+
+	const gap = 13 * 3600 // three items are half of the window
+	regular := steadyVisited(t, r, gap, 6, now)
+	for name, change := range map[string]func(*policy.State){
+		"due":     func(*policy.State) {},
+		"known":   func(s *policy.State) { s.Recent = policy.Recent{} },
+		"quiet":   func(s *policy.State) { s.LastUpdate = now },
+		"signal":  func(s *policy.State) { s.LastUpdate = now + gap },
+		"failing": func(s *policy.State) { s.Failures, s.LastStatus = 1, policy.Failed },
+	} {
+		losing, safe := regular, regular
+		change(&losing)
+		change(&safe)
+		safe.Window = 0
+		require.Equal(t, name, p.Place(losing).Pool.String())
+		require.InDelta(t, worth(safe, now+gap), worth(losing, now+gap), 1e-9, "%s: nothing is lost yet", name)
+		require.Greater(t, worth(losing, now+6*gap), worth(safe, now+6*gap)+1, name)
+		fork := losing
+		fork.Fork = true
+		require.InDelta(t, worth(losing, now+6*gap), worth(fork, now+6*gap), 1e-9, name)
+	}
 }
 
 func TestADocumentWithOnlyNewItemsHasProbablyLostSome(t *testing.T) {

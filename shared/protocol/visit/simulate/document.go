@@ -48,3 +48,29 @@ func (r *run) window(key int) int {
 	}
 	return int(window)
 }
+
+// changesCounted returns the changes that a visit now can count: their times, their number, and
+// over how many days. These are the changes since the last success or, at the first visit, those
+// of 180 days before, which are drawn then. With recorded origins the past is not drawn; then a first visit
+// sets LastSuccess to when the origin was listed, and counts from there. The times are valid until the next call.
+func (r *run) changesCounted(key int, now int64) (times []int64, changes, span float64) {
+	o, s := &r.origins[key], &r.states[key]
+	r.times = r.times[:0]
+	first := s.LastSuccess == policy.Never
+	if first && len(r.Recorded) == 0 {
+		const back = 180.0
+		past, total := r.pastChanges(int64(key), back-float64(now-o.born)/day, policy.MostTimes)
+		slices.Reverse(past)
+		r.times = append(r.times, past...)
+		changes, span = float64(total)+float64(o.changes), back
+	} else {
+		if first {
+			s.LastSuccess = s.FirstSeen
+		}
+		changes, span = float64(o.changes-o.seen), float64(now-s.LastSuccess)/day
+	}
+	for at := range r.unseen.of(&o.unseen) {
+		r.times = append(r.times, at)
+	}
+	return r.times, changes, span
+}

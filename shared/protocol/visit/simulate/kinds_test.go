@@ -37,11 +37,11 @@ const twoKinds = `{"name": "kinds", "capacity": 0.2, "spread": 1, "dead": 0, "dy
 func TestAKindHasItsOwnMaxLagInTheSimulator(t *testing.T) {
 	t.Parallel()
 	without := ended(t, twoKinds, "max-lag=0", 120)
-	require.Greater(t, without.longestWait("feed"), 25.0)
+	require.Greater(t, without.longestWait("feed"), 20.0)
 	require.Greater(t, without.longestWait("git"), 25.0)
 	with := ended(t, twoKinds, "max-lag=0,git.max-lag=14d", 120)
 	require.LessOrEqual(t, with.longestWait("git"), 16.0)
-	require.Greater(t, with.longestWait("feed"), 25.0)
+	require.Greater(t, with.longestWait("feed"), 20.0)
 }
 
 func TestAKindRestsByItsOwnRestShare(t *testing.T) {

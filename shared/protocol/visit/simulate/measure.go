@@ -27,7 +27,7 @@ type Result struct {
 	FirstVisit float64 `json:"first_visit_days"`     // mean time from the listing to the first visit
 	FirstP95   float64 `json:"first_visit_p95_days"` // origins without a visit count as visited at the end
 	Never      int     `json:"never_visited"`        // origins that were alive and listed before the end
-	Lost       int     `json:"lost"`                 // changes that were no longer in the document when a visit came
+	Lost       int     `json:"lost"`                 // changes that were no longer in the document when a visit came, or at the end
 	Visits     int     `json:"visits"`
 	Slots      int     `json:"slots"`
 	Size       float64 `json:"size"` // mean size of the visited origins; the smallest has 1

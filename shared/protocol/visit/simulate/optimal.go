@@ -19,12 +19,13 @@ func (p optimal) Place(s policy.State) policy.Place {
 	o := &p.origins[s.Key]
 	s.Recent = policy.Recent{} // it knows rates and no habits
 	place := p.Value.Place(s)
-	place.Class = policy.ClassOf(o.rate)
-	if p.burst > 0 {
-		place.Class = policy.ClassOf(o.rate / p.burst)
-	}
-	if s.LastVisit >= o.dies || s.LastScheduled >= o.dies {
-		place.Class = 0
+	place.Class -= place.Class % policy.Classes
+	switch {
+	case s.LastVisit >= o.dies || s.LastScheduled >= o.dies:
+	case p.burst > 0:
+		place.Class += policy.ClassOf(o.rate / p.burst)
+	default:
+		place.Class += policy.ClassOf(o.rate)
 	}
 	return place
 }
