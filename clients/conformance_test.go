@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -14,8 +16,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +29,7 @@ import (
 	"leasehold/internal/binary"
 	apiclient "leasehold/shared/api/client"
 	"leasehold/shared/api/types"
+	"leasehold/shared/identity"
 )
 
 // languages are the clients: the programs that each needs, how it is built in its folder (out is
@@ -57,7 +62,46 @@ func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
 		printed, err := client(ctx, at, name+"-verbs").CombinedOutput()
 		require.NoError(t, err, "%s", printed)
 		require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nsession\n", string(printed))
-		testWorker(t, at, name, client(t.Context(), refuseOneReport(t, at), name, "worker"))
+		api, err := apiclient.New(at)
+		require.NoError(t, err)
+		defer api.Close()
+		testWorker(t, api, name, client(t.Context(), refuseOneReport(t, at), name, "worker"))
+	})
+}
+
+// A client with a token and the CA calls every verb and works over TLS. A wrong token is refused with an error of its own.
+// A server whose certificate is of another CA gets no request, so it does not see the token.
+func TestEachClientAuthenticates(t *testing.T) {
+	t.Parallel()
+	at := newCoordinator(t, "--auth")
+	at.start()
+	token := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(token, []byte(at.print("token", "create", "all", "--role", "producer,worker")), 0o600))
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(ca, []byte(at.print("identity", "show", "--ca")), 0o600))
+	var requests atomic.Int64
+	other := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
+	other.Config.ErrorLog = log.New(io.Discard, "", 0)
+	other.StartTLS()
+	t.Cleanup(func() {
+		other.Close()
+		require.Zero(t, requests.Load())
+	})
+	inEachLanguage(t, func(t *testing.T, name string, client program) {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		with := func(args ...string) *exec.Cmd {
+			c := client(ctx, append([]string{at.url(), name}, args...)...)
+			c.Env = append(os.Environ(), "LEASEHOLD_TOKEN=@"+token, "LEASEHOLD_CA="+ca, "ADMIN_TOKEN=@"+filepath.Join(at.data, "identity", "admin.token"))
+			return c
+		}
+		printed, err := with().CombinedOutput()
+		require.NoError(t, err, "%s", printed)
+		require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nsession\n", string(printed))
+		testWorker(t, at.client(), name, with("worker"))
+		printed, err = with("refused", other.URL).CombinedOutput()
+		require.NoError(t, err, "%s", printed)
+		require.Equal(t, "refused\n", string(printed))
 	})
 }
 
@@ -145,11 +189,8 @@ func TestEachClientGoesOnOverARestartOfTheCoordinator(t *testing.T) {
 
 // testWorker starts a worker with two slots, whose session lives for 1 s without a heartbeat, has
 // it do tasks of every outcome, and stops it with SIGTERM while it has two.
-func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
+func testWorker(t *testing.T, api *apiclient.Client, action string, worker *exec.Cmd) {
 	t.Helper()
-	api, err := apiclient.New(at)
-	require.NoError(t, err)
-	defer api.Close()
 	var printed bytes.Buffer
 	worker.Stdout, worker.Stderr = &printed, &printed
 	require.NoError(t, worker.Start())
@@ -164,6 +205,7 @@ func testWorker(t *testing.T, at, action string, worker *exec.Cmd) {
 		return made.ID
 	}
 	await := func(id string, done func(types.Task) bool) (now types.Task) {
+		var err error
 		require.Eventually(t, func() bool {
 			now, err = api.Task(t.Context(), id)
 			return err == nil && done(now)
@@ -256,14 +298,16 @@ func startCoordinator(t *testing.T) string {
 type coordinator struct {
 	*testing.T
 	program, data, gate, api string
+	flags                    []string
 	running                  *exec.Cmd
 	printed                  bytes.Buffer
 }
 
-func newCoordinator(t *testing.T) *coordinator {
+// newCoordinator returns one that runs with more flags; --auth among them has it authenticate.
+func newCoordinator(t *testing.T, flags ...string) *coordinator {
 	t.Helper()
 	dir := t.TempDir()
-	c := &coordinator{T: t, program: filepath.Join(dir, "leasehold"), data: filepath.Join(dir, "data")}
+	c := &coordinator{T: t, program: filepath.Join(dir, "leasehold"), data: filepath.Join(dir, "data"), flags: flags}
 	require.NoError(t, binary.Build(c.program))
 	var err error
 	c.gate, err = binary.FreeAddress()
@@ -279,21 +323,55 @@ func newCoordinator(t *testing.T) *coordinator {
 	return c
 }
 
-func (c *coordinator) url() string { return "http://" + c.api }
+func (c *coordinator) url() string {
+	if slices.Contains(c.flags, "--auth") {
+		return "https://" + c.api
+	}
+	return "http://" + c.api
+}
+
+// print returns what a command prints that asks the coordinator.
+func (c *coordinator) print(args ...string) string {
+	c.Helper()
+	var failed bytes.Buffer
+	command := exec.Command(c.program, append(args, "--data", c.data)...)
+	command.Env, command.Stderr = withoutSettings(), &failed
+	printed, err := command.Output()
+	require.NoError(c, err, "%s", &failed)
+	return string(printed)
+}
+
+// client returns a client of the API of a coordinator that authenticates, with the token of its user.
+func (c *coordinator) client() *apiclient.Client {
+	c.Helper()
+	ca, err := identity.ParseFingerprint(strings.TrimSpace(c.print("identity", "show")))
+	require.NoError(c, err)
+	token, err := os.ReadFile(filepath.Join(c.data, "identity", "admin.token"))
+	require.NoError(c, err)
+	api, err := apiclient.NewWith(c.url(), apiclient.Options{Token: strings.TrimSpace(string(token)),
+		TLS: identity.ClientConfig(ca, func() *tls.Certificate { return nil }, time.Now)})
+	require.NoError(c, err)
+	c.Cleanup(func() { _ = api.Close() })
+	return api
+}
+
+// withoutSettings returns the environment without settings of leasehold.
+func withoutSettings() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "LEASEHOLD_") || strings.HasPrefix(v, "mode=") || strings.HasPrefix(v, "host=")
+	})
+}
 
 // start starts it, and returns when it is ready.
 func (c *coordinator) start() {
 	c.Helper()
-	c.running = exec.Command(c.program, "coordinator", "--data", c.data, "--listen", c.gate, "--http", c.api)
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "LEASEHOLD_") && !strings.HasPrefix(v, "mode=") && !strings.HasPrefix(v, "host=") {
-			c.running.Env = append(c.running.Env, v)
-		}
-	}
+	c.running = exec.Command(c.program, append([]string{"coordinator", "--data", c.data, "--listen", c.gate, "--http", c.api}, c.flags...)...)
+	c.running.Env = withoutSettings()
 	c.running.Stdout, c.running.Stderr = &c.printed, &c.printed
 	require.NoError(c, c.running.Start())
+	anyServer := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	require.Eventually(c, func() bool {
-		r, err := http.Get(c.url() + "/readyz")
+		r, err := anyServer.Get(c.url() + "/readyz")
 		if err == nil {
 			r.Body.Close()
 		}

@@ -27,9 +27,16 @@ func (a *app) runCoordinator(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
 	return node.RunCoordinator(ctx, cfg, log, func(at datadir.Addresses) {
-		sayf(a.err, "coordinator: gate %s, dashboard http://%s, data %s\n", at.Gate, at.HTTP, cfg.Data)
+		scheme := "http"
+		if at.CA != "" {
+			scheme = "https"
+		}
+		sayf(a.err, "coordinator: gate %s, dashboard %s://%s, data %s\n", at.Gate, scheme, at.HTTP, cfg.Data)
 		if at.Compat != "" {
-			sayf(a.err, "coordinator: control endpoints http://%s\n", at.Compat)
+			sayf(a.err, "coordinator: control endpoints %s://%s\n", scheme, at.Compat)
+		}
+		if cfg.Insecure {
+			sayf(a.err, "coordinator: insecure: anyone who reaches these ports may do anything\n")
 		}
 		for _, gate := range at.Gates {
 			sayf(a.err, "coordinator: gate %s\n", gate)

@@ -23,7 +23,8 @@ func (a *app) newHealth() *cobra.Command {
 this command, as in its own container. A coordinator must answer; if not, the
 exit code is 69. A manager or worker must have a session at the coordinator; if
 not, the exit code is 1. While the coordinator does not answer, managers and
-workers wait for it, and the exit code is 0.`,
+workers wait for it, and the exit code is 0. A coordinator that authenticates is
+asked with the certificate in the folder of the manager or worker.`,
 		Args: cobra.NoArgs,
 		RunE: a.withConfig(func(ctx context.Context, cfg config.Config) error {
 			if err := cfg.RequireMode(); err != nil {
@@ -39,6 +40,6 @@ workers wait for it, and the exit code is 0.`,
 			return err
 		}),
 	}
-	config.BindFlags(c.Flags(), append([]string{"mode"}, coordinatorKeys...)...)
+	config.BindFlags(c.Flags(), append([]string{"mode", "join"}, coordinatorKeys...)...)
 	return c
 }

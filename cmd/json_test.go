@@ -55,6 +55,10 @@ var printed = map[string]any{
 	"A finding in `leasehold tup4fun petri --json`":                    petri.Finding{},
 	"`leasehold session list --json`":                                  types.OpenSession{},
 	"`leasehold space list --json`":                                    types.Space{},
+	"`leasehold invite --json`, `leasehold invites list --json`":       types.Invite{},
+	"`leasehold peers list --json`":                                    types.Peer{},
+	"`leasehold token create --json`, `leasehold token list --json`":   types.Token{},
+	"`leasehold audit --json`":                                         types.AuditRecord{},
 	"`leasehold space count --json`":                                   counted{},
 	"`leasehold space query --json`, `leasehold space get --json`":     types.Tuple{},
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -91,7 +92,19 @@ var errReported = errors.New("reported before")
 // load reads the configuration of a command that has bound its flags.
 func (a *app) load(c *cobra.Command) (config.Config, error) {
 	a.flags = c.Flags()
-	return config.Load(a.flags)
+	return a.loadFlags()
+}
+
+// loadFlags loads the configuration by a.flags. It warns of flags with a secret, which every user of the machine sees.
+func (a *app) loadFlags() (config.Config, error) {
+	cfg, err := config.Load(a.flags)
+	if err != nil {
+		return cfg, err
+	}
+	for _, key := range cfg.SecretFlags() {
+		fmt.Fprintf(a.err, "warning: other users of this machine see the secret of --%s in the list of processes: use --%s @FILE, or the environment variable LEASEHOLD_%s\n", key, key, strings.ToUpper(key))
+	}
+	return cfg, nil
 }
 
 // withConfig returns what a command runs that needs its configuration and takes no
@@ -180,7 +193,7 @@ func refusedArgument(err error) error {
 
 // The settings that commands read which are not modes. The help of a command lists no others.
 var (
-	coordinatorKeys = []string{"data", "host", "http"} // with withCoordinator
+	coordinatorKeys = []string{"data", "host", "http", "token", "ca"} // with withCoordinator
 	catalogKeys     = append(slices.Clone(coordinatorKeys), "log-level", "log-format")
 	codeKeys        = append(slices.Clone(catalogKeys), "search", "search-prefix")                    // of commands that read or change the code index
 	visitKeys       = append(slices.Clone(catalogKeys), "visit-policy", "visit-rules", "host-groups") // of commands that ask when origins are visited

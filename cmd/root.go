@@ -38,6 +38,7 @@ func (a *app) commandGroups() []commandGroup {
 			a.newStatus(), a.newLog(), a.newSession(), a.newDrain(), a.newSpace(), a.newBackup(), a.newRestore(), a.newRepair(),
 			a.newDoctor(), a.newConfig(), a.newHealth(),
 		}},
+		{"security", "Security:", []*cobra.Command{a.newInvite(), a.newInvites(), a.newPeers(), a.newToken(), a.newAudit(), a.newIdentity()}},
 		{"protocols", "Protocols:", []*cobra.Command{a.newTup4fun()}},
 		{programGroup, "This program:", []*cobra.Command{a.newVersion(), a.newCompletion()}},
 	}
@@ -115,7 +116,7 @@ func (a *app) runMode(c *cobra.Command, _ []string) error {
 		return errors.Join(wrong...)
 	}
 	a.flags = pick(c.Flags(), used...)
-	if cfg, err = config.Load(a.flags); err != nil {
+	if cfg, err = a.loadFlags(); err != nil {
 		return err
 	}
 	switch cfg.Mode {

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/identity"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
 	"leasehold/spaces"
@@ -33,6 +35,7 @@ type connection struct {
 	id, address, name string
 	options           space.Options // of the space if it does not exist
 	local             bool
+	secure            bool  // by TLS, with the token and the CA of the environment
 	err               error // of its making
 	host              *host // of a space of this process; else nil
 
@@ -47,7 +50,7 @@ type connection struct {
 // NewSpace returns a space of this process for a name, which is made unless it exists. For
 // tcp://host:port/name it opens the space to the network at that address or, if it cannot
 // listen there, joins the space of the program that does. The port is 31415 by default, and
-// a query such as ?KEEP has no effect. An error is returned by the operations. Of the policies
+// a query such as ?KEEP has no effect. For tls://host:port/name it is NewRemoteSpace. An error is returned by the operations. Of the policies
 // none or one is accepted.
 func NewSpace(name string, policy ...*ComposablePolicy) Space {
 	if len(policy) > 1 {
@@ -65,7 +68,9 @@ func NewSpace(name string, policy ...*ComposablePolicy) Space {
 // NewRemoteSpace returns a space of the program that listens at tcp://host:port/name: a
 // coordinator, or a process that called NewSpace. The space is made unless it exists. The first
 // operation connects; it waits for the program if it does not run yet. A name alone is the space
-// of that name in this process or, if there is none, at localhost.
+// of that name in this process or, if there is none, at localhost. For tls://host:port/name the connection has TLS, and
+// the coordinator gets the token of LEASEHOLD_TOKEN (the token or @FILE). LEASEHOLD_CA is the fingerprint of its CA or
+// a PEM file with it.
 func NewRemoteSpace(name string) Space {
 	s := Space{connection: newConnection(name)}
 	if s.err == nil && s.address == "" {
@@ -82,16 +87,17 @@ func newConnection(uri string) *connection {
 	c := &connection{id: rand.Text(), dialling: make(chan struct{}, 1)}
 	c.ending, c.cancel = context.WithCancel(context.Background())
 	c.address, c.name, c.err = parse(uri)
+	c.secure = strings.HasPrefix(uri, "tls://")
 	return c
 }
 
-// parse splits tcp://host:port/name; the address of a name alone is empty.
+// parse splits tcp://host:port/name, or tls:// in place of tcp://; the address of a name alone is empty.
 func parse(uri string) (address, name string, err error) {
-	invalid := fmt.Errorf("space %.200q: want a name or tcp://host:port/name: %w", uri, fault.ErrInvalid)
+	invalid := fmt.Errorf("space %.200q: want a name or tcp://host:port/name, or tls:// for a coordinator that authenticates: %w", uri, fault.ErrInvalid)
 	name = uri
 	if strings.Contains(uri, "://") {
 		u, err := url.Parse(uri)
-		if err != nil || u.Scheme != "tcp" || u.Hostname() == "" {
+		if err != nil || u.Scheme != "tcp" && u.Scheme != "tls" || u.Hostname() == "" {
 			return "", "", invalid
 		}
 		port := u.Port()
@@ -179,10 +185,7 @@ func (c *connection) openSession(ctx context.Context) (repo space.Repository, er
 			repo = local.Repository
 		}
 	} else {
-		var conn *remote.Conn
-		if conn, err = remote.Dial(ctx, remote.Config{Address: c.address, Session: remote.SessionID("gospace"), Reconnect: reconnectTimeout}); err == nil {
-			repo = space.Over(conn)
-		}
+		repo, err = c.dial(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -195,6 +198,25 @@ func (c *connection) openSession(ctx context.Context) (repo space.Repository, er
 		return nil, errors.Join(err, endSession(repo))
 	}
 	return repo, nil
+}
+
+// dial opens a session at another program.
+func (c *connection) dial(ctx context.Context) (space.Repository, error) {
+	config := remote.Config{Address: c.address, Session: remote.SessionID("gospace"), Reconnect: reconnectTimeout}
+	var err error
+	if c.secure {
+		if config.Token, err = identity.ReadToken(os.Getenv("LEASEHOLD_TOKEN")); err == nil {
+			config.TLS, err = identity.TokenConfig(os.Getenv("LEASEHOLD_CA"))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	conn, err := remote.Dial(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return space.Over(conn), nil
 }
 
 // drop forgets a session that has ended, so that the next call opens another.

@@ -13,5 +13,6 @@
 // Operations find the oldest match, and waiting calls are served in the order in which they
 // came. The differences from goSpace are listed in docs/interop.md.
 //
-// A space open to a network does not authenticate: every program that reaches the address may use it.
+// A space open to a network does not authenticate: every program that reaches the address may use it. A coordinator may:
+// NewRemoteSpace("tls://host:port/name") uses the token and the CA of the environment.
 package gospace

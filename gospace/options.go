@@ -2,8 +2,10 @@ package gospace
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/browse"
 )
@@ -25,7 +27,10 @@ type SpaceOptions struct {
 func NewSpaceWith(name string, o SpaceOptions) Space {
 	s := Space{connection: newConnection(name), policy: o.Policy}
 	s.options = o.Options
-	if s.err == nil {
+	switch {
+	case s.secure && o.Folder != "":
+		s.err = fmt.Errorf("space %.200q: a space at tls:// is of another program, and needs no folder: %w", name, fault.ErrInvalid)
+	case s.err == nil && !s.secure:
 		s.attach(hosts.join(s.address, s.name, o.Folder, findOrOpen))
 	}
 	return s

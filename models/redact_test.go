@@ -44,3 +44,17 @@ func TestTheUserOfAnOriginIsUsedForItsOwnHostOnly(t *testing.T) {
 		require.Equal(t, uri, models.WithUserOf("/srv/show", uri), "a folder")
 	}
 }
+
+func TestRedactSecretsReplacesTokensAndTheSecretsOfJoinLinesToo(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/tokens/lht-fzmkfqdmbfktaax3rtgsdg33vwtfo5wf4wzje2kbldgztkbympna: not found":               "/tokens/lht-xxxxx: not found",
+		"lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-secretsecretsecretsecretsecretse@h:1": "lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-xxxxx@h:1",
+		`invite "lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-secr"`:                        `invite "lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-xxxxx"`,
+		"lht- and lh1-worker-":           "lht- and lh1-worker-",
+		"https://bob:s3cret@example.org": "https://xxxxx@example.org",
+	} {
+		require.Equal(t, want, models.RedactSecrets(text))
+		require.Equal(t, want, models.RedactSecrets(want), "again")
+	}
+}

@@ -46,18 +46,19 @@ func OpenCatalog(ctx context.Context, cfg config.Config, log *slog.Logger, creat
 	e, remoteErr := locate.Find(ctx, cfg)
 	if remoteErr == nil && e.API != "" {
 		var s *CatalogSource
-		if s, remoteErr = openRemoteCatalog(ctx, e.API); remoteErr == nil {
+		if s, remoteErr = openRemoteCatalog(ctx, e); remoteErr == nil {
 			return s, nil
 		}
 	}
-	if remoteErr != nil && (e.Named || ctx.Err() != nil) {
+	isRefused := errors.Is(remoteErr, fault.ErrUnauthenticated) || errors.Is(remoteErr, fault.ErrForbidden)
+	if remoteErr != nil && (e.Named || isRefused || ctx.Err() != nil) {
 		return nil, remoteErr
 	}
 	// No coordinator answers, and the user named none. The folder's lock decides whether it is
 	// free, because the address file may be stale.
 	if !create && !hasData(cfg.Data) {
 		if e, err := locate.FindDefault(ctx, cfg); err == nil && e.Named {
-			return openRemoteCatalog(ctx, e.API)
+			return openRemoteCatalog(ctx, e)
 		}
 		return nil, errors.Join(noDataError(cfg.Data), remoteErr)
 	}
@@ -103,19 +104,19 @@ func (dir noDataError) Error() string {
 // Is makes errors.Is(dir, fault.ErrFolder) true.
 func (dir noDataError) Is(target error) bool { return target == fault.ErrFolder }
 
-func openRemoteCatalog(ctx context.Context, url string) (*CatalogSource, error) {
-	client, err := client.New(url)
+func openRemoteCatalog(ctx context.Context, e locate.Endpoint) (*CatalogSource, error) {
+	api, err := client.NewWith(e.API, e.Options)
 	if err != nil {
 		return nil, err
 	}
-	if err := client.Alive(ctx); err != nil {
-		return nil, errors.Join(err, client.Close())
+	if err := api.Alive(ctx); err != nil {
+		return nil, errors.Join(err, api.Close())
 	}
-	store, err := apicatalog.New(url)
+	forCatalog, err := client.NewWith(e.API, e.Options)
 	if err != nil {
-		return nil, errors.Join(err, client.Close())
+		return nil, errors.Join(err, api.Close())
 	}
-	return &CatalogSource{Catalog: store, API: client}, nil
+	return &CatalogSource{Catalog: apicatalog.Over(forCatalog), API: api}, nil
 }
 
 // Close closes the connections, or the data folder.

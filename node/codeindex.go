@@ -2,9 +2,11 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -196,8 +198,8 @@ func openMirrors(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logg
 }
 
 // openIndexer opens the folder of mirrors below dir and, if repositories are indexed, the port at which workers
-// read files.
-func openIndexer(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logger) (*indexer, error) {
+// read files, which speaks TLS if secured is not nil.
+func openIndexer(cfg config.Config, dir string, f *fetch.Fetcher, secured *tls.Config, log *slog.Logger) (*indexer, error) {
 	x, err := openMirrors(cfg, dir, f, log)
 	if err != nil || !cfg.Index {
 		return x, err
@@ -205,22 +207,40 @@ func openIndexer(cfg config.Config, dir string, f *fetch.Fetcher, log *slog.Logg
 	if x.port, err = net.Listen("tcp", cfg.ContentListen); err != nil {
 		return nil, config.Invalid{{Key: "content-listen", Text: err.Error()}}
 	}
-	x.content = managercode.NewContent(advertised(cfg.Advertise, x.port.Addr()))
+	url := "http://" + advertised(cfg.Advertise, x.port.Addr())
+	if secured != nil {
+		x.port = tls.NewListener(x.port, secured)
+		url = "https://" + advertised(cfg.Advertise, x.port.Addr())
+	}
+	x.content = managercode.NewContent(url)
 	return x, nil
 }
 
 // advertised returns the address at which workers reach the port that listens at listens: the
-// configured one, with the port of listens if its own is 0, or listens itself if configured is not
-// an address.
+// configured one, with the port of listens if its own is 0. If none is configured, it is listens itself, or the name of
+// this machine if listens is every address of it.
 func advertised(configured string, listens net.Addr) string {
 	host, port, err := net.SplitHostPort(configured)
 	if err != nil {
-		return listens.String()
+		return reachable(listens.String())
 	}
 	if _, own, err := net.SplitHostPort(listens.String()); err == nil && port == "0" {
 		port = own
 	}
 	return net.JoinHostPort(host, port)
+}
+
+// reachable returns an address with the name of this machine in place of one that stands for all of its addresses.
+func reachable(listens string) string {
+	host, port, err := net.SplitHostPort(listens)
+	if err != nil {
+		return listens
+	}
+	name, err := os.Hostname()
+	if ip := net.ParseIP(host); err != nil || ip != nil && !ip.IsUnspecified() {
+		return listens
+	}
+	return net.JoinHostPort(name, port)
 }
 
 // flow returns the flow that visits and indexes repositories.
@@ -245,9 +265,9 @@ func (x *indexer) runBeside(ctx context.Context, manage supervisor.Task) error {
 
 // newIndexing returns the handler of tasks of index, and the function that closes its connections
 // and ends its ctags processes.
-func newIndexing(ctx context.Context, own workercode.Index, log *slog.Logger) (*workercode.Handler, func() error) {
+func newIndexing(ctx context.Context, own workercode.Index, secured *tls.Config, log *slog.Logger) (*workercode.Handler, func() error) {
 	analyser := analyse.New(analyse.FindCtags(ctx))
-	h := workercode.New(own, analyser, log)
+	h := workercode.New(own, analyser, secured, log)
 	return h, func() error { return errors.Join(h.Close(), analyser.Close()) }
 }
 

@@ -37,7 +37,11 @@ func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, li
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	l, err := listen(d)
+	a, err := d.openAuth()
+	if err != nil {
+		return err
+	}
+	l, err := listen(d, a)
 	if err != nil {
 		return err
 	}

@@ -219,7 +219,8 @@ func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest strin
 	// A journal that can be copied is on disk, so there is a pair.
 	return d.pair.Hold(func(m pairing.Mark) error {
 		return backup.Make(ctx, dest, backup.Source{Instance: m.Instance, Counter: m.Counter},
-			backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: d.database.Copy})
+			backup.Part{Name: journalDir, Copy: j.Copy}, backup.Part{Name: catalogFile, Copy: d.database.Copy},
+			backup.Part{Name: identityDir, Copy: func(_ context.Context, dest string) error { return d.copyIdentity(dest) }})
 	})
 }
 

@@ -2,8 +2,10 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,9 +14,11 @@ import (
 
 	"leasehold/node/locate"
 	"leasehold/shared/api/client"
+	"leasehold/shared/api/join"
 	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/identity"
 	"leasehold/shared/process/platform"
 )
 
@@ -31,7 +35,8 @@ func writeSession(dir, session string, log *slog.Logger) {
 
 // Health checks the process of mode cfg.Mode whose data folder is cfg.Data, and describes the state that it
 // found. A coordinator must answer. One of the folder's managers or workers must have a session at the
-// coordinator, or Health returns fault.ErrNotFound. If the coordinator does not answer, they wait for it.
+// coordinator, or Health returns fault.ErrNotFound. If the coordinator authenticates, it is asked with the certificate of
+// one of them, and Health never joins. If the coordinator does not answer, they wait for it.
 // Starting them again would not help, so Health returns nil.
 func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	if cfg.Mode == config.Coordinator {
@@ -41,7 +46,7 @@ func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	if err != nil {
 		return "", err
 	}
-	err = locate.Call(ctx, cfg, func(ctx context.Context, api *client.Client) error {
+	err = callAsProcess(ctx, cfg, func(ctx context.Context, api *client.Client) error {
 		present, err := client.List[types.Session](ctx, api, "status", nil, client.PageSize, client.All)
 		if err != nil {
 			return err
@@ -58,6 +63,66 @@ func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 		return "the " + cfg.Mode + " waits for the coordinator: " + err.Error(), nil
 	}
 	return found, err
+}
+
+// callAsProcess calls do as locate.Call does, but with the certificate of a process of the data folder if one has joined.
+// If there is only a join line, do gets fault.ErrNotFound from a coordinator that answers.
+func callAsProcess(ctx context.Context, cfg config.Config, do func(context.Context, *client.Client) error) error {
+	line, err := locate.JoinLine(cfg)
+	if err != nil {
+		return err
+	}
+	certificate, err := certificateBelow(cfg.Data, cfg.Mode)
+	if err != nil {
+		return err
+	}
+	var ca identity.Fingerprint
+	var addresses []string
+	switch {
+	case line != nil:
+		ca, addresses = line.CA, line.Addresses
+	case certificate != nil:
+		if ca, err = identity.IssuerOf(certificate); err != nil {
+			return err
+		}
+		addresses = []string{locate.ChooseGate(ctx, cfg)}
+	default:
+		return locate.Call(ctx, cfg, do)
+	}
+	api, err := join.ClientOf(certificate, ca, addresses)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	if err = api.Alive(ctx); err == nil { // fails at once, unlike other calls, which retry
+		return do(ctx, api)
+	}
+	if certificate == nil && errors.Is(err, fault.ErrUnauthenticated) {
+		return fmt.Errorf("no %s with a folder in %s has joined the coordinator: %w: %w", cfg.Mode, cfg.Data, fault.ErrNotFound, err)
+	}
+	return err
+}
+
+// certificateBelow returns the certificate of a process of a mode that has a folder below dir; nil if none has joined.
+// Of several it is the one that ends last.
+func certificateBelow(dir, mode string) (found *tls.Certificate, err error) {
+	files, err := platform.Glob(dir, mode+"-*/"+identity.CertificateFile)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		c, err := identity.LoadProcess(filepath.Dir(file))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if found == nil || found.Leaf.NotAfter.Before(c.Leaf.NotAfter) {
+			found = c
+		}
+	}
+	return found, nil
 }
 
 // sessionsBelow returns the sessions that the processes of a mode wrote to their folders below dir, also those of

@@ -11,12 +11,15 @@ import (
 
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
+	"leasehold/coordinator/auth"
 	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/gate/native"
 	"leasehold/coordinator/hub"
 	"leasehold/coordinator/page"
 	"leasehold/coordinator/peer"
+	"leasehold/coordinator/permission"
 	"leasehold/models"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/process/datadir"
 	"leasehold/shared/process/supervisor"
@@ -32,14 +35,22 @@ const peerConnections = 2_200 // a claim and a heartbeat of each of its sessions
 type listeners struct {
 	ports
 	gate, http net.Listener
+	gateHTTP   net.Listener // of the API at the gate's port, where processes join; nil: none do
 	compat     net.Listener // nil: none
 	foreign    foreignGates
+	auth       *auth.Auth // nil: every client may do everything
 }
 
-// listen opens all ports; port 0 is any free one. If one fails, it closes the others and returns the
-// error of ports.listen.
-func listen(d *DataDir) (_ *listeners, err error) {
-	l := &listeners{ports: newPorts(d.cfg)}
+// listen opens all ports; port 0 is any free one. With a, they speak TLS. If one fails, it closes the others and
+// returns the error of ports.listen.
+func listen(d *DataDir, a *auth.Auth) (_ *listeners, err error) {
+	l := &listeners{ports: newPorts(d.cfg), auth: a}
+	if a != nil {
+		if l.tls, err = serverTLS(d, a); err != nil {
+			return nil, err
+		}
+		l.uses[d.cfg.Listen]++ // the API is at the gate's port too
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.close())
@@ -50,6 +61,9 @@ func listen(d *DataDir) (_ *listeners, err error) {
 	}
 	if l.http, err = l.listen("http", d.cfg.HTTP, mux.HTTP); err != nil {
 		return nil, err
+	}
+	if port := l.portOf(l.gate); a != nil && !port.Speaks(mux.HTTP) {
+		l.gateHTTP = port.Listener(mux.HTTP)
 	}
 	if d.cfg.CompatListen != "" {
 		if l.compat, err = l.listen("compat-listen", d.cfg.CompatListen, mux.HTTP); err != nil {
@@ -78,7 +92,11 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	if err != nil {
 		return err
 	}
-	if err := datadir.WriteAddresses(h.cfg.Data, l.addresses()); err != nil {
+	addresses := l.addresses()
+	if l.auth != nil {
+		addresses.TokenFile = h.tokenFile()
+	}
+	if err := datadir.WriteAddresses(h.cfg.Data, addresses); err != nil {
 		return err
 	}
 	defer os.Remove(filepath.Join(h.cfg.Data, datadir.AddressFile))
@@ -86,16 +104,20 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	spaces := peer.NewSpaces()
 	measured, calls := durations(h)
 	gate := native.New(native.Config{
-		Engine: h.Engine(), Spaces: spaces, Calls: calls, HTTP: l.http.Addr().String(),
+		Engine: h.Engine(), Identify: l.identify(), ByToken: l.byToken(), Check: l.check(), Spaces: spaces, Calls: calls, HTTP: l.http.Addr().String(),
 		Heartbeat: h.cfg.Heartbeat, Lost: h.cfg.SessionLost, Connections: maxConnections(), LargeAnswers: []string{browse.Procedure},
 		Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Memory: h.memory, Log: h.log,
 	})
 	catalog := h.DataDir.Catalog
-	page := page.New(page.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Visits: h.DataDir.Visits, Health: h.database.Health, Log: h.log})
+	dashboard := page.New(page.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Visits: h.DataDir.Visits, Health: h.database.Health, Log: h.log})
 	settings := api.Config{
-		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: page, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
+		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
 		Database: h.examination,
+	}
+	if l.auth != nil {
+		l.auth.Connected(gate.Identities)
+		settings.Auth, settings.SignIn, settings.SessionsOf, settings.JoinAddresses = l.auth, page.SignIn, gate.SessionsOf, joinAddresses(l.gate.Addr())
 	}
 	var hubs []supervisor.Task
 	if h.cfg.PublicURL != "" {
@@ -110,13 +132,50 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	if err != nil {
 		return err
 	}
+	handler := api.New(settings)
 	tasks := append(slices.Concat(foreign, hubs, l.ports.tasks(h.log)),
 		func(ctx context.Context) error { return gate.Serve(ctx, l.gate) },
-		serveHTTP(l.http, api.New(settings), h))
-	if l.compat != nil {
-		tasks = append(tasks, serveHTTP(l.compat, api.NewCompat(settings), h))
+		l.serveHTTP(l.http, handler, h))
+	if l.gateHTTP != nil {
+		tasks = append(tasks, l.serveHTTP(l.gateHTTP, handler, h))
 	}
-	return supervisor.All(ctx, tasks...)
+	if l.compat != nil {
+		tasks = append(tasks, l.serveHTTP(l.compat, api.NewCompat(settings), h))
+	}
+	serve := func(ctx context.Context) error { return supervisor.All(ctx, tasks...) }
+	if l.auth == nil {
+		return serve(ctx)
+	}
+	// The audit ends last, because requests in progress finish while the servers stop.
+	return supervisor.Host(ctx, func(ctx context.Context, ready func()) error {
+		ready()
+		l.auth.Run(ctx)
+		return nil
+	}, serve)
+}
+
+// identify returns what tells the native gate the identity of a connection; nil: it authenticates no client.
+func (l *listeners) identify() func(net.Conn) (access.Identity, error) {
+	if l.auth == nil {
+		return nil
+	}
+	return l.auth.OfConn
+}
+
+// byToken returns what identifies the clients of the native gate that send a token; nil: nothing.
+func (l *listeners) byToken() func(string) (access.Identity, error) {
+	if l.auth == nil {
+		return nil
+	}
+	return l.auth.Store.ByToken
+}
+
+// check returns what refuses requests at the native gate that need other roles; nil: nothing.
+func (l *listeners) check() func(access.Identity, string, space.Request) error {
+	if l.auth == nil {
+		return nil
+	}
+	return permission.Check
 }
 
 // newSubscriber returns what subscribes to the hubs of feeds, and answers them at the public URL.
@@ -128,10 +187,14 @@ func (h *hosted) newSubscriber() (*hub.Subscriber, error) {
 }
 
 // serveHTTP serves a handler on a port, with the quotas of peers.
-func serveHTTP(port net.Listener, handler http.Handler, h *hosted) supervisor.Task {
+func (l *listeners) serveHTTP(port net.Listener, handler http.Handler, h *hosted) supervisor.Task {
+	var of func(context.Context, net.Conn) context.Context
+	if l.auth != nil {
+		of = l.auth.ConnContext
+	}
 	return func(ctx context.Context) error {
 		ports := peer.Limit(port, peer.NewQuota("connections", peerConnections), h.cfg.QuotaExempt)
-		return api.ServeUpTo(ctx, ports, handler, maxConnections())
+		return api.ServeUpTo(ctx, ports, handler, maxConnections(), of)
 	}
 }
 
@@ -140,6 +203,9 @@ func (l *listeners) addresses() datadir.Addresses {
 	all := datadir.Addresses{PID: os.Getpid(), Gate: l.gate.Addr().String(), HTTP: l.http.Addr().String(), Gates: l.foreign.addresses()}
 	if l.compat != nil {
 		all.Compat = l.compat.Addr().String()
+	}
+	if l.auth != nil {
+		all.CA = l.auth.Authority.Fingerprint().String()
 	}
 	return all
 }

@@ -46,13 +46,13 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 	if err != nil {
 		return err
 	}
-	files, closeFiles := newIndexing(ctx, d.index, d.log)
+	files, closeFiles := newIndexing(ctx, d.index, nil, d.log)
 	defer func() { err = errors.Join(err, closeFiles()) }()
 	handlers, err := newHandlers(d.cfg, filepath.Join(d.cfg.Data, cacheDir), media{d.fetcher, d.Catalog, d.log}, files, d.log)
 	if err != nil {
 		return err
 	}
-	x, err := openIndexer(d.cfg, d.cfg.Data, d.fetcher, d.log)
+	x, err := openIndexer(d.cfg, d.cfg.Data, d.fetcher, nil, d.log)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +22,7 @@ type ports struct {
 	shared map[string]*mux.Port // by address: ports of several gates that are open
 	ports  []*mux.Port          // those of shared, and of gates for foreign programs
 	open   []net.Listener       // all that were opened; the caller closes them
+	tls    *tls.Config          // of every port; nil: they have no TLS
 }
 
 // newPorts counts the gates of each address.
@@ -55,15 +57,25 @@ func (p *ports) listen(key, address string, protocol mux.Protocol) (net.Listener
 	p.open = append(p.open, l)
 	// With port 0 each gate gets a free port of its own.
 	alone := p.uses[address] == 1 || strings.HasSuffix(address, ":0")
-	if alone && (protocol == mux.Native || protocol == mux.HTTP) {
+	if p.tls == nil && alone && (protocol == mux.Native || protocol == mux.HTTP) {
 		return l, nil // these answer clients of other protocols themselves
 	}
-	port := mux.New(l, mux.Config{Pending: min(mux.MaxPending, maxConnections())})
+	port := mux.New(l, mux.Config{TLS: p.tls, Pending: min(mux.MaxPending, maxConnections())})
 	p.ports = append(p.ports, port)
 	if !alone {
 		p.shared[address] = port
 	}
 	return port.Listener(protocol), nil
+}
+
+// portOf returns the port of a listener, which recognises protocols; nil if it recognises none.
+func (p *ports) portOf(l net.Listener) *mux.Port {
+	for _, port := range p.ports {
+		if port.Has(l) {
+			return port
+		}
+	}
+	return nil
 }
 
 // tasks returns the tasks that serve the ports that recognise protocols. The other ports are served

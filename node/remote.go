@@ -1,7 +1,9 @@
 package node
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,15 +11,19 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"leasehold/models"
 	"leasehold/node/locate"
 	apicatalog "leasehold/shared/api/catalog"
+	"leasehold/shared/api/client"
 	apicode "leasehold/shared/api/code"
+	"leasehold/shared/api/join"
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
+	"leasehold/shared/identity"
 	"leasehold/shared/process/datadir"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/space"
@@ -39,6 +45,8 @@ type remoteNode struct {
 	cache   string // folder
 	fetcher *fetch.Fetcher
 	opened  supervisor.Stack
+	line    *identity.Line // nil: the coordinator does not authenticate
+	member  *join.Member   // of line
 
 	mu    sync.Mutex   // guards first
 	first *remote.Conn // the session that reached the coordinator; nil once connect has returned it
@@ -46,8 +54,17 @@ type remoteNode struct {
 
 // openRemote locks a folder for this process, waits for the coordinator and opens its catalog.
 func openRemote(ctx context.Context, cfg config.Config, mode string, log *slog.Logger) (*remoteNode, error) {
-	cfg.Host = locate.ChooseGate(ctx, cfg)
-	r := &remoteNode{cfg: cfg, mode: mode, log: log}
+	cfg.Mode = mode
+	line, err := locate.JoinLine(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if line == nil {
+		cfg.Host = locate.ChooseGate(ctx, cfg)
+	} else {
+		cfg.Host = line.Addresses[0]
+	}
+	r := &remoteNode{cfg: cfg, mode: mode, log: log, line: line}
 	if err := r.open(ctx); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
@@ -68,25 +85,81 @@ func (r *remoteNode) open(ctx context.Context) error {
 		return err
 	}
 	r.opened.Push(r.fetcher.Close)
+	if err := r.join(ctx); err != nil {
+		return err
+	}
 	if r.first, err = r.dial(ctx); err != nil {
 		return err
 	}
 	r.opened.Push(r.closeFirst)
-	http := r.first.Welcome().HTTP
-	if _, _, err := net.SplitHostPort(http); err != nil {
-		return fmt.Errorf("the coordinator at %s did not report its API address (%q): %w", r.cfg.Host, http, fault.ErrInvalid)
-	}
-	client, err := apicatalog.New(locate.ReachableAPI(r.cfg.Host, http))
+	forCatalog, err := r.newClient()
 	if err != nil {
 		return err
 	}
+	client := apicatalog.Over(forCatalog)
 	r.catalog = client
 	r.opened.Push(client.Close)
-	if r.index, err = apicode.New(locate.ReachableAPI(r.cfg.Host, http), filepath.Join(dir, segmentDir)); err != nil {
+	forIndex, err := r.newClient()
+	if err != nil {
+		return err
+	}
+	if r.index, err = apicode.Over(forIndex, filepath.Join(dir, segmentDir)); err != nil {
 		return err
 	}
 	r.opened.Push(r.index.Close)
 	return r.trustOrigins(ctx)
+}
+
+// join joins by the join line, if there is one, and keeps the certificate renewed until r is closed.
+func (r *remoteNode) join(ctx context.Context) (err error) {
+	if r.line == nil {
+		return nil
+	}
+	r.member, err = join.Open(ctx, join.Config{Line: *r.line, Dir: r.dir, Name: r.processName(), Now: time.Now, Log: r.log})
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.member.Run(running)
+	}()
+	r.opened.Push(func() error { stop(); <-ended; return nil })
+	return nil
+}
+
+// processName returns the name of this process for people.
+func (r *remoteNode) processName() string {
+	return cmp.Or(r.workerName(), space.ThisProcess(r.mode).Host+"/"+filepath.Base(r.dir))
+}
+
+// contentServer and contentClient are the configurations of TLS of a manager that serves files and of the workers that
+// read them; nil: they need none.
+func (r *remoteNode) contentServer() *tls.Config {
+	if r.member == nil {
+		return nil
+	}
+	return r.member.ContentServer()
+}
+
+func (r *remoteNode) contentClient() *tls.Config {
+	if r.member == nil {
+		return nil
+	}
+	return r.member.ContentClient()
+}
+
+// newClient returns a client of the coordinator's API. The first session must be open.
+func (r *remoteNode) newClient() (*client.Client, error) {
+	if r.member != nil {
+		return r.member.Client()
+	}
+	http := r.first.Welcome().HTTP
+	if _, _, err := net.SplitHostPort(http); err != nil {
+		return nil, fmt.Errorf("the coordinator at %s did not report its API address (%q): %w", r.cfg.Host, http, fault.ErrInvalid)
+	}
+	return client.New(locate.ReachableAPI(r.cfg.Host, http))
 }
 
 // lockFirstFree locks the first folder dir/mode-N that no other process holds, with N up to maxSharing.
@@ -101,9 +174,22 @@ func lockFirstFree(dir, mode string) (path string, release func() error, err err
 	return "", nil, err
 }
 
-// dial opens a session at the coordinator, for which it waits until ctx ends.
+// dial opens a session at the coordinator, for which it waits until ctx ends. A coordinator that does not know the process
+// any more, such as one that was restored from a backup, is joined again.
 func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
-	return remote.Dial(ctx, remote.Config{Address: r.cfg.Host, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log})
+	c := remote.Config{Address: r.cfg.Host, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log}
+	if r.member == nil {
+		return remote.Dial(ctx, c)
+	}
+	c.Dial = func(ctx context.Context, _ string) (net.Conn, error) { return r.member.Dial(ctx) }
+	conn, err := remote.Dial(ctx, c)
+	if errors.Is(err, fault.ErrUnauthenticated) {
+		if err := r.member.Rejoin(ctx); err != nil {
+			return nil, err
+		}
+		conn, err = remote.Dial(ctx, c)
+	}
+	return conn, err
 }
 
 // workerName returns the name of a worker, which it has again after a restart: the configured one, or one made of

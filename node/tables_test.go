@@ -18,7 +18,7 @@ func TestEveryKindAndActionOfTheTablesIsServed(t *testing.T) {
 	for _, kind := range models.VisitedKinds() {
 		require.NotNil(t, flows[kind.Info().Flow], kind)
 	}
-	handlers, err := newHandlers(config.Config{Actions: models.ActionNames(), EpisodeBytes: 1 << 20}, t.TempDir(), nil, workercode.New(nil, nil, log), log)
+	handlers, err := newHandlers(config.Config{Actions: models.ActionNames(), EpisodeBytes: 1 << 20}, t.TempDir(), nil, workercode.New(nil, nil, nil, log), log)
 	require.NoError(t, err)
 	for _, name := range models.ActionNames() {
 		action, ok := models.ActionNamed(name)

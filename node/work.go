@@ -44,7 +44,7 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	connected(r.session(), r.cfg.Host)
-	x, err := openIndexer(cfg, r.dir, r.fetcher, log)
+	x, err := openIndexer(cfg, r.dir, r.fetcher, r.contentServer(), log)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 		return err
 	}
 	defer func() { err = errors.Join(err, closeIndex()) }()
-	files, closeFiles := newIndexing(ctx, own, log)
+	files, closeFiles := newIndexing(ctx, own, r.contentClient(), log)
 	defer func() { err = errors.Join(err, closeFiles()) }()
 	handlers, err := newHandlers(cfg, r.cache, media{r, r.catalog, log}, files, log)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/identity"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
 )
@@ -44,7 +45,33 @@ func (h *Host) Repository(ctx context.Context, session string) (*Repository, err
 // Dial opens a session at the native gate of another program, such as a coordinator. It tries again until ctx ends,
 // so that the other program may be started later. It fails as remote.Dial does.
 func Dial(ctx context.Context, address, session string) (*Repository, error) {
-	conn, err := remote.Dial(ctx, remote.Config{Address: address, Session: session})
+	return DialWith(ctx, address, session, Access{})
+}
+
+// Access is how a client proves who it is to a coordinator that authenticates, and recognises it. With one of them the
+// connection has TLS.
+type Access struct {
+	Token string // what leasehold token create printed, or @FILE with it
+	// CA is the fingerprint of the coordinator's CA (leasehold identity show), its certificate as PEM, or a PEM file
+	// (leasehold identity show --ca). If it is empty, the certificate must be for the name in the address and of a CA that
+	// the system knows.
+	CA string
+}
+
+// DialWith is Dial for a coordinator that authenticates. It also fails with fault.ErrUnauthenticated for a wrong token and
+// for a coordinator of another CA, which gets no token, and with fault.ErrInvalid for a wrong CA.
+func DialWith(ctx context.Context, address, session string, a Access) (*Repository, error) {
+	c := remote.Config{Address: address, Session: session}
+	if a != (Access{}) {
+		var err error
+		if c.Token, err = identity.ReadToken(a.Token); err == nil {
+			c.TLS, err = identity.TokenConfig(a.CA)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("dial %s: %w", address, err)
+		}
+	}
+	conn, err := remote.Dial(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +83,16 @@ func Dial(ctx context.Context, address, session string) (*Repository, error) {
 // again until ctx ends. Errors: fault.ErrInvalid for another form of uri, fault.ErrNotFound if the space does not
 // exist.
 func (r *Repository) Join(ctx context.Context, name, uri string) error {
+	return r.JoinWith(ctx, name, uri, Access{})
+}
+
+// JoinWith is Join for a space of a coordinator that authenticates. It fails as DialWith does too.
+func (r *Repository) JoinWith(ctx context.Context, name, uri string, a Access) error {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "tcp" || u.Port() == "" || len(u.Path) < 2 {
 		return fmt.Errorf("join %.200q: want tcp://host:port/space: %w", uri, fault.ErrInvalid)
 	}
-	repo, err := Dial(ctx, u.Host, remote.SessionID("client"))
+	repo, err := DialWith(ctx, u.Host, remote.SessionID("client"), a)
 	if err != nil {
 		return fmt.Errorf("join %s: %w", uri, err)
 	}

@@ -17,6 +17,8 @@ import java.util.stream.Collectors;
  * <pre>
  * java Conformance URL ACTION         calls each verb, and prints the steps that passed
  * java Conformance URL ACTION worker  works until SIGTERM, as the tasks' data demand
+ * java Conformance URL ACTION refused OTHER  is refused by a coordinator that authenticates, and does not
+ *                                            send a request to OTHER, whose certificate is of another CA
  * java Conformance URL ACTION restart calls verbs once a line comes, while the coordinator is away
  * </pre>
  */
@@ -28,10 +30,12 @@ public final class Conformance {
         var client = new Leasehold(args[0]);
         if (args.length > 2 && args[2].equals("restart")) {
             restart(client, args[1]);
+        } else if (args.length > 2 && args[2].equals("refused")) {
+            unauthorized(args[0], args[3]);
         } else if (args.length > 2) {
             new Leasehold.Worker(client, Map.of(args[1], Conformance::handle), 2, args[1], 1, Duration.ofSeconds(1)).run();
         } else {
-            verbs(client, args[1]);
+            verbs(client, new Leasehold(args[0], System.getenv("ADMIN_TOKEN"), null), args[1]);
         }
     }
 
@@ -55,6 +59,22 @@ public final class Conformance {
         System.out.println("told");
     }
 
+    private static void unauthorized(String url, String other) {
+        var wrong = new Leasehold(url, "lht-wrong", null);
+        same(true, refused(Leasehold.Unauthenticated.class, 401, () -> wrong.create("a", null)).detail.contains("not known"));
+        refused(Leasehold.Forbidden.class, 403, () -> new Leasehold(url).requeue("t1"));
+        refused(Leasehold.Unauthenticated.class, 0, () -> new Leasehold(other).create("a", null));
+        for (var make : List.<Runnable>of(() -> new Leasehold("http://192.0.2.1:7412", "t", null), () -> new Leasehold(url, null, "no-such-file.pem"))) {
+            try {
+                make.run();
+            } catch (IllegalArgumentException e) {
+                continue;
+            }
+            throw new AssertionError("want an IllegalArgumentException");
+        }
+        System.out.println("refused");
+    }
+
     private static void same(Object want, Object got) {
         if (!Objects.equals(want, got)) throw new AssertionError("want " + want + ", got " + got);
     }
@@ -71,7 +91,7 @@ public final class Conformance {
         throw new AssertionError("want " + kind);
     }
 
-    private static void verbs(Leasehold client, String action) {
+    private static void verbs(Leasehold client, Leasehold admin, String action) {
         var made = client.create(action, DATA, Map.of("priority", 5, "tags", List.of("a")), null);
         var shown = client.get((String) made.get("id"));
         same(List.of("waiting", DATA, 5L), List.of(shown.get("state"), shown.get("data"), shown.get("priority")));
@@ -114,7 +134,7 @@ public final class Conformance {
         same(List.of(second.id(), 0L), List.of(again.id(), again.attempts()));
         again.release("not an image", 0, "line", true);
         same("dead", client.await(second.id(), null).get("state"));
-        for (int n = 0; n < 2; n++) client.requeue(second.id(), action + "-requeue"); // without a key, the second time is refused
+        for (int n = 0; n < 2; n++) admin.requeue(second.id(), action + "-requeue"); // without a key, the second time is refused
         same("waiting", client.get(second.id()).get("state"));
         for (int n = 0; n < 2; n++) client.cancel(second.id(), "done with it", action + "-cancel");
         refused(Leasehold.NotFound.class, 404, () -> client.cancel(second.id(), "late"));

@@ -9,6 +9,13 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertPathValidatorException;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -23,6 +30,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 
 /**
  * A client of Leasehold's tasks: create them, wait for them, and work on them. One file, Java 17 or
@@ -35,6 +45,9 @@ import java.util.concurrent.TimeUnit;
  *
  * // in another process, until SIGTERM:
  * new Leasehold.Worker(client, Map.of("count", t -> ((List<?>) t.data().get("words")).size())).run();
+ *
+ * // a coordinator that authenticates wants a token, and shows a certificate of its own CA:
+ * new Leasehold("https://server:7412", "@ci.token", "ca.pem");
  * }</pre>
  *
  * <p>JSON is represented by Map, List, String, Long, Double, Boolean and null. Tasks are maps with the
@@ -48,20 +61,64 @@ public final class Leasehold {
     private static final int OUTAGE = 60; // seconds in which a call of this class goes on without a coordinator that has answered before
     private static final Duration TIMEOUT = Duration.ofSeconds(60); // of one request
     private static final String HOST = hostName();
+    private static final Pattern LOOPBACK = Pattern.compile("localhost|127\\.[\\d.]+|\\[::1\\]");
     private static final System.Logger LOG = System.getLogger("leasehold");
 
-    private final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10)).build();
-    private final String base;
+    private final HttpClient http;
+    private final String base, token; // no token: empty
     private volatile boolean answered; // whether a coordinator has, so that one restarts if none does
 
     /** A client of the coordinator at LEASEHOLD_HTTP, or at port 7412. */
-    public Leasehold() {
-        this("http://" + System.getenv().getOrDefault("LEASEHOLD_HTTP", "127.0.0.1:7412"));
-    }
+    public Leasehold() { this(null); }
 
     /** A client of the coordinator at a URL, such as http://127.0.0.1:7412. */
-    public Leasehold(String url) {
-        base = URI.create(url).toString().replaceAll("/+$", "") + "/api/v1";
+    public Leasehold(String url) { this(url, null, null); }
+
+    /**
+     * A client of a coordinator that authenticates. The token is what {@code leasehold token create} printed, or
+     * "@FILE"; null: LEASEHOLD_TOKEN. The CA is a file with what {@code leasehold identity show --ca} printed; null:
+     * LEASEHOLD_CA. Without a URL it is that of LEASEHOLD_HTTP or port 7412, and with one of them https.
+     */
+    public Leasehold(String url, String token, String ca) {
+        this.token = secret(token != null ? token : environment("LEASEHOLD_TOKEN", ""));
+        var trusted = ca != null ? ca : environment("LEASEHOLD_CA", "");
+        var scheme = this.token.isEmpty() && trusted.isEmpty() ? "http://" : "https://";
+        var at = URI.create(url != null ? url : scheme + environment("LEASEHOLD_HTTP", "127.0.0.1:7412"));
+        if (!this.token.isEmpty() && "http".equals(at.getScheme()) && !LOOPBACK.matcher(at.getHost()).matches()) {
+            throw new IllegalArgumentException("url " + at + ": a token is sent over https only, because others could read it");
+        }
+        base = at.toString().replaceAll("/+$", "") + "/api/v1";
+        var client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10));
+        http = (trusted.isEmpty() ? client : client.sslContext(trusting(trusted))).build();
+    }
+
+    private static String environment(String name, String otherwise) { return System.getenv().getOrDefault(name, otherwise); }
+
+    /** Returns a secret, which may be in a file (@FILE). */
+    private static String secret(String text) {
+        try {
+            return (text.startsWith("@") ? Files.readString(Path.of(text.substring(1))) : text).strip();
+        } catch (IOException e) {
+            throw new IllegalArgumentException("token " + text + ": " + e, e);
+        }
+    }
+
+    /** Returns the settings of TLS that trust only the CA in a PEM file. */
+    private static SSLContext trusting(String ca) {
+        try (var file = Files.newInputStream(Path.of(ca))) {
+            var store = KeyStore.getInstance(KeyStore.getDefaultType());
+            store.load(null, null);
+            for (var certificate : CertificateFactory.getInstance("X.509").generateCertificates(file)) {
+                store.setCertificateEntry("ca-" + store.size(), certificate);
+            }
+            var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            trust.init(store);
+            var context = SSLContext.getInstance("TLS");
+            context.init(null, trust.getTrustManagers(), null);
+            return context;
+        } catch (IOException | GeneralSecurityException e) {
+            throw new IllegalArgumentException("ca " + ca + ": " + e + ": want a PEM file (leasehold identity show --ca)", e);
+        }
     }
 
     /** A request that the coordinator refused, or that did not reach it (status 0). */
@@ -86,6 +143,8 @@ public final class Leasehold {
                 case "key_reused" -> new KeyReused(status, code, title, detail);
                 case "closed" -> new SessionClosed(status, code, title, detail);
                 case "too_large" -> new TooLarge(status, code, title, detail);
+                case "unauthenticated" -> new Unauthenticated(status, code, title, detail);
+                case "forbidden" -> new Forbidden(status, code, title, detail);
                 case "overloaded", "unavailable" -> new Unavailable(status, code, title, detail);
                 default -> new Failure(status, code, title, detail);
             };
@@ -100,6 +159,13 @@ public final class Leasehold {
     public static class Conflict extends Failure { Conflict(int s, String c, String t, String d) { super(s, c, t, d); } }
     /** The task is not this worker's any more: stop working on it. */
     public static class StaleClaim extends Conflict { StaleClaim(int s, String c, String t, String d) { super(s, c, t, d); } }
+    /**
+     * The token is missing or wrong or has ended; or, with status 0, the coordinator's certificate is not of the CA or
+     * not for this name, and no request was sent.
+     */
+    public static class Unauthenticated extends Failure { Unauthenticated(int s, String c, String t, String d) { super(s, c, t, d); } }
+    /** The token lacks the role that the request needs. */
+    public static class Forbidden extends Failure { Forbidden(int s, String c, String t, String d) { super(s, c, t, d); } }
     /** The idempotency key belongs to another request. */
     public static class KeyReused extends Failure { KeyReused(int s, String c, String t, String d) { super(s, c, t, d); } }
     /** The session was lost or has ended, and its claims with it. */
@@ -708,6 +774,7 @@ public final class Leasehold {
         var content = body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(Json.write(body));
         var request = HttpRequest.newBuilder(URI.create(base + path)).timeout(TIMEOUT).header("Content-Type", "application/json").method(method, content);
         if (key != null) request.header("Idempotency-Key", key);
+        if (!token.isEmpty()) request.header("Authorization", "Bearer " + token);
         var call = http.sendAsync(request.build(), HttpResponse.BodyHandlers.ofString());
         if (stop != null) stop.began(call);
         HttpResponse<String> response;
@@ -718,6 +785,7 @@ public final class Leasehold {
             Thread.currentThread().interrupt();
             throw new Unavailable(0, "unavailable", "unavailable", method + " " + path + ": interrupted");
         } catch (ExecutionException | CancellationException e) {
+            if (isDistrust(e)) throw new Unauthenticated(0, "unauthenticated", "unauthenticated", base + ": " + e.getCause().getMessage());
             boolean unreached = e.getCause() instanceof java.net.ConnectException || e.getCause() instanceof java.net.http.HttpConnectTimeoutException;
             throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (e.getCause() == null ? e : e.getCause()), unreached ? false : null);
         }
@@ -727,6 +795,14 @@ public final class Leasehold {
         if (response.statusCode() < 300) return answer;
         throw Failure.of(response.statusCode(), (String) answer.getOrDefault("code", "internal"),
             (String) answer.getOrDefault("title", "HTTP " + response.statusCode()), (String) answer.getOrDefault("detail", ""));
+    }
+
+    /** Tells whether a request was not sent because of the certificate of the other side. */
+    private static boolean isDistrust(Throwable e) {
+        for (; e != null; e = e.getCause()) {
+            if (e instanceof CertificateException || e instanceof CertPathValidatorException) return true;
+        }
+        return false;
     }
 
     @SuppressWarnings("unchecked")

@@ -2,6 +2,8 @@
 //
 // node conformance.js URL ACTION         calls each verb, and prints the steps that passed
 // node conformance.js URL ACTION worker  works until SIGTERM, as the tasks' data demand
+// node conformance.js URL ACTION refused OTHER  is refused by a coordinator that authenticates, and does not
+//                                              send a request to OTHER, whose certificate is of another CA
 // node conformance.js URL ACTION restart calls verbs once a line comes, while the coordinator is away
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
@@ -18,7 +20,7 @@ async function refused(kind, status, call) {
   return failed;
 }
 
-async function verbs(client, action) {
+async function verbs(client, admin, action) {
   const made = await client.create(action, DATA, { priority: 5, tags: ['a'] });
   const shown = await client.get(made.id);
   assert.deepEqual([shown.state, shown.data, shown.priority], ['waiting', DATA, 5]);
@@ -55,7 +57,7 @@ async function verbs(client, action) {
   assert.deepEqual([again.id, again.attempts], [second.id, 0]);
   await again.release('not an image', { output: 'line', giveUp: true });
   assert.equal((await client.wait(second.id)).state, 'dead');
-  for (let n = 0; n < 2; n++) await client.requeue(second.id, `${action}-requeue`); // without a key, the second time is refused
+  for (let n = 0; n < 2; n++) await admin.requeue(second.id, `${action}-requeue`); // without a key, the second time is refused
   assert.equal((await client.get(second.id)).state, 'waiting');
   for (let n = 0; n < 2; n++) await client.cancel(second.id, 'done with it', `${action}-cancel`);
   await refused(leasehold.NotFoundError, 404, () => client.cancel(second.id));
@@ -145,13 +147,25 @@ async function restart(client, action) {
   console.log('told');
 }
 
-const [url, action, mode] = process.argv.slice(2);
+async function unauthorized(url, other) {
+  const wrong = new leasehold.Client(url, { token: 'lht-wrong' });
+  assert.match((await refused(leasehold.UnauthenticatedError, 401, () => wrong.create('a'))).detail, /not known/);
+  await refused(leasehold.ForbiddenError, 403, () => new leasehold.Client(url).requeue('t1'));
+  await refused(leasehold.UnauthenticatedError, 0, () => new leasehold.Client(other).create('a'));
+  assert.throws(() => new leasehold.Client('http://192.0.2.1:7412', { token: 't' }), /https/);
+  await assert.rejects(new leasehold.Client(url, { ca: 'no-such-file.pem' }).create('a'), /no-such-file/);
+  console.log('refused');
+}
+
+const [url, action, mode, other] = process.argv.slice(2);
 const client = new leasehold.Client(url);
 if (mode === 'worker') {
   await new leasehold.Worker(client, { [action]: handle }, { concurrency: 2, name: action, ttl: 1, drain: 1 }).run();
 } else if (mode === 'restart') {
   await restart(client, action);
   process.exit();
+} else if (mode === 'refused') {
+  await unauthorized(url, other);
 } else {
-  await verbs(client, action);
+  await verbs(client, new leasehold.Client(url, { token: process.env.ADMIN_TOKEN }), action);
 }

@@ -13,6 +13,10 @@
  *     // in another process:
  *     await new Worker(client, { count: (task) => task.data.words.length }).run(); // until SIGTERM
  *
+ * A coordinator that authenticates wants a token, and shows a certificate of its own CA:
+ *
+ *     new Client('https://server:7412', { token: '@ci.token', ca: 'ca.pem' });
+ *
  * Tasks are objects with the fields of docs/json.md. Durations are seconds. A refused request
  * throws a subclass of LeaseholdError. Requests that change something are repeated after errors
  * that can pass, with an idempotency key, so that they take effect once.
@@ -24,6 +28,7 @@ const WAIT = 20; // seconds that one request waits for a task, at most 25
 const OUTAGE = 60; // seconds in which a call of Client goes on without a coordinator that has answered before
 const UNREACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 const TIMEOUT = 60; // seconds of one request
+const DISTRUST = /CERT|SIGNATURE|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/; // codes of errors of certificates
 
 /** A request that the coordinator refused, or that did not reach it (status 0). */
 export class LeaseholdError extends Error {
@@ -42,6 +47,13 @@ export class NotFoundError extends LeaseholdError {}
 export class ConflictError extends LeaseholdError {}
 /** The task is not this worker's any more: stop working on it. */
 export class StaleClaimError extends ConflictError {}
+/**
+ * The token is missing or wrong or has ended; or, with status 0, the coordinator's certificate is not of
+ * the CA or not for this name, and no request was sent.
+ */
+export class UnauthenticatedError extends LeaseholdError {}
+/** The token lacks the role that the request needs. */
+export class ForbiddenError extends LeaseholdError {}
 /** The idempotency key belongs to another request. */
 export class KeyReusedError extends LeaseholdError {}
 /** The session was lost or has ended, and its claims with it. */
@@ -58,6 +70,7 @@ const ERRORS = {
   invalid: InvalidError, usage: InvalidError, not_found: NotFoundError, conflict: ConflictError,
   stale_token: StaleClaimError, key_reused: KeyReusedError, closed: SessionClosedError,
   too_large: TooLargeError, overloaded: UnavailableError, unavailable: UnavailableError,
+  unauthenticated: UnauthenticatedError, forbidden: ForbiddenError,
 };
 
 /** The task had not ended when the timeout of wait was over. The field task is the task as it was then. */
@@ -91,10 +104,26 @@ const pause = (seconds, signal) => new Promise((resolve) => {
   signal?.addEventListener('abort', done);
 });
 
+const ENV = globalThis.process?.env ?? {};
+
 /** Calls the HTTP API of a coordinator, by default the one at LEASEHOLD_HTTP or port 7412. */
 export class Client {
-  constructor(url = `http://${globalThis.process?.env.LEASEHOLD_HTTP ?? '127.0.0.1:7412'}`) {
-    this.base = `${new URL(url).href.replace(/\/+$/, '')}/api/v1`;
+  #token;
+  #ca;
+
+  /**
+   * token is what leasehold token create printed, or @FILE (default: LEASEHOLD_TOKEN). ca is a file with
+   * what leasehold identity show --ca printed (default: LEASEHOLD_CA). With one of them the default URL is
+   * https. Browsers have no files: they trust the CAs of their system.
+   */
+  constructor(url = undefined, { token = ENV.LEASEHOLD_TOKEN, ca = ENV.LEASEHOLD_CA } = {}) {
+    const at = new URL(url ?? `${token || ca ? 'https' : 'http'}://${ENV.LEASEHOLD_HTTP ?? '127.0.0.1:7412'}`);
+    if (token && at.protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(at.hostname)) {
+      throw new TypeError(`url ${at.href}: a token is sent over https only, because others could read it`);
+    }
+    this.#token = token;
+    if (at.protocol === 'https:') this.#ca = ca;
+    this.base = `${at.href.replace(/\/+$/, '')}/api/v1`;
     this.answered = false; // whether a coordinator has, so that one restarts if none does
   }
 
@@ -193,9 +222,24 @@ export class Client {
     }
   }
 
+  // Returns the headers of every request, and the CA's certificate as PEM.
+  async #identity() {
+    this.#token = await this.#read(this.#token?.startsWith('@') ? this.#token.slice(1) : undefined) ?? this.#token;
+    const headers = { 'Content-Type': 'application/json', ...(this.#token && { Authorization: `Bearer ${this.#token.trim()}` }) };
+    this.#ca = this.#ca?.includes('-----BEGIN') ? this.#ca : await this.#read(this.#ca);
+    return { headers, ca: this.#ca };
+  }
+
+  async #read(file) {
+    if (!file) return undefined;
+    return (await import('node:fs/promises')).readFile(file, 'utf8');
+  }
+
   /** @private */
   async once(method, path, body, key, signal) {
     const content = body === undefined ? undefined : JSON.stringify(body);
+    const { headers, ca } = await this.#identity();
+    if (key) headers['Idempotency-Key'] = key;
     const call = new AbortController();
     const stop = () => call.abort();
     const timer = setTimeout(stop, TIMEOUT * 1000);
@@ -203,26 +247,42 @@ export class Client {
     signal?.addEventListener('abort', stop);
     let response, text;
     try {
-      response = await fetch(this.base + path, {
-        method, signal: call.signal, body: content,
-        headers: { 'Content-Type': 'application/json', ...(key && { 'Idempotency-Key': key }) },
-      });
-      text = await response.text();
+      [response, text] = await send(this.base + path, { method, signal: call.signal, body: content, headers }, ca);
     } catch (err) {
-      const unreached = new UnavailableError(0, 'unavailable', 'unavailable', `${method} ${path}: ${err.cause?.message ?? err.message}`);
-      if (UNREACHED.includes(err.cause?.code)) unreached.happened = false;
+      const { message, code } = err.cause ?? err;
+      if (DISTRUST.test(code)) throw new UnauthenticatedError(0, 'unauthenticated', 'unauthenticated', `${this.base}: ${message}`);
+      const unreached = new UnavailableError(0, 'unavailable', 'unavailable', `${method} ${path}: ${message}`);
+      if (UNREACHED.includes(code)) unreached.happened = false;
       throw unreached;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
     }
     const answer = /^\s*[{[]/.test(text) ? JSON.parse(text) : {};
-    if (response.ok) return answer;
+    if (response.status < 300) return answer;
     const Kind = ERRORS[answer.code] ?? LeaseholdError;
     const refused = new Kind(response.status, answer.code ?? 'internal', answer.title ?? response.statusText, answer.detail ?? '');
     if (answer.code === 'overloaded') refused.happened = false;
     throw refused;
   }
+}
+
+// Sends a request, and returns its response and the text of that. fetch cannot be told a CA.
+async function send(url, { body, ...options }, ca) {
+  if (!ca) {
+    const response = await fetch(url, { body, ...options });
+    return [response, await response.text()];
+  }
+  const { request } = await import('node:https');
+  return new Promise((resolve, reject) => {
+    const call = request(url, { ...options, ca }, (response) => {
+      const parts = [];
+      response.on('data', (part) => parts.push(part)).on('error', reject).on('end', () => {
+        resolve([{ status: response.statusCode, statusText: response.statusMessage }, Buffer.concat(parts).toString()]);
+      });
+    });
+    call.on('error', reject).end(body);
+  });
 }
 
 // A UUID also where crypto.randomUUID is missing: in Node 18 and in pages without TLS.

@@ -2,6 +2,8 @@
 
 conformance.py URL ACTION         calls each verb, and prints the steps that passed
 conformance.py URL ACTION worker  works until SIGTERM, as the tasks' data demand
+conformance.py URL ACTION refused OTHER  is refused by a coordinator that authenticates, and does not
+                                  send a request to OTHER, whose certificate is of another CA
 conformance.py URL ACTION restart calls verbs once a line comes, while the coordinator is away
 """
 
@@ -24,7 +26,7 @@ def refused(kind, status, call):
     raise AssertionError(f"want {kind.__name__}")
 
 
-def verbs(client, action):
+def verbs(client, admin, action):
     made = client.create(action, DATA, priority=5, tags=["a"])
     shown = client.get(made["id"])
     assert (shown["state"], shown["data"], shown["priority"]) == ("waiting", DATA, 5), shown
@@ -64,7 +66,7 @@ def verbs(client, action):
     again.release("not an image", output="line", give_up=True)
     assert client.wait(second.id)["state"] == "dead"
     for _ in range(2):  # without a key, the second time is refused
-        client.requeue(second.id, key=action + "-requeue")
+        admin.requeue(second.id, key=action + "-requeue")
     assert client.get(second.id)["state"] == "waiting"
     for _ in range(2):
         client.cancel(second.id, "done with it", key=action + "-cancel")
@@ -149,14 +151,29 @@ def restart(client, action):
     print("told", flush=True)
 
 
+def unauthorized(url, other):
+    wrong = leasehold.Client(url, token="lht-wrong")
+    assert "not known" in refused(leasehold.Unauthenticated, 401, lambda: wrong.create("a")).detail
+    refused(leasehold.Forbidden, 403, lambda: leasehold.Client(url).requeue("t1"))
+    refused(leasehold.Unauthenticated, 0, lambda: leasehold.Client(other).create("a"))
+    for options in ({"url": "http://192.0.2.1:7412", "token": "t"}, {"ca": "no-such-file.pem"}):
+        try:
+            raise AssertionError(leasehold.Client(**options))
+        except ValueError as err:
+            assert "https" in str(err) or "PEM" in str(err), err
+    print("refused")
+
+
 def main():
     client, action = leasehold.Client(sys.argv[1]), sys.argv[2]
     if sys.argv[3:] == ["worker"]:
         leasehold.Worker(client, {action: handle}, concurrency=2, name=action, ttl=1, drain=1).run()
     elif sys.argv[3:] == ["restart"]:
         restart(client, action)
+    elif sys.argv[3:4] == ["refused"]:
+        unauthorized(sys.argv[1], sys.argv[4])
     else:
-        verbs(client, action)
+        verbs(client, leasehold.Client(sys.argv[1], token=os.environ.get("ADMIN_TOKEN")), action)
 
 
 main()

@@ -13,6 +13,10 @@ One file, Python 3.9 or newer, standard library only. Copy it next to your progr
 
     leasehold.Worker(client, {"count": count}).run()  # until SIGTERM
 
+A coordinator that authenticates wants a token, and shows a certificate of its own CA:
+
+    client = leasehold.Client("https://server:7412", token="@ci.token", ca="ca.pem")
+
 Tasks are dictionaries with the fields of docs/json.md. Durations are seconds. A refused
 request raises a subclass of Error. Requests that change something are repeated after errors
 that can pass, with an idempotency key, so that they take effect once. All methods may be
@@ -20,12 +24,14 @@ called by several threads.
 """
 
 import http.client
+import ipaddress
 import json
 import logging
 import math
 import os
 import signal
 import socket
+import ssl
 import threading
 import time
 import traceback
@@ -63,6 +69,15 @@ class StaleClaim(Conflict):
     """The task is not this worker's any more: stop working on it."""
 
 
+class Unauthenticated(Error):
+    """The token is missing or wrong or has ended; or, with status 0, the coordinator's certificate
+    is not of the CA or not for this name, and no request was sent."""
+
+
+class Forbidden(Error):
+    """The token lacks the role that the request needs."""
+
+
 class KeyReused(Error):
     """The idempotency key belongs to another request."""
 
@@ -85,7 +100,7 @@ class Unavailable(Error):
 _ERRORS = {
     "invalid": Invalid, "usage": Invalid, "not_found": NotFound, "conflict": Conflict, "stale_token": StaleClaim,
     "key_reused": KeyReused, "closed": SessionClosed, "too_large": TooLarge, "overloaded": Unavailable,
-    "unavailable": Unavailable,
+    "unavailable": Unavailable, "unauthenticated": Unauthenticated, "forbidden": Forbidden,
 }
 
 
@@ -102,14 +117,25 @@ class HandBack(Exception):
 
 
 class Client:
-    """Calls the HTTP API of a coordinator, by default the one at LEASEHOLD_HTTP or port 7412."""
+    """Calls the HTTP API of a coordinator, by default the one at LEASEHOLD_HTTP or port 7412.
 
-    def __init__(self, url=None, timeout=60):
-        url = url or "http://" + os.environ.get("LEASEHOLD_HTTP", "127.0.0.1:7412")
+    token is what leasehold token create printed, or @FILE (default: LEASEHOLD_TOKEN). ca is a file
+    with what leasehold identity show --ca printed (default: LEASEHOLD_CA). With one of them the
+    default URL is https."""
+
+    def __init__(self, url=None, timeout=60, *, token=None, ca=None):
+        token = _secret(token or os.environ.get("LEASEHOLD_TOKEN", ""))
+        ca = ca or os.environ.get("LEASEHOLD_CA")
+        scheme = "https://" if token or ca else "http://"
+        url = url or scheme + os.environ.get("LEASEHOLD_HTTP", "127.0.0.1:7412")
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"url {url!r}: want one such as http://127.0.0.1:7412")
-        self._https, self._address = parts.scheme == "https", parts.netloc
+        if token and parts.scheme == "http" and not _is_loopback(parts.hostname):
+            raise ValueError(f"url {url!r}: a token is sent over https only, because others could read it")
+        self._tls = _trusting(ca) if parts.scheme == "https" else None
+        self._address = parts.netloc
+        self._headers = {"Content-Type": "application/json", **({"Authorization": "Bearer " + token} if token else {})}
         self._base, self._timeout = parts.path.rstrip("/") + "/api/v1", timeout
         self._answered = False  # whether a coordinator has, so that one restarts if none does
 
@@ -186,11 +212,16 @@ class Client:
             pause = min(2 * pause, 2)
 
     def _once(self, method, path, body, key, calling):
-        make = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
-        connection = make(self._address, timeout=self._timeout)
-        headers = {"Content-Type": "application/json", **({"Idempotency-Key": key} if key else {})}
+        if self._tls:
+            connection = http.client.HTTPSConnection(self._address, timeout=self._timeout, context=self._tls)
+        else:
+            connection = http.client.HTTPConnection(self._address, timeout=self._timeout)
+        headers = {**self._headers, **({"Idempotency-Key": key} if key else {})}
         try:
             connection.connect()
+        except ssl.SSLCertVerificationError as err:
+            connection.close()
+            raise Unauthenticated(0, "unauthenticated", "unauthenticated", f"{self._address}: {err.verify_message}") from err
         except OSError as err:
             connection.close()
             raise _unreached(f"{method} {self._address}{path}: {err}", False) from err
@@ -213,6 +244,29 @@ class Client:
         if code == "overloaded":
             err.happened = False
         raise err
+
+
+def _secret(text):
+    """Return a secret, which may be in a file (@FILE)."""
+    if text.startswith("@"):
+        with open(text[1:], encoding="utf-8") as file:
+            text = file.read()
+    return text.strip()
+
+
+def _trusting(ca):
+    """Return the settings of TLS that trust the CA in a PEM file; those of the system without one."""
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except (OSError, ssl.SSLError) as err:
+        raise ValueError(f"ca {ca!r}: {err}: want a PEM file (leasehold identity show --ca)") from err
+
+
+def _is_loopback(host):
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _unreached(detail, happened):

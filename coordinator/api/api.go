@@ -10,9 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leasehold/coordinator/auth"
 	"leasehold/coordinator/hub"
 	"leasehold/coordinator/peer"
 	"leasehold/coordinator/visits"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/process/histogram"
@@ -82,8 +84,19 @@ type Config struct {
 	// MaxTTL bounds the TTL of sessions; 0: one minute.
 	MaxTTL time.Duration
 	Exempt []netip.Prefix // networks whose machines have no quotas (package peer)
-	Memory *memory.Budget // counts the bodies of requests; nil: no limit
-	Log    *slog.Logger   // nil: slog.Default
+	// Auth authenticates clients; nil: every client may do everything, and none joins. JoinAddresses are those of the
+	// gate in join lines.
+	Auth          *auth.Auth
+	JoinAddresses []string
+	// SignIn writes the page that asks for a token, with what was wrong with the last one; nil: none. SessionsOf
+	// returns the sessions of an identity at the native gate; nil: there are none.
+	SignIn     func(w http.ResponseWriter, r *http.Request, problem string)
+	SessionsOf func(identity string) []string
+	// Identify returns the identity that makes a request; the zero Identity if the request shows none. Its error is
+	// fault.ErrUnauthenticated. nil: that of Auth.
+	Identify func(*http.Request) (access.Identity, error)
+	Memory   *memory.Budget // counts the bodies of requests; nil: no limit
+	Log      *slog.Logger   // nil: slog.Default
 }
 
 // Durations is a histogram with the name, the help and the labels (pairs of name and value) of
@@ -129,6 +142,7 @@ type server struct {
 	answers             budget // that wait for their readers
 
 	workers workers
+	inUse   inUse
 
 	checking sync.Mutex // guards check
 	check    *check     // of readiness, that runs now
@@ -148,14 +162,24 @@ func New(c Config) http.Handler {
 	}
 	mux.HandleFunc("/api/", notFound)
 	for path, h := range map[string]http.HandlerFunc{"/healthz": s.healthz, "/readyz": s.readyz, "/metrics": s.serveMetrics} {
-		mux.Handle("GET "+path, s.metrics.measure(path, h))
+		need := access.Public
+		if path == "/metrics" {
+			need = access.Reader
+		}
+		mux.Handle("GET "+path, s.metrics.measure(path, s.needing(need, h)))
 		mux.Handle(path, refuseMethod([]string{http.MethodGet}))
 	}
 	if c.Hub != nil {
 		mux.Handle(hub.Path, s.metrics.measure(hub.Path, c.Hub))
 	}
 	if c.Page != nil {
-		mux.Handle("/", s.metrics.measure("/", c.Page))
+		mux.Handle("/", s.metrics.measure("/", s.signedIn(c.Page)))
+		mux.Handle("/assets/", s.metrics.measure("/", c.Page))
+	}
+	if c.Auth != nil {
+		mux.Handle("POST /sign-in", s.metrics.measure("/", http.HandlerFunc(s.signIn)))
+		mux.Handle("POST /sign-out", s.metrics.measure("/", http.HandlerFunc(s.signOut)))
+		c.Auth.OnRevoke(s.endIdentity)
 	}
 	return s.guard(mux)
 }
@@ -168,11 +192,14 @@ func newServer(c Config) *server {
 	if c.Spaces == nil {
 		c.Spaces = peer.NewSpaces()
 	}
+	if c.Identify == nil && c.Auth != nil {
+		c.Identify = c.Auth.OfRequest
+	}
 	longCalls := max(1, cmp.Or(c.Connections, maxConnections)*2/5)
 	repo := space.Over(c.Conn)
 	return &server{
 		Config: c, repo: repo, browse: browse.Client{Repo: repo}, tasks: task.Client{Repo: repo}, holds: hold.Client{Repo: repo},
-		metrics: newMetrics(), peers: peer.NewQuota("requests at a time", peerRequests), slots: make(chan struct{}, MaxInFlight), fleetSlots: make(chan struct{}, MaxInFlight),
+		inUse: inUse{open: map[string]map[*context.CancelCauseFunc]bool{}}, metrics: newMetrics(), peers: peer.NewQuota("requests at a time", peerRequests), slots: make(chan struct{}, MaxInFlight), fleetSlots: make(chan struct{}, MaxInFlight),
 		waitSlots: make(chan struct{}, min(maxWaiting, longCalls)), waitPeers: peer.NewQuota("requests that wait", peerWaiting),
 		beatSlots: make(chan struct{}, min(maxWaiting, longCalls)), beatPeers: peer.NewQuota("heartbeats", peerBeats),
 		workers:  workers{peers: peer.NewQuota("sessions over HTTP", peerSessions), open: map[string]*worker{}},

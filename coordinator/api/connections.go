@@ -46,6 +46,9 @@ type countedConn struct {
 	closed bool
 }
 
+// NetConn returns the connection that counts.
+func (c *countedConn) NetConn() net.Conn { return c.Conn }
+
 // Accept returns the next connection when there is a place for it.
 func (l *connections) Accept() (net.Conn, error) {
 	nc, err := l.Listener.Accept()

@@ -46,7 +46,7 @@ func TestAnIdleConnectionGivesItsPlaceToANewOne(t *testing.T) {
 				<-release
 			}
 			_, _ = io.WriteString(w, r.URL.Path)
-		}), 2)
+		}), 2, nil)
 	}()
 	at := ln.Addr().String()
 	for range 5 { // each keeps its connection
@@ -86,7 +86,7 @@ func TestAConnectionThatHasSentNothingGivesItsPlaceToANewOne(t *testing.T) {
 	go func() {
 		served <- api.ServeUpTo(ctx, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, r.URL.Path)
-		}), 2)
+		}), 2, nil)
 	}()
 	inTime, cancel := context.WithTimeout(ctx, 4*time.Second) // a place that waits for a timeout of the server takes longer
 	defer cancel()
@@ -116,7 +116,7 @@ func TestAClientOfAnotherProtocolIsToldInItsOwn(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- api.ServeUpTo(ctx, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}), 10)
+		served <- api.ServeUpTo(ctx, ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}), 10, nil)
 	}()
 	const words = "leasehold: this port does not speak the protocol of this client, only HTTP: check the address\n"
 	for head, want := range map[string]string{

@@ -13,6 +13,7 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/models"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/wording"
@@ -63,6 +64,9 @@ func (s *server) serve(rt route) http.Handler {
 			return
 		}
 		answer, err := rt.handle(ctx, q)
+		if s.Auth != nil && rt.isAudited() {
+			s.Auth.Note(ctx, access.Of(ctx), hostOf(r.RemoteAddr), rt.id, r.URL.Path, err)
+		}
 		if err != nil {
 			free()
 			s.fail(w, r, err)
@@ -71,7 +75,7 @@ func (s *server) serve(rt route) http.Handler {
 		q.free = free
 		s.write(w, q, answer, rt.isForManagers() || rt.isExact)
 	}
-	return s.metrics.measure(rt.method+" "+rt.path, http.HandlerFunc(h))
+	return s.metrics.measure(rt.method+" "+rt.path, s.needing(roles[rt.id], http.HandlerFunc(h)))
 }
 
 // place is what an admitted request has: freeSlot gives back its slot, and leave that and its peer's. Both
@@ -239,7 +243,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = fmt.Errorf("%w: the request was cancelled", fault.ErrUnavailable)
 	}
 	row := fault.Of(err)
-	detail := wording.WithoutProcedure(models.Redact(err.Error()))
+	detail := wording.WithoutProcedure(models.RedactSecrets(err.Error()))
 	if row.Kind == fault.ErrOverloaded {
 		w.Header().Set("Retry-After", "1")
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"leasehold/coordinator/permission"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/hold"
@@ -49,9 +51,15 @@ func (s *server) holdTuple(ctx context.Context, q *request, wanted types.Taking)
 }
 
 func (s *server) ackHold(ctx context.Context, q *request) (none, error) {
+	if err := permission.Take(access.Of(ctx), q.text("space")); err != nil {
+		return none{}, err
+	}
 	return none{}, s.holds.Ack(ctx, q.text("space"), q.text("hold"))
 }
 
 func (s *server) backHold(ctx context.Context, q *request) (none, error) {
+	if err := permission.Take(access.Of(ctx), q.text("space")); err != nil {
+		return none{}, err
+	}
 	return none{}, s.holds.Back(ctx, q.text("space"), q.text("hold"))
 }

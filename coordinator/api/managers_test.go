@@ -113,7 +113,7 @@ func TestARequestMayTakeTheTimeOfItsRoute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(Config{})
-		slow := on("waitForEver", "GET", "/slow", "", func(ctx context.Context, _ *request) (none, error) { <-ctx.Done(); return none{}, ctx.Err() })
+		slow := on("getTotals", "GET", "/slow", "", func(ctx context.Context, _ *request) (none, error) { <-ctx.Done(); return none{}, ctx.Err() })
 		for want, rt := range map[time.Duration]route{callTimeout: slow, bulkTimeout: slow.bulk()} {
 			began, w := time.Now(), &deadlines{ResponseRecorder: httptest.NewRecorder()}
 			s.serve(rt).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/slow", nil))

@@ -81,11 +81,12 @@ func OpenAPI(d Document) ([]byte, error) {
 	err = e.Encode(document{
 		OpenAPI: "3.1.0",
 		Info: object{"title": "Leasehold", "version": "v1", "description": fmt.Sprintf(
-			"The coordinator's HTTP API. Errors are problem documents (RFC 9457). Bodies are limited to %d bytes unless stated otherwise; unknown fields and parameters are errors. There is no authentication yet: listen on loopback.", maxBody)},
+			"The coordinator's HTTP API. Errors are problem documents (RFC 9457). Bodies are limited to %d bytes unless stated otherwise; unknown fields and parameters are errors. A coordinator that authenticates is at https and needs the header Authorization: Bearer TOKEN; x-roles lists the roles that may call an operation.", maxBody)},
 		Servers:    []object{{"url": fmt.Sprintf("http://127.0.0.1:%d", config.HTTPPort)}},
 		Tags:       tags,
 		Paths:      paths,
-		Components: object{"responses": object{"Problem": problem}, "schemas": answers.schemas},
+		Security:   []object{{}, {"token": []string{}}}, // none on loopback
+		Components: object{"responses": object{"Problem": problem}, "schemas": answers.schemas, "securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}}},
 	})
 	return []byte(b.String()), err
 }
@@ -107,6 +108,7 @@ type document struct {
 	OpenAPI    string `yaml:"openapi"`
 	Info       object
 	Servers    []object
+	Security   []object
 	Tags       []object
 	Paths      map[string]map[string]operation
 	Components object
@@ -118,6 +120,7 @@ type operation struct {
 	Summary     string
 	Description string   `yaml:",omitempty"`
 	Internal    bool     `yaml:"x-internal,omitempty"` // only managers and workers call it
+	Roles       []string `yaml:"x-roles,omitempty"`    // with auth, any one of them is needed; none: every client may
 	Parameters  []object `yaml:",omitempty"`
 	RequestBody object   `yaml:"requestBody,omitempty"`
 	Responses   object
@@ -125,7 +128,7 @@ type operation struct {
 
 // operation describes a route without its body, and adds the schemas of its answers.
 func (g *generator) operation(r route) operation {
-	o := operation{ID: r.id, Tags: []string{r.tag}, Summary: r.summary, Internal: r.isForManagers(),
+	o := operation{ID: r.id, Tags: []string{r.tag}, Summary: r.summary, Internal: r.isForManagers(), Roles: roles[r.id].Names(),
 		Responses: object{"default": object{"$ref": "#/components/responses/Problem"}}}
 	for _, p := range r.params {
 		o.Parameters = append(o.Parameters, p.describe())

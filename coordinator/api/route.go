@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"leasehold/models"
+	"leasehold/shared/access"
 	"leasehold/shared/api/strictjson"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
@@ -116,6 +117,12 @@ func (r route) keyed() route {
 	r.isKeyed = true
 	r.params = append(r.params, param{name: keyHeader, in: "header", schema: "pattern: '^[!-~]{1,128}$'", doc: keyDoc})
 	return r
+}
+
+// isAudited reports whether a request of the route is a change by a person or a program. What only processes of the fleet
+// do, tasks and their results show.
+func (r route) isAudited() bool {
+	return r.method != http.MethodGet && r.id != "readTuple" && roles[r.id].Meet(access.Producer|access.Admin)
 }
 
 // isForManagers reports whether the route is a method of the catalog or of the code index

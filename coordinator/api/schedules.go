@@ -33,7 +33,11 @@ func (s *server) listSchedules(ctx context.Context, q *request) (types.Page[type
 }
 
 func (s *server) taskSchedule(ctx context.Context, q *request) (types.TaskSchedule, error) {
-	return shownSchedule(s.schedules().Get(ctx, q.text("schedule")))
+	shown, err := shownSchedule(s.schedules().Get(ctx, q.text("schedule")))
+	if !seesTasks(ctx) {
+		shown.Task.Data = nil
+	}
+	return shown, err
 }
 
 // setSchedule adds a schedule (201) or replaces it (200).

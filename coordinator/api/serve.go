@@ -27,12 +27,13 @@ type drainKey struct{}
 // progress finish for up to shutdownGrace, and returns nil. It closes ln. A handler that
 // waits or streams should return when the channel of Draining is closed.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
-	return ServeUpTo(ctx, ln, h, maxConnections)
+	return ServeUpTo(ctx, ln, h, maxConnections, nil)
 }
 
-// ServeUpTo is Serve with at most so many connections at a time. For another one, the connection that has been without
+// ServeUpTo is Serve for connections whose requests have what of adds to the context of each connection (nil: nothing),
+// and with at most so many connections at a time. For another one, the connection that has been without
 // a request for longest is closed.
-func ServeUpTo(ctx context.Context, ln net.Listener, h http.Handler, most int) error {
+func ServeUpTo(ctx context.Context, ln net.Listener, h http.Handler, most int, of func(context.Context, net.Conn) context.Context) error {
 	limited := limitConnections(ln, most)
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
@@ -41,13 +42,24 @@ func ServeUpTo(ctx context.Context, ln net.Listener, h http.Handler, most int) e
 		BaseContext: func(net.Listener) context.Context {
 			return context.WithValue(context.WithoutCancel(ctx), drainKey{}, ctx)
 		},
-		ConnState: limited.noteState,
-		ErrorLog:  log.New(io.Discard, "", 0), // errors of single connections are the clients'
+		ConnState:   limited.noteState,
+		ConnContext: of,
+		Protocols:   protocols(),
+		ErrorLog:    log.New(io.Discard, "", 0), // errors of single connections are the clients'
 	}
 	if err := supervisor.ServeHTTP(ctx, s, limited, shutdownGrace); err != nil {
 		return fmt.Errorf("api: %w", err)
 	}
 	return nil
+}
+
+// protocols are HTTP/1.1, and HTTP/2 in a connection whose TLS the port has ended: a browser has more than six streams
+// then.
+func protocols() *http.Protocols {
+	var p http.Protocols
+	p.SetHTTP1(true)
+	p.SetUnencryptedHTTP2(true)
+	return &p
 }
 
 // Draining returns a channel that closes when the server of a request starts to stop. It is nil, and so never

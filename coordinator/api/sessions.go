@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/space/engine"
@@ -43,9 +44,13 @@ func (s *server) listOpenSessions(ctx context.Context, q *request) (types.Page[t
 	}), nil
 }
 
+// endSession ends a session. A worker ends only one that it opened.
 func (s *server) endSession(ctx context.Context, q *request) (none, error) {
 	if s.Engine == nil {
 		return none{}, errNoEngine
+	}
+	if i := access.Of(ctx); !i.Roles.Meet(access.Admin) && s.workers.owner(q.text("session")) != i.ID {
+		return none{}, notOwner(q.text("session"), i)
 	}
 	return none{}, s.Engine.EndSession(ctx, q.text("session"))
 }

@@ -8,6 +8,8 @@ import (
 
 	"leasehold/coordinator"
 	"leasehold/coordinator/peer"
+	"leasehold/coordinator/permission"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
@@ -22,6 +24,9 @@ func isProtocols(name string) bool {
 // createSpace creates a space (201), which counts for the quota of the request's peer. If it exists with the same
 // options, it is returned (200).
 func (s *server) createSpace(ctx context.Context, q *request, n types.NewSpace) (types.Space, error) {
+	if err := permission.Put(access.Of(ctx), n.Name); err != nil {
+		return types.Space{}, err
+	}
 	options := space.Options{
 		Kind: space.Kind(n.Kind), OrderBy: n.OrderBy, Capacity: n.Capacity, Overflow: space.Overflow(n.Overflow), Volatile: n.Volatile,
 	}

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"leasehold/coordinator"
+	"leasehold/coordinator/permission"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/task"
@@ -132,6 +134,9 @@ func (s *server) listTuples(ctx context.Context, q *request) (types.Page[types.T
 	if err != nil {
 		return types.Page[types.Tuple]{}, err
 	}
+	if err := permission.Read(access.Of(ctx), q.text("space")); err != nil {
+		return types.Page[types.Tuple]{}, err
+	}
 	found, err := s.browse.Page(ctx, browse.Query{
 		Space: q.text("space"), Template: t, Open: open, Held: q.flag("held"), Offset: q.number("offset"), Limit: q.number("limit"),
 	})
@@ -161,6 +166,9 @@ func (s *server) putTuple(ctx context.Context, q *request, n types.NewTuple) (pu
 	if err := requireWritable(name); err != nil {
 		return put, err
 	}
+	if err := permission.Put(access.Of(ctx), name); err != nil {
+		return put, err
+	}
 	ttl, err := seconds("ttl_s", n.TTL, maxTTL)
 	if err != nil {
 		return put, err
@@ -174,6 +182,9 @@ func (s *server) putTuple(ctx context.Context, q *request, n types.NewTuple) (pu
 
 func (s *server) queryTuple(ctx context.Context, q *request, l types.Lookup) (types.Tuple, error) {
 	from := s.repo.Space(q.text("space"))
+	if err := permission.Read(access.Of(ctx), from.Name()); err != nil {
+		return types.Tuple{}, err
+	}
 	return lookUp(ctx, l, from.Query, from.QueryP)
 }
 
@@ -181,6 +192,9 @@ func (s *server) queryTuple(ctx context.Context, q *request, l types.Lookup) (ty
 // could not be. If the client dies after that, the tuple is lost.
 func (s *server) getTuple(ctx context.Context, q *request, wanted types.Taking) (types.Taken, error) {
 	name, l := q.text("space"), types.Lookup{Template: wanted.Template, Wait: wanted.Wait}
+	if err := permission.Take(access.Of(ctx), name); err != nil {
+		return types.Taken{}, err
+	}
 	if wanted.Ack || wanted.Hold != 0 {
 		return s.holdTuple(ctx, q, wanted)
 	}

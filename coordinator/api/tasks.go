@@ -185,7 +185,7 @@ func (s *server) getTask(ctx context.Context, q *request) (types.Task, error) {
 	}
 	shown := showListed(l.Listed)
 	shown.Data = l.Data
-	return shown, nil
+	return withoutData(ctx, shown), nil
 }
 
 // getParents shows how the parents of a task ended, as many as one answer carries.
@@ -305,7 +305,15 @@ func (s *server) getDead(ctx context.Context, q *request) (types.Task, error) {
 	}
 	shown := showListed(task.Listed{Item: l.Item, Dead: true, Reason: l.Reason, Err: err})
 	shown.Data = l.Data
-	return shown, nil
+	return withoutData(ctx, shown), nil
+}
+
+// withoutData returns a task without its data and its result if the request's identity may not see them.
+func withoutData(ctx context.Context, t types.Task) types.Task {
+	if !seesTasks(ctx) {
+		t.Data, t.Result = nil, nil
+	}
+	return t
 }
 
 func (s *server) discardDead(ctx context.Context, q *request) (none, error) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"leasehold/coordinator/permission"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/space/transaction"
@@ -22,6 +24,9 @@ func (s *server) transact(ctx context.Context, _ *request, b types.Transaction) 
 	for i, o := range b.Operations {
 		op, err := parseOperation(o)
 		if err != nil {
+			return types.Transacted{}, fmt.Errorf("operation %d of %d: %w", i+1, len(b.Operations), err)
+		}
+		if err := permission.Operation(access.Of(ctx), op); err != nil {
 			return types.Transacted{}, fmt.Errorf("operation %d of %d: %w", i+1, len(b.Operations), err)
 		}
 		ops = append(ops, op)

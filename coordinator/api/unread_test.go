@@ -30,7 +30,7 @@ func TestAnAnswerThatIsNotReadTakesNoSlotWhileMemoryForAnswersIsLeft(t *testing.
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer(Config{})
 			s.answers.used = c.used
-			h := s.serve(route{method: "GET", path: "/thing", statuses: []int{http.StatusOK}, handle: func(context.Context, *request) (any, error) {
+			h := s.serve(route{id: "getTotals", method: "GET", path: "/thing", statuses: []int{http.StatusOK}, handle: func(context.Context, *request) (any, error) {
 				return "an answer", nil
 			}})
 			read := make(chan struct{})

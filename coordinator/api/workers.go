@@ -15,6 +15,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/peer"
 	"leasehold/models"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
@@ -47,6 +48,7 @@ type workers struct {
 type worker struct {
 	engine.GateSession
 	repo      space.Repository
+	owner     string // id of the identity that opened it; only that one may use it
 	heartbeat *status.Heartbeat
 	peer      peer.Peer
 	ttl       time.Duration
@@ -88,7 +90,7 @@ func (s *server) openSession(ctx context.Context, q *request, n types.NewSession
 // TTL is negated, because NaN must not pass.
 func (s *server) newWorker(q *request, n types.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
-	w := &worker{receiving: make(chan struct{}, 1), peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
+	w := &worker{owner: access.Of(q.Context()).ID, receiving: make(chan struct{}, 1), peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
 	if n.TTL != 0 {
 		w.ttl = n.TTL.Duration()
 		if !(n.TTL >= models.SecondsOf(min(minTTL, most)) && n.TTL <= models.SecondsOf(most)) {
@@ -138,6 +140,33 @@ func (all *workers) add(w *worker, id string, serves []types.Served) {
 	all.open[id] = w
 }
 
+// owner returns the id of the identity that opened a session; empty if the session is not of a worker over HTTP.
+func (all *workers) owner(id string) string {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if w := all.open[id]; w != nil {
+		return w.owner
+	}
+	return ""
+}
+
+// of returns the sessions that an identity opened.
+func (all *workers) of(id string) (sessions []string) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for session, w := range all.open {
+		if w.owner == id {
+			sessions = append(sessions, session)
+		}
+	}
+	return sessions
+}
+
+// notOwner is the error of an identity that uses the session of another one.
+func notOwner(session string, i access.Identity) error {
+	return fmt.Errorf("session %.100q: %w: %s did not open it", session, fault.ErrForbidden, i)
+}
+
 // keepAlive returns the session of a request, and starts its TTL again. fault.ErrClosed means that the session
 // has ended, or that it was opened before the coordinator was started.
 func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
@@ -147,6 +176,9 @@ func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
 	s.workers.mu.Unlock()
 	if w == nil {
 		return nil, fmt.Errorf("session %.100q: %w: it has ended, or the coordinator has restarted; open a session, with resume to keep its tasks", id, fault.ErrClosed)
+	}
+	if i := access.Of(ctx); i.ID != w.owner {
+		return nil, notOwner(id, i)
 	}
 	return w, w.heartbeat.Beat(ctx)
 }

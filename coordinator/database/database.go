@@ -1,7 +1,7 @@
-// Package database opens the one SQLite file of a coordinator: the catalog, and the
-// schedule of the visits of its origins.
+// Package database opens the one SQLite file of a coordinator: the catalog, the
+// schedule of the visits of its origins, and whom the coordinator admits.
 //
-// The tables belong to the packages shared/catalog/sqlite and coordinator/visits.
+// The tables belong to the packages shared/catalog/sqlite, coordinator/visits and coordinator/admission.
 // They share a file so that an origin enters and leaves both in one transaction; neither
 // package imports the other.
 package database
@@ -11,7 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
+	"leasehold/coordinator/admission"
 	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/catalog/sqlite"
@@ -23,12 +25,13 @@ const Memory = sqlfile.Memory
 
 // Database is an open file. Catalog and Visits may be used until Close.
 type Database struct {
-	Catalog *sqlite.Store
-	Visits  *visits.Store
-	file    *sqlfile.File
-	marks   uint64 // rows that SetMark has changed
-	last    row    // the mark in the database
-	emptied int    // how often the log was emptied when last was written
+	Catalog   *sqlite.Store
+	Visits    *visits.Store
+	Admission *admission.Store
+	file      *sqlfile.File
+	marks     uint64 // rows that SetMark has changed
+	last      row    // the mark in the database
+	emptied   int    // how often the log was emptied when last was written
 
 	examined atomic.Pointer[Examination] // the latest one; nil: none
 }
@@ -51,7 +54,7 @@ func OpenPlan(ctx context.Context, path string, plan *policy.Plan) (*Database, e
 // open opens the database at path, or makes it. plan is the plan of its visits. onStep is called before and after
 // each step that changes files; an error of it ends open.
 func open(ctx context.Context, path string, plan *policy.Plan, onStep func(string) error) (*Database, error) {
-	format := sqlite.Format(visits.Schema(), pairSchema)
+	format := format()
 	format.OnStep = onStep
 	file, err := sqlfile.Open(ctx, path, format)
 	if err != nil {
@@ -63,11 +66,20 @@ func open(ctx context.Context, path string, plan *policy.Plan, onStep func(strin
 	}
 	catalog := sqlite.New(file, visits)
 	visits.Attach(catalog)
-	d := &Database{Catalog: catalog, Visits: visits, file: file}
+	admitted, err := admission.New(ctx, file, time.Now)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
+	}
+	d := &Database{Catalog: catalog, Visits: visits, Admission: admitted, file: file}
 	if err := file.Read(ctx, "database.Open", d.last.read); err != nil { // the mark
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
 	}
 	return d, nil
+}
+
+// format describes the file with the tables of all packages.
+func format() sqlfile.Format {
+	return sqlite.Format(visits.Schema(), pairSchema, admission.Schema())
 }
 
 // Copy writes the database as of one moment to a new file at path, while it is used.

@@ -6,10 +6,8 @@ import (
 	"log/slog"
 	"time"
 
-	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
 )
 
 // pairChecks examine what the catalog and the schedule have in common.
@@ -48,7 +46,7 @@ func (d *Database) Examine(ctx context.Context) ([]string, error) { return d.fil
 
 // Examine lists the damage in the database at path, which no process has open. It changes nothing.
 func Examine(ctx context.Context, path string) ([]string, error) {
-	return sqlfile.ExamineAlone(ctx, path, sqlite.Format(visits.Schema(), pairSchema))
+	return sqlfile.ExamineAlone(ctx, path, format())
 }
 
 // LastExamination returns the result of the latest examination of RunExaminations.

@@ -8,9 +8,7 @@ import (
 	"os"
 	"time"
 
-	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/space/journal/pairing"
 )
 
@@ -135,7 +133,7 @@ func (d *Database) Describe(ctx context.Context) (text string, err error) {
 
 // WriteMark sets the mark of a closed file.
 func WriteMark(ctx context.Context, path string, m pairing.Mark) (err error) {
-	file, err := sqlfile.Open(ctx, path, sqlite.Format(visits.Schema(), pairSchema))
+	file, err := sqlfile.Open(ctx, path, format())
 	if err != nil {
 		return fmt.Errorf("database %s: %w", path, err)
 	}

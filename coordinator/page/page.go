@@ -18,7 +18,7 @@ import (
 	"leasehold/shared/space"
 )
 
-//go:embed page.html code.html assets
+//go:embed page.html code.html signin.html assets
 var files embed.FS
 
 // page has the template of the page, and one for each section.
@@ -82,14 +82,19 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // ServeHTTP serves the page, its files, and its events, with headers that forbid scripts and frames
 // of other sites. An answer must be written within WriteTimeout; each event extends that (events).
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	setHeaders(w)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(p.WriteTimeout)) // a test's recorder has none
+	p.mux.ServeHTTP(w, r)
+}
+
+// setHeaders forbids scripts and frames of other sites.
+func setHeaders(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(p.WriteTimeout)) // a test's recorder has none
-	p.mux.ServeHTTP(w, r)
 }
 
 // servePage serves the page with the latest snapshot.

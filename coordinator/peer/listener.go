@@ -40,6 +40,9 @@ type conn struct {
 	end func()
 }
 
+// NetConn returns the connection that counts.
+func (c *conn) NetConn() net.Conn { return c.Conn }
+
 func (c *conn) Close() error {
 	defer c.end()
 	return c.Conn.Close()

@@ -50,6 +50,7 @@ func toured(t *testing.T) []byte {
 		x.losePlaces()
 		x.shareResults()
 		x.useTasks()
+		x.stickTask()
 		x.serve()
 		x.useOtherSpaces()
 		x.keepOverRestart()
@@ -274,6 +275,29 @@ func (x *tour) useTasks() {
 	require.NoError(x, err)
 	x.pass(time.Minute)
 	require.NoError(x, schedules.Remove(x.ctx, "a"))
+}
+
+// stickTask has the last worker that could claim a task leave, and the task revived.
+func (x *tour) stickTask() {
+	const rare = "rare"
+	willing, leave := x.join("worker", map[string]int{rare: 1})
+	unwilling, _ := x.join("worker", map[string]int{rare: 1})
+	users := task.Client{Repo: x.user}
+	require.NoError(x, users.Pause(x.ctx, rare))
+	created, err := users.CreateAll(x.ctx, task.New{Task: models.Task{Action: rare, Timeout: 60}})
+	require.NoError(x, err)
+	require.NoError(x, users.Resume(x.ctx, rare))
+	tasks := task.Client{Repo: unwilling}
+	i, err := tasks.Claim(x.ctx, rare)
+	require.NoError(x, err)
+	require.NoError(x, tasks.Release(x.ctx, i, "no file"))
+	x.pass(time.Minute) // its back-off ends
+	leave()
+	require.NoError(x, willing.Close(x.ctx))
+	require.NoError(x, users.ReviveStuck(x.ctx, rare))
+	x.pass(time.Minute) // its back-off ends
+	require.NoError(x, users.Cancel(x.ctx, created[0].ID, "by hand"))
+	require.NoError(x, unwilling.Close(x.ctx))
 }
 
 // serve serves an action in one heartbeat, and the next one of the session does not: twice.

@@ -49,10 +49,9 @@ type served struct {
 	source source
 }
 
-// NewContent returns a Content that workers reach at advertised, such as
-// "manager.local:7413".
-func NewContent(advertised string) *Content {
-	return &Content{url: "http://" + advertised, readers: make(chan struct{}, contentReaders), batches: map[string]served{}}
+// NewContent returns a Content that workers reach at a URL, such as "http://manager.local:7413".
+func NewContent(url string) *Content {
+	return &Content{url: url, readers: make(chan struct{}, contentReaders), batches: map[string]served{}}
 }
 
 // URL returns the URL at which workers read files.

@@ -135,7 +135,7 @@ func (b *bench) manage(name string, w gitrepo.Wanted) *managed {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)
 	flow := NewFlow(Config{
-		Catalog: b.store, Fetch: f, Index: b, Mirrors: mirrors, Content: NewContent(ln.Addr().String()), Wanted: w,
+		Catalog: b.store, Fetch: f, Index: b, Mirrors: mirrors, Content: NewContent("http://" + ln.Addr().String()), Wanted: w,
 		Timeout: time.Minute, Look: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
 	})
 	session, err := b.engine.Session(b.Context(), name, 0)

@@ -47,6 +47,9 @@ func restore(ctx context.Context, src, data string, prepare func(dir string) err
 	if err := os.CopyFS(temp, os.DirFS(src)); err != nil {
 		return withKind(err)
 	}
+	if err := copyModes(src, temp); err != nil {
+		return withKind(err)
+	}
 	failpoint.Reached("restore.copied", "")
 	if err := checkBackup(ctx, temp); err != nil {
 		return fmt.Errorf("the copy: %w", err)
@@ -65,6 +68,25 @@ func restore(ctx context.Context, src, data string, prepare func(dir string) err
 		return withKind(err)
 	}
 	return publish(temp, data)
+}
+
+// copyModes gives a copy the modes of src, which os.CopyFS leaves out: a coordinator refuses an identity that others can
+// read.
+func copyModes(src, dest string) error {
+	return filepath.WalkDir(src, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == src {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(src, path)
+		if err != nil {
+			return err
+		}
+		return os.Chmod(filepath.Join(dest, name), info.Mode().Perm())
+	})
 }
 
 func requireEmpty(dir string) error {

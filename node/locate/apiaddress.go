@@ -23,7 +23,7 @@ const gateTimeout = 5 * time.Second
 
 // askGate returns the URL of the API of the coordinator whose gate is at host:port, as the
 // gate's handshake reports it. It returns fault.ErrUnavailable at once if the connection
-// is refused, and after gateTimeout if no gate answers.
+// is refused, and after gateTimeout if no gate answers; fault.ErrUnauthenticated from a gate that authenticates.
 func askGate(ctx context.Context, gate string) (api string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
@@ -44,6 +44,8 @@ func askGate(ctx context.Context, gate string) (api string, err error) {
 		return "", fmt.Errorf("the coordinator at %s is %w: %w", gate, fault.ErrUnavailable, refused)
 	case errors.Is(err, wire.ErrForeign), errors.Is(err, context.DeadlineExceeded):
 		return "", fmt.Errorf("%s is not a coordinator's gate (its port is %d unless --listen sets another): %w: %w", gate, config.GatePort, fault.ErrUnavailable, err)
+	case errors.Is(err, fault.ErrUnauthenticated):
+		return "", fmt.Errorf("the coordinator at %s authenticates its clients: %w: set --token (leasehold token create) and --ca (leasehold identity show)", gate, fault.ErrUnauthenticated)
 	case err != nil:
 		return "", fmt.Errorf("the coordinator at %s is %w: %w", gate, fault.ErrUnavailable, err)
 	}

@@ -23,26 +23,39 @@ type Endpoint struct {
 	Named bool   // by the user for this command; else the coordinator may have ended
 	set   bool   // by the setting http, and not by the address file
 	file  string // the path of the address file
+	// Options are how to prove who the user is, and to recognise the coordinator.
+	Options client.Options
 }
 
 // Find finds the coordinator of a command: the API at http, if given as the flag --http or together with host;
 // else the API that the gate at host reports; else the API at http, if given in the environment or the file of
 // settings and something listens there; else the API that the address file in the data folder names.
 //
-// Without an address file the endpoint has no API, and the error is nil.
+// Without an address file the endpoint has no API, and the error is nil. A coordinator that authenticates is one whose
+// address file names its CA, or for which the user gives a token or a CA: then the API is at the port of its gate too.
 func Find(ctx context.Context, cfg config.Config) (Endpoint, error) {
+	doc, docErr := datadir.ReadAddresses(cfg.Data)
+	e, err := find(ctx, cfg, doc, docErr)
+	if err != nil || e.API == "" {
+		return e, err
+	}
+	return e, e.secure(cfg, doc)
+}
+
+func find(ctx context.Context, cfg config.Config, doc datadir.Addresses, docErr error) (Endpoint, error) {
 	e := Endpoint{file: filepath.Join(cfg.Data, datadir.AddressFile)}
 	hostSet, httpSet := isSet(cfg, "host"), isSet(cfg, "http")
 	var err error
 	switch {
 	case sourceOf(cfg, "http") == "--http", hostSet && httpSet:
 		e.API, e.Named = apiURL(cfg.Host, cfg.HTTP), true
+	case hostSet && authenticates(cfg):
+		e.API, e.Named = apiURL(cfg.Host, cfg.Host), true
 	case hostSet:
 		e.Named = true
 		e.API, err = askGate(ctx, cfg.Host)
 	default:
-		var doc datadir.Addresses
-		if doc, err = datadir.ReadAddresses(cfg.Data); err == nil && doc.HTTP != "" {
+		if err = docErr; err == nil && doc.HTTP != "" {
 			e.API = apiURL(doc.HTTP, doc.HTTP)
 		}
 		api := apiURL(cfg.Host, cfg.HTTP)
@@ -60,6 +73,9 @@ func FindDefault(ctx context.Context, cfg config.Config) (Endpoint, error) {
 	if err != nil || e.Named || sourceOf(cfg, "data") == "--data" || e.API != "" && listens(ctx, e.API) {
 		return e, err
 	}
+	if authenticates(cfg) {
+		return e, nil
+	}
 	if api, absent := askGate(ctx, cfg.Host); absent == nil {
 		e.API, e.Named = api, true
 	}
@@ -70,7 +86,8 @@ func FindDefault(ctx context.Context, cfg config.Config) (Endpoint, error) {
 func listens(ctx context.Context, api string) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(api, "http://"))
+	address := strings.TrimPrefix(strings.TrimPrefix(api, "http://"), "https://")
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return false
 	}
@@ -130,7 +147,7 @@ func Call(ctx context.Context, cfg config.Config, do func(context.Context, *clie
 		return fmt.Errorf("no coordinator: %w: --host is not set, and %s does not exist; start a coordinator, or name one with --host, or its folder with --data",
 			fault.ErrUnavailable, e.file)
 	}
-	client, err := client.New(e.API)
+	client, err := client.NewWith(e.API, e.Options)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type Config struct {
 
 	Journal string // journalPebble or JournalMemory
 
-	AcceptMissing string // pairing.Database or pairing.Journal; empty: nothing may be missing
+	AcceptMissing string // pairing.Database, pairing.Journal or identity; empty: nothing may be missing
 	Memory        int64  // budget of a coordinator in bytes
 
 	Host   string // address of the coordinator's native gate, with its port
@@ -38,6 +38,12 @@ type Config struct {
 	CompatListen string
 	Gates        []Gate // for programs that speak foreign protocols
 	Insecure     bool   // listen beyond loopback, without authentication
+	Auth         bool   // authenticate on loopback too; see Authenticates
+	TLSCert      string // file of a certificate for browsers and programs, as PEM; empty: one of the coordinator's CA
+	TLSKey       string // file of its key
+	Join         string // join line of a process of the fleet, or @FILE; empty: none
+	Token        string // of a command, or @FILE; empty: that of the data folder, if it has one
+	CA           string // fingerprint of a coordinator's CA; empty: that of the data folder, or the system's CAs
 
 	HTTPNames   []string       // names by which clients may call the API, such as coordinator.lan
 	PublicURL   string         // at which hubs reach the API, without a slash at its end; empty: no hub can

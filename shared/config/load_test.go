@@ -270,10 +270,8 @@ func TestFault23QueueTTLThatIsNotShorterThanLeaseTTLIsRefused(t *testing.T) {
 func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	alone(t)
 	for name, args := range map[string][]string{
-		"listen must be on this machine unless insecure":    {"--listen=0.0.0.0"},
-		"http must be on this machine unless insecure":      {"--http=10.0.0.1:80"},
+		"auth and insecure must not both be true":           {"--auth", "--insecure"},
 		"http-names must have the host of public-url":       {"--public-url=https://leasehold.example", "--http-names=other.example"},
-		"compat-listen must be on this machine":             {"--compat-listen=0.0.0.0"},
 		"session-lost must be longer than two heartbeats":   {"--heartbeat=3s"},
 		"release-backoff must be shorter than queue-ttl":    {"--queue-ttl=30s"},
 		"fetch-max-bytes must not be more than cache-bytes": {"--cache-bytes=1GiB"},

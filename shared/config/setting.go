@@ -31,6 +31,7 @@ const (
 	byManager
 	byWorker
 	byRun
+	byCommand // the commands that ask a coordinator
 
 	byHost   = byCoordinator | byRun // hosts the spaces
 	byClient = byManager | byWorker  // connects to a coordinator
@@ -73,8 +74,8 @@ var settings = []setting{
 		field: func(c *Config) value { return word{&c.Journal, []string{journalPebble, JournalMemory}} },
 		help:  "where the spaces are kept: pebble (on disk, durable) or memory"},
 	{key: "accept-missing", group: general, usedBy: byHost,
-		field: func(c *Config) value { return word{&c.AcceptMissing, []string{"database", "journal"}} },
-		help:  "start although the database or the journal is missing, too old, or from another data folder; what it held is lost"},
+		field: func(c *Config) value { return word{&c.AcceptMissing, []string{"database", "journal", "identity"}} },
+		help:  "start although the database, the journal or the identity is missing, or the first two too old or from another data folder; what it held is lost"},
 
 	{key: "memory", defaultValue: "auto", group: general, usedBy: byHost,
 		field: func(c *Config) value { return size{&c.Memory, 32 << 20, 1024 * gib, memory.Default} },
@@ -101,9 +102,27 @@ var settings = []setting{
 	{key: "compat-listen", group: network, usedBy: byCoordinator,
 		field: func(c *Config) value { return address{&c.CompatListen, compatPort} },
 		help:  "address of the original indexer's control endpoints: POST /add, GET /repo, /tasks, /status and /log (docs/code.md); off by default"},
+	{key: "auth", defaultValue: "false", group: network, usedBy: byCoordinator,
+		field: func(c *Config) value { return truth{&c.Auth} },
+		help:  "authenticate clients on this machine too; a coordinator that listens beyond it does so without this (docs/security.md)"},
 	{key: "insecure", defaultValue: "false", group: network, usedBy: byCoordinator,
 		field: func(c *Config) value { return truth{&c.Insecure} },
 		help:  "listen beyond this machine without authentication: anyone who reaches the ports may do anything"},
+	{key: "tls-cert", group: network, usedBy: byCoordinator,
+		field: func(c *Config) value { return path{to: &c.TLSCert, absolute: true} },
+		help:  "file of a certificate (PEM, with its chain) for browsers and programs; read again when it changes (default: one of the coordinator's own CA)"},
+	{key: "tls-key", group: network, usedBy: byCoordinator,
+		field: func(c *Config) value { return path{to: &c.TLSKey, absolute: true} },
+		help:  "file of the key of tls-cert"},
+	{key: "join", group: network, usedBy: byClient,
+		field: func(c *Config) value { return secretText{&c.Join} },
+		help:  "join line of a coordinator that authenticates (leasehold invite), or @FILE; if not set, the file " + JoinFile + ", if there is one"},
+	{key: "token", group: network, usedBy: byCommand,
+		field: func(c *Config) value { return secretText{&c.Token} },
+		help:  "token for a coordinator that authenticates (leasehold token create), or @FILE; on its machine the data folder has one"},
+	{key: "ca", group: network, usedBy: byCommand,
+		field: func(c *Config) value { return label{&c.CA} },
+		help:  "fingerprint of the coordinator (leasehold identity show), or a PEM file with its CA (leasehold identity show --ca); on its machine the data folder has it"},
 	{key: "quota-exempt", group: network, usedBy: byCoordinator,
 		field: func(c *Config) value { return networks{&c.QuotaExempt} },
 		help:  "networks without quotas on connections, sessions, waiting calls and spaces, separated by commas; loopback never has any"},

@@ -33,3 +33,12 @@ func WithArgs3[A, B, C Argument](p func(Tx, A, B, C) (tuple.Tuple, error)) Proce
 		return p(tx, args[0].(A), args[1].(B), args[2].(C))
 	})
 }
+
+// FirstName returns the first argument of a procedure if it is a string, such as the name of a space; else "".
+func FirstName(args tuple.Tuple) string {
+	if len(args) == 0 {
+		return ""
+	}
+	name, _ := args[0].(string)
+	return name
+}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,17 +33,25 @@ const (
 )
 
 // client calls managers.
-type client struct{ http *http.Client }
+type client struct {
+	http   *http.Client
+	scheme string // of their URLs
+}
 
 // newClient returns a client for the managers' contents. It uses no proxy, because managers are
-// on the same machine or network, and follows no redirect, because a manager sends none.
-func newClient() *client {
+// on the same machine or network, and follows no redirect, because a manager sends none. With a configuration of TLS
+// it calls managers over TLS only.
+func newClient(secured *tls.Config) *client {
 	dialer := net.Dialer{Timeout: dialTimeout}
-	return &client{&http.Client{
+	c := &client{scheme: "http", http: &http.Client{
 		Timeout:       callTimeout,
-		Transport:     &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: time.Minute},
+		Transport:     &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: secured, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+	if secured != nil {
+		c.scheme = "https"
+	}
+	return c
 }
 
 // Close closes the idle connections; it always returns nil.
@@ -72,8 +81,8 @@ type content struct {
 // an unreachableError then, as it is if the manager does not answer.
 func (c content) request(ctx context.Context, method string, body any) (*http.Response, error) {
 	u, err := url.Parse(c.url)
-	if err != nil || u.Scheme != "http" || u.Host == "" || !models.ValidID(c.batch) {
-		return nil, fmt.Errorf("content %.80q of batch %.40q: %w: want the URL of a manager", c.url, c.batch, fault.ErrInvalid)
+	if err != nil || u.Scheme != c.client.scheme || u.Host == "" || !models.ValidID(c.batch) {
+		return nil, fmt.Errorf("content %.80q of batch %.40q: %w: want the URL of a manager, with %s", c.url, c.batch, fault.ErrInvalid, c.client.scheme)
 	}
 	data, err := json.Marshal(body)
 	if err != nil {

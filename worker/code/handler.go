@@ -2,6 +2,7 @@ package code
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,9 +39,9 @@ type Handler struct {
 
 var _ worker.Handler = (*Handler)(nil)
 
-// New returns a handler. The analyser stays the caller's.
-func New(index Index, analyser *analyse.Analyser, log *slog.Logger) *Handler {
-	return &Handler{index: index, analyser: analyser, client: newClient(), log: log}
+// New returns a handler. The analyser stays the caller's. It reads the files of managers over TLS if secured is not nil.
+func New(index Index, analyser *analyse.Analyser, secured *tls.Config, log *slog.Logger) *Handler {
+	return &Handler{index: index, analyser: analyser, client: newClient(secured), log: log}
 }
 
 // Handle indexes the batch of one task, and resolves the task with the outcome. A manager that does not serve the

@@ -92,7 +92,7 @@ func handle(t *testing.T, x *index, url string) (*job, error) {
 	data, err := json.Marshal(models.IndexBatch{Repository: "r", Batch: "b1", Content: url})
 	require.NoError(t, err)
 	a := analyse.New("")
-	h := New(x, a, slog.New(slog.DiscardHandler))
+	h := New(x, a, nil, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { require.NoError(t, errors.Join(h.Close(), a.Close())) })
 	j := &job{task: models.Task{ID: "t", Action: models.ActionIndex, Data: data}}
 	return j, h.Handle(t.Context(), j)

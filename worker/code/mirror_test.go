@@ -144,7 +144,7 @@ func BenchmarkContent(b *testing.B) {
 			if from == "http" {
 				m.dir = ""
 			}
-			c := content{client: newClient(), url: m.serve(b), batch: "b1", lease: "l7", token: 7}
+			c := content{client: newClient(nil), url: m.serve(b), batch: "b1", lease: "l7", token: 7}
 			defer c.client.http.CloseIdleConnections()
 			for b.Loop() {
 				files, err := c.listFiles(b.Context())

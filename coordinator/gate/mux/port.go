@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/list"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -35,6 +36,9 @@ type Config struct {
 	Timeout time.Duration
 	Pending int          // connections whose protocol is not recognised; 0: 1,000
 	Log     *slog.Logger // nil: slog.Default
+	// TLS, if not nil, ends TLS before the protocol is recognised. Then clients without it are refused, except those on
+	// this machine that speak HTTP, as a proxy does, or a protocol of foreign programs, which know no TLS.
+	TLS *tls.Config
 }
 
 // Port is a port that several gates share. Its methods may be called concurrently.
@@ -63,6 +67,19 @@ func (p *Port) Listener(protocol Protocol) net.Listener {
 	l := &listener{address: p.base.Addr(), conns: make(chan net.Conn), closed: make(chan struct{})}
 	p.gates[protocol] = l
 	return l
+}
+
+// Speaks reports whether a protocol has a listener.
+func (p *Port) Speaks(protocol Protocol) bool { return p.gates[protocol] != nil }
+
+// Has reports whether Listener has returned l.
+func (p *Port) Has(l net.Listener) bool {
+	for _, own := range p.gates {
+		if net.Listener(own) == l {
+			return true
+		}
+	}
+	return false
 }
 
 // Addr returns the address of the port.
@@ -107,21 +124,24 @@ func (p *Port) remove(place *list.Element) {
 func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(p.silence())) // a closed connection fails below
-	head, protocol := readHead(c)
+	opened, protocol, refuse := p.open(ctx, c)
 	p.remove(place) // before pass, because add may close what is pending
 	gate := p.gates[protocol]
-	if gate == nil {
+	if refuse == nil && gate == nil {
+		refuse = p.refuse
+	}
+	if refuse != nil {
 		if p.refused.isDue(c.RemoteAddr(), protocol) {
-			p.Log.Info("port: refused", "remote", c.RemoteAddr(), "first bytes", fmt.Sprintf("%x", head))
+			p.Log.Info("port: refused", "remote", c.RemoteAddr(), "first bytes", fmt.Sprintf("%x", opened.head))
 		}
-		p.refuse(c, protocol)
+		refuse(opened.Conn, protocol)
 		stop()
 		_ = c.Close()
 		return
 	}
 	_ = c.SetDeadline(time.Time{})
 	ctxEnded := !stop() // which closes c
-	if ctxEnded || !gate.pass(ctx, &conn{c, head}, passTimeout) {
+	if ctxEnded || !gate.pass(ctx, opened, passTimeout) {
 		_ = c.Close()
 	}
 }
@@ -132,6 +152,29 @@ func (p *Port) silence() time.Duration {
 		return min(p.Timeout, headTimeout)
 	}
 	return p.Timeout
+}
+
+// open reads the first bytes of a connection, ends TLS if the port has it, and returns the protocol inside. If the client
+// must be refused, refuse does it.
+func (p *Port) open(ctx context.Context, c net.Conn) (opened *conn, protocol Protocol, refuse func(net.Conn, Protocol)) {
+	head, protocol := readHead(c)
+	opened = &conn{Conn: c, head: head}
+	switch {
+	case p.TLS == nil || protocol == Unknown:
+		return opened, protocol, nil
+	case protocol != TLS && (protocol == Native || !isLocal(c)):
+		return opened, protocol, refusePlain
+	case protocol != TLS:
+		return opened, protocol, nil
+	}
+	secured, err := secure(ctx, opened, p.TLS)
+	if err != nil {
+		p.Log.Info("port: no TLS", "remote", c.RemoteAddr(), "error", err)
+		return opened, Unknown, func(net.Conn, Protocol) {} // the client got an alert
+	}
+	_ = c.SetDeadline(time.Now().Add(p.silence())) // a closed connection fails below
+	head, protocol = readHead(secured)
+	return &conn{Conn: secured, head: head}, protocol, nil
 }
 
 // readHead reads until the protocol is recognised, and returns it with the bytes that it read. The size of buf is
@@ -159,17 +202,23 @@ func readHead(c net.Conn) (head []byte, protocol Protocol) {
 // has no message for that, and those of other protocols get a line of text. The caller closes the connection.
 func Refuse(c net.Conn, p Protocol) {
 	const text = "this port does not speak the protocol of this client: check the address"
+	refuseWith(c, p, text, "This port does not serve HTTP.", fault.ErrInvalid)
+}
+
+// refuseWith refuses a client with a text, and with an error of a kind if it speaks our protocol. page is the text for a
+// browser.
+func refuseWith(c net.Conn, p Protocol, text, page string, kind error) {
+	page += "\n"
 	var answer []byte
 	switch p {
 	case TLS:
 		answer = []byte{21, 3, 1, 0, 2, 2, 40} // a fatal alert: handshake failure
 	case HTTP:
-		const page = "This port does not serve HTTP.\n"
 		answer = fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(page), page)
 	case JSON:
 		answer = fmt.Appendf(nil, `{"messageType":"FAILURE","status":false,"statusCode":"400","statusMessage":%q}`+"\n", text)
 	case Native:
-		why := fmt.Errorf("%s: %w", text, fault.ErrInvalid)
+		why := fmt.Errorf("%s: %w", text, kind)
 		_ = wire.Send(c, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Failure, Body: wire.AppendError(nil, why)})
 	case Gob, Other:
 		answer = []byte("leasehold: " + text + "\n")

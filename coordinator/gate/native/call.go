@@ -79,6 +79,10 @@ func (s *session) startCall(ctx context.Context, conn *connection, f wire.Frame)
 	if err != nil {
 		return fmt.Errorf("call %d: %w", f.Call, err)
 	}
+	if err := s.g.Check(s.identity, s.id, r); err != nil {
+		conn.refusals.note(len(f.Body), err)
+		return conn.link.Send(failure(f.Call, err))
+	}
 	c, err := s.admitCall(conn, f, r)
 	if c == nil {
 		return err

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"leasehold/coordinator/peer"
+	"leasehold/shared/access"
 	"leasehold/shared/process/histogram"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -52,6 +54,13 @@ type Config struct {
 	HTTP      string
 	Heartbeat time.Duration // 0: 2 s
 	Lost      time.Duration // 0: 6 s
+
+	// Identify returns the identity of a connection, which its certificate proves, if the client has sent no
+	// token; nil: every client may do everything. Check refuses a request that an identity may not make; nil: none.
+	Identify func(net.Conn) (access.Identity, error)
+	// ByToken returns the identity that the token of a client proves; nil: tokens are ignored.
+	ByToken func(token string) (access.Identity, error)
+	Check   func(i access.Identity, session string, r space.Request) error
 
 	// LargeAnswers are procedures whose answers are large: a call of one begins only
 	// when fewer than maxLarge of its session are made. They must not wait for a tuple.
@@ -105,6 +114,12 @@ func New(c Config) *Gate {
 	c.Grace = cmp.Or(c.Grace, c.Lost)
 	c.MaxTTL = cmp.Or(c.MaxTTL, time.Minute)
 	c.Log = cmp.Or(c.Log, slog.Default())
+	if c.Identify == nil {
+		c.Identify = func(net.Conn) (access.Identity, error) { return access.Everybody, nil }
+	}
+	if c.Check == nil {
+		c.Check = func(access.Identity, string, space.Request) error { return nil }
+	}
 	if c.Spaces == nil {
 		c.Spaces = peer.NewSpaces()
 	}

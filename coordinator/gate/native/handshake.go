@@ -12,6 +12,7 @@ import (
 
 	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/peer"
+	"leasehold/shared/access"
 	"leasehold/shared/fault"
 	"leasehold/shared/space/wire"
 )
@@ -21,6 +22,7 @@ type connection struct {
 	link     *wire.Link
 	remote   string // IP address
 	peer     peer.Peer
+	identity access.Identity
 	workers  *pool // carries out its calls
 	refusals refusals
 	ended    chan struct{} // closed when no more is read from it
@@ -42,6 +44,11 @@ func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 	conn.link.Memory = g.Memory
 	hello, err := g.readHello(nc, conn.link)
 	if err == nil {
+		if conn.identity, err = g.identify(nc, hello.Token); err == nil {
+			err = checkMode(conn.identity, hello.Mode)
+		}
+	}
+	if err == nil {
 		err = g.slots.admit(slot, hello.Mode)
 	}
 	if err == nil {
@@ -56,6 +63,29 @@ func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 	g.Log.Info("gate: refused", "remote", nc.RemoteAddr(), "session", hello.Session, "error", err)
 	conn.link.Close(err)
 	return nil, nil
+}
+
+// identify returns the identity of a client: by its token, or by the certificate of its connection.
+func (g *Gate) identify(nc net.Conn, token string) (access.Identity, error) {
+	if token != "" && g.ByToken != nil {
+		return g.ByToken(token)
+	}
+	return g.Identify(nc)
+}
+
+// checkMode refuses a client that declares to be a manager or a worker without that role, because a part of the slots
+// and of the memory is reserved for those, and a client without an identity.
+func checkMode(i access.Identity, mode string) error {
+	need := access.Reader | access.Producer | access.Worker | access.Manager | access.Admin
+	switch mode {
+	case "manager":
+		need = access.Manager
+	case "worker":
+		need = access.Worker
+	case "coordinator":
+		need = access.None
+	}
+	return i.Check("a session of a "+mode, need)
 }
 
 // addressOf returns the IP address of the other side; empty if it has none.
@@ -161,6 +191,9 @@ func (g *Gate) tryAttach(ctx context.Context, h wire.Hello, conn *connection) (_
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.identity.ID != conn.identity.ID {
+		return nil, nil, fmt.Errorf("session %s: %w: %s did not open it", h.Session, fault.ErrForbidden, conn.identity)
+	}
 	if s.connection != nil {
 		select {
 		case <-s.connection.ended:

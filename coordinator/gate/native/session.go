@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/peer"
+	"leasehold/shared/access"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -20,15 +21,16 @@ import (
 // session is the gate's side of a client: it has one connection at a time, and none
 // while the client reconnects.
 type session struct {
-	g       *Gate
-	id      string
-	remote  string    // IP address of the connection that opened it
-	peer    peer.Peer // that opened it
-	mode    string
-	key     []byte
-	ttl     time.Duration
-	backend engine.GateSession // nil until opened is closed
-	opened  chan struct{}      // closed when the engine has opened the session, or refused to
+	g        *Gate
+	id       string
+	remote   string    // IP address of the connection that opened it
+	peer     peer.Peer // that opened it
+	identity access.Identity
+	mode     string
+	key      []byte
+	ttl      time.Duration
+	backend  engine.GateSession // nil until opened is closed
+	opened   chan struct{}      // closed when the engine has opened the session, or refused to
 
 	large chan struct{} // one value for each large answer in preparation or transit
 
@@ -46,7 +48,7 @@ var (
 
 // newSession returns a session before it is opened.
 func (g *Gate) newSession(h wire.Hello, conn *connection) *session {
-	return &session{g: g, id: h.Session, remote: conn.remote, peer: conn.peer, mode: h.Mode, key: h.Key, ttl: h.TTL, opened: make(chan struct{}), connection: conn,
+	return &session{g: g, id: h.Session, remote: conn.remote, peer: conn.peer, identity: conn.identity, mode: h.Mode, key: h.Key, ttl: h.TTL, opened: make(chan struct{}), connection: conn,
 		large: make(chan struct{}, maxLarge), calls: map[uint64]*call{}, kept: memory.Account{Budget: g.Memory}}
 }
 
@@ -101,6 +103,28 @@ func (s *session) class() memory.Class {
 		return memory.Draining
 	}
 	return memory.Growth
+}
+
+// SessionsOf returns the ids of the sessions that an identity has opened.
+func (g *Gate) SessionsOf(identity string) (ids []string) {
+	g.opening.Lock()
+	defer g.opening.Unlock()
+	for id, s := range g.sessions {
+		if s.identity.ID == identity {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Identities returns the ids of the identities with sessions, one for each session.
+func (g *Gate) Identities() (ids []string) {
+	g.opening.Lock()
+	defer g.opening.Unlock()
+	for _, s := range g.sessions {
+		ids = append(ids, s.identity.ID)
+	}
+	return ids
 }
 
 // forgetSession drops an ended session; nil or a forgotten one has no effect. The caller holds opening.

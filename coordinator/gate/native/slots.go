@@ -11,8 +11,7 @@ import (
 )
 
 // reservedShare is the part of all connections, and of all calls that wait, that only the
-// fleet may use. There is no authentication: a client that declares another mode than its
-// own can take it.
+// fleet may use. A coordinator without authentication believes the mode that a client declares.
 const reservedShare = 10 // a tenth
 
 // isFleet reports whether a mode is one of those for which slots are reserved.

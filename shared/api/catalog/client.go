@@ -20,8 +20,11 @@ func New(base string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("catalog/remote: %w", err)
 	}
-	return &Client{api}, nil
+	return Over(api), nil
 }
+
+// Over returns a client of the catalog that calls the API with api, which it closes.
+func Over(api *client.Client) *Client { return &Client{api} }
 
 // Close waits for calls in progress and closes the connections.
 func (c *Client) Close() error { return c.api.Close() }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -28,9 +30,18 @@ const (
 	defaultTimeout = time.Minute            // of one try
 )
 
+// Options are how a client proves who it is, and recognises the coordinator.
+type Options struct {
+	Token string      // sent with each request; empty: none
+	TLS   *tls.Config // nil: the certificate must be of a CA that the system knows
+	// Dial, if not nil, opens each connection with its TLS, whatever the address of the base is.
+	Dial func(ctx context.Context) (net.Conn, error)
+}
+
 // Client calls the API. It may be used concurrently.
 type Client struct {
 	base  *url.URL
+	token string
 	host  string // of requests; empty: the host of base
 	http  *http.Client
 	calls sync.WaitGroup // in progress
@@ -41,14 +52,21 @@ type Client struct {
 
 // New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on
 // first use.
-func New(base string) (*Client, error) {
+func New(base string) (*Client, error) { return NewWith(base, Options{}) }
+
+// NewWith is New with options.
+func NewWith(base string, o Options) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%q: %w: want the URL of a coordinator, such as http://127.0.0.1:7412", base, fault.ErrInvalid)
 	}
-	return &Client{base: u, host: hostOf(u), http: &http.Client{
-		// Without a proxy, because the coordinator is on the same machine or network.
-		Transport:     &http.Transport{MaxIdleConnsPerHost: maxConnections, MaxConnsPerHost: maxConnections, IdleConnTimeout: time.Minute},
+	// Without a proxy, because the coordinator is on the same machine or network.
+	transport := &http.Transport{MaxIdleConnsPerHost: maxConnections, MaxConnsPerHost: maxConnections, IdleConnTimeout: time.Minute, TLSClientConfig: o.TLS}
+	if o.Dial != nil {
+		transport.DialTLSContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) }
+	}
+	return &Client{base: u, token: o.Token, host: hostOf(u), http: &http.Client{
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
@@ -154,6 +172,7 @@ func (c *Client) tryOnce(ctx context.Context, x Call, data []byte) (status int, 
 	if x.Body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	c.authorize(r)
 	if x.Operation != "" {
 		r.Header.Set("Idempotency-Key", x.Operation)
 	}
@@ -179,6 +198,13 @@ func (c *Client) tryOnce(ctx context.Context, x Call, data []byte) (status int, 
 	return resp.StatusCode, nil
 }
 
+// authorize adds the token to a request, if there is one.
+func (c *Client) authorize(r *http.Request) {
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+}
+
 // unreachable is the error of a request that got no response.
 func (c *Client) unreachable(err error) error {
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
@@ -186,6 +212,12 @@ func (c *Client) unreachable(err error) error {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no response in time")
+	}
+	if errors.As(err, new(*tls.CertificateVerificationError)) {
+		return fmt.Errorf("the coordinator at %s: %w: %w; name its CA (--ca)", c.base, fault.ErrUnauthenticated, err)
+	}
+	if kind := fault.Of(err).Kind; kind != nil && kind != fault.ErrUnavailable { // of Options.Dial or the handshake of TLS
+		return fmt.Errorf("the coordinator at %s: %w", c.base, err)
 	}
 	return fmt.Errorf("the coordinator at %s is %w: %w", c.base, fault.ErrUnavailable, err)
 }
@@ -195,6 +227,9 @@ func (c *Client) unreachable(err error) error {
 func (c *Client) responseError(resp *http.Response, data []byte) error {
 	var p types.Problem
 	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
+		if resp.StatusCode == http.StatusBadRequest && bytes.Contains(data, []byte("speaks TLS")) { // a plain request to the port of one that authenticates
+			return fmt.Errorf("the coordinator at %s: %w: its port speaks TLS: name its CA (--ca) and a token (--token)", c.base, fault.ErrUnauthenticated)
+		}
 		return fmt.Errorf("the coordinator at %s is %w: %s, not from a coordinator", c.base, fault.ErrUnavailable, resp.Status)
 	}
 	if kind := fault.FromCode(string(p.Code)); kind != nil {

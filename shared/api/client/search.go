@@ -32,6 +32,7 @@ func (c *Client) Search(ctx context.Context, query string, limit, lines int, vis
 		return end, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
 	r.Host = c.host
+	c.authorize(r)
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return end, c.unreachable(err)

@@ -33,8 +33,8 @@ type Status struct {
 
 // Alive asks once, with a short timeout, whether a coordinator responds.
 func (c *Client) Alive(ctx context.Context) error {
-	var none types.Page[types.Space]
-	_, err := c.Do(ctx, Call{Method: "GET", Path: "spaces", Query: url.Values{"limit": {"0"}}, Answer: &none, Timeout: statusTimeout})
+	var none types.Page[types.Session]
+	_, err := c.Do(ctx, Call{Method: "GET", Path: "status", Query: url.Values{"limit": {"0"}}, Answer: &none, Timeout: statusTimeout})
 	return err
 }
 

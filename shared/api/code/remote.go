@@ -45,12 +45,17 @@ type Client struct {
 // first use. It removes the contents of dir, because a crash may have left segments there. It fails
 // with fault.ErrFolder if dir cannot be made, or one for an invalid base.
 func New(base, dir string) (*Client, error) {
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
-		return nil, fmt.Errorf("segments: %w: %w", fault.ErrFolder, err)
-	}
 	api, err := client.New(base)
 	if err != nil {
 		return nil, err
+	}
+	return Over(api, dir)
+}
+
+// Over is New with a client that calls the API, which it closes.
+func Over(api *client.Client, dir string) (*Client, error) {
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return nil, fmt.Errorf("segments: %w: %w", fault.ErrFolder, err)
 	}
 	return &Client{api: api, dir: dir}, nil
 }

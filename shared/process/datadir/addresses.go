@@ -15,6 +15,9 @@ import (
 // holds the folder. It exists while the coordinator listens, and is stale after a crash.
 const AddressFile = "coordinator.json"
 
+// TokenFile is the name of the file with the token of the coordinator's own user, in its identity folder.
+const TokenFile = "admin.token"
+
 // Addresses is what AddressFile holds, as JSON.
 type Addresses struct {
 	PID  int    `json:"pid"`
@@ -22,6 +25,10 @@ type Addresses struct {
 	HTTP string `json:"http"`
 	// Compat is the address of the control endpoints of the original indexer; empty: none.
 	Compat string `json:"compat,omitempty"`
+	// CA is the fingerprint of a coordinator that authenticates, whose ports speak TLS, and TokenFile the path of the
+	// token of its user; empty: it authenticates nobody.
+	CA        string `json:"ca,omitempty"`
+	TokenFile string `json:"token_file,omitempty"`
 	// Gates are the gates for foreign programs, as in the setting but with their actual ports.
 	Gates []string `json:"gates,omitempty"`
 }

@@ -62,3 +62,13 @@ func nested(t tuple.Tuple) tuple.Tuple {
 	}
 	return t
 }
+
+// Called returns the procedure, with its arguments, that idempotency.call with these arguments calls; an empty name for
+// arguments that no caller sends.
+func Called(args tuple.Tuple) (procedure string, of tuple.Tuple) {
+	if !callArgs.Matches(args) {
+		return "", nil
+	}
+	c := decodeCall(args)
+	return c.procedure, c.args
+}

@@ -222,3 +222,14 @@ func ending(closed map[string]bool, end func(tx space.Tx, ref int64) error) spac
 
 // returnTuple returns a held tuple to its old place.
 func returnTuple(tx space.Tx, ref int64) error { return tx.Back(ref, space.OldPlace) }
+
+// Searches returns the space in which interop.find or interop.findall with these arguments looks, and whether it takes
+// what it finds; an empty name for arguments that no caller sends.
+func Searches(args tuple.Tuple) (in string, takes bool) {
+	if len(args) < 2 {
+		return "", false
+	}
+	in, _ = args[0].(string)
+	how, _ := args[1].(int64)
+	return in, how&taking != 0
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -38,7 +39,12 @@ type Config struct {
 	// limit.
 	Reconnect time.Duration
 	Log       *slog.Logger // nil: slog.Default
-	// Dial opens a connection; nil is TCP.
+	// Token proves who the client is to a gate that authenticates; empty: none. A connection without TLS to another
+	// machine fails with fault.ErrInvalid then, before the token is sent.
+	Token string
+	// TLS is the configuration of TLS; nil: plain TCP. Without a ServerName the host of Address is verified.
+	TLS *tls.Config
+	// Dial opens a connection, with its TLS; nil is TCP, with TLS if that is set.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
@@ -47,8 +53,11 @@ type Config struct {
 func (c Config) withDefaults() (Config, error) {
 	c.Mode = cmp.Or(c.Mode, "client")
 	c.Log = cmp.Or(c.Log, slog.Default())
-	if c.Dial == nil {
+	if tlsConfig := c.TLS; c.Dial == nil {
 		c.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			if tlsConfig != nil {
+				return dialTLS(ctx, address, tlsConfig)
+			}
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		}
 	}
@@ -60,6 +69,21 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("a session, a mode, a host and a worker need names of at most %d bytes: %w", space.MaxName, fault.ErrInvalid)
 	}
 	return c, nil
+}
+
+// dialTLS opens a connection with TLS. Another identity of the gate is fault.ErrUnauthenticated, and a gate without TLS
+// fault.ErrInvalid, because retries would not help.
+func dialTLS(ctx context.Context, address string, config *tls.Config) (net.Conn, error) {
+	nc, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", address)
+	switch {
+	case err == nil:
+		return nc, nil
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		return nil, fmt.Errorf("%w: %w", fault.ErrUnauthenticated, err)
+	case errors.As(err, new(tls.RecordHeaderError)):
+		return nil, fmt.Errorf("%w: no TLS is spoken there: the coordinator authenticates nobody, or it is another program: %w", fault.ErrInvalid, err)
+	}
+	return nil, err
 }
 
 // SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
@@ -129,7 +153,7 @@ func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 // isPermanent reports whether an attempt with this error would fail again, because the gate has refused the client,
 // or the address belongs to another program.
 func isPermanent(err error) bool {
-	for _, kind := range []error{fault.ErrClosed, fault.ErrConflict, fault.ErrInvalid, fault.ErrTooLarge, fault.ErrUnauthenticated, wire.ErrForeign} {
+	for _, kind := range []error{fault.ErrClosed, fault.ErrConflict, fault.ErrInvalid, fault.ErrTooLarge, fault.ErrUnauthenticated, fault.ErrForbidden, wire.ErrForeign} {
 		if errors.Is(err, kind) {
 			return true
 		}
@@ -145,6 +169,10 @@ func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error
 	nc, err := c.Dial(ctx, c.Address)
 	if err != nil {
 		return nil, err
+	}
+	if c.Token != "" && !mayHaveToken(nc) {
+		_ = nc.Close() // nothing was sent
+		return nil, fmt.Errorf("%w: a token is sent to another machine over TLS only, because others could read it", fault.ErrInvalid)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
 	defer stop()
@@ -167,13 +195,23 @@ func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error
 	return l, nil
 }
 
+// mayHaveToken reports whether nobody else can read what is sent over a connection: it has TLS, or it stays on this
+// machine.
+func mayHaveToken(nc net.Conn) bool {
+	if _, secured := nc.(*tls.Conn); secured {
+		return true
+	}
+	remote, ok := nc.RemoteAddr().(*net.TCPAddr)
+	return ok && remote.IP.IsLoopback()
+}
+
 // handshake sends the Hello, and returns the gate's Welcome or the error that the gate answered with. It fails with
 // io.ErrUnexpectedEOF without an answer, and with wire.ErrForeign for another protocol.
 func (c *Conn) handshake(nc net.Conn, l *wire.Link, resumes bool) (wire.Welcome, error) {
 	p := space.ThisProcess(c.Mode)
 	h := wire.Hello{
 		Session: c.id, Mode: p.Mode, Key: c.key, TTL: c.TTL, Resume: resumes,
-		Host: cmp.Or(c.Host, p.Host), PID: p.PID, Version: p.Version, Name: c.Name,
+		Host: cmp.Or(c.Host, p.Host), PID: p.PID, Version: p.Version, Name: c.Name, Token: c.Token,
 	}
 	if err := wire.Send(nc, wire.AppendPreamble(nil), wire.Frame{Kind: wire.Greeting, Body: wire.AppendHello(nil, h)}); err != nil {
 		return wire.Welcome{}, err

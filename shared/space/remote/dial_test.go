@@ -164,3 +164,19 @@ func TestAConnectionThatIsClosedBeforeTheHandshakeIsNoSession(t *testing.T) {
 		require.Greater(t, attempts, 2)
 	})
 }
+
+// A token over a plain connection could be read on the way to another machine.
+func TestATokenNeedsTLSBeyondThisMachine(t *testing.T) {
+	t.Parallel()
+	ours, theirs := net.Pipe() // its address is not loopback
+	read := make(chan int)
+	go func() {
+		n, _ := theirs.Read(make([]byte, 1))
+		read <- n
+	}()
+	_, err := remote.Dial(t.Context(), remote.Config{Session: "s", Token: "lht-secret", Dial: func(context.Context, string) (net.Conn, error) { return ours, nil }})
+	require.ErrorIs(t, err, fault.ErrInvalid)
+	require.ErrorContains(t, err, "over TLS only")
+	require.NotContains(t, err.Error(), "secret")
+	require.Zero(t, <-read, "nothing was sent")
+}

@@ -100,3 +100,16 @@ func (p protocol) applyOp(tx space.Tx, index int, op Op) (tuple.Tuple, error) {
 	}
 	return e.Tuple, nil
 }
+
+// Operations returns the operations of a call of transaction.run or transaction.apply with these arguments. It fails
+// with fault.ErrInvalid for arguments that no caller sends.
+func Operations(args tuple.Tuple) ([]Op, error) {
+	switch {
+	case runArgs.Matches(args):
+		_, data := decodeRun(args)
+		return decodeOps(data)
+	case applyArgs.Matches(args):
+		return decodeOps(decodeApply(args))
+	}
+	return nil, fmt.Errorf("%w: arguments of a transaction that are not operations", fault.ErrInvalid)
+}

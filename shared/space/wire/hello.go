@@ -70,7 +70,12 @@ type Hello struct {
 	PID     int
 	Version string
 	Name    string // stable name of a worker; may be empty
+	// Token proves who a client without a certificate is. It is sent only over TLS.
+	Token string
 }
+
+// maxToken bounds a Hello's token.
+const maxToken = 128
 
 // maxKey bounds a Hello's key.
 const maxKey = 64
@@ -88,6 +93,7 @@ func (c *coder) hello(h *Hello) {
 	integer(c, 7, &h.PID)
 	name(c, 8, &h.Version)
 	name(c, 9, &h.Name)
+	text(c, 10, &h.Token, maxToken)
 }
 
 // AppendHello appends a Hello's body to buf.
@@ -98,7 +104,7 @@ func AppendHello(buf []byte, h Hello) []byte {
 }
 
 // DecodeHello decodes the body of a Hello. It fails with fault.ErrInvalid for a malformed one, and with
-// fault.ErrTooLarge for an overlong name or key.
+// fault.ErrTooLarge for an overlong name, key or token.
 func DecodeHello(data []byte) (h Hello, err error) {
 	c := reader(data)
 	for c.more() {

@@ -1,0 +1,36 @@
+package cmd
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// life is a flag for how long something lasts: 24h, 90d.
+type life struct{ time.Duration }
+
+// Set implements pflag.Value: it reads a duration, or a number of days. It must be positive.
+func (l *life) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		var n int
+		n, err = strconv.Atoi(days)
+		d = time.Duration(n) * 24 * time.Hour
+	}
+	if err != nil || d <= 0 || d > 100*365*24*time.Hour {
+		return fmt.Errorf("want a time such as 24h or 90d")
+	}
+	l.Duration = d
+	return nil
+}
+
+func (l *life) String() string {
+	if l.Duration == 0 {
+		return ""
+	}
+	return l.Duration.String()
+}
+
+// Type implements pflag.Value.
+func (l *life) Type() string { return "duration" }

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"leasehold/coordinator/permission"
+	"leasehold/shared/access"
+)
+
+// roles has the roles that each operation needs, any one of them. A program that registered a visit type reports its
+// visits as a worker.
+var roles = byOperation(map[access.Roles][]string{
+	access.Public: {"getDocument", "getUsersDocument", "joinFleet", "renewCertificate"},
+	access.Reader: {
+		"getOrigin", "getVisitSchedule", "listListers", "listVisitTypes", "listVisits", "listNextVisits", "getVisitCapacity",
+		"listEpisodes", "getEpisode", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
+		"getDatabaseCheck", "listCosts", "listSessions", "listSpaces", "getSpace",
+		"listTasks", "getTask", "getAction", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
+		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
+	},
+	access.Reader | access.Fleet: {"listOrigins", "listStatus"},
+	// The space that the request names decides the rest (coordinator/permission).
+	anyRole: {"listTuples", "readTuple"},
+	access.Producer: {
+		"createSpace", "putTuple", "takeTuple", "acknowledgeHold", "returnHold", "runTransaction",
+		"createTask", "createTasks", "cancelTask", "putEpisodes", "putClips", "reportChange", "putListedOrigins",
+	},
+	access.Producer | access.Worker: {"recordOutcome"},
+	access.Producer | access.Fleet:  {"listParents"},
+	access.Worker: {
+		"openSession", "sendHeartbeat", "claimTasks", "extendTask", "resolveTask", "releaseTask", "handBackTask", "claimVisits",
+	},
+	access.Worker | access.Admin: {"endSession"},
+	access.Fleet:                 {"indexListMissing", "indexGetSegment", "indexAddPart", "indexCommitSegment"},
+	access.Manager: {
+		"indexGetGeneration", "indexPublishGeneration",
+		"catalogAddOrigin", "catalogGetOrigin", "catalogRecordOutcome", "catalogCurateListing", "catalogListAudio", "catalogRecordAudio",
+		"catalogSelectResearch", "catalogIngestResult", "catalogLiftProblems",
+	},
+	access.Admin: {
+		"addOrigin", "updateOrigin", "removeOrigin", "steerOrigin", "addLister", "addVisitType", "requestVisit",
+		"updateEpisode", "resetEpisodePriority", "updateClip", "resetClipPriority", "retryProblems",
+		"drainSession", "createBackup", "deleteSpace", "pauseAction", "resumeAction", "setLimit", "removeLimit",
+		"setSchedule", "removeSchedule", "pauseSchedule", "resumeSchedule", "requeueDead", "discardDead", "addRepository",
+		"listInvites", "createInvite", "revokeInvite", "listPeers", "revokePeer", "listTokens", "createToken", "revokeToken", "listAudit",
+	},
+})
+
+const anyRole = access.Reader | access.Producer | access.Fleet | access.Admin
+
+func byOperation(ids map[access.Roles][]string) map[string]access.Roles {
+	all := map[string]access.Roles{}
+	for need, operations := range ids {
+		for _, id := range operations {
+			all[id] = need
+		}
+	}
+	return all
+}
+
+// needing returns next for identities with one of these roles, which next finds with access.Of. A token or a
+// certificate that is refused ends the request, unless it needs no identity.
+func (s *server) needing(need access.Roles, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i, err := access.Everybody, error(nil)
+		if s.Identify != nil {
+			i, err = s.Identify(r)
+		}
+		if err == nil || need == access.Public {
+			err = i.Check(r.Method+" "+r.URL.Path, need)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		ctx := access.In(r.Context(), i)
+		if s.Auth != nil {
+			if s.Auth.EndsSoon(r) {
+				w.Header().Set("Connection", "close") // the process connects with its next certificate
+			}
+			var leave func()
+			ctx, leave = s.inUse.enter(ctx, i.ID)
+			defer leave()
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// seesTasks reports whether the identity of a request may see the data and the results of tasks.
+func seesTasks(ctx context.Context) bool { return access.Of(ctx).Roles.Meet(permission.SeesTasks) }

@@ -1,0 +1,95 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"leasehold/coordinator/admission"
+	"leasehold/models"
+	"leasehold/shared/access"
+	"leasehold/shared/fault"
+)
+
+const (
+	// maxNotes bounds the records that wait to be written; more make the requests wait.
+	maxNotes = 1_000
+	// noteTimeout bounds the time that one write of records takes.
+	noteTimeout = 10 * time.Second
+)
+
+// Note adds a record of a change to the audit. It is written with others a moment later; a crash may lose it. It waits
+// while too many records wait, until ctx ends.
+func (a *Auth) Note(ctx context.Context, i access.Identity, address, action, object string, err error) {
+	outcome := "done"
+	if err != nil {
+		outcome = fault.Reason(err)
+	}
+	r := admission.Record{At: a.Now(), Identity: i, Address: address, Action: action, Object: models.RedactSecrets(object), Outcome: models.RedactSecrets(outcome)}
+	select {
+	case a.notes <- r: // also if the client has gone
+		return
+	default:
+	}
+	select {
+	case a.notes <- r:
+	case <-ctx.Done():
+		a.Log.Error("auth: a record of the audit is missing: too many wait", "identity", i, "action", action, "object", object)
+	}
+}
+
+// sawInterval is how often the peers that are connected are noted.
+const sawInterval = 10 * time.Minute
+
+// Run writes the audit until ctx ends, and then what is left. Meanwhile it notes from time to time which peers are
+// connected.
+func (a *Auth) Run(ctx context.Context) {
+	tick := time.NewTicker(sawInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			a.noteConnected(ctx)
+		case first := <-a.notes:
+			a.write(ctx, first)
+		case <-ctx.Done():
+			select {
+			case first := <-a.notes:
+				a.write(ctx, first)
+			default:
+				return
+			}
+		}
+	}
+}
+
+// Peers returns the peers that are connected or were within admission.Recent, or all.
+func (a *Auth) Peers(ctx context.Context, all bool) []admission.Peer {
+	a.noteConnected(ctx)
+	return a.Store.Peers(all)
+}
+
+// noteConnected notes which peers are connected now.
+func (a *Auth) noteConnected(ctx context.Context) {
+	a.mu.Lock()
+	connected := a.connected
+	a.mu.Unlock()
+	if connected == nil {
+		return
+	}
+	if err := a.Store.Saw(ctx, connected()...); err != nil && ctx.Err() == nil {
+		a.Log.Warn("auth: cannot note which processes are connected", "error", err)
+	}
+}
+
+// write writes a record with those that wait. Records that cannot be written are logged.
+func (a *Auth) write(ctx context.Context, first admission.Record) {
+	records := []admission.Record{first}
+	for len(a.notes) > 0 {
+		records = append(records, <-a.notes) // only Run receives
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	defer cancel()
+	if err := a.Store.Note(ctx, records...); err != nil {
+		a.Log.Error("auth: records of the audit are missing", "number", len(records), "error", err)
+	}
+}

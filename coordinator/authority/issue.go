@@ -1,0 +1,87 @@
+package authority
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/shared/fault"
+	"leasehold/shared/identity"
+)
+
+const (
+	maxRequest = 4096 // bytes
+	maxPeer    = 64   // characters, the limit of X.509 for a common name
+)
+
+// Issue certifies the key of a certificate signing request (identity.Request) for a role and a peer. It returns the
+// certificate and the CA's in DER, and when the certificate ends: after life, in whole seconds. It applies from an hour
+// ago. A manager's certificate is for clients and servers, others are for clients only. The names and extensions in the
+// request do not count. Issue fails with fault.ErrInvalid for a request with a wrong signature or another kind of key,
+// a role that does not join, a peer that is not 1 to 64 characters, and a life that is not positive.
+func (a *Authority) Issue(csr []byte, role, peer string, life time.Duration) (chain [][]byte, notAfter time.Time, err error) {
+	public, err := checkRequest(csr)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if !slices.Contains(identity.Roles(), role) {
+		return nil, time.Time{}, fmt.Errorf("a certificate for the role %.100q, want %s: %w", role, strings.Join(identity.Roles(), " or "), fault.ErrInvalid)
+	}
+	if peer == "" || len(peer) > maxPeer {
+		return nil, time.Time{}, fmt.Errorf("a certificate for the peer %.100q, want 1 to %d characters: %w", peer, maxPeer, fault.ErrInvalid)
+	}
+	if life <= 0 {
+		return nil, time.Time{}, fmt.Errorf("a certificate for %s, want a positive duration: %w", life, fault.ErrInvalid)
+	}
+	usage := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	if role == identity.Manager {
+		usage = append(usage, x509.ExtKeyUsageServerAuth)
+	}
+	template, err := template(a.now(), life)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	template.Subject = pkix.Name{OrganizationalUnit: []string{role}, CommonName: peer}
+	template.ExtKeyUsage = usage
+	leaf, err := a.sign(template, public)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return [][]byte{leaf.Raw, a.cert.Raw}, leaf.NotAfter, nil
+}
+
+// checkRequest returns the public key of a certificate signing request that its owner has signed.
+func checkRequest(csr []byte) (ed25519.PublicKey, error) {
+	if len(csr) > maxRequest {
+		return nil, fmt.Errorf("a certificate signing request of %d bytes, want at most %d: %w", len(csr), maxRequest, fault.ErrInvalid)
+	}
+	request, err := x509.ParseCertificateRequest(csr)
+	if err == nil {
+		err = request.CheckSignature()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("a certificate signing request: %w: %w", fault.ErrInvalid, err)
+	}
+	public, ok := request.PublicKey.(ed25519.PublicKey)
+	if !ok {
+		return nil, fmt.Errorf("a certificate signing request: want an Ed25519 key, not %T: %w", request.PublicKey, fault.ErrInvalid)
+	}
+	return public, nil
+}
+
+// sign signs a certificate for a key.
+func (a *Authority) sign(template *x509.Certificate, public crypto.PublicKey) (*x509.Certificate, error) {
+	template.KeyUsage = x509.KeyUsageDigitalSignature
+	template.BasicConstraintsValid = true // a leaf states that it is not a CA
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, public, a.key)
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(der)
+}

@@ -1,0 +1,151 @@
+package node
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"leasehold/coordinator/admission"
+	"leasehold/coordinator/auth"
+	"leasehold/coordinator/authority"
+	"leasehold/shared/config"
+	"leasehold/shared/fault"
+	"leasehold/shared/identity"
+	"leasehold/shared/process/datadir"
+)
+
+// identityDir is the folder of a coordinator's CA and admin token in its data folder, and acceptIdentity the value of
+// accept-missing that has another one made.
+const (
+	identityDir    = "identity"
+	acceptIdentity = "identity"
+)
+
+// openAuth opens what authenticates the clients of a coordinator; nil if none are authenticated. It makes the identity
+// at the first start.
+func (d *DataDir) openAuth() (*auth.Auth, error) {
+	if !d.cfg.Authenticates() {
+		return nil, nil
+	}
+	ca, err := d.openAuthority()
+	if err != nil {
+		return nil, err
+	}
+	secret, err := adminToken(d.tokenFile())
+	if err != nil {
+		return nil, err
+	}
+	d.database.Admission.SetAdmin(secret)
+	return auth.New(auth.Config{Authority: ca, Store: d.database.Admission, Log: d.log, Now: time.Now}), nil
+}
+
+// openAuthority opens the CA, or makes one. If processes have joined the one that is missing, they could not come back,
+// so that is accepted only with acceptIdentity.
+func (d *DataDir) openAuthority() (*authority.Authority, error) {
+	dir := filepath.Join(d.cfg.Data, identityDir)
+	ca, err := authority.Open(dir, time.Now)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ca, err
+	}
+	if joined := len(d.database.Admission.Peers(true)); joined > 0 && d.cfg.AcceptMissing != acceptIdentity {
+		return nil, fmt.Errorf("%s is missing, and %d processes have joined with it: %w: restore it from a backup, or start with --accept-missing %s, which makes another identity: then every process needs another join line",
+			dir, joined, fault.ErrFolder, acceptIdentity)
+	}
+	if ca, err = authority.Create(dir, time.Now); err != nil {
+		return nil, err
+	}
+	d.log.Warn("this coordinator has an identity now, and authenticates its clients", "fingerprint", ca.Fingerprint(), "admin token", d.tokenFile(), "join line of a worker", "leasehold invite worker --data "+d.cfg.Data)
+	return ca, nil
+}
+
+func (d *DataDir) tokenFile() string {
+	return filepath.Join(d.cfg.Data, identityDir, datadir.TokenFile)
+}
+
+// adminToken reads the token of the coordinator's own user, or makes one.
+func adminToken(file string) (string, error) {
+	data, err := identity.ReadPrivate(file)
+	if err == nil {
+		return strings.TrimSpace(string(data)), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	secret := admission.NewAdminSecret()
+	return secret, identity.WritePrivate(file, []byte(secret+"\n"))
+}
+
+// joinAddresses returns the addresses of a gate for join lines: that at which it listens, or if that is every address of
+// the machine, the machine's names and addresses.
+func joinAddresses(listens net.Addr) []string {
+	host, port, err := net.SplitHostPort(listens.String())
+	if err != nil {
+		return nil
+	}
+	if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() {
+		return []string{listens.String()}
+	}
+	var all []string
+	for _, name := range withoutLoopback(authority.MachineNames()) {
+		all = append(all, net.JoinHostPort(name, port))
+	}
+	return all
+}
+
+// withoutLoopback returns the names and addresses of a machine without those of loopback, at which other machines have other
+// coordinators. A machine without a network keeps them.
+func withoutLoopback(names []string) []string {
+	isLoopback := func(name string) bool {
+		ip := net.ParseIP(name)
+		return ip != nil && ip.IsLoopback()
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return net.ParseIP(name) != nil && !isLoopback(name) }) {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), isLoopback)
+}
+
+// serverTLS returns the configuration of TLS of a coordinator's ports.
+func serverTLS(d *DataDir, a *auth.Auth) (*tls.Config, error) {
+	own := a.Authority.ServerConfig(peopleNames(d.cfg))
+	brought, err := openCertificate(d.cfg, d.log)
+	if err != nil || brought == nil {
+		return own, err
+	}
+	return brought.over(own), nil
+}
+
+// peopleNames returns the names in the certificate for people.
+func peopleNames(cfg config.Config) func() []string {
+	names := append(authority.MachineNames(), cfg.HTTPNames...) // once, because listing them at each handshake is slow
+	return func() []string { return names }
+}
+
+// copyIdentity copies the identity for a backup, if there is one.
+func (d *DataDir) copyIdentity(dest string) error {
+	dir := filepath.Join(d.cfg.Data, identityDir)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = os.Mkdir(dest, 0o700)
+	}
+	for _, e := range entries {
+		if err != nil {
+			return err
+		}
+		var data []byte
+		if data, err = identity.ReadPrivate(filepath.Join(dir, e.Name())); err == nil {
+			err = identity.WritePrivate(filepath.Join(dest, e.Name()), data)
+		}
+	}
+	return err
+}

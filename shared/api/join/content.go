@@ -1,0 +1,24 @@
+package join
+
+import (
+	"crypto/tls"
+
+	"leasehold/shared/identity"
+)
+
+// ContentServer returns the configuration of TLS of a manager that serves files to workers: it presents the manager's
+// certificate, and admits workers of the same coordinator only.
+func (m *Member) ContentServer() *tls.Config {
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		Time:           m.Now,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return m.own(), nil },
+		ClientAuth:     tls.RequireAnyClientCert, // VerifyConnection verifies it
+		VerifyConnection: func(s tls.ConnectionState) error {
+			return identity.VerifyClient(s.PeerCertificates, m.Line.CA, identity.Worker, m.Now())
+		},
+	}
+}
+
+// ContentClient returns the configuration of TLS of a worker that reads the files of managers.
+func (m *Member) ContentClient() *tls.Config { return identity.ManagerConfig(m.Line.CA, m.own, m.Now) }

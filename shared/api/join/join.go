@@ -1,0 +1,267 @@
+// Package join keeps a process of the fleet admitted at a coordinator that authenticates: it joins by a join line, renews
+// its certificate before that ends, and joins again by itself where a certificate cannot be used any more.
+//
+// It opens the connections to the coordinator, which are over TLS: Member.Dial for sessions, Member.Client for the API.
+// Both are at the same port.
+package join
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"leasehold/shared/api/client"
+	"leasehold/shared/api/types"
+	"leasehold/shared/fault"
+	"leasehold/shared/identity"
+	"leasehold/shared/process/retry"
+)
+
+// base is the URL of the API for requests. Its host is only a name that every coordinator accepts: Dial knows the
+// addresses.
+const base = "https://coordinator"
+
+// dialTimeout bounds an attempt to reach one address, with its handshake.
+const dialTimeout = 10 * time.Second
+
+// Config is how a process joins.
+type Config struct {
+	Line identity.Line // with one address or more
+	Dir  string        // the process's folder, which keeps its key and certificate; empty: they are in memory
+	Name string        // of the process, for people
+	Now  func() time.Time
+	Log  *slog.Logger
+}
+
+// Member is a process that has joined. Its methods may be called concurrently.
+type Member struct {
+	Config
+	key     ed25519.PrivateKey
+	request []byte // certificate signing request of the key
+	tls     *tls.Config
+
+	joining sync.Mutex // held while the process joins or renews
+
+	mu          sync.Mutex // guards certificate
+	certificate *tls.Certificate
+}
+
+// Open loads the key and the certificate of a process, or makes them: it waits for the coordinator until ctx ends.
+// Errors: fault.ErrUnauthenticated for a join line that the coordinator does not accept, and for another coordinator at
+// the addresses; fault.ErrForbidden for a process that was revoked; those of identity.LoadOrCreateKey.
+func Open(ctx context.Context, c Config) (*Member, error) {
+	if len(c.Line.Addresses) == 0 {
+		return nil, fmt.Errorf("the join line has no address: %w: set --host too", fault.ErrInvalid)
+	}
+	key, err := identity.LoadOrCreateKey(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	m := &Member{Config: c, key: key}
+	if m.request, err = identity.Request(key); err != nil {
+		return nil, err
+	}
+	m.tls = identity.ClientConfig(c.Line.CA, m.own, c.Now)
+	m.certificate, err = identity.LoadCertificate(c.Dir, key)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.Log.Warn("join: the certificate in the folder cannot be used; joining again", "error", err)
+	}
+	return m, m.ensure(ctx)
+}
+
+// own returns the certificate; nil before the process has joined.
+func (m *Member) own() *tls.Certificate {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.certificate
+}
+
+// leaf returns the certificate of the process as parsed; nil if it has none of the coordinator of the join line.
+func (m *Member) leaf() *x509.Certificate {
+	c := m.own()
+	if c == nil || len(c.Certificate) < 2 {
+		return nil
+	}
+	ca, err := x509.ParseCertificate(c.Certificate[len(c.Certificate)-1])
+	if err != nil || identity.FingerprintOf(ca) != m.Line.CA {
+		return nil
+	}
+	leaf, err := x509.ParseCertificate(c.Certificate[0])
+	if err != nil {
+		return nil
+	}
+	return leaf
+}
+
+// ensure has the process hold a certificate that applies now. It repeats what can pass until ctx ends.
+func (m *Member) ensure(ctx context.Context) error {
+	loop := retry.Loop{Message: "join: the coordinator does not answer; trying again", Log: m.Log}
+	return loop.Do(ctx, func() error {
+		leaf := m.leaf()
+		if leaf != nil && m.Now().Before(leaf.NotAfter) {
+			return nil
+		}
+		if leaf != nil {
+			err := m.renew(ctx)
+			if err == nil || !errors.Is(err, fault.ErrUnauthenticated) {
+				return err
+			}
+		}
+		return m.join(ctx)
+	})
+}
+
+// Rejoin joins again, because the coordinator does not know the process any more.
+func (m *Member) Rejoin(ctx context.Context) error {
+	loop := retry.Loop{Message: "join: the coordinator does not answer; trying again", Log: m.Log}
+	return loop.Do(ctx, func() error { return m.join(ctx) })
+}
+
+// join joins by the join line. The connection presents no certificate.
+func (m *Member) join(ctx context.Context) error {
+	m.joining.Lock()
+	defer m.joining.Unlock()
+	config := identity.ClientConfig(m.Line.CA, func() *tls.Certificate { return nil }, m.Now)
+	return m.certify(config, func(api *client.Client) (types.Joined, error) {
+		return api.Join(ctx, types.NewJoin{Invite: m.Line.ID, Secret: m.Line.Secret.Reveal(), Request: m.request, Name: m.Name})
+	})
+}
+
+// renew renews the certificate.
+func (m *Member) renew(ctx context.Context) error {
+	m.joining.Lock()
+	defer m.joining.Unlock()
+	return m.certify(m.tls, func(api *client.Client) (types.Joined, error) {
+		return api.Renew(ctx, types.NewRenewal{Request: m.request})
+	})
+}
+
+// certify has the coordinator issue a certificate, and keeps it.
+func (m *Member) certify(config *tls.Config, ask func(*client.Client) (types.Joined, error)) error {
+	api, err := client.NewWith(base, client.Options{Dial: func(ctx context.Context) (net.Conn, error) { return m.dialWith(ctx, config) }})
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	joined, err := ask(api)
+	if err != nil {
+		return err
+	}
+	certificate, err := identity.NewCertificate(joined.Chain, m.key)
+	if err != nil {
+		return fmt.Errorf("the coordinator's certificate for this process: %w", err)
+	}
+	m.mu.Lock()
+	m.certificate = certificate
+	m.mu.Unlock()
+	return identity.SaveCertificate(m.Dir, joined.Chain)
+}
+
+// Run renews the certificate before it ends, until ctx ends. A renewal that fails is repeated: the process goes on
+// meanwhile, and joins again if it has to.
+func (m *Member) Run(ctx context.Context) {
+	for {
+		pause := time.Minute
+		if leaf := m.leaf(); leaf != nil {
+			pause = identity.Renewal(leaf, rand.Float64).Sub(m.Now())
+		}
+		select {
+		case <-time.After(max(pause, time.Second)):
+		case <-ctx.Done():
+			return
+		}
+		err := m.renew(ctx)
+		if errors.Is(err, fault.ErrUnauthenticated) {
+			err = m.join(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			m.Log.Warn("join: the certificate could not be renewed; trying again in a minute", "error", err)
+			select {
+			case <-time.After(retry.Jitter(time.Minute)):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// Dial opens a connection to the coordinator with TLS, at the first of its addresses that answers. Before that, the
+// certificate is renewed if it has ended. Without an answer the error is fault.ErrUnavailable.
+func (m *Member) Dial(ctx context.Context) (net.Conn, error) {
+	if leaf := m.leaf(); leaf == nil || !m.Now().Before(leaf.NotAfter) {
+		if err := m.ensure(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m.dialWith(ctx, m.tls)
+}
+
+func (m *Member) dialWith(ctx context.Context, config *tls.Config) (net.Conn, error) {
+	return dialFirst(ctx, m.Line.Addresses, config)
+}
+
+func dialFirst(ctx context.Context, addresses []string, config *tls.Config) (net.Conn, error) {
+	var errs []error
+	for _, address := range addresses {
+		c, err := dialOne(ctx, address, config)
+		if err == nil {
+			return c, nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", address, err))
+	}
+	return nil, unreached(errs)
+}
+
+// unreached returns the error for a coordinator that was at none of its addresses. It is fault.ErrUnavailable if one of
+// them did not answer, because the coordinator may be there later, and another one at a second address ends nothing.
+func unreached(errs []error) error {
+	at := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, fault.ErrUnavailable) })
+	if at < 0 || len(errs) == 1 {
+		return errors.Join(errs...)
+	}
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = err.Error()
+	}
+	return fmt.Errorf("%w: %s", fault.ErrUnavailable, strings.Join(texts, "; ")) // without the kinds of the others
+}
+
+// dialOne opens a connection to an address. Errors of the network are fault.ErrUnavailable, and those of identities
+// fault.ErrUnauthenticated.
+func dialOne(ctx context.Context, address string, config *tls.Config) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	c, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", address)
+	switch {
+	case err == nil:
+		return c, nil
+	case errors.Is(err, fault.ErrUnauthenticated):
+		return nil, err
+	case errors.As(err, new(tls.RecordHeaderError)):
+		return nil, fmt.Errorf("%w: no TLS is spoken there: the coordinator authenticates nobody, or it is another program: %w", fault.ErrInvalid, err)
+	}
+	return nil, fmt.Errorf("%w: %w", fault.ErrUnavailable, err)
+}
+
+// Client returns a client of the coordinator's API.
+func (m *Member) Client() (*client.Client, error) {
+	return client.NewWith(base, client.Options{Dial: m.Dial})
+}
+
+// ClientOf returns a client of the API of the coordinator with the CA, at the first of its addresses that answers, with
+// the certificate of a process that has joined; nil: without one. It neither joins nor renews.
+func ClientOf(certificate *tls.Certificate, ca identity.Fingerprint, addresses []string) (*client.Client, error) {
+	config := identity.ClientConfig(ca, func() *tls.Certificate { return certificate }, time.Now)
+	return client.NewWith(base, client.Options{Dial: func(ctx context.Context) (net.Conn, error) { return dialFirst(ctx, addresses, config) }})
+}
