@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -246,15 +247,17 @@ func openEpisode(ctx context.Context, path string) (*clips.Stream, error) {
 // then its cause.
 func openPipe(ctx context.Context, path string) (*os.File, error) {
 	var f *os.File
-	opened := make(chan error, 1)
-	go func() {
-		var err error
-		f, err = os.Open(path)
-		opened <- err
-	}()
+	var openErr error
+	var opening sync.WaitGroup
+	opened := make(chan struct{})
+	opening.Go(func() {
+		defer close(opened)
+		f, openErr = os.Open(path)
+	})
 	select {
-	case err := <-opened:
-		return f, err
+	case <-opened:
+		opening.Wait()
+		return f, openErr
 	case <-ctx.Done():
 	}
 	// The system does not interrupt an open that waits, but a writer ends it. The writer stays open
@@ -263,7 +266,8 @@ func openPipe(ctx context.Context, path string) (*os.File, error) {
 	if err != nil { // it was removed, or may only be read: the open goes on until the process ends
 		return nil, context.Cause(ctx)
 	}
-	if err := <-opened; err == nil {
+	opening.Wait()
+	if openErr == nil {
 		_ = f.Close() // nothing was read
 	}
 	_ = w.Close() // nothing was written

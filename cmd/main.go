@@ -102,7 +102,7 @@ func (a *app) loadFlags() (config.Config, error) {
 		return cfg, err
 	}
 	for _, key := range cfg.SecretFlags() {
-		fmt.Fprintf(a.err, "warning: other users of this machine see the secret of --%s in the list of processes: use --%s @FILE, or the environment variable LEASEHOLD_%s\n", key, key, strings.ToUpper(key))
+		sayf(a.err, "warning: other users of this machine see the secret of --%s in the list of processes: use --%s @FILE, or the environment variable LEASEHOLD_%s\n", key, key, strings.ToUpper(key))
 	}
 	return cfg, nil
 }

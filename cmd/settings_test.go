@@ -12,9 +12,10 @@ import (
 )
 
 // readers match the commands that read a setting, besides the modes and those of config. Commands that
-// call a coordinator have data, host and http; no others are listed with them.
+// call a coordinator have data, host, http, token and ca; no others are listed with them.
 var readers = map[string]string{
-	"data": `.`, "host": `.`, "http": `.`, "config": `.`,
+	"data": `.`, "host": `.`, "http": `.`, "token": `.`, "ca": `.`, "config": `.`,
+	"join":          `^health$`,
 	"mode":          `^health$`,
 	"journal":       `^backup$`,
 	"log-level":     catalogReaders + `|^visits replay$`,

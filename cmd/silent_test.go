@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"net"
 	"slices"
 	"strings"
@@ -32,14 +33,18 @@ func commandsThatAsk(t *testing.T, c *cobra.Command, words []string) (all [][]st
 	args := []string{}
 	for c.ValidateArgs(args) != nil {
 		require.Less(t, len(args), 5, words)
-		args = append(args, "x")
+		args = append(args, cmp.Or(placeholders[c.Name()], "x"))
 	}
 	return append(all, append(words, args...))
 }
 
+// placeholders are the arguments that a command accepts, if it does not accept every word.
+var placeholders = map[string]string{"invite": "worker"}
+
 // needed are arguments that a command needs before it asks a coordinator.
 var needed = map[string][]string{
 	"health":        {"--mode", "coordinator"},
+	"token create":  {"--role", "reader"},
 	"episode set":   {"--priority", "1"},
 	"clips set":     {"--priority", "1"},
 	"clips retry":   {"x"},
