@@ -64,6 +64,7 @@ var rules = []importRule{
 	{"shared/protocol/visit/policy", []string{"shared/process", "shared/fault", "models"}, nil, "a policy is arithmetic, and needs no space"},
 	{"shared/protocol/visit/simulate", []string{"shared/protocol/visit/policy", "shared/api/strictjson", "shared/process", "shared/fault", "models"}, nil, "a simulation needs no space"},
 	{"shared/space", []string{"shared/tuple", "shared/fault", "shared/process"}, nil, "spaces do not depend on their uses"},
+	{"shared/space/remote", []string{"shared/space", "shared/tuple", "shared/fault", "shared/process", "shared/identity"}, nil, "a client of a gate with TLS recognises one without"},
 	{"shared/space/trace", []string{"shared/tuple"}, nil, "a trace is read without the engine that wrote it"},
 	{"shared/tuple", nil, nil, "programs use tuples without the rest"},
 	{"models", nil, nil, "the vocabulary imports nothing of ours"},

@@ -248,7 +248,7 @@ func dialOne(ctx context.Context, address string, config *tls.Config) (net.Conn,
 		return c, nil
 	case errors.Is(err, fault.ErrUnauthenticated):
 		return nil, err
-	case errors.As(err, new(tls.RecordHeaderError)):
+	case identity.IsWithoutTLS(err):
 		return nil, fmt.Errorf("%w: no TLS is spoken there: the coordinator authenticates nobody, or it is another program: %w", fault.ErrInvalid, err)
 	}
 	return nil, fmt.Errorf("%w: %w", fault.ErrUnavailable, err)

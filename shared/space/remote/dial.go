@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/identity"
 	"leasehold/shared/process/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
@@ -80,7 +81,7 @@ func dialTLS(ctx context.Context, address string, config *tls.Config) (net.Conn,
 		return nc, nil
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return nil, fmt.Errorf("%w: %w", fault.ErrUnauthenticated, err)
-	case errors.As(err, new(tls.RecordHeaderError)):
+	case identity.IsWithoutTLS(err):
 		return nil, fmt.Errorf("%w: no TLS is spoken there: the coordinator authenticates nobody, or it is another program: %w", fault.ErrInvalid, err)
 	}
 	return nil, err
