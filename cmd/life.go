@@ -12,12 +12,7 @@ type life struct{ time.Duration }
 
 // Set implements pflag.Value: it reads a duration, or a number of days. It must be positive.
 func (l *life) Set(text string) error {
-	d, err := time.ParseDuration(text)
-	if days, isDays := strings.CutSuffix(text, "d"); isDays {
-		var n int
-		n, err = strconv.Atoi(days)
-		d = time.Duration(n) * 24 * time.Hour
-	}
+	d, err := parseSpan(text)
 	if err != nil || d <= 0 || d > 100*365*24*time.Hour {
 		return fmt.Errorf("want a time such as 24h or 90d")
 	}
@@ -34,3 +29,13 @@ func (l *life) String() string {
 
 // Type implements pflag.Value.
 func (l *life) Type() string { return "duration" }
+
+// parseSpan reads a duration, such as 90m, or a number of days, such as 90d.
+func parseSpan(text string) (time.Duration, error) {
+	days, isDays := strings.CutSuffix(text, "d")
+	if !isDays {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	return time.Duration(n) * 24 * time.Hour, err
+}

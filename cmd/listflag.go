@@ -79,9 +79,9 @@ func (v *ageValue) Type() string { return "age" }
 
 // Set sets the age; one below a second is refused.
 func (v *ageValue) Set(text string) error {
-	d, err := time.ParseDuration(text)
+	d, err := parseSpan(text)
 	if err != nil || d < time.Second {
-		return errors.New("want a duration of 1s or more, such as 90m")
+		return errors.New("want a duration of 1s or more, such as 90m or 7d")
 	}
 	*v = ageValue(d)
 	return nil

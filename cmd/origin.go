@@ -89,7 +89,7 @@ coordinator's machine.`,
 		return errors.Join(err, a.tellDetected(a.out, origins, args, kind))
 	})
 	c.Flags().Int64Var(&priority, "priority", 0, "priority of recordings without their own; higher is sooner (default: from the manifest, else unchanged, else 0)")
-	c.Flags().DurationVar(&every, "every", 0, "fixed time between visits, such as 24h, whatever the policy; 0 leaves it to the policy again (default: from the manifest, else unchanged)")
+	c.Flags().DurationVar(&every, "every", 0, "fixed time between visits, such as 24h, in place of the policy; 0 is the policy again (default: from the manifest, else unchanged)")
 	c.Flags().StringVar(&hours, "hours", "", hoursHelp+" (default: from the manifest, else unchanged)")
 	c.Flags().StringSliceVar(&branches, "branch", nil, "branch to index: a name, a pattern such as release-*, or HEAD; may be repeated; for a lister, of the repositories that it lists (default: the manager's setting, else unchanged)")
 	c.Flags().StringSliceVar(&tags, "tag", nil, "tag to index beside the branches: a name, or a pattern such as v*; may be repeated; the newest, at most 64 with the branches; for a lister, of the repositories that it lists (default: the manager's setting, else unchanged)")

@@ -63,7 +63,7 @@ func (a *app) newOriginSet() *cobra.Command {
 		return nil
 	})
 	c.Flags().StringVar(&hours, "hours", "", hoursHelp)
-	c.Flags().DurationVar(&every, "every", 0, "fixed time between visits, such as 24h, whatever the policy; 0 leaves it to the policy again")
+	c.Flags().DurationVar(&every, "every", 0, "fixed time between visits, such as 24h, in place of the policy; 0 is the policy again")
 	c.Flags().Int64Var(&priority, "priority", 0, "priority of recordings without their own; higher is sooner")
 	config.BindFlags(c.Flags(), visitKeys...)
 	return c

@@ -36,7 +36,7 @@ func WithInvites(ctx context.Context, cfg config.Config, log *slog.Logger, do fu
 	answer := err // of a coordinator that may have ended meanwhile
 	d, err := OpenDataDir(ctx, cfg, log)
 	if answer != nil && errors.Is(err, fault.ErrConflict) {
-		return answer // its coordinator runs, and authenticates nobody
+		return answer // its coordinator runs, and does not authenticate its clients
 	}
 	if err != nil {
 		return err

@@ -164,7 +164,7 @@ func (s *Store) SetAdmin(secret string) {
 // Admin is the identity of the coordinator's own user.
 var Admin = access.Identity{ID: "token-admin", Name: "admin", Roles: access.Admin}
 
-// ByToken returns the identity that a token proves. Its error is fault.ErrUnauthenticated, and does not repeat the token.
+// ByToken returns the identity that a token proves. Its error is fault.ErrUnauthenticated, without the token in its text.
 // The token is looked up by its hash, so that the time that this takes does not depend on other tokens.
 func (s *Store) ByToken(secret string) (access.Identity, error) {
 	hash := hashOf(secret)

@@ -44,7 +44,7 @@ func (s *server) admissionRoutes() []route {
 // authentication returns what authenticates clients; fault.ErrUnavailable if nothing does.
 func (s *server) authentication() (*auth.Auth, error) {
 	if s.Auth == nil {
-		return nil, fmt.Errorf("%w: this coordinator authenticates nobody; start it with --auth", fault.ErrUnavailable)
+		return nil, fmt.Errorf("%w: this coordinator does not authenticate its clients; start it with --auth", fault.ErrUnavailable)
 	}
 	return s.Auth, nil
 }
@@ -102,8 +102,8 @@ func (s *server) createInvite(ctx context.Context, _ *request, n types.NewInvite
 	return CreateInvite(ctx, a, n, s.JoinAddresses)
 }
 
-// CreateInvite makes an invite, whose join line has the addresses if n has none. The error is fault.ErrInvalid for what
-// cannot be made.
+// CreateInvite makes an invite, whose join line has the addresses if n has none. A role, a name or an end
+// that is not accepted is fault.ErrInvalid.
 func CreateInvite(ctx context.Context, a *auth.Auth, n types.NewInvite, addresses []string) (types.Invite, error) {
 	role, err := access.ParseRoles(n.Role)
 	if err != nil {

@@ -84,8 +84,8 @@ type Config struct {
 	// MaxTTL bounds the TTL of sessions; 0: one minute.
 	MaxTTL time.Duration
 	Exempt []netip.Prefix // networks whose machines have no quotas (package peer)
-	// Auth authenticates clients; nil: every client may do everything, and none joins. JoinAddresses are those of the
-	// gate in join lines.
+	// Auth authenticates clients; nil: every client may do everything, and no process joins. JoinAddresses are the
+	// addresses of the gate in join lines.
 	Auth          *auth.Auth
 	JoinAddresses []string
 	// SignIn writes the page that asks for a token, with what was wrong with the last one; nil: none. SessionsOf

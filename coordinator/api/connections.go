@@ -133,8 +133,8 @@ func (l *connections) noteState(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// Read notes the first bytes of the connection, which begin a request. A client whose first bytes are those of
-// another protocol gets a refusal in that protocol or in words, and Read returns io.EOF.
+// Read notes the first bytes of the connection, which begin a request. If they are of another protocol, the client gets a
+// refusal in that protocol or in words, and Read returns io.EOF.
 func (c *countedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n > 0 && !c.begun.Swap(true) {

@@ -21,7 +21,7 @@ var roles = byOperation(map[access.Roles][]string{
 	},
 	access.Reader | access.Fleet: {"listOrigins", "listStatus"},
 	// The space that the request names decides the rest (coordinator/permission).
-	anyRole: {"listTuples", "readTuple"},
+	access.Any: {"listTuples", "readTuple"},
 	access.Producer: {
 		"createSpace", "putTuple", "takeTuple", "acknowledgeHold", "returnHold", "runTransaction",
 		"createTask", "createTasks", "cancelTask", "putEpisodes", "putClips", "reportChange", "putListedOrigins",
@@ -46,8 +46,6 @@ var roles = byOperation(map[access.Roles][]string{
 		"listInvites", "createInvite", "revokeInvite", "listPeers", "revokePeer", "listTokens", "createToken", "revokeToken", "listAudit",
 	},
 })
-
-const anyRole = access.Reader | access.Producer | access.Fleet | access.Admin
 
 func byOperation(ids map[access.Roles][]string) map[string]access.Roles {
 	all := map[string]access.Roles{}

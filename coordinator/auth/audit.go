@@ -40,7 +40,7 @@ func (a *Auth) Note(ctx context.Context, i access.Identity, address, action, obj
 // sawInterval is how often the peers that are connected are noted.
 const sawInterval = 10 * time.Minute
 
-// Run writes the audit until ctx ends, and then what is left. Meanwhile it notes from time to time which peers are
+// Run writes the audit until ctx ends, and then the records that wait. Every ten minutes it notes which peers are
 // connected.
 func (a *Auth) Run(ctx context.Context) {
 	tick := time.NewTicker(sawInterval)

@@ -86,7 +86,7 @@ func (c *cookies) identity(r *http.Request, byToken func(string) (access.Identit
 	return i, nil
 }
 
-// SignIn signs the browser of a request in with a token. The error is fault.ErrUnauthenticated for a wrong one.
+// SignIn signs the browser of a request in with a token. A token that is not known is fault.ErrUnauthenticated.
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, token string) error {
 	if _, err := a.Store.ByToken(token); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"leasehold/shared/identity"
 )
 
-// Peer returns who is at the other end of a connection by its client certificate. Without a certificate the role is
-// empty, and there is no error. expired reports whether the certificate does not apply at now: such a peer may only
+// Peer returns who is at the other end of a connection by its client certificate. Without a certificate the role and
+// the error are empty. expired reports whether the certificate does not apply at now: such a peer may only
 // renew it. A certificate of another CA is fault.ErrUnauthenticated. Peer verifies a signature (about 50 µs), so call
 // it once for each connection.
 func (a *Authority) Peer(state tls.ConnectionState, now time.Time) (role, peer string, expired bool, err error) {

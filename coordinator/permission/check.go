@@ -32,7 +32,7 @@ func Check(i access.Identity, session string, r space.Request) error {
 	case space.VerbQuery, space.VerbQueryP, space.VerbQueryAll, space.VerbQueryUpTo, space.VerbCount, space.VerbNotify:
 		return Read(i, r.Space)
 	}
-	return i.Check(r.Verb.String(), anyRole) // of the caller's own session, or a list
+	return i.Check(r.Verb.String(), access.Any) // of the caller's own session, or a list
 }
 
 // Read refuses to read a space that the identity may not read.
@@ -68,7 +68,7 @@ func checkCall(i access.Identity, session, procedure string, args tuple.Tuple, d
 		return fmt.Errorf("procedure %.100q: %w", procedure, fault.ErrNotFound)
 	}
 	if procedure == "status.drain" && space.FirstName(args) == session {
-		need = anyRole
+		need = access.Any
 	}
 	if err := i.Check(procedure, need); err != nil {
 		return err

@@ -90,19 +90,15 @@ var Procedures = map[string]access.Roles{
 	"hold.expire":        access.None,
 
 	// any: the rest is decided by the procedure that is called, or by the space
-	"idempotency.call":  anyRole,
-	"browse.look":       anyRole,
-	"interop.find":      anyRole,
-	"interop.findall":   anyRole,
+	"idempotency.call":  access.Any,
+	"browse.look":       access.Any,
+	"interop.find":      access.Any,
+	"interop.findall":   access.Any,
 	"interop.done":      access.Producer,
 	"interop.back":      access.Producer,
 	"hold.take":         access.Producer,
 	"hold.ack":          access.Producer,
 	"hold.back":         access.Producer,
-	"transaction.run":   anyRole,
-	"transaction.apply": anyRole,
+	"transaction.run":   access.Any,
+	"transaction.apply": access.Any,
 }
-
-// anyRole is for requests that every identity may make, because they concern only the caller, or because the rest of
-// the request decides.
-const anyRole = access.Reader | access.Producer | access.Worker | access.Manager | access.Admin

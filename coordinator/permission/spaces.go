@@ -36,10 +36,10 @@ var protocols = map[string]needs{
 	idempotency.Space: internal,
 	hold.Space:        internal,
 
-	status.Space:   {anyRole, access.None, access.None},
-	status.Log:     {anyRole, access.None, access.None},
-	visit.Space:    {anyRole, access.None, access.Manager},
-	schedule.Space: {anyRole, access.None, access.None},
+	status.Space:   {access.Any, access.None, access.None},
+	status.Log:     {access.Any, access.None, access.None},
+	visit.Space:    {access.Any, access.None, access.Manager},
+	schedule.Space: {access.Any, access.None, access.None},
 }
 
 // IsProtocol reports whether a space belongs to a protocol.

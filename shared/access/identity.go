@@ -19,8 +19,8 @@ type Identity struct {
 	Spaces []string
 }
 
-// Everybody is the identity of every client of a coordinator that authenticates nobody.
-var Everybody = Identity{ID: "everybody", Roles: Reader | Producer | Worker | Manager | Admin}
+// Everybody is the identity of every client of a coordinator that does not authenticate them.
+var Everybody = Identity{ID: "everybody", Roles: Any}
 
 // Check refuses what needs other roles than those of the identity, and returns nil otherwise. what names the request.
 // The error is fault.ErrUnauthenticated for a client without an identity, else fault.ErrForbidden.

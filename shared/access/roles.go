@@ -23,6 +23,8 @@ const (
 	None Roles = 0
 	// Fleet are the roles of processes that join.
 	Fleet = Worker | Manager
+	// Any are all roles: every client with an identity has one of them.
+	Any = Reader | Producer | Fleet | Admin
 	// Public is what a request needs that a client without an identity may make too.
 	Public Roles = 1 << 7
 )

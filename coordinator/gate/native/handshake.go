@@ -76,7 +76,7 @@ func (g *Gate) identify(nc net.Conn, token string) (access.Identity, error) {
 // checkMode refuses a client that declares to be a manager or a worker without that role, because a part of the slots
 // and of the memory is reserved for those, and a client without an identity.
 func checkMode(i access.Identity, mode string) error {
-	need := access.Reader | access.Producer | access.Worker | access.Manager | access.Admin
+	need := access.Any
 	switch mode {
 	case "manager":
 		need = access.Manager

@@ -237,19 +237,14 @@ func unreached(errs []error) error {
 	return fmt.Errorf("%w: %s", fault.ErrUnavailable, strings.Join(texts, "; ")) // without the kinds of the others
 }
 
-// dialOne opens a connection to an address. Errors of the network are fault.ErrUnavailable, and those of identities
-// fault.ErrUnauthenticated.
+// dialOne opens a connection to an address. Errors of the network are fault.ErrUnavailable; the others are
+// those of identity.Dial.
 func dialOne(ctx context.Context, address string, config *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	c, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", address)
-	switch {
-	case err == nil:
-		return c, nil
-	case errors.Is(err, fault.ErrUnauthenticated):
-		return nil, err
-	case identity.IsWithoutTLS(err):
-		return nil, fmt.Errorf("%w: no TLS is spoken there: the coordinator authenticates nobody, or it is another program: %w", fault.ErrInvalid, err)
+	c, err := identity.Dial(ctx, address, config)
+	if err == nil || errors.Is(err, fault.ErrUnauthenticated) || errors.Is(err, fault.ErrInvalid) {
+		return c, err
 	}
 	return nil, fmt.Errorf("%w: %w", fault.ErrUnavailable, err)
 }

@@ -277,7 +277,7 @@ func TestAServerWithoutTLSIsNamed(t *testing.T) {
 	_, err := h.open(line, "")
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.ErrorContains(t, err, line.Addresses[0])
-	require.ErrorContains(t, err, "no TLS is spoken there: the coordinator authenticates nobody, or it is another program")
+	require.ErrorContains(t, err, "no TLS is spoken there: the coordinator does not authenticate its clients, or it is another program")
 }
 
 func TestALineWithoutAnAddressNeedsAHost(t *testing.T) {

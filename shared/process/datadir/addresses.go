@@ -26,7 +26,7 @@ type Addresses struct {
 	// Compat is the address of the control endpoints of the original indexer; empty: none.
 	Compat string `json:"compat,omitempty"`
 	// CA is the fingerprint of a coordinator that authenticates, whose ports speak TLS, and TokenFile the path of the
-	// token of its user; empty: it authenticates nobody.
+	// token of its user; empty: it does not authenticate its clients.
 	CA        string `json:"ca,omitempty"`
 	TokenFile string `json:"token_file,omitempty"`
 	// Gates are the gates for foreign programs, as in the setting but with their actual ports.

@@ -57,7 +57,7 @@ func (c Config) withDefaults() (Config, error) {
 	if tlsConfig := c.TLS; c.Dial == nil {
 		c.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			if tlsConfig != nil {
-				return dialTLS(ctx, address, tlsConfig)
+				return identity.Dial(ctx, address, tlsConfig)
 			}
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		}
@@ -70,21 +70,6 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("a session, a mode, a host and a worker need names of at most %d bytes: %w", space.MaxName, fault.ErrInvalid)
 	}
 	return c, nil
-}
-
-// dialTLS opens a connection with TLS. Another identity of the gate is fault.ErrUnauthenticated, and a gate without TLS
-// fault.ErrInvalid, because retries would not help.
-func dialTLS(ctx context.Context, address string, config *tls.Config) (net.Conn, error) {
-	nc, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", address)
-	switch {
-	case err == nil:
-		return nc, nil
-	case errors.As(err, new(*tls.CertificateVerificationError)):
-		return nil, fmt.Errorf("%w: %w", fault.ErrUnauthenticated, err)
-	case identity.IsWithoutTLS(err):
-		return nil, fmt.Errorf("%w: no TLS is spoken there: the coordinator authenticates nobody, or it is another program: %w", fault.ErrInvalid, err)
-	}
-	return nil, err
 }
 
 // SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
