@@ -31,19 +31,19 @@ const (
 // 0.001 in S6, S13 and S14; with 2 S6 lost 0.001.
 const activityWeight = 100
 
-// silenceBand returns the bands of an origin: of its rate, and of the changes that the rate
-// predicts between its last change and its last success. ok is false if no dates of its
-// changes are known.
-func (r Rules) silenceBand(s State) (rate, silence int, ok bool) {
+// silenceBand returns the bands of an origin and its rate in changes a day: the band of the rate, and that of the
+// changes that the rate predicts between its last change and its last success. ok is false if no dates of its changes
+// are known.
+func (r Rules) silenceBand(s State) (rate, silence int, perDay float64, ok bool) {
 	last := int64(s.Recent[recentChanges-1])
 	if last == 0 || s.LastSuccess == Never {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	perDay := r.Rate(s)
+	perDay = r.Rate(s)
 	predicted := perDay * max(float64(s.LastSuccess-last)/day, 1e-6) // above 0, for the logarithm
 	rate = int(math.Log2(perDay/minRate) / 2)                        // factors of four
 	silence = int(math.Floor(math.Log2(predicted))) + 4              // factors of two; band 0 ends at 1/8
-	return min(max(rate, 0), rateBands-1), min(max(silence, 0), silenceBands-1), true
+	return min(max(rate, 0), rateBands-1), min(max(silence, 0), silenceBands-1), perDay, true
 }
 
 // LearnSilence adds the observation of one visit, changes and the changes that the rate expected,
@@ -52,11 +52,14 @@ func (r Rules) silenceBand(s State) (rate, silence int, ok bool) {
 // before it, nor if the visit may have missed the first change (Event.Open). Observations are counted up to the first change only, because a change ends the
 // silence. Beyond datesMost both sums are made smaller, so that older observations count less.
 func (r Rules) LearnSilence(all *Silences, s State, e Event, effect Effect) {
-	rate, silence, ok := r.silenceBand(s)
-	if !ok || !effect.Success || e.Open {
+	if !effect.Success || e.Open {
 		return
 	}
-	band, perDay := &all[rate][silence], r.Rate(s)
+	rate, silence, perDay, ok := r.silenceBand(s)
+	if !ok {
+		return
+	}
+	band := &all[rate][silence]
 	expected := perDay * float64(e.At-s.LastSuccess) / day
 	if effect.Changed {
 		band.Changes++
@@ -89,7 +92,7 @@ func firstAfter(times []int64, from int64) (at int64, ok bool) {
 // above 1 is not used, because the phase may end before the next visit, and a visit then gains less
 // than the index states.
 func (r Rules) Activity(all *Silences, s State) float64 {
-	rate, silence, ok := r.silenceBand(s)
+	rate, silence, _, ok := r.silenceBand(s)
 	if !ok {
 		return 1
 	}
