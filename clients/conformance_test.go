@@ -254,29 +254,40 @@ func testWorker(t *testing.T, api *apiclient.Client, action string, worker *exec
 	require.Zero(t, now.Attempts, "what was handed back does not count")
 }
 
-// refuseOneReport starts a proxy of the coordinator for which the first report of a result is
-// unavailable, more often than one call of a client repeats it. It returns the URL of the proxy.
+// refuseOneReport starts a proxy of the coordinator for which the first report of how tasks ended is unavailable, more
+// often than one call of a client repeats it. It returns the URL of the proxy.
 func refuseOneReport(t *testing.T, coordinator string) string {
+	t.Helper()
+	var mu sync.Mutex
+	refused, key := 0, ""
+	return proxyOf(t, coordinator, func(w http.ResponseWriter, r *http.Request, body string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if strings.Contains(body, `"finish"`) && key == "" {
+			key = r.Header.Get("Idempotency-Key")
+		}
+		if key == "" || r.Header.Get("Idempotency-Key") != key || refused == 7 {
+			return false
+		}
+		refused++
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, `{"code":"unavailable","title":"unavailable","detail":"a test"}`)
+		return true
+	})
+}
+
+// proxyOf starts a proxy of the coordinator. answers may answer a request with a body itself, which it says by true. It
+// returns the URL of the proxy.
+func proxyOf(t *testing.T, coordinator string, answers func(w http.ResponseWriter, r *http.Request, body string) bool) string {
 	t.Helper()
 	target, err := url.Parse(coordinator)
 	require.NoError(t, err)
 	through := httputil.NewSingleHostReverseProxy(target)
 	through.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) } // a worker breaks its claim off
-	var mu sync.Mutex
-	refused, path := 0, ""
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		if strings.HasSuffix(r.URL.Path, "/resolve") && path == "" {
-			path = r.URL.Path
-		}
-		refuse := r.URL.Path == path && refused < 7
-		if refuse {
-			refused++
-		}
-		mu.Unlock()
-		if refuse {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			fmt.Fprint(w, `{"code":"unavailable","title":"unavailable","detail":"a test"}`)
+		body, _ := io.ReadAll(r.Body) // a worker breaks its claim off
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if answers(w, r, string(body)) {
 			return
 		}
 		r.Host = target.Host // the coordinator refuses unknown hosts
@@ -284,6 +295,56 @@ func refuseOneReport(t *testing.T, coordinator string) string {
 	}))
 	t.Cleanup(proxy.Close)
 	return proxy.URL
+}
+
+// A worker with eight slots has eight tasks, and none is left. Seven end, one after the other. A claim that waits is not
+// answered before all of them are told, so that an end which waited for it would wait for ever.
+func TestAnEndDoesNotWaitForAClaimThatWaits(t *testing.T) {
+	t.Parallel()
+	at := startCoordinator(t)
+	inEachLanguage(t, func(t *testing.T, name string, client program) {
+		name += "-ends"
+		api, err := apiclient.New(at)
+		require.NoError(t, err)
+		defer api.Close()
+		var ids []string
+		for n := range 8 {
+			data := `{"do":"stuck"}`
+			if n > 0 {
+				data = fmt.Sprintf(`{"do":"wait","n":%d}`, n*100)
+			}
+			made, err := api.CreateTask(t.Context(), types.NewTask{Action: name, Data: json.RawMessage(data)})
+			require.NoError(t, err)
+			ids = append(ids, made.ID)
+		}
+		var claimed atomic.Int64
+		told := make(chan struct{})
+		proxy := proxyOf(t, at, func(_ http.ResponseWriter, r *http.Request, body string) bool {
+			if strings.HasSuffix(r.URL.Path, "/claims") && !strings.Contains(body, `"finish"`) && claimed.Add(1) > 1 {
+				select {
+				case <-told:
+				case <-r.Context().Done():
+				}
+			}
+			return false
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		var printed bytes.Buffer
+		worker := client(ctx, proxy, name, "worker", "8")
+		worker.Stdout, worker.Stderr = &printed, &printed
+		require.NoError(t, worker.Start())
+		for _, id := range ids[1:] {
+			require.Eventually(t, func() bool {
+				now, err := api.Task(t.Context(), id)
+				return err == nil && now.State == "resolved"
+			}, limit, 20*time.Millisecond, "%s", &printed)
+		}
+		close(told)
+		require.NoError(t, api.CancelTask(t.Context(), ids[0], "a test"))
+		require.NoError(t, worker.Process.Signal(syscall.SIGTERM))
+		_ = worker.Wait() // a JVM that a signal ends exits with 143
+	})
 }
 
 // startCoordinator runs the real binary until the test ends, and returns the URL of its API.

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  *
  * <pre>
  * java Conformance URL ACTION         calls each verb, and prints the steps that passed
- * java Conformance URL ACTION worker  works until SIGTERM, as the tasks' data demand
+ * java Conformance URL ACTION worker [SLOTS]  works until SIGTERM, as the tasks' data demand
  * java Conformance URL ACTION refused OTHER  is refused by a coordinator that authenticates, and does not
  *                                            send a request to OTHER, whose certificate is of another CA
  * java Conformance URL ACTION restart calls verbs once a line comes, while the coordinator is away
@@ -33,7 +33,8 @@ public final class Conformance {
         } else if (args.length > 2 && args[2].equals("refused")) {
             unauthorized(args[0], args[3]);
         } else if (args.length > 2) {
-            new Leasehold.Worker(client, Map.of(args[1], Conformance::handle), 2, args[1], 1, Duration.ofSeconds(1)).run();
+            int slots = args.length > 3 ? Integer.parseInt(args[3]) : 2;
+            new Leasehold.Worker(client, Map.of(args[1], Conformance::handle), slots, args[1], 1, Duration.ofSeconds(1)).run();
         } else {
             verbs(client, new Leasehold(args[0], System.getenv("ADMIN_TOKEN"), null), args[1]);
         }
@@ -183,6 +184,9 @@ public final class Conformance {
                 task.extend(0.5, "slow");
                 Thread.sleep(1600);
                 return "done";
+            case "wait": // n milliseconds
+                Thread.sleep((Long) task.data().get("n"));
+                return "waited";
             case "fail":
                 throw new IllegalStateException("broken");
             case "exit": // not an Exception

@@ -1,6 +1,7 @@
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.math.BigInteger;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -17,6 +18,7 @@ import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -26,11 +28,13 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
@@ -50,14 +54,16 @@ import javax.net.ssl.TrustManagerFactory;
  * new Leasehold("https://server:7412", "@ci.token", "ca.pem");
  * }</pre>
  *
- * <p>JSON is represented by Map, List, String, Long, Double, Boolean and null. Tasks are maps with the
- * fields of docs/json.md. Durations are seconds. A refused request throws a subclass of {@link Failure}.
+ * <p>JSON is represented by Map, List, String, Long (BigInteger from 19 digits on), Double, Boolean and null.
+ * Tasks are maps with the fields of docs/json.md. Durations are seconds. A refused request throws a subclass of {@link Failure}.
  * Requests that change something are repeated after errors that can pass, with an idempotency key, so
  * that they take effect once. All methods may be called by several threads.
  */
 public final class Leasehold {
     private static final int TRIES = 5; // of one request, at least
     private static final int WAIT = 20; // seconds that one request waits for a task, at most 25
+    private static final int MOST = 64; // tasks that one request claims, and ends that it tells
+    private static final int MOST_TOLD = 512 * 1024; // characters of ends that one request tells, unless it tells one only
     private static final int OUTAGE = 60; // seconds in which a call of this class goes on without a coordinator that has answered before
     private static final Duration TIMEOUT = Duration.ofSeconds(60); // of one request
     private static final String HOST = hostName();
@@ -334,6 +340,13 @@ public final class Leasehold {
             return maps(post(path() + "/claims", wanted, null, stop).get("items")).stream().map(fields -> new Task(this, fields)).toList();
         }
 
+        /** Ends tasks, and claims up to limit others in the same step. The key belongs to the ends. */
+        private Told next(List<End> ends, int limit, String key) {
+            var body = ends.stream().map(End::text).collect(Collectors.joining(",", "{\"limit\":" + limit + ",\"finish\":[", "]}"));
+            var found = post(path() + "/claims", new Text(body), key + "/" + id, null);
+            return new Told(maps(found.get("finished")), maps(found.get("items")).stream().map(fields -> new Task(this, fields)).toList());
+        }
+
         /** Ends the session. Tasks that it has are handed back. */
         @Override public void close() {
             try {
@@ -353,6 +366,7 @@ public final class Leasehold {
         private final Session session;
         private volatile boolean stopped, draining;
         private volatile long due; // when it times out, by System.nanoTime
+        private Thread thread; // of a Worker: of its handler; guarded by the worker
 
         Task(Session session, Map<String, Object> fields) {
             this.session = session;
@@ -421,6 +435,15 @@ public final class Leasehold {
         }
     }
 
+    /** JSON text, to send as it is. */
+    private record Text(String json) {}
+
+    /** How a task ended, as a request tells it. What was refused, if it is: null, if the end says so already. */
+    private record End(Task task, String what, String text) {}
+
+    /** The answers to ends, and further tasks. */
+    private record Told(List<Map<String, Object>> answers, List<Task> tasks) {}
+
     /** Does one task and returns its result, any JSON. */
     public interface Handler {
         Object handle(Task task) throws Exception;
@@ -436,7 +459,12 @@ public final class Leasehold {
         private final int concurrency, ttl;
         private final Duration drain;
         private final String name;
-        private final Map<Thread, Task> running = new ConcurrentHashMap<>(); // guarded by itself for waiting
+        private final ExecutorService threads; // one more than tasks, because one tells how tasks ended
+        private final Object lock = new Object(); // guards the next four, and is notified when they change
+        private final Set<Task> running = new HashSet<>(); // tasks whose handlers have not returned
+        private final ArrayDeque<End> ends = new ArrayDeque<>(); // of tasks whose handlers have, and that are not told
+        private boolean telling; // whether a thread tells them
+        private int asked; // tasks that requests under way may bring
         private final Stop stop = new Stop(), beating = new Stop();
         private final CountDownLatch ended = new CountDownLatch(1);
         private volatile Session session;
@@ -453,6 +481,11 @@ public final class Leasehold {
             this.name = name;
             this.ttl = ttlSeconds;
             this.drain = drain;
+            threads = Executors.newFixedThreadPool(concurrency + 1, work -> {
+                var thread = new Thread(work, "leasehold-task");
+                thread.setDaemon(true);
+                return thread;
+            });
         }
 
         /** Works until stop is called, SIGTERM or SIGINT comes, or an administrator drains the session. */
@@ -482,6 +515,7 @@ public final class Leasehold {
                 beating.stop();
                 heart.join();
                 clock.join();
+                threads.shutdown();
                 session.close();
                 finished.countDown();
                 try {
@@ -495,7 +529,7 @@ public final class Leasehold {
         /** Claims nothing new, finishes or hands back, and has run return. */
         public void stop() {
             stop.stop();
-            synchronized (running) { running.notifyAll(); }
+            synchronized (lock) { lock.notifyAll(); }
         }
 
         private boolean begin() throws InterruptedException {
@@ -522,19 +556,22 @@ public final class Leasehold {
             return session;
         }
 
+        /** Returns for how many tasks there is room, and counts them as asked for. Only under the lock. */
+        private int ask() {
+            int free = stop.stopped() ? 0 : Math.min(concurrency - running.size() - asked, MOST);
+            asked += free;
+            return free;
+        }
+
+        /** Waits for tasks, unless what tells ends asks for them too. */
         private void claim() throws InterruptedException {
-            int free;
-            synchronized (running) {
-                while ((free = concurrency - running.size()) == 0 && !stop.stopped()) running.wait();
+            int free = 0;
+            synchronized (lock) {
+                while (!stop.stopped() && (telling || (free = ask()) == 0)) lock.wait();
             }
-            if (stop.stopped()) return;
+            List<Task> tasks = List.of();
             try {
-                for (var task : session.claim(Math.min(free, 64), WAIT, stop)) {
-                    var thread = new Thread(() -> work(task), "leasehold-" + task.id());
-                    thread.setDaemon(true);
-                    running.put(thread, task);
-                    thread.start();
-                }
+                if (free > 0) tasks = session.claim(free, WAIT, stop);
             } catch (SessionClosed e) {
                 try {
                     reopen();
@@ -543,7 +580,19 @@ public final class Leasehold {
                 }
             } catch (Unavailable e) {
                 pause(e);
+            } finally {
+                start(tasks, free);
             }
+        }
+
+        /** Works on tasks, of as many as were asked for. */
+        private void start(List<Task> tasks, int asked) {
+            synchronized (lock) {
+                this.asked -= asked;
+                running.addAll(tasks);
+                if (stop.stopped()) tasks.forEach(task -> task.draining = true);
+            }
+            tasks.forEach(task -> threads.execute(() -> work(task)));
         }
 
         /** Resumes the session after a restart of the coordinator, or opens another one. */
@@ -554,14 +603,20 @@ public final class Leasehold {
                 LOG.log(System.Logger.Level.DEBUG, "the session lives: another thread has resumed it");
             } catch (SessionClosed e) {
                 LOG.log(System.Logger.Level.WARNING, "the session was lost; its tasks are offered to others");
-                running.forEach(Worker::interrupt);
+                unfinished().forEach(this::interrupt);
                 session = open();
             }
         }
 
-        private static void interrupt(Thread thread, Task task) {
-            task.stopped = true;
-            thread.interrupt();
+        private List<Task> unfinished() {
+            synchronized (lock) { return List.copyOf(running); }
+        }
+
+        private void interrupt(Task task) {
+            synchronized (lock) {
+                task.stopped = true;
+                if (task.thread != null) task.thread.interrupt();
+            }
         }
 
         /**
@@ -595,12 +650,12 @@ public final class Leasehold {
 
         /** Stops the tasks that the session does not have. Returns whether it shall drain. */
         private boolean see() {
-            var before = Map.copyOf(running);
+            var before = unfinished();
             var state = session.heartbeat();
             var has = new HashSet<String>();
             maps(state.get("claims")).forEach(c -> has.add(c.get("task") + " " + c.get("token")));
-            before.forEach((thread, task) -> {
-                if (!has.contains(task.id() + " " + task.token())) interrupt(thread, task);
+            before.forEach(task -> {
+                if (!has.contains(task.id() + " " + task.token())) interrupt(task);
             });
             boolean draining = Boolean.TRUE.equals(state.get("draining"));
             if (draining) stop();
@@ -611,8 +666,8 @@ public final class Leasehold {
         private void watchTimeouts() {
             try {
                 while (!ended.await(100, TimeUnit.MILLISECONDS)) {
-                    running.forEach((thread, task) -> {
-                        if (!task.stopped && System.nanoTime() - task.due >= 0) interrupt(thread, task);
+                    unfinished().forEach(task -> {
+                        if (!task.stopped && System.nanoTime() - task.due >= 0) interrupt(task);
                     });
                 }
             } catch (InterruptedException e) {
@@ -621,68 +676,137 @@ public final class Leasehold {
         }
 
         private void work(Task task) {
-            try {
-                conclude(task);
-            } catch (RuntimeException e) {
-                LOG.log(System.Logger.Level.WARNING, "task " + task.id() + ": " + e.getMessage());
-            } finally {
-                running.remove(Thread.currentThread());
-                synchronized (running) { running.notifyAll(); }
+            synchronized (lock) { task.thread = Thread.currentThread(); }
+            var end = conclude(task);
+            boolean tells;
+            synchronized (lock) {
+                task.thread = null;
+                Thread.interrupted(); // it was for the handler
+                running.remove(task);
+                if (end != null) ends.add(end);
+                tells = !ends.isEmpty() && !telling;
+                telling |= tells;
+                lock.notifyAll();
             }
+            if (tells) tell();
         }
 
-        private void conclude(Task task) {
-            final Object result;
+        /** Calls the handler of a task, and returns how the task ended: null if it is not the worker's any more. */
+        private End conclude(Task task) {
             try {
-                result = handlers.get(task.action()).handle(task);
+                var result = new LinkedHashMap<String, Object>();
+                result.put("result", handlers.get(task.action()).handle(task));
+                return end(task, "result", "resolve", result);
             } catch (StaleClaim e) {
-                throw e;
+                LOG.log(System.Logger.Level.INFO, "task " + task.id() + " was taken away");
+                return null;
             } catch (GiveUp e) {
-                end(task, "reason", () -> task.release(e.getMessage(), 0, "", true));
-                return;
+                return end(task, "reason", "release", Map.of("error", String.valueOf(e.getMessage()), "give_up", true));
             } catch (HandBack e) {
-                end(task, "delay", () -> task.handBack(e.delay));
-                return;
+                return end(task, "delay", "hand_back", Map.of("delay", e.delay));
             } catch (Throwable e) { // also an Error, which would end only this thread
-                if (task.stopped) return; // it is not ours any more
+                if (task.stopped) return null; // it is not ours any more
                 var trace = new StringWriter();
                 e.printStackTrace(new PrintWriter(trace));
-                end(task, "error", () -> task.release(e.toString(), 0, trace.toString(), false));
-                return;
+                return end(task, "error", "release", Map.of("error", e.toString(), "output", trace.toString()));
             }
-            end(task, "result", () -> task.resolve(result));
+        }
+
+        /** Returns the end of a task as a request tells it. */
+        private static End end(Task task, String what, String verb, Map<String, Object> more) {
+            var fields = new LinkedHashMap<>(more);
+            fields.put("token", task.token());
+            return new End(task, what, Json.write(Map.of("task", task.id(), verb, fields)));
         }
 
         /**
-         * Tells how a task ended. If the coordinator refuses what it is told, because it is too large, out of
-         * range or no JSON, the attempt failed: else the task would be claimed until its timeout.
+         * Returns the end of a task whose end was refused, because it is too large or out of range: the attempt
+         * failed. Else the task would be claimed until its timeout.
          */
-        private void end(Task task, String what, Runnable call) {
+        private static End refused(End end, String why) {
+            LOG.log(System.Logger.Level.WARNING, end.what + " of task " + end.task.id() + ": " + why);
+            var error = "its " + end.what + " was refused: " + why;
+            return end(end.task, null, "release", Map.of("error", error.substring(0, Math.min(error.length(), 2000))));
+        }
+
+        /** Tells how tasks ended, and claims others in the same request, until all is told. */
+        private void tell() {
+            while (true) {
+                List<End> some;
+                int free;
+                synchronized (lock) {
+                    some = nextEnds();
+                    if (some.isEmpty()) {
+                        telling = false;
+                        lock.notifyAll();
+                        return;
+                    }
+                    free = ask();
+                }
+                start(next(some, free), free);
+            }
+        }
+
+        /** Returns ends that one request can tell, none if all are told. */
+        private List<End> nextEnds() {
+            var some = new ArrayList<End>();
+            for (int size = 0; !ends.isEmpty() && some.size() < MOST; ) {
+                size += ends.peek().text.length();
+                if (!some.isEmpty() && size > MOST_TOLD) break;
+                some.add(ends.poll());
+            }
+            return some;
+        }
+
+        /** Tells ends, and returns up to limit further tasks. */
+        private List<Task> next(List<End> some, int limit) {
             try {
-                report(task, call);
-            } catch (StaleClaim | SessionClosed | Unavailable e) {
-                throw e;
+                var told = report(some, limit);
+                for (int i = 0; i < some.size(); i++) {
+                    var answer = told.answers.get(i);
+                    var code = (String) answer.get("code");
+                    if (code != null) judge(some.get(i), Failure.of(200, code, code, (String) answer.getOrDefault("detail", "")));
+                }
+                return told.tasks;
+            } catch (Unavailable | SessionClosed e) {
+                some.forEach(end -> LOG.log(System.Logger.Level.WARNING, "task " + end.task.id() + ": " + e.getMessage()));
             } catch (RuntimeException e) {
-                LOG.log(System.Logger.Level.WARNING, what + " of task " + task.id() + ": " + e.getMessage());
-                report(task, () -> task.release("its " + what + " was refused: " + e, 0, "", false));
+                if (some.size() == 1) judge(some.get(0), e);
+                else some.forEach(end -> next(List.of(end), 0)); // one of them is refused, and none is told
+            }
+            return List.of();
+        }
+
+        /** Looks at the error with which an end was refused. */
+        private void judge(End end, RuntimeException e) {
+            if (e instanceof StaleClaim) {
+                LOG.log(System.Logger.Level.INFO, "task " + end.task.id() + " was taken away");
+            } else if (end.what == null) {
+                LOG.log(System.Logger.Level.WARNING, "task " + end.task.id() + ": " + e.getMessage());
+            } else {
+                synchronized (lock) { ends.add(refused(end, e.toString())); }
             }
         }
 
         /**
-         * Tells how a task ended. Repeats that while the coordinator cannot be reached: after a restart the
-         * session has the task again.
+         * Tells ends. Repeats that while the coordinator cannot be reached: after a restart the session has the
+         * tasks again.
          */
-        private void report(Task task, Runnable call) {
+        private Told report(List<End> some, int limit) {
+            var key = UUID.randomUUID().toString();
             while (true) {
                 try {
-                    call.run();
-                    return;
+                    try {
+                        return session.next(some, limit, key);
+                    } catch (SessionClosed e) {
+                        reopen();
+                        return session.next(some, limit, key);
+                    }
                 } catch (Unavailable e) {
-                    if (task.stopped) throw e;
-                    LOG.log(System.Logger.Level.WARNING, "task " + task.id() + ": retrying: " + e.getMessage());
+                    LOG.log(System.Logger.Level.WARNING, "task " + some.get(0).task.id() + ": retrying: " + e.getMessage());
                     try {
                         if (ended.await(1, TimeUnit.SECONDS)) throw e;
-                    } catch (InterruptedException interrupted) { // it is not ours any more
+                    } catch (InterruptedException interrupted) {
                         throw e;
                     }
                 }
@@ -691,19 +815,19 @@ public final class Leasehold {
 
         /** Gives handlers time to finish, and hands back the tasks of the others. */
         private void finish() throws InterruptedException {
-            running.values().forEach(task -> task.draining = true);
+            unfinished().forEach(task -> task.draining = true);
             long end = System.nanoTime() + drain.toNanos();
-            synchronized (running) {
-                for (long left; !running.isEmpty() && (left = (end - System.nanoTime()) / 1_000_000) > 0; ) running.wait(left);
+            synchronized (lock) {
+                for (long left; (telling || !running.isEmpty()) && (left = (end - System.nanoTime()) / 1_000_000) > 0; ) lock.wait(left);
             }
-            running.forEach((thread, task) -> {
+            for (var task : unfinished()) {
                 try {
                     task.handBack(0);
                 } catch (Failure e) {
                     LOG.log(System.Logger.Level.INFO, "task " + task.id() + ": " + e.getMessage());
                 }
-                interrupt(thread, task);
-            });
+                interrupt(task);
+            }
         }
     }
 
@@ -771,7 +895,7 @@ public final class Leasehold {
     }
 
     private Map<String, Object> once(String method, String path, Object body, String key, Stop stop) {
-        var content = body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(Json.write(body));
+        var content = body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body instanceof Text text ? text.json() : Json.write(body));
         var request = HttpRequest.newBuilder(URI.create(base + path)).timeout(TIMEOUT).header("Content-Type", "application/json").method(method, content);
         if (key != null) request.header("Idempotency-Key", key);
         if (!token.isEmpty()) request.header("Authorization", "Bearer " + token);
@@ -892,11 +1016,19 @@ public final class Leasehold {
                 case "null": return null;
             }
             try {
-                if (word.matches("-?\\d{1,18}")) return Long.parseLong(word);
-                return Double.parseDouble(word);
+                if (!isWhole(word)) return Double.parseDouble(word);
+                if (word.length() > 18) return new BigInteger(word);
+                return Long.parseLong(word);
             } catch (NumberFormatException e) {
                 throw bad();
             }
+        }
+
+        private static boolean isWhole(String word) {
+            for (int i = word.startsWith("-") ? 1 : 0; i < word.length(); i++) {
+                if (word.charAt(i) < '0' || word.charAt(i) > '9') return false;
+            }
+            return !word.isEmpty();
         }
 
         private Map<String, Object> object() {

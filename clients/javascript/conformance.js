@@ -1,7 +1,7 @@
 // What every client must do, in JavaScript. clients/conformance_test.go runs it and describes it.
 //
 // node conformance.js URL ACTION         calls each verb, and prints the steps that passed
-// node conformance.js URL ACTION worker  works until SIGTERM, as the tasks' data demand
+// node conformance.js URL ACTION worker [SLOTS]  works until SIGTERM, as the tasks' data demand
 // node conformance.js URL ACTION refused OTHER  is refused by a coordinator that authenticates, and does not
 //                                              send a request to OTHER, whose certificate is of another CA
 // node conformance.js URL ACTION restart calls verbs once a line comes, while the coordinator is away
@@ -104,6 +104,9 @@ async function handle(task) {
       await task.extend(0.5, 'slow');
       await new Promise((resolve) => { setTimeout(resolve, 1600); });
       return 'done';
+    case 'wait': // n milliseconds
+      await new Promise((resolve) => { setTimeout(resolve, task.data.n); });
+      return 'waited';
     case 'fail':
       throw new Error('broken');
     case 'exit': // not an Error
@@ -157,15 +160,15 @@ async function unauthorized(url, other) {
   console.log('refused');
 }
 
-const [url, action, mode, other] = process.argv.slice(2);
+const [url, action, mode, more] = process.argv.slice(2);
 const client = new leasehold.Client(url);
 if (mode === 'worker') {
-  await new leasehold.Worker(client, { [action]: handle }, { concurrency: 2, name: action, ttl: 1, drain: 1 }).run();
+  await new leasehold.Worker(client, { [action]: handle }, { concurrency: +(more ?? 2), name: action, ttl: 1, drain: 1 }).run();
 } else if (mode === 'restart') {
   await restart(client, action);
   process.exit();
 } else if (mode === 'refused') {
-  await unauthorized(url, other);
+  await unauthorized(url, more);
 } else {
   await verbs(client, new leasehold.Client(url, { token: process.env.ADMIN_TOKEN }), action);
 }

@@ -28,6 +28,8 @@ const WAIT = 20; // seconds that one request waits for a task, at most 25
 const OUTAGE = 60; // seconds in which a call of Client goes on without a coordinator that has answered before
 const UNREACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 const TIMEOUT = 60; // seconds of one request
+const MOST = 64; // tasks that one request claims, and ends that it tells
+const MOST_TOLD = 512 * 1024; // characters of ends that one request tells, unless it tells one only
 const DISTRUST = /CERT|SIGNATURE|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/; // codes of errors of certificates
 
 /** A request that the coordinator refused, or that did not reach it (status 0). */
@@ -110,6 +112,7 @@ const ENV = globalThis.process?.env ?? {};
 export class Client {
   #token;
   #ca;
+  #connect; // sends a request
 
   /**
    * token is what leasehold token create printed, or @FILE (default: LEASEHOLD_TOKEN). ca is a file with
@@ -222,12 +225,14 @@ export class Client {
     }
   }
 
-  // Returns the headers of every request, and the CA's certificate as PEM.
+  // Reads the files of the token and of the CA, once, and returns the headers of every request.
   async #identity() {
-    this.#token = await this.#read(this.#token?.startsWith('@') ? this.#token.slice(1) : undefined) ?? this.#token;
-    const headers = { 'Content-Type': 'application/json', ...(this.#token && { Authorization: `Bearer ${this.#token.trim()}` }) };
-    this.#ca = this.#ca?.includes('-----BEGIN') ? this.#ca : await this.#read(this.#ca);
-    return { headers, ca: this.#ca };
+    if (!this.#connect) {
+      this.#token = await this.#read(this.#token?.startsWith('@') ? this.#token.slice(1) : undefined) ?? this.#token;
+      this.#ca = this.#ca?.includes('-----BEGIN') ? this.#ca : await this.#read(this.#ca);
+      this.#connect ??= await connection(this.base, this.#ca);
+    }
+    return { 'Content-Type': 'application/json', ...(this.#token && { Authorization: `Bearer ${this.#token.trim()}` }) };
   }
 
   async #read(file) {
@@ -237,52 +242,71 @@ export class Client {
 
   /** @private */
   async once(method, path, body, key, signal) {
-    const content = body === undefined ? undefined : JSON.stringify(body);
-    const { headers, ca } = await this.#identity();
+    const content = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const headers = await this.#identity();
     if (key) headers['Idempotency-Key'] = key;
-    const call = new AbortController();
-    const stop = () => call.abort();
-    const timer = setTimeout(stop, TIMEOUT * 1000);
-    if (signal?.aborted) stop();
-    signal?.addEventListener('abort', stop);
-    let response, text;
+    let response;
     try {
-      [response, text] = await send(this.base + path, { method, signal: call.signal, body: content, headers }, ca);
+      response = await this.#connect(this.base + path, { method, signal, headers }, content);
     } catch (err) {
       const { message, code } = err.cause ?? err;
       if (DISTRUST.test(code)) throw new UnauthenticatedError(0, 'unauthenticated', 'unauthenticated', `${this.base}: ${message}`);
       const unreached = new UnavailableError(0, 'unavailable', 'unavailable', `${method} ${path}: ${message}`);
-      if (UNREACHED.includes(code)) unreached.happened = false;
+      if (UNREACHED.includes(code) && !err.sent) unreached.happened = false;
       throw unreached;
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', stop);
     }
-    const answer = /^\s*[{[]/.test(text) ? JSON.parse(text) : {};
+    const answer = /^\s*[{[]/.test(response.text) ? JSON.parse(response.text) : {};
     if (response.status < 300) return answer;
-    const Kind = ERRORS[answer.code] ?? LeaseholdError;
-    const refused = new Kind(response.status, answer.code ?? 'internal', answer.title ?? response.statusText, answer.detail ?? '');
-    if (answer.code === 'overloaded') refused.happened = false;
-    throw refused;
+    throw refused(response.status, answer, response.statusText);
   }
 }
 
-// Sends a request, and returns its response and the text of that. fetch cannot be told a CA.
-async function send(url, { body, ...options }, ca) {
-  if (!ca) {
-    const response = await fetch(url, { body, ...options });
-    return [response, await response.text()];
-  }
-  const { request } = await import('node:https');
-  return new Promise((resolve, reject) => {
-    const call = request(url, { ...options, ca }, (response) => {
+// Returns the error of a problem document.
+function refused(status, { code = 'internal', title, detail = '' }, otherwise = '') {
+  const err = new (ERRORS[code] ?? LeaseholdError)(status, code, title ?? otherwise, detail);
+  if (code === 'overloaded') err.happened = false;
+  return err;
+}
+
+// Returns the function that sends requests to a URL: in Node with kept connections and a CA, elsewhere fetch.
+async function connection(base, ca) {
+  if (!globalThis.process?.versions?.node) return fetchText;
+  const { Agent, request } = await import(base.startsWith('https:') ? 'node:https' : 'node:http');
+  const agent = new Agent({ keepAlive: true, noDelay: true, ...(ca && { ca }) });
+  const send = (url, options, body, again) => new Promise((resolve, reject) => {
+    const call = request(url, { ...options, agent, timeout: TIMEOUT * 1000 }, (response) => {
       const parts = [];
       response.on('data', (part) => parts.push(part)).on('error', reject).on('end', () => {
-        resolve([{ status: response.statusCode, statusText: response.statusMessage }, Buffer.concat(parts).toString()]);
+        resolve({ status: response.statusCode, statusText: response.statusMessage, text: Buffer.concat(parts).toString() });
       });
     });
-    call.on('error', reject).end(body);
+    call.on('timeout', () => call.destroy(new Error(`no answer in ${TIMEOUT} s`)));
+    call.on('error', (err) => {
+      // The server has closed a kept connection meanwhile; at the second time, it has not kept it for long.
+      if (!again && call.reusedSocket && !options.signal?.aborted && ['ECONNRESET', 'EPIPE'].includes(err.code)) {
+        send(url, options, body, true).then(resolve, (later) => reject(Object.assign(later, { sent: true })));
+      } else {
+        reject(err);
+      }
+    });
+    call.end(body);
   });
+  return send;
+}
+
+async function fetchText(url, { signal, ...options }, body) {
+  const call = new AbortController();
+  const stop = () => call.abort();
+  const timer = setTimeout(stop, TIMEOUT * 1000);
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop);
+  try {
+    const response = await fetch(url, { body, signal: call.signal, ...options });
+    return { status: response.status, statusText: response.statusText, text: await response.text() };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
 }
 
 // A UUID also where crypto.randomUUID is missing: in Node 18 and in pages without TLS.
@@ -330,11 +354,24 @@ export class Session {
    * parents that are too large for one claim are read too; if that fails, they have left_out.
    */
   async claim({ actions, limit = 1, wait = 0, signal } = {}) {
-    const found = await this.client.post(`${this.path}/claims`, { actions, limit, wait }, { signal });
-    await Promise.all(found.items.filter((t) => t.parents?.some((p) => p.left_out)).map(async (t) => {
+    return this.#tasks(await this.client.post(`${this.path}/claims`, { actions, limit, wait }, { signal }));
+  }
+
+  /**
+   * @private End tasks, and claim up to limit others in the same step. ends are JSON texts of finish; key
+   * belongs to them. Return the answers to the ends, and tasks.
+   */
+  async next(ends, limit, key) {
+    const body = `{"limit":${limit},"finish":[${ends.join()}]}`;
+    const found = await this.client.post(`${this.path}/claims`, body, { key: `${key}/${this.id}` });
+    return { answers: found.finished, tasks: await this.#tasks(found) };
+  }
+
+  async #tasks({ items }) {
+    await Promise.all(items.filter((t) => t.parents?.some((p) => p.left_out)).map(async (t) => {
       t.parents = await this.client.parents(t.id).catch(() => t.parents);
     }));
-    return found.items.map((fields) => new Task(this, fields));
+    return items.map((fields) => new Task(this, fields));
   }
 
   /** End the session. Tasks that it has are handed back. */
@@ -446,10 +483,13 @@ export class Task {
  * seconds to finish; tasks that do not are handed back. log gets warnings.
  */
 export class Worker {
-  #running = new Set();
+  #running = new Set(); // tasks whose handlers have not returned
+  #ends = []; // of tasks whose handlers have, and that are not told
+  #telling = false; // whether ends are being told
+  #asked = 0; // tasks that requests under way may bring
   #stopping = new AbortController(); // of the worker, and of the claim that waits
   #ended = new AbortController();
-  #freed = () => {};
+  #changed = () => {}; // called when one of these has changed, or the worker shall stop
   #reopening = null;
 
   constructor(client, handlers, { concurrency = 1, name = '', ttl = 30, drain = 30, log = console.warn } = {}) {
@@ -481,6 +521,7 @@ export class Worker {
   /** Claim nothing new, finish or hand back, and have run return. */
   stop() {
     this.#stopping.abort();
+    this.#changed();
   }
 
   async #begin() {
@@ -508,23 +549,44 @@ export class Worker {
     return session;
   }
 
+  /** Return for how many tasks there is room, and count them as asked for. */
+  #ask() {
+    const free = this.#stopping.signal.aborted ? 0 : Math.min(this.concurrency - this.#running.size - this.#asked, MOST);
+    this.#asked += free;
+    return free;
+  }
+
+  /** Wait for tasks, unless what tells ends asks for them too. */
   async #claim() {
-    const free = this.concurrency - this.#running.size;
+    const free = this.#telling ? 0 : this.#ask();
     if (free === 0) {
-      await Promise.race([new Promise((resolve) => { this.#freed = resolve; }), aborted(this.#stopping.signal)]);
+      await this.#change();
       return;
     }
+    let tasks = [];
     try {
-      const tasks = await this.session.claim({ limit: Math.min(free, 64), wait: WAIT, signal: this.#stopping.signal });
-      for (const task of tasks) {
-        this.#running.add(task);
-        task.watch();
-        this.#work(task);
-      }
+      tasks = await this.session.claim({ limit: free, wait: WAIT, signal: this.#stopping.signal });
     } catch (err) {
       if (this.#stopping.signal.aborted) return;
       if (err instanceof SessionClosedError) await this.#reopen().catch((failed) => this.#pause(failed));
       else await this.#pause(err);
+    } finally {
+      this.#start(tasks, free);
+    }
+  }
+
+  #change() {
+    return new Promise((resolve) => { this.#changed = resolve; });
+  }
+
+  /** Work on tasks, of as many as were asked for. */
+  #start(tasks, asked) {
+    this.#asked -= asked;
+    for (const task of tasks) {
+      this.#running.add(task);
+      if (this.#stopping.signal.aborted) task.drain();
+      task.watch();
+      this.#work(task);
     }
   }
 
@@ -581,56 +643,109 @@ export class Worker {
   }
 
   async #work(task) {
-    try {
-      await this.#conclude(task);
-    } catch (err) {
-      this.log(`leasehold: task ${task.id}: ${err.message}`);
-    } finally {
-      task.forget();
-      this.#running.delete(task);
-      this.#freed();
-    }
+    const end = await this.#conclude(task);
+    task.forget();
+    this.#running.delete(task);
+    if (end) this.#ends.push(end);
+    if (this.#ends.length > 0 && !this.#telling) this.#tell();
+    this.#changed();
   }
 
+  /** Call the handler of a task, and return how the task ended: undefined if it is not the worker's any more. */
   async #conclude(task) {
-    let result;
     try {
-      result = await this.handlers[task.action](task);
+      const result = await this.handlers[task.action](task);
+      return this.#end(task, 'result', 'resolve', { result });
     } catch (err) {
-      if (err instanceof StaleClaimError) throw err;
-      if (err instanceof GiveUp) await this.#end(task, 'reason', () => task.release(err.message, { giveUp: true }));
-      else if (err instanceof HandBack) await this.#end(task, 'delay', () => task.handBack(err.delay));
-      else await this.#end(task, 'error', () => task.release(String(err), { output: err?.stack ?? '' }));
-      return;
+      if (err instanceof StaleClaimError) {
+        this.log(`leasehold: task ${task.id} was taken away`);
+        return undefined;
+      }
+      if (err instanceof GiveUp) return this.#end(task, 'reason', 'release', { error: err.message, give_up: true });
+      if (err instanceof HandBack) return this.#end(task, 'delay', 'hand_back', { delay: err.delay });
+      return this.#end(task, 'error', 'release', { error: String(err), output: err?.stack ?? '' });
     }
-    await this.#end(task, 'result', () => task.resolve(result));
   }
 
-  /**
-   * Tell how a task ended. If the coordinator refuses what it is told, because it is too large, out of
-   * range or no JSON, the attempt failed: else the task would be claimed until its timeout.
-   */
-  async #end(task, what, call) {
+  /** Return the end of a task as a request tells it. What is no JSON is refused at once. */
+  #end(task, what, verb, fields) {
     try {
-      await this.#report(task, call);
+      return { task, what, text: JSON.stringify({ task: task.id, [verb]: { token: task.token, ...fields } }) };
     } catch (err) {
-      if ([StaleClaimError, SessionClosedError, UnavailableError].some((kind) => err instanceof kind)) throw err;
-      this.log(`leasehold: ${what} of task ${task.id}: ${err.message}`);
-      await this.#report(task, () => task.release(`its ${what} was refused: ${err}`));
+      return this.#refused(task, what, err);
     }
   }
 
   /**
-   * Tell how a task ended. Repeat that while the coordinator cannot be reached: after a restart the
-   * session has the task again.
+   * Return the end of a task whose end was refused, because it is too large, out of range or no JSON: the
+   * attempt failed. Else the task would be claimed until its timeout.
    */
-  async #report(task, call) {
+  #refused(task, what, err) {
+    this.log(`leasehold: ${what} of task ${task.id}: ${err.message}`);
+    return this.#end(task, undefined, 'release', { error: `its ${what} was refused: ${err}`.slice(0, 2000) });
+  }
+
+  /**
+   * Tell how tasks ended, and claim others in the same request, until all is told. A claim that waits does
+   * not delay it, because each has a connection.
+   */
+  async #tell() {
+    this.#telling = true;
+    while (this.#ends.length > 0) {
+      const ends = this.#nextEnds();
+      const free = this.#ask();
+      this.#start(await this.#next(ends, free), free);
+    }
+    this.#telling = false;
+    this.#changed();
+  }
+
+  /** Take as many ends as one request can tell. */
+  #nextEnds() {
+    let size = 0;
+    const over = this.#ends.findIndex(({ text }, n) => n === MOST || (size += text.length) > MOST_TOLD && n > 0);
+    return this.#ends.splice(0, over < 0 ? this.#ends.length : over);
+  }
+
+  /** Tell ends, and return up to limit further tasks. */
+  async #next(ends, limit) {
+    try {
+      const { answers, tasks } = await this.#report(ends, limit);
+      answers.forEach((answer, n) => answer.code && this.#judge(ends[n], refused(200, answer)));
+      return tasks;
+    } catch (err) {
+      if (err instanceof UnavailableError || err instanceof SessionClosedError || !(err instanceof LeaseholdError)) {
+        this.log(`leasehold: task ${ends.map(({ task }) => task.id).join(', ')}: ${err.message}`);
+      } else if (ends.length > 1) { // one of them is refused, and none is told
+        for (const end of ends) await this.#next([end], 0);
+      } else {
+        this.#judge(ends[0], err);
+      }
+      return [];
+    }
+  }
+
+  /** Look at the error with which an end was refused. */
+  #judge({ task, what }, err) {
+    if (err instanceof StaleClaimError) this.log(`leasehold: task ${task.id} was taken away`);
+    else if (what) this.#ends.push(this.#refused(task, what, err));
+    else this.log(`leasehold: task ${task.id}: ${err.message}`);
+  }
+
+  /** Tell ends. Repeat that while the coordinator cannot be reached: after a restart the session has the tasks again. */
+  async #report(ends, limit) {
+    const key = newKey();
+    const send = () => this.session.next(ends.map(({ text }) => text), limit, key);
     for (;;) {
       try {
-        return await call();
+        return await send().catch(async (err) => {
+          if (!(err instanceof SessionClosedError)) throw err;
+          await this.#reopen();
+          return send();
+        });
       } catch (err) {
-        if (!(err instanceof UnavailableError) || task.stopped.aborted || this.#ended.signal.aborted) throw err;
-        this.log(`leasehold: task ${task.id}: retrying: ${err.message}`);
+        if (!(err instanceof UnavailableError) || this.#ended.signal.aborted) throw err;
+        this.log(`leasehold: task ${ends[0].task.id}: retrying: ${err.message}`);
       }
       await pause(1, this.#ended.signal);
     }
@@ -642,7 +757,7 @@ export class Worker {
     const end = new AbortController();
     const late = pause(this.drain, end.signal).then(() => true);
     const idle = async () => {
-      while (this.#running.size > 0) await new Promise((resolve) => { this.#freed = resolve; });
+      while (this.#running.size > 0 || this.#telling) await this.#change();
       return false;
     };
     if (await Promise.race([late, idle()])) {
@@ -655,8 +770,3 @@ export class Worker {
     end.abort();
   }
 }
-
-const aborted = (signal) => new Promise((resolve) => {
-  if (signal.aborted) resolve();
-  else signal.addEventListener('abort', resolve, { once: true });
-});

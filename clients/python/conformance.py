@@ -1,7 +1,7 @@
 """What every client must do, in Python. clients/conformance_test.go runs it and describes it.
 
 conformance.py URL ACTION         calls each verb, and prints the steps that passed
-conformance.py URL ACTION worker  works until SIGTERM, as the tasks' data demand
+conformance.py URL ACTION worker [SLOTS]  works until SIGTERM, as the tasks' data demand
 conformance.py URL ACTION refused OTHER  is refused by a coordinator that authenticates, and does not
                                   send a request to OTHER, whose certificate is of another CA
 conformance.py URL ACTION restart calls verbs once a line comes, while the coordinator is away
@@ -110,6 +110,8 @@ def handle(task, seen=set()):
         task.extend(0.5, "slow")
         time.sleep(1.6)
         return "done"
+    if do == "wait":  # n milliseconds
+        time.sleep(task.data["n"] / 1000)
     if do == "fail":
         raise ValueError("broken")
     if do == "exit":  # not an Exception
@@ -166,8 +168,8 @@ def unauthorized(url, other):
 
 def main():
     client, action = leasehold.Client(sys.argv[1]), sys.argv[2]
-    if sys.argv[3:] == ["worker"]:
-        leasehold.Worker(client, {action: handle}, concurrency=2, name=action, ttl=1, drain=1).run()
+    if sys.argv[3:4] == ["worker"]:
+        leasehold.Worker(client, {action: handle}, concurrency=int((sys.argv + ["2"])[4]), name=action, ttl=1, drain=1).run()
     elif sys.argv[3:] == ["restart"]:
         restart(client, action)
     elif sys.argv[3:4] == ["refused"]:

@@ -23,12 +23,14 @@ that can pass, with an idempotency key, so that they take effect once. All metho
 called by several threads.
 """
 
+import collections
 import http.client
 import ipaddress
 import json
 import logging
 import math
 import os
+import queue
 import signal
 import socket
 import ssl
@@ -43,6 +45,9 @@ log = logging.getLogger("leasehold")
 _TRIES = 5  # of one request, at least
 _WAIT = 20  # seconds that one request waits for a task, at most 25
 _OUTAGE = 60  # seconds in which a call of Client goes on without a coordinator that has answered before
+_MOST = 64  # tasks that one request claims, and ends that it tells
+_MOST_TOLD = 512 * 1024  # characters of ends that one request tells, unless it tells one only
+_KEPT = 8  # connections that a client keeps
 
 
 class Error(Exception):
@@ -138,6 +143,7 @@ class Client:
         self._headers = {"Content-Type": "application/json", **({"Authorization": "Bearer " + token} if token else {})}
         self._base, self._timeout = parts.path.rstrip("/") + "/api/v1", timeout
         self._answered = False  # whether a coordinator has, so that one restarts if none does
+        self._kept, self._process = [], os.getpid()  # connections without a request, of this process
 
     def create(self, action, data=None, *, key=None, **options):
         """Create a task and return it. Options are the fields of the API, such as priority=5,
@@ -212,38 +218,71 @@ class Client:
             pause = min(2 * pause, 2)
 
     def _once(self, method, path, body, key, calling):
-        if self._tls:
-            connection = http.client.HTTPSConnection(self._address, timeout=self._timeout, context=self._tls)
-        else:
-            connection = http.client.HTTPConnection(self._address, timeout=self._timeout)
         headers = {**self._headers, **({"Idempotency-Key": key} if key else {})}
-        try:
-            connection.connect()
-        except ssl.SSLCertVerificationError as err:
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        what, sent = f"{method} {self._address}{path}", False
+        while True:
+            connection, kept = self._connection()
+            try:
+                if not kept:
+                    connection.connect()
+            except ssl.SSLCertVerificationError as err:
+                connection.close()
+                raise Unauthenticated(0, "unauthenticated", "unauthenticated", f"{self._address}: {err.verify_message}") from err
+            except OSError as err:
+                connection.close()
+                raise _unreached(f"{what}: {err}", None if sent else False) from err
+            try:
+                response, text = self._exchange(connection, calling, method, self._base + path, content, headers)
+            except (OSError, http.client.HTTPException) as err:
+                connection.close()
+                if not kept or isinstance(err, TimeoutError) or calling and calling.stopped:
+                    raise _unreached(f"{what}: {err}", None) from err
+                sent, self._kept = True, []  # the server has closed it meanwhile, and the others too
+            else:
+                break
+        if response.will_close or len(self._kept) >= _KEPT:
             connection.close()
-            raise Unauthenticated(0, "unauthenticated", "unauthenticated", f"{self._address}: {err.verify_message}") from err
-        except OSError as err:
-            connection.close()
-            raise _unreached(f"{method} {self._address}{path}: {err}", False) from err
+        else:
+            self._kept.append(connection)
+        answer = json.loads(text) if text.strip()[:1] in (b"{", b"[") else {}
+        if response.status >= 300:
+            raise _refused(response.status, answer, response.reason)
+        return answer
+
+    def _connection(self):
+        """Return a connection, and whether it was kept from an earlier request."""
+        if self._process != os.getpid():  # a fork shares connections with its parent
+            self._kept, self._process = [], os.getpid()
         try:
-            if calling:
-                calling.began(connection.sock)
-            connection.request(method, self._base + path, None if body is None else json.dumps(body), headers)
+            return self._kept.pop(), True
+        except IndexError:
+            pass
+        if self._tls:
+            return http.client.HTTPSConnection(self._address, timeout=self._timeout, context=self._tls), False
+        return http.client.HTTPConnection(self._address, timeout=self._timeout), False
+
+    @staticmethod
+    def _exchange(connection, calling, *request):
+        """Send a request and return its response and the content of that. calling may break it off."""
+        if calling:
+            calling.began(connection.sock)
+        try:
+            connection.request(*request)
             response = connection.getresponse()
-            content = response.read()
-        except (OSError, http.client.HTTPException) as err:
-            raise _unreached(f"{method} {self._address}{path}: {err}", None) from err
+            return response, response.read()
         finally:
-            connection.close()
-        answer = json.loads(content) if content.strip()[:1] in (b"{", b"[") else {}
-        if response.status < 300:
-            return answer
-        code = answer.get("code", "internal")
-        kind = _ERRORS.get(code, Error)
-        err = kind(response.status, code, answer.get("title", response.reason), answer.get("detail", ""))
-        if code == "overloaded":
-            err.happened = False
-        raise err
+            if calling:
+                calling.ended()
+
+
+def _refused(status, answer, title=""):
+    """Return the error of a problem document."""
+    code = answer.get("code", "internal")
+    err = _ERRORS.get(code, Error)(status, code, answer.get("title", title), answer.get("detail", ""))
+    if code == "overloaded":
+        err.happened = False
+    return err
 
 
 def _secret(text):
@@ -287,13 +326,18 @@ class _Call:
         if self.stopped:
             self.stop()
 
+    def ended(self):
+        with self._lock:
+            self._socket = None  # another request may use it next
+
     def stop(self):
         self.stopped = True
-        try:
-            if self._socket:
-                self._socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # it is closed already
+        with self._lock:
+            try:
+                if self._socket:
+                    self._socket.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it is closed already
 
 
 class Session:
@@ -331,6 +375,13 @@ class Session:
         found = self._client._post(self._path("/claims"), body, calling=_calling)
         return [Task(self, fields) for fields in found["items"]]
 
+    def _next(self, ends, limit, key):
+        """End tasks, and claim up to limit others in the same step. ends are _End, key belongs to them. Return
+        the answers to the ends, and a list of Task."""
+        body = b'{"limit":%d,"finish":[%s]}' % (limit, b",".join(end.content for end in ends))
+        found = self._client._post(self._path("/claims"), body, f"{key}/{self.id}")
+        return found["finished"], [Task(self, fields) for fields in found["items"]]
+
     def end(self):
         """End the session. Tasks that it has are handed back."""
         try:
@@ -349,7 +400,7 @@ class Task:
         self._session, self.fields, self.token = session, fields, fields["token"]
         self.id, self.action, self.data = fields["id"], fields["action"], fields.get("data")
         self.attempts = fields["attempts"]
-        self._timer = None  # of a Worker: sets stopped at the timeout
+        self._deadline = None  # of a Worker: when the timeout is over
         self._parents = fields.get("parents", [])
         #: Set when the worker must stop: the task was cancelled, timed out or is another's.
         self.stopped = threading.Event()
@@ -368,7 +419,7 @@ class Task:
         """Start the timeout of the task again, and note its progress: from 0 to 1, and a text."""
         progress = {} if fraction is None else {"progress": {"fraction": fraction, "text": text}}
         self._call("extend", progress)
-        if self._timer:
+        if self._deadline:
             self._watch()
 
     def resolve(self, result=None, create=()):
@@ -386,15 +437,8 @@ class Task:
         self._call("hand-back", {"delay": delay})
 
     def _watch(self):
-        """Set stopped when the timeout is over, which starts again now."""
-        self._forget()
-        self._timer = threading.Timer(self.fields["timeout"], self.stopped.set)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _forget(self):
-        if self._timer:
-            self._timer.cancel()
+        """Start the timeout, at whose end a Worker sets stopped."""
+        self._deadline = time.monotonic() + self.fields["timeout"]
 
     def _call(self, verb, body):
         path = self._session._path(f"/claims/{_quote(self.id)}/{verb}")
@@ -413,6 +457,15 @@ def _describe(err):
     return f"{type(err).__name__}: {err}" if str(err) else type(err).__name__
 
 
+class _End:
+    """How a task ended, as a request tells it: the field resolve, release or hand_back."""
+
+    def __init__(self, task, verb, what, body):
+        self.task, self.what = task, what
+        body = {"task": task.id, verb: {"token": task.token, **body}}
+        self.content = json.dumps(body, allow_nan=False).encode()
+
+
 class Worker:
     """Works on tasks: handlers are functions of a Task by action. What a handler returns is the
     result. If it raises GiveUp, the task is dead; HandBack, it is offered later; any other
@@ -426,11 +479,18 @@ class Worker:
             raise ValueError("a worker needs at least one handler, and a concurrency of at least 1")
         self._client, self._handlers, self._concurrency = client, dict(handlers), concurrency
         self._name, self._ttl, self._drain = name, ttl, drain
-        self._changed = threading.Condition()  # guards the fields below
-        self._running = {}  # Task by thread
+        self._jobs = queue.SimpleQueue()  # functions for the threads
+        self._threads = 0
+        lock = threading.RLock()  # guards the fields below
+        self._changed, self._clock = threading.Condition(lock), threading.Condition(lock)
+        self._running = set()  # tasks whose handlers have not returned
+        self._ends = collections.deque()  # of tasks whose handlers have, and that are not told
+        self._telling = False  # whether a thread tells them
+        self._asked = 0  # tasks that requests under way may bring
         self._stopping = False
         self._claiming, self._beating = _Call(), _Call()
         self._ended = threading.Event()
+        self._reopening = threading.Lock()
 
     def run(self):
         """Work until stop is called, SIGTERM or SIGINT comes (in the main thread), or an
@@ -441,8 +501,9 @@ class Worker:
         while not self._begin():
             if self._stopping:
                 return
-        heart = threading.Thread(target=self._beat, daemon=True)
-        heart.start()
+        others = [threading.Thread(target=f, daemon=True) for f in (self._beat, self._watch)]
+        for thread in others:
+            thread.start()
         try:
             while not self._stopping:
                 self._claim()
@@ -450,7 +511,12 @@ class Worker:
         finally:
             self._ended.set()
             self._beating.stop()
-            heart.join()
+            with self._changed:
+                self._clock.notify()
+            for thread in others:
+                thread.join()
+            for _ in range(self._threads):
+                self._jobs.put(None)
             self._session.end()
 
     def stop(self):
@@ -476,39 +542,68 @@ class Worker:
         session._reopen = self._reopen
         return session
 
+    def _ask(self):
+        """Return for how many tasks there is room, and count them as asked for."""
+        free = 0 if self._stopping else min(self._concurrency - len(self._running) - self._asked, _MOST)
+        self._asked += free
+        return free
+
     def _claim(self):
+        """Wait for tasks, unless what tells ends asks for them too."""
         with self._changed:
-            free = self._concurrency - len(self._running)
+            free = 0 if self._telling else self._ask()
             if free == 0:
                 self._changed.wait(0.2)  # a signal does not notify
                 return
+        tasks = []
         try:
-            try:
-                tasks = self._session.claim(limit=min(free, 64), wait=_WAIT, _calling=self._claiming)
-            except SessionClosed:
-                self._reopen()
-                return
+            tasks = self._session.claim(limit=free, wait=_WAIT, _calling=self._claiming)
+        except SessionClosed:
+            self._try(self._reopen)
         except Unavailable as err:
             self._pause(err)
-            return
+        finally:
+            self._start(tasks, free)
+
+    def _try(self, call):
+        try:
+            call()
+        except Unavailable as err:
+            self._pause(err)
+
+    def _start(self, tasks, asked):
+        """Have threads work on tasks, of as many as were asked for. There is one thread more than
+        tasks, because one tells how tasks ended."""
+        with self._changed:
+            self._asked -= asked
+            for task in tasks:
+                task._watch()
+                if self._stopping:
+                    task.draining.set()
+                self._running.add(task)
+                self._clock.notify()
+            for _ in range(min(len(self._running), self._concurrency) + 1 - self._threads):
+                threading.Thread(target=self._serve, daemon=True).start()
+                self._threads += 1
         for task in tasks:
-            thread = threading.Thread(target=self._work, args=(task,), daemon=True)
-            with self._changed:
-                self._running[thread] = task
-            task._watch()
-            thread.start()
+            self._jobs.put(lambda task=task: self._work(task))
+
+    def _serve(self):
+        for job in iter(self._jobs.get, None):
+            job()
 
     def _reopen(self):
         """Resume the session after a restart of the coordinator, or open another one."""
-        with self._changed:
+        with self._reopening:
             try:
                 self._session.resume()
             except Conflict:
                 pass  # it lives: another thread has resumed it
             except SessionClosed:
                 log.warning("the session was lost; its tasks are offered to others")
-                for task in self._running.values():
-                    task.stopped.set()
+                with self._changed:
+                    for task in self._running:
+                        task.stopped.set()
                 self._session = self._open()
 
     def _beat(self):
@@ -532,7 +627,7 @@ class Worker:
     def _see(self):
         """Stop the tasks that the session does not have. Return whether it shall drain."""
         with self._changed:
-            running = list(self._running.values())
+            running = list(self._running)
         state = self._session.heartbeat()
         has = {(c["task"], c["token"]) for c in state["claims"]}
         for task in running:
@@ -542,63 +637,130 @@ class Worker:
             self.stop()
         return state["draining"]
 
+    def _watch(self):
+        """Stop the tasks whose timeout is over."""
+        with self._changed:
+            while not self._ended.is_set():
+                now, next_end = time.monotonic(), math.inf
+                for task in self._running:
+                    if task._deadline <= now:
+                        task.stopped.set()
+                    else:
+                        next_end = min(next_end, task._deadline)
+                self._clock.wait(min(next_end - now, threading.TIMEOUT_MAX))
+
     def _work(self, task):
-        try:
-            self._conclude(task)
-        except StaleClaim:
-            log.info("task %s was taken away", task.id)
-        except Error as err:
-            log.warning("task %s: %s", task.id, err)
-        finally:
-            task._forget()
-            with self._changed:
-                self._running.pop(threading.current_thread())
-                self._changed.notify_all()
+        end = self._conclude(task)
+        with self._changed:
+            self._running.discard(task)
+            if end:
+                self._ends.append(end)
+            tells = self._ends and not self._telling
+            self._telling = self._telling or tells
+            self._changed.notify_all()
+        if tells:
+            self._tell()
 
     def _conclude(self, task):
+        """Call the handler of a task, and return how the task ended: None if it is not the worker's any more."""
+        what, verb = "result", "resolve"
         try:
-            result = self._handlers[task.action](task)
+            body = {"result": self._handlers[task.action](task)}
         except GiveUp as err:
-            self._end(task, "reason", task.release, str(err), give_up=True)
+            what, verb, body = "reason", "release", {"error": str(err), "give_up": True}
         except HandBack as err:
-            self._end(task, "delay", task.hand_back, err.delay)
+            what, verb, body = "delay", "hand_back", {"delay": err.delay}
         except StaleClaim:
-            raise
+            log.info("task %s was taken away", task.id)
+            return None
         except BaseException as err:  # also sys.exit, which would end only this thread
             log.warning("task %s failed", task.id, exc_info=True)
-            self._end(task, "error", task.release, _describe(err), output=traceback.format_exc())
-        else:
-            self._end(task, "result", task.resolve, result)
-
-    def _end(self, task, what, verb, *args, **more):
-        """Tell how a task ended. If the coordinator refuses what it is told, because it is too large,
-        out of range or no JSON, the attempt failed: else the task would be claimed until its timeout."""
+            what, verb, body = "error", "release", {"error": _describe(err), "output": traceback.format_exc()}
         try:
-            self._report(task, verb, *args, **more)
-        except (StaleClaim, SessionClosed, Unavailable):
-            raise
-        except Exception as err:
-            log.warning("%s of task %s", what, task.id, exc_info=True)
-            self._report(task, task.release, f"its {what} was refused: {_describe(err)}")
+            return _End(task, verb, what, body)
+        except Exception as err:  # it is no JSON
+            return self._refused(task, what, err)
 
-    def _report(self, task, verb, *args, **more):
-        """Tell how a task ended. Repeat that while the coordinator cannot be reached: after a
-        restart the session has the task again."""
+    @staticmethod
+    def _refused(task, what, err):
+        """Return the end of a task whose end was refused, because it is too large, out of range or no
+        JSON: the attempt failed. Else the task would be claimed until its timeout."""
+        log.warning("%s of task %s: %s", what, task.id, err)
+        return _End(task, "release", None, {"error": f"its {what} was refused: {_describe(err)}"[:2000]})
+
+    def _tell(self):
+        """Tell how tasks ended, and claim others in the same request, until all is told."""
+        while True:
+            with self._changed:
+                ends = self._next_ends()
+                free = self._ask() if ends else 0
+                if not ends:
+                    self._telling = False
+                    self._changed.notify_all()
+                    return
+            self._start(self._next(ends, free), free)
+
+    def _next_ends(self):
+        """Return ends that one request can tell, none if all are told."""
+        ends, size = [], 0
+        while self._ends and len(ends) < _MOST:
+            size += len(self._ends[0].content)
+            if ends and size > _MOST_TOLD:
+                break
+            ends.append(self._ends.popleft())
+        return ends
+
+    def _next(self, ends, limit):
+        """Tell ends, and return up to limit further tasks."""
+        try:
+            answers, tasks = self._report(ends, limit)
+        except Error as err:
+            if isinstance(err, (Unavailable, SessionClosed)):
+                log.warning("%s: %s", ", ".join(end.task.id for end in ends), err)
+            elif len(ends) > 1:  # one of them is refused, and none is told
+                for end in ends:
+                    self._next([end], 0)
+            else:
+                self._judge(ends[0], err)
+            return []
+        for end, answer in zip(ends, answers):
+            if "code" in answer:
+                self._judge(end, _refused(200, answer))
+        return tasks
+
+    def _judge(self, end, err):
+        """Look at the error with which an end was refused."""
+        if isinstance(err, StaleClaim):
+            log.info("task %s was taken away", end.task.id)
+        elif end.what:
+            with self._changed:
+                self._ends.append(self._refused(end.task, end.what, err))
+        else:
+            log.warning("task %s: %s", end.task.id, err)
+
+    def _report(self, ends, limit):
+        """Tell ends. Repeat that while the coordinator cannot be reached: after a restart the session
+        has the tasks again."""
+        key = uuid.uuid4()
         while True:
             try:
-                return verb(*args, **more)
+                try:
+                    return self._session._next(ends, limit, key)
+                except SessionClosed:
+                    self._reopen()
+                    return self._session._next(ends, limit, key)
             except Unavailable as err:
-                if task.stopped.is_set() or self._ended.wait(1):
+                if self._ended.wait(1):
                     raise
-                log.warning("task %s: retrying: %s", task.id, err)
+                log.warning("task %s: retrying: %s", ends[0].task.id, err)
 
     def _finish(self):
         """Give handlers time to finish, and hand back the tasks of the others."""
         with self._changed:
-            for task in self._running.values():
+            for task in self._running:
                 task.draining.set()
-            self._changed.wait_for(lambda: not self._running, self._drain)
-            left = list(self._running.values())
+            self._changed.wait_for(lambda: not (self._running or self._ends or self._telling), self._drain)
+            left = list(self._running)
         for task in left:
             try:
                 task.hand_back()  # first, because a handler that stops might resolve the task
