@@ -66,6 +66,9 @@ func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
 		require.NoError(t, err)
 		defer api.Close()
 		testWorker(t, api, name, client(t.Context(), refuseOneReport(t, at), name, "worker"))
+		if name == "python" {
+			testWorker(t, api, name+"-async", client(t.Context(), refuseOneReport(t, at), name+"-async", "async"))
+		}
 	})
 }
 

@@ -2,11 +2,13 @@
 
 conformance.py URL ACTION         calls each verb, and prints the steps that passed
 conformance.py URL ACTION worker [SLOTS]  works until SIGTERM, as the tasks' data demand
+conformance.py URL ACTION async   the same, with coroutines
 conformance.py URL ACTION refused OTHER  is refused by a coordinator that authenticates, and does not
                                   send a request to OTHER, whose certificate is of another CA
 conformance.py URL ACTION restart calls verbs once a line comes, while the coordinator is away
 """
 
+import asyncio
 import os
 import socket
 import sys
@@ -135,6 +137,12 @@ def handle(task, seen=set()):
     return do
 
 
+async def handle_async(task):
+    if task.data["do"] == "stuck":
+        await asyncio.Event().wait()
+    return await asyncio.to_thread(handle, task)
+
+
 def restart(client, action):
     first, second = client.create(action), client.create(action)
     print("ready", flush=True)
@@ -168,7 +176,9 @@ def unauthorized(url, other):
 
 def main():
     client, action = leasehold.Client(sys.argv[1]), sys.argv[2]
-    if sys.argv[3:4] == ["worker"]:
+    if sys.argv[3:] == ["async"]:
+        asyncio.run(leasehold.AsyncWorker(client, {action: handle_async}, concurrency=2, name=action, ttl=1, drain=1).run())
+    elif sys.argv[3:4] == ["worker"]:
         leasehold.Worker(client, {action: handle}, concurrency=int((sys.argv + ["2"])[4]), name=action, ttl=1, drain=1).run()
     elif sys.argv[3:] == ["restart"]:
         restart(client, action)

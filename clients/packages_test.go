@@ -1,0 +1,73 @@
+package clients
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/process/build"
+)
+
+// The package of each language has the version of the binary, without what a version in development adds.
+func TestPackagesHaveTheVersionOfTheBinary(t *testing.T) {
+	want := regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(build.Version())
+	for file, pattern := range map[string]string{
+		"python/pyproject.toml": `(?m)^version = "(.*)"$`,
+	} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		found := regexp.MustCompile(pattern).FindSubmatch(text)
+		require.NotNil(t, found, file)
+		require.Equal(t, want, string(found[1]), file)
+	}
+}
+
+func TestThePythonClientIsTyped(t *testing.T) {
+	t.Parallel()
+	run(t, "python", nil, "mypy", "--strict", "--cache-dir", t.TempDir(), "leasehold")
+}
+
+// An empty project installs the client without a network, and its types reach a program that uses it.
+func TestThePythonClientIsInstalled(t *testing.T) {
+	t.Parallel()
+	if exec.Command("python3", "-c", "import pip, setuptools, wheel").Run() != nil {
+		t.Log("left out: the installation with pip, because python3-pip, python3-setuptools or python3-wheel is not installed")
+		return
+	}
+	dir := t.TempDir()
+	source, installed := filepath.Join(dir, "source"), filepath.Join(dir, "installed")
+	require.NoError(t, os.CopyFS(source, os.DirFS("python"))) // pip writes into it
+	run(t, dir, nil, "python3", "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--target", installed, source)
+	require.FileExists(t, filepath.Join(installed, "leasehold", "py.typed"))
+	program := filepath.Join(dir, "program.py")
+	require.NoError(t, os.WriteFile(program, []byte("import leasehold\n\ndef f(task: leasehold.Task) -> int:\n    return task.attempts\n\nleasehold.Worker(leasehold.Client(), {\"a\": f})\n"), 0o600))
+	run(t, dir, []string{"PYTHONPATH=" + installed}, "python3", program)
+	run(t, dir, []string{"MYPYPATH=" + installed}, "mypy", "--strict", "--cache-dir", filepath.Join(dir, "cache"), program)
+}
+
+// The client is one file that can be copied.
+func TestThePythonClientIsOneFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text, err := os.ReadFile("python/leasehold/__init__.py")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "leasehold.py"), text, 0o600))
+	run(t, dir, nil, "python3", "-B", "-c", "import leasehold; leasehold.Worker(leasehold.Client(), {'a': print})")
+}
+
+// run runs a program in a folder. A program that is not installed is left out.
+func run(t *testing.T, dir string, env []string, program string, args ...string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Logf("left out: %s, because it is not installed", program)
+		return
+	}
+	c := exec.CommandContext(t.Context(), program, args...)
+	c.Dir, c.Env = dir, append(withoutSettings(), env...)
+	printed, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", printed)
+}
