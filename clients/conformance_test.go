@@ -301,7 +301,7 @@ func proxyOf(t *testing.T, coordinator string, answers func(w http.ResponseWrite
 }
 
 // A worker with eight slots has eight tasks, and none is left. Seven end, one after the other. A claim that waits is not
-// answered before all of them are told, so that an end which waited for it would wait for ever.
+// answered before the worker has told all of them, so that an end which waited for it would wait for ever.
 func TestAnEndDoesNotWaitForAClaimThatWaits(t *testing.T) {
 	t.Parallel()
 	at := startCoordinator(t)

@@ -16,7 +16,8 @@ import (
 func TestPackagesHaveTheVersionOfTheBinary(t *testing.T) {
 	want := regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(build.Version())
 	for file, pattern := range map[string]string{
-		"python/pyproject.toml": `(?m)^version = "(.*)"$`,
+		"python/pyproject.toml":   `(?m)^version = "(.*)"$`,
+		"javascript/package.json": `"version": "(.*)"`,
 	} {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -57,6 +58,38 @@ func TestThePythonClientIsOneFile(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "leasehold.py"), text, 0o600))
 	run(t, dir, nil, "python3", "-B", "-c", "import leasehold; leasehold.Worker(leasehold.Client(), {'a': print})")
+}
+
+// leasehold.cjs is what build.js writes, and require and import of an empty project with the package get the same names.
+func TestTheJavaScriptPackage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	installed := filepath.Join(dir, "node_modules", "leasehold")
+	require.NoError(t, os.CopyFS(installed, os.DirFS("javascript")))
+	run(t, installed, nil, "node", "build.js")
+	written, err := os.ReadFile(filepath.Join(installed, "leasehold.cjs"))
+	require.NoError(t, err)
+	kept, err := os.ReadFile("javascript/leasehold.cjs")
+	require.NoError(t, err)
+	require.Equal(t, string(written), string(kept), "run node build.js in clients/javascript")
+	run(t, dir, nil, "node", "--input-type=module", "-e", `
+		import * as imported from 'leasehold';
+		import { createRequire } from 'node:module';
+		import assert from 'node:assert/strict';
+		const required = createRequire(import.meta.url)('leasehold');
+		assert.deepEqual(Object.keys(required).sort(), Object.keys(imported).sort());
+		new required.Worker(new required.Client(), { a: () => 1 });`)
+}
+
+// The types say what data and result of an action are. typed.ts also has what they refuse.
+func TestTheTypesOfTheJavaScriptClient(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "node_modules", "leasehold"), os.DirFS("javascript")))
+	text, err := os.ReadFile("testdata/typed.ts")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "typed.mts"), text, 0o600))
+	run(t, dir, nil, "tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--moduleResolution", "nodenext", "--lib", "es2022,dom", "typed.mts")
 }
 
 // run runs a program in a folder. A program that is not installed is left out.

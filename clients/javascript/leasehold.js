@@ -2,7 +2,8 @@
  * A client of Leasehold's tasks: create them, wait for them, and work on them.
  *
  * One file without packages, for Node 18 or newer and for browsers (Worker is for Node, and may
- * be used in browsers without signals). Copy it next to your program.
+ * be used in browsers without signals). Install it, or copy it next to your program. For require there
+ * is leasehold.cjs, which npm run build writes from this file.
  *
  *     import { Client, Worker } from './leasehold.js';
  *
@@ -390,6 +391,7 @@ export class Task {
   #stopping = new AbortController();
   #draining = new AbortController();
   #timer; // of a Worker: stops the task at its timeout
+  #log = '';
 
   constructor(session, fields) {
     Object.assign(this, fields);
@@ -428,6 +430,16 @@ export class Task {
   /** Give the task back without counting an attempt. */
   async handBack(delay = 0) {
     await this.#call('hand-back', { delay });
+  }
+
+  /** Note a line. If the attempt fails, they are its output, before the stack of the error. */
+  log(text) {
+    this.#log += `${text}\n`;
+  }
+
+  /** @private The lines that a task has noted. */
+  static linesOf(task) {
+    return task.#log;
   }
 
   /** @private */
@@ -480,7 +492,9 @@ export class Task {
  * anything else releases it, so that another worker may try.
  *
  * concurrency is the number of tasks at a time. When the worker stops, its handlers have drain
- * seconds to finish; tasks that do not are handed back. log gets warnings.
+ * seconds to finish; tasks that do not are handed back. log gets warnings. retry is a Map of classes of
+ * what handlers throw: after how many seconds another worker may try, or a function that returns them
+ * for the attempts that failed before; null: the task is dead. The first class that fits counts.
  */
 export class Worker {
   #running = new Set(); // tasks whose handlers have not returned
@@ -492,11 +506,11 @@ export class Worker {
   #changed = () => {}; // called when one of these has changed, or the worker shall stop
   #reopening = null;
 
-  constructor(client, handlers, { concurrency = 1, name = '', ttl = 30, drain = 30, log = console.warn } = {}) {
+  constructor(client, handlers, { concurrency = 1, name = '', ttl = 30, drain = 30, log = console.warn, retry = new Map() } = {}) {
     if (Object.keys(handlers).length === 0 || concurrency < 1) {
       throw new RangeError('a worker needs at least one handler, and a concurrency of at least 1');
     }
-    Object.assign(this, { client, handlers, concurrency, name, ttl, drain, log });
+    Object.assign(this, { client, handlers, concurrency, name, ttl, drain, log, retry });
   }
 
   /** Work until stop is called, SIGTERM or SIGINT comes, or an administrator drains the session. */
@@ -663,8 +677,17 @@ export class Worker {
       }
       if (err instanceof GiveUp) return this.#end(task, 'reason', 'release', { error: err.message, give_up: true });
       if (err instanceof HandBack) return this.#end(task, 'delay', 'hand_back', { delay: err.delay });
-      return this.#end(task, 'error', 'release', { error: String(err), output: err?.stack ?? '' });
+      const output = Task.linesOf(task) + (err?.stack ?? '');
+      return this.#end(task, 'error', 'release', { error: String(err), output, ...this.#again(task, err) });
     }
+  }
+
+  /** Return the fields of a release that say when the task is tried again. */
+  #again({ attempts }, err) {
+    for (const [kind, when] of this.retry) {
+      if (err instanceof kind) return when === null ? { give_up: true } : { delay: typeof when === 'function' ? when(attempts) : when };
+    }
+    return {};
   }
 
   /** Return the end of a task as a request tells it. What is no JSON is refused at once. */
@@ -768,5 +791,52 @@ export class Worker {
       }
     }
     end.abort();
+  }
+}
+
+/**
+ * A coordinator for a program's own tests, in Node, with a folder that is removed at its end. program is
+ * the binary (default: LEASEHOLD_PROGRAM, or leasehold in the path).
+ *
+ *     const coordinator = await TestCoordinator.start();
+ *     const client = coordinator.client();
+ *     await coordinator.stop();
+ */
+export class TestCoordinator {
+  #process;
+  #folder;
+
+  static async start(program = ENV.LEASEHOLD_PROGRAM ?? 'leasehold') {
+    const [{ mkdtemp, readFile }, { tmpdir }, { join }, { spawn }] = await Promise.all(
+      ['node:fs/promises', 'node:os', 'node:path', 'node:child_process'].map((module) => import(module)),
+    );
+    const started = new TestCoordinator();
+    const folder = await mkdtemp(join(tmpdir(), 'leasehold-'));
+    const child = spawn(program, ['coordinator', '--data', folder, '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let printed = '';
+    child.stderr.on('data', (text) => { printed = (printed + text).slice(-2000); });
+    child.on('error', (err) => { printed = err.message; });
+    started.#folder = folder;
+    started.#process = child;
+    for (const end = Date.now() + 60_000; child.exitCode === null && child.pid && Date.now() < end; await pause(0.02)) {
+      try {
+        started.url = `http://${JSON.parse(await readFile(join(folder, 'coordinator.json'), 'utf8')).http}`;
+        if ((await fetch(`${started.url}/readyz`)).ok) return started;
+      } catch (err) {
+        if (err.code !== 'ENOENT' && !(err instanceof SyntaxError) && !(err instanceof TypeError)) throw err; // else not yet
+      }
+    }
+    await started.stop();
+    throw new Error(`${program} coordinator did not start: ${printed}`);
+  }
+
+  client() {
+    return new Client(this.url);
+  }
+
+  async stop() {
+    const child = this.#process;
+    if (child.pid && child.exitCode === null) await new Promise((resolve) => { child.once('exit', resolve).kill('SIGTERM'); });
+    await (await import('node:fs/promises')).rm(this.#folder, { recursive: true, force: true });
   }
 }
