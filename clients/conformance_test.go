@@ -140,6 +140,26 @@ func inEachLanguage(t *testing.T, test func(t *testing.T, name string, client pr
 	}
 }
 
+// A program's own tests start a coordinator and end it.
+func TestEachClientStartsACoordinatorForTests(t *testing.T) {
+	t.Parallel()
+	leasehold := filepath.Join(t.TempDir(), "leasehold")
+	require.NoError(t, binary.Build(leasehold))
+	inEachLanguage(t, func(t *testing.T, name string, client program) {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		folders := t.TempDir()
+		c := client(ctx, "", name, "coordinator")
+		c.Env = append(withoutSettings(), "PATH="+filepath.Dir(leasehold)+":"+os.Getenv("PATH"), "TMPDIR="+folders, "JAVA_TOOL_OPTIONS=-Djava.io.tmpdir="+folders)
+		printed, err := c.Output()
+		require.NoError(t, err, "%s", printed)
+		require.Equal(t, "waiting\n", string(printed))
+		left, err := filepath.Glob(filepath.Join(folders, "*leasehold*"))
+		require.NoError(t, err)
+		require.Empty(t, left, "its folder is removed")
+	})
+}
+
 // outage is longer than a client repeats a request to a coordinator that has never answered.
 const outage = 3 * time.Second
 
@@ -203,6 +223,9 @@ func testWorker(t *testing.T, api *apiclient.Client, action string, worker *exec
 
 	create := func(do string) string {
 		n := types.NewTask{Action: action, Data: json.RawMessage(fmt.Sprintf(`{"do":%q,"n":21}`, do)), TaskOptions: types.TaskOptions{MaxAttempts: 1}}
+		if do == "hopeless" {
+			n.MaxAttempts = 5
+		}
 		made, err := api.CreateTask(t.Context(), n)
 		require.NoError(t, err)
 		return made.ID
@@ -232,6 +255,10 @@ func testWorker(t *testing.T, api *apiclient.Client, action string, worker *exec
 		require.Equal(t, "dead", now.State, do)
 		require.Contains(t, now.Note, want)
 	}
+	hopeless := await(create("hopeless"), types.Task.HasEnded)
+	require.Equal(t, "dead", hopeless.State)
+	require.EqualValues(t, 1, hopeless.Attempts, "retry has none for the class of its error")
+	require.Contains(t, hopeless.History[0].Output, "a note\n")
 	cancelled := create("stuck")
 	await(cancelled, claimed)
 	require.NoError(t, api.CancelTask(t.Context(), cancelled, "a test"))

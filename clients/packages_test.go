@@ -18,6 +18,7 @@ func TestPackagesHaveTheVersionOfTheBinary(t *testing.T) {
 	for file, pattern := range map[string]string{
 		"python/pyproject.toml":   `(?m)^version = "(.*)"$`,
 		"javascript/package.json": `"version": "(.*)"`,
+		"java/pom.xml":            `<artifactId>leasehold</artifactId>\s*<version>(.*)</version>`,
 	} {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -90,6 +91,20 @@ func TestTheTypesOfTheJavaScriptClient(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "typed.mts"), text, 0o600))
 	run(t, dir, nil, "tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--moduleResolution", "nodenext", "--lib", "es2022,dom", "typed.mts")
+}
+
+// Maven builds the package without a network, with the plugins of Debian.
+func TestTheJavaPackage(t *testing.T) {
+	t.Parallel()
+	const settings = "/etc/maven/settings-debian.xml"
+	if _, err := os.Stat(settings); err != nil {
+		t.Log("left out: the build with Maven, because maven-debian-helper is not installed")
+		return
+	}
+	dir := filepath.Join(t.TempDir(), "java")
+	require.NoError(t, os.CopyFS(dir, os.DirFS("java")))
+	run(t, dir, nil, "mvn", "-q", "-o", "-s", settings, "package")
+	require.FileExists(t, filepath.Join(dir, "target", "leasehold-0.1.0.jar"))
 }
 
 // run runs a program in a folder. A program that is not installed is left out.

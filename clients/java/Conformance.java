@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
  * java Conformance URL ACTION worker [SLOTS]  works until SIGTERM, as the tasks' data demand
  * java Conformance URL ACTION refused OTHER  is refused by a coordinator that authenticates, and does not
  *                                            send a request to OTHER, whose certificate is of another CA
+ * java Conformance "" ACTION coordinator  starts a coordinator and ends it
  * java Conformance URL ACTION restart calls verbs once a line comes, while the coordinator is away
  * </pre>
  */
@@ -27,6 +28,12 @@ public final class Conformance {
     private static final Set<String> SEEN = ConcurrentHashMap.newKeySet();
 
     public static void main(String[] args) throws InterruptedException, IOException {
+        if (args.length > 2 && args[2].equals("coordinator")) {
+            try (var coordinator = Leasehold.TestCoordinator.start()) {
+                System.out.println(coordinator.client().create("a", null).state());
+            }
+            return;
+        }
         var client = new Leasehold(args[0]);
         if (args.length > 2 && args[2].equals("restart")) {
             restart(client, args[1]);
@@ -34,7 +41,8 @@ public final class Conformance {
             unauthorized(args[0], args[3]);
         } else if (args.length > 2) {
             int slots = args.length > 3 ? Integer.parseInt(args[3]) : 2;
-            new Leasehold.Worker(client, Map.of(args[1], Conformance::handle), slots, args[1], 1, Duration.ofSeconds(1)).run();
+            Leasehold.Worker.builder(client).handle(args[1], Conformance::handle).concurrency(slots).name(args[1]).ttl(1).drain(Duration.ofSeconds(1))
+                .giveUp(ArithmeticException.class).retry(IllegalStateException.class, 0).build().run();
         } else {
             verbs(client, new Leasehold(args[0], System.getenv("ADMIN_TOKEN"), null), args[1]);
         }
@@ -42,14 +50,14 @@ public final class Conformance {
 
     private static void restart(Leasehold client, String action) throws IOException {
         var lines = new BufferedReader(new InputStreamReader(System.in));
-        var first = (String) client.create(action, null).get("id");
-        var second = (String) client.create(action, null).get("id");
+        var first = client.create(action, null).id();
+        var second = client.create(action, null).id();
         System.out.println("ready");
         lines.readLine();
         client.create(action, null, Map.of(), action + "-restart");
         client.cancel(first, "");
-        same("waiting", client.get(second).get("state"));
-        same("cancelled", client.await(first, null).get("state"));
+        same("waiting", client.get(second).state());
+        same("cancelled", client.await(first, null).state());
         System.out.println("restarted");
         lines.readLine();
         try {
@@ -94,12 +102,12 @@ public final class Conformance {
 
     private static void verbs(Leasehold client, Leasehold admin, String action) {
         var made = client.create(action, DATA, Map.of("priority", 5, "tags", List.of("a")), null);
-        var shown = client.get((String) made.get("id"));
-        same(List.of("waiting", DATA, 5L), List.of(shown.get("state"), shown.get("data"), shown.get("priority")));
+        var shown = client.get(made.id());
+        same(List.of("waiting", DATA, 5L), List.of(shown.state(), shown.data(), shown.priority()));
         System.out.println("create");
 
         var keyed = client.create(action, null, Map.of(), action + "-key");
-        same(keyed.get("id"), client.create(action, null, Map.of(), action + "-key").get("id"));
+        same(keyed.id(), client.create(action, null, Map.of(), action + "-key").id());
         refused(Leasehold.KeyReused.class, 422, () -> client.create(action, 1, Map.of(), action + "-key"));
         System.out.println("key");
 
@@ -112,31 +120,31 @@ public final class Conformance {
         var claimed = session.claim(2, 0);
         var first = claimed.get(0);
         var second = claimed.get(1);
-        same(List.of(made.get("id"), DATA, 0L, keyed.get("id")), List.of(first.id(), first.data(), first.attempts(), second.id()));
+        same(List.of(made.id(), DATA, 0L, keyed.id()), List.of(first.id(), first.data(), first.attempts(), second.id()));
         same(List.of(), session.claim(1, 0));
-        var has = ((List<?>) session.heartbeat().get("claims")).stream().map(c -> ((Map<?, ?>) c).get("task")).collect(Collectors.toSet());
+        var has = session.heartbeat().claims().stream().map(Leasehold.Claim::task).collect(Collectors.toSet());
         same(Set.of(first.id(), second.id()), has);
         first.extend();
         first.extend(0.5, "half");
-        same(Map.of("fraction", 0.5, "text", "half"), client.get(first.id()).get("progress"));
+        same(Map.of("fraction", 0.5, "text", "half"), client.get(first.id()).fields().get("progress"));
         var created = first.resolve(Map.of("ok", true), Map.of("action", action + "-next"));
-        same(List.of(action + "-next"), created.stream().map(t -> t.get("action")).toList());
+        same(List.of(action + "-next"), created.stream().map(Leasehold.TaskInfo::action).toList());
         var ended = client.await(first.id(), null);
-        same(List.of("resolved", Map.of("ok", true)), List.of(ended.get("state"), ended.get("result")));
+        same(List.of("resolved", Map.of("ok", true)), List.of(ended.state(), ended.result()));
         refused(Leasehold.StaleClaim.class, 409, () -> first.resolve(null));
-        same("resolved", client.await(first.id(), Duration.ZERO).get("state"));
+        same("resolved", client.await(first.id(), Duration.ZERO).state());
         try {
             throw new AssertionError(client.await(second.id(), Duration.ZERO));
         } catch (Leasehold.TimedOut e) {
-            same("claimed", e.task.get("state"));
+            same("claimed", e.task.state());
         }
         second.handBack(0);
         var again = session.claim(1, 5).get(0);
         same(List.of(second.id(), 0L), List.of(again.id(), again.attempts()));
         again.release("not an image", 0, "line", true);
-        same("dead", client.await(second.id(), null).get("state"));
+        same("dead", client.await(second.id(), null).state());
         for (int n = 0; n < 2; n++) admin.requeue(second.id(), action + "-requeue"); // without a key, the second time is refused
-        same("waiting", client.get(second.id()).get("state"));
+        same("waiting", client.get(second.id()).state());
         for (int n = 0; n < 2; n++) client.cancel(second.id(), "done with it", action + "-cancel");
         refused(Leasehold.NotFound.class, 404, () -> client.cancel(second.id(), "late"));
         System.out.println("claim");
@@ -144,18 +152,18 @@ public final class Conformance {
         var family = client.createAll(List.of(Map.of("action", action, "ref", "p"), Map.of("action", action, "after", List.of("p"))));
         session.claim(1, 0).get(0).resolve(List.of(1, 2));
         var last = session.claim(1, 5).get(0);
-        same(family.get(1).get("id"), last.id());
-        same(family.get(0).get("id"), last.parents().get(0).get("task"));
-        same(List.of(1L, 2L), last.parents().get(0).get("result"));
+        same(family.get(1).id(), last.id());
+        same(family.get(0).id(), last.parents().get(0).task());
+        same(List.of(1L, 2L), last.parents().get(0).result());
         client.cancel(last.id(), "no longer needed");
-        same("cancelled", client.await(last.id(), null).get("state"));
+        same("cancelled", client.await(last.id(), null).state());
         var parents = new ArrayList<Object>();
-        for (int n = 0; n < 4; n++) parents.add(client.create(action, null).get("id"));
-        var sum = (String) client.create(action, null, Map.of("after", parents), null).get("id");
+        for (int n = 0; n < 4; n++) parents.add(client.create(action, null).id());
+        var sum = client.create(action, null, Map.of("after", parents), null).id();
         for (var task : session.claim(4, 0)) task.resolve("r".repeat(400_000));
         var large = session.claim(1, 5).get(0);
         same(sum, large.id());
-        for (var p : large.parents()) same(400_000, ((String) p.get("result")).length());
+        for (var p : large.parents()) same(400_000, ((String) p.result()).length());
         same(4, large.parents().size());
         large.resolve(null);
         refused(Leasehold.NotFound.class, 404, () -> client.parents(sum));
@@ -197,6 +205,9 @@ public final class Conformance {
                 throw new Leasehold.HandBack(-1);
             case "shout":
                 throw new IllegalStateException("x".repeat(2 << 20));
+            case "hopeless":
+                task.log("a note");
+                return 1 / (task.data().size() - 2);
             case "giveup":
                 throw new Leasehold.GiveUp("never");
             case "later":

@@ -20,6 +20,7 @@ import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,6 +34,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntToDoubleFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.net.ssl.SSLContext;
@@ -40,22 +42,22 @@ import javax.net.ssl.TrustManagerFactory;
 
 /**
  * A client of Leasehold's tasks: create them, wait for them, and work on them. One file, Java 17 or
- * newer, without libraries; copy it into your sources.
+ * newer, without libraries; install it with Maven, or copy it into your sources.
  *
  * <pre>{@code
  * var client = new Leasehold();                          // http://127.0.0.1:7412
  * var task = client.create("count", Map.of("words", List.of("a", "b")));
- * System.out.println(client.await((String) task.get("id"), null).get("result"));
+ * System.out.println(client.await(task.id(), null).result());
  *
  * // in another process, until SIGTERM:
- * new Leasehold.Worker(client, Map.of("count", t -> ((List<?>) t.data().get("words")).size())).run();
+ * Leasehold.Worker.builder(client).handle("count", t -> ((List<?>) t.data().get("words")).size()).concurrency(4).build().run();
  *
  * // a coordinator that authenticates wants a token, and shows a certificate of its own CA:
  * new Leasehold("https://server:7412", "@ci.token", "ca.pem");
  * }</pre>
  *
  * <p>JSON is represented by Map, List, String, Long (BigInteger from 19 digits on), Double, Boolean and null.
- * Tasks are maps with the fields of docs/json.md. Durations are seconds. A refused request throws a subclass of {@link Failure}.
+ * {@link TaskInfo#fields} has all fields of docs/json.md. Durations are seconds. A refused request throws a subclass of {@link Failure}.
  * Requests that change something are repeated after errors that can pass, with an idempotency key, so
  * that they take effect once. All methods may be called by several threads.
  */
@@ -191,13 +193,47 @@ public final class Leasehold {
         }
     }
 
+    /**
+     * A task as it was when the coordinator answered. State is one of waiting, delayed, blocked, paused, claimed,
+     * resolved, dead and cancelled; data and result are null if there are none; note says why it waits, or how it
+     * ended, and is empty if there is nothing to say. fields has everything that the API returned.
+     */
+    public record TaskInfo(String id, String action, String state, Object data, Object result, long priority, long attempts, String note, Map<String, Object> fields) {
+        static TaskInfo of(Map<String, Object> f) {
+            return new TaskInfo((String) f.get("id"), (String) f.get("action"), (String) f.get("state"), f.get("data"), f.get("result"),
+                (Long) f.getOrDefault("priority", 0L), (Long) f.getOrDefault("attempts", 0L), (String) f.getOrDefault("note", ""), f);
+        }
+
+        static List<TaskInfo> all(Object list) { return maps(list).stream().map(TaskInfo::of).toList(); }
+
+        /** Whether it is resolved, dead or cancelled. */
+        public boolean hasEnded() { return Set.of("resolved", "dead", "cancelled").contains(state); }
+    }
+
+    /** How a task of "after" ended. A result that is left out is too large for one claim. */
+    public record Parent(String task, String state, Object result, boolean leftOut) {
+        static List<Parent> all(Object list) {
+            return maps(list).stream().map(p -> new Parent((String) p.get("task"), (String) p.get("state"), p.get("result"), p.containsKey("left_out"))).toList();
+        }
+    }
+
+    /** What a session has: its claims, and whether it shall drain. */
+    public record Heartbeat(List<Claim> claims, boolean draining) {
+        static Heartbeat of(Map<String, Object> f) {
+            return new Heartbeat(maps(f.get("claims")).stream().map(c -> new Claim((String) c.get("task"), (Long) c.get("token"))).toList(), Boolean.TRUE.equals(f.get("draining")));
+        }
+    }
+
+    /** A claim of a session: a task, and the token that proves an attempt to be the current one. */
+    public record Claim(String task, long token) {}
+
     /** The task had not ended when the timeout of {@link #await} was over. */
     public static class TimedOut extends RuntimeException {
         /** The task as it was then. */
-        public final transient Map<String, Object> task;
+        public final transient TaskInfo task;
 
-        TimedOut(Map<String, Object> task, Duration timeout) {
-            super("task " + task.get("id") + " is " + task.get("state") + " after " + timeout.toMillis() / 1e3 + " s");
+        TimedOut(TaskInfo task, Duration timeout) {
+            super("task " + task.id() + " is " + task.state() + " after " + timeout.toMillis() / 1e3 + " s");
             this.task = task;
         }
     }
@@ -218,36 +254,36 @@ public final class Leasehold {
     }
 
     /** Creates a task and returns it. */
-    public Map<String, Object> create(String action, Object data) { return create(action, data, Map.of(), null); }
+    public TaskInfo create(String action, Object data) { return create(action, data, Map.of(), null); }
 
     /**
      * Creates a task and returns it. Options are the fields of the API, such as "priority", "timeout",
      * "unique_key", "after". The same key creates the task once; null: a new key.
      */
-    public Map<String, Object> create(String action, Object data, Map<String, ?> options, String key) {
+    public TaskInfo create(String action, Object data, Map<String, ?> options, String key) {
         var body = new LinkedHashMap<String, Object>(options);
         body.put("action", action);
         body.put("data", data);
-        return patiently("/tasks", body, key);
+        return TaskInfo.of(patiently("/tasks", body, key));
     }
 
     /** Creates tasks, all or none: maps with action, data and options. */
-    public List<Map<String, Object>> createAll(List<? extends Map<String, ?>> tasks) { return createAll(tasks, null); }
+    public List<TaskInfo> createAll(List<? extends Map<String, ?>> tasks) { return createAll(tasks, null); }
 
     /** Creates tasks, all or none. The same key creates them once; null: a new key. */
-    public List<Map<String, Object>> createAll(List<? extends Map<String, ?>> tasks, String key) {
-        return maps(post("/task-batches", Map.of("tasks", tasks), key, null).get("items"));
+    public List<TaskInfo> createAll(List<? extends Map<String, ?>> tasks, String key) {
+        return TaskInfo.all(patiently("/task-batches", Map.of("tasks", tasks), key).get("items"));
     }
 
     /** Returns a task, alive or ended. {@link NotFound}: it never was, or ended long ago. */
-    public Map<String, Object> get(String id) { return request("GET", "/tasks/" + quote(id), null, null, null, PATIENT); }
+    public TaskInfo get(String id) { return TaskInfo.of(request("GET", "/tasks/" + quote(id), null, null, null, PATIENT)); }
 
     /** Returns how the tasks of "after" of a task ended, with all results. {@link NotFound}: it never was, or has ended. */
-    public List<Map<String, Object>> parents(String id) {
-        var found = new ArrayList<Map<String, Object>>();
+    public List<Parent> parents(String id) {
+        var found = new ArrayList<Parent>();
         for (Object next = 0; next != null; ) {
             var page = request("GET", "/tasks/" + quote(id) + "/parents?offset=" + next, null, null, null, PATIENT);
-            found.addAll(maps(page.get("items")));
+            found.addAll(Parent.all(page.get("items")));
             next = page.get("next");
         }
         return found;
@@ -257,12 +293,12 @@ public final class Leasehold {
      * Waits until a task is resolved, dead or cancelled, and returns it. After the timeout, if that is
      * not null, throws {@link TimedOut}.
      */
-    public Map<String, Object> await(String id, Duration timeout) {
+    public TaskInfo await(String id, Duration timeout) {
         long end = timeout == null ? PATIENT : System.nanoTime() + timeout.toNanos();
         int wait = 0; // the first request does not wait, to learn whether a coordinator answers
         while (true) {
-            var task = request("GET", "/tasks/" + quote(id) + "?wait=" + wait, null, null, null, end);
-            if (Set.of("resolved", "dead", "cancelled").contains(task.get("state"))) return task;
+            var task = TaskInfo.of(request("GET", "/tasks/" + quote(id) + "?wait=" + wait, null, null, null, end));
+            if (task.hasEnded()) return task;
             if (timeout != null && System.nanoTime() >= end) throw new TimedOut(task, timeout);
             wait = timeout == null ? WAIT : (int) Math.ceil(Math.min(WAIT, (end - System.nanoTime()) / 1e9));
         }
@@ -319,13 +355,13 @@ public final class Leasehold {
         }
 
         /** Keeps the session alive. Returns its claims, and whether it is draining. */
-        public Map<String, Object> heartbeat() { return heartbeat(0, null); }
+        public Heartbeat heartbeat() { return heartbeat(0, null); }
 
         /** Keeps the session alive, and returns within wait seconds, at most 25: at once when it loses a task or shall drain. */
-        public Map<String, Object> heartbeat(int waitSeconds) { return heartbeat(waitSeconds, null); }
+        public Heartbeat heartbeat(int waitSeconds) { return heartbeat(waitSeconds, null); }
 
-        private Map<String, Object> heartbeat(int waitSeconds, Stop stop) {
-            return post(path() + "/heartbeat", Map.of("wait", waitSeconds), null, stop);
+        private Heartbeat heartbeat(int waitSeconds, Stop stop) {
+            return Heartbeat.of(post(path() + "/heartbeat", Map.of("wait", waitSeconds), null, stop));
         }
 
         /**
@@ -366,6 +402,7 @@ public final class Leasehold {
         private final Session session;
         private volatile boolean stopped, draining;
         private volatile long due; // when it times out, by System.nanoTime
+        private final StringBuffer lines = new StringBuffer();
         private Thread thread; // of a Worker: of its handler; guarded by the worker
 
         Task(Session session, Map<String, Object> fields) {
@@ -381,9 +418,9 @@ public final class Leasehold {
         public long attempts() { return (Long) fields.get("attempts"); }
         public long token() { return (Long) fields.get("token"); }
         /** How the tasks of "after" ended. Results that are too large for one claim are read when this is called. */
-        public List<Map<String, Object>> parents() {
-            var carried = maps(fields.getOrDefault("parents", List.of()));
-            return carried.stream().anyMatch(p -> p.containsKey("left_out")) ? Leasehold.this.parents(id()) : carried;
+        public List<Parent> parents() {
+            var carried = Parent.all(fields.getOrDefault("parents", List.of()));
+            return carried.stream().anyMatch(Parent::leftOut) ? Leasehold.this.parents(id()) : carried;
         }
         /** The data, if it is an object; else see {@link #fields}. */
         @SuppressWarnings("unchecked") public Map<String, Object> data() { return (Map<String, Object>) fields.get("data"); }
@@ -391,6 +428,9 @@ public final class Leasehold {
         public boolean stopped() { return stopped; }
         /** Whether the worker drains: finish soon, or the task is handed back. */
         public boolean draining() { return draining; }
+
+        /** Notes a line. If the attempt fails, they are its output, before the stack trace. */
+        public void log(String text) { lines.append(text).append('\n'); }
 
         /** Starts the timeout of the task again. */
         public void extend() {
@@ -404,11 +444,11 @@ public final class Leasehold {
         }
 
         /** Ends the task with its result, any JSON, and creates tasks in the same transaction. Returns those. */
-        @SafeVarargs public final List<Map<String, Object>> resolve(Object result, Map<String, ?>... create) {
+        @SafeVarargs public final List<TaskInfo> resolve(Object result, Map<String, ?>... create) {
             var body = new LinkedHashMap<String, Object>();
             body.put("result", result);
             body.put("create", List.of(create));
-            return maps(call("resolve", body).get("items"));
+            return TaskInfo.all(call("resolve", body).get("items"));
         }
 
         /** Gives the task back after an attempt that failed. Another worker may try; past its attempts it is dead. */
@@ -451,7 +491,8 @@ public final class Leasehold {
 
     /**
      * Works on tasks, by a handler for each action. If a handler throws {@link GiveUp}, the task is dead;
-     * {@link HandBack}, it is offered later; any other exception releases it, so that another worker may try.
+     * {@link HandBack}, it is offered later; any other exception releases it, so that another worker may try, after
+     * the delay that {@link Builder#retry} has for it.
      */
     public static final class Worker {
         private final Leasehold client;
@@ -469,23 +510,83 @@ public final class Leasehold {
         private final CountDownLatch ended = new CountDownLatch(1);
         private volatile Session session;
 
-        /** One task at a time, a session that lives 30 s without a request, 30 s to drain. */
-        public Worker(Leasehold client, Map<String, Handler> handlers) { this(client, handlers, 1, "", 30, Duration.ofSeconds(30)); }
+        private final Map<Class<? extends Throwable>, IntToDoubleFunction> retry;
 
-        /** When the worker stops, its handlers have the time of drain to finish; tasks that do not are handed back. */
-        public Worker(Leasehold client, Map<String, Handler> handlers, int concurrency, String name, int ttlSeconds, Duration drain) {
-            if (handlers.isEmpty() || concurrency < 1) throw new IllegalArgumentException("a worker needs at least one handler, and a concurrency of at least 1");
-            this.client = client;
-            this.handlers = Map.copyOf(handlers);
-            this.concurrency = concurrency;
-            this.name = name;
-            this.ttl = ttlSeconds;
-            this.drain = drain;
-            threads = Executors.newFixedThreadPool(concurrency + 1, work -> {
-                var thread = new Thread(work, "leasehold-task");
-                thread.setDaemon(true);
-                return thread;
-            });
+        private Worker(Builder b) {
+            if (b.handlers.isEmpty() || b.concurrency < 1) throw new IllegalArgumentException("a worker needs at least one handler, and a concurrency of at least 1");
+            client = b.client;
+            handlers = Map.copyOf(b.handlers);
+            concurrency = b.concurrency;
+            name = b.name;
+            ttl = b.ttl;
+            drain = b.drain;
+            retry = new LinkedHashMap<>(b.retry);
+            threads = threads(concurrency + 1);
+        }
+
+        /** A worker with handlers that the builder gets, for one task at a time unless it says otherwise. */
+        public static Builder builder(Leasehold client) { return new Builder(client); }
+
+        /** What a worker does, and how. */
+        public static final class Builder {
+            private final Leasehold client;
+            private final Map<String, Handler> handlers = new LinkedHashMap<>();
+            private final Map<Class<? extends Throwable>, IntToDoubleFunction> retry = new LinkedHashMap<>();
+            private int concurrency = 1, ttl = 30;
+            private String name = "";
+            private Duration drain = Duration.ofSeconds(30);
+
+            private Builder(Leasehold client) { this.client = client; }
+
+            /** The handler of an action. */
+            public Builder handle(String action, Handler handler) {
+                handlers.put(action, handler);
+                return this;
+            }
+            /** How many tasks it works on at a time. */
+            public Builder concurrency(int tasks) {
+                concurrency = tasks;
+                return this;
+            }
+            /** Its name; without one it is that of the machine and the process. */
+            public Builder name(String name) {
+                this.name = name;
+                return this;
+            }
+            /** How many seconds its session lives without a request; 30 if it is not set. */
+            public Builder ttl(int seconds) {
+                ttl = seconds;
+                return this;
+            }
+            /** The time that handlers have to finish when the worker stops; 30 s if it is not set. Tasks that do not are handed back. */
+            public Builder drain(Duration time) {
+                drain = time;
+                return this;
+            }
+            /** After how many seconds a task may be tried again whose handler threw an exception of a class. The first class that fits counts. */
+            public Builder retry(Class<? extends Throwable> kind, double delay) { return retry(kind, attempts -> delay); }
+            /** The same by the number of attempts that failed before. */
+            public Builder retry(Class<? extends Throwable> kind, IntToDoubleFunction delay) {
+                retry.put(kind, delay);
+                return this;
+            }
+            /** A task whose handler threw an exception of a class is dead at once. */
+            public Builder giveUp(Class<? extends Throwable> kind) { return retry(kind, attempts -> Double.NaN); }
+
+            public Worker build() { return new Worker(this); }
+        }
+
+        /** Returns virtual threads where the JDK has them (21 or newer), else a fixed number of threads. */
+        private static ExecutorService threads(int number) {
+            try {
+                return (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+            } catch (ReflectiveOperationException older) {
+                return Executors.newFixedThreadPool(number, work -> {
+                    var thread = new Thread(work, "leasehold-task");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+            }
         }
 
         /** Works until stop is called, SIGTERM or SIGINT comes, or an administrator drains the session. */
@@ -652,14 +753,12 @@ public final class Leasehold {
         private boolean see() {
             var before = unfinished();
             var state = session.heartbeat();
-            var has = new HashSet<String>();
-            maps(state.get("claims")).forEach(c -> has.add(c.get("task") + " " + c.get("token")));
+            var has = new HashSet<>(state.claims());
             before.forEach(task -> {
-                if (!has.contains(task.id() + " " + task.token())) interrupt(task);
+                if (!has.contains(new Claim(task.id(), task.token()))) interrupt(task);
             });
-            boolean draining = Boolean.TRUE.equals(state.get("draining"));
-            if (draining) stop();
-            return draining;
+            if (state.draining()) stop();
+            return state.draining();
         }
 
         /** Stops tasks at their timeouts. */
@@ -708,8 +807,20 @@ public final class Leasehold {
                 if (task.stopped) return null; // it is not ours any more
                 var trace = new StringWriter();
                 e.printStackTrace(new PrintWriter(trace));
-                return end(task, "error", "release", Map.of("error", e.toString(), "output", trace.toString()));
+                var fields = new LinkedHashMap<String, Object>(Map.of("error", e.toString(), "output", task.lines + trace.toString()));
+                fields.putAll(again(task, e));
+                return end(task, "error", "release", fields);
             }
+        }
+
+        /** Returns the fields of a release that say when the task is tried again. */
+        private Map<String, Object> again(Task task, Throwable e) {
+            for (var rule : retry.entrySet()) {
+                if (!rule.getKey().isInstance(e)) continue;
+                double delay = rule.getValue().applyAsDouble((int) task.attempts());
+                return Double.isNaN(delay) ? Map.of("give_up", true) : Map.of("delay", delay);
+            }
+            return Map.of();
         }
 
         /** Returns the end of a task as a request tells it. */
@@ -827,6 +938,61 @@ public final class Leasehold {
                     LOG.log(System.Logger.Level.INFO, "task " + task.id() + ": " + e.getMessage());
                 }
                 interrupt(task);
+            }
+        }
+    }
+
+    /**
+     * A coordinator for a program's own tests, with a folder that is removed at its end:
+     *
+     * <pre>{@code
+     * try (var coordinator = Leasehold.TestCoordinator.start()) {
+     *     var client = coordinator.client();
+     * }
+     * }</pre>
+     */
+    public static final class TestCoordinator implements AutoCloseable {
+        public final String url;
+        private final Process process;
+        private final Path folder;
+
+        private TestCoordinator(Process process, Path folder, String url) {
+            this.process = process;
+            this.folder = folder;
+            this.url = url;
+        }
+
+        /** Starts leasehold in the path. */
+        public static TestCoordinator start() throws IOException, InterruptedException { return start("leasehold"); }
+
+        /** Starts a program, and returns when it is ready. */
+        public static TestCoordinator start(String program) throws IOException, InterruptedException {
+            var folder = Files.createTempDirectory("leasehold-");
+            var command = new ProcessBuilder(program, "coordinator", "--data", folder.toString(), "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0");
+            var log = folder.resolve("log");
+            var process = command.redirectErrorStream(true).redirectOutput(log.toFile()).start();
+            for (long end = System.nanoTime() + 60_000_000_000L; process.isAlive() && System.nanoTime() < end; Thread.sleep(20)) {
+                try {
+                    var address = (Map<?, ?>) Json.read(Files.readString(folder.resolve("coordinator.json")));
+                    var started = new TestCoordinator(process, folder, "http://" + address.get("http"));
+                    var ready = HttpRequest.newBuilder(URI.create(started.url + "/readyz")).build();
+                    if (HttpClient.newHttpClient().send(ready, HttpResponse.BodyHandlers.discarding()).statusCode() == 200) return started;
+                } catch (IOException | IllegalArgumentException notYet) {
+                    LOG.log(System.Logger.Level.DEBUG, "not ready: " + notYet);
+                }
+            }
+            var printed = Files.readString(log);
+            new TestCoordinator(process, folder, "").close();
+            throw new IOException(program + " coordinator did not start: " + printed);
+        }
+
+        public Leasehold client() { return new Leasehold(url); }
+
+        @Override public void close() throws IOException, InterruptedException {
+            process.destroy();
+            process.waitFor();
+            try (var files = Files.walk(folder)) {
+                for (var file : files.sorted(Comparator.reverseOrder()).toList()) Files.delete(file);
             }
         }
     }

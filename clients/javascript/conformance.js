@@ -117,6 +117,9 @@ async function handle(task) {
       throw new leasehold.HandBack(-1);
     case 'shout':
       throw new Error('x'.repeat(2 << 20));
+    case 'hopeless':
+      task.log('a note');
+      return new Array(-1);
     case 'giveup':
       throw new leasehold.GiveUp('never');
     case 'later':
@@ -161,9 +164,14 @@ async function unauthorized(url, other) {
 }
 
 const [url, action, mode, more] = process.argv.slice(2);
-const client = new leasehold.Client(url);
-if (mode === 'worker') {
-  await new leasehold.Worker(client, { [action]: handle }, { concurrency: +(more ?? 2), name: action, ttl: 1, drain: 1 }).run();
+const client = new leasehold.Client(url || undefined);
+const retry = new Map([[RangeError, null], [TypeError, 0]]);
+if (mode === 'coordinator') {
+  const coordinator = await leasehold.TestCoordinator.start();
+  console.log((await coordinator.client().create('a')).state);
+  await coordinator.stop();
+} else if (mode === 'worker') {
+  await new leasehold.Worker(client, { [action]: handle }, { concurrency: +(more ?? 2), name: action, ttl: 1, drain: 1, retry }).run();
 } else if (mode === 'restart') {
   await restart(client, action);
   process.exit();

@@ -796,7 +796,7 @@ export class Worker {
 
 /**
  * A coordinator for a program's own tests, in Node, with a folder that is removed at its end. program is
- * the binary (default: LEASEHOLD_PROGRAM, or leasehold in the path).
+ * the binary; else it is leasehold in the path.
  *
  *     const coordinator = await TestCoordinator.start();
  *     const client = coordinator.client();
@@ -806,7 +806,7 @@ export class TestCoordinator {
   #process;
   #folder;
 
-  static async start(program = ENV.LEASEHOLD_PROGRAM ?? 'leasehold') {
+  static async start(program = 'leasehold') {
     const [{ mkdtemp, readFile }, { tmpdir }, { join }, { spawn }] = await Promise.all(
       ['node:fs/promises', 'node:os', 'node:path', 'node:child_process'].map((module) => import(module)),
     );

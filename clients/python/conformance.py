@@ -5,6 +5,7 @@ conformance.py URL ACTION worker [SLOTS]  works until SIGTERM, as the tasks' dat
 conformance.py URL ACTION async   the same, with coroutines
 conformance.py URL ACTION refused OTHER  is refused by a coordinator that authenticates, and does not
                                   send a request to OTHER, whose certificate is of another CA
+conformance.py "" ACTION coordinator  starts a coordinator and ends it
 conformance.py URL ACTION restart calls verbs once a line comes, while the coordinator is away
 """
 
@@ -124,6 +125,9 @@ def handle(task, seen=set()):
         raise leasehold.HandBack(-1)
     if do == "shout":
         raise ValueError("x" * (2 << 20))
+    if do == "hopeless":
+        task.log("a note")
+        return 1 / 0
     if do == "giveup":
         raise leasehold.GiveUp("never")
     if do == "later" and task.id not in seen:
@@ -174,12 +178,19 @@ def unauthorized(url, other):
     print("refused")
 
 
+RETRY = {ArithmeticError: None, ValueError: 0}
+
+
 def main():
+    if sys.argv[3:] == ["coordinator"]:
+        with leasehold.TestCoordinator() as coordinator:
+            print(coordinator.client().create("a")["state"])
+        return
     client, action = leasehold.Client(sys.argv[1]), sys.argv[2]
     if sys.argv[3:] == ["async"]:
-        asyncio.run(leasehold.AsyncWorker(client, {action: handle_async}, concurrency=2, name=action, ttl=1, drain=1).run())
+        asyncio.run(leasehold.AsyncWorker(client, {action: handle_async}, concurrency=2, name=action, ttl=1, drain=1, retry=RETRY).run())
     elif sys.argv[3:4] == ["worker"]:
-        leasehold.Worker(client, {action: handle}, concurrency=int((sys.argv + ["2"])[4]), name=action, ttl=1, drain=1).run()
+        leasehold.Worker(client, {action: handle}, concurrency=int((sys.argv + ["2"])[4]), name=action, ttl=1, drain=1, retry=RETRY).run()
     elif sys.argv[3:] == ["restart"]:
         restart(client, action)
     elif sys.argv[3:4] == ["refused"]:

@@ -904,12 +904,12 @@ class TestCoordinator:
         with leasehold.TestCoordinator() as coordinator:
             client = coordinator.client()
 
-    program is the binary (default: LEASEHOLD_PROGRAM, or leasehold in the path)."""
+    program is the binary; else it is leasehold in the path."""
 
     __test__ = False  # it is no class of tests for pytest
 
-    def __init__(self, program: Optional[str] = None) -> None:
-        self._program: str = program or os.environ.get("LEASEHOLD_PROGRAM") or "leasehold"
+    def __init__(self, program: str = "leasehold") -> None:
+        self._program = program
 
     def __enter__(self) -> TestCoordinator:
         self._folder = tempfile.TemporaryDirectory()
