@@ -167,6 +167,10 @@ func TestASessionIsUsedByItsOwnerOnly(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, h.as("other-worker", "DELETE", path, ""))
 	require.Equal(t, http.StatusOK, h.as("worker", "POST", path+"/heartbeat", `{}`))
 	require.Equal(t, http.StatusNoContent, h.as("admin", "DELETE", path, ""))
+
+	require.Equal(t, http.StatusNotFound, h.as("worker", "DELETE", path, ""), "it has ended")
+	require.Equal(t, http.StatusCreated, h.as("worker", "POST", "/api/v1/sessions", `{}`))
+	require.Equal(t, http.StatusNotFound, h.as("worker", "DELETE", path, ""), "it has ended, and was forgotten")
 }
 
 func TestAReaderSeesNoDataOfTasks(t *testing.T) {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"leasehold/models"
@@ -49,8 +50,15 @@ func (s *server) endSession(ctx context.Context, q *request) (none, error) {
 	if s.Engine == nil {
 		return none{}, errNoEngine
 	}
-	if i := access.Of(ctx); !i.Roles.Meet(access.Admin) && s.workers.owner(q.text("session")) != i.ID {
-		return none{}, notOwner(q.text("session"), i)
+	id := q.text("session")
+	if i := access.Of(ctx); !i.Roles.Meet(access.Admin) {
+		owner, known := s.workers.owner(id)
+		if !known {
+			return none{}, fmt.Errorf("session %.100q: %w: it has ended, or is not of a worker over HTTP", id, fault.ErrNotFound)
+		}
+		if owner != i.ID {
+			return none{}, notOwner(id, i)
+		}
 	}
-	return none{}, s.Engine.EndSession(ctx, q.text("session"))
+	return none{}, s.Engine.EndSession(ctx, id)
 }

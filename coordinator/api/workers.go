@@ -140,14 +140,15 @@ func (all *workers) add(w *worker, id string, serves []types.Served) {
 	all.open[id] = w
 }
 
-// owner returns the id of the identity that opened a session; empty if the session is not of a worker over HTTP.
-func (all *workers) owner(id string) string {
+// owner returns the id of the identity that opened a session. known is false if the session is not of a worker over
+// HTTP, or if it has ended and was forgotten.
+func (all *workers) owner(id string) (owner string, known bool) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if w := all.open[id]; w != nil {
-		return w.owner
+		return w.owner, true
 	}
-	return ""
+	return "", false
 }
 
 // of returns the sessions that an identity opened.
