@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"leasehold/coordinator/actions"
 	"leasehold/coordinator/alert"
 	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog"
@@ -68,6 +69,7 @@ type Coordinator struct {
 	engine    *engine.Engine
 	lost      chan lostSession
 	durations durations
+	tracker   *actions.Tracker
 }
 
 // defaultRetain are the limits of the ended tasks that are kept.
@@ -88,14 +90,14 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	}
 	c.Work.Task.Alerts = alert.Names(c.Alerts)
 	lost := make(chan lostSession, maxLost)
-	d := newDurations()
+	d, tracker := newDurations(), actions.NewTracker()
 	e, err := engine.Open(ctx, engine.Config{
-		Journal: c.Journal, Measures: d.measures(), Procedures: Procedures(c), Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(Definitions()), PutChecks: space.PutChecks(Definitions()), Reserving: space.Reserving(Definitions()), ShareBy: space.ShareBy(Definitions()), Trace: c.Trace, Settings: traced(c), SessionLost: func(id string, p space.Process) { noteLost(lost, lostSession{id, p.Host}) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL, Grace: c.Grace,
+		Journal: c.Journal, Measures: d.measures(), Procedures: Procedures(c), Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(Definitions()), PutChecks: space.PutChecks(Definitions()), Reserving: space.Reserving(Definitions()), ShareBy: space.ShareBy(Definitions()), Trace: c.Trace, Noted: tracker.Note, Settings: traced(c), SessionLost: func(id string, p space.Process) { noteLost(lost, lostSession{id, p.Host}) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL, Grace: c.Grace,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Coordinator{Config: c, engine: e, lost: lost, durations: d}, nil
+	return &Coordinator{Config: c, engine: e, lost: lost, durations: d, tracker: tracker}, nil
 }
 
 // traced returns the settings on which a model of a protocol depends, as the trace has them.
@@ -205,6 +207,9 @@ func (c *Coordinator) Connect(ctx context.Context, mode string, ttl time.Duratio
 
 // Engine returns the engine at which gates open sessions.
 func (c *Coordinator) Engine() *engine.Engine { return c.engine }
+
+// Tracker counts the events of the coordinator's tasks since New.
+func (c *Coordinator) Tracker() *actions.Tracker { return c.tracker }
 
 // SessionID returns a new id for a session of a mode: <mode>-<8 hex>.
 func SessionID(mode string) string { return fmt.Sprintf("%s-%08x", mode, rand.Uint32()) }

@@ -62,6 +62,8 @@ var Procedures = map[string]access.Roles{
 	"task.showdead":    SeesTasks,
 	"task.parents":     SeesTasks,
 	"task.counts":      SeesTasks | access.Reader,
+	"task.actions":     SeesTasks | access.Reader,
+	"task.overview":    SeesTasks | access.Reader,
 	"task.limits":      SeesTasks | access.Reader,
 	"task.requeue":     access.Admin,
 	"task.discard":     access.Admin,

@@ -156,6 +156,10 @@ type Tx interface {
 	// tenth. Without a budget all are 0. It is O(1).
 	Share(space, value string) (used, left int64, nearlyFull bool)
 
+	// Shares calls f with the share of each value of the field Definition.ShareBy that a tuple of a space has, in no
+	// order, until f returns false. Nothing may be changed meanwhile. It costs O(1) for each value.
+	Shares(space string, f func(Share) bool)
+
 	// Put adds a tuple. If the space is full it fails with fault.ErrOverloaded, because a procedure cannot wait for
 	// capacity.
 	Put(space string, t tuple.Tuple, o PutOptions) (ref int64, err error)
@@ -205,6 +209,9 @@ type Tx interface {
 	// Tell sends a message to a session, if it is alive. The message must be a valid
 	// tuple.
 	Tell(session string, message tuple.Tuple)
+	// Note passes n to the engine's observer if the transaction succeeds. It is not durable: a note may be lost, and the
+	// note of a transaction whose commit fails is passed too. n must not be changed afterwards.
+	Note(n any)
 	// Call runs another procedure within this transaction. If that fails, only what it did is undone, and the calling
 	// procedure may go on. Errors: fault.ErrNotFound for an unknown procedure, fault.ErrTooLarge for calls nested too
 	// deeply.
@@ -212,6 +219,13 @@ type Tx interface {
 	// Wait returns the error with which a procedure that found nothing returns, and records what it waits for. For a
 	// space that does not exist it returns fault.ErrNotFound.
 	Wait(awaited ...Awaited) error
+}
+
+// Share is what the tuples of a space have in common that have one value in the field Definition.ShareBy.
+type Share struct {
+	Value  string
+	Tuples int   // visible and held
+	Oldest Entry // the visible one that was put first, or placed anew (NewPlace); its Ref is 0 if none is visible
 }
 
 // Surveyor is what a Tx may also be: one that can look through a whole space, over

@@ -27,7 +27,7 @@ func (i Item) suspect() bool { return i.Lost >= suspectLosses }
 // claimant, because the task may not be the reason.
 func (p Policy) loseShared(tx space.Tx, e space.Entry, i Item, beside int64) error {
 	reason := fmt.Sprintf("its worker was lost with %d other tasks; not counted as an attempt", beside)
-	i, err := p.recordAttempt(tx, e, i, failure{reason: reason})
+	i, err := p.recordAttempt(tx, e, i, failure{reason: reason, kind: WorkerLost})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"time"
 
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
@@ -165,4 +166,36 @@ func encodeItems(items []Item) (data []byte) {
 		data = plainTuple(i).Append(tuple.New(encodeRecord(i), int64(0)).Append(data))
 	}
 	return data
+}
+
+// decodeActions returns the names in an answer of task.actions, and how many actions there are.
+func decodeActions(reply tuple.Tuple) (names []string, total int, err error) {
+	for data := blobOf(reply); len(data) > 0; {
+		var one tuple.Tuple
+		if one, data, err = tuple.Decode(data); err != nil {
+			return nil, 0, fmt.Errorf("%s: %w: %w", procActions, fault.ErrCorrupt, err)
+		}
+		names = append(names, one.Str(0))
+	}
+	return names, int(reply.Int64(1)), nil
+}
+
+// decodeFacts returns the facts in an answer of task.overview.
+func decodeFacts(reply tuple.Tuple) (all []ActionFacts) {
+	for at := range reply {
+		all = append(all, factsIn(nestedOf(reply, at)))
+	}
+	return all
+}
+
+// factsIn is the inverse of ActionFacts.encode.
+func factsIn(t tuple.Tuple) ActionFacts {
+	f := ActionFacts{Action: t.Str(0), Workers: t.Int64(1), Slots: t.Int64(2), InUse: t.Int64(3), Oldest: t.Str(4), Counts: Counts{}}
+	if since := t.Int64(5); since != 0 {
+		f.OldestSince = time.Unix(0, since).UTC()
+	}
+	for n, state := range countedStates {
+		f.Counts[state] = t.Int64(6 + n)
+	}
+	return f
 }

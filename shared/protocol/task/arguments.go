@@ -263,3 +263,30 @@ func wantedLimit(args tuple.Tuple) Limit {
 	rate, _ := args[2].(float64)
 	return Limit{args.Str(0), args.Int64(1), rate}
 }
+
+// textsOf returns the fields of arguments that are all texts; ok reports whether they are.
+func textsOf(args tuple.Tuple) (all []string, ok bool) {
+	for _, f := range args {
+		text, isText := f.(string)
+		if !isText {
+			return nil, false
+		}
+		all = append(all, text)
+	}
+	return all, true
+}
+
+// pauseWanted is the arguments of task.pause.
+type pauseWanted struct{ action, by, why string }
+
+// parsePause returns the arguments of task.pause, whose by and why may be missing together.
+func parsePause(args tuple.Tuple) (w pauseWanted, err error) {
+	texts, ok := textsOf(args)
+	switch {
+	case ok && len(texts) == 1:
+		return pauseWanted{action: texts[0]}, nil
+	case ok && len(texts) == 3:
+		return pauseWanted{texts[0], truncate(texts[1]), truncate(texts[2])}, nil
+	}
+	return w, fmt.Errorf("%w: want an action, or an action, who pauses it and why", fault.ErrInvalid)
+}

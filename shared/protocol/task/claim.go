@@ -73,6 +73,7 @@ func (p Policy) take(tx space.Tx, e space.Entry, i Item, answer []byte) ([]byte,
 		return nil, err
 	}
 	i.CurrentClaimant, i.ClaimedAt, i.State, i.Progress = workerName(tx), tx.Now(), "", nil
+	tx.Note(Event{Kind: EventStarted, Action: i.Action, Took: since(i.ClaimedAt, i.offeredSince())})
 	if i.suspect() {
 		i.onlyFor = tx.Caller()
 	}

@@ -249,6 +249,7 @@ func asCreated(tx space.Tx, i Item, end State, reason string) (Item, error) {
 // assignID gives a new task its id, and a token if it has none.
 func assignID(tx space.Tx, i *Item) {
 	n := tx.NextToken()
+	tx.Note(Event{Kind: EventCreated, Action: i.Action})
 	i.ID, i.CreatedAt = "t"+strconv.FormatInt(n, 10), tx.Now()
 	if i.Token == 0 {
 		i.Token = n

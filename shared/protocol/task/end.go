@@ -51,6 +51,7 @@ func (p Policy) Withdraw(tx space.Tx, e space.Entry, note string) error {
 // with its unique key and the tasks that wait for its limits go on, and its watchers get a tuple. e is its entry as
 // it was. A dead letter has not ended yet.
 func (p Policy) afterEnd(tx space.Tx, e space.Entry, i Item, end ending) error {
+	noteEnd(tx, i, end.state)
 	if end.state != StateDead {
 		if err := recordEnd(tx, e, end); err != nil {
 			return err

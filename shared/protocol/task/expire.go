@@ -23,7 +23,7 @@ func (p Policy) endHold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if i.CurrentClaimant == "" { // claimed under a version without records
 		i.CurrentClaimant = x.Holder
 	}
-	reason := ""
+	reason, kind := "", TimedOut
 	switch x.Cause {
 	case space.Closed:
 		return nil, p.undoClaim(tx, e, i)
@@ -32,12 +32,12 @@ func (p Policy) endHold(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 		if x.Beside > 0 {
 			return nil, p.loseShared(tx, e, i, x.Beside)
 		}
-		reason = "its worker was lost"
+		reason, kind = "its worker was lost", WorkerLost
 	default:
 		reason = fmt.Sprintf("timed out after %s", i.Timeout.Duration())
 		tx.Tell(x.Holder, stopMessage(i.ID, reason))
 	}
-	return nil, p.failAttempt(tx, e, i, failure{reason: reason})
+	return nil, p.failAttempt(tx, e, i, failure{reason: reason, kind: kind})
 }
 
 // endHiding is the expiry of a hold without a session: the time has come for a task that was delayed or in its

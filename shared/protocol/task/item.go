@@ -27,6 +27,8 @@ type Item struct {
 
 	queued    bool          // it has a turn among the tasks of its priority
 	onlyFor   string        // of a suspect: the session that has it alone, or that is reserved for it
+	queuedAt  time.Time     // when it joined the queue; zero: when it was created
+	backAt    time.Time     // when the last attempt ended, if it kept its place in the queue; zero: it did not
 	offeredAt time.Duration // of a suspect: since when workers may claim it, by the clock of deadlines
 
 	forgiven int // so many of Claimants, the first ones, may claim it again, because no other worker served the action

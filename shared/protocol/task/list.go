@@ -205,19 +205,12 @@ var countedLabels = map[State][]State{
 	Claimed: {Claimed}, StateDelayed: {StateDelayed}, StateBlocked: {StateBlocked}, StatePaused: {StatePaused}, Waiting: {inBackOff, behindLimit},
 }
 
-// counts (action) returns (state, number)…. It visits no task: it counts visible tasks by the template of their
-// action, and all others by their labels. It returns no error.
+// counts (action) returns (state, number)… of the tasks that are alive. It returns no error.
 func counts(tx space.Tx, action string) (tuple.Tuple, error) {
 	var reply tuple.Tuple
+	all := countsOf(tx, action)
 	for _, state := range []State{Waiting, StateDelayed, StateBlocked, StatePaused, Claimed} {
-		n := 0
-		for _, s := range countedLabels[state] {
-			n += tx.CountLabelled(Space, stateLabel(s, action))
-		}
-		if state == Waiting {
-			n += tx.Count(Space, AnyOf(action))
-		}
-		reply = append(reply, tuple.New(string(state), int64(n)))
+		reply = append(reply, tuple.New(string(state), all[state]))
 	}
 	return reply, nil
 }

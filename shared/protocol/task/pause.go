@@ -18,6 +18,11 @@ func matchPaused(action any) tuple.Template { return tuple.Match("paused", actio
 
 func resuming(action any) tuple.Template { return tuple.Match("resuming", action) }
 
+// matchPauseNote matches the tuple that tells who paused an action, and why; the action may be a formal.
+func matchPauseNote(action any) tuple.Template {
+	return tuple.Match("pausenote", action, tuple.AnyString, tuple.AnyString)
+}
+
 // isPaused reports whether no task of an action may be claimed.
 func isPaused(tx space.Tx, action string) bool {
 	_, paused := tx.Find(Data, matchPaused(action), nil)
@@ -30,15 +35,26 @@ func CountWaiting(tx space.Tx, action string) int {
 	return tx.Count(Space, AnyOf(action)) + tx.CountLabelled(Space, stateLabel(StatePaused, action))
 }
 
-// pause (action) pauses an action: from now on none of its tasks is claimed. It hides up to maxOffered tasks and
-// returns how many; the caller repeats it until it returns 0.
-func (p Policy) pause(tx space.Tx, action string) (tuple.Tuple, error) {
+// pause (action[, by, why]) pauses an action: from now on none of its tasks is claimed. by and why are for people; those
+// of the first call are kept. It hides up to maxOffered tasks and returns how many; the caller repeats it until it
+// returns 0.
+func (p Policy) pause(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
+	w, err := parsePause(args)
+	if err != nil {
+		return nil, err
+	}
+	action := w.action
 	if !models.ValidID(action) {
 		return nil, fmt.Errorf("action %.100q: %w: %s", action, fault.ErrInvalid, models.IDRule)
 	}
 	if !isPaused(tx, action) {
 		if _, err := tx.Put(Data, tuple.New("paused", action, tx.Now().Format(time.RFC3339)), space.PutOptions{}); err != nil {
 			return nil, err
+		}
+		if w.by+w.why != "" {
+			if _, err := tx.Put(Data, tuple.New("pausenote", action, w.by, w.why), space.PutOptions{}); err != nil {
+				return nil, err
+			}
 		}
 		if e, ok := tx.Find(Data, resuming(action), nil); ok {
 			if err := tx.Take(e.Ref); err != nil {
@@ -78,6 +94,11 @@ func (p Policy) hidePaused(tx space.Tx, action string) (hidden int, err error) {
 // resume (action) ends the pause of an action. It brings up to maxOffered tasks back, and returns how many; the
 // caller repeats it until it returns 0.
 func (p Policy) resume(tx space.Tx, action string) (tuple.Tuple, error) {
+	if e, ok := tx.Find(Data, matchPauseNote(action), nil); ok {
+		if err := tx.Take(e.Ref); err != nil {
+			return nil, err
+		}
+	}
 	if e, ok := tx.Find(Data, matchPaused(action), nil); ok {
 		if err := tx.Take(e.Ref); err != nil {
 			return nil, err
@@ -112,15 +133,23 @@ func (c Client) Pause(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procPause, tuple.New(action))
 }
 
+// PauseFor is Pause and notes who paused the action, and why, unless it is paused already. Both may be empty; they are
+// cut to a line of at most 256 bytes.
+func (c Client) PauseFor(ctx context.Context, action, by, why string) error {
+	return c.untilDone(ctx, procPause, tuple.New(action, by, why))
+}
+
 // Resume ends the pause of an action. Without a pause it does nothing.
 func (c Client) Resume(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procResume, tuple.New(action))
 }
 
-// PausedAction is an action and since when it has been paused.
+// PausedAction is an action, and since when it has been paused. By is the identity that paused it, and Why its
+// reason; both are empty if they are not known.
 type PausedAction struct {
-	Action string
-	Since  time.Time
+	Action  string
+	Since   time.Time
+	By, Why string
 }
 
 // PausedActions returns the actions that are paused.
@@ -130,8 +159,17 @@ func (c Client) PausedActions(ctx context.Context) ([]PausedAction, error) {
 		return nil, err
 	}
 	all := make([]PausedAction, len(found))
+	if len(found) == 0 {
+		return all, nil
+	}
+	notes, err := c.Repo.Space(Data).QueryAll(ctx, matchPauseNote(tuple.AnyString))
 	for n, t := range found {
 		all[n] = decodePaused(t)
+		for _, note := range notes {
+			if subjectOf(note) == all[n].Action {
+				all[n].By, all[n].Why = decodePauseNote(note)
+			}
+		}
 	}
-	return all, nil
+	return all, err
 }

@@ -79,6 +79,7 @@ func show(tx space.Tx, e space.Entry, i Item, at space.Placement) error {
 	turn := e.Turn
 	if !i.queued || at == space.NewPlace {
 		i.queued, turn = true, nextTurn(tx, e.Ref, i)
+		i.queuedAt, i.backAt = tx.Now(), time.Time{}
 	}
 	if err := rewrite(tx, e, i, turn); err != nil || !e.Held {
 		return err

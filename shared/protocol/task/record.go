@@ -56,6 +56,8 @@ const (
 	tagLost
 	tagOnlyFor
 	tagOfferedAt
+	tagQueuedAt
+	tagBackAt
 )
 
 // The tags of an attempt within a record.
@@ -156,6 +158,8 @@ func encodeRecord(i Item) string {
 	w.number(tagLost, i.Lost)
 	w.text(tagOnlyFor, i.onlyFor)
 	w.number(tagOfferedAt, int64(i.offeredAt))
+	w.time(tagQueuedAt, i.queuedAt)
+	w.time(tagBackAt, i.backAt)
 	w.number(tagPriority, i.Priority) // of a dead letter, whose tuple has none
 	return string(w)
 }
@@ -337,6 +341,10 @@ func (r *recordReader) setField(i *Item, tag uint64, v string) {
 		i.onlyFor = v
 	case tagOfferedAt:
 		i.offeredAt = time.Duration(r.number(v))
+	case tagQueuedAt:
+		i.queuedAt = r.time(v)
+	case tagBackAt:
+		i.backAt = r.time(v)
 	case tagPriority:
 		i.Priority = r.number(v)
 	default:

@@ -27,6 +27,7 @@ func (p Policy) release(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.kind = Released
 	return nil, p.failAttempt(tx, e, i, f)
 }
 
@@ -38,6 +39,7 @@ type failure struct {
 	delay  time.Duration
 	output string
 	giveUp bool
+	kind   string // of Event.Outcome: Released, TimedOut or WorkerLost
 }
 
 var (
@@ -100,7 +102,7 @@ func (p Policy) undoClaim(tx space.Tx, e space.Entry, i Item) error {
 // revokeAttempt raises the token of a task and of its lease, so that later calls of the previous holder fail with
 // fault.ErrStaleToken, and removes the claim.
 func revokeAttempt(tx space.Tx, i Item) (Item, error) {
-	i.CurrentClaimant, i.ClaimedAt, i.Progress = "", time.Time{}, nil
+	i.CurrentClaimant, i.ClaimedAt, i.Progress, i.backAt = "", time.Time{}, nil, tx.Now()
 	stale := i.Token
 	i.Token = tx.NextToken()
 	if err := lease.Raise(tx, i.Lease, stale, i.Token); err != nil {
@@ -137,6 +139,7 @@ func (p Policy) failAttempt(tx space.Tx, e space.Entry, i Item, f failure) error
 // on it. Otherwise a task whose attempts take longer than its queue TTL would be dropped after
 // the first, be issued again without attempts, and never become a dead letter.
 func (p Policy) recordAttempt(tx space.Tx, e space.Entry, i Item, f failure) (Item, error) {
+	tx.Note(Event{Kind: EventFailed, Action: i.Action, Outcome: f.kind, Took: since(tx.Now(), i.ClaimedAt)})
 	i.History = newest(append(i.History, models.Attempt{
 		Worker: i.CurrentClaimant, ClaimedAt: i.ClaimedAt, EndedAt: tx.Now(), Error: f.reason, Output: f.output,
 	}), maxHistory)

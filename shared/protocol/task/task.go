@@ -75,7 +75,7 @@ func Spaces() []space.Definition {
 	return []space.Definition{
 		{Name: Space, Options: space.Options{Kind: space.Ordered, OrderBy: priorityField}, Reserving: true, ShareBy: actionField, Check: checkPut},
 		{Name: Result, Reserving: true, Check: checkPutResult},
-		{Name: Dead, QueryOnly: true, Reserving: true},
+		{Name: Dead, QueryOnly: true, Reserving: true, ShareBy: actionField},
 		{Name: Data, QueryOnly: true},
 		{Name: Alerts, QueryOnly: true, Options: space.Options{Capacity: maxAlerts, Overflow: space.DropOldest}},
 		{Name: Ends, QueryOnly: true, Options: space.Options{Volatile: true, Capacity: maxWatched}},
@@ -119,6 +119,8 @@ const (
 	procShow          = "task.show"
 	procList          = "task.list"
 	procCounts        = "task.counts"
+	procActions       = "task.actions"
+	procOverview      = "task.overview"
 	procWatch         = "task.watch"
 	procWait          = "task.wait"
 	procRemoveAlert   = "task.removealert"
@@ -172,7 +174,7 @@ func (p Policy) AdminProcedures() space.Procedures {
 		procCancel:      space.WithArgs2(p.cancel),
 		procRequeue:     space.WithArgs2(p.requeue),
 		procDiscard:     space.WithArgs1(p.discard),
-		procPause:       space.WithArgs1(p.pause),
+		procPause:       p.pause,
 		procResume:      space.WithArgs1(p.resume),
 		procSetLimit:    space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64, tuple.Formal{Type: tuple.Float64}), p.setLimit),
 		procRemoveLimit: space.WithArgs1(p.removeLimit),
@@ -182,6 +184,8 @@ func (p Policy) AdminProcedures() space.Procedures {
 		procParents:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64), parents),
 		procList:        list,
 		procCounts:      space.WithArgs1(counts),
+		procActions:     space.WithArgs(tuple.Match(), actions),
+		procOverview:    overview,
 		procWatch:       space.WithArgs1(watchTask),
 		procWait:        space.WithArgs1(awaitEnd),
 

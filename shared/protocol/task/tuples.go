@@ -292,6 +292,9 @@ func decodePaused(t tuple.Tuple) PausedAction {
 	return PausedAction{Action: t.Str(1), Since: since}
 }
 
+// decodePauseNote returns who paused an action and why, of a tuple that matchPauseNote matches.
+func decodePauseNote(t tuple.Tuple) (by, why string) { return t.Str(2), t.Str(3) }
+
 func decodeAlert(t tuple.Tuple) Alert {
 	return Alert{Channel: t.Str(1), Task: t.Str(2), DiedAt: t.Int64(3)}
 }

@@ -108,6 +108,9 @@ func (e *Engine) beginTransaction(caller *session) *transaction {
 // state.mu.
 func (e *Engine) finishTransaction(tx *transaction, op space.OpID, reply space.Reply) {
 	facts, pending := tx.facts, &e.state.pending
+	if len(tx.notes) > 0 {
+		e.noted(tx.notes)
+	}
 	for _, s := range tx.steps {
 		in := e.state.spaces[s.space()]
 		e.queueWakeup(in, s)

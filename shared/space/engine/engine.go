@@ -91,7 +91,10 @@ type Config struct {
 	// SessionLost, if not nil, gets the id and process of each lost session. The engine calls it while it is locked,
 	// so it must neither block nor call the engine.
 	SessionLost func(id string, p space.Process)
-	Log         *slog.Logger // nil: slog.Default
+	// Noted, if not nil, gets the notes of each transaction that succeeds (space.Tx.Note). The engine calls it while it
+	// is locked, so it must neither block nor call the engine. It must not keep the slice.
+	Noted func(notes []any)
+	Log   *slog.Logger // nil: slog.Default
 	// Now returns the time with a monotonic reading; nil is time.Now.
 	Now func() time.Time
 	// Memory counts what the engine keeps, and refuses what only adds to it; nil: no limit.
@@ -120,6 +123,7 @@ type Engine struct {
 	trace       func(trace.Event)           // nil: no trace
 	settings    tuple.Tuple                 // for the trace
 	sessionLost func(string, space.Process) // or nil
+	noted       func([]any)                 // or nil
 	log         *slog.Logger
 	seed        maphash.Seed
 	journalFull func() bool   // whether the journal refuses transactions that only put
@@ -187,7 +191,7 @@ type committer struct {
 // used. It holds state.mu while it loads, because the functions that apply facts require it.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
-		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, queryOnly: c.QueryOnly, putChecks: c.PutChecks, reserving: c.Reserving, shareBy: c.ShareBy, maxTTL: c.MaxTTL, grace: c.Grace, trace: c.Trace, settings: c.Settings, sessionLost: c.SessionLost, log: c.Log,
+		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, queryOnly: c.QueryOnly, putChecks: c.PutChecks, reserving: c.Reserving, shareBy: c.ShareBy, maxTTL: c.MaxTTL, grace: c.Grace, trace: c.Trace, settings: c.Settings, sessionLost: c.SessionLost, noted: c.Noted, log: c.Log,
 		seed: maphash.MakeSeed(), journalFull: func() bool { return false }, wake: make(chan struct{}, 1),
 		state:     state{clock: time.Now, sessions: sessions{}, inFlight: map[space.OpID]*waiter{}, measures: measuresBySpace(c.Measures)},
 		committer: committer{turn: make(chan struct{}, 1)},

@@ -18,13 +18,13 @@ type spaceState struct {
 	def     *journal.Space
 	visible index
 	held    index
-	labels  labels           // of the visible and the held ones
-	byAge   *order[*entry]   // the visible ones; nil unless the kind or the overflow needs it
-	size    int              // tuples, held ones included
-	bytes   int64            // of its entries, as the budget counts them
-	shareBy int              // index of a field, see space.Definition; 0: none
-	shares  map[string]int64 // bytes by the value of that field
-	reserve int              // places that only puts with space.PutOptions.Reserve get
+	labels  labels            // of the visible and the held ones
+	byAge   *order[*entry]    // the visible ones; nil unless the kind or the overflow needs it
+	size    int               // tuples, held ones included
+	bytes   int64             // of its entries, as the budget counts them
+	shareBy int               // index of a field, see space.Definition; 0: none
+	shares  map[string]*share // by the value of that field
+	reserve int               // places that only puts with space.PutOptions.Reserve get
 
 	readers, takers waitlist
 	putters         *order[*waiter] // puts that wait for capacity
@@ -42,7 +42,7 @@ func newSpaceState(def *journal.Space, seed maphash.Seed, m *memory.Account) *sp
 	in.held = newIndex(seed, in.rank, m)
 	in.labels = labels{rank: in.rank, sets: map[string]labelled{}}
 	if in.headOnly() || def.Options.Overflow == space.DropOldest {
-		in.byAge = newOrder(func(x *entry) key { return key{Minor: x.Place} })
+		in.byAge = newOrder(byPlace)
 	}
 	return in
 }
@@ -58,22 +58,9 @@ func (e *Engine) newSpace(def *journal.Space) *spaceState {
 	}
 	in.shareBy = e.shareBy[def.Name]
 	if in.shareBy != 0 {
-		in.shares = map[string]int64{}
+		in.shares = map[string]*share{}
 	}
 	return in
-}
-
-// count adds the bytes that an entry takes; negative for one that goes.
-func (in *spaceState) count(x *entry, bytes int64) {
-	in.bytes += bytes
-	if in.shareBy == 0 || bytes == 0 {
-		return
-	}
-	share := x.Tuple.Str(in.shareBy)
-	in.shares[share] += bytes
-	if in.shares[share] == 0 {
-		delete(in.shares, share)
-	}
 }
 
 func (st *state) space(name string) (*spaceState, error) {
@@ -136,6 +123,9 @@ func (in *spaceState) add(x *entry) {
 	}
 	in.labels.add(x)
 	in.size++
+	if in.shareBy != 0 {
+		in.shareOf(x).add(x)
+	}
 }
 
 // remove removes an entry that add added, from the same indexes. Its hold must be the same as in the add, because the
@@ -154,6 +144,10 @@ func (in *spaceState) remove(x *entry) {
 	}
 	in.labels.remove(x)
 	in.size--
+	if in.shareBy != 0 {
+		in.shareOf(x).remove(x)
+		in.dropShare(x)
+	}
 }
 
 // hasWaiters reports whether a call waits for a tuple.

@@ -36,6 +36,7 @@ type transaction struct {
 	awaited   []space.Awaited
 	lookup    *lookup // of a plain operation, for the trace
 	marks     []mark  // further events, for the trace
+	notes     []any   // for the observer
 }
 
 var _ space.Surveyor = (*transaction)(nil)
@@ -73,7 +74,7 @@ func (tx *transaction) change(old, new *entry, c space.Change) {
 // try runs f, and undoes all that it did if it returns an error, panics or ends the goroutine
 // (as a failing test does). It returns the error of f; a panic becomes an error.
 func (tx *transaction) try(f func() error) (err error) {
-	steps, facts, messages, marks := len(tx.steps), len(tx.facts), len(tx.messages), len(tx.marks)
+	steps, facts, messages, marks, notes := len(tx.steps), len(tx.facts), len(tx.messages), len(tx.marks), len(tx.notes)
 	returned := false
 	defer func() {
 		if p := recover(); p != nil {
@@ -87,6 +88,7 @@ func (tx *transaction) try(f func() error) (err error) {
 			tx.st.replace(s.new, s.old)
 		}
 		tx.steps, tx.facts, tx.messages, tx.marks = tx.steps[:steps], tx.facts[:facts], tx.messages[:messages], tx.marks[:marks]
+		tx.notes = tx.notes[:notes]
 	}()
 	err = f()
 	returned = true
@@ -258,10 +260,35 @@ func (tx *transaction) Free(name string) (free, capacity int) {
 
 func (tx *transaction) Share(name, value string) (used, left int64, nearlyFull bool) {
 	if in := tx.st.spaces[name]; in != nil {
-		used = in.shares[value]
+		used = in.shares[value].memory()
 	}
 	left, nearlyFull = tx.st.memory.Budget.Left()
 	return used, left, nearlyFull
+}
+
+func (tx *transaction) Shares(name string, f func(space.Share) bool) {
+	in := tx.st.spaces[name]
+	if in == nil {
+		return
+	}
+	for value, s := range in.shares {
+		if s.size == 0 {
+			continue // all are taken and not acknowledged
+		}
+		shown := space.Share{Value: value, Tuples: s.size}
+		if x, ok := s.byAge.first(); ok {
+			shown.Oldest = in.view(x)
+		}
+		if !f(shown) {
+			return
+		}
+	}
+}
+
+func (tx *transaction) Note(n any) {
+	if tx.e.noted != nil {
+		tx.notes = append(tx.notes, n)
+	}
 }
 
 func (tx *transaction) Elapsed() time.Duration { return tx.st.now() }
