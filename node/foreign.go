@@ -34,6 +34,9 @@ func (p *ports) listenForeign(wanted []config.Gate) (open foreignGates, err erro
 		if err != nil {
 			return nil, err
 		}
+		if shared := p.portOf(port); shared != nil && g.Role != "" && len(g.Allow) > 0 {
+			shared.AdmitPlain(protocol)
+		}
 		open = append(open, foreignGate{g, port})
 	}
 	return open, nil
@@ -64,7 +67,7 @@ func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, 
 		if err != nil {
 			return nil, fmt.Errorf("gate %s: %w", g.Gate, err)
 		}
-		all = append(all, func(ctx context.Context) error { return serve(ctx, g.port) })
+		all = append(all, func(ctx context.Context) error { return serve(ctx, fenced{g.port, g.Gate, h.log}) })
 	}
 	return all, nil
 }
@@ -73,6 +76,9 @@ func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, 
 // which open creates; one for pSpace names a space in each request.
 func (g foreignGate) open(ctx context.Context, hub *foreign.Hub, log *slog.Logger) (serve func(context.Context, net.Listener) error, err error) {
 	access := foreign.Access{Write: g.Write}
+	if g.Role != "" {
+		access.Permit = permit(g.Gate)
+	}
 	if g.Protocol == config.PSpace {
 		return pspace.New(pspace.Config{Hub: hub, Access: access, Log: log}).Serve, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"leasehold/node/locate"
 	"leasehold/shared/api/client"
@@ -76,20 +77,16 @@ func callAsProcess(ctx context.Context, cfg config.Config, do func(context.Conte
 	if err != nil {
 		return err
 	}
-	var ca identity.Fingerprint
-	var addresses []string
-	switch {
-	case line != nil:
-		ca, addresses = line.CA, line.Addresses
-	case certificate != nil:
-		if ca, err = identity.IssuerOf(certificate); err != nil {
-			return err
-		}
-		addresses = []string{locate.ChooseGate(ctx, cfg)}
-	default:
+	if line == nil && certificate == nil {
 		return locate.Call(ctx, cfg, do)
 	}
-	api, err := join.ClientOf(certificate, ca, addresses)
+	cas, addresses := identity.IssuersOf(certificate, time.Now()), []string{}
+	if line != nil {
+		cas, addresses = append(cas, line.CAs(time.Now())...), line.Addresses
+	} else {
+		addresses = []string{locate.ChooseGate(ctx, cfg)}
+	}
+	api, err := join.ClientOf(certificate, cas, addresses)
 	if err != nil {
 		return err
 	}

@@ -51,8 +51,11 @@ func (d *DataDir) openAuth() (*auth.Auth, error) {
 func (d *DataDir) openAuthority() (*authority.Authority, error) {
 	dir := filepath.Join(d.cfg.Data, identityDir)
 	ca, err := authority.Open(dir, time.Now)
+	if err == nil {
+		return ca, ca.Tidy()
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return ca, err
+		return nil, err
 	}
 	if joined := len(d.database.Admission.Peers(true)); joined > 0 && d.cfg.AcceptMissing != acceptIdentity {
 		return nil, fmt.Errorf("%s is missing, and %d processes have joined with it: %w: restore it from a backup, or start with --accept-missing %s, which makes another identity: then every process needs another join line",
@@ -63,6 +66,19 @@ func (d *DataDir) openAuthority() (*authority.Authority, error) {
 	}
 	d.log.Warn("this coordinator has an identity now, and authenticates its clients", "fingerprint", ca.Fingerprint(), "admin token", d.tokenFile(), "join line of a worker", "leasehold invite worker --data "+d.cfg.Data)
 	return ca, nil
+}
+
+// followIdentity has the address file tell the CA that is current.
+func (l *listeners) followIdentity(h *hosted, addresses datadir.Addresses) {
+	if l.auth == nil {
+		return
+	}
+	l.auth.OnRotate(func() {
+		addresses.CA = l.auth.Authority.Fingerprint().String()
+		if err := datadir.WriteAddresses(h.cfg.Data, addresses); err != nil {
+			h.log.Error("the commands on this machine do not learn the new CA; give them --ca", "error", err)
+		}
+	})
 }
 
 func (d *DataDir) tokenFile() string {

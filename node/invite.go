@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/api"
+	"leasehold/coordinator/auth"
 	"leasehold/coordinator/authority"
 	"leasehold/node/locate"
 	"leasehold/shared/api/client"
@@ -22,9 +24,33 @@ import (
 // WithInvites calls do with a function that makes invites: at the running coordinator that cfg names or, if there is
 // none, in the data folder, whose identity is made if it has none.
 func WithInvites(ctx context.Context, cfg config.Config, log *slog.Logger, do func(create func(context.Context, types.NewInvite) (types.Invite, error)) error) error {
+	return withAuth(ctx, cfg, log, true, func(ctx context.Context, c *client.Client) error { return do(c.CreateInvite) }, func(a *auth.Auth) error {
+		return do(func(ctx context.Context, n types.NewInvite) (types.Invite, error) {
+			return api.CreateInvite(ctx, a, n, offlineAddresses(cfg))
+		})
+	})
+}
+
+// RotateIdentity makes a new CA, and accepts that of today until a time: at the running coordinator that cfg names or, if
+// there is none, in the data folder.
+func RotateIdentity(ctx context.Context, cfg config.Config, log *slog.Logger, until time.Time) (i types.Identity, err error) {
+	running := func(ctx context.Context, c *client.Client) error {
+		i, err = c.RotateIdentity(ctx, types.NewIdentity{Until: until})
+		return err
+	}
+	return i, withAuth(ctx, cfg, log, false, running, func(a *auth.Auth) error {
+		err := a.Rotate(until)
+		i = api.ShowIdentity(a.Authority)
+		return err
+	})
+}
+
+// withAuth calls running with a client of the running coordinator that cfg names or, if there is none, inFolder with what
+// authenticates the clients of the data folder. With makes, an identity is made if the folder has none.
+func withAuth(ctx context.Context, cfg config.Config, log *slog.Logger, makes bool, running func(context.Context, *client.Client) error, inFolder func(*auth.Auth) error) error {
 	e, err := locate.Find(ctx, cfg)
 	if err == nil && e.API != "" {
-		err = locate.Call(ctx, cfg, func(ctx context.Context, c *client.Client) error { return do(c.CreateInvite) })
+		err = locate.Call(ctx, cfg, running)
 		if !errors.Is(err, fault.ErrUnavailable) || e.Named {
 			return err
 		}
@@ -34,6 +60,9 @@ func WithInvites(ctx context.Context, cfg config.Config, log *slog.Logger, do fu
 	}
 	cfg.Auth, cfg.Insecure = true, false
 	answer := err // of a coordinator that may have ended meanwhile
+	if _, err := ShowIdentity(cfg); err != nil && !makes {
+		return cmp.Or(answer, err)
+	}
 	d, err := OpenDataDir(ctx, cfg, log)
 	if answer != nil && errors.Is(err, fault.ErrConflict) {
 		return answer // its coordinator runs, and does not authenticate its clients
@@ -43,9 +72,7 @@ func WithInvites(ctx context.Context, cfg config.Config, log *slog.Logger, do fu
 	}
 	a, err := d.openAuth()
 	if err == nil {
-		err = do(func(ctx context.Context, n types.NewInvite) (types.Invite, error) {
-			return api.CreateInvite(ctx, a, n, offlineAddresses(cfg))
-		})
+		err = inFolder(a)
 	}
 	return errors.Join(err, d.Close())
 }
@@ -63,15 +90,15 @@ func offlineAddresses(cfg config.Config) []string {
 	return joinAddresses(address)
 }
 
-// ShowIdentity returns the fingerprint and the CA certificate (PEM) of the coordinator with the data folder of cfg. It
-// fails with fault.ErrNotFound if that has no identity.
-func ShowIdentity(cfg config.Config) (fingerprint string, certificate []byte, err error) {
+// ShowIdentity returns the identity of the coordinator with the data folder of cfg. It fails with fault.ErrNotFound if
+// that has none.
+func ShowIdentity(cfg config.Config) (types.Identity, error) {
 	ca, err := authority.Open(filepath.Join(cfg.Data, identityDir), time.Now)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s has no identity: %w: a coordinator that authenticates makes one at its start, and leasehold invite does", cfg.Data, fault.ErrNotFound)
 	}
 	if err != nil {
-		return "", nil, err
+		return types.Identity{}, err
 	}
-	return ca.Fingerprint().String(), ca.CertificatePEM(), nil
+	return api.ShowIdentity(ca), nil
 }

@@ -100,6 +100,7 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 		return err
 	}
 	defer os.Remove(filepath.Join(h.cfg.Data, datadir.AddressFile))
+	l.followIdentity(h, addresses)
 	warnOfFewFiles(h.log)
 	spaces := peer.NewSpaces()
 	measured, calls := durations(h)

@@ -36,6 +36,8 @@ func (s *server) admissionRoutes() []route {
 		on("listTokens", "GET", "/tokens", "List the tokens by name, without their secrets.", s.listTokens, page(maxPage)...),
 		withBody("createToken", "POST", "/tokens", "Make a token for a program or a person. Only the answer has the secret.", s.createToken).returns(201),
 		on("revokeToken", "DELETE", "/tokens/{token}", "Revoke a token, by its name or its id: what it has ends.", s.revokeToken),
+		on("getIdentity", "GET", "/identity", "Get the fingerprint and the certificate of the coordinator's CA and, while it changes, of the former one.", s.getIdentity),
+		withBody("rotateIdentity", "POST", "/identity", "Make a new CA. That of today is accepted until a time; processes learn the new one when they renew their certificates.", s.rotateIdentity),
 		on("listAudit", "GET", "/audit", "List the latest changes that people and programs made, the oldest first.", s.listAudit,
 			param{name: "since", kind: numberParam, max: int(maxLife.Seconds()), absent: 3600, doc: "age in seconds of the oldest record"}, limit(1000, maxPage)),
 	}

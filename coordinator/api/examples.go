@@ -54,6 +54,7 @@ func exampleBodies() []any {
 		types.NewInvite{Role: "worker", Name: "rack 2", Expires: 86_400},
 		types.NewJoin{Invite: "lgbjqjfh", Secret: "2pzwbpgoni5vkkaeeyo5khcqsbyzf6w3", Request: []byte("a certificate signing request"), Name: "mill-1"},
 		types.NewRenewal{Request: []byte("a certificate signing request")},
+		types.NewIdentity{Until: exampleTime},
 		types.NewToken{Name: "ci", Roles: []string{"producer"}, Spaces: []string{"ci-"}, Expires: 7_776_000},
 		types.NewClaims{Type: "svn", Limit: 10},
 		types.NewVisit{Origin: exampleID},

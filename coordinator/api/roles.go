@@ -19,7 +19,7 @@ var roles = byOperation(map[access.Roles][]string{
 		"listTasks", "getTask", "getAction", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
 		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},
-	access.Reader | access.Fleet: {"listOrigins", "listStatus"},
+	access.Reader | access.Fleet: {"listOrigins", "listStatus", "getIdentity"},
 	// The space that the request names decides the rest (coordinator/permission).
 	access.Any: {"listTuples", "readTuple"},
 	access.Producer: {
@@ -43,7 +43,7 @@ var roles = byOperation(map[access.Roles][]string{
 		"updateEpisode", "resetEpisodePriority", "updateClip", "resetClipPriority", "retryProblems",
 		"drainSession", "createBackup", "deleteSpace", "pauseAction", "resumeAction", "setLimit", "removeLimit",
 		"setSchedule", "removeSchedule", "pauseSchedule", "resumeSchedule", "requeueDead", "discardDead", "addRepository",
-		"listInvites", "createInvite", "revokeInvite", "listPeers", "revokePeer", "listTokens", "createToken", "revokeToken", "listAudit",
+		"listInvites", "createInvite", "revokeInvite", "listPeers", "revokePeer", "listTokens", "createToken", "revokeToken", "listAudit", "rotateIdentity",
 	},
 })
 

@@ -41,6 +41,7 @@ type Auth struct {
 	mu        sync.Mutex // guards what follows
 	end       func(id string)
 	connected func() []string
+	rotated   func()
 }
 
 // New returns an Auth; Run writes its audit.

@@ -18,9 +18,11 @@ type Certified struct {
 	Chain [][]byte // DER: the certificate, and the CA's
 }
 
-// Invite makes an invite, and returns it with its join line. The line has the addresses.
+// Invite makes an invite, and returns it with its join line. The line has the addresses and,
+// while the CA changes, both CAs.
 func (a *Auth) Invite(ctx context.Context, i admission.Invite, addresses []string) (admission.Invite, identity.Line, error) {
 	line := identity.Line{Role: i.Role.String(), ID: identity.NewID(), CA: a.Authority.Fingerprint(), Secret: identity.NewSecret(), Addresses: addresses}
+	line.Former, line.FormerEnd = a.Authority.Former()
 	i.ID = line.ID
 	i, err := a.Store.CreateInvite(ctx, i, line.Secret.Reveal())
 	return i, line, err

@@ -9,6 +9,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
+	"sync"
 	"time"
 
 	"leasehold/shared/identity"
@@ -21,17 +22,60 @@ const backdating = time.Hour
 const lifeOfCA = 20 * 365 * 24 * time.Hour
 
 // Authority is an open certificate authority. Its methods are safe for concurrent use.
+//
+// While it changes its CA (Rotate), it has two: the current one and the former one, which is accepted until its end. Each
+// certificate that it issues for processes, and its own for them, is then two for the same key, one of each CA, so that
+// it does not matter which of the CAs the other side knows.
 type Authority struct {
+	dir    string
+	now    func() time.Time
+	untidy bool // the files have more than what is in cas
+
+	mu  sync.Mutex // guards cas, and the files
+	cas []*ca      // the current one, and the former one if there is one; the slice is replaced, not changed
+}
+
+// ca is a key with its certificate.
+type ca struct {
 	key  crypto.Signer
 	cert *x509.Certificate
-	now  func() time.Time
+	end  time.Time // until which it is accepted; zero: it is the current one
+}
+
+// accepted returns the CAs that are accepted now, the current one first.
+func (a *Authority) accepted() []*ca {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.cas) > 1 && !a.now().Before(a.cas[1].end) {
+		return a.cas[:1]
+	}
+	return a.cas
 }
 
 // Fingerprint returns the fingerprint of the CA, as in join lines.
-func (a *Authority) Fingerprint() identity.Fingerprint { return identity.FingerprintOf(a.cert) }
+func (a *Authority) Fingerprint() identity.Fingerprint {
+	return identity.FingerprintOf(a.accepted()[0].cert)
+}
 
-// CertificatePEM returns the certificate of the CA in PEM, for clients that verify names.
-func (a *Authority) CertificatePEM() []byte { return encodeCertificate(a.cert.Raw) }
+// Created returns when the CA was made, in whole seconds. Join lines from before do not name it.
+func (a *Authority) Created() time.Time { return a.accepted()[0].cert.NotBefore.Add(backdating) }
+
+// Former returns the fingerprint of the CA from before the latest change, and until when it is accepted, in whole
+// seconds; the zero time if there is none any more.
+func (a *Authority) Former() (f identity.Fingerprint, end time.Time) {
+	if all := a.accepted(); len(all) > 1 {
+		return identity.FingerprintOf(all[1].cert), all[1].end
+	}
+	return f, end
+}
+
+// CertificatePEM returns the certificates of the CAs that are accepted in PEM, for clients that verify names.
+func (a *Authority) CertificatePEM() (all []byte) {
+	for _, ca := range a.accepted() {
+		all = append(all, encodeCertificate(ca.cert.Raw)...)
+	}
+	return all
+}
 
 func encodeCertificate(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})

@@ -20,8 +20,11 @@ import (
 // The files in the folder of an authority.
 const (
 	KeyFile         = "ca.key" // PKCS #8 in PEM
-	CertificateFile = "ca.crt" // PEM
+	CertificateFile = "ca.crt" // PEM; the former CA has endHeader
 )
+
+// endHeader is the PEM header of the certificate of the former CA: until when it is accepted, as RFC 3339.
+const endHeader = "Accepted-Until"
 
 // newSuffix is added to the name of a folder that is not complete yet.
 const newSuffix = ".new"
@@ -41,19 +44,37 @@ func open(dir string, now func() time.Time) (*Authority, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
-	key, err := readKey(filepath.Join(dir, KeyFile))
+	// Certificates first: each key is written before its certificate, so a change meanwhile leaves none without its key.
+	cas, err := readCertificates(filepath.Join(dir, CertificateFile))
 	if err != nil {
 		return nil, err
 	}
-	cert, err := readCertificate(filepath.Join(dir, CertificateFile))
+	keys, err := readKeys(filepath.Join(dir, KeyFile))
 	if err != nil {
 		return nil, err
 	}
-	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
-	if !ok || !public.Equal(cert.PublicKey) {
-		return nil, fmt.Errorf("%s: %s and %s are not of the same CA; restore both from one backup: %w", dir, KeyFile, CertificateFile, fault.ErrCorrupt)
+	a := &Authority{dir: dir, now: now}
+	for i, c := range cas {
+		if i > 0 && !now().Before(c.end) {
+			continue
+		}
+		if c.key = keyOf(c.cert, keys); c.key == nil {
+			return nil, fmt.Errorf("%s: %s and %s are not of the same CA; restore both from one backup: %w", dir, KeyFile, CertificateFile, fault.ErrCorrupt)
+		}
+		a.cas = append(a.cas, c)
 	}
-	return &Authority{key: key, cert: cert, now: now}, nil
+	a.untidy = len(cas) != len(a.cas) || len(keys) != len(a.cas)
+	return a, nil
+}
+
+// keyOf returns the key that a certificate certifies; nil if it is not one of keys.
+func keyOf(cert *x509.Certificate, keys []crypto.Signer) crypto.Signer {
+	for _, key := range keys {
+		if public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool }); ok && public.Equal(cert.PublicKey) {
+			return key
+		}
+	}
+	return nil
 }
 
 // checkFolder checks that a folder is private and has the files of an authority.
@@ -85,47 +106,69 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-func readKey(path string) (crypto.Signer, error) {
-	block, err := readPEM(path, "PRIVATE KEY")
+func readKeys(path string) (keys []crypto.Signer, err error) {
+	blocks, err := readPEM(path, "PRIVATE KEY")
+	for _, block := range blocks {
+		key, err := parseSigner(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", path, fault.ErrCorrupt, err)
+		}
+		keys = append(keys, key)
+	}
+	return keys, err
+}
+
+func parseSigner(der []byte) (crypto.Signer, error) {
+	key, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
 		return nil, err
 	}
-	key, err := x509.ParsePKCS8PrivateKey(block)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, fault.ErrCorrupt, err)
-	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
-		return nil, fmt.Errorf("%s: want a key that signs, not %T: %w", path, key, fault.ErrCorrupt)
+		return nil, fmt.Errorf("want a key that signs, not %T", key)
 	}
 	return signer, nil
 }
 
-func readCertificate(path string) (*x509.Certificate, error) {
-	block, err := readPEM(path, "CERTIFICATE")
-	if err != nil {
-		return nil, err
+// readCertificates reads the certificates of the current CA and, after it, of the former one.
+func readCertificates(path string) (cas []*ca, err error) {
+	blocks, err := readPEM(path, "CERTIFICATE")
+	for i, block := range blocks {
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err == nil {
+			err = cert.CheckSignatureFrom(cert)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: want the certificate of a CA: %w: %w", path, fault.ErrCorrupt, err)
+		}
+		c := &ca{cert: cert}
+		if i > 0 {
+			if c.end, err = time.Parse(time.RFC3339, block.Headers[endHeader]); err != nil {
+				return nil, fmt.Errorf("%s: certificate %d: %s: %w: %w", path, i+1, endHeader, fault.ErrCorrupt, err)
+			}
+		}
+		cas = append(cas, c)
 	}
-	cert, err := x509.ParseCertificate(block)
-	if err == nil {
-		err = cert.CheckSignatureFrom(cert)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: want the certificate of a CA: %w: %w", path, fault.ErrCorrupt, err)
-	}
-	return cert, nil
+	return cas, err
 }
 
-func readPEM(path, kind string) ([]byte, error) {
+// readPEM reads a file of PEM blocks of a kind, at least one.
+func readPEM(path, kind string) (blocks []*pem.Block, err error) {
 	data, err := identity.ReadPrivate(path)
 	if err != nil {
 		return nil, err
 	}
-	block, _ := pem.Decode(data)
-	if block == nil || block.Type != kind {
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != kind {
+			blocks = nil
+			break
+		}
+		blocks = append(blocks, block)
+	}
+	if len(blocks) == 0 {
 		return nil, fmt.Errorf("%s: want a %s in PEM: %w", path, kind, fault.ErrCorrupt)
 	}
-	return block.Bytes, nil
+	return blocks, nil
 }
 
 // Create makes a new authority in a folder that is missing or empty, and opens it. It fails with fault.ErrConflict if
@@ -153,7 +196,7 @@ func creation(dir string, now time.Time) []func() error {
 			return err
 		},
 		func() error {
-			return folderError(identity.WritePrivate(filepath.Join(unfinished, KeyFile), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+			return folderError(identity.WritePrivate(filepath.Join(unfinished, KeyFile), encodeKey(key)))
 		},
 		func() error {
 			return folderError(identity.WritePrivate(filepath.Join(unfinished, CertificateFile), encodeCertificate(cert)))
@@ -162,6 +205,10 @@ func creation(dir string, now time.Time) []func() error {
 		func() error { return folderError(os.Rename(unfinished, dir)) },
 		func() error { return folderError(platform.SyncDir(filepath.Dir(dir))) },
 	}
+}
+
+func encodeKey(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
 func folderError(err error) error {

@@ -34,7 +34,7 @@ func TestAnAuthorityStaysInItsFolder(t *testing.T) {
 	block, rest := pem.Decode(a.CertificatePEM())
 	require.Equal(t, "CERTIFICATE", block.Type)
 	require.Empty(t, rest)
-	require.Equal(t, 20, a.cert.NotAfter.AddDate(0, 0, 5).Year()-time.Now().Year())
+	require.Equal(t, 20, a.cas[0].cert.NotAfter.AddDate(0, 0, 5).Year()-time.Now().Year())
 }
 
 func requireMode(t *testing.T, path string, mode fs.FileMode) {

@@ -26,7 +26,7 @@ func TestAProcessAndItsCoordinatorRecogniseEachOther(t *testing.T) {
 	m := connect(t, server, client(a, c, nil))
 	requireMet(t, m)
 	require.Equal(t, uint16(tls.VersionTLS13), m.client.Version)
-	require.Equal(t, a.cert.Raw, m.client.PeerCertificates[1].Raw)
+	require.Equal(t, a.cas[0].cert.Raw, m.client.PeerCertificates[1].Raw)
 	role, peer, expired, err := a.Peer(m.server, c.now())
 	require.NoError(t, err)
 	require.Equal(t, "", role+peer)
@@ -64,7 +64,7 @@ func TestAServerThatIsNotTheCoordinatorIsRefused(t *testing.T) {
 	a, other := newAuthority(t, c), newAuthority(t, c)
 	stolen := certified(t, a, identity.Manager)
 	selfMade := certified(t, other, identity.Manager)
-	selfMade.Certificate[1] = a.cert.Raw
+	selfMade.Certificate[1] = a.cas[0].cert.Raw
 	for name, s := range map[string]struct {
 		config *tls.Config
 		want   string
@@ -86,7 +86,7 @@ func TestAServerThatIsNotTheCoordinatorIsRefused(t *testing.T) {
 func ofCoordinator(t *testing.T, a *Authority) *tls.Certificate {
 	fleet := &presented{authority: a, newKey: newFleetKey, base: &tls.Config{}}
 	fleet.subject.OrganizationalUnit = []string{identity.Coordinator}
-	c, err := fleet.issue([]string{identity.ServerName}, a.now())
+	c, err := fleet.issue(a.accepted(), []string{identity.ServerName}, a.now())
 	require.NoError(t, err)
 	return c
 }
@@ -119,7 +119,7 @@ func TestAClientWithAWrongCertificateIsRefused(t *testing.T) {
 		want string
 	}{
 		"of another coordinator": {certified(t, other, identity.Worker), "is of another coordinator, want one of the CA " + a.Fingerprint().String()},
-		"with our CA added":      {&tls.Certificate{Certificate: [][]byte{certified(t, other, identity.Worker).Certificate[0], a.cert.Raw}, PrivateKey: newKey(t)}, "is of another coordinator"},
+		"with our CA added":      {&tls.Certificate{Certificate: [][]byte{certified(t, other, identity.Worker).Certificate[0], a.cas[0].cert.Raw}, PrivateKey: newKey(t)}, "is of another coordinator"},
 		"stolen without its key": {&tls.Certificate{Certificate: stolen.Certificate, PrivateKey: newKey(t)}, "invalid signature"},
 		"of the coordinator":     {coordinator, "is not one for clients"},
 	} {

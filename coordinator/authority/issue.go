@@ -1,6 +1,7 @@
 package authority
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -22,7 +23,7 @@ const (
 
 // Issue certifies the key of a certificate signing request (identity.Request) for a role and a peer. It returns the
 // certificate and the CA's in DER, and when the certificate ends: after life, in whole seconds. It applies from an hour
-// ago. A manager's certificate is for clients and servers, others are for clients only. The names and extensions in the
+// ago. While there is a former CA, its certificate for the same key follows with that CA's, and ends not after the CA. A manager's certificate is for clients and servers, others are for clients only. The names and extensions in the
 // request do not count. Issue fails with fault.ErrInvalid for a request with a wrong signature or another kind of key,
 // a role that does not join, a peer that is not 1 to 64 characters, and a life that is not positive.
 func (a *Authority) Issue(csr []byte, role, peer string, life time.Duration) (chain [][]byte, notAfter time.Time, err error) {
@@ -49,11 +50,27 @@ func (a *Authority) Issue(csr []byte, role, peer string, life time.Duration) (ch
 	}
 	template.Subject = pkix.Name{OrganizationalUnit: []string{role}, CommonName: peer}
 	template.ExtKeyUsage = usage
-	leaf, err := a.sign(template, public)
+	chain, leaf, err := signByEach(a.accepted(), template, public)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	return [][]byte{leaf.Raw, a.cert.Raw}, leaf.NotAfter, nil
+	return chain, leaf.NotAfter, nil
+}
+
+// signByEach returns the chain of a certificate for a key with one of each CA, and the first, which is the current CA's.
+func signByEach(cas []*ca, template *x509.Certificate, public crypto.PublicKey) (chain [][]byte, first *x509.Certificate, err error) {
+	for _, ca := range cas {
+		t := *template
+		if !ca.end.IsZero() && ca.end.Before(t.NotAfter) {
+			t.NotAfter = ca.end.UTC()
+		}
+		leaf, err := ca.sign(&t, public)
+		if err != nil {
+			return nil, nil, err
+		}
+		chain, first = append(chain, leaf.Raw, ca.cert.Raw), cmp.Or(first, leaf)
+	}
+	return chain, first, nil
 }
 
 // checkRequest returns the public key of a certificate signing request that its owner has signed.
@@ -76,10 +93,10 @@ func checkRequest(csr []byte) (ed25519.PublicKey, error) {
 }
 
 // sign signs a certificate for a key.
-func (a *Authority) sign(template *x509.Certificate, public crypto.PublicKey) (*x509.Certificate, error) {
+func (c *ca) sign(template *x509.Certificate, public crypto.PublicKey) (*x509.Certificate, error) {
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.BasicConstraintsValid = true // a leaf states that it is not a CA
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, public, a.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, c.cert, public, c.key)
 	if err != nil {
 		return nil, err
 	}

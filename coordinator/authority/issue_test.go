@@ -37,7 +37,7 @@ func TestACertificateHasItsRoleAndItsDates(t *testing.T) {
 		require.Equal(t, "peer-1", identity.PeerOf(c.Leaf))
 		require.Equal(t, usage, c.Leaf.ExtKeyUsage)
 		require.False(t, c.Leaf.IsCA)
-		require.Equal(t, a.cert.Raw, chain[1])
+		require.Equal(t, a.cas[0].cert.Raw, chain[1])
 	}
 }
 

@@ -26,10 +26,17 @@ func (a *Authority) Peer(state tls.ConnectionState, now time.Time) (role, peer s
 	return identity.RoleOf(leaf), identity.PeerOf(leaf), now.Before(leaf.NotBefore) || now.After(leaf.NotAfter), nil
 }
 
-// verifyPeer checks that this authority has issued a certificate to a process that joined. Its dates do not count here,
-// because a peer renews its certificate with an expired one. Other certificates in the chain do not count either.
+// verifyPeer checks that a CA that is accepted has issued a certificate to a process that joined. Its dates do not count
+// here, because a peer renews its certificate with an expired one. Other certificates in the chain do not count either:
+// the first one is of the CA that was current when it was issued.
 func (a *Authority) verifyPeer(leaf *x509.Certificate) error {
-	if err := leaf.CheckSignatureFrom(a.cert); err != nil {
+	err := error(nil)
+	for _, ca := range a.accepted() {
+		if err = leaf.CheckSignatureFrom(ca.cert); err == nil {
+			break
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("the certificate of %s %.100q is of another coordinator, want one of the CA %s: %w: %w",
 			identity.RoleOf(leaf), identity.PeerOf(leaf), a.Fingerprint(), fault.ErrUnauthenticated, err)
 	}

@@ -22,6 +22,7 @@ const lifeOfServer = 24 * time.Hour
 type presented struct {
 	authority *Authority
 	subject   pkix.Name
+	byFormer  bool // the former CA signs as long as it is accepted, in place of both
 	newKey    func() (crypto.Signer, error)
 	base      *tls.Config // without a certificate
 
@@ -29,6 +30,7 @@ type presented struct {
 	config *tls.Config
 	leaf   *x509.Certificate // nil: none was issued yet
 	names  []string          // in leaf
+	cas    []*ca             // that were accepted then
 }
 
 // newFleetKey and newPeopleKey make the keys of the two certificates. People have P-256, because browsers do not offer
@@ -41,26 +43,26 @@ func newFleetKey() (crypto.Signer, error) {
 func newPeopleKey() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
 
 // current returns the configuration with a certificate for the names, which must be sorted. It issues the certificate
-// if there is none, if it was for other names, and if the time is not in the first half of its life: then every client
+// if there is none, if it was for other names, if other CAs are accepted, and if the time is not in the first half of its life: then every client
 // whose clock differs by less than an hour accepts it.
 func (p *presented) current(names []string) (*tls.Config, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.authority.now()
-	if p.leaf != nil && slices.Equal(p.names, names) && !now.Before(p.leaf.NotBefore.Add(backdating)) && now.Before(p.leaf.NotAfter.Add(-lifeOfServer/2)) {
+	now, cas := p.authority.now(), p.authority.accepted()
+	if p.leaf != nil && slices.Equal(p.names, names) && slices.Equal(p.cas, cas) && !now.Before(p.leaf.NotBefore.Add(backdating)) && now.Before(p.leaf.NotAfter.Add(-lifeOfServer/2)) {
 		return p.config, nil
 	}
-	cert, err := p.issue(names, now)
+	cert, err := p.issue(cas, names, now)
 	if err != nil {
 		return nil, err
 	}
 	p.config = p.base.Clone()
 	p.config.Certificates = []tls.Certificate{*cert}
-	p.leaf, p.names = cert.Leaf, names
+	p.leaf, p.names, p.cas = cert.Leaf, names, cas
 	return p.config, nil
 }
 
-func (p *presented) issue(names []string, now time.Time) (*tls.Certificate, error) {
+func (p *presented) issue(cas []*ca, names []string, now time.Time) (*tls.Certificate, error) {
 	key, err := p.newKey()
 	if err != nil {
 		return nil, err
@@ -78,9 +80,12 @@ func (p *presented) issue(names []string, now time.Time) (*tls.Certificate, erro
 			template.DNSNames = append(template.DNSNames, name)
 		}
 	}
-	leaf, err := p.authority.sign(template, key.Public())
+	if p.byFormer {
+		cas = cas[len(cas)-1:]
+	}
+	chain, leaf, err := signByEach(cas, template, key.Public())
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Certificate{Certificate: [][]byte{leaf.Raw, p.authority.cert.Raw}, PrivateKey: key, Leaf: leaf}, nil
+	return &tls.Certificate{Certificate: chain, PrivateKey: key, Leaf: leaf}, nil
 }

@@ -20,6 +20,9 @@ var noTicket = []byte("none")
 // certificates are issued again when half of their 24 hours has passed, when the clock was set back, and when the names
 // change. names is called for each handshake, from several goroutines.
 //
+// While there is a former CA, processes are presented a certificate of each CA, and people one of the former, because
+// browsers and programs verify by the first certificate only, and may not know the new CA yet.
+//
 // A session that began without a client certificate is not resumed under identity.ServerName, because its process is
 // about to join, and would have no certificate in later connections.
 func (a *Authority) ServerConfig(names func() []string) *tls.Config {
@@ -27,7 +30,7 @@ func (a *Authority) ServerConfig(names func() []string) *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS13, Time: a.now, NextProtos: []string{"h2", "http/1.1"}}
 	fleet := &presented{authority: a, newKey: newFleetKey, base: a.fleetConfig(c),
 		subject: pkix.Name{OrganizationalUnit: []string{identity.Coordinator}, CommonName: identity.Coordinator}}
-	people := &presented{authority: a, newKey: newPeopleKey, base: c.Clone(), subject: pkix.Name{CommonName: "leasehold"}}
+	people := &presented{authority: a, newKey: newPeopleKey, base: c.Clone(), subject: pkix.Name{CommonName: "leasehold"}, byFormer: true}
 	fleetNames := []string{identity.ServerName}
 	c.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		if strings.EqualFold(hello.ServerName, identity.ServerName) {

@@ -15,7 +15,7 @@ const JoinFile = "/run/secrets/leasehold_join"
 // Authenticates reports whether a coordinator authenticates its clients: if it shall, or if it listens beyond this
 // machine and shall not do that without.
 func (c Config) Authenticates() bool {
-	beyond := !IsLoopback(c.Listen) || !IsLoopback(c.HTTP) || c.CompatListen != "" && !IsLoopback(c.CompatListen)
+	beyond := !IsLoopback(c.Listen) || !IsLoopback(c.HTTP) || c.CompatListen != "" && !IsLoopback(c.CompatListen) || !areLoopback(c.Gates)
 	return c.Auth || beyond && !c.Insecure
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -18,6 +19,9 @@ type Gate struct {
 	Address  string // with its port
 	Space    string // that the gate opens; empty if clients name the space
 	Write    bool   // clients may put and get, beside query
+	// Role is that of the clients: "reader", "producer" or "worker"; empty: Write decides alone.
+	Role  string
+	Allow []netip.Prefix // networks of the clients; none: all
 }
 
 // foreignProtocols are the protocols of gates, with their usual port, and whether a gate
@@ -33,13 +37,21 @@ var foreignProtocols = map[string]struct {
 const (
 	readAccess  = "read"
 	writeAccess = "write"
+	roleItem    = "role"
+	allowItem   = "allow"
+
+	// maxAllow bounds the networks of a gate.
+	maxAllow = 20
 )
+
+// gateRoles are the roles that a gate may give its clients, and whether they put and get.
+var gateRoles = map[string]bool{"reader": false, "producer": true, Worker: true}
 
 // gates is a list of gates.
 type gates struct{ to *[]Gate }
 
 // set reads gates, separated by commas; empty text is none. Each begins with PROTOCOL=ADDRESS, so
-// an item with = begins the next one. Two gates of one protocol at one address are not accepted.
+// an item with = begins the next one, except role= and allow=. Two gates of one protocol at one address are not accepted.
 // With an error, errNotAccepted, nothing is changed.
 func (g gates) set(text string) error {
 	if text == "" {
@@ -49,7 +61,8 @@ func (g gates) set(text string) error {
 	var list []Gate
 	var words []string // of one gate
 	for item := range strings.SplitSeq(text, ",") {
-		if strings.Contains(item, "=") && len(words) > 0 {
+		name, _, isAssigned := strings.Cut(strings.TrimSpace(item), "=")
+		if isAssigned && name != roleItem && name != allowItem && len(words) > 0 {
 			gate, err := parseGate(words)
 			if err != nil {
 				return err
@@ -78,37 +91,50 @@ func (g Gate) excludes(b Gate) bool {
 	return g.Protocol == b.Protocol && g.Address == b.Address && !strings.HasSuffix(g.Address, ":0")
 }
 
-// parseGate reads PROTOCOL=ADDRESS, the space if the protocol opens only one, and the access. words has at least
-// one element.
+// parseGate reads PROTOCOL=ADDRESS, the space if the protocol opens only one, the access, and networks. words has at
+// least one element.
 func parseGate(words []string) (g Gate, err error) {
 	name, at, _ := strings.Cut(words[0], "=")
 	protocol, ok := foreignProtocols[name]
-	want := 2
-	if protocol.oneSpace {
-		want = 3
+	rest := words[1:]
+	g.Protocol = name
+	if protocol.oneSpace && len(rest) > 0 {
+		g.Space, rest = rest[0], rest[1:]
+		ok = ok && g.Space != "" && !strings.Contains(g.Space, "=")
 	}
-	if !ok || len(words) != want {
+	if !ok || len(rest) == 0 || !g.setAccess(rest[0]) || len(rest) > 1+maxAllow {
 		return Gate{}, errNotAccepted
 	}
-	g.Protocol = name
-	if protocol.oneSpace {
-		g.Space = words[1]
-		if g.Space == "" {
+	for _, word := range rest[1:] {
+		network, err := netip.ParsePrefix(strings.TrimPrefix(word, allowItem+"="))
+		if err != nil || !strings.HasPrefix(word, allowItem+"=") {
 			return Gate{}, errNotAccepted
 		}
-	}
-	switch words[want-1] {
-	case writeAccess:
-		g.Write = true
-	case readAccess:
-	default:
-		return Gate{}, errNotAccepted
+		g.Allow = append(g.Allow, network.Masked())
 	}
 	return g, address{&g.Address, protocol.port}.set(at)
 }
 
+// setAccess reads read, write or role=ROLE, and reports whether text is one of them.
+func (g *Gate) setAccess(text string) bool {
+	role, hasRole := strings.CutPrefix(text, roleItem+"=")
+	if !hasRole {
+		g.Write = text == writeAccess
+		return g.Write || text == readAccess
+	}
+	writes, known := gateRoles[role]
+	g.Role, g.Write = role, writes
+	return known
+}
+
+// Allows reports whether a client at an IP address may use the gate.
+func (g Gate) Allows(ip netip.Addr) bool {
+	contains := func(network netip.Prefix) bool { return network.Contains(ip.Unmap().WithZone("")) }
+	return len(g.Allow) == 0 || slices.ContainsFunc(g.Allow, contains)
+}
+
 func (g gates) accepts() string {
-	return "gospace=ADDRESS,SPACE,read|write or pspace=ADDRESS,read|write, each address once for each protocol, such as gospace=127.0.0.1:31415,fridge,write"
+	return "gospace=ADDRESS,SPACE,ACCESS or pspace=ADDRESS,ACCESS, each address once for each protocol, where ACCESS is read, write or role=reader|producer|worker, and allow=NETWORK may follow, such as gospace=127.0.0.1:31415,fridge,write"
 }
 func (g gates) kind() string { return "gates" }
 
@@ -127,18 +153,32 @@ func (g Gate) String() string {
 	if g.Space != "" {
 		words = append(words, g.Space)
 	}
-	if g.Write {
-		return strings.Join(append(words, writeAccess), ",")
+	switch {
+	case g.Role != "":
+		words = append(words, roleItem+"="+g.Role)
+	case g.Write:
+		words = append(words, writeAccess)
+	default:
+		words = append(words, readAccess)
 	}
-	return strings.Join(append(words, readAccess), ",")
+	for _, network := range g.Allow {
+		words = append(words, allowItem+"="+network.String())
+	}
+	return strings.Join(words, ",")
+}
+
+// IsLocal reports whether only this machine can reach the gate.
+func (g Gate) IsLocal() bool {
+	host, _, err := net.SplitHostPort(g.Address)
+	return err == nil && host != "" && IsLoopback(g.Address)
 }
 
 // areLoopback reports whether only this machine can reach the gates.
 func areLoopback(gates []Gate) bool {
-	for _, g := range gates {
-		if host, _, err := net.SplitHostPort(g.Address); err != nil || host == "" || !IsLoopback(g.Address) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(gates, func(g Gate) bool { return !g.IsLocal() })
+}
+
+// areFenced reports whether each gate that other machines reach has what has asks for.
+func areFenced(gates []Gate, has func(Gate) bool) bool {
+	return !slices.ContainsFunc(gates, func(g Gate) bool { return !g.IsLocal() && !has(g) })
 }

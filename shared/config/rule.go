@@ -21,9 +21,16 @@ var rules = []rule{
 	{"tls-cert", "tls-key", "tls-cert and tls-key must be set together",
 		"a certificate is of no use without its key",
 		func(c Config) bool { return (c.TLSCert == "") == (c.TLSKey == "") }},
-	{"gate", "insecure", "each gate must be on this machine unless insecure is true",
-		"foreign programs cannot authenticate: everybody who reaches the port may use the spaces",
-		func(c Config) bool { return c.Insecure || areLoopback(c.Gates) }},
+	{"gate", "insecure", "each gate beyond this machine must have role=reader, role=producer or role=worker in place of read or write, unless insecure is true",
+		"foreign programs cannot authenticate, so the gate has to tell what they may do",
+		func(c Config) bool {
+			return c.Insecure || areFenced(c.Gates, func(g Gate) bool { return g.Role != "" })
+		}},
+	{"gate", "insecure", "each gate beyond this machine must have allow=NETWORK, such as allow=10.0.0.0/8, unless insecure is true",
+		"foreign programs cannot authenticate: everybody in the network may use the spaces",
+		func(c Config) bool {
+			return c.Insecure || areFenced(c.Gates, func(g Gate) bool { return len(g.Allow) > 0 })
+		}},
 	{"compat-listen", "http", "compat-listen and http must be different addresses",
 		"both speak HTTP, and have other paths",
 		func(c Config) bool { return c.CompatListen != c.HTTP || strings.HasSuffix(c.HTTP, ":0") }},

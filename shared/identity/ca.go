@@ -16,48 +16,72 @@ import (
 // maxPEM bounds a file with a certificate, in bytes.
 const maxPEM = 64 << 10
 
-// ParseCA returns the fingerprint of the CA that a setting names: by the fingerprint, by the CA's certificate as PEM, or
-// by a PEM file. It fails with fault.ErrInvalid.
-func ParseCA(text string) (Fingerprint, error) {
-	if f, err := ParseFingerprint(text); err == nil {
-		return f, nil
+// maxCAs bounds the CAs of a setting.
+const maxCAs = 4
+
+// ParseCA returns the fingerprints of the CAs that a setting names: by fingerprints with commas between them, by the CAs'
+// certificates as PEM, or by a PEM file. There are two CAs while a coordinator changes its own. It fails with
+// fault.ErrInvalid.
+func ParseCA(text string) (CAs, error) {
+	if cas, err := parseFingerprints(text); err == nil {
+		return cas, nil
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "-----BEGIN") {
-		return fingerprintOfPEM([]byte(text))
+		return fingerprintsOfPEM([]byte(text))
 	}
 	file, err := os.Open(text)
 	if err != nil {
-		return Fingerprint{}, fmt.Errorf("ca %.200q: %w: want a fingerprint of %d characters (leasehold identity show) or a PEM file (leasehold identity show --ca): %w", text, fault.ErrInvalid, textLength, err)
+		return nil, fmt.Errorf("ca %.200q: %w: want a fingerprint of %d characters (leasehold identity show) or a PEM file (leasehold identity show --ca): %w", text, fault.ErrInvalid, textLength, err)
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, maxPEM))
-	var f Fingerprint
+	var cas CAs
 	if err == nil {
-		f, err = fingerprintOfPEM(data)
+		cas, err = fingerprintsOfPEM(data)
 	}
 	if err != nil {
-		return Fingerprint{}, fmt.Errorf("ca %s: %w: %w", text, fault.ErrInvalid, err)
+		return nil, fmt.Errorf("ca %s: %w: %w", text, fault.ErrInvalid, err)
 	}
-	return f, nil
+	return cas, nil
 }
 
-// fingerprintOfPEM returns the fingerprint of the CA whose certificate is the only one in data.
-func fingerprintOfPEM(data []byte) (Fingerprint, error) {
-	block, rest := pem.Decode(data)
-	if block == nil || block.Type != "CERTIFICATE" {
-		return Fingerprint{}, fmt.Errorf("want a certificate as PEM, which begins with -----BEGIN CERTIFICATE-----: %w", fault.ErrInvalid)
+func parseFingerprints(text string) (cas CAs, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		f, err := ParseFingerprint(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		cas = append(cas, f)
 	}
-	if second, _ := pem.Decode(rest); second != nil {
-		return Fingerprint{}, fmt.Errorf("want only the certificate of the CA, and there are several: %w", fault.ErrInvalid)
+	return cas, checkNumber(cas)
+}
+
+// fingerprintsOfPEM returns the fingerprints of the CAs whose certificates are in data.
+func fingerprintsOfPEM(data []byte) (cas CAs, err error) {
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			return nil, fmt.Errorf("want certificates as PEM, not a %.40q: %w", block.Type, fault.ErrInvalid)
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+		}
+		if !cert.IsCA {
+			return nil, fmt.Errorf("the certificate is not one of a CA: %w", fault.ErrInvalid)
+		}
+		cas = append(cas, FingerprintOf(cert))
 	}
-	cert, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return Fingerprint{}, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	if len(cas) == 0 {
+		return nil, fmt.Errorf("want a certificate as PEM, which begins with -----BEGIN CERTIFICATE-----: %w", fault.ErrInvalid)
 	}
-	if !cert.IsCA {
-		return Fingerprint{}, fmt.Errorf("the certificate is not one of a CA: %w", fault.ErrInvalid)
+	return cas, checkNumber(cas)
+}
+
+func checkNumber(cas CAs) error {
+	if len(cas) > maxCAs {
+		return fmt.Errorf("there are %d CAs, want at most %d: %w", len(cas), maxCAs, fault.ErrInvalid)
 	}
-	return FingerprintOf(cert), nil
+	return nil
 }
 
 // TokenConfig returns the configuration of TLS for clients that have a token and no certificate, such as programs and
@@ -67,11 +91,11 @@ func TokenConfig(ca string) (*tls.Config, error) {
 	if ca == "" {
 		return &tls.Config{MinVersion: tls.VersionTLS12}, nil
 	}
-	fingerprint, err := ParseCA(ca)
+	cas, err := ParseCA(ca)
 	if err != nil {
 		return nil, err
 	}
-	return ClientConfig(fingerprint, func() *tls.Certificate { return nil }, time.Now), nil
+	return FleetConfig(Coordinator, func() CAs { return cas }, func() *tls.Certificate { return nil }, time.Now), nil
 }
 
 // maxToken bounds a file with a token, in bytes.

@@ -5,6 +5,7 @@ import (
 	"encoding/pem"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,22 +24,31 @@ func TestACAIsAFingerprintOrPEM(t *testing.T) {
 		}
 		return text
 	}
+	other := newTestCA(t)
 	want := identity.FingerprintOf(ours.cert)
+	both := identity.CAs{want, identity.FingerprintOf(other.cert)}
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	require.NoError(t, os.WriteFile(file, []byte(encode(ours.cert)), 0o600))
 	for _, text := range []string{want.String(), encode(ours.cert), file} {
 		got, err := identity.ParseCA(text)
 		require.NoError(t, err, text)
-		require.Equal(t, want, got)
+		require.Equal(t, identity.CAs{want}, got)
+	}
+	for _, text := range []string{both.String(), strings.Replace(both.String(), ",", ", ", 1), encode(ours.cert, other.cert)} {
+		got, err := identity.ParseCA(text)
+		require.NoError(t, err, text)
+		require.Equal(t, both, got)
 	}
 	for text, says := range map[string]string{
-		"":                           "want a fingerprint of 32 characters",
-		want.String()[1:]:            "want a fingerprint of 32 characters",
-		file + "x":                   "no such file",
-		"-----BEGIN":                 "want a certificate as PEM",
-		encode(leaf):                 "not one of a CA",
-		encode(ours.cert, ours.cert): "there are several",
-		t.TempDir():                  "is a directory",
+		"":                      "want a fingerprint of 32 characters",
+		want.String()[1:]:       "want a fingerprint of 32 characters",
+		file + "x":              "no such file",
+		"-----BEGIN":            "want a certificate as PEM",
+		encode(leaf):            "not one of a CA",
+		want.String() + ",":     "want a fingerprint of 32 characters",
+		encode(ours.cert, leaf): "not one of a CA",
+		encode(ours.cert, ours.cert, ours.cert, ours.cert, ours.cert): "there are 5 CAs, want at most 4",
+		t.TempDir(): "is a directory",
 	} {
 		_, err := identity.ParseCA(text)
 		require.ErrorIs(t, err, fault.ErrInvalid, text)

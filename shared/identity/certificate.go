@@ -44,16 +44,6 @@ func NewCertificate(chain [][]byte, key ed25519.PrivateKey) (*tls.Certificate, e
 	return &tls.Certificate{Certificate: chain, PrivateKey: key, Leaf: leaf}, nil
 }
 
-// IssuerOf returns the fingerprint of the CA that issued the certificate of a process. It fails with fault.ErrInvalid if
-// the chain has no CA.
-func IssuerOf(c *tls.Certificate) (Fingerprint, error) {
-	ca, err := x509.ParseCertificate(c.Certificate[len(c.Certificate)-1])
-	if err != nil || !ca.IsCA {
-		return Fingerprint{}, fmt.Errorf("the certificate of the process has no CA: %w", fault.ErrInvalid)
-	}
-	return FingerprintOf(ca), nil
-}
-
 // Renewal returns the time at which to renew a certificate: between 60 % and two thirds of its life. random returns a
 // number from 0 up to 1, so that processes that joined together do not renew together.
 func Renewal(cert *x509.Certificate, random func() float64) time.Time {

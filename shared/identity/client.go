@@ -3,7 +3,6 @@ package identity
 import (
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"time"
 )
 
@@ -22,19 +21,15 @@ const cachedSessions = 8
 // handshake, from several goroutines. A certificate of another CA is not presented, so that the coordinator sees a
 // process that has not joined yet. A session is resumed only with the certificate that the process had when it began.
 func ClientConfig(ca Fingerprint, certificate func() *tls.Certificate, now func() time.Time) *tls.Config {
-	return configTo(Coordinator, ca, certificate, now)
+	return FleetConfig(Coordinator, func() CAs { return CAs{ca} }, certificate, now)
 }
 
-// ManagerConfig is ClientConfig for calls of a worker to a manager of the same coordinator.
-func ManagerConfig(ca Fingerprint, certificate func() *tls.Certificate, now func() time.Time) *tls.Config {
-	return configTo(Manager, ca, certificate, now)
-}
-
-// configTo returns the configuration of a client of servers of a role.
-func configTo(role string, ca Fingerprint, certificate func() *tls.Certificate, now func() time.Time) *tls.Config {
+// FleetConfig is ClientConfig for calls to servers of a role, Coordinator or Manager, that one of several CAs has
+// certified. trusted returns those CAs; it is called once or more for each handshake, from several goroutines.
+func FleetConfig(role string, trusted func() CAs, certificate func() *tls.Certificate, now func() time.Time) *tls.Config {
 	own := func() *tls.Certificate {
 		c := certificate()
-		if c == nil || !isOf(c, ca) {
+		if !IssuersOf(c, now()).Meet(trusted()) {
 			return nil
 		}
 		return c
@@ -48,7 +43,7 @@ func configTo(role string, ca Fingerprint, certificate func() *tls.Certificate, 
 		// replaces it: it accepts only the one CA, and no name, because the names of containers change.
 		InsecureSkipVerify: true,
 		VerifyConnection: func(s tls.ConnectionState) error {
-			err := VerifyServer(s.PeerCertificates, ca, role, now())
+			err := VerifyServer(s.PeerCertificates, trusted(), role, now())
 			if err != nil {
 				sessions.forget() // a resumed session would bring the same certificate back
 			}
@@ -62,15 +57,6 @@ func configTo(role string, ca Fingerprint, certificate func() *tls.Certificate, 
 		},
 		ClientSessionCache: sessions,
 	}
-}
-
-// isOf reports whether the last certificate of the chain of c is the CA with the fingerprint.
-func isOf(c *tls.Certificate, ca Fingerprint) bool {
-	if len(c.Certificate) == 0 {
-		return false
-	}
-	last, err := x509.ParseCertificate(c.Certificate[len(c.Certificate)-1])
-	return err == nil && FingerprintOf(last).equal(ca)
 }
 
 // certificateKey identifies the certificate of the process in keys of sessions; empty: none.

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -54,7 +55,8 @@ func LoadProcess(dir string) (*tls.Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, KeyFile), err)
 	}
-	return LoadCertificate(dir, key)
+	c, _, err := LoadCertificate(dir, key)
+	return c, err
 }
 
 func newKey() (ed25519.PrivateKey, error) {
@@ -97,14 +99,20 @@ func parseKey(data []byte) (ed25519.PrivateKey, error) {
 	return private, nil
 }
 
-// SaveCertificate stores the chain of a process's certificate in its folder, in one step. Without a folder it does nothing.
-func SaveCertificate(dir string, chain [][]byte) error {
+// inviteHeader is the PEM header of the first certificate in CertificateFile.
+const inviteHeader = "Invite"
+
+// SaveCertificate stores the chain of a process's certificate in its folder, in one step, with the id of the invite in
+// the join line that the process had then. Without a folder it does nothing.
+func SaveCertificate(dir string, chain [][]byte, invite string) error {
 	if dir == "" {
 		return nil
 	}
 	var data []byte
+	headers := map[string]string{inviteHeader: invite}
 	for _, der := range chain {
-		data = append(data, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
+		data = append(data, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Headers: headers, Bytes: der})...)
+		headers = nil
 	}
 	if err := WritePrivate(filepath.Join(dir, CertificateFile), data); err != nil {
 		return fmt.Errorf("the certificate of this process: %w: %w", fault.ErrFolder, err)
@@ -112,25 +120,25 @@ func SaveCertificate(dir string, chain [][]byte) error {
 	return nil
 }
 
-// LoadCertificate returns the certificate that SaveCertificate stored, also if its time has passed, because it may be
+// LoadCertificate returns what SaveCertificate stored, also if the certificate's time has passed, because it may be
 // renewed. It fails with fs.ErrNotExist if there is none or no folder, and as NewCertificate if it does not belong to
 // the key; the process then joins again.
-func LoadCertificate(dir string, key ed25519.PrivateKey) (*tls.Certificate, error) {
+func LoadCertificate(dir string, key ed25519.PrivateKey) (c *tls.Certificate, invite string, err error) {
 	if dir == "" {
-		return nil, fmt.Errorf("the certificate of a process without a folder: %w", fs.ErrNotExist)
+		return nil, "", fmt.Errorf("the certificate of a process without a folder: %w", fs.ErrNotExist)
 	}
 	path := filepath.Join(dir, CertificateFile)
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("the certificate of this process: %w", err)
+		return nil, "", fmt.Errorf("the certificate of this process: %w", err)
 	}
 	var chain [][]byte
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		chain = append(chain, block.Bytes)
+		invite = cmp.Or(invite, block.Headers[inviteHeader])
 	}
-	c, err := NewCertificate(chain, key)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if c, err = NewCertificate(chain, key); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
-	return c, nil
+	return c, invite, nil
 }

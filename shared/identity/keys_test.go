@@ -41,8 +41,8 @@ func TestAKeyWithoutAFolderIsNew(t *testing.T) {
 	b, err := identity.LoadOrCreateKey("")
 	require.NoError(t, err)
 	require.NotEqual(t, a, b)
-	require.NoError(t, identity.SaveCertificate("", [][]byte{{1}}))
-	_, err = identity.LoadCertificate("", a)
+	require.NoError(t, identity.SaveCertificate("", [][]byte{{1}}, ""))
+	_, _, err = identity.LoadCertificate("", a)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
@@ -104,7 +104,7 @@ func TestAFolderThatCannotBeWrittenIsNamed(t *testing.T) {
 	_, err := identity.LoadOrCreateKey(filepath.Join(file, "worker"))
 	require.Error(t, err)
 	require.ErrorContains(t, err, file)
-	require.ErrorIs(t, identity.SaveCertificate(filepath.Join(file, "worker"), nil), fault.ErrFolder)
+	require.ErrorIs(t, identity.SaveCertificate(filepath.Join(file, "worker"), nil, ""), fault.ErrFolder)
 }
 
 func TestACertificateStaysInItsFolder(t *testing.T) {
@@ -112,24 +112,25 @@ func TestACertificateStaysInItsFolder(t *testing.T) {
 	dir := t.TempDir()
 	ours := newTestCA(t)
 	cert, key := ours.issue(t, identity.Worker)
-	_, err := identity.LoadCertificate(dir, key)
+	_, _, err := identity.LoadCertificate(dir, key)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.NoError(t, identity.SaveCertificate(dir, [][]byte{cert.Raw, ours.cert.Raw}))
-	loaded, err := identity.LoadCertificate(dir, key)
+	require.NoError(t, identity.SaveCertificate(dir, [][]byte{cert.Raw, ours.cert.Raw}, "abcd2345"))
+	loaded, invite, err := identity.LoadCertificate(dir, key)
 	require.NoError(t, err)
+	require.Equal(t, "abcd2345", invite)
 	require.Equal(t, [][]byte{cert.Raw, ours.cert.Raw}, loaded.Certificate)
 	require.Equal(t, "one", identity.PeerOf(loaded.Leaf))
 	require.Equal(t, identity.Worker, identity.RoleOf(loaded.Leaf))
 
 	other, err := identity.LoadOrCreateKey("")
 	require.NoError(t, err)
-	_, err = identity.LoadCertificate(dir, other)
+	_, _, err = identity.LoadCertificate(dir, other)
 	require.ErrorIs(t, err, fault.ErrConflict)
 	require.ErrorContains(t, err, `the certificate of worker "one" was issued for another key`)
 
 	for _, content := range []string{"", "half a certifi", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, identity.CertificateFile), []byte(content), 0o600))
-		_, err = identity.LoadCertificate(dir, key)
+		_, _, err = identity.LoadCertificate(dir, key)
 		require.ErrorIs(t, err, fault.ErrInvalid, content)
 	}
 }

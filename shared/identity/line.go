@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"leasehold/shared/fault"
@@ -30,22 +31,34 @@ var joining = []string{Worker, Manager}
 func Roles() []string { return slices.Clone(joining) }
 
 // Line is a join line: all that a process needs to join a coordinator. As text it is
-// lh1-ROLE-ID-CA-SECRET@HOST:PORT,HOST:PORT, where the addresses with their @ may be missing. Package fmt and loggers
-// print it without its secret; only Reveal returns the whole.
+// lh1-ROLE-ID-CA-SECRET@HOST:PORT,HOST:PORT, where the addresses with their @ may be missing. While the coordinator
+// changes its CA, it is lh2-ROLE-ID-CA-FORMER-UNTIL-SECRET@…, with the former CA, and its end in seconds of Unix time.
+// Programs that know only lh1 refuse it by its version. Package fmt and loggers print a line without its secret; only
+// Reveal returns the whole.
 type Line struct {
 	Role      string // one of Roles
 	ID        string // of the invite: 8 characters of lower-case base32, not secret
 	CA        Fingerprint
+	Former    Fingerprint // accepted until FormerEnd
+	FormerEnd time.Time   // in whole seconds; zero: there is no former CA
 	Secret    Secret
 	Addresses []string // host:port, in the order in which to try them
 }
 
+// CAs returns the CAs that the line names and that are accepted now.
+func (l Line) CAs(now time.Time) CAs {
+	if now.Before(l.FormerEnd) {
+		return CAs{l.CA, l.Former}
+	}
+	return CAs{l.CA}
+}
+
 const (
-	version   = "lh1"
-	lineForm  = "lh1-ROLE-ID-CA-SECRET@HOST:PORT"
-	idLength  = 8
-	maxLine   = 4096 // bytes
-	lineParts = 5
+	version    = "lh1"
+	withFormer = "lh2" // the version of a line with two CAs
+	lineForm   = "lh1-ROLE-ID-CA-SECRET@HOST:PORT"
+	idLength   = 8
+	maxLine    = 4096 // bytes
 	// maxQuoted limits what errors quote of a line in characters. It is far below the length of a secret.
 	maxQuoted = 16
 )
@@ -93,13 +106,31 @@ func parseLine(text string) (l Line, err error) {
 	if l.CA, err = ParseFingerprint(parts[3]); err != nil {
 		return l, err
 	}
-	if l.Secret, err = ParseSecret(parts[4]); err != nil {
+	if parts[0] == withFormer {
+		if l.Former, l.FormerEnd, err = parseFormer(parts[4], parts[5]); err != nil {
+			return l, err
+		}
+	}
+	if l.Secret, err = ParseSecret(parts[len(parts)-1]); err != nil {
 		return l, err
 	}
 	if hasAddresses {
 		l.Addresses, err = parseAddresses(addresses, l.Secret)
 	}
 	return l, err
+}
+
+// parseFormer reads the former CA of a line, and its end.
+func parseFormer(fingerprint, end string) (f Fingerprint, until time.Time, err error) {
+	b, err := parse160("fingerprint of the former CA", fingerprint)
+	if err != nil {
+		return b, until, err
+	}
+	seconds, err := strconv.ParseUint(end, 10, 40)
+	if err != nil || seconds == 0 {
+		return b, until, fmt.Errorf("the end of the former CA is not a number of seconds since 1970: %w", fault.ErrInvalid)
+	}
+	return b, time.Unix(int64(seconds), 0).UTC(), nil
 }
 
 // checkWhole refuses text that is not one line of a bearable length.
@@ -116,21 +147,31 @@ func checkWhole(text string) error {
 	return nil
 }
 
+// linePart is a part of a line between dashes.
+type linePart struct {
+	name   string
+	length int // in characters; 0: any
+}
+
+// lineParts are the parts of a line before its addresses, by its version.
+var lineParts = map[string][]linePart{
+	version:    {{"version", 0}, {"role", 0}, {"id", idLength}, {"fingerprint of the CA", textLength}, {"secret", textLength}},
+	withFormer: {{"version", 0}, {"role", 0}, {"id", idLength}, {"fingerprint of the CA", textLength}, {"fingerprint of the former CA", textLength}, {"end of the former CA", 0}, {"secret", textLength}},
+}
+
 // checkParts checks the version, and the number and lengths of the parts. A terminal may have cut the last part.
 func checkParts(parts []string, hasAddresses bool) error {
-	if parts[0] != version {
+	wanted, known := lineParts[parts[0]]
+	if !known {
 		if otherVersion.MatchString(parts[0]) {
-			return fmt.Errorf("it has the format %s, and this program reads %s; use the version of the coordinator, or make a new line with its `leasehold invite`: %w", parts[0], version, fault.ErrInvalid)
+			return fmt.Errorf("it has the format %s, and this program reads %s and %s; use the version of the coordinator, or make a new line with its `leasehold invite`: %w", parts[0], version, withFormer, fault.ErrInvalid)
 		}
 		return fmt.Errorf("it does not begin with %s-, want %s, as `leasehold invite` prints it: %w", version, lineForm, fault.ErrInvalid)
 	}
-	if len(parts) > lineParts {
-		return fmt.Errorf("it has %d parts before the addresses, want %d, as in %s: %w", len(parts), lineParts, lineForm, fault.ErrInvalid)
+	if len(parts) > len(wanted) {
+		return fmt.Errorf("it has %d parts before the addresses, want %d, as in %s: %w", len(parts), len(wanted), lineForm, fault.ErrInvalid)
 	}
-	for i, part := range []struct {
-		name   string
-		length int // 0: any
-	}{{"version", 0}, {"role", 0}, {"id", idLength}, {"fingerprint of the CA", textLength}, {"secret", textLength}} {
+	for i, part := range wanted {
 		if i == len(parts) {
 			return fmt.Errorf("the line ends early: it has no %s, want %s: %w", part.name, lineForm, fault.ErrInvalid)
 		}
@@ -188,7 +229,11 @@ func (l Line) Reveal() string { return l.text(l.Secret.Reveal()) }
 func (l Line) String() string { return l.text(redacted) }
 
 func (l Line) text(secret string) string {
-	text := strings.Join([]string{version, l.Role, l.ID, l.CA.String(), secret}, "-")
+	parts := []string{version, l.Role, l.ID, l.CA.String(), secret}
+	if !l.FormerEnd.IsZero() {
+		parts = []string{withFormer, l.Role, l.ID, l.CA.String(), l.Former.String(), strconv.FormatInt(l.FormerEnd.Unix(), 10), secret}
+	}
+	text := strings.Join(parts, "-")
 	if len(l.Addresses) > 0 {
 		text += "@" + strings.Join(l.Addresses, ",")
 	}

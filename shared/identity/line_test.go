@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,7 +18,9 @@ import (
 const (
 	ca     = "aaaabbbbccccddddeeeeffffgggghhhh"
 	secret = "qrstuvwxyz234567qrstuvwxyz234567"
+	former = "hhhhggggffffeeeeddddccccbbbbaaaa"
 	whole  = "lh1-worker-abcd2345-" + ca + "-" + secret + "@server:7411,[fe80::1]:7411,10.0.0.7:80"
+	twice  = "lh2-worker-abcd2345-" + ca + "-" + former + "-1798761600-" + secret + "@server:7411"
 )
 
 func TestALineIsReadAsItWasPrinted(t *testing.T) {
@@ -26,6 +29,7 @@ func TestALineIsReadAsItWasPrinted(t *testing.T) {
 		whole,
 		"lh1-manager-abcd2345-" + ca + "-" + secret,
 		"lh1-manager-abcd2345-" + ca + "-" + secret + "@a-b.example:1",
+		twice,
 	} {
 		line, err := identity.ParseLine(text)
 		require.NoError(t, err, text)
@@ -38,6 +42,21 @@ func TestALineIsReadAsItWasPrinted(t *testing.T) {
 	require.Equal(t, ca, line.CA.String())
 	require.Equal(t, secret, line.Secret.Reveal())
 	require.Equal(t, []string{"server:7411", "[fe80::1]:7411", "10.0.0.7:80"}, line.Addresses)
+}
+
+func TestALineOfAChangeNamesBothCAsUntilItsEnd(t *testing.T) {
+	t.Parallel()
+	line, err := identity.ParseLine(twice)
+	require.NoError(t, err)
+	end := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.Equal(t, end, line.FormerEnd)
+	require.Equal(t, ca+","+former, line.CAs(end.Add(-time.Second)).String())
+	require.Equal(t, ca, line.CAs(end).String())
+	require.Equal(t, secret, line.Secret.Reveal())
+
+	line, err = identity.ParseLine(whole)
+	require.NoError(t, err)
+	require.Equal(t, ca, line.CAs(time.Time{}).String())
 }
 
 func TestWhatSurroundsALineIsIgnored(t *testing.T) {
@@ -56,8 +75,16 @@ func TestAnErrorStatesWhatIsWrongWithALine(t *testing.T) {
 		"":                                      "it is empty, want lh1-ROLE-ID-CA-SECRET@HOST:PORT",
 		" \n":                                   "it is empty",
 		"hello":                                 "does not begin with lh1-",
-		strings.Replace(whole, "lh1", "lh0", 1): "it has the format lh0, and this program reads lh1",
-		strings.Replace(whole, "lh1", "lh2", 1): "it has the format lh2",
+		strings.Replace(whole, "lh1", "lh0", 1): "it has the format lh0, and this program reads lh1 and lh2",
+		strings.Replace(whole, "lh1", "lh3", 1): "it has the format lh3",
+		strings.Replace(whole, "lh1", "lh2", 1): "the line ends early: it has no end of the former CA",
+		strings.Replace(twice, "lh2", "lh1", 1): "it has 7 parts before the addresses, want 5",
+		strings.Replace(twice, former, former[1:], 1):      "the fingerprint of the former CA has 31 characters, want 32",
+		strings.Replace(twice, former, former[1:]+"1", 1):  "character 32 of the fingerprint of the former CA is wrong",
+		strings.Replace(twice, "1798761600", "soon", 1):    "the end of the former CA is not a number of seconds since 1970",
+		strings.Replace(twice, "1798761600", "0", 1):       "the end of the former CA is not a number of seconds since 1970",
+		strings.Replace(twice, "1798761600", "", 1):        "the end of the former CA is not a number of seconds since 1970",
+		twice[:len(twice)-14]:                              "the line ends early: the secret has",
 		strings.Replace(whole, "worker", "wroker", 1):      `unknown role "wroker", want worker or manager`,
 		strings.Replace(whole, "worker", "coordinator", 1): `unknown role "coordinator"`,
 		strings.Replace(whole, "worker", secret, 1):        "unknown role, want worker or manager",

@@ -12,6 +12,9 @@ import (
 	"leasehold/shared/process/platform"
 )
 
+// UnfinishedSuffix is added to the name of a file while WritePrivate writes it. A crash may leave such a file.
+const UnfinishedSuffix = ".new"
+
 // maxPrivate is the size of the largest file that ReadPrivate reads, in bytes.
 const maxPrivate = 64 << 10
 
@@ -54,7 +57,7 @@ func ReadPrivate(path string) (data []byte, err error) {
 // one after a crash, finds either the whole of the previous content or the whole of the new. Two calls for one file
 // must not run at a time.
 func WritePrivate(path string, data []byte) (err error) {
-	unfinished := path + ".new"
+	unfinished := path + UnfinishedSuffix
 	if err := os.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

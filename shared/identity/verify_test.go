@@ -83,7 +83,7 @@ func TestAServerIsVerified(t *testing.T) {
 		"a client":                           {[]*x509.Certificate{client, ours.cert}, "is not one for its side of a connection"},
 		"another CA that ours has certified": {[]*x509.Certificate{leafCA, ours.cert}, "want coordinator"},
 	} {
-		err := identity.VerifyServer(c.chain, identity.FingerprintOf(ours.cert), identity.Coordinator, start)
+		err := identity.VerifyServer(c.chain, identity.CAs{identity.FingerprintOf(ours.cert)}, identity.Coordinator, start)
 		if c.want == "" {
 			require.NoError(t, err, name)
 			continue
@@ -91,7 +91,43 @@ func TestAServerIsVerified(t *testing.T) {
 		require.ErrorIs(t, err, fault.ErrUnauthenticated, name)
 		require.ErrorContains(t, err, c.want, name)
 	}
-	require.NoError(t, identity.VerifyServer([]*x509.Certificate{manager, ours.cert}, identity.FingerprintOf(ours.cert), identity.Manager, start))
+	require.NoError(t, identity.VerifyServer([]*x509.Certificate{manager, ours.cert}, identity.CAs{identity.FingerprintOf(ours.cert)}, identity.Manager, start))
+}
+
+func TestWhileACAChangesACertificateOfEitherProvesTheSameKey(t *testing.T) {
+	t.Parallel()
+	former, current, other := newTestCA(t), newTestCA(t), newTestCA(t)
+	leaf, key := current.issue(t, identity.Coordinator, x509.ExtKeyUsageServerAuth)
+	template := func() *x509.Certificate {
+		return &x509.Certificate{Subject: pkix.Name{OrganizationalUnit: []string{identity.Coordinator}}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	}
+	twin := former.sign(t, template(), former.cert, key)
+	foreign, _ := former.issue(t, identity.Coordinator, x509.ExtKeyUsageServerAuth) // for another key
+	chain := []*x509.Certificate{leaf, current.cert, twin, former.cert}
+	of := func(c testCA) identity.Fingerprint { return identity.FingerprintOf(c.cert) }
+	for _, trusted := range []identity.CAs{{of(former)}, {of(current)}, {of(other), of(former)}} {
+		require.NoError(t, identity.VerifyServer(chain, trusted, identity.Coordinator, start), trusted)
+	}
+	require.ErrorContains(t, identity.VerifyServer(chain, identity.CAs{of(other)}, identity.Coordinator, start), "has another identity (fingerprint "+of(current).String()+")")
+	require.ErrorContains(t, identity.VerifyServer([]*x509.Certificate{leaf, current.cert, foreign, former.cert}, identity.CAs{of(former)}, identity.Coordinator, start), "has not certified the coordinator")
+	padded := append([]*x509.Certificate{leaf, current.cert, other.cert, other.cert, other.cert, other.cert, other.cert, other.cert}, twin, former.cert)
+	require.ErrorIs(t, identity.VerifyServer(padded, identity.CAs{of(former)}, identity.Coordinator, start), fault.ErrUnauthenticated, "only the beginning of a long chain counts")
+}
+
+func TestAProcessTrustsTheFormerCAUntilItsCertificateEnds(t *testing.T) {
+	t.Parallel()
+	former, current := newTestCA(t), newTestCA(t)
+	leaf, key := current.issue(t, identity.Worker, x509.ExtKeyUsageClientAuth)
+	twin := former.sign(t, &x509.Certificate{Subject: pkix.Name{OrganizationalUnit: []string{identity.Worker}}}, former.cert, key)
+	both := identity.CAs{identity.FingerprintOf(current.cert), identity.FingerprintOf(former.cert)}
+	c, err := identity.NewCertificate([][]byte{leaf.Raw, current.cert.Raw, twin.Raw, former.cert.Raw}, key)
+	require.NoError(t, err)
+	require.Equal(t, both, identity.IssuersOf(c, start))
+	require.Equal(t, both[:1], identity.IssuersOf(c, twin.NotAfter), "the CA of today counts longer, because a certificate is renewed after its end")
+	require.Empty(t, identity.IssuersOf(nil, start))
+	require.True(t, both[:1].Meet(both))
+	require.False(t, both[:1].Meet(both[1:]))
+	require.False(t, both.Meet(nil))
 }
 
 func TestAClockThatIsOffIsNamed(t *testing.T) {
@@ -99,7 +135,7 @@ func TestAClockThatIsOffIsNamed(t *testing.T) {
 	ours := newTestCA(t)
 	good, _ := ours.issue(t, identity.Coordinator, x509.ExtKeyUsageServerAuth)
 	verify := func(now time.Time) error {
-		return identity.VerifyServer([]*x509.Certificate{good, ours.cert}, identity.FingerprintOf(ours.cert), identity.Coordinator, now)
+		return identity.VerifyServer([]*x509.Certificate{good, ours.cert}, identity.CAs{identity.FingerprintOf(ours.cert)}, identity.Coordinator, now)
 	}
 	for _, off := range []time.Duration{-time.Hour, 0, time.Hour, 24 * time.Hour} {
 		require.NoError(t, verify(start.Add(off)), off)

@@ -45,6 +45,8 @@ func (a Answer) Took() bool { return a.taken != nil }
 // Access is what the clients of a gate may do.
 type Access struct {
 	Write bool // put and get; without it only query and count
+	// Permit refuses an operation that the role of the clients does not allow; nil: it allows all.
+	Permit func(Operation) error
 }
 
 // queryOnly are the spaces that only the protocols write to. It does not import the coordinator,
@@ -62,6 +64,8 @@ func (a Access) Check(o Operation) error {
 		return fmt.Errorf("%s %s: %w: foreign programs can only query this space", o.Verb, o.Space, fault.ErrForbidden)
 	case o.Space == task.Space && o.Verb.TakesMany():
 		return fmt.Errorf("get all tasks: %w: a get of a task is a claim, and claims one at a time", fault.ErrForbidden)
+	case a.Permit != nil:
+		return a.Permit(o)
 	}
 	return nil
 }

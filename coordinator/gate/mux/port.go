@@ -37,7 +37,8 @@ type Config struct {
 	Pending int          // connections whose protocol is not recognised; 0: 1,000
 	Log     *slog.Logger // nil: slog.Default
 	// TLS, if not nil, ends TLS before the protocol is recognised. Then clients without it are refused, except those on
-	// this machine that speak HTTP, as a proxy does, or a protocol of foreign programs, which know no TLS.
+	// this machine that speak HTTP, as a proxy does, or a protocol of foreign programs, which know no TLS; and those of
+	// AdmitPlain.
 	TLS *tls.Config
 }
 
@@ -46,6 +47,7 @@ type Port struct {
 	Config
 	base    net.Listener
 	gates   map[Protocol]*listener
+	plain   map[Protocol]bool // are admitted without TLS from everywhere
 	refused refusedLog
 
 	mu      sync.Mutex // guards pending
@@ -58,7 +60,7 @@ func New(base net.Listener, c Config) *Port {
 	c.Timeout = cmp.Or(c.Timeout, time.Hour)
 	c.Pending = cmp.Or(c.Pending, MaxPending)
 	c.Log = cmp.Or(c.Log, slog.Default())
-	return &Port{Config: c, base: base, gates: map[Protocol]*listener{}, refused: refusedLog{at: map[refused]time.Time{}}}
+	return &Port{Config: c, base: base, gates: map[Protocol]*listener{}, plain: map[Protocol]bool{}, refused: refusedLog{at: map[refused]time.Time{}}}
 }
 
 // Listener returns the listener of the connections that speak a protocol. It must be
@@ -68,6 +70,9 @@ func (p *Port) Listener(protocol Protocol) net.Listener {
 	p.gates[protocol] = l
 	return l
 }
+
+// AdmitPlain admits clients of a protocol without TLS from other machines too. It must be called before Serve.
+func (p *Port) AdmitPlain(protocol Protocol) { p.plain[protocol] = true }
 
 // Speaks reports whether a protocol has a listener.
 func (p *Port) Speaks(protocol Protocol) bool { return p.gates[protocol] != nil }
@@ -160,7 +165,7 @@ func (p *Port) open(ctx context.Context, c net.Conn) (opened *conn, protocol Pro
 	head, protocol := readHead(c)
 	opened = &conn{Conn: c, head: head}
 	switch {
-	case p.TLS == nil || protocol == Unknown:
+	case p.TLS == nil || protocol == Unknown || p.plain[protocol]:
 		return opened, protocol, nil
 	case protocol != TLS && (protocol == Native || !isLocal(c)):
 		return opened, protocol, refusePlain

@@ -41,6 +41,7 @@ var (
 // their name, what they read first and whether the connection has TLS; HTTP is served by net/http.
 type securePort struct {
 	*testing.T
+	port      *mux.Port
 	base      *base
 	authority *authority.Authority
 }
@@ -54,6 +55,7 @@ func withSecurePort(t *testing.T, pending int, test func(p *securePort)) {
 		require.NoError(t, err)
 		p := &securePort{T: t, base: &base{make(chan net.Conn), make(chan struct{})}, authority: ca}
 		port := mux.New(p.base, mux.Config{Pending: pending, TLS: ca.ServerConfig(func() []string { return nil }), Log: slog.New(slog.DiscardHandler)})
+		p.port = port
 		for name, protocol := range map[string]mux.Protocol{"native": mux.Native, "JSON": mux.JSON, "gob": mux.Gob} {
 			l := port.Listener(protocol)
 			go answerEach(l, name)
@@ -183,6 +185,14 @@ func TestOnThisMachineProxiesAndForeignProgramsNeedNoTLS(t *testing.T) {
 		require.Contains(p, ask(p.T, p.dial(here), "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), "HTTP/1 false")
 		require.Equal(p, `JSON "{" false`, ask(p.T, p.dial(here), "{"))
 		require.Equal(p, `gob "(\x7f\x03" false`, ask(p.T, p.dial(here), "\x28\x7f\x03"))
+	})
+}
+
+func TestAProtocolThatIsAdmittedWithoutTLSNeedsNone(t *testing.T) {
+	withSecurePort(t, 0, func(p *securePort) {
+		p.port.AdmitPlain(mux.JSON)
+		require.Equal(p, `JSON "{" false`, ask(p.T, p.dial(there), "{"))
+		require.NotContains(p, ask(p.T, p.dial(there), "\x28\x7f\x03"), "gob ")
 	})
 }
 

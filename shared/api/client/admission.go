@@ -79,3 +79,15 @@ func (c *Client) Audit(ctx context.Context, since time.Duration, most int) ([]ty
 	_, err := c.Do(ctx, Call{Method: "GET", Path: "audit", Query: q, Answer: &page})
 	return page.Items, err
 }
+
+// Identity returns the identity of the coordinator.
+func (c *Client) Identity(ctx context.Context) (i types.Identity, err error) {
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "identity", Answer: &i})
+	return i, err
+}
+
+// RotateIdentity makes a new CA, and has the coordinator accept that of today until a time.
+func (c *Client) RotateIdentity(ctx context.Context, n types.NewIdentity) (i types.Identity, err error) {
+	_, err = c.Do(ctx, Call{Method: "POST", Path: "identity", Body: n, Answer: &i})
+	return i, err
+}

@@ -15,10 +15,12 @@ func (m *Member) ContentServer() *tls.Config {
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return m.own(), nil },
 		ClientAuth:     tls.RequireAnyClientCert, // VerifyConnection verifies it
 		VerifyConnection: func(s tls.ConnectionState) error {
-			return identity.VerifyClient(s.PeerCertificates, m.Line.CA, identity.Worker, m.Now())
+			return identity.VerifyClient(s.PeerCertificates, m.trusted(), identity.Worker, m.Now())
 		},
 	}
 }
 
 // ContentClient returns the configuration of TLS of a worker that reads the files of managers.
-func (m *Member) ContentClient() *tls.Config { return identity.ManagerConfig(m.Line.CA, m.own, m.Now) }
+func (m *Member) ContentClient() *tls.Config {
+	return identity.FleetConfig(identity.Manager, m.trusted, m.own, m.Now)
+}

@@ -53,8 +53,9 @@ type Member struct {
 
 	joining sync.Mutex // held while the process joins or renews
 
-	mu          sync.Mutex // guards certificate
+	mu          sync.Mutex // guards what follows
 	certificate *tls.Certificate
+	invite      string // in the join line that the process had when it got the certificate
 }
 
 // Open loads the key and the certificate of a process, or makes them: it waits for the coordinator until ctx ends.
@@ -72,8 +73,8 @@ func Open(ctx context.Context, c Config) (*Member, error) {
 	if m.request, err = identity.Request(key); err != nil {
 		return nil, err
 	}
-	m.tls = identity.ClientConfig(c.Line.CA, m.own, c.Now)
-	m.certificate, err = identity.LoadCertificate(c.Dir, key)
+	m.tls = identity.FleetConfig(identity.Coordinator, m.trusted, m.own, c.Now)
+	m.certificate, m.invite, err = identity.LoadCertificate(c.Dir, key)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.Log.Warn("join: the certificate in the folder cannot be used; joining again", "error", err)
 	}
@@ -87,21 +88,25 @@ func (m *Member) own() *tls.Certificate {
 	return m.certificate
 }
 
-// leaf returns the certificate of the process as parsed; nil if it has none of the coordinator of the join line.
+// trusted returns the CAs that the process trusts: those of its join line or, once it has a certificate by that line,
+// those in the certificate's chain. So it knows the next CA after the first renewal in a change of the CA, also if its
+// line does not name it. A line that it has not used yet counts more than a certificate.
+func (m *Member) trusted() identity.CAs {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.certificate != nil && m.invite == m.Line.ID {
+		return identity.IssuersOf(m.certificate, m.Now())
+	}
+	return m.Line.CAs(m.Now())
+}
+
+// leaf returns the certificate of the process as parsed; nil if it has none of a CA that it trusts.
 func (m *Member) leaf() *x509.Certificate {
 	c := m.own()
-	if c == nil || len(c.Certificate) < 2 {
+	if c == nil || !identity.IssuersOf(c, m.Now()).Meet(m.trusted()) {
 		return nil
 	}
-	ca, err := x509.ParseCertificate(c.Certificate[len(c.Certificate)-1])
-	if err != nil || identity.FingerprintOf(ca) != m.Line.CA {
-		return nil
-	}
-	leaf, err := x509.ParseCertificate(c.Certificate[0])
-	if err != nil {
-		return nil
-	}
-	return leaf
+	return c.Leaf
 }
 
 // ensure has the process hold a certificate that applies now. It repeats what can pass until ctx ends.
@@ -132,7 +137,7 @@ func (m *Member) Rejoin(ctx context.Context) error {
 func (m *Member) join(ctx context.Context) error {
 	m.joining.Lock()
 	defer m.joining.Unlock()
-	config := identity.ClientConfig(m.Line.CA, func() *tls.Certificate { return nil }, m.Now)
+	config := identity.FleetConfig(identity.Coordinator, m.trusted, func() *tls.Certificate { return nil }, m.Now)
 	return m.certify(config, func(api *client.Client) (types.Joined, error) {
 		return api.Join(ctx, types.NewJoin{Invite: m.Line.ID, Secret: m.Line.Secret.Reveal(), Request: m.request, Name: m.Name})
 	})
@@ -163,9 +168,9 @@ func (m *Member) certify(config *tls.Config, ask func(*client.Client) (types.Joi
 		return fmt.Errorf("the coordinator's certificate for this process: %w", err)
 	}
 	m.mu.Lock()
-	m.certificate = certificate
+	m.certificate, m.invite = certificate, m.Line.ID
 	m.mu.Unlock()
-	return identity.SaveCertificate(m.Dir, joined.Chain)
+	return identity.SaveCertificate(m.Dir, joined.Chain, m.Line.ID)
 }
 
 // Run renews the certificate before it ends, until ctx ends. A renewal that fails is repeated: the process goes on
@@ -254,9 +259,9 @@ func (m *Member) Client() (*client.Client, error) {
 	return client.NewWith(base, client.Options{Dial: m.Dial})
 }
 
-// ClientOf returns a client of the API of the coordinator with the CA, at the first of its addresses that answers, with
-// the certificate of a process that has joined; nil: without one. It neither joins nor renews.
-func ClientOf(certificate *tls.Certificate, ca identity.Fingerprint, addresses []string) (*client.Client, error) {
-	config := identity.ClientConfig(ca, func() *tls.Certificate { return certificate }, time.Now)
+// ClientOf returns a client of the API of the coordinator with one of the CAs, at the first of its addresses that answers,
+// with the certificate of a process that has joined; nil: without one. It neither joins nor renews.
+func ClientOf(certificate *tls.Certificate, cas identity.CAs, addresses []string) (*client.Client, error) {
+	config := identity.FleetConfig(identity.Coordinator, func() identity.CAs { return cas }, func() *tls.Certificate { return certificate }, time.Now)
 	return client.NewWith(base, client.Options{Dial: func(ctx context.Context) (net.Conn, error) { return dialFirst(ctx, addresses, config) }})
 }

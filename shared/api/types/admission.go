@@ -93,3 +93,29 @@ type AuditRecord struct {
 	Object   string    `json:"object" doc:"path of the request"`
 	Outcome  string    `json:"outcome" doc:"done, or why not"`
 }
+
+// Identity is the identity of a coordinator that authenticates its clients.
+type Identity struct {
+	Fingerprint string          `json:"fingerprint" doc:"of the CA"`
+	Certificate string          `json:"certificate" doc:"of the CA and, while it changes, of the former one, as PEM"`
+	Former      *FormerIdentity `json:"former,omitempty" doc:"the CA before the latest change, while it is accepted"`
+}
+
+// FormerIdentity is a CA that is still accepted after a change.
+type FormerIdentity struct {
+	Fingerprint string    `json:"fingerprint"`
+	Until       time.Time `json:"until" doc:"when it is accepted no more"`
+}
+
+// CAs returns the fingerprints, as the setting ca has them.
+func (i Identity) CAs() string {
+	if i.Former == nil {
+		return i.Fingerprint
+	}
+	return i.Fingerprint + "," + i.Former.Fingerprint
+}
+
+// NewIdentity is the body that changes the CA.
+type NewIdentity struct {
+	Until time.Time `json:"until" doc:"when the CA of today is accepted no more, in whole seconds; at once if it has passed"`
+}

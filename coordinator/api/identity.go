@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leasehold/coordinator/authority"
+	"leasehold/shared/api/types"
+	"leasehold/shared/fault"
+)
+
+func (s *server) getIdentity(context.Context, *request) (types.Identity, error) {
+	a, err := s.authentication()
+	if err != nil {
+		return types.Identity{}, err
+	}
+	return ShowIdentity(a.Authority), nil
+}
+
+func (s *server) rotateIdentity(_ context.Context, _ *request, n types.NewIdentity) (types.Identity, error) {
+	a, err := s.authentication()
+	if err != nil {
+		return types.Identity{}, err
+	}
+	switch {
+	case n.Until.IsZero():
+		return types.Identity{}, fmt.Errorf("until: %w: want the time at which the CA of today is accepted no more", fault.ErrInvalid)
+	case n.Until.After(a.Now().Add(maxLife)):
+		return types.Identity{}, fmt.Errorf("until %s: %w: want at most ten years from now", n.Until.Format(time.RFC3339), fault.ErrInvalid)
+	}
+	if err := a.Rotate(n.Until); err != nil {
+		return types.Identity{}, err
+	}
+	return ShowIdentity(a.Authority), nil
+}
+
+// ShowIdentity returns the identity of an authority as the API shows it.
+func ShowIdentity(a *authority.Authority) types.Identity {
+	i := types.Identity{Fingerprint: a.Fingerprint().String(), Certificate: string(a.CertificatePEM())}
+	if former, end := a.Former(); !end.IsZero() {
+		i.Former = &types.FormerIdentity{Fingerprint: former.String(), Until: end}
+	}
+	return i
+}

@@ -1,0 +1,36 @@
+package auth
+
+import "time"
+
+// Rotate makes a new CA, and accepts that of today until end; if end has passed, the processes that are connected end, and
+// have to join with new lines. It fails as authority.Authority.Rotate.
+func (a *Auth) Rotate(end time.Time) error {
+	if err := a.Authority.Rotate(end); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	rotated, connected := a.rotated, a.connected
+	a.mu.Unlock()
+	if rotated != nil {
+		rotated()
+	}
+	former, until := a.Authority.Former()
+	if !until.IsZero() {
+		a.Log.Warn("auth: the coordinator has a new CA", "fingerprint", a.Authority.Fingerprint(), "former", former, "accepted until", until)
+		return nil
+	}
+	a.Log.Warn("auth: the coordinator has a new CA, and accepts no other", "fingerprint", a.Authority.Fingerprint())
+	if connected != nil {
+		for _, id := range connected() {
+			a.ended(id)
+		}
+	}
+	return nil
+}
+
+// OnRotate has rotated called after each change of the CA.
+func (a *Auth) OnRotate(rotated func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rotated = rotated
+}
