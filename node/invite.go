@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
-	"time"
 
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/authority"
@@ -17,6 +16,7 @@ import (
 	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/clock"
 )
 
 // WithInvites calls do with a function that makes invites: at the running coordinator that cfg names or, if there is
@@ -66,7 +66,7 @@ func offlineAddresses(cfg config.Config) []string {
 // ShowIdentity returns the fingerprint and the CA certificate (PEM) of the coordinator with the data folder of cfg. It
 // fails with fault.ErrNotFound if that has no identity.
 func ShowIdentity(cfg config.Config) (fingerprint string, certificate []byte, err error) {
-	ca, err := authority.Open(filepath.Join(cfg.Data, identityDir), time.Now)
+	ca, err := authority.Open(filepath.Join(cfg.Data, identityDir), clock.Now)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s has no identity: %w: a coordinator that authenticates makes one at its start, and leasehold invite does", cfg.Data, fault.ErrNotFound)
 	}
