@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"leasehold/node/locate"
 	"leasehold/shared/api/client"
@@ -20,6 +19,7 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/identity"
+	"leasehold/shared/process/clock"
 	"leasehold/shared/process/platform"
 )
 
@@ -80,9 +80,9 @@ func callAsProcess(ctx context.Context, cfg config.Config, do func(context.Conte
 	if line == nil && certificate == nil {
 		return locate.Call(ctx, cfg, do)
 	}
-	cas, addresses := identity.IssuersOf(certificate, time.Now()), []string{}
+	cas, addresses := identity.IssuersOf(certificate, clock.Now()), []string{}
 	if line != nil {
-		cas, addresses = append(cas, line.CAs(time.Now())...), line.Addresses
+		cas, addresses = append(cas, line.CAs(clock.Now())...), line.Addresses
 	} else {
 		addresses = []string{locate.ChooseGate(ctx, cfg)}
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"leasehold/coordinator/admission"
 	"leasehold/coordinator/auth"
@@ -18,6 +17,7 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/identity"
+	"leasehold/shared/process/clock"
 	"leasehold/shared/process/datadir"
 )
 
@@ -43,14 +43,14 @@ func (d *DataDir) openAuth() (*auth.Auth, error) {
 		return nil, err
 	}
 	d.database.Admission.SetAdmin(secret)
-	return auth.New(auth.Config{Authority: ca, Store: d.database.Admission, Log: d.log, Now: time.Now}), nil
+	return auth.New(auth.Config{Authority: ca, Store: d.database.Admission, Log: d.log, Now: clock.Now}), nil
 }
 
 // openAuthority opens the CA, or makes one. If processes have joined the one that is missing, they could not come back,
 // so that is accepted only with acceptIdentity.
 func (d *DataDir) openAuthority() (*authority.Authority, error) {
 	dir := filepath.Join(d.cfg.Data, identityDir)
-	ca, err := authority.Open(dir, time.Now)
+	ca, err := authority.Open(dir, clock.Now)
 	if err == nil {
 		return ca, ca.Tidy()
 	}
@@ -61,7 +61,7 @@ func (d *DataDir) openAuthority() (*authority.Authority, error) {
 		return nil, fmt.Errorf("%s is missing, and %d processes have joined with it: %w: restore it from a backup, or start with --accept-missing %s, which makes another identity: then every process needs another join line",
 			dir, joined, fault.ErrFolder, acceptIdentity)
 	}
-	if ca, err = authority.Create(dir, time.Now); err != nil {
+	if ca, err = authority.Create(dir, clock.Now); err != nil {
 		return nil, err
 	}
 	d.log.Warn("this coordinator has an identity now, and authenticates its clients", "fingerprint", ca.Fingerprint(), "admin token", d.tokenFile(), "join line of a worker", "leasehold invite worker --data "+d.cfg.Data)

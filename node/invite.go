@@ -19,6 +19,7 @@ import (
 	"leasehold/shared/api/types"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/clock"
 )
 
 // WithInvites calls do with a function that makes invites: at the running coordinator that cfg names or, if there is
@@ -93,7 +94,7 @@ func offlineAddresses(cfg config.Config) []string {
 // ShowIdentity returns the identity of the coordinator with the data folder of cfg. It fails with fault.ErrNotFound if
 // that has none.
 func ShowIdentity(cfg config.Config) (types.Identity, error) {
-	ca, err := authority.Open(filepath.Join(cfg.Data, identityDir), time.Now)
+	ca, err := authority.Open(filepath.Join(cfg.Data, identityDir), clock.Now)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s has no identity: %w: a coordinator that authenticates makes one at its start, and leasehold invite does", cfg.Data, fault.ErrNotFound)
 	}

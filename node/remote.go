@@ -6,12 +6,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"leasehold/models"
 	"leasehold/node/locate"
@@ -24,6 +24,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/identity"
+	"leasehold/shared/process/clock"
 	"leasehold/shared/process/datadir"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/space"
@@ -110,12 +111,16 @@ func (r *remoteNode) open(ctx context.Context) error {
 	return r.trustOrigins(ctx)
 }
 
-// join joins by the join line, if there is one, and keeps the certificate renewed until r is closed.
+// join joins by the join line, or goes on with the certificate of a process that has joined, and keeps the certificate
+// renewed until r is closed. It does nothing without either.
 func (r *remoteNode) join(ctx context.Context) (err error) {
 	if r.line == nil {
-		return nil
+		r.line, err = r.lineless()
 	}
-	r.member, err = join.Open(ctx, join.Config{Line: *r.line, Dir: r.dir, Name: r.processName(), Now: time.Now, Log: r.log})
+	if r.line == nil || err != nil {
+		return err
+	}
+	r.member, err = join.Open(ctx, join.Config{Line: *r.line, Dir: r.dir, Name: r.processName(), Now: clock.Now, Log: r.log})
 	if err != nil {
 		return err
 	}
@@ -127,6 +132,23 @@ func (r *remoteNode) join(ctx context.Context) (err error) {
 	}()
 	r.opened.Push(func() error { stop(); <-ended; return nil })
 	return nil
+}
+
+// lineless returns what is left of the join line of a process that has joined and is started without the line: the CA
+// from its certificate, and no secret. It is nil if the process has not joined.
+func (r *remoteNode) lineless() (*identity.Line, error) {
+	certificate, err := identity.LoadProcess(r.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	cas := identity.IssuersOf(certificate, clock.Now())
+	if len(cas) == 0 {
+		return nil, fmt.Errorf("%s: %w: it names no CA: remove it, and start with --join", filepath.Join(r.dir, identity.CertificateFile), fault.ErrInvalid)
+	}
+	return &identity.Line{Role: r.mode, CA: cas[0], Addresses: []string{r.cfg.Host}}, nil
 }
 
 // processName returns the name of this process for people.
@@ -188,6 +210,9 @@ func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
 			return nil, err
 		}
 		conn, err = remote.Dial(ctx, c)
+	}
+	if errors.Is(err, fault.ErrInvalid) && r.line.Secret == (identity.Secret{}) {
+		err = fmt.Errorf("%w; this process has joined a coordinator that authenticates: remove %s to use another one", err, filepath.Join(r.dir, identity.CertificateFile))
 	}
 	return conn, err
 }

@@ -13,6 +13,7 @@ import (
 	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/clock"
 )
 
 // inviteLife is how long an invite can be used by default.
@@ -143,7 +144,7 @@ func endOf(name string, life models.Seconds, absent time.Duration) (time.Time, e
 	if err != nil || d == 0 {
 		return time.Time{}, err
 	}
-	return time.Now().Add(d).UTC().Truncate(time.Second), nil
+	return clock.Now().Add(d).UTC().Truncate(time.Second), nil
 }
 
 func (s *server) revokeInvite(ctx context.Context, q *request) (none, error) {

@@ -11,12 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"leasehold/coordinator/admission"
 	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/process/clock"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -66,7 +66,7 @@ func open(ctx context.Context, path string, plan *policy.Plan, onStep func(strin
 	}
 	catalog := sqlite.New(file, visits)
 	visits.Attach(catalog)
-	admitted, err := admission.New(ctx, file, time.Now)
+	admitted, err := admission.New(ctx, file, clock.Now)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
 	}

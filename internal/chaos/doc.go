@@ -10,6 +10,8 @@
 //     tmpfs; folders that cannot be used.
 //   - podcast_test.go: the example, with coordinator, managers and workers as processes
 //     that are killed, stopped and continued, and as one process, killed ten times in a row.
+//   - scale_test.go: six workers without disks that join by one secret, restarts of all, clocks that differ,
+//     and certificates that have ended.
 //
 // The trace of each coordinator must conform to all models of tup4fun/conform at the end of its test.
 //

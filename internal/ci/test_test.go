@@ -155,3 +155,25 @@ func TestACommandThatFailsThoughNoTestDidIsAFailure(t *testing.T) {
 	out, ok := run(t, shell(passes, ""))
 	require.False(t, ok, out)
 }
+
+func TestASecretInTheOutputIsAFailureAndNotRepeated(t *testing.T) {
+	t.Parallel()
+	const part = "abcdefghijklmnopqrstuvwxyz234567"
+	printed := func(texts map[string]string) string {
+		events := passes
+		for test, text := range texts {
+			events = `{"Action":"output","Package":"p","Test":"` + test + `","Output":"it is ` + text + `\n"}` + "\n" + events
+		}
+		return "cat <<'E'\n" + events + "\nE\n:"
+	}
+	secrets := map[string]string{"TestA": "lht-" + part + part[:20], "TestB": "lh1-worker-abcd2345-" + part + "-" + part + "@server:7411", "TestC": "-----BEGIN PRIVATE KEY-----"}
+	out, ok := run(t, printed(secrets))
+	require.False(t, ok)
+	require.Contains(t, out, "2 passed, 3 failed, 0 skipped\n")
+	for test, secret := range secrets {
+		require.Contains(t, out, "secret in the output of p "+test+"\n")
+		require.NotContains(t, out, secret)
+	}
+	out, ok = run(t, printed(map[string]string{"TestA": "lht-wrong", "TestB": "lh1-worker-abcd2345-" + part + "-xxxxx@server:7411", "TestC": "lh1-worker-abcd2345-" + part + "-(secret)"}))
+	require.True(t, ok, out)
+}

@@ -8,9 +8,9 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/process/clock"
 )
 
 // maxPEM bounds a file with a certificate, in bytes.
@@ -95,7 +95,7 @@ func TokenConfig(ca string) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FleetConfig(Coordinator, func() CAs { return cas }, func() *tls.Certificate { return nil }, time.Now), nil
+	return FleetConfig(Coordinator, func() CAs { return cas }, func() *tls.Certificate { return nil }, clock.Now), nil
 }
 
 // maxToken bounds a file with a token, in bytes.

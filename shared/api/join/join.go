@@ -25,6 +25,7 @@ import (
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/identity"
+	"leasehold/shared/process/clock"
 	"leasehold/shared/process/retry"
 )
 
@@ -37,7 +38,7 @@ const dialTimeout = 10 * time.Second
 
 // Config is how a process joins.
 type Config struct {
-	Line identity.Line // with one address or more
+	Line identity.Line // with one address or more; without a secret if the process has joined, and has no join line any more
 	Dir  string        // the process's folder, which keeps its key and certificate; empty: they are in memory
 	Name string        // of the process, for people
 	Now  func() time.Time
@@ -90,11 +91,11 @@ func (m *Member) own() *tls.Certificate {
 
 // trusted returns the CAs that the process trusts: those of its join line or, once it has a certificate by that line,
 // those in the certificate's chain. So it knows the next CA after the first renewal in a change of the CA, also if its
-// line does not name it. A line that it has not used yet counts more than a certificate.
+// line does not name it. A line that it has not used yet counts more than a certificate, unless it has no secret.
 func (m *Member) trusted() identity.CAs {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.certificate != nil && m.invite == m.Line.ID {
+	if m.certificate != nil && (m.invite == m.Line.ID || m.Line.Secret == (identity.Secret{})) {
 		return identity.IssuersOf(m.certificate, m.Now())
 	}
 	return m.Line.CAs(m.Now())
@@ -133,8 +134,14 @@ func (m *Member) Rejoin(ctx context.Context) error {
 	return loop.Do(ctx, func() error { return m.join(ctx) })
 }
 
+// errNoLine is for a process whose certificate cannot be used any more.
+var errNoLine = fmt.Errorf("%w: the certificate of this process cannot be used any more, and it has no join line to join again: start it with --join", fault.ErrUnauthenticated)
+
 // join joins by the join line. The connection presents no certificate.
 func (m *Member) join(ctx context.Context) error {
+	if m.Line.Secret == (identity.Secret{}) {
+		return errNoLine
+	}
 	m.joining.Lock()
 	defer m.joining.Unlock()
 	config := identity.FleetConfig(identity.Coordinator, m.trusted, func() *tls.Certificate { return nil }, m.Now)
@@ -262,6 +269,6 @@ func (m *Member) Client() (*client.Client, error) {
 // ClientOf returns a client of the API of the coordinator with one of the CAs, at the first of its addresses that answers,
 // with the certificate of a process that has joined; nil: without one. It neither joins nor renews.
 func ClientOf(certificate *tls.Certificate, cas identity.CAs, addresses []string) (*client.Client, error) {
-	config := identity.FleetConfig(identity.Coordinator, func() identity.CAs { return cas }, func() *tls.Certificate { return certificate }, time.Now)
+	config := identity.FleetConfig(identity.Coordinator, func() identity.CAs { return cas }, func() *tls.Certificate { return certificate }, clock.Now)
 	return client.NewWith(base, client.Options{Dial: func(ctx context.Context) (net.Conn, error) { return dialFirst(ctx, addresses, config) }})
 }

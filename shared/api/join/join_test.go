@@ -84,6 +84,25 @@ func TestACertificateThatHasEndedIsRenewedForThirtyDays(t *testing.T) {
 	require.Equal(t, []string{"renew", "join"}, h.requests())
 }
 
+// The line was removed from the settings after the process had joined, and its folder stayed.
+func TestAProcessWithoutItsLineRenewsForThirtyDays(t *testing.T) {
+	t.Parallel()
+	h := newCoordinator(t)
+	line, dir := h.invite(admission.Invite{}), t.TempDir()
+	id := h.requireAdmitted(h.mustOpen(line, dir))
+	line.Secret = identity.Secret{}
+	for _, pause := range []time.Duration{0, aPeriod, day + 29*day} {
+		h.advance(pause)
+		require.Equal(t, id, h.requireAdmitted(h.mustOpen(line, dir)))
+	}
+	h.advance(day + 31*day)
+	h.requests()
+	_, err := h.open(line, dir)
+	require.ErrorIs(t, err, fault.ErrUnauthenticated)
+	require.ErrorContains(t, err, "start it with --join")
+	require.Equal(t, []string{"renew"}, h.requests())
+}
+
 func TestAfterALongTimeAProcessJoinsByItsLineAgain(t *testing.T) {
 	t.Parallel()
 	for what, pause := range map[string]time.Duration{"an hour": aPeriod, "31 days": 32 * day, "3 years": 3 * 365 * day} {
