@@ -144,12 +144,12 @@ func (c Client) Resume(ctx context.Context, action string) error {
 	return c.untilDone(ctx, procResume, tuple.New(action))
 }
 
-// PausedAction is an action, and since when it has been paused. By is the identity that paused it, and Why its
-// reason; both are empty if they are not known.
+// PausedAction is an action, and since when it has been paused. By and Why are empty if they are not known.
 type PausedAction struct {
-	Action  string
-	Since   time.Time
-	By, Why string
+	Action string
+	Since  time.Time
+	By     string `json:",omitempty"` // name of the identity that paused it
+	Why    string `json:",omitempty"` // as it said
 }
 
 // PausedActions returns the actions that are paused.
