@@ -15,7 +15,7 @@ var roles = byOperation(map[access.Roles][]string{
 	access.Reader: {
 		"getOrigin", "getVisitSchedule", "listListers", "listVisitTypes", "listVisits", "listNextVisits", "getVisitCapacity",
 		"listEpisodes", "getEpisode", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
-		"getDatabaseCheck", "listCosts", "listSessions", "listSpaces", "getSpace",
+		"getDatabaseCheck", "listWarnings", "listCosts", "listSessions", "listSpaces", "getSpace",
 		"listTasks", "getTask", "getAction", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
 		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},
@@ -80,6 +80,10 @@ func (s *server) needing(need access.Roles, next http.Handler) http.Handler {
 			var leave func()
 			ctx, leave = s.inUse.enter(ctx, i.ID)
 			defer leave()
+			if _, err := s.Identify(r); i.ID != "" && err != nil { // revoked before enter, whose end it would have missed
+				s.fail(w, r, err)
+				return
+			}
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

@@ -83,6 +83,10 @@ func (s *server) openSession(ctx context.Context, q *request, n types.NewSession
 		return types.WorkerSession{}, err
 	}
 	s.workers.add(w, id, n.Serves)
+	if s.Auth != nil && ctx.Err() != nil { // the identity may have been revoked before add, and its sessions ended
+		s.endSessionOf(context.WithoutCancel(ctx), id, w.owner)
+		return types.WorkerSession{}, context.Cause(ctx)
+	}
 	return s.beat(ctx, w, 0)
 }
 
