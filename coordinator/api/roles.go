@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"leasehold/coordinator/permission"
 	"leasehold/shared/access"
+	"leasehold/shared/fault"
 )
 
 // roles has the roles that each operation needs, any one of them. A program that registered a visit type reports its
@@ -69,6 +71,9 @@ func (s *server) needing(need access.Roles, next http.Handler) http.Handler {
 			err = i.Check(r.Method+" "+r.URL.Path, need)
 		}
 		if err != nil {
+			if s.Auth != nil && i.ID != "" && errors.Is(err, fault.ErrForbidden) {
+				s.Auth.NoteRoutine(r.Context(), i, hostOf(r.RemoteAddr), r.Method, r.URL.Path, err)
+			}
 			s.fail(w, r, err)
 			return
 		}
@@ -87,6 +92,16 @@ func (s *server) needing(need access.Roles, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// note adds a change to the audit. Changes by an admin are a record each; those of programs with other roles, which may be
+// thousands in a second, are counted by the minute.
+func (s *server) note(ctx context.Context, r *http.Request, operation string, err error) {
+	i, note := access.Of(ctx), s.Auth.NoteRoutine
+	if i.Roles.Meet(access.Admin) {
+		note = s.Auth.Note
+	}
+	note(ctx, i, hostOf(r.RemoteAddr), operation, r.URL.Path, err)
 }
 
 // seesTasks reports whether the identity of a request may see the data and the results of tasks.
