@@ -24,7 +24,10 @@ something works less well.
 --deep also reads all files of the data folder and looks for damage: the
 database, the journal, the code index, fetched media, fingerprints and mirrors.
 Database and journal are not read while a coordinator runs on the folder. It
-reads its database each night itself; status and log show the result.`,
+reads its database each night itself; status and log show the result.
+
+If a coordinator runs on the folder, doctor also shows its warnings: that it does
+not authenticate (--insecure), and join lines that end while processes need them.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -39,6 +42,7 @@ reads its database each night itself; status and log show the result.`,
 		if deep {
 			found = append(found, doctor.Database(node.ExamineDatabase(c.Context(), cfg)), doctor.Journal(node.ExamineJournal(cfg, a.newLogger(cfg))))
 		}
+		found = append(found, doctor.Access(node.Warnings(c.Context(), cfg))...)
 		if err := show(a, o, examRows(found), "no checks"); err != nil {
 			return err
 		}

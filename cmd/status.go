@@ -58,6 +58,9 @@ func (a *app) showStatus(o *output, s client.Status) error {
 	for _, line := range databaseLines(s.Database) {
 		sayf(a.out, "\n%s\n", line)
 	}
+	for _, line := range s.Warnings {
+		sayf(a.out, "\nwarning: %s\n", line)
+	}
 	_, err := sayf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
 		count(s.Totals.Origins, "origin"), count(s.Totals.Episodes, "episode"), count(s.Totals.Clips, "clip"), count(s.Totals.Findings, "finding"),
 		withHint(s.Totals.Problems, "problem", "leasehold findings --problems"), withHint(s.Dead, "dead letter", "leasehold dead list"))

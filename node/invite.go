@@ -20,6 +20,7 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/clock"
+	"leasehold/shared/process/datadir"
 )
 
 // WithInvites calls do with a function that makes invites: at the running coordinator that cfg names or, if there is
@@ -102,4 +103,20 @@ func ShowIdentity(cfg config.Config) (types.Identity, error) {
 		return types.Identity{}, err
 	}
 	return api.ShowIdentity(ca), nil
+}
+
+// Warnings returns what the coordinator that runs on the data folder of cfg warns of; nothing if none runs.
+func Warnings(ctx context.Context, cfg config.Config) (lines []string, err error) {
+	at, err := datadir.ReadAddresses(cfg.Data)
+	if err != nil || at.HTTP == "" {
+		return nil, nil // other checks are about the folder
+	}
+	err = locate.Call(ctx, cfg, func(ctx context.Context, c *client.Client) error {
+		lines, err = c.Warnings(ctx)
+		return err
+	})
+	if errors.Is(err, fault.ErrUnavailable) {
+		return nil, nil // the file is from before a crash
+	}
+	return lines, err
 }

@@ -110,11 +110,12 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 		Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Memory: h.memory, Log: h.log,
 	})
 	catalog := h.DataDir.Catalog
-	dashboard := page.New(page.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Visits: h.DataDir.Visits, Health: h.database.Health, Log: h.log})
+	dashboard := page.New(page.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Visits: h.DataDir.Visits, Health: h.database.Health, Insecure: h.isInsecure(), SignOut: l.auth != nil, Log: h.log})
 	settings := api.Config{
 		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
 		Database: h.examination,
+		Insecure: h.isInsecure(),
 	}
 	if l.auth != nil {
 		l.auth.Connected(gate.Identities)
@@ -210,6 +211,9 @@ func (l *listeners) addresses() datadir.Addresses {
 	}
 	return all
 }
+
+// isInsecure reports whether the user chose to authenticate no client.
+func (h *hosted) isInsecure() bool { return h.cfg.Insecure && !h.cfg.Authenticates() }
 
 // examination returns the result of the latest nightly check of the database.
 func (h *hosted) examination() types.DatabaseCheck {

@@ -198,6 +198,30 @@ func TestAUseIsCountedOnceForEachKey(t *testing.T) {
 	require.Len(t, h.Peers(false), 2)
 }
 
+func TestAKeyThatJoinsByAnotherInviteInBetweenCountsOnce(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	for _, id := range []string{"a", "b"} {
+		h.invite(admission.Invite{ID: id, Role: access.Worker, Uses: 1})
+	}
+	for _, id := range []string{"a", "b", "a", "b"} {
+		p, err := h.join(id, 1)
+		require.NoError(t, err)
+		require.Equal(t, id, p.Invite)
+	}
+	all, err := h.Invites(t.Context())
+	require.NoError(t, err)
+	for _, i := range all {
+		require.Equal(t, 1, i.Used, i.ID)
+	}
+	require.NoError(t, h.RevokeInvite(t.Context(), "a"))
+	h.invite(admission.Invite{ID: "a", Role: access.Worker, Uses: 1})
+	_, err = h.join("a", 2)
+	require.NoError(t, err, "what a revoked invite counted does not count for another one")
+	_, err = h.join("a", 1)
+	require.ErrorIs(t, err, fault.ErrUnauthenticated)
+}
+
 func TestAWrongSecretAndAWrongIDHaveTheSameError(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -104,9 +104,9 @@ func revokeInvite(c *sqlfile.Conn, id string) error {
 // errNotInvited does not tell whether the id or the secret is wrong.
 var errNotInvited = fmt.Errorf("%w: this join line is not known: its invite was revoked or has ended, or it is of another coordinator", fault.ErrUnauthenticated)
 
-// useInvite returns the invite with an id and a secret, in the transaction under way, and counts a use if the key is
-// new. Its errors are fault.ErrUnauthenticated.
-func (s *Store) useInvite(c *sqlfile.Conn, id, secret string, isNew bool) (Invite, error) {
+// useInvite returns the invite with an id and a secret, in the transaction under way, and counts a use if the peer has not
+// joined by it before. Its errors are fault.ErrUnauthenticated.
+func (s *Store) useInvite(c *sqlfile.Conn, id, secret, peer string) (Invite, error) {
 	var i Invite
 	var hash []byte
 	known, err := c.One(selectInvite+"WHERE id = ?", []any{id}, func(row sqlfile.Row) (err error) { i, hash, err = scanInvite(row); return err })
@@ -120,8 +120,12 @@ func (s *Store) useInvite(c *sqlfile.Conn, id, secret string, isNew bool) (Invit
 	if i.HasEnded(s.now()) {
 		return i, fmt.Errorf("%w: the invite %s has ended at %s; make another one (leasehold invite %s)", fault.ErrUnauthenticated, id, i.Expires.Format(time.RFC3339), i.Role)
 	}
-	if isNew && i.Uses > 0 && i.Used >= i.Uses {
+	added, err := c.Affect("INSERT OR IGNORE INTO use VALUES (?, ?)", id, peer)
+	if err != nil {
+		return i, err
+	}
+	if added > 0 && i.Uses > 0 && i.Used >= i.Uses {
 		return i, fmt.Errorf("%w: the invite %s was used by %d processes, the maximum; make another one (leasehold invite %s)", fault.ErrUnauthenticated, id, i.Used, i.Role)
 	}
-	return i, c.Exec("UPDATE invite SET used = used + ?, latest = ? WHERE id = ?", isNew, seconds(s.now()), id)
+	return i, c.Exec("UPDATE invite SET used = used + ?, latest = ? WHERE id = ?", added, seconds(s.now()), id)
 }

@@ -69,7 +69,7 @@ func (s *Store) Join(ctx context.Context, invite, secret string, key ed25519.Pub
 		if known && p.Revoked { // also if the invite was revoked with it, so that the process does not try others
 			return errRevoked(id)
 		}
-		i, err := s.useInvite(c, invite, secret, !known || p.Invite != invite)
+		i, err := s.useInvite(c, invite, secret, id)
 		switch {
 		case err != nil:
 			return err

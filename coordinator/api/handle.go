@@ -13,7 +13,6 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/models"
-	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/wording"
@@ -65,7 +64,7 @@ func (s *server) serve(rt route) http.Handler {
 		}
 		answer, err := rt.handle(ctx, q)
 		if s.Auth != nil && rt.isAudited() {
-			s.Auth.Note(ctx, access.Of(ctx), hostOf(r.RemoteAddr), rt.id, r.URL.Path, err)
+			s.note(ctx, r, rt.id, err)
 		}
 		if err != nil {
 			free()

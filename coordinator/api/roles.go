@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"leasehold/coordinator/permission"
 	"leasehold/shared/access"
+	"leasehold/shared/fault"
 )
 
 // roles has the roles that each operation needs, any one of them. A program that registered a visit type reports its
@@ -15,7 +17,7 @@ var roles = byOperation(map[access.Roles][]string{
 	access.Reader: {
 		"getOrigin", "getVisitSchedule", "listListers", "listVisitTypes", "listVisits", "listNextVisits", "getVisitCapacity",
 		"listEpisodes", "getEpisode", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
-		"getDatabaseCheck", "listCosts", "listSessions", "listSpaces", "getSpace",
+		"getDatabaseCheck", "listWarnings", "listCosts", "listSessions", "listSpaces", "getSpace",
 		"listTasks", "getTask", "getAction", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
 		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},
@@ -69,6 +71,9 @@ func (s *server) needing(need access.Roles, next http.Handler) http.Handler {
 			err = i.Check(r.Method+" "+r.URL.Path, need)
 		}
 		if err != nil {
+			if s.Auth != nil && i.ID != "" && errors.Is(err, fault.ErrForbidden) {
+				s.Auth.NoteRoutine(r.Context(), i, hostOf(r.RemoteAddr), r.Method, r.URL.Path, err)
+			}
 			s.fail(w, r, err)
 			return
 		}
@@ -80,9 +85,23 @@ func (s *server) needing(need access.Roles, next http.Handler) http.Handler {
 			var leave func()
 			ctx, leave = s.inUse.enter(ctx, i.ID)
 			defer leave()
+			if _, err := s.Identify(r); i.ID != "" && err != nil { // revoked before enter, whose end it would have missed
+				s.fail(w, r, err)
+				return
+			}
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// note adds a change to the audit. Changes by an admin are a record each; those of programs with other roles, which may be
+// thousands in a second, are counted by the minute.
+func (s *server) note(ctx context.Context, r *http.Request, operation string, err error) {
+	i, note := access.Of(ctx), s.Auth.NoteRoutine
+	if i.Roles.Meet(access.Admin) {
+		note = s.Auth.Note
+	}
+	note(ctx, i, hostOf(r.RemoteAddr), operation, r.URL.Path, err)
 }
 
 // seesTasks reports whether the identity of a request may see the data and the results of tasks.

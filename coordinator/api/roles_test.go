@@ -165,6 +165,10 @@ func TestASessionIsUsedByItsOwnerOnly(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, h.as("other-worker", "POST", path+"/heartbeat", `{}`))
 	require.Equal(t, http.StatusForbidden, h.as("other-worker", "POST", path+"/claims", `{}`))
 	require.Equal(t, http.StatusForbidden, h.as("other-worker", "DELETE", path, ""))
+	// The check needs nothing that a restart forgets.
+	require.Equal(t, http.StatusForbidden, h.as("other-worker", "POST", "/api/v1/sessions", `{"resume": "`+id+`"}`))
+	require.Equal(t, http.StatusForbidden, h.as("worker", "POST", "/api/v1/sessions", `{"resume": "worker-1"}`))
+	require.Equal(t, http.StatusConflict, h.as("worker", "POST", "/api/v1/sessions", `{"resume": "`+id+`"}`))
 	require.Equal(t, http.StatusOK, h.as("worker", "POST", path+"/heartbeat", `{}`))
 	require.Equal(t, http.StatusNoContent, h.as("admin", "DELETE", path, ""))
 

@@ -57,8 +57,13 @@ func (s *server) endIdentity(id string) {
 		sessions = append(sessions, s.SessionsOf(id)...)
 	}
 	for _, session := range sessions {
-		if err := s.Engine.EndSession(context.Background(), session); err != nil && !errors.Is(err, fault.ErrNotFound) {
-			s.Log.Error("api: a session of a revoked token goes on", "session", session, "identity", id, "error", err)
-		}
+		s.endSessionOf(context.Background(), session, id)
+	}
+}
+
+// endSessionOf ends a session of an identity that was revoked.
+func (s *server) endSessionOf(ctx context.Context, session, id string) {
+	if err := s.Engine.EndSession(ctx, session); err != nil && !errors.Is(err, fault.ErrNotFound) {
+		s.Log.Error("api: a session of a revoked token goes on", "session", session, "identity", id, "error", err)
 	}
 }

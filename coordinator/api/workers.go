@@ -3,6 +3,8 @@ package api
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -74,7 +76,11 @@ func (s *server) openSession(ctx context.Context, q *request, n types.NewSession
 	if err := s.workers.peers.Take(w.peer); err != nil {
 		return types.WorkerSession{}, err
 	}
-	id := cmp.Or(n.Resume, coordinator.SessionID("worker"))
+	id := cmp.Or(n.Resume, coordinator.SessionID("worker")+s.ownerTag(w.owner))
+	if !strings.HasSuffix(n.Resume, s.ownerTag(w.owner)) && n.Resume != "" {
+		s.workers.peers.Return(w.peer)
+		return types.WorkerSession{}, notOwner(id, access.Of(ctx))
+	}
 	w.GateSession, err = s.Engine.OpenGateSession(ctx, engine.Opening{ID: id, TTL: w.ttl, Resume: n.Resume != "", Process: space.Process{
 		Mode: "worker", Host: cmp.Or(n.Host, hostOf(q.RemoteAddr)), PID: n.PID, Version: n.Version, Name: n.Name,
 	}})
@@ -83,6 +89,10 @@ func (s *server) openSession(ctx context.Context, q *request, n types.NewSession
 		return types.WorkerSession{}, err
 	}
 	s.workers.add(w, id, n.Serves)
+	if s.Auth != nil && ctx.Err() != nil { // the identity may have been revoked before add, and its sessions ended
+		s.endSessionOf(context.WithoutCancel(ctx), id, w.owner)
+		return types.WorkerSession{}, context.Cause(ctx)
+	}
 	return s.beat(ctx, w, 0)
 }
 
@@ -164,6 +174,16 @@ func (all *workers) of(id string) (sessions []string) {
 }
 
 // notOwner is the error of an identity that uses the session of another one.
+// ownerTag is the end of the ids of the sessions that an identity opens; empty without authentication. A coordinator that
+// was started again knows by it whether a session that is resumed is the caller's.
+func (s *server) ownerTag(owner string) string {
+	if s.Identify == nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(owner))
+	return hex.EncodeToString(sum[:8])
+}
+
 func notOwner(session string, i access.Identity) error {
 	return fmt.Errorf("session %.100q: %w: %s did not open it", session, fault.ErrForbidden, i)
 }

@@ -20,11 +20,19 @@ const (
 // Note adds a record of a change to the audit. It is written with others a moment later; a crash may lose it. It waits
 // while too many records wait, until ctx ends.
 func (a *Auth) Note(ctx context.Context, i access.Identity, address, action, object string, err error) {
+	a.queue(ctx, a.record(i, address, action, object, err))
+}
+
+func (a *Auth) record(i access.Identity, address, action, object string, err error) admission.Record {
 	outcome := "done"
 	if err != nil {
 		outcome = fault.Reason(err)
 	}
-	r := admission.Record{At: a.Now(), Identity: i, Address: address, Action: action, Object: models.RedactSecrets(object), Outcome: models.RedactSecrets(outcome)}
+	return admission.Record{At: a.Now(), Identity: i, Address: address, Action: action, Object: models.RedactSecrets(object), Outcome: models.RedactSecrets(outcome)}
+}
+
+// queue has a record written. It waits while too many wait, until ctx ends.
+func (a *Auth) queue(ctx context.Context, r admission.Record) {
 	select {
 	case a.notes <- r: // also if the client has gone
 		return
@@ -33,7 +41,7 @@ func (a *Auth) Note(ctx context.Context, i access.Identity, address, action, obj
 	select {
 	case a.notes <- r:
 	case <-ctx.Done():
-		a.Log.Error("auth: a record of the audit is missing: too many wait", "identity", i, "action", action, "object", object)
+		a.Log.Error("auth: a record of the audit is missing: too many wait", "identity", r.Identity, "action", r.Action, "object", r.Object)
 	}
 }
 
@@ -45,10 +53,14 @@ const sawInterval = 10 * time.Minute
 func (a *Auth) Run(ctx context.Context) {
 	tick := time.NewTicker(sawInterval)
 	defer tick.Stop()
+	minute := time.NewTicker(routineSpan)
+	defer minute.Stop()
 	for {
 		select {
 		case <-tick.C:
 			a.noteConnected(ctx)
+		case <-minute.C:
+			a.writeRoutine(ctx, false)
 		case first := <-a.notes:
 			a.write(ctx, first)
 		case <-ctx.Done():
@@ -56,6 +68,7 @@ func (a *Auth) Run(ctx context.Context) {
 			case first := <-a.notes:
 				a.write(ctx, first)
 			default:
+				a.writeRoutine(ctx, true)
 				return
 			}
 		}
@@ -81,9 +94,8 @@ func (a *Auth) noteConnected(ctx context.Context) {
 	}
 }
 
-// write writes a record with those that wait. Records that cannot be written are logged.
-func (a *Auth) write(ctx context.Context, first admission.Record) {
-	records := []admission.Record{first}
+// write writes records with those that wait. Records that cannot be written are logged.
+func (a *Auth) write(ctx context.Context, records ...admission.Record) {
 	for len(a.notes) > 0 {
 		records = append(records, <-a.notes) // only Run receives
 	}

@@ -42,11 +42,12 @@ type Auth struct {
 	end       func(id string)
 	connected func() []string
 	rotated   func()
+	routine   map[kind]*counted
 }
 
 // New returns an Auth; Run writes its audit.
 func New(c Config) *Auth {
-	return &Auth{Config: c, cookies: newCookies(c.Now), notes: make(chan admission.Record, maxNotes)}
+	return &Auth{Config: c, cookies: newCookies(c.Now), notes: make(chan admission.Record, maxNotes), routine: map[kind]*counted{}}
 }
 
 // proof is what the certificate of a connection proves. It is verified once for each connection, because that takes a

@@ -45,6 +45,9 @@ type snapshot struct {
 	SchedulesAll int
 	Trouble      string // why the catalog's database cannot be used; empty: it can
 	catalogPart
+	// Insecure and SignOut are those of Config.
+	Insecure, SignOut bool
+
 	HTML map[string]template.HTML // each section, rendered
 }
 
@@ -105,7 +108,7 @@ func (c *cache) get(ctx context.Context) (*snapshot, error) {
 // collect reads the spaces, and the catalog unless kept has its part, and renders the sections. Lists are cut to
 // their limits, and the snapshot has their whole lengths.
 func (p *Page) collect(ctx context.Context, kept *catalogPart) (*snapshot, error) {
-	s := &snapshot{At: time.Now().UTC()}
+	s := &snapshot{At: time.Now().UTC(), Insecure: p.Insecure, SignOut: p.SignOut}
 	sessions, err := api.Sessions(ctx, p.Repo)
 	if err != nil {
 		return nil, err

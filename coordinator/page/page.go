@@ -35,6 +35,8 @@ type Config struct {
 	Visits  Visits       // nil: nothing of visits is shown
 	Health  func() error // of the catalog's database; nil: it is not shown
 	Log     *slog.Logger // nil: slog.Default
+	// Insecure has the page tell that nothing authenticates its visitors, and SignOut offer them to sign out.
+	Insecure, SignOut bool
 	// WriteTimeout is the timeout of each write to a visitor; 0 is ten seconds.
 	WriteTimeout time.Duration
 }

@@ -51,8 +51,16 @@ func readToken(file string) string {
 }
 
 // JoinLine returns the join line of a process, with the address of host if the user set it; nil without one. It fails with
-// fault.ErrInvalid for a line that is damaged, and names the setting.
+// config.Invalid, as for other wrong settings, for a line that is damaged or cannot be read.
 func JoinLine(cfg config.Config) (*identity.Line, error) {
+	line, err := joinLine(cfg)
+	if err != nil {
+		return nil, config.Invalid{{Key: "join", Text: err.Error()}}
+	}
+	return line, nil
+}
+
+func joinLine(cfg config.Config) (*identity.Line, error) {
 	text, err := cfg.JoinLine()
 	if err != nil || text == "" {
 		return nil, err

@@ -43,6 +43,7 @@ const (
 // Engine is where sessions are opened: an engine.Engine.
 type Engine interface {
 	OpenGateSession(ctx context.Context, o engine.Opening) (engine.GateSession, error)
+	EndSession(ctx context.Context, id string) error
 }
 
 // Config is what a gate opens, and its limits.

@@ -54,6 +54,9 @@ func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 	if err == nil {
 		var s *session
 		if s, err = g.attach(ctx, hello, conn); err == nil {
+			if _, revoked := g.identify(nc, hello.Token); revoked != nil { // before attach, so the session was not ended with others
+				g.Log.Info("gate: revoked", "session", hello.Session, "ended", g.Engine.EndSession(ctx, hello.Session))
+			}
 			return s, conn
 		}
 	}

@@ -29,6 +29,7 @@ type Status struct {
 	Costs       []models.Cost   `json:"costs"` // of all tasks since the coordinator started
 	// Database is the result of the latest nightly check.
 	Database types.DatabaseCheck `json:"database"`
+	Warnings []string            `json:"warnings"` // a line for each thing to look at
 }
 
 // Alive asks once, with a short timeout, whether a coordinator responds.
@@ -71,6 +72,9 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "database", Answer: &s.Database, Repeat: true}); err != nil {
+		return Status{}, err
+	}
+	if s.Warnings, err = c.Warnings(ctx); err != nil {
 		return Status{}, err
 	}
 	for _, x := range s.Spaces {
