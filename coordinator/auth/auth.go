@@ -42,11 +42,12 @@ type Auth struct {
 	end       func(id string)
 	connected func() []string
 	rotated   func()
+	looked    time.Time // by EndExpired
 }
 
 // New returns an Auth; Run writes its audit.
 func New(c Config) *Auth {
-	return &Auth{Config: c, cookies: newCookies(c.Now), notes: make(chan admission.Record, maxNotes)}
+	return &Auth{Config: c, looked: c.Now(), cookies: newCookies(c.Now), notes: make(chan admission.Record, maxNotes)}
 }
 
 // proof is what the certificate of a connection proves. It is verified once for each connection, because that takes a
