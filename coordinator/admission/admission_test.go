@@ -236,6 +236,23 @@ func TestAWrongSecretAndAWrongIDHaveTheSameError(t *testing.T) {
 	require.ErrorIs(t, h.RevokeInvite(t.Context(), "a"), fault.ErrNotFound)
 }
 
+// Somebody who guesses secrets must not make those wait who write the database.
+func TestAGuessDoesNotWaitForTheWriterOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.invite(admission.Invite{ID: "a", Role: access.Worker})
+	err := h.file.Write(t.Context(), "hold the turn", func(*sqlfile.Conn) error {
+		for n := range byte(100) {
+			_, err := h.Join(t.Context(), "a", "guess", key(n), "", h.clock)
+			require.ErrorIs(t, err, fault.ErrUnauthenticated)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	_, err = h.join("a", 1)
+	require.NoError(t, err)
+}
+
 func TestInvitesThatCannotBeMadeAreNamed(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -104,6 +104,27 @@ func revokeInvite(c *sqlfile.Conn, id string) error {
 // errNotInvited does not tell whether the id or the secret is wrong.
 var errNotInvited = fmt.Errorf("%w: this join line is not known: its invite was revoked or has ended, or it is of another coordinator", fault.ErrUnauthenticated)
 
+// checkSecret refuses a wrong secret, without a turn of the one who writes the database: somebody who guesses must not make
+// others wait for that. A peer that is known may be told that it was revoked.
+func (s *Store) checkSecret(ctx context.Context, peer, id, secret string) error {
+	s.mu.Lock()
+	_, known := s.peers[peer]
+	s.mu.Unlock()
+	if known {
+		return nil
+	}
+	var hash []byte
+	err := s.file.Read(ctx, "check an invite", func(c *sqlfile.Conn) error {
+		_, err := c.One("SELECT secret FROM invite WHERE id = ?", []any{id}, sqlfile.Into(&hash))
+		return err
+	})
+	given := hashOf(secret)
+	if err == nil && subtle.ConstantTimeCompare(hash, given[:]) != 1 {
+		err = errNotInvited
+	}
+	return err
+}
+
 // useInvite returns the invite with an id and a secret, in the transaction under way, and counts a use if the peer has not
 // joined by it before. Its errors are fault.ErrUnauthenticated.
 func (s *Store) useInvite(c *sqlfile.Conn, id, secret, peer string) (Invite, error) {

@@ -61,6 +61,9 @@ func (s *Store) Join(ctx context.Context, invite, secret string, key ed25519.Pub
 		return Peer{}, fmt.Errorf("name: %w: want at most %d bytes", fault.ErrInvalid, maxName)
 	}
 	id := PeerID(key)
+	if err := s.checkSecret(ctx, id, invite, secret); err != nil {
+		return Peer{}, err
+	}
 	err = s.file.Write(ctx, "join", func(c *sqlfile.Conn) error {
 		var known bool
 		if p, known, err = findPeer(c, id); err != nil {

@@ -121,6 +121,19 @@ func (s *Store) Tokens() []Token {
 	return slices.SortedFunc(maps.Values(s.tokens), func(a, b Token) int { return cmp.Compare(a.Name, b.Name) })
 }
 
+// EndedTokens returns the ids of the tokens whose time has ended since a time.
+func (s *Store) EndedTokens(since time.Time) (ids []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	for _, t := range s.tokens {
+		if t.Expires.After(since) && !t.Expires.After(now) {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
 // RevokeToken removes the token with a name or an id, and returns it. It fails with fault.ErrNotFound if there is none.
 func (s *Store) RevokeToken(ctx context.Context, name string) (Token, error) {
 	hash, t, known := s.findToken(name)

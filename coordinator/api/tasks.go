@@ -132,7 +132,7 @@ func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (typ
 			return page, err
 		}
 		for _, l := range all {
-			page.Items = append(page.Items, showListed(l))
+			page.Items = append(page.Items, withoutData(ctx, showListed(l)))
 		}
 		// An empty part of a long list is shown as an empty page, so that a filter that
 		// selects little keeps no request busy for long.
@@ -308,10 +308,14 @@ func (s *server) getDead(ctx context.Context, q *request) (types.Task, error) {
 	return withoutData(ctx, shown), nil
 }
 
-// withoutData returns a task without its data and its result if the request's identity may not see them.
+// withoutData returns a task without its data, its result and what its attempts have printed, which may contain these, if
+// the request's identity may not see them.
 func withoutData(ctx context.Context, t types.Task) types.Task {
 	if !seesTasks(ctx) {
-		t.Data, t.Result = nil, nil
+		t.Data, t.Result, t.History = nil, nil, slices.Clone(t.History)
+		for i := range t.History {
+			t.History[i].Output = ""
+		}
 	}
 	return t
 }

@@ -45,18 +45,25 @@ func (a *Auth) queue(ctx context.Context, r admission.Record) {
 	}
 }
 
-// sawInterval is how often the peers that are connected are noted.
-const sawInterval = 10 * time.Minute
+const (
+	// sawInterval is how often the peers that are connected are noted.
+	sawInterval = 10 * time.Minute
+	// endInterval is how often what tokens have is ended whose time has ended.
+	endInterval = 10 * time.Second
+)
 
 // Run writes the audit until ctx ends, and then the records that wait. Every ten minutes it notes which peers are
-// connected.
+// connected, and every ten seconds it calls EndExpired.
 func (a *Auth) Run(ctx context.Context) {
-	tick := time.NewTicker(sawInterval)
+	tick, end := time.NewTicker(sawInterval), time.NewTicker(endInterval)
 	defer tick.Stop()
+	defer end.Stop()
 	minute := time.NewTicker(routineSpan)
 	defer minute.Stop()
 	for {
 		select {
+		case <-end.C:
+			a.EndExpired()
 		case <-tick.C:
 			a.noteConnected(ctx)
 		case <-minute.C:
@@ -72,6 +79,17 @@ func (a *Auth) Run(ctx context.Context) {
 				return
 			}
 		}
+	}
+}
+
+// EndExpired ends the sessions and the waiting requests of tokens whose time has ended since the last call.
+func (a *Auth) EndExpired() {
+	a.mu.Lock()
+	since := a.looked
+	a.looked = a.Now()
+	a.mu.Unlock()
+	for _, id := range a.Store.EndedTokens(since) {
+		a.ended(id)
 	}
 }
 

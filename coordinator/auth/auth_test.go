@@ -209,3 +209,19 @@ func TestRevokingEndsWhatAnIdentityHas(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrNotFound)
 	require.Len(t, ended, 2)
 }
+
+func TestATokenThatEndsLosesWhatItHas(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	var ended []string
+	h.OnRevoke(func(id string) { ended = append(ended, id) })
+	made, _ := h.token(admission.Token{Name: "ci", Roles: access.Producer, Expires: h.clock.Add(time.Hour)})
+	_, _ = h.token(admission.Token{Name: "ann", Roles: access.Producer, Expires: h.clock.Add(2 * time.Hour)})
+	_, _ = h.token(admission.Token{Name: "bob", Roles: access.Producer})
+	h.EndExpired()
+	require.Empty(t, ended)
+	h.clock = h.clock.Add(time.Hour)
+	h.EndExpired()
+	h.EndExpired()
+	require.Equal(t, []string{made.ID}, ended, "once")
+}

@@ -58,6 +58,9 @@ func checkSpace(i access.Identity, what, name string, need func(needs) access.Ro
 			return err
 		}
 	}
+	if i.Roles.Meet(need(n)) { // without the text of a refusal, which takes longer than the decision
+		return nil
+	}
 	return i.Check(fmt.Sprintf("%s space %.100q", what, name), need(n))
 }
 

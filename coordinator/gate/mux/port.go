@@ -48,7 +48,7 @@ type Port struct {
 	base    net.Listener
 	gates   map[Protocol]*listener
 	plain   map[Protocol]bool // are admitted without TLS from everywhere
-	refused refusedLog
+	refused Refusals
 
 	mu      sync.Mutex // guards pending
 	pending list.List  // of net.Conn, the oldest first
@@ -60,7 +60,7 @@ func New(base net.Listener, c Config) *Port {
 	c.Timeout = cmp.Or(c.Timeout, time.Hour)
 	c.Pending = cmp.Or(c.Pending, MaxPending)
 	c.Log = cmp.Or(c.Log, slog.Default())
-	return &Port{Config: c, base: base, gates: map[Protocol]*listener{}, plain: map[Protocol]bool{}, refused: refusedLog{at: map[refused]time.Time{}}}
+	return &Port{Config: c, base: base, gates: map[Protocol]*listener{}, plain: map[Protocol]bool{}}
 }
 
 // Listener returns the listener of the connections that speak a protocol. It must be
@@ -136,7 +136,7 @@ func (p *Port) dispatch(ctx context.Context, c net.Conn, place *list.Element) {
 		refuse = p.refuse
 	}
 	if refuse != nil {
-		if p.refused.isDue(c.RemoteAddr(), protocol) {
+		if p.refused.IsDue(c.RemoteAddr(), protocol) {
 			p.Log.Info("port: refused", "remote", c.RemoteAddr(), "first bytes", fmt.Sprintf("%x", opened.head))
 		}
 		refuse(opened.Conn, protocol)
@@ -174,7 +174,9 @@ func (p *Port) open(ctx context.Context, c net.Conn) (opened *conn, protocol Pro
 	}
 	secured, err := secure(ctx, opened, p.TLS)
 	if err != nil {
-		p.Log.Info("port: no TLS", "remote", c.RemoteAddr(), "error", err)
+		if p.refused.IsDue(c.RemoteAddr(), TLS) {
+			p.Log.Info("port: no TLS", "remote", c.RemoteAddr(), "error", err)
+		}
 		return opened, Unknown, func(net.Conn, Protocol) {} // the client got an alert
 	}
 	_ = c.SetDeadline(time.Now().Add(p.silence())) // a closed connection fails below

@@ -43,8 +43,9 @@ const (
 	maxRefused   = 1_000       // peers that are remembered; others are not logged meanwhile
 )
 
-// refusedLog remembers whose refusals were logged, because clients of a wrong protocol often retry.
-type refusedLog struct {
+// Refusals remembers whose refusals were logged, because clients of a wrong protocol often retry, and somebody who tries to
+// get in must not fill the disk with logs. The zero Refusals is ready, and may be used concurrently.
+type Refusals struct {
 	mu sync.Mutex // guards at
 	at map[refused]time.Time
 }
@@ -54,8 +55,8 @@ type refused struct {
 	protocol Protocol
 }
 
-// isDue reports whether a refusal should be logged, and counts it as logged.
-func (l *refusedLog) isDue(remote net.Addr, protocol Protocol) bool {
+// IsDue reports whether a refusal should be logged, and counts it as logged.
+func (l *Refusals) IsDue(remote net.Addr, protocol Protocol) bool {
 	r := refused{remote.String(), protocol}
 	if host, _, err := net.SplitHostPort(r.host); err == nil {
 		r.host = host
@@ -67,6 +68,9 @@ func (l *refusedLog) isDue(remote net.Addr, protocol Protocol) bool {
 		if now.Sub(at) >= refusedEvery {
 			delete(l.at, other)
 		}
+	}
+	if l.at == nil {
+		l.at = map[refused]time.Time{}
 	}
 	if _, ok := l.at[r]; ok || len(l.at) >= maxRefused {
 		return false

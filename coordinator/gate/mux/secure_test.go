@@ -277,3 +277,50 @@ func TestTheStateOfTLSIsFoundThroughWrappers(t *testing.T) {
 		require.Equal(t, x.want, got, what)
 	}
 }
+
+func TestRefusalsOfAnAddressAreLoggedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var refusals mux.Refusals
+		require.True(t, refusals.IsDue(there, mux.TLS))
+		for n := range 10_000 {
+			require.False(t, refusals.IsDue(&net.TCPAddr{IP: there.IP, Port: n}, mux.TLS))
+		}
+		require.True(t, refusals.IsDue(there, mux.Native))
+		require.True(t, refusals.IsDue(here, mux.TLS))
+		logged := 0
+		for n := range 10_000 {
+			if refusals.IsDue(&net.TCPAddr{IP: net.IPv4(10, 9, byte(n>>8), byte(n))}, mux.TLS) {
+				logged++
+			}
+		}
+		require.Less(t, logged, 1_000, "of many addresses")
+		<-time.After(time.Minute)
+		require.True(t, refusals.IsDue(there, mux.TLS))
+	})
+}
+
+func TestHandshakesThatFailAreLoggedOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		ca, err := authority.Create(filepath.Join(dir, "identity"), time.Now)
+		require.NoError(t, err)
+		var logged strings.Builder
+		b := &base{make(chan net.Conn), make(chan struct{})}
+		port := mux.New(b, mux.Config{TLS: ca.ServerConfig(func() []string { return nil }), Log: slog.New(slog.NewTextHandler(&logged, nil))})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- port.Serve(ctx) }()
+		for range 50 {
+			client, server := net.Pipe()
+			b.conns <- addressed{server, there}
+			_, err := client.Write([]byte{22, 3, 1, 0, 2, 9, 9}) // a part of a hello
+			require.NoError(t, err)
+			require.NoError(t, client.Close())
+		}
+		stop()
+		require.NoError(t, <-ended)
+		require.Equal(t, 1, strings.Count(logged.String(), "no TLS"), logged.String())
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/peer"
 	"leasehold/shared/access"
 	"leasehold/shared/process/histogram"
@@ -102,6 +103,8 @@ type Gate struct {
 
 	opening  sync.Mutex // guards sessions; never waited for with a session's mu held
 	sessions map[string]*session
+
+	refused mux.Refusals // that were logged
 }
 
 // New returns a gate with the defaults of its Config; Serve opens it.

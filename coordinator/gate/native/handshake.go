@@ -63,7 +63,9 @@ func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 	if !errors.Is(err, wire.ErrForeign) { // that one was answered already
 		g.sendFailure(nc, err)
 	}
-	g.Log.Info("gate: refused", "remote", nc.RemoteAddr(), "session", hello.Session, "error", err)
+	if g.refused.IsDue(nc.RemoteAddr(), mux.Native) {
+		g.Log.Info("gate: refused", "remote", nc.RemoteAddr(), "session", hello.Session, "error", err)
+	}
 	conn.link.Close(err)
 	return nil, nil
 }
