@@ -51,7 +51,7 @@ func (a *Auth) NoteRoutine(ctx context.Context, i access.Identity, address, acti
 	}
 }
 
-// takeRoutine removes the routine whose time is over, or all, and returns the records of what was counted. The caller
+// takeRoutine removes the routine whose time is over, or all, and returns the records of the counts. The caller
 // holds a.mu.
 func (a *Auth) takeRoutine(now time.Time, all bool) (over []admission.Record) {
 	for k, c := range a.routine {

@@ -72,7 +72,7 @@ func TestAfterTheEndOfTheFormerCAAProcessThatKnowsOnlyThatIsRefused(t *testing.T
 		require.ErrorIs(t, err, fault.ErrUnauthenticated)
 		require.ErrorContains(t, err, "has another identity (fingerprint "+h.authority.Fingerprint().String()+")")
 	}
-	h.requireKnown(h.mustOpen(h.invite(admission.Invite{}), dir)) // another line mends it
+	h.requireKnown(h.mustOpen(h.invite(admission.Invite{}), dir)) // another line repairs it
 }
 
 func TestALineOfAChangeJoinsDuringItAndAfter(t *testing.T) {
