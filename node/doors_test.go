@@ -39,7 +39,7 @@ import (
 type secured struct {
 	*testing.T
 	at    datadir.Addresses
-	ca    *authority.Authority // of the coordinator, as somebody with its data folder has it
+	ca    *authority.Authority // of the coordinator, read from its data folder
 	now   func() time.Time     // of ca
 	admin *client.Client
 }
@@ -74,7 +74,7 @@ func (s *secured) dial(certificate *tls.Certificate) func(context.Context) (net.
 	return func(ctx context.Context) (net.Conn, error) { return identity.Dial(ctx, s.at.Gate, c) }
 }
 
-// visitor is somebody who sends requests.
+// visitor is a client with or without an identity.
 type visitor struct {
 	name        string
 	roles       access.Roles // access.None for one that is refused

@@ -236,7 +236,7 @@ func TestAWrongSecretAndAWrongIDHaveTheSameError(t *testing.T) {
 	require.ErrorIs(t, h.RevokeInvite(t.Context(), "a"), fault.ErrNotFound)
 }
 
-// Somebody who guesses secrets must not make those wait who write the database.
+// Guesses of secrets must not delay writes to the database.
 func TestAGuessDoesNotWaitForTheWriterOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -104,8 +104,8 @@ func revokeInvite(c *sqlfile.Conn, id string) error {
 // errNotInvited does not tell whether the id or the secret is wrong.
 var errNotInvited = fmt.Errorf("%w: this join line is not known: its invite was revoked or has ended, or it is of another coordinator", fault.ErrUnauthenticated)
 
-// checkSecret refuses a wrong secret, without a turn of the one who writes the database: somebody who guesses must not make
-// others wait for that. A peer that is known may be told that it was revoked.
+// checkSecret refuses a wrong secret without a write to the database, because guesses must not delay other writes. For a
+// known peer it checks nothing, because Join tells a revoked peer that it was revoked.
 func (s *Store) checkSecret(ctx context.Context, peer, id, secret string) error {
 	s.mu.Lock()
 	_, known := s.peers[peer]

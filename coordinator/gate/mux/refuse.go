@@ -43,8 +43,8 @@ const (
 	maxRefused   = 1_000       // peers that are remembered; others are not logged meanwhile
 )
 
-// Refusals remembers whose refusals were logged, because clients of a wrong protocol often retry, and somebody who tries to
-// get in must not fill the disk with logs. The zero Refusals is ready, and may be used concurrently.
+// Refusals remembers whose refusals were logged, because clients of a wrong protocol often retry, and an
+// intruder must not fill the disk with logs. The zero Refusals is ready, and may be used concurrently.
 type Refusals struct {
 	mu sync.Mutex // guards at
 	at map[refused]time.Time
