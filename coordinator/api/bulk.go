@@ -17,7 +17,7 @@ import (
 // maxBulk is how many tasks one request changes or refuses: about one second of work.
 const maxBulk = 1000
 
-// maxBulkCalls is how many calls of task.bulk one request makes, each of which looks at up to 1000 tasks.
+// maxBulkCalls is how many calls of task.bulk one request makes. Each looks at up to 1000 tasks.
 const maxBulkCalls = 50
 
 // filterOf returns the filter in the parameters of a request. Only those who may see data may look for text in it.

@@ -41,7 +41,7 @@ const (
 
 // Bulk changes all tasks that a filter selects and that were there when they were counted. It calls each, which may be
 // nil, with what every request has changed. fault.ErrConflict means that more are selected than were counted. A call
-// that failed may be repeated: it changes what is left.
+// that failed may be repeated: it changes those that are left.
 func (c *Client) Bulk(ctx context.Context, verb string, f TaskFilter, seen types.TaskCount, reason string, each func(types.BulkResult) error) error {
 	body := types.Bulk{
 		Action: f.Action, State: f.State, Tag: f.Tag, Group: f.Group, Text: f.Text, Data: f.Data,
