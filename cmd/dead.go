@@ -22,8 +22,8 @@ func (a *app) newDead() *cobra.Command {
 	// The filter belongs to the command list, which applies it.
 	list, _ := a.newTasks("print the dead letters, and why they died", "no dead letters", (*client.Client).Dead)
 	c.AddCommand(list, a.newDeadShow(), a.newDeadChange("requeue", "queue dead letters again, under their ids",
-		"Queue tasks again under their ids, with any children that died because they\ndid.", "requeued", requeueOne),
-		a.newDeadChange("discard", "remove dead letters for good", "Remove dead letters for good.", "discarded", discardOne), a.newDeadExport())
+		"Queue tasks again under their ids, with any children that died because they\ndid.", "requeued", client.BulkRequeue, requeueOne),
+		a.newDeadChange("discard", "remove dead letters for good", "Remove dead letters for good.", "discarded", client.BulkDiscard, discardOne), a.newDeadExport())
 	return c
 }
 
@@ -84,7 +84,7 @@ func discardOne(ctx context.Context, api *client.Client, id string) (string, err
 // newDeadChange returns a command that changes dead letters, which are named or selected by a
 // filter. Those of a filter are counted first, and need a confirmation. The command calls do with
 // each id, and prints a line: past (such as "requeued"), the id, and what do returns, if anything.
-func (a *app) newDeadChange(verb, short, long, past string, do func(context.Context, *client.Client, string) (string, error)) *cobra.Command {
+func (a *app) newDeadChange(verb, short, long, past, bulk string, do func(context.Context, *client.Client, string) (string, error)) *cobra.Command {
 	var f client.TaskFilter
 	var all, yes bool
 	c := &cobra.Command{
@@ -101,90 +101,74 @@ before it changes a selection, unless --yes is set.`,
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	op := bindOperation(c.Flags())
 	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
-		selects := all || f != client.TaskFilter{}
-		switch {
-		case selects && len(args) > 0:
-			return usagef("name dead letters by id, such as %.50q, or select them with flags, but not both", args[0])
-		case !selects && len(args) == 0:
-			return usagef("name dead letters, or select them with --all or other flags")
-		}
-		for _, id := range args {
-			if err := needID("task", id); err != nil {
-				return err
-			}
+		selects, err := selectsTasks("dead letters", all, f, args)
+		if err != nil {
+			return err
 		}
 		if selects {
-			found, _, err := api.Dead(ctx, f, client.All)
-			if err != nil {
-				return err
-			}
-			if err := a.confirm(c.InOrStdin(), yes, fmt.Sprintf("%s %s?", verb, count(len(found), "dead letter"))); err != nil {
-				return err
-			}
-			for _, t := range found {
-				args = append(args, t.ID)
-			}
+			f.State = "dead"
+			return a.changeSelected(ctx, api, c.InOrStdin(), selection{bulk: bulk, verb: verb, past: past, noun: "dead letter", filter: f, yes: yes})
 		}
-		var isDone func(id string) bool
-		if selects { // a parent that is requeued requeues its children, which the filter may have selected too
-			isDone = func(id string) bool { return verb == "requeue" && isAlive(ctx, api, id) }
-		}
-		return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *client.Client, id string) (string, error) {
+		return a.changeEach(ctx, api, args, past, func(ctx context.Context, api *client.Client, id string) (string, error) {
 			return do(op.of(ctx, id), api, id)
 		})
 	})
 }
 
-// isAlive reports whether a task is neither dead nor has ended otherwise, or has resolved: a child
-// of a dead letter is requeued with it, so a selection of both finds that one is done already.
-func isAlive(ctx context.Context, api *client.Client, id string) bool {
-	t, err := api.Task(ctx, id)
-	return err == nil && t.State != "dead" && t.State != "cancelled"
-}
-
-// changeEach calls do with each task, and prints past and the detail that do returns. The first
-// error ends it if isDone is nil. Else the others are changed first, because another user may have
-// changed tasks of a selection meanwhile. Those that failed are printed at the end with their
-// errors, and counted, except those for which isDone reports that they are as past tells already.
-func (a *app) changeEach(ctx context.Context, api *client.Client, ids []string, past string, isDone func(id string) bool, do func(context.Context, *client.Client, string) (string, error)) error {
-	report := func(id, detail string) error {
-		if detail != "" {
-			detail = ": " + detail
-		}
-		_, err := sayf(a.out, "%s %s%s\n", past, id, detail)
-		return err
-	}
-	type failure struct {
-		id  string
-		err error
-	}
-	var failed []failure
+// changeEach calls do with each task, and prints past and the detail that do returns. The first error ends it.
+func (a *app) changeEach(ctx context.Context, api *client.Client, ids []string, past string, do func(context.Context, *client.Client, string) (string, error)) error {
 	for _, id := range ids {
 		detail, err := do(ctx, api, id)
-		if err == nil {
-			err = report(id, detail)
-		} else if isDone != nil && ctx.Err() == nil {
-			failed, err = append(failed, failure{id, err}), nil
-		}
 		if err != nil {
 			return err
 		}
-	}
-	left := 0
-	for _, f := range failed {
-		if isDone(f.id) {
-			if err := report(f.id, "with its parent"); err != nil {
-				return err
-			}
-			continue
+		if detail != "" {
+			detail = ": " + detail
 		}
-		left++
-		sayf(a.err, "leasehold: %s: %s\n", f.id, strings.Join(plainError(f.err), "; "))
-	}
-	if left > 0 {
-		return fmt.Errorf("%d of %d could not be %s", left, len(ids), past)
+		if _, err := sayf(a.out, "%s %s%s\n", past, id, detail); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// selection is a change of all tasks that a filter selects.
+type selection struct {
+	bulk             string // client.BulkRequeue, BulkDiscard or BulkCancel
+	verb, past, noun string // for people
+	filter           client.TaskFilter
+	yes              bool // do not ask
+	reason           string
+}
+
+// changeSelected counts what a filter selects, asks, and changes it. It prints each changed task. Those that were
+// refused, because another user may have changed them meanwhile, are printed with their errors.
+func (a *app) changeSelected(ctx context.Context, api *client.Client, in io.Reader, s selection) error {
+	seen, err := api.CountTasks(ctx, s.filter)
+	if err != nil {
+		return err
+	}
+	if err := a.confirm(in, s.yes, fmt.Sprintf("%s %s?", s.verb, count(int(seen.Count), s.noun))); err != nil {
+		return err
+	}
+	refused, all := 0, 0
+	err = api.Bulk(ctx, s.bulk, s.filter, seen, s.reason, func(part types.BulkResult) error {
+		all += len(part.Done) + len(part.Refused)
+		refused += len(part.Refused)
+		for _, r := range part.Refused {
+			sayf(a.err, "leasehold: %s: %s\n", r.Task, r.Detail)
+		}
+		for _, id := range part.Done {
+			if _, err := sayf(a.out, "%s %s\n", s.past, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && refused > 0 {
+		err = fmt.Errorf("%d of %d could not be %s", refused, all, s.past)
+	}
+	return err
 }
 
 // confirm asks a question on standard error and reads the answer from in. An answer other than

@@ -74,6 +74,8 @@ var printed = map[string]any{
 
 	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task wait --json`, `leasehold task create --json`, `leasehold dead list --json`, `leasehold dead show --json`, `leasehold dead export`": types.Task{},
 
+	"`leasehold actions --json`": types.Action{},
+
 	"`leasehold limit list --json`": types.Limit{},
 
 	"`leasehold schedule list --json`, `leasehold schedule show --json`, `leasehold schedule add --json`": types.TaskSchedule{},

@@ -68,6 +68,7 @@ func bindTaskFilter(c *cobra.Command, f *client.TaskFilter) {
 	filledVar(c.Flags(), &f.Tag, "tag", "only tasks with this tag")
 	filledVar(c.Flags(), &f.Group, "group", "only tasks of this group")
 	filledVar(c.Flags(), &f.Text, "text", "only tasks whose last error contains this text")
+	filledVar(c.Flags(), &f.Data, "data-text", "only tasks whose data contain this text, in the same case")
 	c.Flags().Var((*ageValue)(&f.Older), "older", "only tasks created at least this long ago")
 	c.Flags().Var((*ageValue)(&f.Younger), "younger", "only tasks created at most this long ago")
 }
@@ -94,14 +95,58 @@ func (a *app) newTaskShow() *cobra.Command {
 
 // newTaskCancel is `leasehold task cancel`.
 func (a *app) newTaskCancel() *cobra.Command {
+	var f client.TaskFilter
+	var all, yes bool
 	reason := ""
-	c := a.eachTask("cancel ID…", "cancel tasks that wait or run", "cancelled", func(ctx context.Context, api *client.Client, id string) (string, error) {
-		return "", api.CancelTask(ctx, id, reason)
-	})
-	c.Long = `End tasks that wait or run; the worker of a running task is stopped. Tasks with
-a lease are refused, because the manager that created one would create it again.`
+	c := &cobra.Command{
+		Use:   "cancel [ID…]",
+		Short: "cancel tasks that wait or run",
+		Long: `End tasks that wait or run; the worker of a running task is stopped. Tasks with
+a lease are refused, because the manager that created one would create it again.
+
+Name them, or select them with flags (--all selects all). The command asks
+before it cancels a selection, unless --yes is set.`,
+		Example: "  leasehold task cancel t17 t18\n  leasehold task cancel --action import --state waiting --yes",
+	}
+	bindTaskFilter(c, &f)
+	filledVar(c.Flags(), &f.State, "state", "only tasks in this state: "+strings.Join(liveStates, ", "))
+	_ = c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(liveStates, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	c.Flags().BoolVar(&all, "all", false, "select all live tasks, or all that match the other flags")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	c.Flags().StringVar(&reason, "reason", "", "reason, shown to people")
-	return c
+	op := bindOperation(c.Flags())
+	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, args []string) error {
+		selects, err := selectsTasks("tasks", all, f, args)
+		if err != nil {
+			return err
+		}
+		if selects {
+			return a.changeSelected(ctx, api, c.InOrStdin(), selection{bulk: client.BulkCancel, verb: "cancel", past: "cancelled", noun: "task", filter: f, yes: yes, reason: reason})
+		}
+		return a.changeEach(ctx, api, args, "cancelled", func(ctx context.Context, api *client.Client, id string) (string, error) {
+			return "", api.CancelTask(op.of(ctx, id), id, reason)
+		})
+	})
+}
+
+// liveStates are the states of tasks that can be cancelled.
+var liveStates = []string{"waiting", "delayed", "blocked", "paused", "claimed"}
+
+// selectsTasks reports whether flags select tasks, and not arguments. It refuses both, neither, and invalid ids.
+func selectsTasks(what string, all bool, f client.TaskFilter, args []string) (bool, error) {
+	selects := all || f != client.TaskFilter{}
+	switch {
+	case selects && len(args) > 0:
+		return false, usagef("name %s by id, such as %.50q, or select them with flags, but not both", what, args[0])
+	case !selects && len(args) == 0:
+		return false, usagef("name %s, or select them with --all or other flags", what)
+	}
+	for _, id := range args {
+		if err := needID("task", id); err != nil {
+			return false, err
+		}
+	}
+	return selects, nil
 }
 
 // newTaskRequeue is `leasehold task requeue`, the same as `leasehold dead requeue`.
@@ -130,8 +175,7 @@ func (a *app) eachTask(use, short, past string, do func(context.Context, *client
 				return err
 			}
 		}
-		var isDone func(id string) bool // nil: the first error ends it
-		return a.changeEach(ctx, api, args, past, isDone, func(ctx context.Context, api *client.Client, id string) (string, error) {
+		return a.changeEach(ctx, api, args, past, func(ctx context.Context, api *client.Client, id string) (string, error) {
 			return do(op.of(ctx, id), api, id)
 		})
 	})
@@ -139,7 +183,11 @@ func (a *app) eachTask(use, short, past string, do func(context.Context, *client
 
 // newTaskPause is `leasehold task pause`.
 func (a *app) newTaskPause() *cobra.Command {
-	c := a.eachAction("pause ACTION…", "start no more tasks of an action", (*client.Client).PauseAction)
+	reason := ""
+	c := a.eachAction("pause ACTION…", "start no more tasks of an action", func(api *client.Client, ctx context.Context, action string) (types.Action, error) {
+		return api.PauseActionFor(ctx, action, reason)
+	})
+	c.Flags().StringVar(&reason, "reason", "", "reason, shown to people")
 	c.Long = "Start no more tasks of an action until it is resumed. Running tasks continue,\nand new tasks can be created."
 	return c
 }

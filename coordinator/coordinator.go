@@ -92,7 +92,10 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	lost := make(chan lostSession, maxLost)
 	d, tracker := newDurations(), actions.NewTracker()
 	e, err := engine.Open(ctx, engine.Config{
-		Journal: c.Journal, Measures: d.measures(), Procedures: Procedures(c), Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(Definitions()), PutChecks: space.PutChecks(Definitions()), Reserving: space.Reserving(Definitions()), ShareBy: space.ShareBy(Definitions()), Trace: c.Trace, Noted: tracker.Note, Settings: traced(c), SessionLost: func(id string, p space.Process) { noteLost(lost, lostSession{id, p.Host}) }, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL, Grace: c.Grace,
+		Journal: c.Journal, Measures: d.measures(), Procedures: Procedures(c), Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(Definitions()), PutChecks: space.PutChecks(Definitions()), Reserving: space.Reserving(Definitions()), ShareBy: space.ShareBy(Definitions()), Trace: c.Trace, Noted: tracker.Note, Settings: traced(c), SessionLost: func(id string, p space.Process) {
+			tracker.SessionLost()
+			noteLost(lost, lostSession{id, p.Host})
+		}, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL, Grace: c.Grace,
 	})
 	if err != nil {
 		return nil, err

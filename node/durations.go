@@ -24,11 +24,7 @@ var measuredVerbs = []space.Verb{
 // durations returns the histograms of a coordinator for its metrics. calls has those of calls over
 // the gate, which are in all too, by verb, so that the gate adds to them.
 func durations(h *hosted) (all []api.Durations, calls map[space.Verb]*histogram.Histogram) {
-	tasks, leases := h.Durations()
-	all = []api.Durations{
-		{Name: "leasehold_task_seconds", Help: "Time from the claim of a task to its end: done, given back, timed out or lost.", Histogram: tasks},
-		{Name: "leasehold_lease_seconds", Help: "Time from the grant of a lease to its end.", Histogram: leases},
-	}
+	all = []api.Durations{{Name: "leasehold_lease_seconds", Help: "Time from the grant of a lease to its end.", Histogram: h.Durations()}}
 	calls = map[space.Verb]*histogram.Histogram{}
 	for _, verb := range measuredVerbs {
 		calls[verb] = histogram.New(callBounds...)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"leasehold/coordinator"
+	"leasehold/coordinator/actions"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/auth"
 	"leasehold/coordinator/gate/mux"
@@ -112,7 +113,7 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	catalog := h.DataDir.Catalog
 	dashboard := page.New(page.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Visits: h.DataDir.Visits, Health: h.database.Health, Insecure: h.isInsecure(), SignOut: l.auth != nil, Log: h.log})
 	settings := api.Config{
-		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
+		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Actions: actions.NewSource(space.Over(conn), h.Tracker()), Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
 		Database: h.examination,
 		Insecure: h.isInsecure(),

@@ -117,23 +117,42 @@ func (s *Source) fresh() (Snapshot, bool) {
 
 // ReadNow is Read without sharing: what happened before the call is in the snapshot.
 func (s *Source) ReadNow(ctx context.Context) (Snapshot, error) {
-	paused, err := s.tasks.PausedActions(ctx)
-	if err != nil {
-		return Snapshot{}, err
-	}
 	all, total, err := s.tasks.Overview(ctx, s.tracker.names()...)
 	if err != nil {
 		return Snapshot{}, err
+	}
+	shown, err := s.complete(ctx, all)
+	return Snapshot{At: time.Now(), Actions: shown, Total: total}, err
+}
+
+// ReadOne returns the figures of one action now. An action without tasks is not an error, because actions are not
+// registered.
+func (s *Source) ReadOne(ctx context.Context, action string) (Action, error) {
+	facts, err := s.tasks.Facts(ctx, action)
+	if err != nil {
+		return Action{}, err
+	}
+	all, err := s.complete(ctx, facts)
+	if err != nil || len(all) != 1 {
+		return Action{}, err
+	}
+	return all[0], nil
+}
+
+// complete adds pauses, rates and runs to facts.
+func (s *Source) complete(ctx context.Context, facts []task.ActionFacts) ([]Action, error) {
+	paused, err := s.tasks.PausedActions(ctx)
+	if err != nil {
+		return nil, err
 	}
 	pauses := map[string]task.PausedAction{}
 	for _, p := range paused {
 		pauses[p.Action] = p
 	}
-	snap := Snapshot{At: time.Now(), Actions: make([]Action, len(all)), Total: total}
-	for n, facts := range all {
-		a := Action{ActionFacts: facts, Pause: pauses[facts.Action]}
-		a.Rates, a.Runs = s.tracker.of(facts.Action)
-		snap.Actions[n] = a
+	all := make([]Action, len(facts))
+	for n, f := range facts {
+		all[n] = Action{ActionFacts: f, Pause: pauses[f.Action]}
+		all[n].Rates, all[n].Runs = s.tracker.of(f.Action)
 	}
-	return snap, nil
+	return all, nil
 }

@@ -52,6 +52,16 @@ func (t *Tracker) totalsOf(action string) *Totals {
 	return known
 }
 
+// Label returns the name under which the totals of an action are: its own, or Other.
+func (t *Tracker) Label(action string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.totalsOf(action) == t.totals[Other] {
+		return Other
+	}
+	return action
+}
+
 func (s *Totals) add(e task.Event) {
 	switch e.Kind {
 	case task.EventCreated:

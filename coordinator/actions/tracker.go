@@ -3,6 +3,7 @@ package actions
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leasehold/shared/protocol/task"
@@ -22,6 +23,8 @@ type Tracker struct {
 	mu      sync.Mutex // guards the fields below
 	actions map[string]*record
 	totals  map[string]*Totals // of at most MaxLabels actions, and of Other
+
+	lost atomic.Int64 // sessions
 }
 
 // record has the latest events of one action.
@@ -56,6 +59,12 @@ func (t *Tracker) Note(notes []any) {
 		}
 	}
 }
+
+// SessionLost counts a session that was lost; it is for engine.Config.SessionLost.
+func (t *Tracker) SessionLost() { t.lost.Add(1) }
+
+// SessionsLost returns how many sessions were lost since the coordinator started.
+func (t *Tracker) SessionsLost() int64 { return t.lost.Load() }
 
 // recordOf returns the record of an action, which may take the place of another one. The caller holds mu.
 func (t *Tracker) recordOf(action string, now time.Time) *record {

@@ -2,47 +2,77 @@ package api
 
 import (
 	"context"
+	"time"
 
+	"leasehold/coordinator/actions"
+	"leasehold/models"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
+	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/task"
+	"leasehold/shared/space/browse"
 )
 
-// showAction counts the tasks of an action by state, and reads whether it is paused. An action
-// without tasks has counts of 0; it is not an error, because actions are not registered.
-func (s *server) showAction(ctx context.Context, action string) (types.Action, error) {
-	paused, err := s.tasks.PausedActions(ctx)
-	if err != nil {
-		return types.Action{}, err
+// shownAction shows the figures of an action.
+func shownAction(a actions.Action) types.Action {
+	shown := types.Action{
+		Action: a.Action, Paused: a.IsPaused(), Since: a.Pause.Since, PausedBy: a.Pause.By, Why: a.Pause.Why, Tasks: map[string]int64{},
+		Workers: a.Workers, Slots: a.Slots, SlotsInUse: a.InUse, OldestTask: a.Oldest,
+		CreatedPerMinute: a.Created, EndedPerMinute: a.Ended, FailedPerMinute: a.Failed,
 	}
-	counts, err := s.tasks.Counts(ctx, action)
-	shown := types.Action{Action: action, Tasks: map[string]int64{}}
-	for state, n := range counts {
+	for state, n := range a.Counts {
 		shown.Tasks[string(state)] = n
 	}
-	for _, p := range paused {
-		if p.Action == action {
-			shown.Paused, shown.Since = true, p.Since
-		}
+	if !a.OldestSince.IsZero() {
+		age := models.SecondsOf(max(time.Since(a.OldestSince), 0))
+		shown.OldestClaimable = &age
 	}
-	return shown, err
+	if a.Number > 0 {
+		median, p95 := models.SecondsOf(a.Median), models.SecondsOf(a.P95)
+		shown.Median, shown.P95, shown.Runs = &median, &p95, int64(a.Number)
+	}
+	return shown
+}
+
+func (s *server) listActions(ctx context.Context, q *request) (types.Page[types.Action], error) {
+	snap, err := s.Actions.Read(ctx)
+	if err != nil {
+		return types.Page[types.Action]{}, err
+	}
+	some := cut(q, snap.Actions)
+	return toPage(some.Items, snap.Total, shownAction), nil
 }
 
 func (s *server) getAction(ctx context.Context, q *request) (types.Action, error) {
-	return s.showAction(ctx, q.text("action"))
+	a, err := s.Actions.ReadOne(ctx, q.text("action"))
+	return shownAction(a), err
 }
 
-func (s *server) pauseAction(ctx context.Context, q *request) (types.Action, error) {
-	if err := s.tasksOf(q).Pause(ctx, q.text("action")); err != nil {
+// pauseAction notes the identity of the request; without authentication there is none.
+func (s *server) pauseAction(ctx context.Context, q *request, n types.NewPause) (types.Action, error) {
+	by := ""
+	if i := access.Of(ctx); i.ID != "" {
+		by = i.String()
+	}
+	if err := s.tasksOf(q).PauseFor(ctx, q.text("action"), by, n.Reason); err != nil {
 		return types.Action{}, err
 	}
-	return s.showAction(ctx, q.text("action"))
+	return s.getAction(ctx, q)
 }
 
 func (s *server) resumeAction(ctx context.Context, q *request) (types.Action, error) {
 	if err := s.tasksOf(q).Resume(ctx, q.text("action")); err != nil {
 		return types.Action{}, err
 	}
-	return s.showAction(ctx, q.text("action"))
+	return s.getAction(ctx, q)
+}
+
+func (s *server) listLeases(ctx context.Context, q *request) (types.Page[types.Lease], error) {
+	found, err := s.browse.Page(ctx, browse.Query{Space: lease.Space, Template: lease.Any(), Offset: q.number("offset"), Limit: q.number("limit")})
+	return toPage(found.Entries, found.Total, func(x browse.Entry) types.Lease {
+		l := lease.Decode(x.Tuple)
+		return types.Lease{ID: l.ID, Holder: l.Holder, Subject: l.Subject, Parts: l.Parts, Deadline: l.Deadline, Token: l.Token}
+	}), err
 }
 
 func (s *server) listLimits(ctx context.Context, q *request) (types.Page[types.Limit], error) {

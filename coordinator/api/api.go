@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leasehold/coordinator/actions"
 	"leasehold/coordinator/auth"
 	"leasehold/coordinator/hub"
 	"leasehold/coordinator/peer"
@@ -83,6 +84,9 @@ type Config struct {
 	Spaces *peer.Spaces // counts the spaces that peers create; nil: those over the API only
 	// Durations are exposed by /metrics.
 	Durations []Durations
+	// Actions has the figures of actions, which the page and others share; nil: the API has some of its own, without
+	// rates and durations.
+	Actions *actions.Source
 	// MaxTTL bounds the TTL of sessions; 0: one minute.
 	MaxTTL time.Duration
 	Exempt []netip.Prefix // networks whose machines have no quotas (package peer)
@@ -196,6 +200,9 @@ func newServer(c Config) *server {
 	}
 	if c.Identify == nil && c.Auth != nil {
 		c.Identify = c.Auth.OfRequest
+	}
+	if c.Actions == nil {
+		c.Actions = actions.NewSource(space.Over(c.Conn), nil)
 	}
 	longCalls := max(1, cmp.Or(c.Connections, maxConnections)*2/5)
 	repo := space.Over(c.Conn)

@@ -82,6 +82,8 @@ func exampleBodies() []any {
 		task,
 		types.NewTasks{Tasks: []types.NewTask{task}},
 		types.Cancel{Reason: "no longer needed"},
+		types.NewPause{Reason: "the search server is being moved"},
+		types.Bulk{Action: "resize", Text: "connection refused", Count: 312},
 		types.NewTaskClaims{Limit: &limit, Wait: 20},
 		types.Extension{Token: 7},
 		types.Resolution{Token: 7, Result: json.RawMessage(`{"width":640}`)},

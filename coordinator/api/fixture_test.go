@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/coordinator"
+	"leasehold/coordinator/actions"
 	"leasehold/coordinator/api"
 	"leasehold/shared/catalog"
 	"leasehold/shared/protocol/task"
@@ -87,7 +88,7 @@ func newFixtureWith(t *testing.T, with func(*api.Config)) *fixture {
 	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
 	repo := space.Over(conn)
-	config := api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), Log: quiet}
+	config := api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), Actions: actions.NewSource(repo, c.Tracker()), Log: quiet}
 	with(&config)
 	h := &fixture{T: t, c: c, disk: disk, repo: repo, catalog: db.Catalog, server: httptest.NewServer(api.New(config))}
 	t.Cleanup(func() {

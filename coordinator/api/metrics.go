@@ -44,12 +44,16 @@ func newMetrics() *metrics {
 	return m
 }
 
-// measure returns next with a measurement of each request: its duration, by route and status.
+// measure returns next with a measurement of each request: its duration, by route and status. Streams of events are not
+// measured, because they last as long as the reader wants.
 func (m *metrics) measure(route string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		recorded := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
+			if recorded.Header().Get("Content-Type") == "text/event-stream" {
+				return
+			}
 			m.requests.WithLabelValues(route, strconv.Itoa(recorded.status)).Observe(time.Since(began).Seconds())
 		}()
 		next.ServeHTTP(recorded, r)
@@ -84,7 +88,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	scrape := prometheus.NewRegistry()
 	scrape.MustRegister(collect(func(to sink) {
 		complete := 1.0
-		if err := errors.Join(s.collectSpaces(ctx, to), s.collectSessions(ctx, to), s.collectCatalog(ctx, to), s.collectVisits(ctx, to)); err != nil {
+		if err := errors.Join(s.collectSpaces(ctx, to), s.collectActions(ctx, to), s.collectSessions(ctx, to), s.collectCatalog(ctx, to), s.collectVisits(ctx, to)); err != nil {
 			complete = 0
 			s.Log.Warn("api: some metrics could not be read", "error", err)
 		}
@@ -209,11 +213,7 @@ func (s *server) collectCatalog(ctx context.Context, to sink) error {
 // collectDurations collects the histograms of the configuration.
 func (s *server) collectDurations(to sink) {
 	for _, d := range s.Durations {
-		h, buckets := d.Snapshot(), map[float64]uint64{}
-		for bound, n := range h.Buckets {
-			buckets[bound.Seconds()] = n
-		}
-		to <- prometheus.MustNewConstHistogram(describe(d.Name, d.Help, d.Labels), h.Count, h.Sum.Seconds(), buckets)
+		to.histogram(d.Name, d.Help, d.Histogram, d.Labels...)
 	}
 }
 

@@ -18,7 +18,7 @@ var roles = byOperation(map[access.Roles][]string{
 		"getOrigin", "getVisitSchedule", "listListers", "listVisitTypes", "listVisits", "listNextVisits", "getVisitCapacity",
 		"listEpisodes", "getEpisode", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
 		"getDatabaseCheck", "listWarnings", "listCosts", "listSessions", "listSpaces", "getSpace",
-		"listTasks", "getTask", "getAction", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
+		"listTasks", "getTask", "countTasks", "listActions", "getAction", "listLeases", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
 		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},
 	access.Reader | access.Fleet: {"listOrigins", "listStatus", "getIdentity"},
@@ -26,7 +26,7 @@ var roles = byOperation(map[access.Roles][]string{
 	access.Any: {"listTuples", "readTuple"},
 	access.Producer: {
 		"createSpace", "putTuple", "takeTuple", "acknowledgeHold", "returnHold", "runTransaction",
-		"createTask", "createTasks", "cancelTask", "putEpisodes", "putClips", "reportChange", "putListedOrigins",
+		"createTask", "createTasks", "cancelTask", "cancelSelected", "putEpisodes", "putClips", "reportChange", "putListedOrigins",
 	},
 	access.Producer | access.Worker: {"recordOutcome"},
 	access.Producer | access.Fleet:  {"listParents"},
@@ -44,7 +44,7 @@ var roles = byOperation(map[access.Roles][]string{
 		"addOrigin", "updateOrigin", "removeOrigin", "steerOrigin", "addLister", "addVisitType", "requestVisit",
 		"updateEpisode", "resetEpisodePriority", "updateClip", "resetClipPriority", "retryProblems",
 		"drainSession", "createBackup", "deleteSpace", "pauseAction", "resumeAction", "setLimit", "removeLimit",
-		"setSchedule", "removeSchedule", "pauseSchedule", "resumeSchedule", "requeueDead", "discardDead", "addRepository",
+		"setSchedule", "removeSchedule", "pauseSchedule", "resumeSchedule", "requeueDead", "discardDead", "requeueSelected", "discardSelected", "addRepository",
 		"listInvites", "createInvite", "revokeInvite", "listPeers", "revokePeer", "listTokens", "createToken", "revokeToken", "listAudit", "rotateIdentity",
 	},
 })

@@ -3,6 +3,7 @@ package api
 import (
 	"slices"
 
+	"leasehold/coordinator/actions"
 	"leasehold/shared/api/types"
 	"leasehold/shared/code"
 	"leasehold/shared/protocol/schedule"
@@ -150,9 +151,15 @@ func (s *server) taskRoutes() []route {
 		on("listParents", "GET", "/tasks/{task}/parents", "Show how the parents of a task that is alive or a dead letter ended, with all of their results; as many as fit into a response.", s.getParents,
 			param{name: "offset", kind: numberParam, max: task.MaxParents, doc: "position in after to begin with; the next of an earlier page"}),
 		withBody("cancelTask", "POST", "/tasks/{task}/cancel", "End a task that is alive; the coordinator stops the worker that has it. A task under a manager's lease is refused (conflict).", s.cancelTask).keyed(),
-		on("getAction", "GET", "/actions/{action}", "Count the tasks of an action by state, and show whether it is paused.", s.getAction),
-		on("pauseAction", "POST", "/actions/{action}/pause", "Have no more tasks of an action claimed. Running tasks go on.", s.pauseAction).keyed(),
+		on("listActions", "GET", "/actions", "List the actions that have tasks, dead letters, a pause or a worker, by name, with their figures; they are at most a second old.", s.listActions, page(actions.MaxActions)...),
+		on("getAction", "GET", "/actions/{action}", "Show the figures of an action now: its tasks by state, its pause, its workers, its rates and durations.", s.getAction),
+		withBody("pauseAction", "POST", "/actions/{action}/pause", "Have no more tasks of an action claimed. Running tasks go on. Who asked for it is noted.", s.pauseAction).keyed(),
 		on("resumeAction", "POST", "/actions/{action}/resume", "End the pause of an action.", s.resumeAction).keyed(),
+		on("countTasks", "GET", "/bulk/count", "Count the tasks that a filter selects: those that are alive, or those of a state that is not an end.", s.countTasks, append(slices.Clone(bySelection), byState)...),
+		withBody("requeueSelected", "POST", "/bulk/requeue", "Requeue the dead letters that a filter selects, some with each request: repeat it with the next of the answer. More than count are refused (conflict).", s.bulk(task.BulkRequeue)).bulk(),
+		withBody("discardSelected", "POST", "/bulk/discard", "Discard the dead letters that a filter selects, as with requeue.", s.bulk(task.BulkDiscard)).bulk(),
+		withBody("cancelSelected", "POST", "/bulk/cancel", "Cancel the live tasks that a filter selects, as with requeue.", s.bulk(task.BulkCancel)).bulk(),
+		on("listLeases", "GET", "/leases", "List the leases of managers that are alive.", s.listLeases, page(maxTuples)...),
 		on("listLimits", "GET", "/limits", "List the limits and who uses them.", s.listLimits, page(maxTuples)...),
 		withBody("setLimit", "PUT", "/limits/{limit}", "Set a limit, or change it.", s.setLimit).keyed(),
 		on("removeLimit", "DELETE", "/limits/{limit}", "Remove a limit; tasks that name it have none then.", s.removeLimit).keyed(),

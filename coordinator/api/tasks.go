@@ -93,15 +93,21 @@ func showEnd(shown *types.Task, end *task.End) {
 }
 
 // byTask are the parameters of lists of tasks.
-var byTask = []param{
+var byTask = slices.Concat(bySelection, []param{{name: "cursor", doc: "the next of an earlier page"}, limit(100, task.MaxListed)})
+
+// maxAgeSeconds bounds the ages by which tasks are selected.
+const maxAgeSeconds = math.MaxInt32
+
+// bySelection are the parameters that select tasks.
+var bySelection = []param{
 	byAction,
 	{name: "tag", doc: "only tasks with this tag"},
 	{name: "group", doc: "only tasks of this group"},
 	{name: "text", doc: "only tasks whose last error contains this text"},
-	{name: "older", kind: numberParam, max: math.MaxInt32, doc: "only tasks created at least so many seconds ago"},
-	{name: "younger", kind: numberParam, max: math.MaxInt32, doc: "only tasks created at most so many seconds ago"},
-	{name: "cursor", doc: "the next of an earlier page"},
-	limit(100, task.MaxListed),
+	{name: "older", kind: numberParam, max: maxAgeSeconds, doc: "only tasks created at least so many seconds ago"},
+	{name: "younger", kind: numberParam, max: maxAgeSeconds, doc: "only tasks created at most so many seconds ago"},
+	{name: "data", doc: "only tasks whose data contain this text, in the same case; only for those who may see data"},
+	{name: "before", doc: "only tasks created before this time (RFC 3339), or dead letters that died before"},
 }
 
 // byState selects a state of tasks.
@@ -117,12 +123,12 @@ var listedStates = []task.State{
 // of the next one, which is empty after the last. It may have fewer tasks than the limit, even none, before the
 // last.
 func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (types.Tasks, error) {
-	f := task.Filter{
-		State: state, Action: q.text("action"), Tag: q.text("tag"), Group: q.text("group"), Text: q.text("text"),
-		Older: time.Duration(q.number("older")) * time.Second, Younger: time.Duration(q.number("younger")) * time.Second,
+	page := types.Tasks{Items: []types.Task{}}
+	f, err := filterOf(ctx, q, state)
+	if err != nil {
+		return page, err
 	}
 	cursor, err := decodeCursor(q.text("cursor"))
-	page := types.Tasks{Items: []types.Task{}}
 	if err != nil {
 		return page, err
 	}
@@ -328,11 +334,15 @@ func (s *server) discardDead(ctx context.Context, q *request) (none, error) {
 // and the answer has no task; any other task is put again and returned. Problems are lifted twice: before, so
 // that after a crash in between the client can repeat the request; and after, because the failure may have been
 // ingested in the meantime.
-func (s *server) requeue(ctx context.Context, q *request) (answer types.Requeued, err error) {
-	tasks := s.tasksOf(q)
-	l, err := tasks.DeadLetter(ctx, q.text("task"))
+func (s *server) requeue(ctx context.Context, q *request) (types.Requeued, error) {
+	return s.requeueOne(ctx, s.tasksOf(q), q.text("task"))
+}
+
+// requeueOne is requeue for a dead letter, with the client of its request.
+func (s *server) requeueOne(ctx context.Context, tasks task.Client, id string) (answer types.Requeued, err error) {
+	l, err := tasks.DeadLetter(ctx, id)
 	if err != nil {
-		return answer, s.withState(ctx, q.text("task"), err)
+		return answer, s.withState(ctx, id, err)
 	}
 	selected := l.SelectedWork()
 	selectable := len(selected) > 0

@@ -67,6 +67,7 @@ var Procedures = map[string]access.Roles{
 	"task.limits":      SeesTasks | access.Reader,
 	"task.requeue":     access.Admin,
 	"task.discard":     access.Admin,
+	"task.bulk":        access.Admin,
 	"task.pause":       access.Admin,
 	"task.resume":      access.Admin,
 	"task.setlimit":    access.Admin,

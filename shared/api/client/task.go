@@ -16,6 +16,7 @@ type TaskFilter struct {
 	Tag     string
 	Group   string
 	Text    string        // in the last error
+	Data    string        // in the data, in the same case
 	Older   time.Duration // in whole seconds
 	Younger time.Duration
 }
@@ -23,7 +24,7 @@ type TaskFilter struct {
 // query returns the parameters of the fields that are set.
 func (f TaskFilter) query() url.Values {
 	q := url.Values{}
-	for name, v := range map[string]string{"state": f.State, "action": f.Action, "tag": f.Tag, "group": f.Group, "text": f.Text} {
+	for name, v := range map[string]string{"state": f.State, "action": f.Action, "tag": f.Tag, "group": f.Group, "text": f.Text, "data": f.Data} {
 		if v != "" {
 			q.Set(name, v)
 		}

@@ -100,14 +100,6 @@ type Requeued struct {
 	Task       *Task `json:"task,omitempty" doc:"the task that was put, if the work is not selectable"`
 }
 
-// Action is what is known of the tasks of one action.
-type Action struct {
-	Action string           `json:"action"`
-	Paused bool             `json:"paused"`
-	Since  time.Time        `json:"since,omitzero" doc:"when it was paused"`
-	Tasks  map[string]int64 `json:"tasks" doc:"tasks that are alive, by state"`
-}
-
 // Limit bounds the tasks that name it.
 type Limit struct {
 	Name    string  `json:"name"`

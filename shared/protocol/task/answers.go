@@ -199,3 +199,34 @@ func factsIn(t tuple.Tuple) ActionFacts {
 	}
 	return f
 }
+
+// bulkReply is the answer of task.bulk.
+func bulkReply(count int, done []string, refused []Refused, next tuple.Tuple) tuple.Tuple {
+	var ids, errs []byte
+	for _, id := range done {
+		ids = tuple.New(id).Append(ids)
+	}
+	for _, r := range refused {
+		errs = tuple.New(r.ID, fault.Of(r.Err).Code, truncate(r.Err.Error()), r.Selectable).Append(errs)
+	}
+	return tuple.New(int64(count), ids, errs, append(tuple.Tuple{}, next...))
+}
+
+// decodeBulk is the inverse of bulkReply.
+func decodeBulk(reply tuple.Tuple) (part BulkPart, err error) {
+	part.Count, part.Next = int(reply.Int64(0)), Cursor(nestedOf(reply, 3))
+	var one tuple.Tuple
+	for data := blobOf(reply[min(1, len(reply)):]); len(data) > 0; {
+		if one, data, err = tuple.Decode(data); err != nil {
+			return BulkPart{}, fmt.Errorf("%s: %w: %w", procBulk, fault.ErrCorrupt, err)
+		}
+		part.Done = append(part.Done, one.Str(0))
+	}
+	for data := blobOf(reply[min(2, len(reply)):]); len(data) > 0; {
+		if one, data, err = tuple.Decode(data); err != nil {
+			return BulkPart{}, fmt.Errorf("%s: %w: %w", procBulk, fault.ErrCorrupt, err)
+		}
+		part.Refused = append(part.Refused, Refused{one.Str(0), refusal{fault.FromCode(one.Str(1)), one.Str(2)}, one.Bool(3)})
+	}
+	return part, nil
+}

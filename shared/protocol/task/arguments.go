@@ -222,7 +222,7 @@ func parseList(args tuple.Tuple) (w listWanted, err error) {
 	}
 	t := nestedOf(args, 0)
 	w = listWanted{
-		filter: Filter{State(t.Str(0)), t.Str(1), t.Str(2), t.Str(3), t.Str(4), time.Duration(t.Int64(5)), time.Duration(t.Int64(6))},
+		filter: filterOf(t),
 		limit:  args.Int64(1), cursor: nestedOf(args, 2),
 	}
 	if w.limit < 1 || w.limit > MaxListed {
@@ -289,4 +289,44 @@ func parsePause(args tuple.Tuple) (w pauseWanted, err error) {
 		return pauseWanted{texts[0], truncate(texts[1]), truncate(texts[2])}, nil
 	}
 	return w, fmt.Errorf("%w: want an action, or an action, who pauses it and why", fault.ErrInvalid)
+}
+
+// filterOf is the inverse of Filter.encode. The last two fields are missing in calls of older programs.
+func filterOf(t tuple.Tuple) Filter {
+	f := Filter{
+		State: State(t.Str(0)), Action: t.Str(1), Tag: t.Str(2), Group: t.Str(3), Text: t.Str(4),
+		Older: time.Duration(t.Int64(5)), Younger: time.Duration(t.Int64(6)), Data: t.Str(7),
+	}
+	if before := t.Int64(8); before != 0 {
+		f.Before = time.Unix(0, before).UTC()
+	}
+	return f
+}
+
+// bulkWanted is the arguments of task.bulk.
+type bulkWanted struct {
+	Bulk
+	cursor tuple.Tuple
+}
+
+var bulkArgs = tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested}, tuple.AnyInt64, tuple.Formal{Type: tuple.Nested}, tuple.AnyString)
+
+// parseBulk returns the arguments of task.bulk.
+func parseBulk(args tuple.Tuple) (w bulkWanted, err error) {
+	if !bulkArgs.Matches(args) {
+		return w, fmt.Errorf("%w: the arguments must be %s", fault.ErrInvalid, bulkArgs)
+	}
+	w = bulkWanted{Bulk{args.Str(0), filterOf(nestedOf(args, 1)), args.Str(4), int(args.Int64(2))}, nestedOf(args, 3)}
+	isDead := w.Filter.State == StateDead
+	switch {
+	case w.Filter.inHistory():
+		return w, fmt.Errorf("state %q: %w: tasks that have ended cannot be changed", w.Filter.State, fault.ErrInvalid)
+	case w.Max < 1 || w.Max > MaxBulk:
+		return w, fmt.Errorf("%d tasks: %w: want 1 to %d", w.Max, fault.ErrInvalid, MaxBulk)
+	case w.Verb == BulkCount:
+		return w, nil
+	case (w.Verb == BulkRequeue || w.Verb == BulkDiscard) && isDead, w.Verb == BulkCancel && !isDead:
+		return w, nil
+	}
+	return w, fmt.Errorf("%.50q of tasks in state %.50q: %w: want %s or %s of dead letters, or %s of live tasks", w.Verb, string(w.Filter.State), fault.ErrInvalid, BulkRequeue, BulkDiscard, BulkCancel)
 }

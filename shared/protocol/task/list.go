@@ -20,6 +20,8 @@ type Filter struct {
 	Text    string        // in the last error, in any case
 	Older   time.Duration // created longer ago
 	Younger time.Duration // created less long ago
+	Data    string        // in the data, in the same case; data that an ended task does not keep are not found
+	Before  time.Time     // created before, or of a dead letter: died before
 }
 
 // Listed is one task of a list.
@@ -40,7 +42,11 @@ const (
 )
 
 func (f Filter) encode() tuple.Tuple {
-	return tuple.New(string(f.State), f.Action, f.Tag, f.Group, f.Text, int64(f.Older), int64(f.Younger))
+	before := int64(0)
+	if !f.Before.IsZero() {
+		before = f.Before.UnixNano()
+	}
+	return tuple.New(string(f.State), f.Action, f.Tag, f.Group, f.Text, int64(f.Older), int64(f.Younger), f.Data, before)
 }
 
 var listArgs = tuple.Match(tuple.Formal{Type: tuple.Nested}, tuple.AnyInt64, tuple.Formal{Type: tuple.Nested})
@@ -118,10 +124,20 @@ func (f Filter) selects(l Listed, now time.Time) bool {
 		f.State != "" && l.StateNow() != f.State,
 		f.Group != "" && l.Group != f.Group,
 		f.Older > 0 && age < f.Older,
-		f.Younger > 0 && age > f.Younger:
+		f.Younger > 0 && age > f.Younger,
+		!f.Before.IsZero() && !l.began().Before(f.Before),
+		f.Data != "" && !strings.Contains(string(l.Data), f.Data):
 		return false
 	}
 	return f.Text == "" || strings.Contains(strings.ToLower(l.lastError()), strings.ToLower(f.Text))
+}
+
+// began returns when a task was created, or when it became a dead letter if that is known.
+func (l Listed) began() time.Time {
+	if l.Dead && !l.DiedAt.IsZero() {
+		return l.DiedAt
+	}
+	return l.CreatedAt
 }
 
 // lastError returns why a task is dead, or why its last attempt failed; if neither is known, its state. Filter.Text

@@ -141,14 +141,21 @@ func (c Client) Overview(ctx context.Context, more ...string) (all []ActionFacts
 	names = slices.Compact(names)
 	total = max(total, len(names))
 	for some := range slices.Chunk(names[:min(len(names), MaxActions)], overviewed) {
-		args := tuple.Tuple{}
-		for _, name := range some {
-			args = append(args, name)
-		}
-		if reply, err = c.Repo.Call(ctx, space.OpID{}, procOverview, args); err != nil {
+		facts, err := c.Facts(ctx, some...)
+		if err != nil {
 			return nil, 0, err
 		}
-		all = append(all, decodeFacts(reply)...)
+		all = append(all, facts...)
 	}
 	return all, total, nil
+}
+
+// Facts returns the facts of up to 25 actions, in their order; more fail with fault.ErrInvalid.
+func (c Client) Facts(ctx context.Context, actions ...string) ([]ActionFacts, error) {
+	args := tuple.Tuple{}
+	for _, name := range actions {
+		args = append(args, name)
+	}
+	reply, err := c.Repo.Call(ctx, space.OpID{}, procOverview, args)
+	return decodeFacts(reply), err
 }

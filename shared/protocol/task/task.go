@@ -121,6 +121,7 @@ const (
 	procCounts        = "task.counts"
 	procActions       = "task.actions"
 	procOverview      = "task.overview"
+	procBulk          = "task.bulk"
 	procWatch         = "task.watch"
 	procWait          = "task.wait"
 	procRemoveAlert   = "task.removealert"
@@ -186,6 +187,7 @@ func (p Policy) AdminProcedures() space.Procedures {
 		procCounts:      space.WithArgs1(counts),
 		procActions:     space.WithArgs(tuple.Match(), actions),
 		procOverview:    overview,
+		procBulk:        p.bulk,
 		procWatch:       space.WithArgs1(watchTask),
 		procWait:        space.WithArgs1(awaitEnd),
 

@@ -295,6 +295,9 @@ func decodePaused(t tuple.Tuple) PausedAction {
 // decodePauseNote returns who paused an action and why, of a tuple that matchPauseNote matches.
 func decodePauseNote(t tuple.Tuple) (by, why string) { return t.Str(2), t.Str(3) }
 
+// idIn returns the id of the entry of a task or of a dead letter.
+func idIn(e space.Entry) string { return e.Tuple.Str(2) }
+
 func decodeAlert(t tuple.Tuple) Alert {
 	return Alert{Channel: t.Str(1), Task: t.Str(2), DiedAt: t.Int64(3)}
 }
