@@ -129,6 +129,7 @@ const (
 	procEnded         = "task.ended"
 	procListEnded     = "task.listended"
 	procParents       = "task.parents"
+	procSuspects      = "task.suspects"
 
 	procTimeout    = "task.timeout"
 	procReturn     = "task.return"
@@ -184,6 +185,7 @@ func (p Policy) AdminProcedures() space.Procedures {
 		procParents:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64), parents),
 		procList:        list,
 		procCounts:      space.WithArgs1(counts),
+		procSuspects:    space.WithArgs(tuple.Match(), suspects),
 		procActions:     space.WithArgs(tuple.Match(), actions),
 		procOverview:    overview,
 		procWatch:       space.WithArgs1(watchTask),
