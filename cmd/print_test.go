@@ -85,13 +85,18 @@ func TestGoldenRowsInEachForm(t *testing.T) {
 func TestGoldenStatusInEachForm(t *testing.T) {
 	t.Parallel()
 	full := client.Status{
+		Attention: []models.Attention{{
+			ID: "3f2a9c1d7e45", Cause: models.CausePaused, Severity: models.StopsWork, About: "mail", Text: "mail is paused, and 2 tasks wait\x1b[2J", Detail: "By anna.",
+			Since: time.Date(2026, 3, 5, 3, 0, 9, 0, time.UTC), Count: 2, Example: "t1", Command: "leasehold task resume mail",
+			Remedy: &models.Remedy{Label: "Resume mail", Operation: "resumeAction", Params: map[string]string{"action": "mail"}, Request: "POST /api/v1/actions/mail/resume"},
+		}},
 		Coordinator: "http://127.0.0.1:7412",
 		Sessions:    []types.Session{{ID: "manager-1", Mode: "manager", State: "idle\x1b[31m", Since: "2026-11-21T06:00:00Z", Serves: []types.Served{}, Tasks: []string{}}},
 		Spaces:      []types.Space{{Name: "task", Kind: "ordered", Visible: 2}},
 		Totals:      catalog.Totals{Origins: 1, Episodes: 3, Clips: 8, Findings: 24, Problems: 1, Researched: 24},
 		Dead:        2,
 		Database:    types.DatabaseCheck{Damage: []string{}},
-		Costs: []models.Cost{
+		Attention:   []models.Attention{}, Costs: []models.Cost{
 			{Action: "research", How: "decoded", Tasks: 2, Wall: 4.4, CPU: 5, Windows: 61}, {Action: "research", How: "known", Tasks: 3, Wall: .195, CPU: .18, Windows: 3},
 			{Action: "dig", How: "spade", Tasks: 1, Wall: 1},
 		},

@@ -53,6 +53,9 @@ type Config struct {
 	// Catalog (coordinator/database).
 	Visits *visits.Store
 	Alerts []alert.Channel // that report dead letters to administrators
+	// AttentionAlerts report attention items to administrators, and not again one that comes back within AlertQuiet.
+	AttentionAlerts []alert.Channel
+	AlertQuiet      time.Duration
 	// Attention has what the items of attention are computed from, beside what the coordinator adds.
 	Attention attention.Config
 	Trace     func(trace.Event)   // nil: none
@@ -188,6 +191,7 @@ func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	defer stopSweep()
 	sweeping.Go(func() { c.sweepTasks(sweepCtx, repo) })
 	sweeping.Go(func() { c.runAlerts(sweepCtx, repo) })
+	sweeping.Go(func() { alert.RunAttention(sweepCtx, c.attention, c.AttentionAlerts, c.AlertQuiet, c.Log) })
 	sweeping.Go(func() {
 		c.attention.Run(sweepCtx, attention.State{Repo: space.Once(repo), Engine: c.engine, Actions: actions.NewSource(space.Once(repo), c.tracker)})
 	})

@@ -72,3 +72,22 @@ func requestOf(routes []route, r models.Remedy) string {
 	}
 	return routes[at].method + " " + path
 }
+
+// collectAttention counts the attention items by cause and severity. Causes without an item are left out.
+func (s *server) collectAttention(to sink) {
+	if s.Attention == nil {
+		return
+	}
+	type kind struct {
+		cause    models.Cause
+		severity models.Severity
+	}
+	items := map[kind]float64{}
+	for _, i := range s.Attention.Attention().Items {
+		items[kind{i.Cause, i.Severity}]++
+	}
+	for k, n := range items {
+		to.gauge("leasehold_attention", "Items that need attention, by their cause and their severity (stops_work, degrades or to_know).", n,
+			"cause", string(k.cause), "severity", string(k.severity))
+	}
+}

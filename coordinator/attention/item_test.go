@@ -65,7 +65,7 @@ func TestAPauseOfTheProcessIsNoted(t *testing.T) {
 func TestErrorsOfOneCauseAreEqualWhenMasked(t *testing.T) {
 	t.Parallel()
 	for text, masked := range map[string]string{
-		"GET https://example.org/a?id=12: 503 after 1.5 s":               "GET URL N after N s",
+		"GET https://example.org/a?id=12: 503 after 1.5 s":                "GET URL N after N s",
 		"open /var/lib/leasehold/x.wav: no such file":                     "open PATH: no such file",
 		`C:\data\x\y.wav is locked`:                                       "PATH is locked",
 		"task 0198f3a2-77aa-7def-8123-0123456789ab timed out after 600 s": "task ID timed out after N s",
