@@ -96,7 +96,7 @@ func TestGoldenStatusInEachForm(t *testing.T) {
 		Totals:      catalog.Totals{Origins: 1, Episodes: 3, Clips: 8, Findings: 24, Problems: 1, Researched: 24},
 		Dead:        2,
 		Database:    types.DatabaseCheck{Damage: []string{}},
-		Attention:   []models.Attention{}, Costs: []models.Cost{
+		Costs: []models.Cost{
 			{Action: "research", How: "decoded", Tasks: 2, Wall: 4.4, CPU: 5, Windows: 61}, {Action: "research", How: "known", Tasks: 3, Wall: .195, CPU: .18, Windows: 3},
 			{Action: "dig", How: "spade", Tasks: 1, Wall: 1},
 		},
@@ -106,7 +106,7 @@ func TestGoldenStatusInEachForm(t *testing.T) {
 		a := &app{out: &buf}
 		require.NoError(t, a.showStatus(&output{form: form}, full))
 		buf.WriteString("--- empty:\n")
-		require.NoError(t, a.showStatus(&output{form: form}, client.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []types.Session{}, Spaces: []types.Space{}, Costs: []models.Cost{}, Database: types.DatabaseCheck{Damage: []string{}}}))
+		require.NoError(t, a.showStatus(&output{form: form}, client.Status{Coordinator: "http://127.0.0.1:7412", Attention: []models.Attention{}, Sessions: []types.Session{}, Spaces: []types.Space{}, Costs: []models.Cost{}, Database: types.DatabaseCheck{Damage: []string{}}}))
 		golden(t, "status."+form, buf.String())
 	}
 }
