@@ -49,7 +49,7 @@ func (r *reports) publish(ids ...string) {
 	synctest.Wait()
 }
 
-// receiver keeps what is sent, unless it fails with err.
+// receiver keeps alerts, unless it fails with err.
 type receiver struct {
 	err  error
 	sent []string

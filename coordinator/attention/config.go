@@ -30,7 +30,7 @@ type State struct {
 	Actions *actions.Source
 }
 
-// Engine is what is read of an engine.Engine.
+// Engine is the part that is read of an engine.Engine.
 type Engine interface {
 	Health() error
 	Filled() []engine.SpaceFill
@@ -38,17 +38,17 @@ type Engine interface {
 	Sessions() []engine.SessionInfo
 }
 
-// Catalog is what is read of a catalog.Catalog.
+// Catalog is the part that is read of a catalog.Catalog.
 type Catalog interface {
 	ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) (list []catalog.Problem, total int, err error)
 }
 
-// Visits is what is read of a visits.Store.
+// Visits is the part that is read of a visits.Store.
 type Visits interface {
 	Trouble(ctx context.Context, now time.Time) (visits.Trouble, error)
 }
 
-// Index is what is read of the code index.
+// Index is the part that is read of the code index.
 type Index interface {
 	Lacks() (code.Lack, error)
 }

@@ -11,7 +11,7 @@ import (
 	"leasehold/shared/protocol/schedule"
 )
 
-// visits finds hosts that rest, and origins that are disabled because of what their visits found.
+// visits finds hosts that rest, and origins that are disabled after visits that failed.
 func (w *Watcher) visits(ctx context.Context, now time.Time) (items []models.Attention, err error) {
 	if w.Visits == nil {
 		return nil, nil

@@ -41,7 +41,7 @@ func (w *Watcher) NoteLost(id string, p space.Process) {
 	w.lost = w.lost[max(0, len(w.lost)-maxLost):]
 }
 
-// lostSessions finds the machines of which sessions were lost lately. It keeps which tasks the live sessions hold.
+// lostSessions finds the machines whose sessions were lost lately. It keeps which tasks the live sessions hold.
 func (w *Watcher) lostSessions(ctx context.Context, now time.Time) ([]models.Attention, error) {
 	claims, err := w.state.Repo.Space(lease.Space).QueryAll(ctx, task.AnyClaim())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// Trouble is the hosts that rest, and the origins that are disabled because of what their visits found.
+// Trouble is the hosts that rest, and the origins that are disabled after visits that failed.
 type Trouble struct {
 	Hosts    []HostRest
 	Resting  int // hosts; more than Hosts if there are many
