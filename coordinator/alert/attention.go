@@ -20,7 +20,7 @@ type Attention interface {
 	Changed() <-chan struct{}
 }
 
-// AttentionNotice is what is sent for an attention item, as JSON.
+// AttentionNotice is the body of an alert about an attention item.
 type AttentionNotice struct {
 	Event string `json:"event"` // "attention"
 	models.Attention

@@ -123,6 +123,6 @@ func TestAnAttentionItemIsTriedAgainWhileItLasts(t *testing.T) {
 		to.err = nil
 		<-time.After(time.Hour)
 		r.publish("c")
-		require.Len(t, to.sent, 1, "what is refused for good is dropped")
+		require.Len(t, to.sent, 1, "a refused alert is dropped")
 	})
 }

@@ -30,7 +30,7 @@ type State struct {
 	Actions *actions.Source
 }
 
-// Engine is the part that is read of an engine.Engine.
+// Engine is the part of an engine.Engine that checks read.
 type Engine interface {
 	Health() error
 	Filled() []engine.SpaceFill
