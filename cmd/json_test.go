@@ -42,6 +42,7 @@ var printed = map[string]any{
 	"`leasehold doctor --json`":                                        examRow{},
 	"`leasehold version --json`":                                       buildInfo{},
 	"`leasehold status --json`":                                        client.Status{},
+	"An attention item in `leasehold status --json`":                   models.Attention{},
 	"A session in `leasehold status --json`":                           types.Session{},
 	"A cost in `leasehold status --json`":                              models.Cost{},
 	"`leasehold log --json`":                                           logRow{},

@@ -85,6 +85,11 @@ func TestGoldenRowsInEachForm(t *testing.T) {
 func TestGoldenStatusInEachForm(t *testing.T) {
 	t.Parallel()
 	full := client.Status{
+		Attention: []models.Attention{{
+			ID: "3f2a9c1d7e45", Cause: models.CausePaused, Severity: models.StopsWork, About: "mail", Text: "mail is paused, and 2 tasks wait\x1b[2J", Detail: "By anna.",
+			Since: time.Date(2026, 3, 5, 3, 0, 9, 0, time.UTC), Count: 2, Example: "t1", Command: "leasehold task resume mail",
+			Remedy: &models.Remedy{Label: "Resume mail", Operation: "resumeAction", Params: map[string]string{"action": "mail"}, Request: "POST /api/v1/actions/mail/resume"},
+		}},
 		Coordinator: "http://127.0.0.1:7412",
 		Sessions:    []types.Session{{ID: "manager-1", Mode: "manager", State: "idle\x1b[31m", Since: "2026-11-21T06:00:00Z", Serves: []types.Served{}, Tasks: []string{}}},
 		Spaces:      []types.Space{{Name: "task", Kind: "ordered", Visible: 2}},
@@ -101,7 +106,7 @@ func TestGoldenStatusInEachForm(t *testing.T) {
 		a := &app{out: &buf}
 		require.NoError(t, a.showStatus(&output{form: form}, full))
 		buf.WriteString("--- empty:\n")
-		require.NoError(t, a.showStatus(&output{form: form}, client.Status{Coordinator: "http://127.0.0.1:7412", Sessions: []types.Session{}, Spaces: []types.Space{}, Costs: []models.Cost{}, Database: types.DatabaseCheck{Damage: []string{}}}))
+		require.NoError(t, a.showStatus(&output{form: form}, client.Status{Coordinator: "http://127.0.0.1:7412", Attention: []models.Attention{}, Sessions: []types.Session{}, Spaces: []types.Space{}, Costs: []models.Cost{}, Database: types.DatabaseCheck{Damage: []string{}}}))
 		golden(t, "status."+form, buf.String())
 	}
 }

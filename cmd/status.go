@@ -16,20 +16,24 @@ func (a *app) newStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "print sessions, spaces and totals",
-		Long: `Print the sessions and their tasks, the spaces, the totals, and what needs
-attention. The exit code is 69 if no coordinator answers, so the command can be
-a container's health check.
+		Long: `Print what needs attention, the worst first, and how to fix it; then the sessions
+and their tasks, the spaces, and the totals. The exit code is 69 if no coordinator answers, so the command can be
+a container's health check. With --check it is 1 if something stops work.
 
 -o csv prints only the sessions; "space list -o csv" prints the spaces.`,
 		Args: cobra.NoArgs,
 	}
+	check := c.Flags().Bool("check", false, "fail if something stops work")
 	o := bindOutput(c)
 	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
 		s, err := api.Status(ctx)
 		if err != nil {
 			return err
 		}
-		return a.showStatus(o, s)
+		if err := a.showStatus(o, s); err != nil || !*check {
+			return err
+		}
+		return checkAttention(s.Attention)
 	})
 }
 
@@ -44,6 +48,9 @@ func (a *app) showStatus(o *output, s client.Status) error {
 		return a.printJSON(s)
 	case asCSV:
 		return printCSV(a, sessions)
+	}
+	if err := a.sayAttention(s.Attention); err != nil {
+		return err
 	}
 	if err := show(a, o, sessions, "no sessions"); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 
 	"leasehold/coordinator/actions"
 	"leasehold/coordinator/alert"
+	"leasehold/coordinator/attention"
 	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
@@ -51,13 +52,18 @@ type Config struct {
 	// Visits decides when origins are visited; it must be of the same database as
 	// Catalog (coordinator/database).
 	Visits *visits.Store
-	Alerts []alert.Channel     // that report dead letters to administrators
-	Trace  func(trace.Event)   // nil: none
-	Log    *slog.Logger        // nil: slog.Default
-	Memory *memory.Budget      // nil: no limit
-	MaxTTL time.Duration       // of sessions that are restored from the journal; 0: no limit
-	Grace  time.Duration       // after a restart, in which clients without a TTL may come back
-	Retain space.HistoryLimits // of the ended tasks that are kept; zero: a day, a million tasks, 128 MiB
+	Alerts []alert.Channel // that report dead letters to administrators
+	// AttentionAlerts report attention items to administrators, and not again one that comes back within AlertQuiet.
+	AttentionAlerts []alert.Channel
+	AlertQuiet      time.Duration
+	// Attention has what the items of attention are computed from, beside what the coordinator adds.
+	Attention attention.Config
+	Trace     func(trace.Event)   // nil: none
+	Log       *slog.Logger        // nil: slog.Default
+	Memory    *memory.Budget      // nil: no limit
+	MaxTTL    time.Duration       // of sessions that are restored from the journal; 0: no limit
+	Grace     time.Duration       // after a restart, in which clients without a TTL may come back
+	Retain    space.HistoryLimits // of the ended tasks that are kept; zero: a day, a million tasks, 128 MiB
 	// Decorate, if not nil, wraps the connection of each session in this process: tests make
 	// it refuse calls.
 	Decorate func(space.Conn) space.Conn
@@ -67,6 +73,7 @@ type Config struct {
 type Coordinator struct {
 	Config
 	engine    *engine.Engine
+	attention *attention.Watcher
 	lost      chan lostSession
 	durations durations
 	tracker   *actions.Tracker
@@ -91,16 +98,19 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	c.Work.Task.Alerts = alert.Names(c.Alerts)
 	lost := make(chan lostSession, maxLost)
 	d, tracker := newDurations(), actions.NewTracker()
+	c.Attention.Log = c.Log
+	watcher := attention.New(c.Attention)
 	e, err := engine.Open(ctx, engine.Config{
 		Journal: c.Journal, Measures: d.measures(), Procedures: Procedures(c), Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(Definitions()), PutChecks: space.PutChecks(Definitions()), Reserving: space.Reserving(Definitions()), ShareBy: space.ShareBy(Definitions()), Trace: c.Trace, Noted: tracker.Note, Settings: traced(c), SessionLost: func(id string, p space.Process) {
 			tracker.SessionLost()
 			noteLost(lost, lostSession{id, p.Host})
+			watcher.NoteLost(id, p)
 		}, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL, Grace: c.Grace,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Coordinator{Config: c, engine: e, lost: lost, durations: d, tracker: tracker}, nil
+	return &Coordinator{Config: c, engine: e, attention: watcher, lost: lost, durations: d, tracker: tracker}, nil
 }
 
 // traced returns the settings on which a model of a protocol depends, as the trace has them.
@@ -182,6 +192,10 @@ func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	defer stopSweep()
 	sweeping.Go(func() { c.sweepTasks(sweepCtx, repo) })
 	sweeping.Go(func() { c.runAlerts(sweepCtx, repo) })
+	sweeping.Go(func() { alert.RunAttention(sweepCtx, c.attention, c.AttentionAlerts, c.AlertQuiet, c.Log) })
+	sweeping.Go(func() {
+		c.attention.Run(sweepCtx, attention.State{Repo: space.Once(repo), Engine: c.engine, Actions: actions.NewSource(space.Once(repo), c.tracker)})
+	})
 	sweeping.Go(func() { c.runSchedules(sweepCtx, space.Once(repo)) })
 	return unlessEnded(ctx, schedule.run(ctx))
 }
@@ -207,6 +221,9 @@ func (c *Coordinator) Connect(ctx context.Context, mode string, ttl time.Duratio
 	}
 	return space.Over(conn), nil
 }
+
+// Watcher returns what shows what needs attention. Reports come while Run runs.
+func (c *Coordinator) Watcher() *attention.Watcher { return c.attention }
 
 // Engine returns the engine at which gates open sessions.
 func (c *Coordinator) Engine() *engine.Engine { return c.engine }

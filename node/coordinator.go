@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leasehold/coordinator"
+	"leasehold/coordinator/attention"
 	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
@@ -94,6 +95,13 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if settings.Alerts, err = newAlerts(d.cfg); err != nil {
 		return err
 	}
+	if settings.AttentionAlerts, err = newAttentionAlerts(d.cfg); err != nil {
+		return err
+	}
+	settings.Attention = attention.Config{Health: d.database.Health, Catalog: d.Catalog, Visits: d.Visits, Open: openAddresses(d.cfg)}
+	if d.index != nil {
+		settings.Attention.Index = d.index
+	}
 	c, err := coordinator.New(ctx, settings)
 	if err != nil {
 		return err
@@ -125,7 +133,7 @@ func (d *DataDir) forwardLog(ctx context.Context, c *coordinator.Coordinator) er
 func (d *DataDir) coordinatorConfig(spaces journal.Journal, traced func(trace.Event), budget *memory.Budget) coordinator.Config {
 	return coordinator.Config{
 		Journal: spaces, Catalog: d.Catalog, Visits: d.Visits, Trace: traced, Log: d.log,
-		Memory: budget, MaxTTL: d.cfg.SessionMaxTTL, Grace: d.cfg.SessionLost, Retain: retain(d.cfg), Decorate: d.decorate,
+		Memory: budget, AlertQuiet: d.cfg.AlertQuiet, MaxTTL: d.cfg.SessionMaxTTL, Grace: d.cfg.SessionLost, Retain: retain(d.cfg), Decorate: d.decorate,
 		Visit: visit.Policy{Timeout: visitTimeout},
 		Work: work.Policy{
 			Task:     task.Policy{MaxAttempts: int64(d.cfg.MaxAttempts), Backoff: d.cfg.ReleaseBackoff},

@@ -1,4 +1,5 @@
-// Package alert tells administrators of dead letters: by a signed webhook or by a command.
+// Package alert tells administrators of dead letters and of attention items: by a signed webhook or by a command. What
+// follows is about dead letters; RunAttention is about the others.
 //
 // The protocol of tasks puts an alert into the space "alert" for each dead letter and each
 // channel, in the transaction in which the task dies (task.Policy.Alerts). This package takes
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/retry"
 	"leasehold/shared/process/supervisor"
@@ -42,9 +44,15 @@ const (
 // A Channel sends alerts.
 type Channel interface {
 	Name() string
-	// Send sends one alert; body is n as JSON. It is repeated after fault.ErrUnavailable,
-	// and not after another error.
-	Send(ctx context.Context, n Notice, body []byte) error
+	// Send sends one alert. It is repeated after fault.ErrUnavailable, and not after another error.
+	Send(ctx context.Context, m Message) error
+}
+
+// Message is an alert as a channel sends it.
+type Message struct {
+	Key  string   // identifies the alert, so that a receiver recognises a repeated one
+	Env  []string // of a command, beside that of this process: NAME=value
+	Body []byte   // JSON
 }
 
 // Notice is what is sent, as JSON. It has no data of the task, because that may be large or
@@ -171,7 +179,7 @@ func (s *sender) send(ctx context.Context, a task.Alert) error {
 	if err != nil {
 		return err
 	}
-	err = s.channel.Send(ctx, n, body)
+	err = s.channel.Send(ctx, Message{Key: n.key(), Env: []string{config.TaskIDEnv + "=" + n.Task, config.TaskActionEnv + "=" + n.Action}, Body: body})
 	if errors.Is(err, fault.ErrUnavailable) && time.Since(died) < keepTrying {
 		return fmt.Errorf("task %s: %w: %w", n.Task, errNotSent, err)
 	}

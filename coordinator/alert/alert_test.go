@@ -181,7 +181,11 @@ type picky struct {
 
 func (*picky) Name() string { return alert.ChannelCommand }
 
-func (c *picky) Send(_ context.Context, n alert.Notice, _ []byte) error {
+func (c *picky) Send(_ context.Context, m alert.Message) error {
+	var n alert.Notice
+	if err := json.Unmarshal(m.Body, &n); err != nil {
+		return err
+	}
 	if n.Action == c.fails {
 		c.failed.Add(1)
 		return fmt.Errorf("%w: exit status 1", fault.ErrUnavailable)
@@ -220,7 +224,7 @@ func TestAWebhookNeverReachesAPrivateAddressThatIsNotNamed(t *testing.T) {
 	redirecting := httptest.NewServer(http.RedirectHandler(private, http.StatusTemporaryRedirect))
 	t.Cleanup(redirecting.Close)
 	w := newWebhook(t, redirecting.URL+token)
-	err = w.Send(t.Context(), alert.Notice{}, nil)
+	err = w.Send(t.Context(), alert.Message{})
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.ErrorContains(t, err, "a redirect (307), which is not followed")
 	require.Empty(t, reached)
@@ -237,7 +241,7 @@ func TestAWebhookThatHangsIsCut(t *testing.T) {
 	t.Cleanup(s.Close)
 	w, err := alert.NewWebhookWithin(s.URL+token, []byte(secret), loopback, 50*time.Millisecond)
 	require.NoError(t, err)
-	err = w.Send(t.Context(), alert.Notice{}, []byte("{}"))
+	err = w.Send(t.Context(), alert.Message{Body: []byte("{}")})
 	<-hanging
 	require.ErrorIs(t, err, fault.ErrUnavailable)
 	require.NotContains(t, err.Error(), token)
@@ -258,12 +262,12 @@ func TestACommandGetsTheAlertOnStandardInput(t *testing.T) {
 
 	c, err = alert.NewCommand([]string{"sh", "-c", "echo no mail server >&2; exit 3"})
 	require.NoError(t, err)
-	err = c.Send(t.Context(), alert.Notice{}, nil)
+	err = c.Send(t.Context(), alert.Message{})
 	require.ErrorIs(t, err, fault.ErrUnavailable, "it is repeated")
 	require.ErrorContains(t, err, "exit status 3: no mail server")
 	c, err = alert.NewCommand([]string{"sh", "-c", "sleep 1000 &"})
 	require.NoError(t, err)
-	require.NoError(t, c.Send(t.Context(), alert.Notice{}, nil), "although a child keeps the output open")
+	require.NoError(t, c.Send(t.Context(), alert.Message{}), "although a child keeps the output open")
 	_, err = alert.NewCommand([]string{"no-such-program"})
 	require.ErrorIs(t, err, fault.ErrNotFound)
 }

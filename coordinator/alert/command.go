@@ -30,7 +30,7 @@ type command struct{ words []string }
 func NewCommand(words []string) (Channel, error) {
 	program, err := exec.LookPath(words[0])
 	if err != nil {
-		return nil, fmt.Errorf("command for dead letters: %w: %w", fault.ErrNotFound, err)
+		return nil, fmt.Errorf("command for alerts: %w: %w", fault.ErrNotFound, err)
 	}
 	return &command{append([]string{program}, words[1:]...)}, nil
 }
@@ -39,13 +39,13 @@ func (c *command) Name() string { return ChannelCommand }
 
 // Send runs the command, and ends its process group when it has ended or commandTimeout is over. Every failure
 // wraps fault.ErrUnavailable and has the last line that the command printed.
-func (c *command) Send(ctx context.Context, n Notice, body []byte) error {
+func (c *command) Send(ctx context.Context, m Message) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("it did not end within %s", commandTimeout))
 	defer cancel()
 	run := exec.CommandContext(ctx, c.words[0], c.words[1:]...)
 	printed := &tail{}
-	run.Stdin, run.Stderr, run.Stdout = bytes.NewReader(body), printed, printed
-	run.Env = append(config.ChildEnvironment(), config.TaskIDEnv+"="+n.Task, config.TaskActionEnv+"="+n.Action)
+	run.Stdin, run.Stderr, run.Stdout = bytes.NewReader(m.Body), printed, printed
+	run.Env = append(config.ChildEnvironment(), m.Env...)
 	err := platform.RunGroup(run, killAfter)
 	if err == nil {
 		return nil

@@ -68,8 +68,8 @@ var refusals = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, ht
 
 // Send posts the alert. It fails with fault.ErrInvalid for a status in refusals, otherwise with
 // fault.ErrUnavailable.
-func (w *webhook) Send(ctx context.Context, n Notice, body []byte) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
+func (w *webhook) Send(ctx context.Context, m Message) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(m.Body))
 	if err != nil {
 		return fmt.Errorf("webhook: %w", withoutURL(err))
 	}
@@ -77,8 +77,8 @@ func (w *webhook) Send(ctx context.Context, n Notice, body []byte) error {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", build.UserAgent(""))
 	r.Header.Set(TimestampHeader, timestamp)
-	r.Header.Set(SignatureHeader, Sign(w.secret, timestamp, body))
-	r.Header.Set(keyHeader, n.key())
+	r.Header.Set(SignatureHeader, Sign(w.secret, timestamp, m.Body))
+	r.Header.Set(keyHeader, m.Key)
 	answer, err := w.client.Do(r)
 	if err != nil {
 		return fmt.Errorf("webhook: %w: %w", fault.ErrUnavailable, withoutURL(err))

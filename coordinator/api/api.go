@@ -101,8 +101,10 @@ type Config struct {
 	// Identify returns the identity that makes a request; the zero Identity if the request shows none. Its error is
 	// fault.ErrUnauthenticated. nil: that of Auth.
 	Identify func(*http.Request) (access.Identity, error)
-	Memory   *memory.Budget // counts the bodies of requests; nil: no limit
-	Log      *slog.Logger   // nil: slog.Default
+	// Attention is what needs attention; nil: nothing does.
+	Attention Attention
+	Memory    *memory.Budget // counts the bodies of requests; nil: no limit
+	Log       *slog.Logger   // nil: slog.Default
 }
 
 // Durations is a histogram with the name, the help and the labels (pairs of name and value) of

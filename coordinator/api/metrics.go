@@ -92,6 +92,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 			complete = 0
 			s.Log.Warn("api: some metrics could not be read", "error", err)
 		}
+		s.collectAttention(to)
 		s.collectEngine(to)
 		s.collectDurations(to)
 		to.gauge("leasehold_complete", "Whether all metrics could be read.", complete)

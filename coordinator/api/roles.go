@@ -17,7 +17,7 @@ var roles = byOperation(map[access.Roles][]string{
 	access.Reader: {
 		"getOrigin", "getVisitSchedule", "listListers", "listVisitTypes", "listVisits", "listNextVisits", "getVisitCapacity",
 		"listEpisodes", "getEpisode", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
-		"getDatabaseCheck", "listWarnings", "listCosts", "listSessions", "listSpaces", "getSpace",
+		"getAttention", "getDatabaseCheck", "listWarnings", "listCosts", "listSessions", "listSpaces", "getSpace",
 		"listTasks", "getTask", "countTasks", "listActions", "getAction", "listLeases", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
 		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},
@@ -43,7 +43,7 @@ var roles = byOperation(map[access.Roles][]string{
 	access.Admin: {
 		"addOrigin", "updateOrigin", "removeOrigin", "steerOrigin", "addLister", "addVisitType", "requestVisit",
 		"updateEpisode", "resetEpisodePriority", "updateClip", "resetClipPriority", "retryProblems",
-		"drainSession", "createBackup", "deleteSpace", "pauseAction", "resumeAction", "setLimit", "removeLimit",
+		"dismissAttention", "drainSession", "createBackup", "deleteSpace", "pauseAction", "resumeAction", "setLimit", "removeLimit",
 		"setSchedule", "removeSchedule", "pauseSchedule", "resumeSchedule", "requeueDead", "discardDead", "requeueSelected", "discardSelected", "addRepository",
 		"listInvites", "createInvite", "revokeInvite", "listPeers", "revokePeer", "listTokens", "createToken", "revokeToken", "listAudit", "rotateIdentity",
 	},

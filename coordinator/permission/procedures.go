@@ -15,6 +15,7 @@ var Procedures = map[string]access.Roles{
 	"status.leave": access.Producer | access.Fleet,
 	"status.spend": access.Producer | access.Fleet,
 	"status.log":   access.Fleet,
+	"status.clock": access.Producer | access.Fleet,
 	"status.drain": access.Admin, // of others
 
 	// lease, work, visit, batch: between the coordinator and managers
@@ -65,6 +66,7 @@ var Procedures = map[string]access.Roles{
 	"task.actions":     SeesTasks | access.Reader,
 	"task.overview":    SeesTasks | access.Reader,
 	"task.limits":      SeesTasks | access.Reader,
+	"task.suspects":    SeesTasks,
 	"task.requeue":     access.Admin,
 	"task.discard":     access.Admin,
 	"task.bulk":        access.Admin,

@@ -77,8 +77,14 @@ type Config struct {
 	DeadWebhookSecret string   // a file's path
 	DeadWebhookAllow  []string // networks and hosts
 	DeadCommand       []string // the program and its arguments; empty: none
-	ClipLimit         int
-	CapacityLook      time.Duration
+
+	AlertWebhook       string // as the four above, for attention items
+	AlertWebhookSecret string
+	AlertWebhookAllow  []string
+	AlertCommand       []string
+	AlertQuiet         time.Duration // an item that comes back within it is not reported again
+	ClipLimit          int
+	CapacityLook       time.Duration
 
 	FetchMaxBytes  int64
 	FetchStall     time.Duration

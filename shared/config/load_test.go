@@ -72,7 +72,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 		Journal: journalPebble, Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
 		Heartbeat: 2 * time.Second, Memory: memory.Default(), SessionMaxTTL: time.Minute, SessionLost: 6 * time.Second, Drain: 30 * time.Second,
 		ResearchTimeout: 30 * time.Minute,
-		LeaseTTL:        time.Hour, QueueTTL: 30 * time.Minute, MaxAttempts: 3, ReleaseBackoff: 30 * time.Second, Retain: 24 * time.Hour, RetainBytes: 128 << 20,
+		LeaseTTL:        time.Hour, QueueTTL: 30 * time.Minute, MaxAttempts: 3, AlertQuiet: time.Hour, ReleaseBackoff: 30 * time.Second, Retain: 24 * time.Hour, RetainBytes: 128 << 20,
 		ClipLimit: 100, CapacityLook: 5 * time.Second,
 		FetchMaxBytes: 2 << 30, FetchStall: 10 * time.Minute, FetchRedirects: 5,
 		CacheBytes:   20 << 30,

@@ -2,12 +2,14 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
 )
 
 const (
@@ -21,12 +23,14 @@ const (
 // Status describes a coordinator. Its parts are requested one after the other, so they
 // are not of the same moment.
 type Status struct {
-	Coordinator string          `json:"coordinator"` // URL
-	Sessions    []types.Session `json:"sessions"`
-	Spaces      []types.Space   `json:"spaces"`
-	Totals      catalog.Totals  `json:"totals"`
-	Dead        int             `json:"dead"`  // number of dead letters
-	Costs       []models.Cost   `json:"costs"` // of all tasks since the coordinator started
+	Coordinator string `json:"coordinator"` // URL
+	// Attention is what needs attention, the worst first.
+	Attention []models.Attention `json:"attention"`
+	Sessions  []types.Session    `json:"sessions"`
+	Spaces    []types.Space      `json:"spaces"`
+	Totals    catalog.Totals     `json:"totals"`
+	Dead      int                `json:"dead"`  // number of dead letters
+	Costs     []models.Cost      `json:"costs"` // of all tasks since the coordinator started
 	// Database is the result of the latest nightly check.
 	Database types.DatabaseCheck `json:"database"`
 	Warnings []string            `json:"warnings"` // a line for each thing to look at
@@ -57,6 +61,11 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
 	defer cancel()
 	s := Status{Coordinator: c.Base()}
+	var report models.AttentionReport
+	if _, err := c.Do(ctx, Call{Method: "GET", Path: "attention", Answer: &report, Repeat: true}); err != nil && !errors.Is(err, fault.ErrNotFound) { // an older coordinator has none
+		return Status{}, err
+	}
+	s.Attention = append([]models.Attention{}, report.Items...)
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &s.Totals, Repeat: true}); err != nil {
 		return Status{}, err
 	}

@@ -93,6 +93,7 @@ func (h *Heartbeat) Beat(ctx context.Context) error {
 func (h *Heartbeat) Run(ctx context.Context) error {
 	tick := time.NewTicker(h.interval)
 	defer tick.Stop()
+	var told time.Time             // when the clock was reported
 	var sent [maxReports]time.Time // when the latest heartbeats were sent; sent[n] is the oldest
 	for n := 0; ; n = (n + 1) % maxReports {
 		if wait := time.Until(sent[n].Add(min(time.Second, h.interval))); wait > 0 {
@@ -113,6 +114,10 @@ func (h *Heartbeat) Run(ctx context.Context) error {
 			return nil
 		case err != nil && !errors.Is(err, fault.ErrUnavailable):
 			return err
+		}
+		if time.Since(told) >= clockInterval {
+			reportClock(ctx, h.repo)
+			told = time.Now()
 		}
 		select {
 		case <-ctx.Done():

@@ -20,6 +20,9 @@
 //
 //	("cost", action, how, tasks, wallMicroseconds, cpuMicroseconds, windows int64)
 //
+// A session whose wall clock differs from the coordinator's by more than 2 s has a tuple
+// ("clock", id, nanoseconds int64) there too; the number is negative if it is behind.
+//
 // The space "log", also volatile, holds lines for administrators; the oldest are
 // removed first. A Forwarder writes the warnings and errors of a process there.
 //
@@ -70,15 +73,17 @@ const (
 	procLeave = "status.leave"
 	procLog   = "status.log"
 	procSpend = "status.spend"
+	procClock = "status.clock"
 )
 
 // Procedures returns the verbs as procedures: status.beat (state, since, (action, slots)…);
 // status.drain (session); status.leave (reason); status.log (at, id, level, message); status.spend (action, how,
-// tasks, wallMicroseconds, cpuMicroseconds, windows).
+// tasks, wallMicroseconds, cpuMicroseconds, windows); status.clock (milliseconds since 1970).
 func Procedures() space.Procedures {
 	return space.Procedures{
 		procBeat: beat, procDrain: space.WithArgs1(drain), procLeave: space.WithArgs1(leave), procSpend: space.WithArgs(spendArgs, spend),
-		procLog: space.WithArgs(logArgs, writeLine),
+		procLog:   space.WithArgs(logArgs, writeLine),
+		procClock: space.WithArgs(clockArgs, func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) { return nil, clock(tx, decodeClockArgs(args)) }),
 	}
 }
 

@@ -170,3 +170,15 @@ func (l logged) encode() tuple.Tuple { return tuple.New("logged", l.id, l.next) 
 func matchLogged(id string) tuple.Template { return tuple.Match("logged", id, tuple.AnyInt64) }
 
 func decodeLogged(t tuple.Tuple) logged { return logged{t.Str(1), t.Int64(2)} }
+
+func (c Clock) encode() tuple.Tuple { return tuple.New("clock", c.ID, int64(c.Ahead)) }
+
+// matchClock matches the clock of a session, which may be a formal.
+func matchClock(id any) tuple.Template { return tuple.Match("clock", id, tuple.AnyInt64) }
+
+func decodeClock(t tuple.Tuple) Clock { return Clock{t.Str(1), time.Duration(t.Int64(2))} }
+
+// clockArgs are the arguments of status.clock.
+var clockArgs = tuple.Match(tuple.AnyInt64)
+
+func decodeClockArgs(args tuple.Tuple) (milliseconds int64) { return args.Int64(0) }

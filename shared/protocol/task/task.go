@@ -130,6 +130,7 @@ const (
 	procEnded         = "task.ended"
 	procListEnded     = "task.listended"
 	procParents       = "task.parents"
+	procSuspects      = "task.suspects"
 
 	procTimeout    = "task.timeout"
 	procReturn     = "task.return"
@@ -185,6 +186,7 @@ func (p Policy) AdminProcedures() space.Procedures {
 		procParents:     space.WithArgs(tuple.Match(tuple.AnyString, tuple.AnyInt64), parents),
 		procList:        list,
 		procCounts:      space.WithArgs1(counts),
+		procSuspects:    space.WithArgs(tuple.Match(), suspects),
 		procActions:     space.WithArgs(tuple.Match(), actions),
 		procOverview:    overview,
 		procBulk:        p.bulk,

@@ -25,6 +25,9 @@ import (
 func (e *Engine) handleCommitError(b batch, err error) {
 	e.state.mu.Lock()
 	defer e.state.mu.Unlock()
+	if !errors.Is(err, journal.ErrFull) {
+		e.counters.failed.Add(1)
+	}
 	switch {
 	case errors.Is(err, journal.ErrBroken):
 		e.state.epoch.end(fmt.Errorf("the journal broke, the outcome is unknown: %w", fault.ErrUnavailable))

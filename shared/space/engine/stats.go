@@ -27,6 +27,7 @@ type Stats struct {
 	Pending           int    // transactions executed, not committed
 	Operations        uint64 // transactions that succeeded, expiries and ends of sessions included
 	Refused           uint64 // requests that were fault.ErrOverloaded
+	Failed            uint64 // commits that failed, without those that found the disk full
 	Commits, Records  uint64 // Records / Commits is the mean size of a batch
 	CommitTime        time.Duration
 	CommitTimes       [len(CommitBounds)]uint64 // commits by duration: above the previous bound, at most CommitBounds[i]
@@ -37,8 +38,8 @@ type Stats struct {
 
 // counters are those numbers of Stats that only grow; CommitTime is in nanoseconds.
 type counters struct {
-	operations, refusals, commits, records, commitTime atomic.Uint64
-	commitTimes                                        [len(CommitBounds)]atomic.Uint64
+	operations, refusals, failed, commits, records, commitTime atomic.Uint64
+	commitTimes                                                [len(CommitBounds)]atomic.Uint64
 }
 
 // countCommit counts a commit of that many records, which took that long, under the lowest bound not below took. A
@@ -66,7 +67,7 @@ func (e *Engine) Stats() Stats {
 	stats := Stats{
 		Sessions: len(st.sessions), Waiters: st.waiting, Held: st.held, Pending: len(st.pending.effects), Full: e.fullError() != nil,
 		Memory: st.memory.Budget.Used(), MemoryLimit: st.memory.Budget.Limit(),
-		Operations: c.operations.Load(), Refused: c.refusals.Load(),
+		Operations: c.operations.Load(), Refused: c.refusals.Load(), Failed: c.failed.Load(),
 		Commits: c.commits.Load(), Records: c.records.Load(), CommitTime: time.Duration(c.commitTime.Load()),
 	}
 	for i := range c.commitTimes {

@@ -1,0 +1,169 @@
+package attention
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"leasehold/models"
+	"leasehold/shared/catalog"
+	"leasehold/shared/protocol/schedule"
+)
+
+// visits finds hosts that rest, and origins that are disabled after visits that failed.
+func (w *Watcher) visits(ctx context.Context, now time.Time) (items []models.Attention, err error) {
+	if w.Visits == nil {
+		return nil, nil
+	}
+	t, err := w.Visits.Trouble(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range t.Hosts {
+		if h.Origins == 0 {
+			continue
+		}
+		n := int64(h.Origins)
+		i := models.Attention{
+			Cause: models.CauseHostRests, Severity: models.Degrades, About: h.Host, Count: n, Example: h.Example, Since: h.Since,
+			Text:    fmt.Sprintf("%s rests until %s, and %s wait%s", name(h.Host), clock(h.Until), count(n, "origin"), verb(n)),
+			Detail:  "It asked for that (Retry-After).",
+			Command: "leasehold origin save-now --force " + word(h.Example),
+			Remedy:  with(remedy("Try "+name(h.Host)+" now", "steerOrigin", "origin", h.Example), map[string]string{"action": "force-now"}),
+		}
+		if h.Failures > 0 {
+			i.Detail = fmt.Sprintf("%s in a row could not connect.", count(int64(h.Failures), "visit"))
+		}
+		if h.Overflows > 0 {
+			i.Detail += fmt.Sprintf(" Their documents have lost items unseen %d times so far.", h.Overflows)
+		}
+		items = append(items, i)
+	}
+	items = cut(items)
+	for _, d := range t.Disabled {
+		n := int64(d.Origins)
+		items = append(items, models.Attention{
+			Cause: models.CauseDisabled, Severity: models.Degrades, About: d.Reason, Count: n, Example: d.ID,
+			Text:    fmt.Sprintf("%s not visited any more: %s", count(n, "origin"), map[string]string{"failures": "too many visits failed", "gone": "their servers answered that they are gone"}[d.Reason]),
+			Detail:  "Such as " + name(d.URI),
+			Command: "leasehold origin enable " + word(d.ID),
+			Remedy:  with(remedy("Enable "+name(d.URI), "steerOrigin", "origin", d.ID), map[string]string{"action": "enable"}),
+		})
+	}
+	return items, nil
+}
+
+// maxProblems is how many problems of the catalog are read, the latest.
+const maxProblems = 1000
+
+// recordings finds clips with problems, and episodes that failed for a reason that may pass.
+func (w *Watcher) recordings(ctx context.Context, _ time.Time) ([]models.Attention, error) {
+	if w.Catalog == nil {
+		return nil, nil
+	}
+	list, total, err := w.Catalog.ProblemsOf(ctx, catalog.About{}, catalog.Part{Limit: maxProblems})
+	if err == nil && total > maxProblems {
+		list, _, err = w.Catalog.ProblemsOf(ctx, catalog.About{}, catalog.Part{Offset: total - maxProblems, Limit: maxProblems})
+	}
+	if err != nil {
+		return nil, err
+	}
+	var clips, episodes, lastingClips []catalog.Problem
+	for _, p := range list {
+		switch {
+		case p.EpisodeID == "" && p.ClipID != "" && p.RetryAt.IsZero():
+			lastingClips = append(lastingClips, p)
+			clips = append(clips, p)
+		case p.EpisodeID == "" && p.ClipID != "":
+			clips = append(clips, p)
+		case p.EpisodeID != "" && !p.RetryAt.IsZero():
+			episodes = append(episodes, p)
+		}
+	}
+	var items []models.Attention
+	if len(clips) > 0 {
+		p, n := clips[0], int64(len(clips))
+		i := recordingsItem(models.CauseBadClips, "clip", n, p, p.ClipID, cmp.Or(p.ClipTitle, p.ClipID))
+		i.Remedy = with(remedy("Try again", "retryProblems"), map[string]any{"clip": p.ClipID, "lasting": len(lastingClips) > 0})
+		i.Command = "leasehold clip retry " + word(p.ClipID)
+		items = append(items, i)
+	}
+	if len(episodes) > 0 {
+		p, n := episodes[0], int64(len(episodes))
+		i := recordingsItem(models.CauseEpisodes, "episode", n, p, p.EpisodeID, cmp.Or(p.EpisodeTitle, p.EpisodeID))
+		i.Remedy = with(remedy("Try all again", "retryProblems"), map[string]any{})
+		i.Command = "leasehold episode retry --problems"
+		items = append(items, i)
+	}
+	return items, nil
+}
+
+// recordingsItem is the item of n recordings with problems; p is the first one.
+func recordingsItem(c models.Cause, noun string, n int64, p catalog.Problem, id, title string) models.Attention {
+	text := count(n, noun) + " cannot be used: "
+	detail := ""
+	if c == models.CauseEpisodes {
+		text = count(n, noun) + " failed for a reason that may pass: "
+		detail = "It is tried again at " + clock(p.RetryAt) + "."
+	}
+	return models.Attention{Cause: c, Severity: models.Degrades, About: noun, Count: n, Example: id, Since: p.At, Text: text + name(title) + ": " + name(p.Reason), Detail: detail}
+}
+
+// index finds that the code index lacks files.
+func (w *Watcher) index(context.Context, time.Time) ([]models.Attention, error) {
+	if w.Index == nil {
+		return nil, nil
+	}
+	lack, err := w.Index.Lacks()
+	if err != nil || len(lack.Repos) == 0 {
+		return nil, err
+	}
+	first, n := lack.Repos[0], int64(len(lack.Repos))
+	return []models.Attention{{
+		Cause: models.CauseIndex, Severity: models.Degrades, About: "index", Count: n, Example: first.ID,
+		Text:    fmt.Sprintf("The code index lacks files of %d repositories, such as %s", n, name(first.Repo)),
+		Detail:  "Searches do not find these files until the repositories have been visited again.",
+		Command: "leasehold origin save-now " + word(first.ID),
+		Remedy:  with(remedy("Visit "+name(first.Repo)+" now", "requestVisit"), map[string]string{"origin": first.ID}),
+	}}, nil
+}
+
+// skipped is the runs that a schedule left out in a row.
+type skipped struct {
+	last  time.Time // the due time that was left out last
+	count int64
+	since time.Time
+}
+
+// schedules finds the schedules that leave out runs, and counts these.
+func (w *Watcher) schedules(ctx context.Context, _ time.Time) (items []models.Attention, err error) {
+	all, err := (schedule.Client{Repo: w.state.Repo}).List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := map[string]skipped{}
+	for _, s := range all {
+		if s.Note == "" || s.Paused() {
+			continue
+		}
+		x, known := w.skips[s.Name]
+		if !known {
+			x.since = s.Last
+		}
+		if !known || !x.last.Equal(s.Last) {
+			x.last = s.Last
+			x.count++
+		}
+		now[s.Name] = x
+		items = append(items, models.Attention{
+			Cause: models.CauseRunsLeft, Severity: models.Degrades, About: s.Name, Count: x.count, Example: s.LastTask, Since: x.since,
+			Text:    fmt.Sprintf("Schedule %s has left out %s", name(s.Name), count(x.count, "run")),
+			Detail:  s.Note,
+			Command: "leasehold schedule show " + word(s.Name),
+			Remedy:  remedy("Pause "+name(s.Name), "pauseSchedule", "schedule", s.Name),
+		})
+	}
+	w.skips = now
+	return cut(items), nil
+}
