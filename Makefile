@@ -55,7 +55,7 @@ test: ## run all checks that a change must pass
 	  .ci/test .build .ci/events ./... || tested=1; \
 	  wait $$checks || { cat .build/checks; tested=1; }; \
 	  exit $$tested
-	go test -tags browser ./tup4fun/page
+	go test -tags browser ./tup4fun/page ./coordinator/page
 	.ci/fuzz $(FUZZ_SECONDS)
 	.ci/containers
 	@tail -n 1 .build/test-summary

@@ -111,16 +111,18 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 		Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Memory: h.memory, Log: h.log,
 	})
 	catalog := h.DataDir.Catalog
-	dashboard := page.New(page.Config{Repo: space.Over(conn), Catalog: catalog, Code: h.index, Visits: h.DataDir.Visits, Health: h.database.Health, Insecure: h.isInsecure(), SignOut: l.auth != nil, Log: h.log})
+	var handler http.Handler
+	answer := func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }
+	dashboard := page.New(page.Config{API: http.HandlerFunc(answer), Repo: space.Over(conn), Code: h.index, Actions: h.cfg.HTTPActions, Prefix: h.cfg.Prefix, Insecure: h.isInsecure(), Log: h.log})
 	settings := api.Config{
-		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Actions: actions.NewSource(space.Over(conn), h.Tracker()), Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
+		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Prefix: h.cfg.Prefix, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Actions: actions.NewSource(space.Over(conn), h.Tracker()), Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
 		Database: h.examination, Attention: h.Watcher(),
 		Insecure: h.isInsecure(),
 	}
 	if l.auth != nil {
 		l.auth.Connected(gate.Identities)
-		settings.Auth, settings.SignIn, settings.SessionsOf, settings.JoinAddresses = l.auth, page.SignIn, gate.SessionsOf, joinAddresses(l.gate.Addr())
+		settings.Auth, settings.SignIn, settings.SessionsOf, settings.JoinAddresses = l.auth, dashboard.SignIn, gate.SessionsOf, joinAddresses(l.gate.Addr())
 	}
 	var hubs []supervisor.Task
 	if h.cfg.PublicURL != "" {
@@ -135,7 +137,7 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	if err != nil {
 		return err
 	}
-	handler := api.New(settings)
+	handler = api.New(settings)
 	tasks := append(slices.Concat(foreign, hubs, l.ports.tasks(h.log)),
 		func(ctx context.Context) error { return gate.Serve(ctx, l.gate) },
 		l.serveHTTP(l.http, handler, h))

@@ -42,7 +42,7 @@ func newAuthFixture(t *testing.T) *authFixture {
 	h := &authFixture{admin: admission.NewAdminSecret(), auth: auth.New(auth.Config{Authority: ca, Store: store, Now: time.Now, Log: slog.New(slog.DiscardHandler)})}
 	store.SetAdmin(h.admin)
 	h.fixture = newFixtureWith(t, func(c *api.Config) {
-		c.Auth, c.JoinAddresses, c.SignIn = h.auth, []string{"server:7411"}, page.SignIn
+		c.Auth, c.JoinAddresses, c.SignIn = h.auth, []string{"server:7411"}, page.New(page.Config{}).SignIn
 		c.Page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the page") })
 	})
 	return h

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,9 @@ type Config struct {
 	Hub http.Handler
 	// Page serves / and every other path outside /api; nil: they are not found.
 	Page http.Handler
+	// Prefix is the path below which a proxy serves all, such as /leasehold; empty: none. Requests may come with it or
+	// without it.
+	Prefix string
 	// Connections is how many connections the API has at most, 0: maxConnections. Requests that wait take at most two
 	// fifths of them, and heartbeats of workers as many, so that the requests of managers find one.
 	Connections int
@@ -189,7 +193,25 @@ func New(c Config) http.Handler {
 		mux.Handle("POST /sign-out", s.metrics.measure("/", http.HandlerFunc(s.signOut)))
 		c.Auth.OnRevoke(s.endIdentity)
 	}
-	return s.guard(mux)
+	return s.guard(withoutPrefix(c.Prefix, mux))
+}
+
+// withoutPrefix takes the prefix from the paths that have it, because a proxy may leave it or strip it.
+func withoutPrefix(prefix string, next http.Handler) http.Handler {
+	if prefix == "" {
+		return next
+	}
+	stripped := http.StripPrefix(prefix, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == prefix:
+			http.Redirect(w, r, prefix+"/", http.StatusPermanentRedirect)
+		case strings.HasPrefix(r.URL.Path, prefix+"/"):
+			stripped.ServeHTTP(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 // newServer returns the API with its slots and quotas, and the defaults of c.

@@ -44,10 +44,19 @@ func newMetrics() *metrics {
 	return m
 }
 
+type innerKey struct{}
+
+// Inner marks the requests that the page makes within the process, which the metrics of requests do not count.
+func Inner(ctx context.Context) context.Context { return context.WithValue(ctx, innerKey{}, true) }
+
 // measure returns next with a measurement of each request: its duration, by route and status. Streams of events are not
 // measured, because they last as long as the reader wants.
 func (m *metrics) measure(route string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Context().Value(innerKey{}) != nil {
+			next.ServeHTTP(w, r)
+			return
+		}
 		began := time.Now()
 		recorded := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {

@@ -106,3 +106,9 @@ func (s *server) note(ctx context.Context, r *http.Request, operation string, er
 
 // seesTasks reports whether the identity of a request may see the data and the results of tasks.
 func seesTasks(ctx context.Context) bool { return access.Of(ctx).Roles.Meet(permission.SeesTasks) }
+
+// Allows reports whether an identity has a role that an operation of the API needs. It is false for an unknown one.
+func Allows(i access.Identity, operation string) bool {
+	need, known := roles[operation]
+	return known && i.Roles.Meet(need)
+}

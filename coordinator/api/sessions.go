@@ -32,7 +32,7 @@ func (s *server) listOpenSessions(ctx context.Context, q *request) (types.Page[t
 	some := cut(q, s.Engine.Sessions())
 	return toPage(some.Items, some.Total, func(i engine.SessionInfo) types.OpenSession {
 		shown := types.OpenSession{
-			ID: i.ID, Mode: i.Process.Mode, Host: i.Process.Host, PID: i.Process.PID, Version: i.Process.Version, State: states[i.ID],
+			ID: i.ID, Name: i.Process.Name, Mode: i.Process.Mode, Host: i.Process.Host, PID: i.Process.PID, Version: i.Process.Version, State: states[i.ID],
 			Opened: i.Opened.UTC().Format(time.RFC3339), TTL: models.SecondsOf(i.TTL), Holds: i.Holds, Waits: i.Waits,
 		}
 		if i.Waiting {

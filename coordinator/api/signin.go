@@ -40,13 +40,13 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.fail(w, r, err)
 	default:
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, s.Prefix+"/", http.StatusSeeOther)
 	}
 }
 
 func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	s.Auth.SignOut(w, r)
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, s.Prefix+"/", http.StatusSeeOther)
 }
 
 // endIdentity ends what an identity has that was revoked: its requests and its sessions. What those hold returns.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"html/template"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -32,8 +30,6 @@ const (
 	codeTime    = 5 * time.Second // of a search; the rest of WriteTimeout is for the answer
 	codeAtOnce  = 8               // requests; more are refused
 )
-
-var codeTemplate = template.Must(template.New("code.html").ParseFS(files, "code.html"))
 
 // codePage is what the template of code search shows.
 type codePage struct {
@@ -87,7 +83,7 @@ func (p *Page) limitCode(serve http.HandlerFunc) http.HandlerFunc {
 			defer func() { <-p.searching }()
 			serve(w, r)
 		default:
-			p.renderCode(w, codePage{Title: "Code search", Query: r.URL.Query().Get("q")}, fmt.Errorf("too many searches at once: try again: %w", fault.ErrOverloaded))
+			p.renderCode(w, r, codePage{Title: "Code search", Query: r.URL.Query().Get("q")}, fmt.Errorf("too many searches at once: try again: %w", fault.ErrOverloaded))
 		}
 	}
 }
@@ -103,7 +99,7 @@ func (p *Page) searchCode(w http.ResponseWriter, r *http.Request) {
 		c.Title = c.Query + " – Code search"
 		c.Found, err = p.findMatches(r.Context(), c.Query)
 	}
-	p.renderCode(w, c, err)
+	p.renderCode(w, r, c, err)
 }
 
 // findMatches returns at most codeMatches matches, and how the search ended. With an error of the search, it also
@@ -116,7 +112,7 @@ func (p *Page) findMatches(ctx context.Context, text string) (*foundCode, error)
 	var found foundCode
 	stats, err := p.Code.Search(ctx, q, code.Options{Limit: codeMatches, Timeout: codeTime}, func(m code.Match) bool {
 		match := codeindex.MatchOf(m)
-		found.Matches = append(found.Matches, codeMatch{match, linkOf(match.Repo, match.Path, match.OID, match.Line, 0), partsOf(match)})
+		found.Matches = append(found.Matches, codeMatch{match, p.linkOf(match.Repo, match.Path, match.OID, match.Line, 0), partsOf(match)})
 		return true
 	})
 	found.End = codeindex.EndOf(stats)
@@ -125,7 +121,7 @@ func (p *Page) findMatches(ctx context.Context, text string) (*foundCode, error)
 
 // linkOf returns the address of a page of a file: the one with line if line is above 0, otherwise the one that
 // begins with line from; 0 is the first.
-func linkOf(repo, path, oid string, line, from int) string {
+func (p *Page) linkOf(repo, path, oid string, line, from int) string {
 	q := url.Values{"repo": {repo}, "path": {path}, "oid": {oid}}
 	anchor := ""
 	if line > 0 {
@@ -135,7 +131,7 @@ func linkOf(repo, path, oid string, line, from int) string {
 	if from > 1 {
 		q.Set("from", strconv.Itoa(from))
 	}
-	return "/code/file?" + q.Encode() + anchor
+	return p.Prefix + "/code/file?" + q.Encode() + anchor
 }
 
 // partsOf cuts a line where its marks begin and end. Ranges that are out of order or
@@ -162,26 +158,24 @@ func (p *Page) showCode(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		c.File = &codeFile{CodeFile: f}
 		if behind := f.From + len(f.Lines); len(f.Lines) > 0 && behind <= f.Total {
-			c.File.Next = linkOf(f.Repo, f.Path, f.OID, 0, behind)
+			c.File.Next = p.linkOf(f.Repo, f.Path, f.OID, 0, behind)
 		}
 	}
-	p.renderCode(w, c, err)
+	p.renderCode(w, r, c, err)
 }
 
 // renderCode sends a page, with the reason of err on it. The texts of files are not
 // redacted, because users search them as they are.
-func (p *Page) renderCode(w http.ResponseWriter, c codePage, err error) {
+func (p *Page) renderCode(w http.ResponseWriter, r *http.Request, c codePage, err error) {
 	status := http.StatusOK
 	if err != nil {
 		status, c.Problem = fault.Of(err).HTTPStatus, err.Error()
 	}
 	var b bytes.Buffer
-	if err := codeTemplate.Execute(&b, c); err != nil {
+	if err := p.templates.ExecuteTemplate(&b, "code", c); err != nil {
 		p.Log.Error("dashboard: render code search", "error", err)
 		http.Error(w, "The page cannot be rendered. See the coordinator's log.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = io.Copy(w, &b) // the visitor may be gone
+	p.writePage(w, r, status, "Code", rendered{title: c.Title, html: b.String()})
 }

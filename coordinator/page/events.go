@@ -2,25 +2,124 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"fmt"
-	"html/template"
 	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"leasehold/coordinator/api"
+	"leasehold/shared/access"
 )
 
-// maxVisitors is the maximum number of concurrent event streams.
-const maxVisitors = 200
+const (
+	// maxVisitors is the maximum number of concurrent event streams.
+	maxVisitors = 200
+	// pause is the time between two events, and maxAge how old a rendered view may be, so that each event has a newer one.
+	pause  = time.Second
+	maxAge = 9 * pause / 10
+	// maxKept bounds the views that are kept; above it, each request renders its own.
+	maxKept = 500
+	// renderTimeout bounds the time in which a view is read and rendered.
+	renderTimeout = 10 * time.Second
+)
 
-// heartbeat is the longest pause between two writes to a visitor, so that a lost
-// connection is detected.
-const heartbeat = 15 * time.Second
+// rendered is a view that was rendered.
+type rendered struct {
+	live      bool // the stream of events has it
+	gone      bool // there is no such thing any more
+	at        time.Time
+	title     string
+	html      string
+	attention int // items that stop or degrade work
+}
 
-// events streams the sections of the page: each as an event of its name when it changes.
-// It ends when the visitor disconnects or does not read, or when the server stops.
+// cache keeps each view for maxAge, so that many visitors cost as much as one. Visitors with other roles see other
+// views.
+type cache struct {
+	mu   sync.Mutex // guards kept
+	kept map[string]*keptView
+}
+
+// keptView is a view in the cache. Its lock is held while it is rendered, so that others wait for it.
+type keptView struct {
+	mu    sync.Mutex // guards what follows
+	shown rendered
+	err   error
+	began time.Time // of the rendering; zero: not rendered yet
+}
+
+// viewOf returns the place of a view, and removes those that are old.
+func (c *cache) viewOf(key string) *keptView {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := c.kept[key]; k != nil {
+		return k
+	}
+	if len(c.kept) >= maxKept {
+		c.kept = map[string]*keptView{} // those that are rendered now end by themselves
+	}
+	k := &keptView{}
+	c.kept[key] = k
+	return k
+}
+
+// forget empties the cache, because an action changed something.
+func (c *cache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept = map[string]*keptView{}
+}
+
+// cached returns a view that is at most maxAge old.
+func (p *Page) cached(w view, r *http.Request) (rendered, error) {
+	who := access.Of(r.Context())
+	query := r.URL.Query()
+	query.Del("did")
+	k := p.cache.viewOf(fmt.Sprintf("%d %q %s?%s", who.Roles, who.Spaces, r.URL.Path, query.Encode()))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.began.IsZero() && time.Since(k.began) < maxAge && k.err == nil {
+		return k.shown, nil
+	}
+	// Without cancellation, because other visitors wait for the view too.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), renderTimeout)
+	defer cancel()
+	k.began = time.Now()
+	k.shown, k.err = p.render(w, r.WithContext(ctx))
+	return k.shown, k.err
+}
+
+// fragmentKey is the key of the *rendered that a view fills instead of writing a page.
+type fragmentKey struct{}
+
+// fragment returns the view of an address for a visitor. It has no html if it cannot be read.
+func (p *Page) fragment(r *http.Request, address *url.URL) rendered {
+	var shown rendered
+	inner := r.Clone(context.WithValue(r.Context(), fragmentKey{}, &shown))
+	inner.URL, inner.RequestURI = address, address.RequestURI()
+	var ignored recorder
+	p.mux.ServeHTTP(&ignored, inner)
+	return shown
+}
+
+// times matches the text of a time, which changes although nothing happened.
+var times = regexp.MustCompile(`(<time [^>]*>)[^<]*</time>`)
+
+// events streams the view that the parameter "page" names: an event "main" when it changes, otherwise an event "at" each
+// second, and "gone" at the end if there is no such thing any more. The id of each event is the time of its state, by the
+// coordinator's clock. The stream ends when the visitor disconnects or does not read, when the view cannot be read, and
+// when the server stops.
 func (p *Page) events(w http.ResponseWriter, r *http.Request) {
+	address, err := url.Parse(r.URL.Query().Get("page"))
+	if err != nil || !strings.HasPrefix(address.Path, "/") || address.Host != "" || address.Path == "/events" {
+		http.Error(w, "The parameter page must be the path of a page, such as /tasks.", http.StatusBadRequest)
+		return
+	}
 	if p.visitors.Add(1) > maxVisitors {
 		p.visitors.Add(-1)
 		w.Header().Set("Retry-After", "60")
@@ -32,33 +131,18 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	_ = c.SetReadDeadline(time.Time{}) // the visitor sends nothing more
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
-	send := func(data []byte) error {
-		if err := c.SetWriteDeadline(time.Now().Add(p.WriteTimeout)); err != nil {
-			return err
-		}
-		if _, err := w.Write(data); err != nil {
-			return err
-		}
-		return c.Flush()
-	}
-	tick := time.NewTicker(maxAge)
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	seen, sent := map[string]template.HTML{}, time.Time{}
-	for {
-		data, err := p.collectChanges(r, seen)
-		switch {
-		case err != nil:
-			p.Log.Warn("dashboard: no snapshot", "error", err)
+	for seen := ""; ; {
+		shown := p.fragment(r, address)
+		if shown.html == "" && !shown.gone {
 			return
-		case len(data) == 0 && time.Since(sent) < heartbeat: // nothing to send
-		default:
-			if len(data) == 0 {
-				data = []byte(": still here\n\n")
-			}
-			if err := send(data); err != nil {
-				return
-			}
-			sent = time.Now()
+		}
+		if err := c.SetWriteDeadline(time.Now().Add(p.WriteTimeout)); err != nil {
+			return
+		}
+		if _, err := w.Write(eventOf(shown, &seen)); err != nil || c.Flush() != nil || shown.gone {
+			return
 		}
 		select {
 		case <-r.Context().Done():
@@ -70,25 +154,23 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// collectChanges returns the events of the sections that differ from seen, and updates seen. It returns none if
-// nothing has changed.
-func (p *Page) collectChanges(r *http.Request, seen map[string]template.HTML) ([]byte, error) {
-	s, err := p.cache.get(r.Context())
-	if err != nil {
-		return nil, err
+// eventOf returns the event for a view, and updates what was seen of it.
+func eventOf(shown rendered, seen *string) []byte {
+	if shown.gone {
+		return []byte("event: gone\ndata: gone\n\n")
 	}
 	var b bytes.Buffer
-	for _, name := range sections {
-		html := s.HTML[name]
-		if seen[name] == html {
-			continue
-		}
-		seen[name] = html
-		fmt.Fprintf(&b, "event: %s\n", name)
-		for line := range strings.SplitSeq(strings.ReplaceAll(string(html), "\r", ""), "\n") {
-			fmt.Fprintf(&b, "data: %s\n", line)
-		}
-		b.WriteByte('\n')
+	fmt.Fprintf(&b, "id: %s\n", shown.at.UTC().Format("2006-01-02T15:04:05.000Z"))
+	now := strconv.Itoa(shown.attention) + times.ReplaceAllString(shown.html, "$1")
+	if now == *seen {
+		b.WriteString("event: at\ndata: at\n\n")
+		return b.Bytes()
 	}
-	return b.Bytes(), nil
+	*seen = now
+	b.WriteString("event: main\n")
+	for line := range strings.SplitSeq(strings.ReplaceAll(shown.html, "\r", ""), "\n") {
+		fmt.Fprintf(&b, "data: %s\n", line)
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
 }

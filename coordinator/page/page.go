@@ -1,63 +1,52 @@
 package page
 
 import (
-	"bytes"
-	"context"
 	"embed"
 	"html/template"
-	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
-	"leasehold/coordinator/visits"
 	"leasehold/models"
-	"leasehold/shared/catalog"
 	"leasehold/shared/process/wording"
 	"leasehold/shared/space"
 )
 
-//go:embed page.html code.html signin.html assets
+//go:embed templates assets
 var files embed.FS
-
-// page has the template of the page, and one for each section.
-var page = template.Must(template.New("page.html").Funcs(template.FuncMap{"withoutKind": wording.WithoutKind}).ParseFS(files, "page.html"))
-
-// sections are the parts of the page that change, from top to bottom.
-var sections = []string{"status", "spaces", "schedules", "attention", "findings"}
 
 // Config has the sources of the page.
 type Config struct {
-	Repo    space.Repository
-	Catalog catalog.Catalog
-	Code    Code         // nil: without code search
-	Visits  Visits       // nil: nothing of visits is shown
-	Health  func() error // of the catalog's database; nil: it is not shown
-	Log     *slog.Logger // nil: slog.Default
-	// Insecure has the page tell that nothing authenticates its visitors, and SignOut offer them to sign out.
-	Insecure, SignOut bool
+	// API is the coordinator's API, which answers and acts for each visitor.
+	API  http.Handler
+	Repo space.Repository // has the log
+	Code Code             // nil: without code search
+	// Actions offers actions to visitors whose role allows them; without it, the page only shows.
+	Actions bool
+	// Prefix is the path below which a proxy serves the page, such as /leasehold; empty: none. Requests may come with it
+	// or without it.
+	Prefix string
+	Log    *slog.Logger // nil: slog.Default
+	// Insecure has the page tell that nothing authenticates its visitors, although others than this machine reach it.
+	Insecure bool
 	// WriteTimeout is the timeout of each write to a visitor; 0 is ten seconds.
 	WriteTimeout time.Duration
-}
-
-// Visits is the schedule of visits. *visits.Store implements it.
-type Visits interface {
-	// Facts returns counters since the store was made.
-	Facts(ctx context.Context) (visits.Facts, error)
 }
 
 // Page is the handler. It starts nothing.
 type Page struct {
 	Config
-	mux      *http.ServeMux
-	cache    cache
-	visitors atomic.Int64
+	mux       *http.ServeMux
+	templates *template.Template
+	cache     cache
+	visitors  atomic.Int64
 
 	searching chan struct{} // has an element for each request of code search
 }
 
-// New returns the page. It starts nothing; snapshots are collected during requests.
+// New returns the page. It starts nothing; views are rendered during requests.
 func New(c Config) *Page {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -66,15 +55,47 @@ func New(c Config) *Page {
 		c.WriteTimeout = 10 * time.Second
 	}
 	p := &Page{Config: c, mux: http.NewServeMux(), searching: make(chan struct{}, codeAtOnce)}
-	p.cache.collect = p.collect
+	p.cache.forget()
+	p.templates = template.Must(template.New("").Funcs(p.functions()).ParseFS(files, "templates/*.html"))
 	p.mux.Handle("GET /assets/", http.FileServerFS(files))
 	p.mux.HandleFunc("GET /events", p.events)
-	p.mux.HandleFunc("GET /{$}", p.servePage)
+	p.mux.HandleFunc("POST /do", p.act)
+	for _, v := range views {
+		p.mux.HandleFunc("GET "+v.pattern, p.serveView(v))
+	}
 	if c.Code != nil {
 		p.mux.HandleFunc("GET /code", p.limitCode(p.searchCode))
 		p.mux.HandleFunc("GET /code/file", p.limitCode(p.showCode))
 	}
 	return p
+}
+
+// functions are what templates call.
+func (p *Page) functions() template.FuncMap {
+	return template.FuncMap{
+		"withoutKind": wording.WithoutKind, "link": p.link, "n": number, "count": count, "seconds": seconds, "secs": func(s *models.Seconds) string { return duration(s.Duration()) },
+		"ago":      func(t, now time.Time) template.HTML { return timeElement("ago", t, now) },
+		"clock":    func(t, now time.Time) template.HTML { return timeElement("at", t, now) },
+		"progress": progress, "bars": bars, "line": line, "join": strings.Join,
+		"include": p.include, "n64": func(n int) string { return number(int64(n)) }, "count64": func(n int, noun string) string { return count(int64(n), noun) }, "dict": dict,
+		"add": func(a, b int) int { return a + b },
+	}
+}
+
+// dict returns the values of a template by name, from pairs of name and value.
+func dict(pairs ...any) map[string]any {
+	all := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		all[pairs[i].(string)] = pairs[i+1]
+	}
+	return all
+}
+
+// include renders a template whose name is known only when the page is read.
+func (p *Page) include(name string, data any) (template.HTML, error) {
+	var b strings.Builder
+	err := p.templates.ExecuteTemplate(&b, name, data)
+	return template.HTML(b.String()), err
 }
 
 // contentPolicy lets the page load its own files only.
@@ -95,24 +116,6 @@ func setHeaders(w http.ResponseWriter) {
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "same-origin") // no-referrer would have browsers hide the origin of forms
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-}
-
-// servePage serves the page with the latest snapshot.
-func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
-	s, err := p.cache.get(r.Context())
-	if err != nil {
-		p.Log.Error("dashboard: no snapshot", "error", err)
-		http.Error(w, "The coordinator cannot read its state. See its log.", http.StatusServiceUnavailable)
-		return
-	}
-	var b bytes.Buffer
-	if err := page.Execute(&b, s); err != nil {
-		p.Log.Error("dashboard: render", "error", err)
-		http.Error(w, "The page cannot be rendered. See the coordinator's log.", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = io.WriteString(w, models.Redact(b.String())) // the visitor may be gone
 }

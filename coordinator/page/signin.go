@@ -2,16 +2,13 @@ package page
 
 import (
 	"bytes"
-	"html/template"
 	"net/http"
 )
 
-var signInPage = template.Must(template.New("signin.html").ParseFS(files, "signin.html"))
-
 // SignIn writes the page that asks for a token. problem tells what was wrong with the last one; empty: nothing.
-func SignIn(w http.ResponseWriter, _ *http.Request, problem string) {
+func (p *Page) SignIn(w http.ResponseWriter, _ *http.Request, problem string) {
 	var b bytes.Buffer
-	if err := signInPage.Execute(&b, problem); err != nil {
+	if err := p.templates.ExecuteTemplate(&b, "signin.html", problem); err != nil {
 		http.Error(w, "The page cannot be rendered.", http.StatusInternalServerError)
 		return
 	}

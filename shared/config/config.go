@@ -46,6 +46,8 @@ type Config struct {
 	CA           string // fingerprint of a coordinator's CA; empty: that of the data folder, or the system's CAs
 
 	HTTPNames   []string       // names by which clients may call the API, such as coordinator.lan
+	HTTPActions bool           // offer actions on the dashboard
+	Prefix      string         // path below which a proxy serves the API and the dashboard, without a slash at its end; empty: none
 	PublicURL   string         // at which hubs reach the API, without a slash at its end; empty: no hub can
 	QuotaExempt []netip.Prefix // networks whose machines have no quotas
 

@@ -67,7 +67,7 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 	require.Empty(t, c.File())
 	c.sources = nil
 	require.Equal(t, Config{
-		Host: "localhost:7411", Listen: "127.0.0.1:7411", HTTP: "127.0.0.1:7412",
+		Host: "localhost:7411", Listen: "127.0.0.1:7411", HTTP: "127.0.0.1:7412", HTTPActions: true,
 		VisitSlots: 16, Slots: runtime.GOMAXPROCS(0), Actions: models.ActionNames(), CommandOutput: 256 << 10,
 		Journal: journalPebble, Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
 		Heartbeat: 2 * time.Second, Memory: memory.Default(), SessionMaxTTL: time.Minute, SessionLost: 6 * time.Second, Drain: 30 * time.Second,
@@ -126,6 +126,7 @@ func TestEveryKindOfValueIsReadFromEveryPlace(t *testing.T) {
 		"host-groups":   {"a=*.a.example,*.b.example,c=c.example:*", "a=*.a.example,*.b.example,c=c.example:*"},
 		"log-level":     {"debug", "debug"},
 		"allow-private": {"10.0.0.0/8, ::1,[::1]:80,media.lan:8080", "10.0.0.0/8,::1,[::1]:80,media.lan:8080"},
+		"prefix":        {"/queue/of.mine/", "/queue/of.mine"},
 		"public-url":    {"https://127.0.0.1/leasehold/", "https://127.0.0.1/leasehold"},
 		"contact":       {"crawler@example.org", "crawler@example.org"},
 		"http-names":    {"coordinator.lan, *", "coordinator.lan,*"},
@@ -194,6 +195,8 @@ func TestABadValueIsReportedWithItsSourceAndWhatIsAccepted(t *testing.T) {
 		"level":             {args: []string{"--log-level=wran"}, want: `log-level must be debug, info, warn or error; got "wran" (did you mean warn?)`},
 		"not a host":        {args: []string{"--allow-private=http://x/"}, want: `allow-private must be a list of networks`},
 		"not a name":        {args: []string{"--http-names=tasks.example/x"}, want: `http-names must be a list of host names, such as coordinator.lan, or *; got "tasks.example/x"`},
+		"bad prefix":        {args: []string{"--prefix=leasehold"}, want: `prefix must be a path such as /leasehold, of letters, digits, and . _ ~ -; got "leasehold"`},
+		"prefix with ..":    {args: []string{"--prefix=/a/../b"}, want: `prefix must be a path`},
 		"empty path":        {args: []string{"--data="}, want: `--data: data must be a path; got ""`},
 		"nothing":           {file: "mode:", want: "leasehold.yaml:1: mode must be coordinator"},
 		"nested":            {file: "mode:\n  a: b", want: "leasehold.yaml:1: mode must be coordinator"},

@@ -236,6 +236,26 @@ func (p publicURL) accepts() string {
 func (p publicURL) kind() string   { return "url" }
 func (p publicURL) String() string { return *p.to }
 
+// pathPrefix is a path that begins with a slash, of letters, digits and some signs that need no escape.
+type pathPrefix struct{ to *string }
+
+var pathPrefixRule = regexp.MustCompile(`^(/[A-Za-z0-9][A-Za-z0-9._~-]*)+$`)
+
+// set reads such a path without the slashes at its end; empty text and "/" are none. Other text is errNotAccepted.
+func (p pathPrefix) set(text string) error {
+	text = strings.TrimRight(text, "/")
+	if text != "" && !pathPrefixRule.MatchString(text) {
+		return errNotAccepted
+	}
+	*p.to = text
+	return nil
+}
+func (p pathPrefix) accepts() string {
+	return "a path such as /leasehold, of letters, digits, and . _ ~ -"
+}
+func (p pathPrefix) kind() string   { return "path" }
+func (p pathPrefix) String() string { return *p.to }
+
 // allowsHost reports whether the host of a URL is one of names, or * is, or is an address or a name without a dot,
 // which are always allowed.
 func allowsHost(names []string, text string) bool {

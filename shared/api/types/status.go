@@ -15,6 +15,7 @@ type Session struct {
 // OpenSession is a session of any client, with the program behind it as that describes itself.
 type OpenSession struct {
 	ID            string         `json:"id"`
+	Name          string         `json:"name,omitempty" doc:"of a worker, the same after each start"`
 	Mode          string         `json:"mode" doc:"coordinator, manager, worker, client, …; empty until its client has come back after a restart"`
 	Host          string         `json:"host" doc:"name of its machine or container; of a client that reports none, its address"`
 	PID           int            `json:"pid"`

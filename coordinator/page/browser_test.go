@@ -1,0 +1,221 @@
+//go:build browser
+
+package page_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"leasehold/models"
+	"leasehold/shared/protocol/task"
+)
+
+// hung is the time limit for a browser that starts for the first time on a slow machine.
+const hung = 5 * time.Minute
+
+// A tab is a tab of a headless Chromium, with the errors that its console showed.
+type tab struct {
+	*testing.T
+	ctx context.Context
+
+	mu     sync.Mutex // guards errors
+	errors []string
+}
+
+// browse opens a tab in a new browser with settings of Blink, such as preferredColorScheme=0 for dark.
+func browse(t *testing.T, settings string) *tab {
+	t.Helper()
+	path, err := exec.LookPath("chromium-headless-shell")
+	require.NoError(t, err, "apt-get install chromium-headless-shell")
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WSURLReadTimeout(hung), chromedp.Flag("blink-settings", settings))
+	all, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	b := &tab{T: t}
+	var shut context.CancelFunc
+	b.ctx, shut = chromedp.NewContext(all, chromedp.WithListener(b.note))
+	t.Cleanup(shut)
+	return b
+}
+
+// note keeps what the console shows as an error, and exceptions of scripts.
+func (b *tab) note(event any) {
+	name := fmt.Sprintf("%T", event)
+	if !strings.HasSuffix(name, "EventEntryAdded") && !strings.HasSuffix(name, "EventExceptionThrown") {
+		return
+	}
+	text, err := json.Marshal(event)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.errors = append(b.errors, fmt.Sprintf("%s: %.500s", name, text))
+}
+
+// quiet requires that the console showed no error.
+func (b *tab) quiet(what string) {
+	b.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	require.Empty(b, b.errors, what)
+}
+
+// do runs steps one after the other.
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	for i, step := range steps {
+		_, err := chromedp.Run(b.ctx, step)
+		require.NoError(b, err, "step %d", i)
+	}
+}
+
+// value evaluates an expression in the page.
+func value[T any](b *tab, expression string) T {
+	b.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	require.NoError(b, err, expression)
+	return v
+}
+
+// until waits until an expression in the page is true.
+func until(expression string) chromedp.Action[chromedp.Void] {
+	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(hung))
+}
+
+// picture writes the whole page to .build.
+func (b *tab) picture(name string) {
+	data, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	require.NoError(b, err)
+	folder, err := filepath.Abs("../../.build/pages")
+	require.NoError(b, err)
+	require.NoError(b, os.MkdirAll(folder, 0o755))
+	require.NoError(b, os.WriteFile(filepath.Join(folder, name+".png"), data, 0o644))
+}
+
+// accessible requires that the page breaks no rule of WCAG 2.2 AA that axe-core knows.
+func (b *tab) accessible(what string) {
+	b.Helper()
+	script, err := os.ReadFile("../../../shared/axe/axe.min.js") // beside the project's folder
+	if errors.Is(err, fs.ErrNotExist) {
+		b.Logf("left out: the rules of axe-core, because %v", err)
+		return
+	}
+	require.NoError(b, err)
+	value[bool](b, string(script)+";true")
+	value[bool](b, `window.found = null; axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] }).then((r) => {
+		window.found = r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 200) + " " + n.failureSummary)) }); true`)
+	b.do(until("window.found !== null"))
+	assert.Empty(b, value[[]string](b, "window.found"), what)
+}
+
+// fits requires that the page has no horizontal scroll, and that no column of text is too narrow for its words.
+func (b *tab) fits(what string, width int) {
+	b.Helper()
+	assert.LessOrEqual(b, value[int](b, "document.documentElement.scrollWidth"), width, what)
+}
+
+// pages are the addresses that tests look at, of a coordinator with some of everything.
+func (h *fixture) pages() (server *httptest.Server, pages map[string]string) {
+	server = httptest.NewServer(h.handler)
+	h.Cleanup(server.Close)
+	h.setState("Working on: research 9c1e")
+	dead := h.fill("The manager who died on a Tuesday", "no enclosure: not found")
+	parent := h.create(models.Task{Action: "fetch"})
+	child := h.create(models.Task{Action: "import", Subject: "part 61 of 300", Data: json.RawMessage(`{"n":61,"source":"https://archive.example/parts/61.zip"}`), TaskOptions: models.TaskOptions{After: []string{parent.ID}, UniqueKey: "part-61", Group: "acme", Tags: []string{"sales", "nightly"}, MaxAttempts: 4}})
+	running := h.claim(models.Task{Action: "research", Subject: "The manager who died on a Tuesday"})
+	err := task.Client{Repo: h.repo}.Note(h.Context(), running, models.Progress{Fraction: .6, Text: "part 61 of 300, which has a very long name so that it does not fit into its cell"})
+	require.NoError(h, err)
+	h.kill(models.Task{Action: "resize", Subject: "<script>alert(1)</script>"}, task.Failure{Reason: strings.Repeat("disk quota exceeded: /mnt/thumbs/a-very-long-path-without-any-space/", 4)})
+	h.kill(models.Task{Action: "resize"}, task.Failure{Reason: "exit status 2", Output: "panic: index out of range [61]\ngoroutine 1 [running]"})
+	return server, map[string]string{
+		"overview": "/", "tasks": "/tasks", "dead": "/tasks?state=dead&action=resize", "none": "/tasks?action=none", "task": "/tasks/" + child.ID, "running": "/tasks/" + running.ID, "dead-task": "/tasks/" + dead,
+		"workers": "/workers", "archive": "/archive", "visits": "/visits", "schedules": "/schedules", "spaces": "/spaces", "space": "/spaces/dead?template=...", "log": "/log", "missing": "/tasks/none",
+	}
+}
+
+// Themes of the browsers: settings of Blink. In plain, scripts are off.
+var themes = map[string]string{"light": "preferredColorScheme=1", "dark": "preferredColorScheme=0", "plain": "preferredColorScheme=1,scriptEnabled=false"}
+
+func TestEachPageInABrowser(t *testing.T) {
+	h := newFixture(t)
+	server, pages := h.pages()
+	for theme, settings := range themes {
+		t.Run(theme, func(t *testing.T) {
+			b := browse(t, settings)
+			for name, path := range pages {
+				for _, width := range []int{390, 1280} {
+					b.examine(server.URL+path, fmt.Sprintf("%s-%d-%s", name, width, theme), width, theme != "plain")
+				}
+			}
+		})
+	}
+}
+
+// examine looks at a page: it must fit, be accessible, and show no error in the console.
+func (b *tab) examine(address, what string, width int, scripts bool) {
+	b.Helper()
+	b.do(chromedp.EmulateViewport(int64(width), 900), chromedp.Navigate(address), chromedp.WaitReady("#main"))
+	missing := strings.HasPrefix(what, "missing")
+	if scripts && !missing {
+		b.do(until(`document.getElementById("live").textContent === "live"`))
+	}
+	b.picture(what)
+	b.fits(what, width)
+	if scripts {
+		b.accessible(what)
+	}
+	if missing { // the console tells of the status
+		b.errors = nil
+	}
+	b.quiet(what)
+}
+
+// attentionAnswers are answers of the API for an overview with some of everything.
+func attentionAnswers() map[string]any {
+	ago := func(minutes int) time.Time { return time.Now().Add(-time.Duration(minutes) * time.Minute) }
+	return map[string]any{
+		"GET /attention": models.AttentionReport{At: time.Now(), Items: []models.Attention{
+			{ID: "a1", Cause: models.CauseNoWorker, Severity: models.StopsWork, About: "transcode", Text: "No worker serves transcode", Detail: "214 tasks wait. Last served by w4 on mill-3, lost 43 min ago.", Since: ago(41), Count: 214, Command: "leasehold worker --actions transcode"},
+			{ID: "a2", Cause: models.CauseDead, Severity: models.Degrades, About: "resize", Text: "70 dead letters of resize: disk quota exceeded: /mnt/thumbs/…", Detail: "First t17, last t1190.", Since: ago(30), Count: 70, Command: "leasehold dead requeue --action resize", Remedy: &models.Remedy{Label: "Requeue 70", Operation: "requeueDead", Count: 70, Request: "POST /api/v1/bulk/requeue"}},
+			{ID: "a3", Cause: models.CausePaused, Severity: models.ToKnow, About: "mail", Text: "mail is paused", Detail: "by anna, “SMTP moves to the new host”. 1,903 tasks wait.", Since: ago(71), Count: 1903, Command: "leasehold task resume mail", Remedy: &models.Remedy{Label: "Resume", Operation: "resumeAction", Request: "POST /api/v1/actions/mail/resume"}},
+		}},
+		"POST /actions/mail/resume": map[string]any{},
+		"GET /actions": map[string]any{"total": 3, "items": []any{
+			map[string]any{"action": "mail", "paused": true, "paused_by": "anna", "tasks": map[string]int{"paused": 1903}, "workers": 1, "slots": 4, "median": .021, "p95": .06},
+			map[string]any{"action": "research", "tasks": map[string]int{"waiting": 38}, "workers": 1, "slots": 4, "slots_in_use": 2, "oldest_claimable": 12, "ended_per_minute": 332, "failed_per_minute": 4, "median": 2.2, "p95": 9.8},
+			map[string]any{"action": "transcode", "tasks": map[string]int{"waiting": 214, "dead": 2}, "oldest_claimable": 2460},
+		}},
+	}
+}
+
+func TestTheOverviewWithAttentionInABrowser(t *testing.T) {
+	h, _ := newFixtureWithAnswers(t, attentionAnswers())
+	server, _ := h.pages()
+	for theme, settings := range themes {
+		t.Run(theme, func(t *testing.T) {
+			b := browse(t, settings)
+			for _, width := range []int{390, 1280} {
+				b.examine(server.URL+"/", fmt.Sprintf("attention-%d-%s", width, theme), width, theme != "plain")
+			}
+			b.do(chromedp.Click(`[data-key=a2] details.drop summary`))
+			b.picture("attention-open-" + theme)
+			b.fits("open", 1280)
+		})
+	}
+}

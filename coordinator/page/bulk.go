@@ -1,0 +1,189 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"leasehold/models"
+)
+
+// bulkTime is how long one form changes tasks; the rest needs another one.
+const bulkTime = 6 * time.Second
+
+// A bulkVerb changes all tasks that a filter selects.
+type bulkVerb struct {
+	Name, Label, Done, operation string
+	dead                         bool // it is for dead letters, otherwise for live tasks
+}
+
+var bulkVerbs = []bulkVerb{
+	{"requeue", "Requeue all", "queued again", "requeueSelected", true},
+	{"discard", "Discard all", "discarded", "discardSelected", true},
+	{"cancel", "Cancel all", "cancelled", "cancelSelected", false},
+}
+
+// fits reports whether it changes tasks in a state.
+func (b bulkVerb) fits(state string) bool {
+	ended := state == "resolved" || state == "cancelled" || state == "ended"
+	return !ended && b.dead == (state == "dead")
+}
+
+// bulkVerbOf returns the verb with a name that fits the state of a filter.
+func bulkVerbOf(name, state string) (bulkVerb, error) {
+	for _, b := range bulkVerbs {
+		if b.Name == name && b.fits(state) {
+			return b, nil
+		}
+	}
+	return bulkVerb{}, refusal(http.StatusBadRequest, "%.50q of tasks in state %.50q: want requeue or discard of dead ones, or cancel of those that are alive", name, state)
+}
+
+// selection is the filter of a bulk, how many tasks it selected, and when that was.
+type selection struct {
+	Verb   bulkVerb
+	Filter [][2]string // name and value
+	Count  int64
+	At     string // as the API gave it
+	Cursor string // where the next request goes on
+	Back   string // address of the list
+
+	Done    int // tasks that were changed, of all requests so far
+	Refused []refusedTask
+	More    int // refused ones that are not in Refused
+}
+
+type refusedTask struct {
+	Task   string `json:"task"`
+	Detail string `json:"detail"`
+}
+
+// maxRefused is how many tasks that were refused are named.
+const maxRefused = 20
+
+// filterOf returns the parameters of a filter that are set.
+func filterOf(value func(string) string) (filter [][2]string, query url.Values) {
+	query = url.Values{}
+	for _, name := range filterParams {
+		if text := value(name); text != "" {
+			filter = append(filter, [2]string{name, text})
+			query.Set(name, text)
+		}
+	}
+	return filter, query
+}
+
+// readBulk counts what a filter selects, for the page that asks before it is changed.
+func readBulk(v *visit) (any, error) {
+	verb, err := bulkVerbOf(v.param("verb"), v.param("state"))
+	if err != nil {
+		return nil, err
+	}
+	s := selection{Verb: verb}
+	var query url.Values
+	s.Filter, query = filterOf(v.param)
+	s.Back = v.page.link("/tasks") + "?" + query.Encode()
+	var counted struct {
+		Count int64  `json:"count"`
+		At    string `json:"at"`
+	}
+	err = v.get(v.Context(), path("bulk", "count"), query, &counted)
+	s.Count, s.At = counted.Count, counted.At
+	v.title = verb.Label
+	return s, err
+}
+
+// actBulk changes what a form selects, as far as bulkTime suffices, and shows what it did.
+func (p *Page) actBulk(w http.ResponseWriter, r *http.Request) {
+	v := p.newVisit(r)
+	s, err := v.changeSelected()
+	p.cache.forget()
+	if err != nil {
+		p.fail(w, r, "Tasks", err)
+		return
+	}
+	var b bytes.Buffer
+	if err := p.templates.ExecuteTemplate(&b, "bulkdone", struct {
+		*visit
+		View selection
+	}{v, s}); err != nil {
+		p.fail(w, r, "Tasks", err)
+		return
+	}
+	p.writePage(w, r, http.StatusOK, "Tasks", rendered{title: s.Verb.Label, html: models.Redact(b.String())})
+}
+
+// changeSelected sends the requests of a bulk. The first one has the count that the visitor saw.
+func (v *visit) changeSelected() (s selection, err error) {
+	if s.Verb, err = bulkVerbOf(v.PostFormValue("verb"), v.PostFormValue("state")); err != nil {
+		return s, err
+	}
+	if s.Count, err = strconv.ParseInt(v.PostFormValue("count"), 10, 64); err != nil {
+		return s, refusal(http.StatusBadRequest, "count %.50q: want the number of tasks that you saw", v.PostFormValue("count"))
+	}
+	var query url.Values
+	s.Filter, query = filterOf(v.PostFormValue)
+	s.Back, s.At, s.Cursor = v.page.link("/tasks")+"?"+query.Encode(), v.PostFormValue("before"), v.PostFormValue("cursor")
+	s.Done, _ = strconv.Atoi(v.PostFormValue("done")) // of earlier forms, if there were any
+	ctx, cancel := context.WithTimeout(v.Context(), bulkTime)
+	defer cancel()
+	for {
+		var answer struct {
+			Done    []string      `json:"done"`
+			Refused []refusedTask `json:"refused"`
+			Next    string        `json:"next"`
+		}
+		err := v.do(v.Context(), http.MethodPost, path("bulk", s.Verb.Name), s.body(v.reason()), &answer)
+		if err != nil {
+			return s, err
+		}
+		s.Done += len(answer.Done)
+		for _, refused := range answer.Refused {
+			if len(s.Refused) < maxRefused {
+				s.Refused = append(s.Refused, refused)
+			} else {
+				s.More++
+			}
+		}
+		if s.Cursor = answer.Next; s.Cursor == "" || ctx.Err() != nil {
+			return s, v.Context().Err()
+		}
+	}
+}
+
+// body is the body of one request.
+func (s selection) body(reason string) map[string]any {
+	body := map[string]any{"count": s.Count}
+	for _, f := range s.Filter {
+		if seconds, err := strconv.ParseInt(f[1], 10, 64); err == nil && (f[0] == "older" || f[0] == "younger") {
+			body[f[0]] = seconds
+		} else if f[0] != "state" || s.Verb.Name == "cancel" {
+			body[f[0]] = f[1]
+		}
+	}
+	for name, value := range map[string]string{"before": s.At, "cursor": s.Cursor} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	if s.Verb.Name == "cancel" {
+		body["reason"] = reason
+	}
+	return body
+}
+
+// addBulks adds the changes of all selected tasks that the visitor may do.
+func (t *tasksPage) addBulks(v *visit) {
+	for _, b := range bulkVerbs {
+		if b.fits(t.Filter["state"]) && v.May(b.operation) {
+			pairs := []string{"verb", b.Name}
+			for _, name := range filterParams {
+				pairs = append(pairs, name, t.Filter[name])
+			}
+			t.Bulks = append(t.Bulks, choice{Name: b.Label, Link: v.page.link("/bulk", pairs...)})
+		}
+	}
+}

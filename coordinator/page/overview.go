@@ -1,0 +1,78 @@
+package page
+
+import (
+	"slices"
+
+	"leasehold/models"
+)
+
+// Limits of the overview.
+const (
+	overviewWorkers = 20
+	overviewLog     = 8
+	overviewItems   = 30 // of attention
+)
+
+// overview is what the first page shows.
+type overview struct {
+	Attention []attentionRow
+	More      int           // attention items that are not shown
+	Actions   *actionsTable // nil: the coordinator computes no figures
+	Fleet     fleet
+	Lately    []logRow
+}
+
+// attentionRow is an attention item, with the page that shows what it is about.
+type attentionRow struct {
+	models.Attention
+	Show string // address; empty: none
+}
+
+// readOverview reads the first page. The workers that have tasks come first.
+func readOverview(v *visit) (any, error) {
+	o := overview{}
+	if v.attention != nil {
+		for _, item := range v.attention.Items[:min(len(v.attention.Items), overviewItems)] {
+			o.Attention = append(o.Attention, attentionRow{item, v.page.showOf(item)})
+		}
+		o.More = len(v.attention.Items) - len(o.Attention)
+	}
+	var err error
+	if o.Actions, err = v.readActions(); err != nil {
+		return nil, err
+	}
+	fleet, err := v.readFleet()
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(fleet.Workers, func(a, b workerRow) int { return len(b.Tasks) - len(a.Tasks) })
+	fleet.cut(overviewWorkers)
+	o.Fleet = fleet
+	o.Lately, err = v.page.latestLog(v.Context(), overviewLog)
+	return o, err
+}
+
+// showOf returns the address of the page that shows what an attention item is about; empty if there is none.
+func (p *Page) showOf(i models.Attention) string {
+	switch i.Cause {
+	case models.CauseNoWorker, models.CausePaused:
+		return p.link("/tasks", "action", i.About)
+	case models.CauseDead:
+		return p.link("/tasks", "state", "dead", "action", i.About)
+	case models.CauseSuspect:
+		return p.link("/tasks/" + i.About)
+	case models.CauseSlow:
+		return p.link("/tasks", "state", "claimed", "action", i.About)
+	case models.CauseLost, models.CauseOwnFault, models.CauseClocks, models.CauseVersions:
+		return p.link("/workers")
+	case models.CauseNearBound:
+		return p.link("/spaces")
+	case models.CauseHostRests, models.CauseDisabled:
+		return p.link("/visits")
+	case models.CauseBadClips, models.CauseEpisodes:
+		return p.link("/archive")
+	case models.CauseRunsLeft:
+		return p.link("/schedules")
+	}
+	return ""
+}

@@ -1,0 +1,113 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+
+	"leasehold/models"
+)
+
+// duration returns a length of time as people say it, with one unit from a second on: "48 ms", "0.4 s", "12 s",
+// "41 min", "3 h", "12 d".
+func duration(d time.Duration) string {
+	if d < 0 {
+		d = 0
+	}
+	switch {
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second && d%time.Second != 0:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d d", int(d.Hours()/24))
+}
+
+// seconds is duration for a number of seconds; nothing for 0.
+func seconds(s models.Seconds) string {
+	if s <= 0 {
+		return ""
+	}
+	return duration(s.Duration())
+}
+
+// number returns a number with commas between thousands.
+func number(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, text = "-", text[1:]
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return sign + text
+}
+
+// count returns a number with its noun, whose plural has an s: "1 task", "2,267 tasks".
+func count(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return number(n) + " " + noun
+}
+
+// smallNumbers begin a sentence.
+var smallNumbers = []string{"No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"}
+
+// spelled returns a number that begins a sentence, up to ten as a word.
+func spelled(n int) string {
+	if n < len(smallNumbers) {
+		return smallNumbers[n]
+	}
+	return number(int64(n))
+}
+
+// healthSentence tells how many causes stop work and how many degrade it.
+func healthSentence(stops, degrades int) string {
+	thing := func(n int, one, more string) string {
+		if n == 1 {
+			return "thing " + one
+		}
+		return "things " + more
+	}
+	switch {
+	case stops > 0 && degrades > 0:
+		return fmt.Sprintf("%s %s, %s %s it.", spelled(stops), thing(stops, "stops work", "stop work"), strings.ToLower(spelled(degrades)), map[bool]string{true: "degrades", false: "degrade"}[degrades == 1])
+	case stops > 0:
+		return fmt.Sprintf("%s %s.", spelled(stops), thing(stops, "stops work", "stop work"))
+	case degrades > 0:
+		return fmt.Sprintf("%s %s.", spelled(degrades), thing(degrades, "degrades work", "degrade work"))
+	}
+	return "All work goes on."
+}
+
+// exactTime is how a page without its script shows a time.
+const exactTime = "2006-01-02 15:04:05 UTC"
+
+// timeElement returns a time that the script shows in the viewer's zone. kind is "ago" for the length of time since
+// or until then, "at" for the time of day, with its date if that is another day.
+func timeElement(kind string, t, now time.Time) template.HTML {
+	if t.IsZero() {
+		return ""
+	}
+	t = t.UTC()
+	text := t.Format("15:04:05")
+	switch {
+	case kind == "ago" && t.After(now):
+		text = duration(t.Sub(now).Round(time.Second))
+	case kind == "ago":
+		text = duration(now.Sub(t).Round(time.Second))
+	case t.Format(time.DateOnly) != now.UTC().Format(time.DateOnly):
+		text = t.Format("2006-01-02 15:04")
+	}
+	return template.HTML(`<time datetime="` + t.Format("2006-01-02T15:04:05.000Z") + `" title="` + t.Format(exactTime) + `" data-kind="` + kind + `">` + text + `</time>`)
+}
