@@ -82,7 +82,7 @@ func TestEachOperationDeclaresItsParametersItsBodyAndItsErrors(t *testing.T) {
 					require.True(t, required[part], "%s: %s", where, part)
 				}
 			}
-			bodiless := regexp.MustCompile("/(requeue|drain|pause|resume|changed|ack|back)$").MatchString(path) && // webhooks (changed) send bodies of any form
+			bodiless := regexp.MustCompile("/(requeue|drain|pause|resume|changed|ack|back|dismiss)$").MatchString(path) && // webhooks (changed) send bodies of any form
 				!strings.Contains(path, "/bulk/") && !strings.HasSuffix(path, "/actions/{action}/pause")
 			takes := method == "put" || method == "patch" || method == "post" && !bodiless
 			require.Equal(t, takes, o.RequestBody != nil, where)
