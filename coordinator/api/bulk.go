@@ -111,7 +111,8 @@ func (s *server) bulk(verb string) func(context.Context, *request, types.Bulk) (
 			for _, r := range part.Refused {
 				s.refuseOrSelect(ctx, q, &answer, r)
 			}
-			if cursor = part.Next; len(cursor) == 0 {
+			cursor = part.Next
+			if len(cursor) == 0 {
 				break
 			}
 		}

@@ -82,7 +82,8 @@ func (w *Watcher) slowOf(ctx context.Context, now time.Time, a actions.Action) (
 				oldest = l
 			}
 		}
-		if read += len(page); len(next) == 0 {
+		read += len(page)
+		if len(next) == 0 {
 			break
 		}
 		from = next
@@ -129,7 +130,8 @@ func (w *Watcher) deadLetters(ctx context.Context, now time.Time) ([]models.Atte
 		for _, l := range page {
 			addDead(groups, l)
 		}
-		if read += len(page); len(next) == 0 {
+		read += len(page)
+		if len(next) == 0 {
 			break
 		}
 		from = next

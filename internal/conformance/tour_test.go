@@ -260,6 +260,7 @@ func (x *tour) useTasks() {
 		require.NoError(x, users.Discard(x.ctx, i.ID))
 		x.pass(time.Minute)
 	}
+	x.changeSelections(users, tasks, count)
 	_, err = users.CreateAll(x.ctx, task.New{Task: models.Task{Action: count, Timeout: 60}})
 	require.NoError(x, err)
 	i, err := tasks.Claim(x.ctx, count)
@@ -362,4 +363,28 @@ func (x *tour) keepOverRestart() {
 	x.ingest()
 	x.ingest()
 	x.pass(4 * time.Hour)
+}
+
+// changeSelections requeues, discards and cancels what filters select.
+func (x *tour) changeSelections(users, tasks task.Client, action string) {
+	die := func() {
+		i, err := tasks.Claim(x.ctx, action)
+		require.NoError(x, err)
+		require.NoError(x, tasks.Fail(x.ctx, i, task.Failure{Reason: "exit 66", GiveUp: true}))
+		x.pass(2 * time.Second)
+	}
+	change := func(b task.Bulk) {
+		b.Max = task.MaxBulk
+		part, err := users.Bulk(x.ctx, b, nil)
+		require.NoError(x, err)
+		require.NotEmpty(x, part.Done, b.Verb)
+	}
+	dead := task.Filter{State: task.StateDead, Action: action, Text: "exit 66"}
+	_, err := users.CreateAll(x.ctx, task.New{Task: models.Task{Action: action, Timeout: 60}}, task.New{Task: models.Task{Action: action, Timeout: 60}})
+	require.NoError(x, err)
+	die()
+	change(task.Bulk{Verb: task.BulkRequeue, Filter: dead})
+	die()
+	change(task.Bulk{Verb: task.BulkDiscard, Filter: dead})
+	change(task.Bulk{Verb: task.BulkCancel, Filter: task.Filter{Action: action, State: task.Waiting}, Reason: "late"})
 }

@@ -60,7 +60,8 @@ func (c *Client) Bulk(ctx context.Context, verb string, f TaskFilter, seen types
 				return err
 			}
 		}
-		if body.Cursor = part.Next; part.Next == "" {
+		body.Cursor = part.Next
+		if part.Next == "" {
 			return nil
 		}
 	}
