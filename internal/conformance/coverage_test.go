@@ -53,7 +53,7 @@ func allLogs(t *testing.T) [][]byte {
 var unlogged = map[string]string{
 	"browse.look": "reads", "task.counts": "reads", "task.limits": "reads", "task.list": "reads", "task.parents": "reads",
 	"task.show": "reads", "task.showdead": "reads", "task.wait": "reads", "task.watch": "reads", "visit.room": "reads", "work.busy": "reads",
-	"schedule.due": "reads", "task.overview": "reads", "task.actions": "reads",
+	"schedule.due": "reads", "task.overview": "reads", "task.actions": "reads", "task.suspects": "reads",
 	"idempotency.call":   "calls another procedure, and changes the space idempotency, which no model describes",
 	"idempotency.amend":  "changes the space idempotency, which no model describes",
 	"idempotency.forget": "changes the space idempotency, which no model describes",

@@ -19,9 +19,10 @@ type lookup struct {
 }
 
 // traceLookup records what a plain operation looked for and found; nil entries are left out.
-// Without a trace it does nothing, because printing the template costs time.
+// Without a trace it does nothing, because printing the template costs time. It leaves out what the coordinator itself
+// reads, because that watches the spaces each second and takes part in no protocol.
 func (tx *transaction) traceLookup(r space.Request, found ...*entry) {
-	if tx.e.trace == nil {
+	if tx.e.trace == nil || !r.Verb.Takes() && trace.RoleOf(tx.Caller()) == watching {
 		return
 	}
 	tx.lookup = &lookup{verb: r.Verb, space: r.Space, template: r.Template.String()}
@@ -31,6 +32,9 @@ func (tx *transaction) traceLookup(r space.Request, found ...*entry) {
 		}
 	}
 }
+
+// watching is the role of the coordinator's own session.
+const watching = "coordinator"
 
 // mark is an event other than a change of a tuple, and how many steps precede it.
 type mark struct {
