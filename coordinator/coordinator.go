@@ -19,6 +19,7 @@ import (
 	"leasehold/coordinator/actions"
 	"leasehold/coordinator/alert"
 	"leasehold/coordinator/attention"
+	"leasehold/coordinator/history"
 	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
@@ -52,7 +53,9 @@ type Config struct {
 	// Visits decides when origins are visited; it must be of the same database as
 	// Catalog (coordinator/database).
 	Visits *visits.Store
-	Alerts []alert.Channel // that report dead letters to administrators
+	// History keeps the counts of tasks, of the same database; nil: they are not kept.
+	History *history.Store
+	Alerts  []alert.Channel // that report dead letters to administrators
 	// AttentionAlerts report attention items to administrators, and not again one that comes back within AlertQuiet.
 	AttentionAlerts []alert.Channel
 	AlertQuiet      time.Duration
@@ -193,9 +196,15 @@ func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	sweeping.Go(func() { c.sweepTasks(sweepCtx, repo) })
 	sweeping.Go(func() { c.runAlerts(sweepCtx, repo) })
 	sweeping.Go(func() { alert.RunAttention(sweepCtx, c.attention, c.AttentionAlerts, c.AlertQuiet, c.Log) })
+	figures := actions.NewSource(space.Once(repo), c.tracker)
 	sweeping.Go(func() {
-		c.attention.Run(sweepCtx, attention.State{Repo: space.Once(repo), Engine: c.engine, Actions: actions.NewSource(space.Once(repo), c.tracker)})
+		c.attention.Run(sweepCtx, attention.State{Repo: space.Once(repo), Engine: c.engine, Actions: figures})
 	})
+	if c.History != nil {
+		sweeping.Go(func() {
+			history.Run(sweepCtx, history.Config{Store: c.History, Tracker: c.tracker, Waiting: history.WaitingOf(figures), Now: time.Now, Log: c.Log})
+		})
+	}
 	sweeping.Go(func() { c.runSchedules(sweepCtx, space.Once(repo)) })
 	return unlessEnded(ctx, schedule.run(ctx))
 }

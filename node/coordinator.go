@@ -132,7 +132,7 @@ func (d *DataDir) forwardLog(ctx context.Context, c *coordinator.Coordinator) er
 // coordinatorConfig returns the configuration of a coordinator on this folder.
 func (d *DataDir) coordinatorConfig(spaces journal.Journal, traced func(trace.Event), budget *memory.Budget) coordinator.Config {
 	return coordinator.Config{
-		Journal: spaces, Catalog: d.Catalog, Visits: d.Visits, Trace: traced, Log: d.log,
+		Journal: spaces, Catalog: d.Catalog, Visits: d.Visits, History: d.database.History, Trace: traced, Log: d.log,
 		Memory: budget, AlertQuiet: d.cfg.AlertQuiet, MaxTTL: d.cfg.SessionMaxTTL, Grace: d.cfg.SessionLost, Retain: retain(d.cfg), Decorate: d.decorate,
 		Visit: visit.Policy{Timeout: visitTimeout},
 		Work: work.Policy{

@@ -107,8 +107,10 @@ type Config struct {
 	Identify func(*http.Request) (access.Identity, error)
 	// Attention is what needs attention; nil: nothing does.
 	Attention Attention
-	Memory    *memory.Budget // counts the bodies of requests; nil: no limit
-	Log       *slog.Logger   // nil: slog.Default
+	// History has the counts of tasks by minute; nil: it is not found.
+	History History
+	Memory  *memory.Budget // counts the bodies of requests; nil: no limit
+	Log     *slog.Logger   // nil: slog.Default
 }
 
 // Durations is a histogram with the name, the help and the labels (pairs of name and value) of

@@ -18,7 +18,7 @@ var roles = byOperation(map[access.Roles][]string{
 		"getOrigin", "getVisitSchedule", "listListers", "listVisitTypes", "listVisits", "listNextVisits", "getVisitCapacity",
 		"listEpisodes", "getEpisode", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
 		"getAttention", "getDatabaseCheck", "listWarnings", "listCosts", "listSessions", "listSpaces", "getSpace",
-		"listTasks", "getTask", "countTasks", "listActions", "getAction", "listLeases", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
+		"listTasks", "getTask", "countTasks", "listActions", "getAction", "getHistory", "listLeases", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
 		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},
 	access.Reader | access.Fleet: {"listOrigins", "listStatus", "getIdentity"},

@@ -26,7 +26,7 @@ var (
 func (s *server) routes() []route {
 	return slices.Concat(
 		tagged("system", documentRoutes()), tagged("visits", s.originRoutes()), tagged("visits", s.visitRoutes()),
-		tagged("clips", s.recordingRoutes()), tagged("system", s.fleetRoutes()), tagged("system", s.attentionRoutes()), tagged("system", s.spaceRoutes()),
+		tagged("clips", s.recordingRoutes()), tagged("system", s.fleetRoutes()), tagged("system", s.attentionRoutes()), tagged("tasks", s.historyRoutes()), tagged("system", s.spaceRoutes()),
 		tagged("clips", s.catalogRoutes()), tagged("tasks", s.taskRoutes()), tagged("tasks", s.claimRoutes()), tagged("code", s.codeRoutes()), tagged("system", s.admissionRoutes()))
 }
 

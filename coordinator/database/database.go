@@ -1,7 +1,8 @@
 // Package database opens the one SQLite file of a coordinator: the catalog, the
-// schedule of the visits of its origins, and whom the coordinator admits.
+// schedule of the visits of its origins, whom the coordinator admits, and the history of its tasks.
 //
-// The tables belong to the packages shared/catalog/sqlite, coordinator/visits and coordinator/admission.
+// The tables belong to the packages shared/catalog/sqlite, coordinator/visits, coordinator/admission and
+// coordinator/history.
 // They share a file so that an origin enters and leaves both in one transaction; neither
 // package imports the other.
 package database
@@ -13,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"leasehold/coordinator/admission"
+	"leasehold/coordinator/history"
 	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/catalog/sqlite"
@@ -28,6 +30,7 @@ type Database struct {
 	Catalog   *sqlite.Store
 	Visits    *visits.Store
 	Admission *admission.Store
+	History   *history.Store
 	file      *sqlfile.File
 	marks     uint64 // rows that SetMark has changed
 	last      row    // the mark in the database
@@ -70,7 +73,7 @@ func open(ctx context.Context, path string, plan *policy.Plan, onStep func(strin
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
 	}
-	d := &Database{Catalog: catalog, Visits: visits, Admission: admitted, file: file}
+	d := &Database{Catalog: catalog, Visits: visits, Admission: admitted, History: history.New(file), file: file}
 	if err := file.Read(ctx, "database.Open", d.last.read); err != nil { // the mark
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
 	}
@@ -79,7 +82,7 @@ func open(ctx context.Context, path string, plan *policy.Plan, onStep func(strin
 
 // format describes the file with the tables of all packages.
 func format() sqlfile.Format {
-	return sqlite.Format(visits.Schema(), pairSchema, admission.Schema())
+	return sqlite.Format(visits.Schema(), pairSchema, admission.Schema(), history.Schema())
 }
 
 // Copy writes the database as of one moment to a new file at path, while it is used.

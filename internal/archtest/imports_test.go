@@ -86,7 +86,7 @@ var restricted = []struct{ path, only, reason string }{
 	{"github.com/prometheus/client_golang", "coordinator/api", "packages count in plain numbers, which one place exports as metrics"},
 	{"github.com/spf13/cobra", "cmd", "only cmd depends on the command line"},
 	{"modernc.org/sqlite", "shared/catalog/sqlfile", "one package opens database files"},
-	{module + "/shared/catalog/sqlfile", "shared/catalog/sqlite, coordinator/visits, coordinator/database, coordinator/admission", "a worker does not link the database"},
+	{module + "/shared/catalog/sqlfile", "shared/catalog/sqlite, coordinator/visits, coordinator/database, coordinator/admission, coordinator/history", "a worker does not link the database"},
 	{"github.com/cockroachdb/pebble", "shared/space/journal/pebble", "a worker does not link the journal's store"},
 	{module + "/shared/space/journal/pebble", "cmd, node, spaces", "a worker does not link the journal's store"},
 	{"github.com/mmcdole/gofeed", "manager/clips", "only the archive reads feeds"},

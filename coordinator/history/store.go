@@ -1,0 +1,171 @@
+// Package history keeps how many tasks were created, done, failed and died, and how many waited: by minute for a day, and
+// by ten minutes for two weeks, of all actions and of each.
+//
+// A Store has the tables, in the coordinator's database. Run adds to them once a minute.
+package history
+
+import (
+	"context"
+	"embed"
+	"maps"
+	"slices"
+	"time"
+
+	"leasehold/coordinator/actions"
+	"leasehold/shared/catalog/sqlfile"
+)
+
+// Bounds of the history. It has at most (Minutes+TenMinutes)*(MaxActions+2) rows, which is 179,712, of at most about
+// 50 + maxName bytes: 54 MB if all names are that long, and 14 MB with names of 20 bytes.
+const (
+	Minutes    = 24 * 60           // intervals of a minute
+	TenMinutes = 14 * 24 * 6       // intervals of ten minutes
+	MaxActions = actions.MaxLabels // of an interval; the counts of others are those of Other
+	Other      = actions.Other     // name of the sum of the other actions
+	maxName    = 250               // bytes of an action's name; one that is longer counts to Other
+	Minute     = time.Minute       // the shorter step
+	TenMinute  = 10 * time.Minute  // the longer step
+)
+
+// intervals are how many intervals of each step are kept.
+var intervals = []struct {
+	step   time.Duration
+	number int64
+}{{Minute, Minutes}, {TenMinute, TenMinutes}}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Schema is the store's part of a database file.
+func Schema() sqlfile.Schema { return sqlfile.Schema{Name: "history", Migrations: migrations} }
+
+// Counts are the events of tasks in an interval, and the tasks that waited for a worker at its end.
+type Counts struct {
+	Created, Done, Failed, Dead int64 // Failed is of attempts
+	Waiting                     int64
+}
+
+func (c Counts) plus(o Counts) Counts {
+	return Counts{c.Created + o.Created, c.Done + o.Done, c.Failed + o.Failed, c.Dead + o.Dead, c.Waiting + o.Waiting}
+}
+
+// Point has the counts of the interval that begins at At.
+type Point struct {
+	At time.Time
+	Counts
+}
+
+// Store is the history in a database file. It may be used concurrently.
+type Store struct{ file *sqlfile.File }
+
+// New returns the history in a file with Schema. The caller closes the file.
+func New(file *sqlfile.File) *Store { return &Store{file} }
+
+// Add adds the counts of actions to the intervals that contain at; their Waiting replaces that of the intervals. Beyond
+// the bounds, intervals that begin after now go first, because only a wrong clock made them, and then the oldest. A crash
+// of the machine may undo it.
+func (s *Store) Add(ctx context.Context, at, now time.Time, counts map[string]Counts) error {
+	return s.file.Note(ctx, "write the history", func(c *sqlfile.Conn) error {
+		for _, i := range intervals {
+			if err := addTo(c, i.step, at, counts); err != nil {
+				return err
+			}
+			if err := trim(c, i.step, i.number, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// addTo adds counts to the interval of a step that contains at.
+func addTo(c *sqlfile.Conn, step time.Duration, at time.Time, counts map[string]Counts) error {
+	seconds, begin := int64(step/time.Second), at.Truncate(step).Unix()
+	var sum Counts
+	for _, n := range counts {
+		sum = sum.plus(n)
+	}
+	if err := c.Exec(`INSERT INTO task_interval (step, at, created, done, failed, dead, waiting) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+		ON CONFLICT DO UPDATE SET created = created + ?3, done = done + ?4, failed = failed + ?5, dead = dead + ?6, waiting = ?7`,
+		seconds, begin, sum.Created, sum.Done, sum.Failed, sum.Dead, sum.Waiting); err != nil {
+		return err
+	}
+	if err := c.Exec("UPDATE task_interval_action SET waiting = 0 WHERE step = ? AND at = ?", seconds, begin); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	if err := c.All("SELECT action FROM task_interval_action WHERE step = ? AND at = ?", []any{seconds, begin}, func(row sqlfile.Row) error {
+		var action string
+		err := row.Scan(&action)
+		known[action] = true
+		return err
+	}); err != nil {
+		return err
+	}
+	for action, n := range bounded(known, counts) {
+		if err := c.Exec(`INSERT INTO task_interval_action (step, at, action, created, done, failed, dead, waiting) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+			ON CONFLICT DO UPDATE SET created = created + ?4, done = done + ?5, failed = failed + ?6, dead = dead + ?7, waiting = ?8`,
+			seconds, begin, action, n.Created, n.Done, n.Failed, n.Dead, n.Waiting); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bounded returns counts by action without those that are all 0. Those for which an interval with the known actions has
+// no place are in Other. It changes known.
+func bounded(known map[string]bool, counts map[string]Counts) map[string]Counts {
+	delete(known, Other) // it is one more
+	all := map[string]Counts{}
+	for _, action := range slices.Sorted(maps.Keys(counts)) {
+		n := counts[action]
+		if n == (Counts{}) {
+			continue
+		}
+		if action != Other && !known[action] {
+			if len(known) >= MaxActions || len(action) > maxName {
+				action = Other
+			} else {
+				known[action] = true
+			}
+		}
+		all[action] = all[action].plus(n)
+	}
+	return all
+}
+
+// trim removes the intervals of a step beyond a number.
+func trim(c *sqlfile.Conn, step time.Duration, number int64, now time.Time) error {
+	return c.Exec(`DELETE FROM task_interval WHERE step = ?1 AND at IN (SELECT at FROM task_interval WHERE step = ?1 ORDER BY at > ?2 DESC, at
+		LIMIT max(0, (SELECT count(*) FROM task_interval WHERE step = ?1) - ?3))`, int64(step/time.Second), now.Unix(), number)
+}
+
+// Query selects points.
+type Query struct {
+	Action   string        // empty: the sum of all
+	Step     time.Duration // Minute or TenMinute
+	From, To time.Time     // intervals that begin at From or later, and before To
+}
+
+// Read returns the points of a query, the oldest first. Intervals in which the coordinator did not run have none.
+func (s *Store) Read(ctx context.Context, q Query) (points []Point, err error) {
+	text := "SELECT at, created, done, failed, dead, waiting FROM task_interval WHERE step = ? AND at >= ? AND at < ? ORDER BY at"
+	args := []any{int64(q.Step / time.Second), q.From.Unix(), q.To.Unix()}
+	if q.Action != "" {
+		text = `SELECT i.at, coalesce(a.created, 0), coalesce(a.done, 0), coalesce(a.failed, 0), coalesce(a.dead, 0), coalesce(a.waiting, 0)
+			FROM task_interval i LEFT JOIN task_interval_action a ON a.step = i.step AND a.at = i.at AND a.action = ?4
+			WHERE i.step = ?1 AND i.at >= ?2 AND i.at < ?3 ORDER BY i.at`
+		args = append(args, q.Action)
+	}
+	err = s.file.Read(ctx, "read the history", func(c *sqlfile.Conn) error {
+		return c.All(text, args, func(row sqlfile.Row) error {
+			var p Point
+			var at int64
+			err := row.Scan(&at, &p.Created, &p.Done, &p.Failed, &p.Dead, &p.Waiting)
+			p.At = time.Unix(at, 0).UTC()
+			points = append(points, p)
+			return err
+		})
+	})
+	return points, err
+}
