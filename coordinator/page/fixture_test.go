@@ -18,6 +18,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/database"
+	"leasehold/coordinator/history"
 	"leasehold/coordinator/page"
 	"leasehold/models"
 	"leasehold/shared/access"
@@ -39,6 +40,7 @@ type fixture struct {
 	*testing.T
 	repo    space.Repository
 	store   catalog.Catalog
+	history *history.Store
 	handler http.Handler
 }
 
@@ -73,10 +75,10 @@ func newFixtureWith(t *testing.T, with func(*page.Config)) *fixture {
 	require.NoError(t, err)
 	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
-	h := &fixture{T: t, repo: repo, store: db.Catalog}
+	h := &fixture{T: t, repo: repo, store: db.Catalog, history: db.History}
 	config := page.Config{Repo: repo, Actions: true, Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
 	with(&config)
-	h.handler = api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet})
+	h.handler = api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), History: db.History, Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet})
 	return h
 }
 

@@ -16,8 +16,9 @@ const (
 // overview is what the first page shows.
 type overview struct {
 	Attention []attentionRow
-	More      int           // attention items that are not shown
-	Actions   *actionsTable // nil: the coordinator computes no figures
+	More      int            // attention items that are not shown
+	Actions   *actionsTable  // nil: the coordinator computes no figures
+	History   *historyCharts // nil: the coordinator keeps none
 	Fleet     fleet
 	Lately    []logRow
 }
@@ -39,6 +40,9 @@ func readOverview(v *visit) (any, error) {
 	}
 	var err error
 	if o.Actions, err = v.readActions(); err != nil {
+		return nil, err
+	}
+	if o.History, err = v.readHistory(); err != nil {
 		return nil, err
 	}
 	fleet, err := v.readFleet()

@@ -12,6 +12,7 @@
   // Times.
   const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
   const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   const dated = new Intl.DateTimeFormat('sv', { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' });
   function length(ms) {
     const s = Math.max(0, ms) / 1000;
@@ -30,6 +31,7 @@
       else put(t, at.toDateString() === new Date(now()).toDateString() ? clock.format(at) : dated.format(at));
     }
     for (const t of document.querySelectorAll('text[data-at]')) put(t, clock.format(new Date(t.dataset.at)));
+    for (const t of document.querySelectorAll('text[data-minute]')) put(t, minute.format(new Date(t.dataset.minute)));
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     for (const z of document.querySelectorAll('.zone')) put(z, zone);
   }
