@@ -135,6 +135,7 @@ func (h *fixture) pages() (server *httptest.Server, pages map[string]string) {
 	server = httptest.NewServer(h.handler)
 	h.Cleanup(server.Close)
 	h.setState("Working on: research 9c1e")
+	h.addDay()
 	dead := h.fill("The manager who died on a Tuesday", "no enclosure: not found")
 	parent := h.create(models.Task{Action: "fetch"})
 	child := h.create(models.Task{Action: "import", Subject: "part 61 of 300", Data: json.RawMessage(`{"n":61,"source":"https://archive.example/parts/61.zip"}`), TaskOptions: models.TaskOptions{After: []string{parent.ID}, UniqueKey: "part-61", Group: "acme", Tags: []string{"sales", "nightly"}, MaxAttempts: 4}})

@@ -41,7 +41,7 @@ func (v *visit) readHistory() (*historyCharts, error) {
 // Geometry of a rate chart, in units of its SVG.
 const (
 	rateWidth, rateHeight = 640, 150
-	rateLeft, rateRight   = 46.0, 634.0
+	rateLeft, rateRight   = 54.0, 634.0
 	rateTop, rateBottom   = 12.0, 128.0
 )
 
@@ -133,12 +133,12 @@ func niceTop(value float64) float64 {
 	}
 }
 
-// compact returns a whole number in at most five letters: "400", "20k", "1M".
+// compact returns a whole number in at most four letters: "400", "20k", "1M".
 func compact(value float64) string {
 	switch {
 	case value >= 1e6:
 		return strconv.FormatFloat(value/1e6, 'g', 3, 64) + "M"
-	case value >= 1e4:
+	case value >= 1e3:
 		return strconv.FormatFloat(value/1e3, 'g', 3, 64) + "k"
 	}
 	return strconv.FormatFloat(value, 'f', 0, 64)
