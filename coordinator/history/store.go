@@ -15,8 +15,8 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// Bounds of the history. It has at most (Minutes+TenMinutes)*(MaxActions+2) rows, which is 179,712, of at most about
-// 50 + maxName bytes: 54 MB if all names are that long, and 14 MB with names of 20 bytes.
+// Bounds of the history. It has at most (Minutes+TenMinutes)*(MaxActions+2) rows, which is 179,712. They take 10 MB with
+// names of 20 bytes, and 54 MB if all have maxName.
 const (
 	Minutes    = 24 * 60           // intervals of a minute
 	TenMinutes = 14 * 24 * 6       // intervals of ten minutes
