@@ -163,7 +163,7 @@ func TestARefusedRequestIsInTheAuditUnderItsOperation(t *testing.T) {
 	t.Parallel()
 	h := newAuthFixture(t)
 	reader := h.token("eve", "reader")
-	for range 3 { // of which the latter are counted
+	for range 3 { // the audit counts those after the first
 		status, _ := h.by(reader, "DELETE", "spaces/chess", "")
 		require.Equal(t, 403, status)
 	}
