@@ -38,7 +38,7 @@ func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, li
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	a, err := d.openAuth()
+	a, err := d.openAuth(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -30,11 +31,11 @@ const (
 
 // openAuth opens what authenticates the clients of a coordinator; nil if none are authenticated. It makes the identity
 // at the first start.
-func (d *DataDir) openAuth() (*auth.Auth, error) {
+func (d *DataDir) openAuth(ctx context.Context) (*auth.Auth, error) {
 	if !d.cfg.Authenticates() {
 		return nil, nil
 	}
-	ca, err := d.openAuthority()
+	ca, err := d.openAuthority(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,10 +49,13 @@ func (d *DataDir) openAuth() (*auth.Auth, error) {
 
 // openAuthority opens the CA, or makes one. If processes have joined the one that is missing, they could not come back,
 // so that is accepted only with acceptIdentity.
-func (d *DataDir) openAuthority() (*authority.Authority, error) {
+func (d *DataDir) openAuthority(ctx context.Context) (*authority.Authority, error) {
 	dir := filepath.Join(d.cfg.Data, identityDir)
 	ca, err := authority.Open(dir, clock.Now)
 	if err == nil {
+		if err := d.recognise(ctx, ca); err != nil {
+			return nil, err
+		}
 		return ca, ca.Tidy()
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -64,8 +68,37 @@ func (d *DataDir) openAuthority() (*authority.Authority, error) {
 	if ca, err = authority.Create(dir, clock.Now); err != nil {
 		return nil, err
 	}
+	if err := d.database.Admission.SetCAs(ctx, ca.Fingerprint().String()); err != nil {
+		return nil, err
+	}
 	d.log.Warn("this coordinator has an identity now, and authenticates its clients", "fingerprint", ca.Fingerprint(), "admin token", d.tokenFile(), "join line of a worker", "leasehold invite worker --data "+d.cfg.Data)
 	return ca, nil
+}
+
+// recognise fails if the CA is of another data folder, unless that is accepted with acceptIdentity. A database from before
+// it kept the CA takes this one, and so does one from a backup from before the latest change of the CA.
+func (d *DataDir) recognise(ctx context.Context, ca *authority.Authority) error {
+	own, err := d.database.Admission.CAs(ctx)
+	if err != nil {
+		return err
+	}
+	current, accepted := ca.Fingerprint().String(), []string{ca.Fingerprint().String()}
+	if former, end := ca.Former(); !end.IsZero() {
+		accepted = append(accepted, former.String())
+	}
+	isOwn := func(fingerprint string) bool { return slices.Contains(accepted, fingerprint) }
+	switch {
+	case len(own) == 0 || slices.ContainsFunc(own, isOwn):
+	case d.cfg.AcceptMissing != acceptIdentity:
+		return fmt.Errorf("%s has the CA %s, and the database %s is of the CA %s: %w: the folder is of another coordinator, or from before a change of the CA; restore it from a backup of this data folder, or start with --accept-missing %s, which keeps the CA in the folder: then processes that do not know it need another join line",
+			filepath.Join(d.cfg.Data, identityDir), current, filepath.Join(d.cfg.Data, catalogFile), strings.Join(own, " or "), fault.ErrFolder, acceptIdentity)
+	default:
+		d.log.Warn("going on with the CA of another coordinator, as --accept-missing says", "fingerprint", current, "former", strings.Join(own, ","))
+	}
+	if slices.Equal(own, []string{current}) {
+		return nil
+	}
+	return d.database.Admission.SetCAs(ctx, current)
 }
 
 // followIdentity has the address file tell the CA that is current.

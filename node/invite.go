@@ -41,7 +41,7 @@ func RotateIdentity(ctx context.Context, cfg config.Config, log *slog.Logger, un
 		return err
 	}
 	return i, withAuth(ctx, cfg, log, false, running, func(a *auth.Auth) error {
-		err := a.Rotate(until)
+		err := a.Rotate(ctx, until)
 		i = api.ShowIdentity(a.Authority)
 		return err
 	})
@@ -72,7 +72,7 @@ func withAuth(ctx context.Context, cfg config.Config, log *slog.Logger, makes bo
 	if err != nil {
 		return err
 	}
-	a, err := d.openAuth()
+	a, err := d.openAuth(ctx)
 	if err == nil {
 		err = inFolder(a)
 	}

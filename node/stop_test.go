@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func (n *network) startManager(connect func(context.Context) (space.Repository, 
 // A manager or worker is stopped while it is idle, works or visits, and while its
 // coordinator answers, is gone, or goes a second later.
 func TestAStopEndsWithinDrainAndGrace(t *testing.T) {
-	const drain, grace = 30 * time.Second, 10 * time.Second
+	const drain, grace, awayLimit = 30 * time.Second, 10 * time.Second, 3 * time.Second // a call that is cancelled, the last line of the log, the end of the session
 	modes := map[string]struct {
 		busy  func(n *network)
 		start func(n *network, w *faultyNetwork) (end func() error)
@@ -91,6 +92,9 @@ func TestAStopEndsWithinDrainAndGrace(t *testing.T) {
 						began := time.Now()
 						err := end()
 						require.LessOrEqual(t, time.Since(began), m.limit)
+						if !busy && strings.HasPrefix(when, "gone") {
+							require.LessOrEqual(t, time.Since(began), awayLimit, "nothing has to reach the coordinator")
+						}
 						if when == "there" || mode == "worker" {
 							require.NoError(t, err)
 						}

@@ -214,7 +214,9 @@ func (s *Store) savePeer(c *sqlfile.Conn, p Peer) error {
 			s.peers[p.ID] = p
 		}
 	})
-	return c.Exec("INSERT OR REPLACE INTO peer VALUES (?, ?, ?, ?, ?, ?, ?, ?)", p.ID, p.Role.String(), p.Name, p.Invite, seconds(p.Joined), seconds(p.Seen), seconds(p.Ends), p.Revoked)
+	const save = "INSERT INTO peer VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET role = excluded.role, name = excluded.name, " +
+		"invite = excluded.invite, seen = excluded.seen, ends = excluded.ends, revoked = excluded.revoked"
+	return c.Exec(save, p.ID, p.Role.String(), p.Name, p.Invite, seconds(p.Joined), seconds(p.Seen), seconds(p.Ends), p.Revoked)
 }
 
 // forgetOld forgets the peers whose certificates cannot be renewed any more, and if there are still too many, those that

@@ -180,7 +180,7 @@ func New(c Config) http.Handler {
 		if path == "/metrics" {
 			need = access.Reader
 		}
-		mux.Handle("GET "+path, s.metrics.measure(path, s.needing(need, h)))
+		mux.Handle("GET "+path, s.metrics.measure(path, s.needing(path[1:], need, h)))
 		mux.Handle(path, refuseMethod([]string{http.MethodGet}))
 	}
 	if c.Hub != nil {

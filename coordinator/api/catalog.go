@@ -37,8 +37,8 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup types.Backup
 	if !filepath.IsAbs(backup.Path) {
 		return backup, fmt.Errorf("path %.100q: %w: want an absolute path", backup.Path, fault.ErrInvalid)
 	}
-	if err := requireLocal(q.Request, backup.Path); err != nil {
-		return backup, err
+	if !isLocal(q.Request) {
+		return backup, fmt.Errorf("backup %.100q: %w: it is a folder on the coordinator's machine, so it can be made only from there; run leasehold backup on that machine", backup.Path, fault.ErrForbidden)
 	}
 	if s.Backup == nil {
 		return backup, fmt.Errorf("%w: this coordinator makes no backups", fault.ErrForbidden)

@@ -155,7 +155,7 @@ func refuseForeign(c net.Conn, head []byte) bool {
 	case protocol == mux.Gob, protocol == mux.Other && !isLetter(head[0]):
 		mux.RefuseText(c, "HTTP")
 	case protocol == mux.JSON, protocol == mux.Native, protocol == mux.TLS:
-		mux.Refuse(c, protocol)
+		mux.RefuseAtHTTP(c, protocol)
 	default:
 		return false
 	}

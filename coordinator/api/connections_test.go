@@ -124,7 +124,7 @@ func TestAClientOfAnotherProtocolIsToldInItsOwn(t *testing.T) {
 		"*1\r\n$4\r\nPING\r\n":               words,
 		"\x00\x00\x00\x00\x00\x00\x00\x00":   words,
 		`{"messageType":"GET_REQUEST"}`:      `{"messageType":"FAILURE"`,
-		"LSHD\x01":                           "check the address",
+		"LSHD\x01":                           "use the address of its gate",
 		"\x16\x03\x01\x00\x02":               "\x15\x03\x01\x00\x02\x02\x28",
 		"SSH-2.0-x\r\n":                      "HTTP/1.1 400 Bad Request",
 		"BREW / HTTP/1.1\r\nHost: x\r\n\r\n": "HTTP/1.1 200 OK",

@@ -130,7 +130,7 @@ func TestABackupWantsAnAbsolutePathAndAClientOnThisMachine(t *testing.T) {
 	}{
 		{with, "backups/a", "127.0.0.1:9", 400, "want an absolute path"},
 		{with, "", "127.0.0.1:9", 400, "want an absolute path"},
-		{with, "/backups/b", "192.0.2.1:9", 403, "/backups/b"},
+		{with, "/backups/b", "192.0.2.1:9", 403, `/backups/b\": forbidden: it is a folder on the coordinator's machine`},
 		{without, "/backups/c", "127.0.0.1:9", 403, "makes no backups"},
 		{with, "/backups/d", "127.0.0.1:9", 201, "/backups/d"},
 	} {

@@ -74,7 +74,7 @@ func (s *server) serve(rt route) http.Handler {
 		q.free = free
 		s.write(w, q, answer, rt.isForManagers() || rt.isExact)
 	}
-	return s.metrics.measure(rt.method+" "+rt.path, s.needing(roles[rt.id], http.HandlerFunc(h)))
+	return s.metrics.measure(rt.method+" "+rt.path, s.needing(rt.id, roles[rt.id], http.HandlerFunc(h)))
 }
 
 // place is what an admitted request has: freeSlot gives back its slot, and leave that and its peer's. Both

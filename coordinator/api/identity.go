@@ -18,7 +18,7 @@ func (s *server) getIdentity(context.Context, *request) (types.Identity, error) 
 	return ShowIdentity(a.Authority), nil
 }
 
-func (s *server) rotateIdentity(_ context.Context, _ *request, n types.NewIdentity) (types.Identity, error) {
+func (s *server) rotateIdentity(ctx context.Context, _ *request, n types.NewIdentity) (types.Identity, error) {
 	a, err := s.authentication()
 	if err != nil {
 		return types.Identity{}, err
@@ -29,7 +29,7 @@ func (s *server) rotateIdentity(_ context.Context, _ *request, n types.NewIdenti
 	case n.Until.After(a.Now().Add(maxLife)):
 		return types.Identity{}, fmt.Errorf("until %s: %w: want at most ten years from now", n.Until.Format(time.RFC3339), fault.ErrInvalid)
 	}
-	if err := a.Rotate(n.Until); err != nil {
+	if err := a.Rotate(ctx, n.Until); err != nil {
 		return types.Identity{}, err
 	}
 	return ShowIdentity(a.Authority), nil

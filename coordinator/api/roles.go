@@ -60,8 +60,9 @@ func byOperation(ids map[access.Roles][]string) map[string]access.Roles {
 }
 
 // needing returns next for identities with one of these roles, which next finds with access.Of. A token or a
-// certificate that is refused ends the request, unless it needs no identity.
-func (s *server) needing(need access.Roles, next http.Handler) http.Handler {
+// certificate that is refused ends the request, unless it needs no identity. If an identity lacks the roles, that is in
+// the audit under the name of the operation.
+func (s *server) needing(operation string, need access.Roles, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i, err := access.Everybody, error(nil)
 		if s.Identify != nil {
@@ -72,7 +73,7 @@ func (s *server) needing(need access.Roles, next http.Handler) http.Handler {
 		}
 		if err != nil {
 			if s.Auth != nil && i.ID != "" && errors.Is(err, fault.ErrForbidden) {
-				s.Auth.NoteRoutine(r.Context(), i, hostOf(r.RemoteAddr), r.Method, r.URL.Path, err)
+				s.Auth.NoteRoutine(r.Context(), i, hostOf(r.RemoteAddr), operation, r.URL.Path, err)
 			}
 			s.fail(w, r, err)
 			return

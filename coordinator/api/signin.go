@@ -16,7 +16,7 @@ const maxForm = 4 << 10
 // signedIn returns the page for browsers whose token is of a reader. Others get the page that asks for a token, which
 // the page serves itself for requests of an identity without that role.
 func (s *server) signedIn(page http.Handler) http.Handler {
-	guarded := s.needing(access.Reader, page)
+	guarded := s.needing("usePage", access.Reader, page)
 	if s.SignIn == nil {
 		return guarded
 	}

@@ -1,12 +1,23 @@
 package auth
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"leasehold/shared/identity"
+)
 
 // Rotate makes a new CA, and accepts that of today until end; if end has passed, the processes that are connected end, and
 // have to join with new lines. It fails as authority.Authority.Rotate.
-func (a *Auth) Rotate(end time.Time) error {
-	if err := a.Authority.Rotate(end); err != nil {
+func (a *Auth) Rotate(ctx context.Context, end time.Time) error {
+	current := a.Authority.Fingerprint().String()
+	record := func(next identity.Fingerprint) error { return a.Store.SetCAs(ctx, current, next.String()) }
+	if err := a.Authority.Rotate(end, record); err != nil {
 		return err
+	}
+	// A crash before this leaves both, and the next start keeps the one in the folder.
+	if err := a.Store.SetCAs(context.WithoutCancel(ctx), a.Authority.Fingerprint().String()); err != nil {
+		a.Log.Warn("auth: the database keeps the former CA beside the new one until the next start", "error", err)
 	}
 	a.mu.Lock()
 	rotated, connected := a.rotated, a.connected

@@ -17,8 +17,9 @@ import (
 
 // Rotate makes a new CA, and accepts the one of today until end, a time in whole seconds: not at all if it has passed.
 // It fails with fault.ErrConflict while an earlier former CA is accepted, unless end has passed, because a client that
-// knows only that one would be locked out before the end that was promised. The caller has the data folder for itself.
-func (a *Authority) Rotate(end time.Time) error {
+// knows only that one would be locked out before the end that was promised. It calls record with the fingerprint of the
+// new CA before it writes that, and fails if record does; nil records nothing. The caller has the data folder for itself.
+func (a *Authority) Rotate(end time.Time, record func(next identity.Fingerprint) error) error {
 	end = end.UTC().Truncate(time.Second)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -27,7 +28,7 @@ func (a *Authority) Rotate(end time.Time) error {
 		return fmt.Errorf("%w: the CA before this one is accepted until %s; wait for that, or end both at once (--until now)",
 			fault.ErrConflict, a.cas[1].end.Format(time.RFC3339))
 	}
-	next, steps := a.rotation(now, end)
+	next, steps := a.rotation(now, end, record)
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return fmt.Errorf("the identity of the coordinator: %w", err)
@@ -40,7 +41,7 @@ func (a *Authority) Rotate(end time.Time) error {
 // rotation returns the steps of Rotate, and where they leave the new CAs. The new key is written beside the others before
 // the certificates, and these in one step, so a crash leaves either the previous CAs, with a key that belongs to none, or
 // the new ones.
-func (a *Authority) rotation(now, end time.Time) (next *[]*ca, steps []func() error) {
+func (a *Authority) rotation(now, end time.Time, record func(identity.Fingerprint) error) (next *[]*ca, steps []func() error) {
 	next = &[]*ca{}
 	return next, []func() error{
 		func() error {
@@ -58,6 +59,12 @@ func (a *Authority) rotation(now, end time.Time) (next *[]*ca, steps []func() er
 				*next = append(*next, &ca{key: a.cas[0].key, cert: a.cas[0].cert, end: end})
 			}
 			return err
+		},
+		func() error {
+			if record == nil {
+				return nil
+			}
+			return record(identity.FingerprintOf((*next)[0].cert))
 		},
 		func() error { return a.writeKeys(append(slices.Clone(*next), a.cas...)) },
 		func() error { return a.writeCertificates(*next) },

@@ -30,7 +30,7 @@ func TestWhileTheCAChangesProcessesThatKnowEitherAreAdmitted(t *testing.T) {
 	former, before := a.Fingerprint(), certified(t, a, identity.Worker)
 	requirePeer(t, a, connect(t, server, knowing(c, before, former)), identity.Worker, false)
 
-	require.NoError(t, a.Rotate(c.at.Add(week)))
+	require.NoError(t, a.Rotate(c.at.Add(week), nil))
 	current, during := a.Fingerprint(), certified(t, a, identity.Worker)
 	require.NotEqual(t, former, current)
 	got, end := a.Former()
@@ -67,7 +67,7 @@ func TestACertificateOfTheFormerCAEndsWithIt(t *testing.T) {
 	c := at(0)
 	a := newAuthority(t, c)
 	former := a.Fingerprint()
-	require.NoError(t, a.Rotate(c.at.Add(time.Hour)))
+	require.NoError(t, a.Rotate(c.at.Add(time.Hour), nil))
 	worker := certified(t, a, identity.Worker)
 	twin, err := x509.ParseCertificate(worker.Certificate[2])
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestPeopleSeeACertificateOfTheFormerCAUntilItsEnd(t *testing.T) {
 		return &tls.Config{RootCAs: roots, ServerName: "localhost", Time: c.now}
 	}
 	before := a.CertificatePEM()
-	require.NoError(t, a.Rotate(c.at.Add(week)))
+	require.NoError(t, a.Rotate(c.at.Add(week), nil))
 	both := a.CertificatePEM()
 	require.Equal(t, 2, strings.Count(string(both), "BEGIN CERTIFICATE"))
 	require.NotContains(t, string(both), endHeader, "OpenSSL reads no certificate with a header")
@@ -105,7 +105,7 @@ func TestAChangeOfTheCAStaysInTheFolder(t *testing.T) {
 	c := at(0)
 	a := newAuthority(t, c)
 	former := a.Fingerprint()
-	require.NoError(t, a.Rotate(c.at.Add(week)))
+	require.NoError(t, a.Rotate(c.at.Add(week), nil))
 	again, err := Open(a.dir, c.now)
 	require.NoError(t, err)
 	require.Equal(t, a.Fingerprint(), again.Fingerprint())
@@ -144,14 +144,14 @@ func TestASecondChangeWaitsForTheEndOfTheFirst(t *testing.T) {
 	t.Parallel()
 	c := at(0)
 	a := newAuthority(t, c)
-	require.NoError(t, a.Rotate(c.at.Add(week)))
+	require.NoError(t, a.Rotate(c.at.Add(week), nil))
 	second := a.Fingerprint()
-	err := a.Rotate(c.at.Add(week))
+	err := a.Rotate(c.at.Add(week), nil)
 	require.ErrorIs(t, err, fault.ErrConflict)
 	require.ErrorContains(t, err, "the CA before this one is accepted until 2026-12-06T12:00:00Z")
 	require.Equal(t, second, a.Fingerprint())
 
-	require.NoError(t, a.Rotate(c.at), "a stolen key has to go at once")
+	require.NoError(t, a.Rotate(c.at, nil), "a stolen key has to go at once")
 	_, end := a.Former()
 	require.Zero(t, end)
 	require.NotEqual(t, second, a.Fingerprint())
@@ -161,9 +161,9 @@ func TestASecondChangeWaitsForTheEndOfTheFirst(t *testing.T) {
 	require.NoError(t, again.Tidy())
 	requireBlocks(t, a.dir, 1, 1)
 
-	require.NoError(t, a.Rotate(c.at.Add(week)))
+	require.NoError(t, a.Rotate(c.at.Add(week), nil))
 	c.after(week)
-	require.NoError(t, a.Rotate(c.at.Add(week)), "the first has ended")
+	require.NoError(t, a.Rotate(c.at.Add(week), nil), "the first has ended")
 }
 
 // TestACrashLeavesThePreviousCAsOrTheNewOnes ends a change before each of its steps, and within each.
@@ -171,12 +171,12 @@ func TestACrashLeavesThePreviousCAsOrTheNewOnes(t *testing.T) {
 	t.Parallel()
 	for _, end := range []time.Duration{0, week} {
 		c := at(0)
-		_, all := newAuthority(t, c).rotation(c.at, c.at.Add(end))
+		_, all := newAuthority(t, c).rotation(c.at, c.at.Add(end), nil)
 		changed := 0
 		for n := range len(all) + 1 {
 			a := newAuthority(t, c)
 			before := a.Fingerprint()
-			next, steps := a.rotation(c.at, c.at.Add(end))
+			next, steps := a.rotation(c.at, c.at.Add(end), nil)
 			for _, step := range steps[:n] {
 				require.NoError(t, step())
 			}
@@ -193,10 +193,30 @@ func TestACrashLeavesThePreviousCAsOrTheNewOnes(t *testing.T) {
 				want = len(*next)
 			}
 			requireBlocks(t, a.dir, want, want)
-			require.NoError(t, again.Rotate(c.at), "after %d steps", n)
+			require.NoError(t, again.Rotate(c.at, nil), "after %d steps", n)
 		}
 		require.Equal(t, 1, changed, "only after the last step")
 	}
+}
+
+func TestAChangeThatCannotBeRecordedChangesNothing(t *testing.T) {
+	t.Parallel()
+	c := at(0)
+	a := newAuthority(t, c)
+	before, next := a.Fingerprint(), identity.Fingerprint{}
+	record := func(err error) func(identity.Fingerprint) error {
+		return func(f identity.Fingerprint) error {
+			again, openErr := Open(a.dir, c.now)
+			require.NoError(t, openErr)
+			require.Equal(t, before, again.Fingerprint(), "it is recorded before it is written")
+			next = f
+			return err
+		}
+	}
+	require.ErrorIs(t, a.Rotate(c.at, record(fault.ErrOverloaded)), fault.ErrOverloaded)
+	require.Equal(t, before, a.Fingerprint())
+	require.NoError(t, a.Rotate(c.at, record(nil)))
+	require.Equal(t, next, a.Fingerprint())
 }
 
 func TestADamagedFormerCAIsNamed(t *testing.T) {
@@ -207,7 +227,7 @@ func TestADamagedFormerCAIsNamed(t *testing.T) {
 		{endHeader + ": ", "Other: "}:                "certificate 2: Accepted-Until",
 	} {
 		a := newAuthority(t, c)
-		require.NoError(t, a.Rotate(c.at.Add(week)))
+		require.NoError(t, a.Rotate(c.at.Add(week), nil))
 		file := filepath.Join(a.dir, CertificateFile)
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -219,7 +239,7 @@ func TestADamagedFormerCAIsNamed(t *testing.T) {
 	a := newAuthority(t, c)
 	keyOfFormer, err := os.ReadFile(filepath.Join(a.dir, KeyFile))
 	require.NoError(t, err)
-	require.NoError(t, a.Rotate(c.at.Add(week)))
+	require.NoError(t, a.Rotate(c.at.Add(week), nil))
 	keys, err := os.ReadFile(filepath.Join(a.dir, KeyFile))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(a.dir, KeyFile), []byte(strings.Replace(string(keys), string(keyOfFormer), "", 1)), 0o600))

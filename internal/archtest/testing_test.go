@@ -57,6 +57,24 @@ func TestEachTestThatThePageNamesExists(t *testing.T) {
 	}
 }
 
+func TestEachThreatNamesTestsThatExist(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/security.md")
+	require.NoError(t, err)
+	_, threats, _ := strings.Cut(string(page), "## Threats and their tests")
+	threats, _, _ = strings.Cut(threats, "\n## ")
+	tests, _ := named(t)
+	rows := regexp.MustCompile(`(?m)^\| .* \|$`).FindAllString(threats, -1)
+	require.Greater(t, len(rows), 15)
+	for _, row := range rows[1:] {
+		names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(row, -1)
+		require.NotEmpty(t, names, row)
+		for _, m := range names {
+			require.True(t, tests[m[1]], "docs/security.md names %s, which is no test", m[1])
+		}
+	}
+}
+
 // faultName matches tests and scenarios that are named after rows.
 var (
 	faultName = regexp.MustCompile(`^(?:Test)?Fault(\d\d)((?:And\d\d)*)[A-Z]\w+$`)

@@ -19,15 +19,15 @@ func Dial(ctx context.Context, address string, config *tls.Config) (net.Conn, er
 		return c, nil
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return nil, fmt.Errorf("%w: %w", fault.ErrUnauthenticated, err)
-	case isWithoutTLS(err):
+	case IsWithoutTLS(err):
 		return nil, fmt.Errorf("%w: no TLS is spoken there: the coordinator does not authenticate its clients, or it is another program: %w", fault.ErrInvalid, err)
 	}
 	return nil, err
 }
 
-// isWithoutTLS reports whether a handshake failed because no TLS is spoken at the address: the other side answered in
+// IsWithoutTLS reports whether a handshake failed because no TLS is spoken at the address: the other side answered in
 // another protocol, or with the alert by which ports of Leasehold refuse TLS.
-func isWithoutTLS(err error) bool {
+func IsWithoutTLS(err error) bool {
 	if errors.As(err, new(tls.RecordHeaderError)) {
 		return true
 	}

@@ -9,5 +9,5 @@ CREATE INDEX use_peer ON use (peer);
 
 INSERT INTO use SELECT invite, id FROM peer WHERE invite IN (SELECT id FROM invite);
 
--- An invite and a peer take their uses with them.
+-- An invite takes its uses with it.
 CREATE TRIGGER invite_uses AFTER DELETE ON invite BEGIN DELETE FROM use WHERE invite = old.id; END;

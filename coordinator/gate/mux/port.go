@@ -212,6 +212,16 @@ func Refuse(c net.Conn, p Protocol) {
 	refuseWith(c, p, text, "This port does not serve HTTP.", fault.ErrInvalid)
 }
 
+// RefuseAtHTTP is Refuse at a port of HTTP: it tells processes and commands which address they need.
+func RefuseAtHTTP(c net.Conn, p Protocol) {
+	if p != Native {
+		Refuse(c, p)
+		return
+	}
+	const text = "this is the coordinator's port for HTTP (API and page): use the address of its gate, which it prints at its start (gate HOST:PORT)"
+	refuseWith(c, p, text, "", fault.ErrInvalid)
+}
+
 // refuseWith refuses a client with a text, and with an error of a kind if it speaks our protocol. page is the text for a
 // browser.
 func refuseWith(c net.Conn, p Protocol, text, page string, kind error) {

@@ -156,6 +156,27 @@ func TestAClientOfEachProtocolIsRefusedInWords(t *testing.T) {
 	}
 }
 
+func TestAPortForHTTPTellsProcessesToUseTheGate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &base{make(chan net.Conn), make(chan struct{})}
+		port := mux.New(b, mux.Config{Log: slog.New(slog.DiscardHandler)})
+		port.Listener(mux.HTTP)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- port.Serve(ctx) }()
+		client, server := net.Pipe()
+		b.conns <- server
+		_, err := io.WriteString(client, "LSHD")
+		require.NoError(t, err)
+		answer, err := io.ReadAll(client)
+		require.NoError(t, err)
+		require.Contains(t, string(answer), "use the address of its gate")
+		stop()
+		require.NoError(t, <-ended)
+	})
+}
+
 func TestAConnectionThatSendsNothingIsClosed(t *testing.T) {
 	inBubble(t, 0, func(t *testing.T, dial func() net.Conn) {
 		silent, began := dial(), time.Now()

@@ -19,7 +19,11 @@ var names = []struct {
 // for that gets a line of text with the protocols of the port.
 func (p *Port) refuse(c net.Conn, protocol Protocol) {
 	if protocol != Gob && protocol != Other {
-		Refuse(c, protocol)
+		if p.gates[HTTP] != nil {
+			RefuseAtHTTP(c, protocol)
+		} else {
+			Refuse(c, protocol)
+		}
 		return
 	}
 	var spoken []string

@@ -20,6 +20,7 @@ import (
 
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
+	"leasehold/shared/identity"
 )
 
 const (
@@ -215,6 +216,9 @@ func (c *Client) unreachable(err error) error {
 	}
 	if errors.As(err, new(*tls.CertificateVerificationError)) {
 		return fmt.Errorf("the coordinator at %s: %w: %w; name its CA (--ca)", c.base, fault.ErrUnauthenticated, err)
+	}
+	if identity.IsWithoutTLS(err) || errors.Is(err, http.ErrSchemeMismatch) {
+		return fmt.Errorf("the coordinator at %s: %w: no TLS is spoken there: it does not authenticate its clients (leave out --token and --ca), or it is another program", c.base, fault.ErrInvalid)
 	}
 	if kind := fault.Of(err).Kind; kind != nil && kind != fault.ErrUnavailable { // of Options.Dial or the handshake of TLS
 		return fmt.Errorf("the coordinator at %s: %w", c.base, err)

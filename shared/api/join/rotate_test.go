@@ -34,7 +34,7 @@ func TestAProcessLearnsTheNextCAAtARenewal(t *testing.T) {
 	require.True(t, strings.HasPrefix(line.Reveal(), "lh1-"))
 	running := h.mustOpen(line, "") // without a disk
 	h.mustOpen(line, dir)
-	require.NoError(t, h.authority.Rotate(h.now().Add(week)))
+	require.NoError(t, h.authority.Rotate(h.now().Add(week), nil))
 	h.requireKnown(running)
 	h.requireKnown(h.mustOpen(line, dir))
 	h.requireKnown(h.mustOpen(line, "")) // joins with a line that names only the former CA
@@ -65,7 +65,7 @@ func TestAfterTheEndOfTheFormerCAAProcessThatKnowsOnlyThatIsRefused(t *testing.T
 	h := newCoordinator(t)
 	line, dir := h.invite(admission.Invite{Service: true}), t.TempDir()
 	h.mustOpen(line, dir) // and is off during the whole change
-	require.NoError(t, h.authority.Rotate(h.now().Add(week)))
+	require.NoError(t, h.authority.Rotate(h.now().Add(week), nil))
 	h.advance(week)
 	for _, dir := range []string{dir, ""} {
 		_, err := h.open(line, dir)
@@ -79,7 +79,7 @@ func TestALineOfAChangeJoinsDuringItAndAfter(t *testing.T) {
 	t.Parallel()
 	h := newCoordinator(t)
 	former := h.authority.Fingerprint()
-	require.NoError(t, h.authority.Rotate(h.now().Add(week)))
+	require.NoError(t, h.authority.Rotate(h.now().Add(week), nil))
 	line, err := identity.ParseLine(h.invite(admission.Invite{Service: true}).Reveal())
 	require.NoError(t, err)
 	require.Equal(t, identity.CAs{h.authority.Fingerprint(), former}, line.CAs(h.now()))
@@ -103,7 +103,7 @@ func TestWhileTheCAChangesWorkersAndManagersRecogniseEachOther(t *testing.T) {
 	h := newCoordinator(t)
 	workers, managers := h.invite(admission.Invite{Service: true}), h.inviteManager()
 	before := [2]*join.Member{h.mustOpen(workers, ""), h.mustOpen(managers, "")}
-	require.NoError(t, h.authority.Rotate(h.now().Add(week)))
+	require.NoError(t, h.authority.Rotate(h.now().Add(week), nil))
 	after := [2]*join.Member{h.mustOpen(workers, ""), h.mustOpen(managers, "")}
 	for _, worker := range []*join.Member{before[0], after[0]} {
 		for _, manager := range []*join.Member{before[1], after[1]} {

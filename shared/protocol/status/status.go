@@ -229,7 +229,7 @@ func leave(tx space.Tx, reason string) (tuple.Tuple, error) {
 }
 
 // leaveTimeout bounds Leave, because a session that ends has little time.
-const leaveTimeout = 2 * time.Second
+const leaveTimeout = time.Second
 
 // Leave logs that the session is about to end in order, and why. It is called before the session is closed, and
 // returns after leaveTimeout at the latest; errors are ignored, because only the log would miss a line.

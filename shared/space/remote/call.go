@@ -18,13 +18,14 @@ const cancelTimeout = time.Second
 
 // call is a request that was not answered yet.
 type call struct {
-	number  uint64
-	request space.Request
-	body    []byte
-	sent    bool          // over some connection, so that it may have happened; guarded by the Conn's mu
-	done    chan struct{} // closed when reply and err are set; nil for an acknowledgement, for which no caller waits
-	reply   space.Reply
-	err     error
+	number    uint64
+	request   space.Request
+	body      []byte
+	sent      bool          // over some connection, so that it may have happened; guarded by the Conn's mu
+	givesBack bool          // an acknowledgement whose effect the end of the session has too; guarded by mu
+	done      chan struct{} // closed when reply and err are set; nil for an acknowledgement, for which no caller waits
+	reply     space.Reply
+	err       error
 }
 
 // Do implements space.Conn. Errors of the engine pass through unchanged; it also fails with fault.ErrOverloaded for
@@ -206,13 +207,34 @@ func (c *Conn) giveBack(pending *call) {
 	c.mu.Lock()
 	sent := pending.sent
 	c.mu.Unlock()
+	var verb space.Verb
 	switch {
 	case !sent:
+		return
 	case pending.request.Verb.Takes():
-		_, _ = c.start(space.Request{Verb: space.VerbBack, Op: pending.request.Op})
+		verb = space.VerbBack
 	case pending.request.Verb.KeepsAnswer():
-		_, _ = c.start(space.Request{Verb: space.VerbAck, Op: pending.request.Op})
+		verb = space.VerbAck
+	default:
+		return
 	}
+	if back, err := c.start(space.Request{Verb: verb, Op: pending.request.Op}); err == nil {
+		c.mu.Lock()
+		back.givesBack = true
+		c.mu.Unlock()
+	}
+}
+
+// needsAcknowledging reports whether the gate has to get an acknowledgement before the session ends. The end has the
+// same effect as those of giveBack. The caller holds mu.
+func (c *Conn) needsAcknowledging() bool {
+	n := c.unacked
+	for _, pending := range c.calls {
+		if pending.givesBack {
+			n--
+		}
+	}
+	return n > 0
 }
 
 // finishCall gives the call of that number its answer, if it still waits. If the answer must

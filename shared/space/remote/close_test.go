@@ -139,3 +139,44 @@ func TestAConnWhoseSessionHasEndedIsClosedWithoutAnError(t *testing.T) {
 		}
 	})
 }
+
+// A process that stops while its coordinator is away does not wait for it, unless it has to acknowledge what it took.
+func TestACloseWithoutAConnectionIsShort(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before func(t *testing.T, conn *Conn, g *fakeGate)
+		took   time.Duration
+	}{
+		"nothing waits": {func(*testing.T, *Conn, *fakeGate) {}, awayTimeout},
+		"a get was given up": {func(t *testing.T, conn *Conn, g *fakeGate) {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := calls(ctx, conn, get)
+			g.sent()
+			g.away = true
+			g.loses()
+			synctest.Wait()
+			cancel()
+			require.Error(t, (<-done).err)
+		}, awayTimeout},
+		"an acknowledgement waits": {func(t *testing.T, conn *Conn, g *fakeGate) {
+			done := calls(t.Context(), conn, get)
+			f, _ := g.sent()
+			g.replies(f, found)
+			require.NoError(t, (<-done).err)
+			g.sent()
+		}, closeTimeout},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			conn, g := dialled(t, Config{})
+			c.before(t, conn, g)
+			if !g.away {
+				g.away = true
+				g.loses()
+				synctest.Wait()
+			}
+			x := <-calls(t.Context(), conn, end)
+			require.ErrorIs(t, x.err, context.DeadlineExceeded, name)
+			require.Equal(t, c.took, x.took, name)
+		})
+	}
+}

@@ -19,6 +19,10 @@ import (
 // it notices the silence.
 const closeTimeout = 6 * time.Second
 
+// awayTimeout is closeTimeout for a Conn that has no connection, and no acknowledgement that the gate needs: then only
+// the session ends later, so a process need not wait for a coordinator that is away.
+const awayTimeout = time.Second
+
 // Conn is a session at a gate. It implements space.Conn.
 type Conn struct {
 	Config
@@ -201,20 +205,24 @@ func (c *Conn) end(why error) {
 
 func (c *Conn) closedError() error { return fmt.Errorf("session %s: %w", c.id, fault.ErrClosed) }
 
-// close ends the session in order, once all acknowledgements are confirmed; ctx and closeTimeout bound how long it
-// waits for that. When it returns, no goroutine of the Conn runs. A second call waits for the first, and returns nil.
+// close ends the session in order, once all acknowledgements are confirmed; ctx and closeTimeout or awayTimeout bound
+// how long it waits for that. When it returns, no goroutine of the Conn runs. A second call waits for the first, and returns nil.
 // It also returns nil if the session has ended already.
 func (c *Conn) close(ctx context.Context) error {
 	defer c.running.Wait()
 	c.mu.Lock()
 	first := !c.closing
 	c.closing = true
+	timeout := closeTimeout
+	if c.link == nil && !c.needsAcknowledging() {
+		timeout = awayTimeout
+	}
 	c.mu.Unlock()
 	if !first {
 		<-c.done
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := c.endSession(ctx)
 	c.end(c.closedError())
