@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"strings"
 
 	"leasehold/models"
 )
@@ -58,7 +59,8 @@ func (p *Page) showOf(i models.Attention) string {
 	case models.CauseNoWorker, models.CausePaused:
 		return p.link("/tasks", "action", i.About)
 	case models.CauseDead:
-		return p.link("/tasks", "state", "dead", "action", i.About)
+		action, _, _ := strings.Cut(i.About, ": ") // followed by the error
+		return p.link("/tasks", "state", "dead", "action", action)
 	case models.CauseSuspect:
 		return p.link("/tasks/" + i.About)
 	case models.CauseSlow:
