@@ -23,9 +23,12 @@ type answers struct {
 }
 
 // newFixtureWithAnswers returns a fixture whose page gets some answers from a test.
-func newFixtureWithAnswers(t *testing.T, of map[string]any) (*fixture, *answers) {
+func newFixtureWithAnswers(t *testing.T, of map[string]any, with ...func(*page.Config)) (*fixture, *answers) {
 	a := &answers{of: of}
 	h := newFixtureWith(t, func(c *page.Config) {
+		for _, change := range with {
+			change(c)
+		}
 		coordinator := c.API
 		c.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			route := r.Method + " " + strings.TrimPrefix(r.URL.Path, "/api/v1")

@@ -33,10 +33,14 @@ type attentionRow struct {
 func readOverview(v *visit) (any, error) {
 	o := overview{}
 	if v.attention != nil {
-		for _, item := range v.attention.Items[:min(len(v.attention.Items), overviewItems)] {
+		items := v.attention.Items
+		if v.page.Insecure { // the frame tells it on each page
+			items = slices.DeleteFunc(slices.Clone(items), func(i models.Attention) bool { return i.Cause == models.CauseOpen })
+		}
+		for _, item := range items[:min(len(items), overviewItems)] {
 			o.Attention = append(o.Attention, attentionRow{item, v.page.showOf(item)})
 		}
-		o.More = len(v.attention.Items) - len(o.Attention)
+		o.More = len(items) - len(o.Attention)
 	}
 	var err error
 	if o.Actions, err = v.readActions(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator/page"
 	"leasehold/models"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/task"
@@ -80,4 +81,15 @@ func TestTheOverviewNamesEachCauseAndItsFormFixesIt(t *testing.T) {
 	require.Contains(t, w.Body.String(), "4 tasks were cancelled")
 	h.itemEnds("No worker serves transcode")
 	require.Equal(t, http.StatusConflict, h.post("", fields...).Code, "the cause has ended")
+}
+
+func TestTheOverviewTellsOnceThatNothingAuthenticatesItsVisitors(t *testing.T) {
+	t.Parallel()
+	for _, insecure := range []bool{true, false} {
+		open := models.Attention{ID: "a1", Cause: models.CauseOpen, Severity: models.ToKnow, Text: "Everybody who reaches 10.0.0.1:7412 may do everything", Since: time.Now(), Count: 1, Command: "x"}
+		h, _ := newFixtureWithAnswers(t, map[string]any{"GET /attention": models.AttentionReport{At: time.Now(), Items: []models.Attention{open}}}, func(c *page.Config) { c.Insecure = insecure })
+		body := h.shows("/")
+		require.Equal(t, insecure, strings.Contains(body, "Everyone who reaches its ports"))
+		require.Equal(t, !insecure, strings.Contains(body, "Everybody who reaches"))
+	}
 }
